@@ -1,0 +1,54 @@
+#include "core/run/job.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tilescope {
+namespace {
+
+template <class T>
+Argument plain(T value) {
+  Argument argument;
+  argument.bytes.resize(sizeof value);
+  std::memcpy(argument.bytes.data(), &value, sizeof value);
+  return argument;
+}
+
+}  // namespace
+
+std::int64_t Buffer::elements() const {
+  std::int64_t n = 1;
+  for (std::int64_t extent : shape) n *= extent;
+  return n;
+}
+
+Argument Argument::pointer(std::uint32_t buffer, std::int64_t offset) {
+  Argument argument = plain(std::uint64_t{0});
+  argument.addresses.push_back({0, buffer, offset});
+  return argument;
+}
+
+Argument Argument::i32(std::int32_t value) { return plain(value); }
+Argument Argument::u64(std::uint64_t value) { return plain(value); }
+
+std::string text(const Site& site) {
+  std::string out = site.kernel;
+  if (site.source_line) out += fmt::format(", {}:{}", site.source, site.source_line);
+  if (site.ptx_line) {
+    out += fmt::format(site.source_line ? " (PTX line {})" : ", PTX line {}", site.ptx_line);
+  }
+  return out + fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
+                           site.block.z, site.warp, site.lane);
+}
+
+std::string_view name_of(Weight weight) {
+  switch (weight) {
+    case Weight::note: return "note";
+    case Weight::hazard: return "hazard";
+    case Weight::fault: return "fault";
+  }
+  return "";
+}
+
+}  // namespace tilescope

@@ -1,0 +1,132 @@
+// What a device is asked to run, and what it answers: the types that the simulator and the GPU
+// share, so that the same program, launch and arguments go to either.
+//
+// A Job is complete: PTX text, launch, buffers with their contents, arguments. A Device turns it
+// into an Execution, which is advanced in steps of the caller's size: no thread, no callback.
+// Cancelling is not calling again; progress is a pair of counters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/numeric/dtype.h"
+
+namespace tilescope {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+// PTX text and where it came from.
+struct Program {
+  std::string name;  // the file's name or the catalog's name of the kernel, for messages
+  std::string ptx;
+};
+
+struct Launch {
+  std::string entry;  // exact, or a unique part of it; empty where the PTX has one entry
+  Dim3 grid, block;
+  std::optional<Dim3> cluster;       // nothing: what the PTX asks for, or 1
+  std::uint32_t dynamic_shared = 0;  // bytes
+};
+
+// A tensor in global memory: dense, row-major (the last index moves fastest), little-endian.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+  bool undefined = false;  // poison: reading a byte that the kernel has not written is reported
+  std::int64_t elements() const;
+};
+
+// One kernel parameter: its bytes, and the places in it that get the address of a buffer.
+struct Argument {
+  struct Address {
+    std::uint32_t at = 0;      // byte offset inside the parameter
+    std::uint32_t buffer = 0;  // index into Job::buffers
+    std::int64_t offset = 0;   // bytes added to the buffer's address
+  };
+  std::vector<std::byte> bytes;
+  std::vector<Address> addresses;
+
+  static Argument pointer(std::uint32_t buffer, std::int64_t offset = 0);
+  static Argument i32(std::int32_t value);
+  static Argument u64(std::uint64_t value);
+};
+
+struct Job {
+  Program program;
+  Launch launch;
+  std::vector<Buffer> buffers;
+  std::vector<Argument> arguments;
+};
+
+// Where something happened. Lines are 1-based; 0 is unknown. `source` is the CUDA file named by
+// the PTX's .loc, a path inside the repository for our own kernels.
+struct Site {
+  std::string kernel;
+  std::string source;
+  std::uint32_t source_line = 0;
+  std::uint32_t ptx_line = 0;
+  Dim3 block{0, 0, 0};
+  std::uint32_t warp = 0;
+  std::uint32_t lane = 0;
+};
+
+// "elementwise_add, kernels/elementwise/add.cu:42 (PTX line 118), block (3,0,0), warp 2, lane 5"
+std::string text(const Site& site);
+
+enum class Weight : std::uint8_t { note, hazard, fault };  // design: the three weights
+std::string_view name_of(Weight weight);
+
+struct Report {
+  Weight weight = Weight::fault;
+  std::string kind;      // stable, for --json and tests: "out_of_bounds", "misaligned", ...
+  std::string sentence;  // complete, without the site
+  std::string expected, found;
+  Site site;
+  std::uint64_t count = 1;  // how often at this site
+};
+
+struct Progress {
+  std::uint64_t done = 0, total = 0;  // blocks
+  std::uint64_t instructions = 0;     // warp instructions executed so far
+};
+
+enum class RunState : std::uint8_t {
+  running,  // the budget is used up; call again
+  done,     // every block has exited
+  stopped,  // at a breakpoint or an event that was asked for; call again to go on
+  fault,    // reports() ends with the fault; buffers are as they were at that moment
+};
+
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  // Runs for about `budget` warp instructions (a GPU: until done).
+  virtual RunState advance(std::uint64_t budget) = 0;
+  virtual Progress progress() const = 0;
+  virtual const std::vector<Buffer>& buffers() const = 0;
+  virtual const std::vector<Report>& reports() const = 0;
+  // Who wrote this byte of this buffer last; nothing if the kernel did not, or the device cannot
+  // tell.
+  virtual std::optional<Site> writer(std::size_t buffer, std::size_t byte) const = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+  virtual Outcome<std::unique_ptr<Execution>> start(Job job) = 0;
+};
+
+}  // namespace tilescope
