@@ -17,6 +17,15 @@ Argument plain(T value) {
 
 }  // namespace
 
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i) out += ", ";
+    out += fmt::format("{}", shape[i]);
+  }
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
 std::int64_t Buffer::elements() const {
   std::int64_t n = 1;
   for (std::int64_t extent : shape) n *= extent;
@@ -29,24 +38,30 @@ Argument Argument::pointer(std::uint32_t buffer, std::int64_t offset) {
   return argument;
 }
 
-Argument Argument::i32(std::int32_t value) { return plain(value); }
-Argument Argument::u64(std::uint64_t value) { return plain(value); }
+Argument Argument::i32(std::int32_t value) {
+  return plain(value);
+}
+Argument Argument::u64(std::uint64_t value) {
+  return plain(value);
+}
 
 std::string text(const Site& site) {
   std::string out = site.kernel;
   if (site.source_line) out += fmt::format(", {}:{}", site.source, site.source_line);
-  if (site.ptx_line) {
-    out += fmt::format(site.source_line ? " (PTX line {})" : ", PTX line {}", site.ptx_line);
-  }
+  if (site.ptx_line && site.source_line) out += fmt::format(" (PTX line {})", site.ptx_line);
+  if (site.ptx_line && !site.source_line) out += fmt::format(", PTX line {}", site.ptx_line);
   return out + fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
                            site.block.z, site.warp, site.lane);
 }
 
 std::string_view name_of(Weight weight) {
   switch (weight) {
-    case Weight::note: return "note";
-    case Weight::hazard: return "hazard";
-    case Weight::fault: return "fault";
+    case Weight::note:
+      return "note";
+    case Weight::hazard:
+      return "hazard";
+    case Weight::fault:
+      return "fault";
   }
   return "";
 }

@@ -48,6 +48,9 @@ struct Buffer {
   std::int64_t elements() const;
 };
 
+// "(256, 512)", "(7,)", "()": as Python writes a tuple, and .npy files their shape.
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
 // One kernel parameter: its bytes, and the places in it that get the address of a buffer.
 struct Argument {
   struct Address {
