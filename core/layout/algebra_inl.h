@@ -1,0 +1,306 @@
+// coalesce, composition, complement, orders, inverses; include algebra.h.
+#pragma once
+
+#include "core/layout/algebra.h"
+
+namespace tilescope {
+namespace detail {
+
+// Leaves as a flat list under construction: pushes in O(1), one bracket pair at the end.
+struct Leaves {
+  Tree<Mode> list;
+  constexpr int count() const { return list.leaves; }
+  constexpr Mode& back() { return list.leaf[list.leaves - 1]; }
+  constexpr void push(const Mode& m) {
+    if (list.leaves == max_leaves) {
+      list.overflowed = 1;
+      return;
+    }
+    list.leaf[list.leaves++] = m;
+  }
+  // (a,b,...) ; one leaf alone stays a scalar, none is `1:0`.
+  constexpr Tree<Mode> done() const {
+    if (list.leaves == 0) return Tree<Mode>(Mode{1, 0});
+    if (list.leaves == 1) return Tree<Mode>(list.leaf[0]);
+    Tree<Mode> out = list;
+    out.open[0] = 1;
+    out.close[out.leaves - 1] = 1;
+    return out;
+  }
+};
+
+constexpr bool continues(const Mode& before, const Mode& next) {
+  if (!before.shape.known() || !before.stride.known() || !next.stride.known()) return false;
+  if (!(before.stride.axis == next.stride.axis)) return false;
+  bool fits = true;
+  return checked_mul(before.shape.value, before.stride.value, fits) == next.stride.value && fits;
+}
+
+constexpr void push_coalesced(Leaves& out, const Mode& m) {
+  if (m.shape.is(1)) return;
+  if (out.count() > 0 && m.shape.known() && continues(out.back(), m)) {
+    out.back().shape.value *= m.shape.value;
+  } else {
+    out.push(m);
+  }
+}
+
+constexpr Layout with_modes(const Layout& layout, const Tree<Mode>& modes) {
+  Layout out = layout;
+  out.modes = modes;
+  return out;
+}
+
+constexpr Refusal needs_concrete(const Layout& layout, int operand, bool swizzle_too = false) {
+  Refusal r;
+  for (int i = 0; i < layout.modes.leaves && !r; ++i) {
+    const Mode& m = layout.modes.leaf[i];
+    if (!m.shape.known() || !m.stride.known())
+      r = refuse(Refusal::Rule::dynamic_leaf, i);
+    else if (!m.stride.axis.none())
+      r = refuse(Refusal::Rule::axis_stride, i);
+    else if (m.stride.value < 0)
+      r = refuse(Refusal::Rule::negative_stride, i, m.stride.value);
+  }
+  if (!r && layout.modes.empty()) r = refuse(Refusal::Rule::empty);
+  if (!r && !swizzle_too && !layout.plain()) r = refuse(Refusal::Rule::has_swizzle);
+  if (!r && !layout.offset.known()) r = refuse(Refusal::Rule::dynamic_leaf);
+  r.operand = static_cast<std::int8_t>(operand);
+  return r;
+}
+
+// The left side of a composition, read as digits: an offset of B is written in the mixed radix of
+// A's (coalesced) extents, the last digit without bound. A keeps its last mode even at size 1,
+// because composition extends it: 1:1 o (3,4):(1,3) = (3,4):(1,3).
+struct Digits {
+  std::array<Mode, max_leaves> mode{};
+  std::array<std::int64_t, max_leaves> reached{};  // largest digit that B reaches so far
+  int count = 0;
+
+  constexpr explicit Digits(const Tree<Mode>& modes) {
+    Leaves out;
+    for (int i = 0; i + 1 < modes.leaves; ++i) push_coalesced(out, modes.leaf[i]);
+    Mode last = modes.leaf[modes.leaves - 1];
+    if (last.shape.is(1)) last.shape = 2;  // any extent above 1: it has no bound
+    push_coalesced(out, last);
+    count = out.count();
+    for (int i = 0; i < count; ++i) mode[i] = out.list.leaf[i];
+  }
+};
+
+// One leaf of B through A: `leaf.shape` steps of `leaf.stride` in A's domain become one or more
+// modes, one for each digit they run through. The law needs each step to stay inside one digit, or
+// to run through it in whole parts:
+//
+//     extent n, stride d:   d >= n: n must divide d (the digit stays 0)
+//                           d <  n: all steps fit below n, or d divides n and n/d divides the steps
+constexpr Refusal compose_leaf(Digits& a, const Mode& leaf, Leaves& out) {
+  using Rule = Refusal::Rule;
+  std::int64_t steps = leaf.shape.value, stride = leaf.stride.value;
+  if (steps == 1 || stride == 0) {
+    out.push({steps, 0});
+    return {};
+  }
+  bool fits = true;
+  for (int i = 0; i + 1 < a.count && steps > 1; ++i) {
+    const std::int64_t extent = a.mode[i].shape.value;
+    if (stride >= extent) {
+      if (stride % extent != 0) return refuse(Rule::stride_divisibility, i, stride, extent);
+      stride /= extent;
+      continue;
+    }
+    const std::int64_t here = ceil_div(extent, stride);  // steps that stay below the extent
+    std::int64_t taken = steps;
+    if (steps > here) {
+      if (extent % stride != 0) return refuse(Rule::stride_divisibility, i, stride, extent);
+      if (steps % here != 0) return refuse(Rule::shape_divisibility, i, steps, here);
+      taken = here;
+    }
+    out.push({taken, checked_mul(stride, a.mode[i].stride.value, fits)});
+    a.reached[i] += (taken - 1) * stride;
+    if (a.reached[i] >= extent) return refuse(Rule::carry, i, a.reached[i], extent);
+    steps /= taken;
+    stride = 1;
+  }
+  if (steps > 1) out.push({steps, checked_mul(stride, a.mode[a.count - 1].stride.value, fits)});
+  return fits ? Refusal{} : refuse(Rule::overflow);
+}
+
+// Leaves in the order of their strides, smallest first; equal strides keep their order.
+constexpr void sort_by_stride(Tree<Mode>& modes) {
+  for (int i = 1; i < modes.leaves; ++i) {
+    for (int k = i; k > 0 && modes.leaf[k].stride.value < modes.leaf[k - 1].stride.value; --k) {
+      const Mode swapped = modes.leaf[k];
+      modes.leaf[k] = modes.leaf[k - 1];
+      modes.leaf[k - 1] = swapped;
+    }
+  }
+}
+
+}  // namespace detail
+
+constexpr Result<Layout> coalesce(const Layout& layout) {
+  if (layout.modes.empty()) return detail::refuse(Refusal::Rule::empty);
+  detail::Leaves out;
+  for (int i = 0; i < layout.modes.leaves; ++i) detail::push_coalesced(out, layout.modes.leaf[i]);
+  return detail::with_modes(layout, out.done());
+}
+
+constexpr Result<Layout> flatten(const Layout& layout) {
+  return detail::with_modes(layout, layout.modes.flat());
+}
+
+constexpr Result<Layout> filter(const Layout& layout) {
+  if (layout.modes.empty()) return detail::refuse(Refusal::Rule::empty);
+  detail::Leaves out;
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    if (!layout.modes.leaf[i].stride.is(0)) detail::push_coalesced(out, layout.modes.leaf[i]);
+  }
+  return detail::with_modes(layout, out.done());
+}
+
+constexpr Result<Layout> composition(const Layout& a, const Layout& b) {
+  if (const Refusal r = detail::needs_concrete(a, 0, true)) return r;
+  if (const Refusal r = detail::needs_concrete(b, 1)) return r;
+  detail::Digits digits(a.modes);
+  Layout out = detail::with_modes(a, {});
+  Tree<Mode>& result = out.modes;
+  // Each leaf of B becomes one leaf, or a nested tuple of leaves, in its own place.
+  for (int i = 0; i < b.modes.leaves; ++i) {
+    detail::Leaves parts;
+    if (const Refusal r = detail::compose_leaf(digits, b.modes.leaf[i], parts)) return r;
+    const Tree<Mode> element = parts.done();
+    if (result.leaves + element.leaves > max_leaves || parts.list.overflowed) {
+      return detail::refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
+    }
+    const int first = result.leaves;
+    for (int k = 0; k < element.leaves; ++k) {
+      result.open[result.leaves] = element.open[k];
+      result.close[result.leaves] = element.close[k];
+      result.leaf[result.leaves++] = element.leaf[k];
+    }
+    result.open[first] = static_cast<std::uint8_t>(result.open[first] + b.modes.open[i]);
+    result.close[result.leaves - 1] =
+        static_cast<std::uint8_t>(result.close[result.leaves - 1] + b.modes.close[i]);
+  }
+  if (result.depth() > max_depth) return detail::refuse(Refusal::Rule::too_deep, -1, max_depth);
+  return out;
+}
+
+constexpr Result<Layout> composition(const Layout& a, const Tiler& b) {
+  if (b.keeps_whole()) return a;
+  if (!b.by_mode()) return composition(a, b.layout());
+  if (b.rank() > a.rank()) {
+    return detail::refuse(Refusal::Rule::rank_too_small, -1, b.rank(), a.rank());
+  }
+  Tree<Mode> out;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (i >= b.rank()) {
+      out.push(a.modes.mode(i));
+      continue;
+    }
+    const Result<Layout> part = composition(Layout(a.modes.mode(i)), b.mode(i));
+    if (!part) return part;
+    out.push(part->modes);
+  }
+  if (const Refusal r = out.capacity()) return r;
+  return detail::with_modes(a, out);
+}
+
+constexpr Result<Layout> complement(const Layout& layout, const Tuple& cotarget) {
+  using Rule = Refusal::Rule;
+  if (const Refusal r = detail::needs_concrete(layout, 0)) return r;
+  Tree<Mode> covered = filter(layout)->modes;
+  detail::sort_by_stride(covered);
+  detail::Leaves out;
+  bool fits = true;
+  std::int64_t reach = 1;  // offsets [0, reach) are covered by what we have so far
+  if (!covered.leaf[0].stride.is(0)) {
+    for (int i = 0; i < covered.leaves; ++i) {
+      const std::int64_t stride = covered.leaf[i].stride.value;
+      if (stride < reach) return detail::refuse(Rule::not_injective, i, stride, reach);
+      if (stride % reach != 0) return detail::refuse(Rule::hole, i, stride, reach);
+      detail::push_coalesced(out, {stride / reach, reach});
+      reach = checked_mul(stride, covered.leaf[i].shape.value, fits);
+      if (!fits) return detail::refuse(Rule::overflow);
+    }
+  }
+  // The rest of the target behind what is covered: ceil(cotarget / reach), leaf by leaf.
+  std::int64_t rest = reach, stride = reach;
+  for (int i = 0; i < cotarget.leaves; ++i) {
+    const Int& target = cotarget.leaf[i];
+    if (!target.known()) return detail::refuse(Rule::dynamic_leaf, i);
+    if (target.value < 1) return detail::refuse(Rule::size_not_positive, i, target.value);
+    const std::int64_t steps = ceil_div(target.value, rest);
+    rest = ceil_div(rest, target.value);
+    detail::push_coalesced(out, {steps, stride});
+    stride = checked_mul(stride, steps, fits);
+  }
+  if (!fits) return detail::refuse(Rule::overflow);
+  if (out.list.overflowed) return detail::refuse(Rule::too_many_leaves, -1, max_leaves);
+  return Layout(out.done());
+}
+
+constexpr Result<Layout> complement(const Layout& layout) {
+  const Result<Layout> plain = filter(layout);
+  if (!plain) return plain;
+  const Result<std::int64_t> reach = cosize(*plain);
+  if (!reach) return reach.refusal;
+  return complement(*plain, Tuple(*reach));
+}
+
+constexpr Result<Layout> make_ordered_layout(const Tuple& shape, const Tuple& order) {
+  using Rule = Refusal::Rule;
+  if (!shape.congruent(order)) {
+    return detail::refuse(Rule::not_congruent, -1, shape.leaves, order.leaves);
+  }
+  Result<Layout> out = make_layout(shape);
+  if (!out) return out;
+  for (int i = 0; i < shape.leaves; ++i) {
+    std::int64_t stride = 1;
+    for (int k = 0; k < shape.leaves; ++k) {
+      if (!order.leaf[k].known()) return detail::refuse(Rule::dynamic_leaf, k);
+      const bool same = order.leaf[k].value == order.leaf[i].value;
+      if (same && k < i && !shape.leaf[k].is(1) && !shape.leaf[i].is(1)) {
+        return detail::refuse(Rule::order_not_distinct, i, order.leaf[k].value);
+      }
+      if (order.leaf[k].value < order.leaf[i].value) stride *= shape.leaf[k].value;
+    }
+    out.value.modes.leaf[i].stride = shape.leaf[i].is(1) ? 0 : stride;
+  }
+  return out;
+}
+
+constexpr Result<Layout> right_inverse(const Layout& layout) {
+  if (const Refusal r = detail::needs_concrete(layout, 0)) return r;
+  // Walk the leaves by stride; those that continue [0, reach) without a gap are inverted: where a
+  // leaf stands among A's coordinates becomes its stride.
+  Tree<Mode> leaves = coalesce(layout)->modes;
+  std::int64_t before = 1;
+  std::array<std::int64_t, max_leaves> domain{};
+  for (int i = 0; i < leaves.leaves; ++i) {
+    domain[i] = before;
+    before *= leaves.leaf[i].shape.value;
+  }
+  detail::Leaves out;
+  std::int64_t reach = 1;
+  for (bool found = true; found;) {
+    found = false;
+    for (int i = 0; i < leaves.leaves && !found; ++i) {
+      const Mode& m = leaves.leaf[i];
+      if (m.shape.is(1) || !m.stride.is(reach)) continue;
+      detail::push_coalesced(out, {m.shape, domain[i]});
+      reach *= m.shape.value;
+      found = true;
+    }
+  }
+  return Layout(out.done());
+}
+
+constexpr Result<Layout> left_inverse(const Layout& layout) {
+  const Result<Layout> rest = complement(layout);
+  if (!rest) return rest;
+  return right_inverse(make_layout_of(layout, *rest));
+}
+
+}  // namespace tilescope

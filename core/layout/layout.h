@@ -1,0 +1,139 @@
+// Layout: the function from coordinates to offsets that everything in Tilescope is about.
+//
+//     (9,(4,8)):(59,(13,1))        shape : stride, congruent nested tuples
+//     Sw<3,3,3> o 0 o (8,64):(64,1)  a swizzle behind a plain layout (a composed layout)
+//
+//     L(c) = swizzle(offset + sum over leaves of coordinate * stride)
+//
+// A coordinate may be given whole (one number), by mode, or by leaf. A number is split over the
+// leaves colexicographically: the first mode moves fastest (CuTe; NumPy is the other way round).
+// The last leaf extends without bound, so L(c) is defined for every c >= 0.
+//
+// A plain value: no heap, no type per shape, usable as `static constexpr` in a kernel and at run
+// time in a window. Operations are in algebra.h, text in text.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/layout/refusal.h"
+#include "core/layout/swizzle.h"
+#include "core/layout/tree.h"
+
+namespace tilescope {
+
+// A leaf of a layout: `shape` steps of `stride`.
+struct Mode {
+  Int shape = 1;
+  Int stride = 0;
+  friend constexpr bool operator==(const Mode& a, const Mode& b) {
+    return a.shape == b.shape && a.stride == b.stride;
+  }
+};
+
+struct Layout {
+  Tree<Mode> modes;
+  Swizzle swizzle;
+  Int offset;  // added before the swizzle; 0 in a plain layout
+
+  constexpr Layout() = default;
+  constexpr Layout(const Tree<Mode>& m) : modes(m) {}  // NOLINT: modes alone are a plain layout
+  constexpr Layout(Int shape, Int stride) : modes(Mode{shape, stride}) {}
+
+  constexpr int rank() const { return modes.rank(); }
+  constexpr int depth() const { return modes.depth(); }
+  constexpr int leaves() const { return modes.leaves; }
+  constexpr bool plain() const { return swizzle.identity() && offset.is(0); }
+
+  constexpr Tuple shape() const {
+    return modes.map<Int>([](const Mode& m) { return m.shape; });
+  }
+  constexpr Tuple stride() const {
+    return modes.map<Int>([](const Mode& m) { return m.stride; });
+  }
+
+  // All numbers known and no axes: the whole algebra applies, and offsets are numbers.
+  constexpr bool concrete() const {
+    for (int i = 0; i < modes.leaves; ++i) {
+      const Mode& m = modes.leaf[i];
+      if (!m.shape.known() || !m.stride.known() || !m.stride.axis.none()) return false;
+    }
+    return offset.known();
+  }
+
+  // The offset of the index-th coordinate in colexicographic order. Needs concrete().
+  constexpr std::int64_t operator()(std::int64_t index) const {
+    std::int64_t sum = offset.value;
+    for (int i = 0; i < modes.leaves; ++i) {
+      const Mode& m = modes.leaf[i];
+      const bool last = i + 1 == modes.leaves;
+      const std::int64_t here = last ? index : index % m.shape.value;
+      if (!last) index /= m.shape.value;
+      sum += here * m.stride.value;
+    }
+    return swizzle(sum);
+  }
+
+  friend constexpr bool operator==(const Layout& a, const Layout& b) {
+    return a.modes == b.modes && a.swizzle == b.swizzle && a.offset == b.offset;
+  }
+};
+
+static_assert(std::is_trivially_copyable_v<Layout>);
+
+// --- making -----------------------------------------------------------------------------------
+
+// shape:stride with the same structure, positive extents, sizes that fit.
+constexpr Result<Layout> make_layout(const Tuple& shape, const Tuple& stride);
+// shape with compact strides, first mode fastest (CuTe's LayoutLeft) or last (LayoutRight).
+constexpr Result<Layout> make_layout(const Tuple& shape);
+constexpr Result<Layout> make_layout_right(const Tuple& shape);
+// One tuple of several layouts, each a mode.
+template <class... Layouts>
+constexpr Layout make_layout_of(const Layouts&... each) {
+  Layout out;
+  (out.modes.push(each.modes), ...);
+  return out;
+}
+
+// --- asking -----------------------------------------------------------------------------------
+
+// Number of coordinates.
+constexpr Result<std::int64_t> size(const Layout& layout) {
+  return product(layout.shape());
+}
+// One more than the largest offset; with a swizzle, of the offsets that are reached.
+constexpr Result<std::int64_t> cosize(const Layout& layout);
+
+// The mode i as a layout; the offset and swizzle of a composed layout stay with it.
+constexpr Result<Layout> get(const Layout& layout, int i) {
+  if (i < 0 || i >= layout.rank()) {
+    return Refusal{Refusal::Rule::mode_out_of_range, -1, 0, i, layout.rank()};
+  }
+  Layout out = layout;
+  out.modes = layout.modes.mode(i);
+  return out;
+}
+
+// --- coordinates and offsets ------------------------------------------------------------------
+
+// The coordinate of the index-th element, with the structure of `shape`: idx2crd(5, (2,(2,2))) is
+// (1,(0,1)). Needs 0 <= index < size.
+constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape);
+// The index of a coordinate, which may be given whole, by mode or by leaf.
+constexpr Result<std::int64_t> crd2index(const Tuple& coordinate, const Tuple& shape);
+// The offset of such a coordinate.
+constexpr Result<std::int64_t> crd2idx(const Tuple& coordinate, const Layout& layout);
+
+// A slice: the modes at `_`, as a layout, and the offset that the other coordinates contribute.
+// A composed layout keeps its swizzle, and the offset goes in front of it.
+struct Slice {
+  Layout layout;
+  std::int64_t offset = 0;
+};
+constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout);
+
+}  // namespace tilescope
+
+#include "core/layout/layout_inl.h"

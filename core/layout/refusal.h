@@ -1,0 +1,66 @@
+// A refusal is a value: which rule said no, at which mode, with which numbers. Its sentence is made
+// elsewhere (core/layout/text.h), so that the algebra can run at compile time and in device code.
+#pragma once
+
+#include <cstdint>
+
+namespace tilescope {
+
+struct Refusal {
+  enum class Rule : std::uint8_t {
+    none,
+    too_many_leaves,      // more than `a` leaves
+    too_deep,             // nested deeper than `a`
+    overflow,             // a number does not fit in 64 bits
+    not_congruent,        // shape and stride, or coordinate and shape, differ in structure
+    mode_out_of_range,    // mode `a` of a layout of rank `b`
+    rank_too_small,       // a tiler of rank `a` for a layout of rank `b`
+    size_not_positive,    // a shape of `a`
+    stride_divisibility,  // composition: stride `a` against extent `b` of the left layout's mode
+    shape_divisibility,   // composition: `a` elements against the `b` that are left in the mode
+    carry,                // composition: the right side reaches `a` in a mode of extent `b`
+    not_injective,        // complement: stride `a` below the `b` elements already covered
+    hole,                 // complement: stride `a` is no multiple of the `b` already covered
+    negative_stride,      // an operation that needs strides >= 0 met `a`
+    dynamic_leaf,         // an operation that needs a known number met `?`
+    axis_stride,          // an operation that needs plain strides met a stride on an axis
+    has_swizzle,          // an operation on plain layouts met a composed one
+    out_of_bounds,        // coordinate or index `a` outside a shape of `b`
+    underscore,           // `_` where a number is needed
+    empty,                // an operation that needs at least one mode met ()
+    swizzle_bits,         // a swizzle whose fields overlap or leave 64 bits: bits `a`, shift `b`
+    order_not_distinct,   // make_ordered_layout: order `a` stands twice
+  };
+
+  Rule rule = Rule::none;
+  std::int8_t mode = -1;    // leaf or top-level mode concerned, counted from 0; -1 is the whole
+  std::int8_t operand = 0;  // 0: the first operand, 1: the second
+  std::int64_t a = 0, b = 0;
+
+  constexpr explicit operator bool() const { return rule != Rule::none; }
+};
+
+// A value, or why there is none.
+template <class T>
+struct Result {
+  T value{};
+  Refusal refusal{};
+
+  constexpr Result() = default;
+  constexpr Result(const T& v) : value(v) {}          // NOLINT: a value is a result
+  constexpr Result(const Refusal& r) : refusal(r) {}  // NOLINT: so is a refusal
+  constexpr bool ok() const { return !refusal; }
+  constexpr explicit operator bool() const { return ok(); }
+  constexpr const T& operator*() const { return value; }
+  constexpr const T* operator->() const { return &value; }
+};
+
+// At compile time: the value, or an error at the line that asked for it.
+void a_layout_operation_was_refused(Refusal);
+template <class T>
+constexpr T must(const Result<T>& result) {
+  if (!result.ok()) a_layout_operation_was_refused(result.refusal);
+  return result.value;
+}
+
+}  // namespace tilescope
