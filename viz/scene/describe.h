@@ -1,0 +1,22 @@
+// --describe: every shown label and value of a view as a JSON tree, for tests and screen readers.
+//
+// The tree follows the scene's groups: {"name", "texts": [...], "groups": [...]}; the labels of a
+// grid's cells stand row by row under "rows". What a view knows beyond its picture (the cell under
+// the pointer, the choice of colour) stands beside it. Equal views give equal bytes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "viz/scene/diff_view.h"
+#include "viz/scene/layout_scene.h"
+
+namespace tilescope {
+
+using Json = nlohmann::ordered_json;
+
+Json describe(const Scene& scene);
+Json describe(const CellInfo& info);
+Json describe(const LayoutView& view, const LayoutChoice& choice, const Scene& scene);
+Json describe(const DiffView& view, const DiffChoice& choice, const Scene& scene);
+
+}  // namespace tilescope

@@ -1,0 +1,75 @@
+// From a layout view to a scene: where each grid stands, and what is drawn at this zoom.
+//
+//     Frame frame = arrange(view, lens);              // where everything is
+//     Scene scene = build_scene(view, choice, theme, frame);
+//     std::optional<Cell> cell = cell_at(view, frame, pointer);
+//
+// Level of detail: a grid is one raster at any zoom (a pixel a cell, or coarser where more than a
+// few million cells are seen); lines between cells appear from 6 px a cell; labels appear when they
+// fit and vanish before they crowd; where cells are too small for labels but one owner's block of
+// cells is large enough, the block is labelled once. Indices on the margins keep at the edge of the
+// picture while the grid is moved under them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "viz/scene/layout_view.h"
+#include "viz/scene/scene.h"
+
+namespace tilescope {
+
+// What part of the view is looked at, and how large.
+struct Lens {
+  Size size;               // of the picture; 0 x 0: as large as the content wants to be
+  double cell = 0;         // pixels a cell; 0: what fits the size
+  Point pan;               // how far the content is moved to the left and up
+  double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
+  bool title = true, legend = true;
+};
+
+// Where the grids stand, in pixels of the picture.
+struct Frame {
+  Lens lens;     // as used: size and cell resolved
+  Size content;  // of everything, before panning
+  struct Place {
+    Box box;    // grid with headings and indices
+    Box first;  // the first slice's grid; slice k is `slice_step` further
+    double step_x = 0, step_y = 0;
+    std::int64_t slices_across = 1;
+  };
+  std::vector<Place> places;  // one a panel
+  Box body;                   // the grids' part of the picture; title above, legend below
+};
+
+Frame arrange(const LayoutView& view, const Lens& lens);
+
+// Cells a raster was made for are kept here between frames, so that a texture is made once a
+// change. Plain value without a lifetime of its own; the window keeps one a view.
+struct RasterStore {
+  struct Entry {
+    std::vector<double> key;
+    std::shared_ptr<const Pixels> pixels;
+  };
+  std::vector<Entry> entries;  // at most a few; the oldest goes first
+};
+
+Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                  const Frame& frame, RasterStore* store = nullptr);
+// A picture: the size asked for, or the natural one at 0 x 0.
+Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                  Size size = {});
+
+// The cell under a point of the picture.
+std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at);
+// Where a cell is in the picture.
+Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell);
+
+// The lens after zooming by `factor` so that what is under `at` stays there; the cell size stays
+// between what shows everything and 256 px.
+Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor);
+// The lens after dragging by (dx, dy); the content does not leave the picture.
+Lens panned(const LayoutView& view, const Frame& frame, double dx, double dy);
+
+}  // namespace tilescope

@@ -1,0 +1,193 @@
+// The layout view's model: which grids are shown, and everything about any cell, on demand.
+//
+// Three kinds of content:
+//     plain         one layout; cell (i, j) shows its offset
+//     divided       input, logical_divide and zipped_divide side by side; a cell belongs to a tile
+//     thread_value  a tile of shape (M, N); a cell says which threads and values own it
+//
+// Grids are drawn as CuTe draws them: mode 0 down, mode 1 to the right, nested modes flattened
+// colexicographically with lines between their parts. Rank 1 is one row; modes beyond the second
+// are slices side by side.
+//
+// A LayoutView does not change once made: what a reader chose (colour, hover, isolation) is a
+// LayoutChoice, a plain value. No list of cells is kept: offset, tile and owners are computed from
+// the layouts in O(1) (owners from one table over the tile), so a million cells cost what is seen.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/layout/language.h"
+#include "viz/scene/theme.h"
+
+namespace tilescope {
+
+enum class ColourBy : std::uint8_t { tile, thread, warp, value, offset, bank, none };
+std::string_view name_of(ColourBy by);
+Outcome<ColourBy> colour_by_name(std::string_view name);  // a wrong name: the sentence lists all
+
+// A cell of a grid of a view. Row and column count over the flattened modes.
+struct Cell {
+  int panel = 0;
+  std::int64_t slice = 0, row = 0, column = 0;
+  friend bool operator==(const Cell& a, const Cell& b) {
+    return a.panel == b.panel && a.slice == b.slice && a.row == b.row && a.column == b.column;
+  }
+};
+
+struct Owner {
+  std::int64_t thread = 0, value = 0;
+  friend bool operator==(Owner a, Owner b) { return a.thread == b.thread && a.value == b.value; }
+};
+
+// A set of cells, as a predicate: all cells of thread 5, of tile 2, with offset 59.
+struct Focus {
+  enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value };
+  On on = On::nothing;
+  std::int64_t number = 0;
+  friend bool operator==(Focus a, Focus b) { return a.on == b.on && a.number == b.number; }
+};
+std::string_view name_of(Focus::On on);
+Outcome<Focus::On> focus_name(std::string_view name);
+
+// What the reader chose. All of the view's changing state.
+struct LayoutChoice {
+  std::optional<ColourBy> colour;  // not set: the kind's own first
+  std::optional<Cell> hover;
+  std::optional<Cell> selected;
+  Focus isolate;
+  bool coordinates = false;  // labels are coordinates instead of offsets or owners
+  int element_bytes = 4;     // for banks
+};
+
+// Everything the inspector tells about a cell.
+struct CellInfo {
+  Cell cell;
+  bool inside = true;              // false: padding of a division that leaves a remainder
+  Tuple coordinate;                // nested, with the structure of the panel's shape
+  std::vector<std::int64_t> flat;  // (i, j, k...): one number a top-level mode
+  std::int64_t index = 0;          // colexicographic
+  std::int64_t offset = 0;
+  std::optional<Tuple> input_coordinate;  // divided: where the element stands in the input
+  std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
+  std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
+  std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
+  std::vector<Owner> owners;              // thread_value: all of them, by thread then value
+  std::int64_t bank = 0;
+  // The same as lines for an inspector: {"offset", "59"}...
+  std::vector<std::pair<std::string, std::string>> lines() const;
+};
+
+// Lines between parts of a nested mode: one every `period` cells; level 1 between the mode's own
+// parts, 2 inside them.
+struct Division {
+  std::int64_t period = 1;
+  int level = 1;
+};
+
+struct Panel {
+  std::string title;    // "Input"
+  std::string formula;  // "(9,(4,8)):(59,(13,1))"
+  Layout layout;        // coordinates of the grid -> offset
+  std::int64_t rows = 0, columns = 0, slices = 1;
+  std::vector<Division> row_divisions, column_divisions;
+  Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
+};
+
+class LayoutView {
+ public:
+  enum class Kind : std::uint8_t { plain, divided, thread_value };
+
+  // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
+  // beyond 2^62, a tile of more than 2^24 cells.
+  static Outcome<LayoutView> plain(const Layout& layout, std::string formula = {});
+  static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler);
+  static Outcome<LayoutView> thread_value(const Layout& layout, const Tuple& tile);
+  // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
+  // pair as thread_value, other layouts plain. The error's `where` is the caret picture.
+  static Outcome<LayoutView> of_expression(std::string_view expression);
+  static Outcome<LayoutView> of_value(const Value& value, std::string formula);
+
+  Kind kind() const { return kind_; }
+  const std::string& title() const { return title_; }
+  void retitle(std::string title) { title_ = std::move(title); }
+  const std::vector<Panel>& panels() const { return panels_; }
+  // Remarks that belong under the picture: elements outside the tile, cells without an owner.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  std::vector<ColourBy> colours() const;  // what this view can be coloured by, best first
+  ColourBy colour(const LayoutChoice& choice) const;  // the chosen one, or the best
+
+  std::int64_t tiles() const { return tiles_; }      // divided
+  std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
+  std::int64_t values() const { return values_; }
+
+  bool exists(const Cell& cell) const;
+  bool inside(const Cell& cell) const;
+  std::int64_t offset(const Cell& cell) const;
+  std::int64_t tile(const Cell& cell) const;              // -1: none
+  std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
+  std::int64_t bank(const Cell& cell, int element_bytes) const;
+  CellInfo info(const Cell& cell, int element_bytes = 4) const;
+
+  // Whether the cell belongs to the set. A cell with several owners belongs to each one's set.
+  bool holds(const Focus& focus, const Cell& cell) const;
+  // The sets that hovering a cell lights: its offset (the same element in every grid), and what
+  // the colour stands for: its tile, or each owner's thread, warp or value.
+  std::vector<Focus> lit_by(const Cell& cell, ColourBy by) const;
+  // How many cells of a panel a set has, by counting all of them (for tests and the inspector).
+  std::int64_t count(const Focus& focus, int panel) const;
+
+  // The colour of a cell, and the label that belongs to it ("59", "T5", "V3"): one or two lines.
+  Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 4) const;
+  std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice) const;
+  // The same for part of a grid in one pass, coarser by `step` (1: a pixel a cell).
+  struct Window {
+    int panel = 0;
+    std::int64_t slice = 0, row = 0, column = 0, rows = 0, columns = 0, step = 1;
+  };
+  std::vector<Rgba> colours_of(const Window& window, const LayoutChoice& choice,
+                               const Theme& theme) const;
+
+  // What the colours mean: a few swatches, or the ends of a scale.
+  struct Legend {
+    std::string title;  // "colour: tile"
+    struct Entry {
+      Rgba colour;
+      std::string label;
+    };
+    std::vector<Entry> entries;
+    bool scale = false;  // entries are stops of a continuous scale
+    bool more = false;   // not all categories are listed
+  };
+  Legend legend(const LayoutChoice& choice, const Theme& theme) const;
+
+ private:
+  struct Paints;
+  LayoutView() = default;
+  Cell cell_at_index(int panel, std::int64_t index) const;
+  std::int64_t index_of(const Cell& cell) const;
+  void describe_panel(Panel& panel);
+  Paints paints(ColourBy by, const Theme& theme, int element_bytes) const;
+  std::int64_t category_of(const Cell& cell, ColourBy by, int element_bytes) const;
+
+  Kind kind_ = Kind::plain;
+  std::string title_;
+  std::vector<Panel> panels_;
+  std::vector<std::string> notes_;
+  std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
+  std::int64_t lowest_ = 0, highest_ = 0;  // offsets
+  Tuple tile_shape_, rest_shape_, input_shape_;
+  std::int64_t tile_size_ = 1, key_rows_ = 0, key_columns_ = 0, key_pitch_ = 0;
+  std::vector<std::int32_t> tile_of_;  // divided: by element of the input
+  std::vector<std::uint32_t>
+      owner_begin_;  // thread_value: by cell of the tile, one more at the end
+  std::vector<Owner> owners_;
+};
+
+}  // namespace tilescope

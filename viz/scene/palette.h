@@ -1,0 +1,30 @@
+// Colours of data: categories, owners, quantities, signed differences.
+//
+// Categories are Okabe and Ito's eight colours, which people with colour-blindness tell apart
+// (jfly.uni-koeln.de/color); beyond eight the same hues in steps of lightness. Quantities are
+// cividis (Nunez, Anderton, Renslow 2018). A number or letter always says the same as the colour.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "viz/scene/colour.h"
+
+namespace tilescope {
+
+// The i-th category, i >= 0. The first eight are Okabe-Ito's; their black is the dark theme's
+// white, because it must differ from the paper. 56 are distinct, then they repeat.
+inline constexpr int distinct_categories = 56;
+Rgba category(std::int64_t i, bool dark);
+
+// A thread: the warp is the hue, the lane its lightness. Where all threads fit in one warp the hue
+// would say nothing, and threads are categories.
+Rgba thread_colour(std::int64_t thread, std::int64_t threads, bool dark);
+
+// share of [0, 1] on cividis: 0 dark blue, 1 yellow.
+Rgba quantity(double share);
+
+// -1 blue, 0 white (on dark paper: the paper's grey), +1 orange.
+Rgba signed_difference(double share, bool dark);
+
+}  // namespace tilescope
