@@ -8,17 +8,17 @@
 namespace tilescope {
 
 enum class Family { sans, mono };
-enum class Weight { regular, bold };  // mono is always regular
+enum class FontWeight { regular, bold };  // mono is always regular
 
 // Width in pixels at `size` pixels. Kerning is not counted; unknown characters count as one em.
 double text_width(std::string_view text, double size, Family family,
-                  Weight weight = Weight::regular);
+                  FontWeight weight = FontWeight::regular);
 
 // Height of a capital letter, and of a line of text, in units of the size.
 inline constexpr double cap_height = 0.729, line_height = 1.4;
 
 // The text, cut in the middle ("zipped_div...(1,8)>)") where it is wider than `width`.
 std::string fitted(std::string_view text, double width, double size, Family family,
-                   Weight weight = Weight::regular);
+                   FontWeight weight = FontWeight::regular);
 
 }  // namespace tilescope

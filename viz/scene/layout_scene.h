@@ -50,7 +50,7 @@ Frame arrange(const LayoutView& view, const Lens& lens);
 struct RasterStore {
   struct Entry {
     std::vector<double> key;
-    std::shared_ptr<const Pixels> pixels;
+    std::shared_ptr<const Image> image;
   };
   std::vector<Entry> entries;  // at most a few; the oldest goes first
 };

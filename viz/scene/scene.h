@@ -54,22 +54,22 @@ struct Text {
   std::string text;
   double size = small_text;
   Family family = Family::sans;
-  Weight weight = Weight::regular;
+  FontWeight weight = FontWeight::regular;
   Across across = Across::left;
   Ink ink;
 };
 
-// Pixels that are not blurred when they are enlarged: each covers an equal part of the box. A grid
+// Image that are not blurred when they are enlarged: each covers an equal part of the box. A grid
 // of cells is one raster (a pixel a cell, or coarser), whatever the zoom; a painter makes a
 // texture, an image or merged rectangles of it.
-struct Pixels {
+struct Image {
   int columns = 0, rows = 0;
   std::vector<Rgba> rgba;     // row by row
   std::uint64_t version = 0;  // differs wherever the content differs: the key of a texture cache
 };
 struct Raster {
   Box box;
-  std::shared_ptr<const Pixels> pixels;
+  std::shared_ptr<const Image> image;
 };
 
 struct GroupBegin {
@@ -101,7 +101,7 @@ struct Scene {
   void end() { items.push_back(GroupEnd{}); }
 };
 
-// A version that no other pixels of this process have.
-std::uint64_t new_pixels_version();
+// A version that no other image of this process have.
+std::uint64_t new_image_version();
 
 }  // namespace tilescope
