@@ -1,0 +1,230 @@
+// The arrows of the design, checked on the sources themselves: which room may include which, what
+// core and the web set must not touch, and what lies at the top level.
+//
+// A room is a folder. To let one know another, or to add one, change the table below: it is the
+// design's picture of the house, so think first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+const fs::path root = TILESCOPE_SOURCE_DIR;
+
+// Whom each room may include besides itself. Inside core: layout <- tensor <- sim; ptx <- sim; run
+// between them; io on top. viz and kernels meet in app only.
+const std::map<std::string, Names> may_know = {
+    {"core", {}},  // core/error.h
+    {"core/layout", {}},
+    {"core/numeric", {"core"}},
+    {"core/tensor", {"core", "core/layout", "core/numeric"}},
+    {"core/ptx", {"core", "core/numeric"}},
+    {"core/run", {"core", "core/layout", "core/numeric"}},
+    {"core/diff", {"core", "core/numeric", "core/run"}},
+    {"core/sim", {"core", "core/layout", "core/numeric", "core/tensor", "core/ptx", "core/run"}},
+    {"core/io",
+     {"core", "core/layout", "core/numeric", "core/tensor", "core/ptx", "core/run", "core/diff",
+      "core/sim"}},
+    {"kernels/device", {"core/layout", "core/tensor"}},
+    {"kernels/elementwise", {"core/layout", "core/tensor", "kernels/device"}},
+    {"kernels/hopper", {"core/layout", "core/tensor", "kernels/device"}},
+    {"kernels/blackwell", {"core/layout", "core/tensor", "kernels/device"}},
+    {"kernels/reference", {"core", "core/numeric", "core/run"}},
+    {"kernels/catalog",
+     {"core", "core/layout", "core/numeric", "core/tensor", "core/run", "kernels/reference"}},
+    {"kernels/gpu", {"core", "core/numeric", "core/run"}},
+    {"viz/scene",
+     {"core", "core/layout", "core/numeric", "core/tensor", "core/run", "core/diff", "core/sim",
+      "core/io"}},
+    {"viz/paint", {"core", "core/layout", "core/numeric", "viz/scene"}},
+    {"viz/ui", {"core", "core/layout", "core/numeric", "core/run", "core/diff", "viz/scene"}},
+    {"assets", {}},
+    {"app",
+     {"core", "core/layout", "core/numeric", "core/tensor", "core/ptx", "core/run", "core/diff",
+      "core/sim", "core/io", "kernels/reference", "kernels/catalog", "kernels/gpu", "viz/scene",
+      "viz/paint", "viz/ui", "assets"}},
+};
+
+// Headers of others that a folder and all below it must not include, and why.
+struct Ban {
+  std::string folder;
+  std::regex header;
+  std::string why;
+};
+
+std::vector<Ban> bans() {
+  const std::regex files("filesystem|fstream|iostream|cstdio|stdio\\.h|unistd\\.h|fcntl\\.h");
+  const std::regex threads("thread|mutex|shared_mutex|condition_variable|future|stop_token");
+  const std::regex cuda("cuda.*|nv.*/.*|cute/.*|cutlass/.*");
+  const std::regex screen("GL/.*|GLES.*|EGL/.*|GLFW/.*|X11/.*|imgui.*");
+  const std::regex too_new(
+      "format|expected|ranges|coroutine|source_location|memory_resource|stop_token|generator");
+  return {
+      {"core", files, "core opens no files and prints nothing: only app does"},
+      {"core", threads, "core needs no thread: its caller may have some"},
+      {"core", cuda, "core knows no CUDA"},
+      {"core", screen, "core draws nothing"},
+      {"core", std::regex("cairo.*|ft2build\\.h|freetype/.*"), "core draws nothing"},
+      {"viz", files, "viz makes bytes: only app opens files"},
+      {"viz", cuda, "viz and kernels do not know each other"},
+      {"viz/scene", screen, "a scene is drawn by painters: it knows none"},
+      {"viz/scene", std::regex("cairo.*"), "a scene is drawn by painters: it knows none"},
+      {"viz/paint", screen, "painting needs no window"},
+      {"kernels", screen, "viz and kernels do not know each other"},
+      {"kernels/catalog", cuda, "the catalog is plain C++"},
+      {"kernels/reference", cuda, "a reference is plain C++, apart from what it judges"},
+      {"core", too_new, "the web's compiler does not have it"},
+      {"viz/scene", too_new, "the web's compiler does not have it"},
+      {"viz/paint", too_new, "the web's compiler does not have it"},
+      {"kernels/catalog", too_new, "the web's compiler does not have it"},
+      {"kernels/reference", too_new, "the web's compiler does not have it"},
+  };
+}
+
+struct Include {
+  std::string name;
+  bool quoted = false;
+  int line = 0;
+};
+
+std::vector<Include> includes_of(const fs::path& file) {
+  static const std::regex form(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
+  std::vector<Include> found;
+  std::ifstream in(file);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    std::smatch match;
+    if (std::regex_match(line, match, form)) found.push_back({match[2], match[1] == "\"", number});
+  }
+  return found;
+}
+
+// Every C++ and CUDA source outside tests, as a path from the root.
+std::vector<std::string> sources() {
+  const std::set<std::string> kinds = {".h", ".cpp", ".cu", ".cuh"};
+  std::vector<std::string> found;
+  for (const char* top : {"core", "kernels", "viz", "app", "assets"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
+      if (kinds.count(entry.path().extension().string()) != 0) {
+        found.push_back(fs::relative(entry.path(), root).generic_string());
+      }
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string folder_of(const std::string& file) {
+  return fs::path(file).parent_path().generic_string();
+}
+
+bool lies_in(const std::string& file, const std::string& folder) {
+  return file.compare(0, folder.size() + 1, folder + "/") == 0;
+}
+
+bool has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TEST(Arrows, EverySourceLiesInARoomOfTheTable) {
+  for (const std::string& file : sources()) {
+    EXPECT_EQ(may_know.count(folder_of(file)), 1u)
+        << file << " lies in " << folder_of(file) << ", which is no room of the design";
+  }
+}
+
+TEST(Arrows, ARoomIncludesOnlyRoomsThatItMayKnow) {
+  for (const std::string& file : sources()) {
+    const auto room = may_know.find(folder_of(file));
+    if (room == may_know.end()) continue;  // told by the test above
+    for (const Include& include : includes_of(root / file)) {
+      if (!include.quoted) continue;
+      const std::string other = folder_of(include.name);
+      EXPECT_TRUE(other == room->first || has(room->second, other))
+          << file << ":" << include.line << " includes \"" << include.name << "\": " << room->first
+          << " must not know " << (other.empty() ? "it" : other)
+          << ". A path is written from the repository's root; what is not ours goes in <>.";
+    }
+  }
+}
+
+TEST(Arrows, NoRoomKnowsItselfThroughOthers) {
+  // Rooms leave the picture once all that they know have left: with a circle, some never do.
+  std::map<std::string, Names> left = may_know;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (auto room = left.begin(); room != left.end();) {
+      const bool free = std::none_of(room->second.begin(), room->second.end(),
+                                     [&](const std::string& other) { return left.count(other); });
+      moved = moved || free;
+      room = free ? left.erase(room) : std::next(room);
+    }
+  }
+  for (const auto& [room, known] : left) ADD_FAILURE() << room << " stands in a circle of arrows";
+}
+
+TEST(Arrows, NoRoomTouchesWhatIsBannedThere) {
+  const std::vector<Ban> all = bans();
+  for (const std::string& file : sources()) {
+    for (const Include& include : includes_of(root / file)) {
+      for (const Ban& ban : all) {
+        EXPECT_FALSE(!include.quoted && lies_in(file, ban.folder) &&
+                     std::regex_match(include.name, ban.header))
+            << file << ":" << include.line << " includes <" << include.name << ">: " << ban.why;
+      }
+    }
+  }
+}
+
+// The layout value goes into CUDA kernels, so what it includes must exist there.
+TEST(Arrows, TheLayoutValueNeedsThreeHeadersOfTheLibrary) {
+  const std::set<std::string> allowed = {"array", "cstdint", "type_traits"};
+  std::vector<std::string> reached = {"core/layout/layout.h", "core/layout/algebra.h"};
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    const std::string file = reached[next];
+    const std::vector<Include> includes = includes_of(root / file);
+    ASSERT_TRUE(fs::exists(root / file)) << file;
+    for (const Include& include : includes) {
+      if (include.quoted) {
+        EXPECT_TRUE(lies_in(include.name, "core/layout")) << file << ":" << include.line;
+        if (!has(reached, include.name)) reached.push_back(include.name);
+      } else {
+        EXPECT_EQ(allowed.count(include.name), 1u)
+            << file << ":" << include.line << " includes <" << include.name << ">";
+      }
+    }
+  }
+}
+
+TEST(Arrows, TheTopLevelHoldsNothingElse) {
+  const std::set<std::string> allowed = {"core",
+                                         "kernels",
+                                         "viz",
+                                         "app",
+                                         "tests",
+                                         "assets",
+                                         "CMakeLists.txt",
+                                         "CMakePresets.json",
+                                         "README.md",
+                                         "CONTRIBUTING.md",
+                                         "LICENSE",
+                                         "dev"};
+  const std::regex ignored("\\..*|build.*|out|compile_commands\\.json");  // as in .gitignore
+  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(allowed.count(name) == 1 || std::regex_match(name, ignored))
+        << name << " does not belong at the top level";
+  }
+}
+
+}  // namespace
