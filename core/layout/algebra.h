@@ -13,6 +13,8 @@ namespace tilescope {
 // coalesce(L)(i) == L(i) for all i, with the fewest leaves and no nesting.
 //     coalesce((2,(1,6)):(1,(6,2))) = 12:1
 constexpr Result<Layout> coalesce(const Layout& layout);
+// By mode: each mode of `profile` that is a number coalesces that mode alone.
+constexpr Result<Layout> coalesce(const Layout& layout, const Tuple& profile);
 
 // Same leaves, no nesting.      flatten((9,(4,8)):(59,(13,1))) = (9,4,8):(59,13,1)
 constexpr Result<Layout> flatten(const Layout& layout);
@@ -55,8 +57,11 @@ constexpr Result<Layout> zipped_divide(const Layout& a, const Tiler& b);
 constexpr Result<Layout> tiled_divide(const Layout& a, const Tiler& b);  // (tile, rest0, rest1...)
 constexpr Result<Layout> flat_divide(const Layout& a, const Tiler& b);   // (tile0, ..., rest0, ...)
 
-// (A, copies of A arranged as B).
+// (A, copies of A arranged as B): the second mode is complement(A) o B. As in CuTe the law of that
+// composition holds for each leaf of B by itself, so that B may reach over the end of a hole of A.
 constexpr Result<Layout> logical_product(const Layout& a, const Layout& b);
+constexpr Result<Layout> tiled_product(const Layout& a, const Layout& b);  // (A, b0, b1, ...)
+constexpr Result<Layout> flat_product(const Layout& a, const Layout& b);   // (a0, ..., b0, ...)
 // Mode by mode ((a0, b0), (a1, b1), ...): blocks of A, or A's elements interleaved (raked).
 constexpr Result<Layout> blocked_product(const Layout& a, const Layout& b);
 constexpr Result<Layout> raked_product(const Layout& a, const Layout& b);

@@ -45,25 +45,38 @@ constexpr void push_coalesced(Leaves& out, const Mode& m) {
   }
 }
 
+// A stride taken `times`, on the same axis.
+constexpr Int scaled(const Int& stride, std::int64_t times, bool& fits) {
+  const std::int64_t value = checked_mul(stride.value, times, fits);
+  return Int(value, value == 0 ? Axis{} : stride.axis);
+}
+
 constexpr Layout with_modes(const Layout& layout, const Tree<Mode>& modes) {
   Layout out = layout;
   out.modes = modes;
   return out;
 }
 
-constexpr Refusal needs_concrete(const Layout& layout, int operand, bool swizzle_too = false) {
+// What an operand may be beyond a plain layout of numbers.
+struct Allowed {
+  bool swizzle = false, axes = false;
+};
+
+constexpr Refusal needs_concrete(const Layout& layout, int operand, Allowed allowed = {}) {
   Refusal r;
   for (int i = 0; i < layout.modes.leaves && !r; ++i) {
     const Mode& m = layout.modes.leaf[i];
     if (!m.shape.known() || !m.stride.known())
       r = refuse(Refusal::Rule::dynamic_leaf, i);
-    else if (!m.stride.axis.none())
+    else if (!allowed.axes && !m.stride.axis.none())
       r = refuse(Refusal::Rule::axis_stride, i);
     else if (m.stride.value < 0)
       r = refuse(Refusal::Rule::negative_stride, i, m.stride.value);
+    else if (m.shape.value < 1)
+      r = refuse(Refusal::Rule::size_not_positive, i, m.shape.value);
   }
   if (!r && layout.modes.empty()) r = refuse(Refusal::Rule::empty);
-  if (!r && !swizzle_too && !layout.plain()) r = refuse(Refusal::Rule::has_swizzle);
+  if (!r && !allowed.swizzle && !layout.plain()) r = refuse(Refusal::Rule::has_swizzle);
   if (!r && !layout.offset.known()) r = refuse(Refusal::Rule::dynamic_leaf);
   r.operand = static_cast<std::int8_t>(operand);
   return r;
@@ -76,8 +89,9 @@ struct Digits {
   std::array<Mode, max_leaves> mode{};
   std::array<std::int64_t, max_leaves> reached{};  // largest digit that B reaches so far
   int count = 0;
+  bool together;  // whether B's leaves are added up: their sum must not carry
 
-  constexpr explicit Digits(const Tree<Mode>& modes) {
+  constexpr Digits(const Tree<Mode>& modes, bool leaves_together) : together(leaves_together) {
     Leaves out;
     for (int i = 0; i + 1 < modes.leaves; ++i) push_coalesced(out, modes.leaf[i]);
     Mode last = modes.leaf[modes.leaves - 1];
@@ -94,14 +108,18 @@ struct Digits {
 //
 //     extent n, stride d:   d >= n: n must divide d (the digit stays 0)
 //                           d <  n: all steps fit below n, or d divides n and n/d divides the steps
+//
+// A leaf of one step never moves; its stride is what CuTe prints for it.
 constexpr Refusal compose_leaf(Digits& a, const Mode& leaf, Leaves& out) {
   using Rule = Refusal::Rule;
   std::int64_t steps = leaf.shape.value, stride = leaf.stride.value;
-  if (steps == 1 || stride == 0) {
-    out.push({steps, 0});
-    return {};
-  }
   bool fits = true;
+  const Int& beyond = a.mode[a.count - 1].stride;  // the last mode extends without bound
+  if (steps == 1 || stride == 0) {
+    for (int i = 0; i + 1 < a.count; ++i) stride = ceil_div(stride, a.mode[i].shape.value);
+    out.push({steps, scaled(beyond, stride, fits)});
+    return fits ? Refusal{} : refuse(Rule::overflow);
+  }
   for (int i = 0; i + 1 < a.count && steps > 1; ++i) {
     const std::int64_t extent = a.mode[i].shape.value;
     if (stride >= extent) {
@@ -116,13 +134,13 @@ constexpr Refusal compose_leaf(Digits& a, const Mode& leaf, Leaves& out) {
       if (steps % here != 0) return refuse(Rule::shape_divisibility, i, steps, here);
       taken = here;
     }
-    out.push({taken, checked_mul(stride, a.mode[i].stride.value, fits)});
+    out.push({taken, scaled(a.mode[i].stride, stride, fits)});
     a.reached[i] += (taken - 1) * stride;
-    if (a.reached[i] >= extent) return refuse(Rule::carry, i, a.reached[i], extent);
+    if (a.together && a.reached[i] >= extent) return refuse(Rule::carry, i, a.reached[i], extent);
     steps /= taken;
     stride = 1;
   }
-  if (steps > 1) out.push({steps, checked_mul(stride, a.mode[a.count - 1].stride.value, fits)});
+  if (steps > 1) out.push({steps, scaled(beyond, stride, fits)});
   return fits ? Refusal{} : refuse(Rule::overflow);
 }
 
@@ -137,6 +155,36 @@ constexpr void sort_by_stride(Tree<Mode>& modes) {
   }
 }
 
+// Every leaf of B through A, in B's structure. `leaves_together` asks for the law of composition,
+// A(B(c)) for all of c; without it, for each leaf by itself, as products need it.
+constexpr Result<Layout> compose(const Layout& a, const Layout& b, bool leaves_together) {
+  if (const Refusal r = needs_concrete(a, 0, {.swizzle = true, .axes = true})) return r;
+  if (const Refusal r = needs_concrete(b, 1)) return r;
+  Digits digits(a.modes, leaves_together);
+  Layout out = with_modes(a, {});
+  Tree<Mode>& result = out.modes;
+  // Each leaf of B becomes one leaf, or a nested tuple of leaves, in its own place.
+  for (int i = 0; i < b.modes.leaves; ++i) {
+    Leaves parts;
+    if (const Refusal r = compose_leaf(digits, b.modes.leaf[i], parts)) return r;
+    const Tree<Mode> element = parts.done();
+    if (result.leaves + element.leaves > max_leaves || parts.list.overflowed) {
+      return refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
+    }
+    const int first = result.leaves;
+    for (int k = 0; k < element.leaves; ++k) {
+      result.open[result.leaves] = element.open[k];
+      result.close[result.leaves] = element.close[k];
+      result.leaf[result.leaves++] = element.leaf[k];
+    }
+    result.open[first] = static_cast<std::uint8_t>(result.open[first] + b.modes.open[i]);
+    result.close[result.leaves - 1] =
+        static_cast<std::uint8_t>(result.close[result.leaves - 1] + b.modes.close[i]);
+  }
+  if (result.depth() > max_depth) return refuse(Refusal::Rule::too_deep, -1, max_depth);
+  return out;
+}
+
 }  // namespace detail
 
 constexpr Result<Layout> coalesce(const Layout& layout) {
@@ -144,6 +192,24 @@ constexpr Result<Layout> coalesce(const Layout& layout) {
   detail::Leaves out;
   for (int i = 0; i < layout.modes.leaves; ++i) detail::push_coalesced(out, layout.modes.leaf[i]);
   return detail::with_modes(layout, out.done());
+}
+
+constexpr Result<Layout> coalesce(const Layout& layout, const Tuple& profile) {
+  if (profile.scalar()) return coalesce(layout);
+  if (profile.rank() > layout.rank() || profile.empty()) {
+    return detail::refuse(Refusal::Rule::rank_too_small, -1, profile.rank(), layout.rank());
+  }
+  Tree<Mode> out;
+  for (int i = 0; i < layout.rank(); ++i) {
+    if (i >= profile.rank()) {
+      out.push(layout.modes.mode(i));
+      continue;
+    }
+    const Result<Layout> part = coalesce(Layout(layout.modes.mode(i)), profile.mode(i));
+    if (!part) return part;
+    out.push(part->modes);
+  }
+  return detail::with_modes(layout, out);
 }
 
 constexpr Result<Layout> flatten(const Layout& layout) {
@@ -160,31 +226,7 @@ constexpr Result<Layout> filter(const Layout& layout) {
 }
 
 constexpr Result<Layout> composition(const Layout& a, const Layout& b) {
-  if (const Refusal r = detail::needs_concrete(a, 0, true)) return r;
-  if (const Refusal r = detail::needs_concrete(b, 1)) return r;
-  detail::Digits digits(a.modes);
-  Layout out = detail::with_modes(a, {});
-  Tree<Mode>& result = out.modes;
-  // Each leaf of B becomes one leaf, or a nested tuple of leaves, in its own place.
-  for (int i = 0; i < b.modes.leaves; ++i) {
-    detail::Leaves parts;
-    if (const Refusal r = detail::compose_leaf(digits, b.modes.leaf[i], parts)) return r;
-    const Tree<Mode> element = parts.done();
-    if (result.leaves + element.leaves > max_leaves || parts.list.overflowed) {
-      return detail::refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
-    }
-    const int first = result.leaves;
-    for (int k = 0; k < element.leaves; ++k) {
-      result.open[result.leaves] = element.open[k];
-      result.close[result.leaves] = element.close[k];
-      result.leaf[result.leaves++] = element.leaf[k];
-    }
-    result.open[first] = static_cast<std::uint8_t>(result.open[first] + b.modes.open[i]);
-    result.close[result.leaves - 1] =
-        static_cast<std::uint8_t>(result.close[result.leaves - 1] + b.modes.close[i]);
-  }
-  if (result.depth() > max_depth) return detail::refuse(Refusal::Rule::too_deep, -1, max_depth);
-  return out;
+  return detail::compose(a, b, true);
 }
 
 constexpr Result<Layout> composition(const Layout& a, const Tiler& b) {
@@ -298,9 +340,31 @@ constexpr Result<Layout> right_inverse(const Layout& layout) {
 }
 
 constexpr Result<Layout> left_inverse(const Layout& layout) {
-  const Result<Layout> rest = complement(layout);
-  if (!rest) return rest;
-  return right_inverse(make_layout_of(layout, *rest));
+  using Rule = Refusal::Rule;
+  if (const Refusal r = detail::needs_concrete(layout, 0)) return r;
+  // An offset is read as digits in the radix of the sorted strides; each digit's place among L's
+  // coordinates is its stride. Digits that no leaf of L moves have stride 0.
+  Tree<Mode> leaves = coalesce(layout)->modes;
+  if (leaves.leaf[0].shape.is(1)) return Layout(leaves);
+  Tree<Mode> by_stride = leaves;
+  detail::sort_by_stride(by_stride);
+  detail::Leaves out;
+  if (!by_stride.leaf[0].stride.is(1)) out.push({by_stride.leaf[0].stride, 0});
+  std::int64_t reach = 1;
+  for (int i = 0; i < leaves.leaves; ++i) {
+    const Mode& m = by_stride.leaf[i];
+    const std::int64_t stride = m.stride.value;
+    if (stride < reach) return detail::refuse(Rule::not_injective, i, stride, reach);
+    reach = stride * m.shape.value;
+    std::int64_t domain = 1;
+    for (int k = 0; !(leaves.leaf[k] == m); ++k) domain *= leaves.leaf[k].shape.value;
+    const bool last = i + 1 == leaves.leaves;
+    const std::int64_t next = last ? reach : by_stride.leaf[i + 1].stride.value;
+    if (next % stride != 0) return detail::refuse(Rule::hole, i + 1, next, stride);
+    detail::push_coalesced(out, {next / stride, domain});
+  }
+  if (out.list.overflowed) return detail::refuse(Rule::too_many_leaves, -1, max_leaves);
+  return Layout(out.done());
 }
 
 }  // namespace tilescope

@@ -31,8 +31,9 @@ constexpr void unzip(const Tree<Mode>& divided, const Tiler& tiler, Tree<Mode>& 
   }
 }
 
-// A padded to `rank` modes with 1:0, always as a tuple.
+// A with 1:0 appended up to `rank` modes.
 constexpr Layout padded(const Layout& layout, int rank) {
+  if (layout.rank() >= rank) return layout;
   Tree<Mode> out;
   if (layout.modes.scalar())
     out.push(layout.modes);
@@ -42,17 +43,36 @@ constexpr Layout padded(const Layout& layout, int rank) {
   return with_modes(layout, out);
 }
 
-// ((a0,b0),(a1,b1),...)
+// ((a0,b0),(a1,b1),...); as in CuTe a number on the left is paired whole.
 constexpr Result<Layout> zip(const Tree<Mode>& a, const Tree<Mode>& b) {
   Tree<Mode> out;
   for (int i = 0; i < a.rank(); ++i) {
     Tree<Mode> pair;
     pair.push(a.mode(i));
-    pair.push(b.mode(i));
+    pair.push(a.scalar() ? b : b.mode(i));
     out.push(pair);
   }
   if (const Refusal r = out.capacity()) return r;
   return Layout(out);
+}
+
+// The modes of one part of a zipped layout, each for itself; a part of one mode stays as it is.
+constexpr void push_modes(const Tree<Mode>& part, Tree<Mode>& out) {
+  if (part.rank() == 1) out.push(part);
+  for (int i = 0; i < part.rank() && part.rank() > 1; ++i) out.push(part.mode(i));
+}
+
+// (tile, rest0, rest1, ...) or (tile0, tile1, ..., rest0, ...) of a zipped layout.
+constexpr Result<Layout> unpacked(const Result<Layout>& zipped, bool tile_too) {
+  if (!zipped) return zipped;
+  Tree<Mode> out;
+  if (tile_too)
+    push_modes(zipped->modes.mode(0), out);
+  else
+    out.push(zipped->modes.mode(0));
+  push_modes(zipped->modes.mode(1), out);
+  if (const Refusal r = out.capacity()) return r;
+  return with_modes(*zipped, out);
 }
 
 }  // namespace detail
@@ -107,24 +127,11 @@ constexpr Result<Layout> zipped_divide(const Layout& a, const Tiler& b) {
 }
 
 constexpr Result<Layout> tiled_divide(const Layout& a, const Tiler& b) {
-  const Result<Layout> zipped = zipped_divide(a, b);
-  if (!zipped) return zipped;
-  Tree<Mode> out;
-  out.push(zipped->modes.mode(0));
-  const Tree<Mode> rest = zipped->modes.mode(1);
-  for (int i = 0; i < rest.rank(); ++i) out.push(rest.mode(i));
-  return detail::with_modes(a, out);
+  return detail::unpacked(zipped_divide(a, b), false);
 }
 
 constexpr Result<Layout> flat_divide(const Layout& a, const Tiler& b) {
-  const Result<Layout> zipped = zipped_divide(a, b);
-  if (!zipped) return zipped;
-  Tree<Mode> out;
-  for (int part = 0; part < 2; ++part) {
-    const Tree<Mode> modes = zipped->modes.mode(part);
-    for (int i = 0; i < modes.rank(); ++i) out.push(modes.mode(i));
-  }
-  return detail::with_modes(a, out);
+  return detail::unpacked(zipped_divide(a, b), true);
 }
 
 constexpr Result<Layout> logical_product(const Layout& a, const Layout& b) {
@@ -138,11 +145,19 @@ constexpr Result<Layout> logical_product(const Layout& a, const Layout& b) {
   if (!fits) return detail::refuse(Refusal::Rule::overflow);
   const Result<Layout> room = complement(a, Tuple(target));
   if (!room) return room;
-  const Result<Layout> copies = composition(*room, b);
+  const Result<Layout> copies = detail::compose(*room, b, false);
   if (!copies) return copies;
   const Layout out = make_layout_of(a, *copies);
   if (const Refusal r = out.modes.capacity()) return r;
   return out;
+}
+
+constexpr Result<Layout> tiled_product(const Layout& a, const Layout& b) {
+  return detail::unpacked(logical_product(a, b), false);
+}
+
+constexpr Result<Layout> flat_product(const Layout& a, const Layout& b) {
+  return detail::unpacked(logical_product(a, b), true);
 }
 
 constexpr Result<Layout> blocked_product(const Layout& a, const Layout& b) {

@@ -1,0 +1,46 @@
+#include "app/commands.h"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace tilescope {
+namespace {
+
+constexpr std::array table = {
+    Command{"eval", "the value of layout expressions",
+            "tilescope eval 'zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)'",
+            define_eval},
+    Command{"draw", "a picture of a layout expression",
+            "tilescope draw 'zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)' -o tiles.svg",
+            define_draw},
+    Command{"run", "run a kernel's PTX and compare every element with a reference",
+            "tilescope run elementwise_add --m 300 --n 200 --out C.npy", define_run},
+    Command{"gui", "the window, or pictures of it without a display",
+            "tilescope gui --open 'preset 9x32'", define_gui},
+    Command{"list", "what there is: kernels, devices, presets, commands, functions",
+            "tilescope list kernels", define_list},
+    Command{"generate", "man page and shell completions, for the build", "tilescope generate man",
+            define_generate, true},
+};
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return table;
+}
+
+void define_commands(CLI::App& app, Action& chosen) {
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(34);
+  for (const Command& command : table) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
+    sub->footer("Example:\n  " + std::string(command.example));
+    if (command.hidden) sub->group("");
+    // The action outlives the parse: it owns the places the options are parsed into.
+    const auto action = std::make_shared<Action>(command.define(*sub));
+    sub->callback([&chosen, action] { chosen = *action; });
+  }
+}
+
+}  // namespace tilescope

@@ -1,0 +1,79 @@
+// tilescope eval EXPR... | -
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/commands.h"
+#include "core/layout/language.h"
+
+namespace tilescope {
+namespace {
+
+struct Options {
+  std::vector<std::string> expressions;
+  bool json = false;
+};
+
+Error as_error(const std::string& expression, const Problem& problem) {
+  return {ErrorKind::refused, problem.sentence, caret(expression, problem)};
+}
+
+// One line out for each line in. A bad line answers `error: ...` and the rest goes on.
+int evaluate_lines(Terminal& terminal) {
+  Scope scope;
+  bool all_fine = true;
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::optional<Evaluated> result = scope.evaluate(line);
+    if (!result) {
+      terminal.print("\n");
+    } else if (const Value* value = std::get_if<Value>(&*result)) {
+      terminal.print(text(*value) + "\n");
+    } else {
+      all_fine = false;
+      const Problem& problem = std::get<Problem>(*result);
+      terminal.print(fmt::format("error: {} (column {})\n", problem.sentence, problem.begin + 1));
+    }
+  }
+  return all_fine ? 0 : 1;
+}
+
+int evaluate_all(const Options& options, Terminal& terminal) {
+  Scope scope;
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const std::string& expression : options.expressions) {
+    const std::optional<Evaluated> result = scope.evaluate(expression);
+    if (!result) continue;
+    if (const Problem* problem = std::get_if<Problem>(&*result)) {
+      return terminal.fail(as_error(expression, *problem));
+    }
+    const Value& value = std::get<Value>(*result);
+    terminal.print(text(value) + "\n");
+    results.push_back(
+        {{"expression", expression}, {"value", text(value)}, {"kind", kind_of(value)}});
+  }
+  if (terminal.json()) terminal.document({{"results", results}});
+  return 0;
+}
+
+}  // namespace
+
+Action define_eval(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("EXPR", options->expressions,
+                 "expressions in CuTe's notation, or - to read one a line from stdin")
+      ->required();
+  app.add_flag("--json", options->json, "one JSON document on stdout");
+  return [options](Terminal& terminal) {
+    if (options->expressions.size() == 1 && options->expressions[0] == "-") {
+      if (terminal.json()) {
+        return terminal.fail(
+            {ErrorKind::usage, "`eval -` answers line by line; --json goes with expressions.", ""});
+      }
+      return evaluate_lines(terminal);
+    }
+    return evaluate_all(*options, terminal);
+  };
+}
+
+}  // namespace tilescope

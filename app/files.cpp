@@ -1,0 +1,91 @@
+#include "app/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tilescope {
+namespace {
+
+Error unreadable(const std::string& path, std::string_view what, int reason) {
+  return {ErrorKind::unreadable, fmt::format("{} {}: {}.", what, path, std::strerror(reason)),
+          path};
+}
+
+// Closes on every way out.
+struct Descriptor {
+  int fd;
+  explicit Descriptor(int f) : fd(f) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+}  // namespace
+
+Outcome<std::vector<std::byte>> read_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) return unreadable(path, "Cannot open", errno);
+  struct stat info = {};
+  if (::fstat(file.fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return unreadable(path, "Cannot read", EISDIR);
+  }
+  std::vector<std::byte> bytes(info.st_size > 0 ? static_cast<std::size_t>(info.st_size) : 0);
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == bytes.size()) bytes.resize(bytes.size() + 65536);
+    const ssize_t n = ::read(file.fd, bytes.data() + filled, bytes.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unreadable(path, "Cannot read", errno);
+    if (n == 0) break;
+    filled += static_cast<std::size_t>(n);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+Outcome<std::string> read_text(const std::string& path) {
+  Outcome<std::vector<std::byte>> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  // Pipes and devices (/dev/stdout) cannot be renamed over: they are written as they are.
+  struct stat info = {};
+  const bool special = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  std::string temporary = special ? path : path + ".XXXXXX";
+  const Descriptor file(special ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC)
+                                : ::mkstemp(temporary.data()));
+  if (file.fd < 0) return unreadable(path, "Cannot write", errno);
+  int reason = 0;
+  for (std::size_t done = 0; done < bytes.size() && reason == 0;) {
+    const ssize_t n = ::write(file.fd, bytes.data() + done, bytes.size() - done);
+    if (n >= 0)
+      done += static_cast<std::size_t>(n);
+    else if (errno != EINTR)
+      reason = errno;
+  }
+  if (special) {
+    return reason ? std::optional(unreadable(path, "Cannot write", reason)) : std::nullopt;
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (reason == 0 && ::fchmod(file.fd, 0666 & ~mask) != 0) reason = errno;
+  if (reason == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) reason = errno;
+  if (reason == 0) return std::nullopt;
+  ::unlink(temporary.c_str());
+  return unreadable(path, "Cannot write", reason);
+}
+
+std::optional<Error> write_file(const std::string& path, std::string_view text) {
+  return write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+}  // namespace tilescope

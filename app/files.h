@@ -1,0 +1,23 @@
+// Files, whole: read into memory, and written so that a reader never sees half of one (a temporary
+// file beside the target, then a rename).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace tilescope {
+
+Outcome<std::vector<std::byte>> read_file(const std::string& path);
+Outcome<std::string> read_text(const std::string& path);
+
+// Nothing where it went well. An existing file is replaced only by the whole new one.
+std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes);
+std::optional<Error> write_file(const std::string& path, std::string_view text);
+
+}  // namespace tilescope

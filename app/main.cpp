@@ -1,0 +1,56 @@
+// tilescope: see how GPU tensors are tiled and how a kernel really runs.
+#include <fmt/format.h>
+
+#include <exception>
+#include <string_view>
+
+#include "app/commands.h"
+
+namespace tilescope {
+namespace {
+
+int run_program(int argc, char** argv) {
+  CLI::App app("Tilescope: see how GPU tensors are tiled and how a GEMM kernel really runs.",
+               "tilescope");
+  app.set_version_flag("--version", "tilescope " TILESCOPE_VERSION);
+  app.footer(
+      "`tilescope COMMAND --help` shows a command's options with an example.\n"
+      "Exit: 0 fine, 1 a result differs or an expression is refused, 2 cannot be done as put,\n"
+      "3 the kernel faulted, 4 no such device or display, 130 interrupted.\n"
+      "Example:\n  tilescope eval 'composition((6,2):(8,2), (4,3):(3,1))'");
+  Action chosen;
+  define_commands(app, chosen);
+
+  // Known before parsing, so that a usage error under --json is a document too.
+  Terminal terminal;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--json") terminal.use_json();
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& wrong) {
+    const CLI::App* where = &app;
+    for (const CLI::App* sub : app.get_subcommands()) where = sub;
+    const std::string hint = where == &app ? std::string("tilescope --help")
+                                           : "tilescope " + where->get_name() + " --help";
+    return terminal.fail({ErrorKind::usage, fmt::format("{} See `{}`.", wrong.what(), hint), ""});
+  }
+  return chosen ? chosen(terminal) : open_window_or_explain(terminal);
+}
+
+}  // namespace
+}  // namespace tilescope
+
+int main(int argc, char** argv) {
+  try {
+    return tilescope::run_program(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "tilescope: Not enough memory for what was asked; try smaller sizes.\n");
+  } catch (const std::exception& unexpected) {
+    fmt::print(stderr, "tilescope: Unexpected: {}. Please report it with the command line.\n",
+               unexpected.what());
+  }
+  return 2;
+}

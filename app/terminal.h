@@ -1,0 +1,44 @@
+// Where a command's output goes: results to stdout, all else to stderr, progress only where
+// somebody looks at it. With --json there is exactly one document on stdout, on failure too.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace tilescope {
+
+class Terminal {
+ public:
+  // Answers with documents instead of text from here on.
+  void use_json() { json_ = true; }
+  bool json() const { return json_; }
+
+  void print(std::string_view text);  // a result, to stdout; nothing under --json
+  void say(std::string_view text);    // a message, to stderr, with a line end
+  // The one document of a --json run: {"schema":1,"ok":true, ...body}.
+  void document(nlohmann::ordered_json body);
+
+  // The sentence on stderr, or the error document. Answers the exit code.
+  int fail(const Error& error);
+
+  // One line on stderr that is written over; nothing where stderr is no terminal.
+  void progress(std::string_view what, double share);
+  void end_progress();
+
+ private:
+  bool json_ = false;
+  bool progress_shown_ = false;
+  std::chrono::steady_clock::time_point last_progress_{};
+};
+
+nlohmann::ordered_json to_json(const Error& error);
+
+// Whether Ctrl-C was pressed since the program began; the first press asks, the second kills.
+void watch_for_interrupt();
+bool interrupted();
+
+}  // namespace tilescope

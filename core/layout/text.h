@@ -1,0 +1,31 @@
+// Layouts as text, in CuTe's notation without the underscores of static integers.
+//
+//     ((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))     Sw<3,3,3> o 0 o (8,64):(64,1)
+//     <3:3,(2,4):(1,8)>     1@TLane     ?{div=16}
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/layout/algebra.h"
+
+namespace tilescope {
+
+std::string text(const Int& number);
+std::string text(const Tuple& tuple);
+std::string text(const Layout& layout);
+std::string text(const Tiler& tiler);
+std::string text(Swizzle swizzle);
+std::string text(const Slice& slice);     // LAYOUT off N
+std::string text(const ThreadValue& tv);  // (tiler,layout)
+
+// The sentence of a refusal: the rule, the mode, the numbers, and what would be legal.
+std::string sentence(const Refusal& refusal);
+
+// Steps of a named axis (TIRx): "TLane", "tid_in_wg"... and numbers. The code of an axis is one
+// byte of Axis::path.
+std::optional<std::uint8_t> axis_named(std::string_view name);
+std::string axis_name(std::uint8_t step);
+
+}  // namespace tilescope
