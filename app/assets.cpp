@@ -5,9 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "app/files.h"
 #include "assets/embedded.h"
 
 namespace tilescope {
@@ -17,22 +16,6 @@ std::string_view Asset::text() const {
 }
 
 namespace {
-
-Outcome<Asset> read(const std::filesystem::path& path) {
-  std::error_code failed;
-  const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  std::ifstream file(path, std::ios::binary);
-  std::vector<std::byte> bytes(failed ? 0 : size);
-  if (failed || !file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
-    return Error{
-        ErrorKind::unreadable,
-        fmt::format("{} in the folder of TILESCOPE_ASSETS cannot be read; mend it or leave "
-                    "TILESCOPE_ASSETS unset to use the program's own.",
-                    path.string()),
-        path.string()};
-  }
-  return Asset(std::move(bytes));
-}
 
 // The names in the same folder as an unknown one, for its sentence.
 std::vector<std::string_view> neighbours(std::string_view name) {
@@ -50,7 +33,11 @@ Outcome<Asset> load_asset(std::string_view name) {
   if (const char* folder = std::getenv("TILESCOPE_ASSETS"); folder && *folder) {
     const std::filesystem::path path = std::filesystem::path(folder) / name;
     std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) return read(path);
+    if (std::filesystem::exists(path, ignored)) {
+      Outcome<std::vector<std::byte>> read = read_file(path.string());
+      if (!read) return read.error();
+      return Asset(std::move(*read));
+    }
   }
   const std::span<const std::byte> embedded = asset(name);
   if (embedded.data() != nullptr) return Asset(embedded);
