@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -77,7 +78,8 @@ struct CellInfo {
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
-  std::vector<Owner> owners;              // thread_value: all of them, by thread then value
+  bool threads = false;                   // thread_value: owners are meant
+  std::vector<Owner> owners;              // all of them, by thread then value
   std::int64_t bank = 0;
   // The same as lines for an inspector: {"offset", "59"}...
   std::vector<std::pair<std::string, std::string>> lines() const;
@@ -92,6 +94,7 @@ struct Division {
 
 struct Panel {
   std::string title;    // "Input"
+  std::string axes;     // what rows and columns are
   std::string formula;  // "(9,(4,8)):(59,(13,1))"
   Layout layout;        // coordinates of the grid -> offset
   std::int64_t rows = 0, columns = 0, slices = 1;
@@ -158,35 +161,56 @@ class LayoutView {
   struct Legend {
     std::string title;  // "colour: tile"
     struct Entry {
-      Rgba colour;
+      std::vector<Rgba> colours;  // one, or from left to right those of a ramp
       std::string label;
+      Focus focus;  // what the entry stands for
     };
     std::vector<Entry> entries;
-    bool scale = false;  // entries are stops of a continuous scale
-    bool more = false;   // not all categories are listed
+    std::int64_t unlisted = 0;    // categories beyond those listed
+    std::string lowest, highest;  // of a scale, which is a single entry
   };
   Legend legend(const LayoutChoice& choice, const Theme& theme) const;
 
  private:
-  struct Paints;
+  // A stretch of bits of a key that holds the input's coordinate in one part of its shape. Parts
+  // are kept apart so that padding of a division is never mistaken for another element.
+  struct Part {
+    int shift = 0;
+    std::int64_t mask = 0, extent = 1, weight = 1;  // weight: of one step, in elements of the input
+  };
+
   LayoutView() = default;
-  Cell cell_at_index(int panel, std::int64_t index) const;
+  void add_panel(std::string title, std::string axes, const Layout& layout);
+  void measure_offsets(const Layout& layout);
+  std::optional<Error> divide(const Layout& input, const Tiler& tiler);
+  std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
+  std::optional<Error> own(const Layout& layout, std::int64_t cells);
+
   std::int64_t index_of(const Cell& cell) const;
-  void describe_panel(Panel& panel);
-  Paints paints(ColourBy by, const Theme& theme, int element_bytes) const;
-  std::int64_t category_of(const Cell& cell, ColourBy by, int element_bytes) const;
+  static std::int64_t bank_of(std::int64_t offset, int element_bytes);
+  std::int64_t input_index(std::int64_t key) const;  // -1: padding
+  std::int64_t element_of(const Cell& cell) const;   // divided: of the input; -1: padding
+  std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
+  std::int64_t block_of(const Cell& cell) const;     // plain: outer coordinates of its modes
+  // What the cell counts as under this colour: a tile, thread, warp, value, offset, bank; -1: none.
+  std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
+  std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
+  Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
+  void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
+            std::vector<Rgba>& colours) const;
 
   Kind kind_ = Kind::plain;
   std::string title_;
   std::vector<Panel> panels_;
   std::vector<std::string> notes_;
   std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
-  std::int64_t lowest_ = 0, highest_ = 0;  // offsets
-  Tuple tile_shape_, rest_shape_, input_shape_;
-  std::int64_t tile_size_ = 1, key_rows_ = 0, key_columns_ = 0, key_pitch_ = 0;
-  std::vector<std::int32_t> tile_of_;  // divided: by element of the input
-  std::vector<std::uint32_t>
-      owner_begin_;  // thread_value: by cell of the tile, one more at the end
+  std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
+  std::int64_t tile_size_ = 1;
+  bool padded_ = false;  // divided: some cells lie beyond the input
+  Tuple input_shape_, tile_shape_, rest_shape_;
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> place_of_;     // divided: by element of the input
+  std::vector<std::uint32_t> owner_begin_;  // thread_value: by cell of the tile, and one more
   std::vector<Owner> owners_;
 };
 
