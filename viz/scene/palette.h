@@ -17,14 +17,14 @@ namespace tilescope {
 inline constexpr int distinct_categories = 56;
 Rgba category(std::int64_t i, bool dark);
 
-// A thread: the warp is the hue, the lane its lightness. Where all threads fit in one warp the hue
-// would say nothing, and threads are categories.
+// A thread: the warp is the hue, the lane its lightness. Where one warp holds all threads, its hue
+// would say nothing, and the threads are categories.
 Rgba thread_colour(std::int64_t thread, std::int64_t threads, bool dark);
 
 // share of [0, 1] on cividis: 0 dark blue, 1 yellow.
 Rgba quantity(double share);
 
-// -1 blue, 0 white (on dark paper: the paper's grey), +1 orange.
+// -1 blue, 0 white (the dark theme's white there), +1 orange; beyond, the ends.
 Rgba signed_difference(double share, bool dark);
 
 }  // namespace tilescope

@@ -1,0 +1,253 @@
+// What a layout view knows about a cell: each answer computed from the layouts when it is asked.
+#include <fmt/format.h>
+
+#include "core/layout/text.h"
+#include "viz/scene/layout_view.h"
+
+namespace tilescope {
+namespace {
+
+Tuple coordinate_of(std::int64_t index, const Tuple& shape) {
+  const Result<Tuple> coordinate = idx2crd(index, shape);
+  return coordinate ? *coordinate : Tuple(index);
+}
+
+std::string numbers(const std::vector<std::int64_t>& each) {
+  return each.size() == 1 ? fmt::format("{}", each[0]) : fmt::format("({})", fmt::join(each, ","));
+}
+
+constexpr std::int64_t lanes = 32;  // of a warp
+constexpr std::int64_t banks = 32;  // of shared memory, 4 bytes wide (PTX ISA, layout_facts.md)
+constexpr std::int64_t bank_bytes = 4;
+
+}  // namespace
+
+bool LayoutView::exists(const Cell& cell) const {
+  if (cell.panel < 0 || cell.panel >= static_cast<int>(panels_.size())) return false;
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  return cell.slice >= 0 && cell.slice < p.slices && cell.row >= 0 && cell.row < p.rows &&
+         cell.column >= 0 && cell.column < p.columns;
+}
+
+std::int64_t LayoutView::index_of(const Cell& cell) const {
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  return cell.row + p.rows * (cell.column + p.columns * cell.slice);
+}
+
+std::int64_t LayoutView::offset(const Cell& cell) const {
+  return panels_[static_cast<std::size_t>(cell.panel)].layout(index_of(cell));
+}
+
+std::int64_t LayoutView::input_index(std::int64_t key) const {
+  std::int64_t index = 0;
+  for (const Part& part : parts_) {
+    const std::int64_t here = (key >> part.shift) & part.mask;
+    if (here >= part.extent) return -1;
+    index += here * part.weight;
+  }
+  return index;
+}
+
+std::int64_t LayoutView::element_of(const Cell& cell) const {
+  return input_index(panels_[static_cast<std::size_t>(cell.panel)].keys(index_of(cell)));
+}
+
+std::int64_t LayoutView::place_of(const Cell& cell) const {
+  const std::int64_t element = element_of(cell);
+  return element < 0 ? -1 : place_of_[static_cast<std::size_t>(element)];
+}
+
+std::int64_t LayoutView::block_of(const Cell& cell) const {
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  const auto split = [](const std::vector<Division>& divisions, std::int64_t extent) {
+    for (const Division& d : divisions) {
+      if (d.level == 1) return d.period;
+    }
+    return extent;
+  };
+  const std::int64_t down = split(p.row_divisions, p.rows);
+  const std::int64_t across = split(p.column_divisions, p.columns);
+  return cell.row / down + (p.rows / down) * (cell.column / across);
+}
+
+std::int64_t LayoutView::bank_of(std::int64_t offset, int element_bytes) {
+  const std::int64_t line = banks * bank_bytes;
+  const std::int64_t at = (offset % line) * element_bytes % line;
+  return (at + line) % line / bank_bytes;
+}
+
+bool LayoutView::inside(const Cell& cell) const {
+  return !padded_ || element_of(cell) >= 0;
+}
+
+std::int64_t LayoutView::tile(const Cell& cell) const {
+  return number_of(cell, ColourBy::tile, 0);
+}
+
+std::span<const Owner> LayoutView::owners(const Cell& cell) const {
+  if (kind_ != Kind::thread_value) return {};
+  const std::size_t c = static_cast<std::size_t>(index_of(cell));
+  return std::span(owners_).subspan(owner_begin_[c], owner_begin_[c + 1] - owner_begin_[c]);
+}
+
+std::int64_t LayoutView::bank(const Cell& cell, int element_bytes) const {
+  return number_of(cell, ColourBy::bank, element_bytes);
+}
+
+std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_bytes) const {
+  if (!inside(cell)) return -1;
+  if (kind_ == Kind::thread_value) {
+    const std::span<const Owner> all = owners(cell);
+    if (by == ColourBy::thread) return all.empty() ? -1 : all[0].thread;
+    if (by == ColourBy::warp) return all.empty() ? -1 : all[0].thread / lanes;
+    if (by == ColourBy::value) return all.empty() ? -1 : all[0].value;
+  }
+  switch (by) {
+    case ColourBy::offset:
+      return offset(cell);
+    case ColourBy::bank:
+      return bank_of(offset(cell), element_bytes);
+    case ColourBy::tile:
+      if (kind_ == Kind::divided) return place_of(cell) / tile_size_;
+      return tiles_ > 0 ? block_of(cell) : -1;
+    case ColourBy::thread:
+      return threads_ > 0 ? cell.row : -1;
+    case ColourBy::warp:
+      return threads_ > 0 ? cell.row / lanes : -1;
+    case ColourBy::value:
+      return threads_ > 0 ? cell.column : -1;
+    case ColourBy::none:
+      return -1;
+  }
+  return -1;
+}
+
+bool LayoutView::holds(const Focus& focus, const Cell& cell) const {
+  if (kind_ == Kind::thread_value) {
+    for (const Owner& owner : owners(cell)) {
+      if (focus.on == Focus::On::thread && owner.thread == focus.number) return true;
+      if (focus.on == Focus::On::warp && owner.thread / lanes == focus.number) return true;
+      if (focus.on == Focus::On::value && owner.value == focus.number) return true;
+    }
+  }
+  switch (focus.on) {
+    case Focus::On::nothing:
+      return false;
+    case Focus::On::offset:
+      return inside(cell) && offset(cell) == focus.number;
+    case Focus::On::tile:
+      return focus.number >= 0 && tile(cell) == focus.number;
+    default:
+      break;
+  }
+  if (kind_ == Kind::thread_value || focus.number < 0) return false;
+  const ColourBy by = focus.on == Focus::On::thread ? ColourBy::thread
+                      : focus.on == Focus::On::warp ? ColourBy::warp
+                                                    : ColourBy::value;
+  return number_of(cell, by, 0) == focus.number;
+}
+
+std::vector<Focus> LayoutView::lit_by(const Cell& cell, ColourBy by) const {
+  std::vector<Focus> out;
+  if (!exists(cell) || !inside(cell)) return out;
+  out.push_back({Focus::On::offset, offset(cell)});
+  const auto add = [&](Focus::On on, std::int64_t number) {
+    const Focus focus{on, number};
+    for (const Focus& known : out) {
+      if (known == focus) return;
+    }
+    if (number >= 0) out.push_back(focus);
+  };
+  if (by == ColourBy::tile) add(Focus::On::tile, tile(cell));
+  const Focus::On on = by == ColourBy::thread  ? Focus::On::thread
+                       : by == ColourBy::warp  ? Focus::On::warp
+                       : by == ColourBy::value ? Focus::On::value
+                                               : Focus::On::nothing;
+  if (on == Focus::On::nothing) return out;
+  if (kind_ != Kind::thread_value) add(on, number_of(cell, by, 0));
+  for (const Owner& owner : owners(cell)) {
+    add(on, on == Focus::On::thread ? owner.thread
+            : on == Focus::On::warp ? owner.thread / lanes
+                                    : owner.value);
+  }
+  return out;
+}
+
+std::int64_t LayoutView::count(const Focus& focus, int panel) const {
+  std::int64_t n = 0;
+  if (!exists({panel, 0, 0, 0})) return n;
+  const Panel& p = panels_[static_cast<std::size_t>(panel)];
+  for (std::int64_t k = 0; k < p.slices; ++k) {
+    for (std::int64_t j = 0; j < p.columns; ++j) {
+      for (std::int64_t i = 0; i < p.rows; ++i) n += holds(focus, {panel, k, i, j});
+    }
+  }
+  return n;
+}
+
+CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
+  CellInfo out;
+  out.cell = cell;
+  if (!exists(cell)) {
+    out.inside = false;
+    return out;
+  }
+  const Layout& layout = panels_[static_cast<std::size_t>(cell.panel)].layout;
+  out.index = index_of(cell);
+  out.coordinate = coordinate_of(out.index, layout.shape());
+  std::int64_t rest = out.index;
+  for (int i = 0; i < layout.rank(); ++i) {
+    const Result<std::int64_t> extent =
+        product(layout.modes.mode(i).map<Int>([](const Mode& m) { return m.shape; }));
+    out.flat.push_back(rest % *extent);
+    rest /= *extent;
+  }
+  out.offset = offset(cell);
+  out.bank = bank(cell, element_bytes);
+  out.inside = inside(cell);
+  if (kind_ == Kind::divided && out.inside) {
+    const std::int64_t place = place_of(cell);
+    out.input_coordinate = coordinate_of(element_of(cell), input_shape_);
+    out.tile = place / tile_size_;
+    out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
+    out.in_tile = coordinate_of(place % tile_size_, tile_shape_);
+  }
+  if (kind_ == Kind::plain && tiles_ > 0) out.tile = tile(cell);
+  const std::span<const Owner> all = owners(cell);
+  out.owners.assign(all.begin(), all.end());
+  out.threads = kind_ == Kind::thread_value;
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::string plain = numbers(flat), nested = text(coordinate);
+  out.push_back({"coordinate", plain});
+  if (nested != plain) out.push_back({"nested", nested});
+  out.push_back({"index", fmt::format("{}", index)});
+  if (!inside) {
+    out.push_back({"element", "none: beyond the input"});
+    return out;
+  }
+  out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});
+  if (input_coordinate) out.push_back({"in the input", text(*input_coordinate)});
+  if (tile) {
+    out.push_back({"tile", tile_coordinate ? fmt::format("{} at {}", *tile, text(*tile_coordinate))
+                                           : fmt::format("{}", *tile)});
+  }
+  if (in_tile) out.push_back({"in the tile", text(*in_tile)});
+  if (threads && owners.empty()) out.push_back({"owner", "none"});
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const std::string nth = owners.size() == 1 ? "" : fmt::format(" {}", i + 1);
+    out.push_back({"thread" + nth, fmt::format("{}", owners[i].thread)});
+    if (i == 0 && owners[i].thread >= lanes) {
+      out.push_back({"warp, lane",
+                     fmt::format("{}, {}", owners[i].thread / lanes, owners[i].thread % lanes)});
+    }
+    out.push_back({"value" + nth, fmt::format("{}", owners[i].value)});
+  }
+  if (!threads) out.push_back({"bank", fmt::format("{}", bank)});
+  return out;
+}
+
+}  // namespace tilescope

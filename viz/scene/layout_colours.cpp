@@ -1,0 +1,296 @@
+// What a layout view's cells look like: numbers to colours, labels, the legend.
+//
+// A grid's colours are made in one pass: the offset of cell (i, j) is what row i gives plus what
+// column j gives, so a cell costs an addition, a swizzle and one look into a table of colours.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "viz/scene/layout_view.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t lanes = 32;
+constexpr double faded = 0.8;  // towards the paper, of what is not isolated
+
+// What indices begin, begin + step... of a mode give to an offset.
+std::vector<std::int64_t> contributions(const Tree<Mode>& mode, std::int64_t begin,
+                                        std::int64_t count, std::int64_t step) {
+  const Layout alone(mode);
+  std::vector<std::int64_t> out(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[static_cast<std::size_t>(i)] = alone(begin + i * step);
+  }
+  return out;
+}
+
+struct Separated {
+  std::vector<std::int64_t> rows, columns;
+  std::int64_t base = 0;
+};
+Separated separate(const Layout& layout, const LayoutView::Window& w, std::int64_t across,
+                   std::int64_t down) {
+  Separated out;
+  const int rank = layout.rank();
+  const Tree<Mode> none(Mode{1, 0});
+  out.rows = contributions(rank > 1 ? layout.modes.mode(0) : none, w.row, down, w.step);
+  out.columns = contributions(layout.modes.mode(rank > 1 ? 1 : 0), w.column, across, w.step);
+  out.base = layout.offset.value;
+  std::int64_t rest = w.slice;
+  for (int i = 2; i < rank; ++i) {
+    const Layout mode(layout.modes.mode(i));
+    const std::int64_t extent = *size(mode);
+    out.base += mode(rest % extent);
+    rest /= extent;
+  }
+  return out;
+}
+
+ColourBy attribute_of(Focus::On on) {
+  switch (on) {
+    case Focus::On::offset:
+      return ColourBy::offset;
+    case Focus::On::tile:
+      return ColourBy::tile;
+    case Focus::On::thread:
+      return ColourBy::thread;
+    case Focus::On::warp:
+      return ColourBy::warp;
+    case Focus::On::value:
+      return ColourBy::value;
+    case Focus::On::nothing:
+      break;
+  }
+  return ColourBy::none;
+}
+
+Focus::On focus_of(ColourBy by) {
+  switch (by) {
+    case ColourBy::tile:
+      return Focus::On::tile;
+    case ColourBy::thread:
+      return Focus::On::thread;
+    case ColourBy::warp:
+      return Focus::On::warp;
+    case ColourBy::value:
+      return Focus::On::value;
+    default:
+      return Focus::On::nothing;
+  }
+}
+
+}  // namespace
+
+std::vector<ColourBy> LayoutView::colours() const {
+  using enum ColourBy;
+  switch (kind_) {
+    case Kind::divided:
+      return {tile, offset, bank, none};
+    case Kind::thread_value:
+      return {thread, warp, value, offset, none};
+    case Kind::plain:
+      break;
+  }
+  std::vector<ColourBy> out{offset};
+  if (tiles_ > 0) out.push_back(tile);
+  if (threads_ > 0) out.insert(out.end(), {thread, warp, value});
+  out.insert(out.end(), {bank, none});
+  return out;
+}
+
+ColourBy LayoutView::colour(const LayoutChoice& choice) const {
+  const std::vector<ColourBy> known = colours();
+  if (choice.colour && std::find(known.begin(), known.end(), *choice.colour) != known.end()) {
+    return *choice.colour;
+  }
+  return known.front();
+}
+
+Rgba LayoutView::paint(std::int64_t number, ColourBy by, const Theme& theme) const {
+  if (by == ColourBy::none) return theme.paper;
+  if (by == ColourBy::offset) {
+    const double range = static_cast<double>(highest_ - lowest_);
+    return quantity(range > 0 ? static_cast<double>(number - lowest_) / range : 0);
+  }
+  if (number < 0) return theme.panel;
+  if (by == ColourBy::thread) return thread_colour(number, threads_, theme.dark);
+  return category(number, theme.dark);
+}
+
+Rgba LayoutView::colour_of(const Cell& cell, ColourBy by, const Theme& theme,
+                           int element_bytes) const {
+  if (!inside(cell)) return theme.panel;
+  return paint(number_of(cell, by, element_bytes), by, theme);
+}
+
+std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
+                                                 int element_bytes) const {
+  const Panel& panel = panels_[static_cast<std::size_t>(w.panel)];
+  const std::int64_t down = ceil_div(w.rows, w.step), across = ceil_div(w.columns, w.step);
+  std::vector<std::int64_t> out(static_cast<std::size_t>(down * across), -1);
+  if (by == ColourBy::none) return out;
+  const auto fill = [&](auto number) {
+    std::size_t at = 0;
+    for (std::int64_t i = 0; i < down; ++i) {
+      for (std::int64_t j = 0; j < across; ++j) out[at++] = number(i, j);
+    }
+  };
+  const auto row = [&](std::int64_t i) { return w.row + i * w.step; };
+  const auto column = [&](std::int64_t j) { return w.column + j * w.step; };
+  const bool divided = kind_ == Kind::divided;
+  if (by == ColourBy::offset || by == ColourBy::bank) {
+    const Separated s = separate(panel.layout, w, across, down);
+    fill([&](std::int64_t i, std::int64_t j) {
+      const std::int64_t offset = panel.layout.swizzle(
+          s.base + s.rows[static_cast<std::size_t>(i)] + s.columns[static_cast<std::size_t>(j)]);
+      return by == ColourBy::bank ? bank_of(offset, element_bytes) : offset;
+    });
+  } else if (by == ColourBy::tile && divided) {
+    const Separated s = separate(panel.keys, w, across, down);
+    fill([&](std::int64_t i, std::int64_t j) {
+      const std::int64_t element = input_index(s.base + s.rows[static_cast<std::size_t>(i)] +
+                                               s.columns[static_cast<std::size_t>(j)]);
+      return element < 0 ? std::int64_t{-1}
+                         : static_cast<std::int64_t>(place_of_[static_cast<std::size_t>(element)]) /
+                               tile_size_;
+    });
+  } else {
+    fill([&](std::int64_t i, std::int64_t j) {
+      return number_of({w.panel, w.slice, row(i), column(j)}, by, element_bytes);
+    });
+  }
+  return out;
+}
+
+std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoice& choice,
+                                         const Theme& theme) const {
+  const ColourBy by = colour(choice);
+  const std::vector<std::int64_t> numbers = numbers_of(window, by, choice.element_bytes);
+  std::vector<Rgba> out(numbers.size());
+
+  // Colours by number, so that a cell costs one look; an offset falls into one of 1024 steps.
+  constexpr std::int64_t steps = 1024;
+  std::vector<Rgba> table;
+  const std::int64_t range = std::max<std::int64_t>(highest_ - lowest_, 1);
+  const bool scaled = by == ColourBy::offset;
+  const std::int64_t known = scaled                   ? steps
+                             : by == ColourBy::thread ? std::min<std::int64_t>(threads_, 1 << 16)
+                                                      : distinct_categories;
+  for (std::int64_t n = 0; n < known; ++n) {
+    table.push_back(scaled ? quantity(static_cast<double>(n) / (steps - 1)) : paint(n, by, theme));
+  }
+  const bool direct = scaled && range < (std::int64_t{1} << 52);
+  const Rgba none = by == ColourBy::none ? theme.paper : theme.panel;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t n = numbers[i];
+    if (direct) {
+      const std::int64_t at = (n - lowest_) * (steps - 1) / range;
+      out[i] = table[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, steps - 1))];
+    } else if (scaled) {
+      out[i] = paint(n, by, theme);
+    } else {
+      out[i] = n < 0 ? none : table[static_cast<std::size_t>(n % known)];
+    }
+  }
+  if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {
+    fade(window, choice, theme, out);
+  }
+  return out;
+}
+
+// Cells outside the lit set go towards the paper; padding is grey whatever the colour means.
+void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& theme,
+                      std::vector<Rgba>& colours) const {
+  std::vector<Focus> lit;
+  if (choice.isolate.on != Focus::On::nothing) {
+    lit.push_back(choice.isolate);
+  } else if (choice.hover && exists(*choice.hover)) {
+    lit = lit_by(*choice.hover, colour(choice));
+    if (!lit.empty()) lit.erase(lit.begin());  // the element itself is outlined, not lit
+  }
+  const std::int64_t across = ceil_div(w.columns, w.step);
+  const auto cell_at = [&](std::size_t i) {
+    const std::int64_t at = static_cast<std::int64_t>(i);
+    return Cell{w.panel, w.slice, w.row + at / across * w.step, w.column + at % across * w.step};
+  };
+  if (padded_) {
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      if (!inside(cell_at(i))) colours[i] = theme.panel;
+    }
+  }
+  if (lit.empty()) return;
+  // One attribute for the whole pass; cells with several owners are asked one by one.
+  const std::vector<std::int64_t> numbers = numbers_of(w, attribute_of(lit[0].on), 0);
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    bool keep = false;
+    for (const Focus& focus : lit) keep = keep || numbers[i] == focus.number;
+    if (!keep && kind_ == Kind::thread_value && owners(cell_at(i)).size() > 1) {
+      for (const Focus& focus : lit) keep = keep || holds(focus, cell_at(i));
+    }
+    if (!keep) colours[i] = mix(colours[i], theme.paper, faded);
+  }
+}
+
+std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice& choice) const {
+  if (!inside(cell)) return {};
+  if (choice.coordinates) {
+    const CellInfo about = info(cell);
+    return {about.flat.size() == 1 ? fmt::format("{}", about.flat[0])
+                                   : fmt::format("({})", fmt::join(about.flat, ","))};
+  }
+  if (kind_ != Kind::thread_value) {
+    const std::string first = fmt::format("{}", offset(cell));
+    if (colour(choice) == ColourBy::tile) return {first, fmt::format("t{}", tile(cell))};
+    return {first};
+  }
+  const std::span<const Owner> all = owners(cell);
+  if (all.empty()) return {"\u2013"};
+  const std::string more = all.size() > 1 ? fmt::format("+{}", all.size() - 1) : std::string();
+  return {fmt::format("T{}", all[0].thread) + more, fmt::format("V{}", all[0].value)};
+}
+
+LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& theme) const {
+  const ColourBy by = colour(choice);
+  Legend out;
+  out.title = std::string(name_of(by));
+  if (by == ColourBy::none) {
+    out.title.clear();
+    return out;
+  }
+  if (by == ColourBy::offset) {
+    Legend::Entry ramp;
+    for (int i = 0; i <= 32; ++i) ramp.colours.push_back(quantity(i / 32.0));
+    out.entries.push_back(ramp);
+    out.lowest = fmt::format("{}", lowest_);
+    out.highest = fmt::format("{}", highest_);
+    return out;
+  }
+  const bool by_warp = by == ColourBy::thread && threads_ > lanes;
+  const std::int64_t all = by == ColourBy::tile              ? tiles_
+                           : by == ColourBy::bank            ? 32
+                           : by == ColourBy::value           ? values_
+                           : by == ColourBy::warp || by_warp ? ceil_div(threads_, lanes)
+                                                             : threads_;
+  const std::int64_t listed = std::min<std::int64_t>(all, 32);
+  for (std::int64_t i = 0; i < listed; ++i) {
+    Legend::Entry entry;
+    entry.label = fmt::format("{}", i);
+    entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
+    if (by_warp) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        entry.colours.push_back(paint(i * lanes + lane, by, theme));
+      }
+    } else {
+      entry.colours.push_back(paint(i, by, theme));
+    }
+    out.entries.push_back(std::move(entry));
+  }
+  if (by_warp) out.title = "warp, lane 0 to 31";
+  out.unlisted = all - listed;
+  return out;
+}
+
+}  // namespace tilescope
