@@ -1,8 +1,9 @@
 #include "core/diff/diff.h"
 
-#include <bit>
 
 #include <fmt/format.h>
+
+#include <bit>
 
 #include "core/numeric/number_text.h"
 

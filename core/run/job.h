@@ -66,6 +66,9 @@ struct Argument {
   static Argument u64(std::uint64_t value);
 };
 
+// All buffers of a job together; what asks for more is refused before anything is allocated.
+inline constexpr std::uint64_t largest_job_bytes = std::uint64_t{4} << 30;
+
 struct Job {
   Program program;
   Launch launch;

@@ -1,0 +1,263 @@
+#include "core/run/catalog_entry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numeric/random.h"
+
+namespace tilescope {
+namespace {
+
+Error mismatch(std::string sentence) {
+  return {ErrorKind::mismatch, std::move(sentence), ""};
+}
+
+// "A (a.npy)"
+std::string label(const std::string& tensor, const Buffer& given) {
+  return given.name.empty() || given.name == tensor ? tensor
+                                                    : fmt::format("{} ({})", tensor, given.name);
+}
+
+template <class Named>
+std::string names(const std::vector<Named>& list) {
+  std::string out;
+  for (const Named& item : list) {
+    if (!out.empty()) out += ", ";
+    out += item.name;
+  }
+  return out;
+}
+
+// One request made to fit one entry, step by step; each step returns what is wrong.
+class Fitting {
+ public:
+  Fitting(const CatalogEntry& entry, const Request& request) : entry_(entry), request_(request) {}
+
+  Outcome<Problem> fit() {
+    for (const auto step :
+         {&Fitting::known_names, &Fitting::sizes_asked_for, &Fitting::sizes_of_inputs,
+          &Fitting::limits, &Fitting::types, &Fitting::memory}) {
+      if (std::optional<Error> error = (this->*step)()) return *error;
+    }
+    return problem_;
+  }
+
+ private:
+  // A size and how it came to be known: "A (a.npy) is (3, 4), so m = 3".
+  struct Known {
+    std::int64_t value;
+    std::string because;
+  };
+
+  std::optional<Error> known_names() {
+    for (const auto& [name, value] : request_.sizes) {
+      if (!parameter(name)) {
+        return Error{ErrorKind::unknown,
+                     fmt::format("{} has no size {}; its sizes are {}.", entry_.name, name,
+                                 names(entry_.sizes)),
+                     ""};
+      }
+    }
+    for (const auto& [name, given] : request_.inputs) {
+      const TensorSpec* spec = tensor(name);
+      if (!spec) {
+        return Error{ErrorKind::unknown,
+                     fmt::format("{} has no tensor {}; its tensors are {}.", entry_.name, name,
+                                 names(entry_.tensors)),
+                     ""};
+      }
+      if (spec->role != Role::input) {
+        return mismatch(
+            fmt::format("{} is given as an input of {}, but the kernel writes {}; leave "
+                        "it out, or name the file to write with --out.",
+                        label(name, given), entry_.name, name));
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> sizes_asked_for() {
+    for (const auto& [name, value] : request_.sizes) {
+      known_[name] = {value, fmt::format("{} = {} was asked for", name, value)};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> sizes_of_inputs() {
+    for (const TensorSpec& spec : entry_.tensors) {
+      const auto given = request_.inputs.find(spec.name);
+      if (given == request_.inputs.end()) continue;
+      if (std::optional<Error> error = sizes_of(spec, given->second)) return error;
+    }
+    for (const SizeParameter& size : entry_.sizes) {
+      const auto known = known_.find(size.name);
+      problem_.sizes.*size.member = known == known_.end() ? size.fallback : known->second.value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> sizes_of(const TensorSpec& spec, const Buffer& given) {
+    const std::string what =
+        fmt::format("{} is {}", label(spec.name, given), shape_text(given.shape));
+    const std::string rule =
+        fmt::format("{} takes {} of shape {}", entry_.name, spec.name, shape_names(entry_, spec));
+    if (given.shape.size() != spec.shape.size())
+      return mismatch(fmt::format("{}, but {}.", rule, what));
+    for (std::size_t d = 0; d < given.shape.size(); ++d) {
+      const std::string& name = parameter(spec.shape[d])->name;
+      const Known now{given.shape[d], fmt::format("{}, so {} = {}", what, name, given.shape[d])};
+      const auto before = known_.try_emplace(name, now).first;
+      if (before->second.value != now.value) {
+        return mismatch(fmt::format("{}: {}, but {}.", rule, before->second.because, now.because));
+      }
+    }
+    const std::size_t needed = static_cast<std::size_t>(given.elements()) * bytes_of(given.dtype);
+    if (given.bytes.size() != needed) {
+      return mismatch(fmt::format("{} of {} needs {} bytes, but it has {}.", what,
+                                  name_of(given.dtype), needed, given.bytes.size()));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> limits() {
+    for (const SizeParameter& size : entry_.sizes) {
+      const std::int64_t value = problem_.sizes.*size.member;
+      if (value >= size.least && value <= size.most) continue;
+      // A default lies within its own limits, so somebody said this.
+      return mismatch(fmt::format("{}, but {} takes {} from {} to {}.", known_[size.name].because,
+                                  entry_.name, size.name, size.least, size.most));
+    }
+    if (std::optional<std::string> sentence = entry_.objection(problem_.sizes)) {
+      return mismatch(*sentence);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> types() {
+    for (std::size_t v = 0; v < entry_.variants.size(); ++v) {
+      if (suits(entry_.variants[v])) return problem_.variant = v, std::nullopt;
+    }
+    std::string asked, offered;
+    const auto add = [](std::string& list, std::string_view separator, const std::string& item) {
+      if (!list.empty()) list += separator;
+      list += item;
+    };
+    if (request_.dtype) add(asked, ", ", fmt::format("{} was asked for", name_of(*request_.dtype)));
+    for (const auto& [name, given] : request_.inputs) {
+      add(asked, ", ", fmt::format("{} is {}", label(name, given), name_of(given.dtype)));
+    }
+    for (const Variant& variant : entry_.variants) {
+      std::string one;
+      for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
+        add(one, " ", fmt::format("{}:{}", entry_.tensors[t].name, name_of(variant.dtypes[t])));
+      }
+      add(offered, " or ", one);
+    }
+    return mismatch(fmt::format("{}, but {} computes {}.", asked, entry_.name, offered));
+  }
+
+  bool suits(const Variant& variant) const {
+    if (request_.dtype && *request_.dtype != variant.dtypes[0]) return false;
+    for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
+      const auto given = request_.inputs.find(entry_.tensors[t].name);
+      if (given != request_.inputs.end() && given->second.dtype != variant.dtypes[t]) return false;
+    }
+    return true;
+  }
+
+  std::optional<Error> memory() {
+    double bytes = 0;  // an estimate: the product may be beyond 64 bits
+    for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
+      double one = static_cast<double>(bytes_of(entry_.variants[problem_.variant].dtypes[t]));
+      for (const std::int64_t extent : shape_of(entry_.tensors[t], problem_.sizes)) {
+        one *= static_cast<double>(extent);
+      }
+      bytes += one;
+    }
+    if (bytes <= static_cast<double>(largest_job_bytes)) return std::nullopt;
+    std::string sizes;
+    for (const SizeParameter& size : entry_.sizes) {
+      sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", size.name,
+                           problem_.sizes.*size.member);
+    }
+    return mismatch(fmt::format("{} with {} needs {:.3g} GiB for its tensors; up to {} GiB work.",
+                                entry_.name, sizes, bytes / (1 << 30), largest_job_bytes >> 30));
+  }
+
+  const SizeParameter* parameter(std::string_view name) const {
+    for (const SizeParameter& size : entry_.sizes) {
+      if (size.name == name) return &size;
+    }
+    return nullptr;
+  }
+  const SizeParameter* parameter(std::int64_t Sizes::*member) const {
+    for (const SizeParameter& size : entry_.sizes) {
+      if (size.member == member) return &size;
+    }
+    return nullptr;
+  }
+  const TensorSpec* tensor(std::string_view name) const {
+    for (const TensorSpec& spec : entry_.tensors) {
+      if (spec.name == name) return &spec;
+    }
+    return nullptr;
+  }
+
+  const CatalogEntry& entry_;
+  const Request& request_;
+  std::map<std::string, Known> known_;
+  Problem problem_;
+};
+
+}  // namespace
+
+Outcome<Problem> fit(const CatalogEntry& entry, const Request& request) {
+  return Fitting(entry, request).fit();
+}
+
+Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string ptx) {
+  const Outcome<Problem> problem = fit(entry, request);
+  if (!problem) return problem.error();
+  const Variant& variant = entry.variants[problem->variant];
+  Job job;
+  job.program = {entry.name, std::move(ptx)};
+  job.launch = entry.launch(problem->sizes);
+  job.launch.entry = variant.entry;
+  job.arguments = entry.arguments(problem->sizes);
+  for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
+    const TensorSpec& spec = entry.tensors[t];
+    Buffer buffer{spec.name, variant.dtypes[t], shape_of(spec, problem->sizes), {}, false};
+    const auto count = static_cast<std::size_t>(buffer.elements());
+    const auto given = request.inputs.find(spec.name);
+    if (given != request.inputs.end()) {
+      buffer.bytes = std::move(given->second.bytes);
+    } else if (spec.role == Role::input) {
+      buffer.bytes = random_elements(buffer.dtype, request.seed, t, count);
+    } else {
+      buffer.bytes.resize(count * bytes_of(buffer.dtype));
+      buffer.undefined = true;
+    }
+    job.buffers.push_back(std::move(buffer));
+  }
+  return job;
+}
+
+std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const Sizes& sizes) {
+  std::vector<std::int64_t> shape;
+  for (const auto member : tensor.shape) shape.push_back(sizes.*member);
+  return shape;
+}
+
+std::string shape_names(const CatalogEntry& entry, const TensorSpec& tensor) {
+  std::string out = "(";
+  for (const auto member : tensor.shape) {
+    if (out.size() > 1) out += ", ";
+    for (const SizeParameter& size : entry.sizes) {
+      if (size.member == member) out += size.name;
+    }
+  }
+  return out + ")";
+}
+
+}  // namespace tilescope

@@ -1,0 +1,27 @@
+#include "kernels/catalog/catalog.h"
+
+#include <fmt/format.h>
+
+namespace tilescope {
+
+const std::vector<CatalogEntry>& catalog() {
+  static const std::vector<CatalogEntry> entries = {elementwise_add_entry()};
+  return entries;
+}
+
+Outcome<const CatalogEntry*> find_kernel(std::string_view name) {
+  std::string names;
+  for (const CatalogEntry& entry : catalog()) {
+    if (entry.name == name) return &entry;
+    if (!names.empty()) names += ", ";
+    names += entry.name;
+  }
+  return Error{
+      ErrorKind::unknown,
+      fmt::format("There is no kernel '{}' in the catalog; there are: {}. A PTX file of your "
+                  "own is run with --launch F.toml.",
+                  name, names),
+      ""};
+}
+
+}  // namespace tilescope

@@ -1,0 +1,21 @@
+// The kernels that can be run by name. core/run/catalog_entry.h says what an entry is; each kernel
+// has one file here that makes its entry.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/run/catalog_entry.h"
+
+namespace tilescope {
+
+// All entries, in the order in which a learner meets them.
+const std::vector<CatalogEntry>& catalog();
+
+// The entry of this name; unknown otherwise, with the names that exist.
+Outcome<const CatalogEntry*> find_kernel(std::string_view name);
+
+CatalogEntry elementwise_add_entry();
+
+}  // namespace tilescope

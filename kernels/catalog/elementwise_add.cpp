@@ -1,0 +1,90 @@
+// C = A + B for f32 matrices of any size (kernels/elementwise/elementwise_add.cu).
+//
+// A block of 128 threads owns a tile of 16 x 128 elements, and block t the t-th column of
+// zipped_divide(matrix, <16,128>): tiles are numbered down the rows first. A thread owns 4 x 4
+// elements of it, four neighbours in each of four rows, so that it can load 128 bits at once.
+#include <fmt/format.h>
+
+#include "kernels/catalog/catalog.h"
+#include "kernels/reference/reference.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t tile_rows = 16, tile_cols = 128, threads = 128;
+constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - 1;  // the kernel counts in int
+
+std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
+  return (extent + tile - 1) / tile;
+}
+
+std::optional<std::string> objection(const Sizes& s) {
+  if (s.m <= most_elements / s.n) return std::nullopt;
+  return fmt::format(
+      "elementwise_add with m = {}, n = {} has {} elements; it counts them in 32 bits, "
+      "so m * n must be below 2^31.",
+      s.m, s.n, s.m * s.n);
+}
+
+Launch launch(const Sizes& s) {
+  Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_rows) * tiles(s.n, tile_cols));
+  launch.block.x = threads;
+  return launch;
+}
+
+// elementwise_add(const float* a, const float* b, float* c, int m, int n)
+std::vector<Argument> arguments(const Sizes& s) {
+  return {Argument::pointer(0), Argument::pointer(1), Argument::pointer(2),
+          Argument::i32(static_cast<std::int32_t>(s.m)),
+          Argument::i32(static_cast<std::int32_t>(s.n))};
+}
+
+std::vector<NamedLayout> layouts(const Sizes& s) {
+  const std::string matrix = fmt::format("({},{}):({},1)", s.m, s.n, s.n);
+  // The grid covers whole tiles: what lies beyond the matrix is masked by the coordinate tensor.
+  const std::string covered = fmt::format("({},{}):({},1)", tiles(s.m, tile_rows) * tile_rows,
+                                          tiles(s.n, tile_cols) * tile_cols, s.n);
+  return {
+      {"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
+      {"thread layout", "(4,32):(32,1)", "which thread stands where: 4 warps of 32 lanes a row"},
+      {"value layout", "(4,4):(4,1)",
+       "the 4 x 4 values of a thread, four in a row to load at once"},
+      {"thread-value layout", "((32,4),(4,4)):((64,4),(16,1))",
+       "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
+      {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
+       "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
+}
+
+Outcome<std::vector<Buffer>> reference_of(const Job& job) {
+  Outcome<Buffer> sum = reference::add(job.buffers[0], job.buffers[1]);
+  if (!sum) return sum.error();
+  return std::vector<Buffer>{std::move(*sum)};
+}
+
+}  // namespace
+
+CatalogEntry elementwise_add_entry() {
+  CatalogEntry entry;
+  entry.name = "elementwise_add";
+  entry.help = "C = A + B for matrices of any size: tiles, thread-value layout, predicated edges";
+  entry.ptx = "ptx/elementwise_add.ptx";
+  entry.source = "kernels/elementwise/elementwise_add.cu";
+  entry.target = "sm_80";
+  entry.lesson = "elementwise_add";
+  entry.sizes = {{"m", &Sizes::m, 256, 1, most_elements, "rows"},
+                 {"n", &Sizes::n, 512, 1, most_elements, "columns"}};
+  entry.tensors = {{"A", Role::input, {&Sizes::m, &Sizes::n}, "the first matrix"},
+                   {"B", Role::input, {&Sizes::m, &Sizes::n}, "the second matrix"},
+                   {"C", Role::output, {&Sizes::m, &Sizes::n}, "the sum"}};
+  // One correctly rounded addition an element leaves nothing to tolerate.
+  entry.variants = {{"elementwise_add", {DType::f32, DType::f32, DType::f32}, 0, 0}};
+  entry.objection = objection;
+  entry.launch = launch;
+  entry.arguments = arguments;
+  entry.layouts = layouts;
+  entry.reference = reference_of;
+  return entry;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,19 @@
+// What the kernels should compute, written as plainly as possible and in higher precision. Nothing
+// here is shared with the kernels or the simulator: agreement means something.
+#pragma once
+
+#include "core/error.h"
+#include "core/run/job.h"
+
+namespace tilescope::reference {
+
+// a + b, element by element; the result is named "reference".
+//
+// Floats are added in double and rounded once to their type. That is the correctly rounded sum:
+// rounding to double first is harmless where it has at least 2p + 2 bits for a format of p bits
+// (Figueroa, "When is double rounding innocuous?", 1995), and 53 >= 2 * 24 + 2. For f64 the double
+// sum is it. Integers wrap.
+// Refused: tensors of different type or shape.
+Outcome<Buffer> add(const Buffer& a, const Buffer& b);
+
+}  // namespace tilescope::reference
