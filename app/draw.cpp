@@ -1,0 +1,96 @@
+// tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands.h"
+#include "app/files.h"
+#include "app/pictures.h"
+#include "viz/scene/layout_scene.h"
+#include "viz/scene/presets.h"
+
+namespace tilescope {
+namespace {
+
+struct Options {
+  std::string expression, output, colour, size, theme = "light";
+  bool json = false;
+};
+
+Outcome<Size> size_named(const std::string& text) {
+  int width = 0, height = 0, used = 0;
+  const bool whole = std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) == 2 &&
+                     static_cast<std::size_t>(used) == text.size();
+  constexpr int least = 64, most = 32000;
+  if (!whole || width < least || height < least || width > most || height > most) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("--size {}: WIDTHxHEIGHT in pixels, each from {} to {}, as in 1600x1000.", text,
+                    least, most),
+        ""};
+  }
+  return Size{static_cast<double>(width), static_cast<double>(height)};
+}
+
+// "preset NAME", or an expression.
+Outcome<LayoutView> view_of(const std::string& what) {
+  constexpr std::string_view preset = "preset ";
+  if (what.substr(0, preset.size()) == preset) {
+    const Outcome<Preset> found = preset_named(what.substr(preset.size()));
+    if (!found) return found.error();
+    return open_preset(*found);
+  }
+  return LayoutView::of_expression(what);
+}
+
+int draw(const Options& options, Terminal& terminal) {
+  const Theme* theme = theme_named(options.theme);
+  if (!theme) {
+    return terminal.fail({ErrorKind::usage,
+                          fmt::format("--theme {}: there are light and dark.", options.theme), ""});
+  }
+  LayoutChoice choice;
+  if (!options.colour.empty()) {
+    const Outcome<ColourBy> by = colour_by_name(options.colour);
+    if (!by) return terminal.fail(by.error());
+    choice.colour = *by;
+  }
+  Size size;
+  if (!options.size.empty()) {
+    const Outcome<Size> asked = size_named(options.size);
+    if (!asked) return terminal.fail(asked.error());
+    size = *asked;
+  }
+  const Outcome<LayoutView> view = view_of(options.expression);
+  if (!view) return terminal.fail(view.error());
+  const Scene scene = build_scene(*view, choice, *theme, size);
+  const Outcome<std::vector<std::byte>> picture = paint_for_file(scene, options.output);
+  if (!picture) return terminal.fail(picture.error());
+  if (const std::optional<Error> error = write_file(options.output, std::span(*picture))) {
+    return terminal.fail(*error);
+  }
+  if (terminal.json()) terminal.document({{"file", options.output}, {"bytes", picture->size()}});
+  return 0;
+}
+
+}  // namespace
+
+Action define_draw(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("EXPR", options->expression,
+                 "a layout expression, or 'preset NAME' (see `tilescope list presets`)")
+      ->required();
+  app.add_option("-o,--output", options->output, "where to: F.svg, F.png or F.pdf")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--colour,--color", options->colour,
+                 "tile, thread, warp, value, offset, bank or none; the best one where left out")
+      ->type_name("BY");
+  app.add_option("--size", options->size, "in pixels; as large as the content needs where left out")
+      ->type_name("WxH");
+  app.add_option("--theme", options->theme, "light or dark")->type_name("THEME");
+  app.add_flag("--json", options->json, "one JSON document on stdout");
+  return [options](Terminal& terminal) { return draw(*options, terminal); };
+}
+
+}  // namespace tilescope

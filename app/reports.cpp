@@ -1,0 +1,117 @@
+#include "app/reports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilescope {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string out;
+  for (std::int64_t extent : shape) out += fmt::format("{}{}", out.empty() ? "" : ",", extent);
+  return "(" + out + ")";
+}
+
+// JSON has no infinities and no NaN: they are strings.
+ordered_json number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+ordered_json site_json(const Site& site) {
+  return {{"kernel", site.kernel},
+          {"source", site.source},
+          {"source_line", site.source_line},
+          {"ptx_line", site.ptx_line},
+          {"block", {site.block.x, site.block.y, site.block.z}},
+          {"warp", site.warp},
+          {"lane", site.lane}};
+}
+
+ordered_json mismatch_json(const Mismatch& m, const DiffReport& diff) {
+  return {{"index", m.index},
+          {"at", index_text(m.index, diff.shape)},
+          {"got", m.got_text},
+          {"want", m.want_text},
+          {"absolute", number(m.error.absolute)},
+          {"relative", number(m.error.relative)},
+          {"ulp", m.error.ulp},
+          {"writer", m.writer ? site_json(*m.writer) : ordered_json(nullptr)}};
+}
+
+ordered_json mismatches_json(const std::vector<Mismatch>& mismatches, const DiffReport& diff) {
+  ordered_json out = ordered_json::array();
+  for (const Mismatch& m : mismatches) out.push_back(mismatch_json(m, diff));
+  return out;
+}
+
+}  // namespace
+
+std::string describe(const PreparedRun& run) {
+  std::string inputs, outputs;
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    const Buffer& b = run.job.buffers[i];
+    std::string& side = b.undefined ? outputs : inputs;
+    side += fmt::format("{}{} {} {}", side.empty() ? "" : ", ", run.entry->tensors[i].name,
+                        shape_text(b.shape), name_of(b.dtype));
+  }
+  return fmt::format("{} -> {}; {} blocks of {} threads", inputs, outputs,
+                     run.job.launch.grid.count(), run.job.launch.block.count());
+}
+
+std::string text_of_reports(const std::vector<Report>& reports) {
+  std::string out;
+  for (const Report& r : reports) {
+    out += fmt::format("{}{} ({}): {}\n  at {}", out.empty() ? "" : "\n", name_of(r.weight), r.kind,
+                       r.sentence, text(r.site));
+    if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
+    if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
+    if (r.count > 1) out += fmt::format("\n  {} times at this place", r.count);
+  }
+  return out;
+}
+
+ordered_json to_json(const std::vector<Report>& reports) {
+  ordered_json out = ordered_json::array();
+  for (const Report& r : reports) {
+    out.push_back({{"weight", name_of(r.weight)},
+                   {"kind", r.kind},
+                   {"sentence", r.sentence},
+                   {"expected", r.expected},
+                   {"found", r.found},
+                   {"site", site_json(r.site)},
+                   {"count", r.count}});
+  }
+  return out;
+}
+
+ordered_json to_json(const DiffReport& diff) {
+  return {{"got", diff.got_name},
+          {"want", diff.want_name},
+          {"dtype", name_of(diff.dtype)},
+          {"shape", diff.shape},
+          {"rtol", diff.options.tolerance.rtol},
+          {"atol", diff.options.tolerance.atol},
+          {"compared", diff.compared},
+          {"wrong", diff.wrong},
+          {"exact", diff.exact},
+          {"max_absolute",
+           {{"value", number(diff.max_absolute.value)}, {"index", diff.max_absolute.index}}},
+          {"max_relative",
+           {{"value", number(diff.max_relative.value)}, {"index", diff.max_relative.index}}},
+          {"max_ulp", {{"value", diff.max_ulp.value}, {"index", diff.max_ulp.index}}},
+          {"mean_absolute", number(diff.mean_absolute)},
+          {"first", mismatches_json(diff.first, diff)},
+          {"worst", mismatches_json(diff.worst, diff)}};
+}
+
+bool has_hazard(const std::vector<Report>& reports) {
+  return std::any_of(reports.begin(), reports.end(),
+                     [](const Report& r) { return r.weight == Weight::hazard; });
+}
+
+}  // namespace tilescope

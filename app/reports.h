@@ -1,0 +1,25 @@
+// What came of a run, as text for people and as JSON: reports of the machine, and the difference.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/runs.h"
+#include "core/diff/diff.h"
+#include "core/run/job.h"
+
+namespace tilescope {
+
+// "A (300,200) f32, B (300,200) f32 -> C (300,200) f32; 38 blocks of 128 threads"
+std::string describe(const PreparedRun& run);
+
+// Each report with its site, what was expected and what was found; faults last, as they came.
+std::string text_of_reports(const std::vector<Report>& reports);
+
+nlohmann::ordered_json to_json(const std::vector<Report>& reports);
+nlohmann::ordered_json to_json(const DiffReport& diff);
+
+bool has_hazard(const std::vector<Report>& reports);
+
+}  // namespace tilescope
