@@ -1,6 +1,5 @@
 #include "core/diff/diff.h"
 
-
 #include <fmt/format.h>
 
 #include <bit>

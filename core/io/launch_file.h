@@ -1,0 +1,65 @@
+// The launch file: how a PTX file is to be run, in TOML. Nothing here opens a file.
+//
+//     entry = "mm"                   grid = [4, 1, 1]      block = [128, 1, 1]
+//     cluster = [1, 1, 1]            dynamic_smem = 131120
+//     [[buffer]]                     a tensor in global memory
+//     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)
+//     file = "a.npy"                 or random = SEED, zeros = true, poison = true
+//     out = "c.npy"                  written after the run
+//     expect = "ref.npy"             compared after the run: rtol, atol
+//     [[arg]]                        the kernel's parameters in order, each one of
+//     buffer = "A"                   a pointer; offset = BYTES
+//     i32 = 256                      u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64
+//     null = true                    an 8-byte zero
+//     bytes = "00ff"                 hexadecimal
+//     size = 64, at = [{ offset = 0, buffer = "A" }, ...]   a struct; what is not named is zero
+//
+// Reading goes in two steps, because core opens no files: parse_launch_file says which files are
+// wanted, and make_job completes the job from their bytes.
+// Errors: unreadable, with file:line:column; mismatch where a .npy file is not what the launch file
+// says; unsupported for tensormap arguments, which need the asynchronous machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/run/job.h"
+
+namespace tilescope {
+
+enum class Fill : std::uint8_t { file, random, zeros, poison };
+
+struct PlannedBuffer {
+  std::string name;
+  DType dtype = DType::f32;
+  std::optional<std::vector<std::int64_t>> shape;  // may be left out only where a file is given
+  Fill fill = Fill::zeros;
+  std::string file;        // Fill::file: relative to the launch file
+  std::uint64_t seed = 0;  // Fill::random: normal, core/numeric/random.h, stream 0
+  std::optional<std::string> out, expect;
+  std::optional<double> rtol, atol;
+  std::string where;  // "run.toml:7:1"
+};
+
+struct LaunchFile {
+  std::string name;
+  Launch launch;
+  std::vector<PlannedBuffer> buffers;  // in the order of Job::buffers
+  std::vector<Argument> arguments;
+};
+
+// `name` is what sentences call the file.
+Outcome<LaunchFile> parse_launch_file(std::string_view text, std::string_view name);
+
+// The paths whose bytes make_job needs, in its order. `expect` files are not among them: they are
+// read after the run, with read_npy and the buffer's dtype.
+std::vector<std::string> wanted_files(const LaunchFile& launch);
+
+Outcome<Job> make_job(const LaunchFile& launch, Program program,
+                      const std::vector<std::vector<std::byte>>& files);
+
+}  // namespace tilescope

@@ -1,0 +1,348 @@
+// Launch file text -> LaunchFile. core/io/launch_file.h shows the format.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "core/io/launch_file.h"
+#include "core/io/toml_reader.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t most_int32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
+// PTX ISA "Kernel Function Parameters": up to 32,764 bytes from sm_70 and PTX 8.1 on.
+constexpr std::int64_t most_parameter_bytes = 32764;
+
+// The keys that give a value, of which an argument has exactly one.
+constexpr std::string_view value_keys[] = {"buffer", "null", "bytes", "tensormap", "u8",  "i8",
+                                           "u16",    "i16",  "u32",   "i32",       "u64", "i64",
+                                           "f16",    "bf16", "f32",   "f64"};
+
+class LaunchParser {
+ public:
+  explicit LaunchParser(std::string_view name) : toml_(name) { file_.name = name; }
+
+  Outcome<LaunchFile> parse(std::string_view text) {
+    const toml::table root = toml_.parse(text);
+    if (!toml_.failed()) launch(root);
+    for (const toml::table* table : toml_.tables(root, "buffer", "the launch file")) buffer(*table);
+    for (const toml::table* table : toml_.tables(root, "arg", "the launch file")) argument(*table);
+    if (toml_.failed()) return toml_.error();
+    return std::move(file_);
+  }
+
+ private:
+  void launch(const toml::table& root) {
+    const std::string_view what = "the launch file";
+    toml_.only(root, {"entry", "grid", "block", "cluster", "dynamic_smem", "buffer", "arg"}, what);
+    file_.launch.entry = toml_.text(root, "entry", what).value_or("");
+    for (const std::string_view key : {"grid", "block"}) {
+      if (root.contains(key)) continue;
+      toml_.fail(root.source(), fmt::format("The launch file has no {0}; {0} = {1} would work.",
+                                            key, key == "grid" ? "[1, 1, 1]" : "[128, 1, 1]"));
+    }
+    file_.launch.grid = extent(root, "grid").value_or(Dim3{});
+    file_.launch.block = extent(root, "block").value_or(Dim3{});
+    file_.launch.cluster = extent(root, "cluster");
+    file_.launch.dynamic_shared = static_cast<std::uint32_t>(
+        toml_.integer(root, "dynamic_smem", what, 0, most_int32).value_or(0));
+  }
+
+  std::optional<Dim3> extent(const toml::table& root, std::string_view key) {
+    const auto list = toml_.integers(root, key, "the launch file", 1, most_int32);
+    if (!list) return std::nullopt;
+    if (list->empty() || list->size() > 3) {
+      toml_.fail(
+          root.get(key)->source(),
+          fmt::format("{} has {} numbers; one to three (x, y, z) would work.", key, list->size()));
+      return std::nullopt;
+    }
+    Dim3 dim;
+    dim.x = static_cast<std::uint32_t>((*list)[0]);
+    if (list->size() > 1) dim.y = static_cast<std::uint32_t>((*list)[1]);
+    if (list->size() > 2) dim.z = static_cast<std::uint32_t>((*list)[2]);
+    return dim;
+  }
+
+  // ---- buffers ----
+
+  void buffer(const toml::table& table) {
+    PlannedBuffer plan;
+    plan.where = toml_.place(table.source());
+    std::string what = fmt::format("[[buffer]] {}", file_.buffers.size() + 1);
+    plan.name = toml_.text(table, "name", what).value_or("");
+    if (plan.name.empty()) toml_.fail(table.source(), fmt::format("{} has no name.", what));
+    what = fmt::format("[[buffer]] \"{}\"", plan.name);
+    toml_.only(table,
+               {"name", "dtype", "shape", "file", "random", "zeros", "poison", "out", "expect",
+                "rtol", "atol"},
+               what);
+    if (buffer_named(plan.name)) {
+      toml_.fail(table.source(), fmt::format("There are two buffers named \"{}\".", plan.name));
+    }
+    plan.dtype = dtype(table, what);
+    plan.shape = toml_.integers(table, "shape", what, 0, most_int64);
+    fill(table, what, plan);
+    plan.out = toml_.text(table, "out", what);
+    plan.expect = toml_.text(table, "expect", what);
+    plan.rtol = tolerance(table, "rtol", what);
+    plan.atol = tolerance(table, "atol", what);
+    file_.buffers.push_back(std::move(plan));
+  }
+
+  DType dtype(const toml::table& table, std::string_view what) {
+    const std::string known = "f16 bf16 f32 f64 e4m3 e5m2 u8 i8 u16 i16 u32 i32 u64 i64";
+    const std::optional<std::string> name = toml_.text(table, "dtype", what);
+    if (!name) {
+      toml_.fail(table.source(),
+                 fmt::format("{} has no dtype; one of {} would work.", what, known));
+      return {};
+    }
+    const std::optional<DType> type = dtype_named(*name);
+    if (!type) {
+      toml_.fail(table.get("dtype")->source(),
+                 fmt::format("{} has the dtype \"{}\", which does not exist; one of {} would work.",
+                             what, *name, known));
+    }
+    return type.value_or(DType::f32);
+  }
+
+  // Exactly one source of the contents; zeros = false is as good as nothing.
+  void fill(const toml::table& table, std::string_view what, PlannedBuffer& plan) {
+    const auto file = toml_.text(table, "file", what);
+    const auto seed = toml_.integer(table, "random", what, 0, most_int64);
+    const bool zeros = toml_.boolean(table, "zeros", what).value_or(false);
+    const bool poison = toml_.boolean(table, "poison", what).value_or(false);
+    const int sources = file.has_value() + seed.has_value() + zeros + poison;
+    if (sources != 1) {
+      toml_.fail(
+          table.source(),
+          fmt::format("{} has {} of file, random, zeros and poison; exactly one says what it "
+                      "holds.",
+                      what, sources == 0 ? "none" : "more than one"));
+    }
+    if (file) plan.fill = Fill::file, plan.file = *file;
+    if (seed) plan.fill = Fill::random, plan.seed = static_cast<std::uint64_t>(*seed);
+    if (poison) plan.fill = Fill::poison;
+    if (!file && !plan.shape) {
+      toml_.fail(table.source(),
+                 fmt::format("{} has no shape; it may be left out only where a file is given. "
+                             "shape = [256, 256] would work.",
+                             what));
+    }
+  }
+
+  std::optional<double> tolerance(const toml::table& table, std::string_view key,
+                                  std::string_view what) {
+    const std::optional<double> value = toml_.number(table, key, what);
+    if (value && !(*value >= 0 && *value <= std::numeric_limits<double>::max())) {
+      toml_.fail(table.get(key)->source(),
+                 fmt::format("{} of {} is {}, but must be a number of 0 or more, like 1e-3.", key,
+                             what, *value));
+    }
+    return value;
+  }
+
+  std::optional<std::uint32_t> buffer_named(std::string_view name) const {
+    for (std::size_t i = 0; i < file_.buffers.size(); ++i) {
+      if (file_.buffers[i].name == name) return static_cast<std::uint32_t>(i);
+    }
+    return std::nullopt;
+  }
+
+  // ---- arguments ----
+
+  void argument(const toml::table& table) {
+    const std::string what = fmt::format("[[arg]] {}", file_.arguments.size() + 1);
+    const bool is_struct =
+        table.contains("at") || (table.contains("size") && !table.contains("tensormap"));
+    file_.arguments.push_back(is_struct ? structure(table, what) : value(table, what));
+    parameter_bytes_ += static_cast<std::int64_t>(file_.arguments.back().bytes.size());
+    if (parameter_bytes_ > most_parameter_bytes) {
+      file_.arguments.pop_back();  // so that a long file of large structs stays small in memory
+      toml_.fail(table.source(),
+                 fmt::format("With {} the kernel's parameters are {} bytes; up to {} "
+                             "can be passed.",
+                             what, parameter_bytes_, most_parameter_bytes));
+    }
+  }
+
+  Argument structure(const toml::table& table, const std::string& what) {
+    toml_.only(table, {"size", "at"}, fmt::format("{}, a struct,", what));
+    Argument argument;
+    const auto size = toml_.integer(table, "size", what, 1, most_parameter_bytes);
+    if (!size) {
+      toml_.fail(table.source(),
+                 fmt::format("{} is a struct (it has \"at\") without a size; size = "
+                             "BYTES says how large it is.",
+                             what));
+      return argument;
+    }
+    argument.bytes.resize(static_cast<std::size_t>(*size));
+    std::vector<bool> taken(argument.bytes.size());
+    for (const toml::table* part : toml_.tables(table, "at", what)) {
+      place_part(*part, what, argument, taken);
+    }
+    return argument;
+  }
+
+  // One { offset = N, <value> } of a struct into its bytes.
+  void place_part(const toml::table& part, const std::string& what, Argument& whole,
+                  std::vector<bool>& taken) {
+    const auto offset = toml_.integer(part, "offset", "a part of " + what, 0, most_parameter_bytes);
+    if (!offset) {
+      toml_.fail(part.source(), fmt::format("A part of {} has no offset; offset = 0 is its first "
+                                            "byte.",
+                                            what));
+      return;
+    }
+    const auto at = static_cast<std::size_t>(*offset);
+    const std::string place = fmt::format("the part at offset {} of {}", at, what);
+    const Argument one = value(part, place, true);
+    if (toml_.failed()) return;
+    if (at + one.bytes.size() > whole.bytes.size()) {
+      toml_.fail(part.source(), fmt::format("{} reaches to byte {}, but the struct's size is {}.",
+                                            place, at + one.bytes.size(), whole.bytes.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < one.bytes.size(); ++i) {
+      if (taken[at + i]) {
+        toml_.fail(part.source(),
+                   fmt::format("{} overlaps another part at byte {}.", place, at + i));
+        return;
+      }
+      taken[at + i] = true;
+      whole.bytes[at + i] = one.bytes[i];
+    }
+    for (Argument::Address address : one.addresses) {
+      address.at += static_cast<std::uint32_t>(at);
+      whole.addresses.push_back(address);
+    }
+  }
+
+  // What one table of [[arg]] or `at` gives. In a struct, "offset" is where it lies; elsewhere it
+  // belongs to a pointer.
+  Argument value(const toml::table& table, const std::string& what, bool in_struct = false) {
+    std::vector<std::string_view> given;
+    for (const std::string_view key : value_keys) {
+      if (table.contains(key)) given.push_back(key);
+    }
+    if (given.size() != 1) {
+      const std::string found =
+          given.empty() ? "no value" : fmt::format("both {} and {}", given[0], given[1]);
+      toml_.fail(
+          table.source(),
+          fmt::format("{} has {}; it takes exactly one of buffer, null, bytes, tensormap, u8, "
+                      "i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.",
+                      what, found));
+      return {};
+    }
+    const std::string_view key = given[0];
+    if (key == "tensormap") return tensormap(table, what);
+    if (key == "buffer" || in_struct) {
+      toml_.only(table, {key, "offset"}, what);
+    } else {
+      toml_.only(table, {key}, what);
+    }
+    if (key == "buffer") return pointer(table, what, in_struct);
+    if (key == "null") return null(table, what);
+    if (key == "bytes") return hexadecimal(table, what);
+    return scalar(table, key, what);
+  }
+
+  Argument pointer(const toml::table& table, const std::string& what, bool in_struct) {
+    const std::string name = toml_.text(table, "buffer", what).value_or("");
+    const std::optional<std::uint32_t> index = buffer_named(name);
+    if (!index) {
+      std::string known;
+      for (const PlannedBuffer& plan : file_.buffers) {
+        if (!known.empty()) known += ", ";
+        known += plan.name;
+      }
+      toml_.fail(table.get("buffer")->source(),
+                 fmt::format("{} points to a buffer \"{}\", which does not exist; {}.", what, name,
+                             known.empty() ? "there is no [[buffer]] in the file"
+                                           : "the buffers are " + known));
+      return {};
+    }
+    if (in_struct) return Argument::pointer(*index);
+    const auto offset = toml_.integer(table, "offset", what, -most_int64, most_int64);
+    return Argument::pointer(*index, offset.value_or(0));
+  }
+
+  Argument null(const toml::table& table, const std::string& what) {
+    if (!toml_.boolean(table, "null", what).value_or(true)) {
+      toml_.fail(table.get("null")->source(),
+                 fmt::format("null of {} is false; null = true gives a null pointer.", what));
+    }
+    return Argument::u64(0);
+  }
+
+  Argument hexadecimal(const toml::table& table, const std::string& what) {
+    Argument argument;
+    const std::string digits = toml_.text(table, "bytes", what).value_or("");
+    const auto nibble = [](char c) {
+      if (c >= '0' && c <= '9') return c - '0';
+      if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+      if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+      return -1;
+    };
+    bool good = digits.size() % 2 == 0 &&
+                digits.size() <= 2 * static_cast<std::size_t>(most_parameter_bytes);
+    for (std::size_t i = 0; good && i < digits.size(); i += 2) {
+      const int high = nibble(digits[i]), low = nibble(digits[i + 1]);
+      good = high >= 0 && low >= 0;
+      argument.bytes.push_back(static_cast<std::byte>(good ? high * 16 + low : 0));
+    }
+    if (!good) {
+      toml_.fail(
+          table.get("bytes")->source(),
+          fmt::format("bytes of {} is not hexadecimal: two digits a byte and nothing else, up "
+                      "to {} bytes, like \"00ff\".",
+                      what, most_parameter_bytes));
+    }
+    return argument;
+  }
+
+  Argument scalar(const toml::table& table, std::string_view key, const std::string& what) {
+    const DType type = *dtype_named(key);
+    Argument argument;
+    argument.bytes.resize(bytes_of(type));
+    if (is_float(type)) {
+      store_element(type, argument.bytes.data(), toml_.number(table, key, what).value_or(0));
+      return argument;
+    }
+    // TOML's integers are i64: a u64 above that has to be written as bytes.
+    const bool sign = is_signed_integer(type);
+    const int magnitude_bits = bits_of(type) - sign;
+    const std::int64_t most =
+        magnitude_bits >= 63 ? most_int64 : (std::int64_t{1} << magnitude_bits) - 1;
+    const std::int64_t least = sign ? -most - 1 : 0;
+    const std::int64_t number = toml_.integer(table, key, what, least, most).value_or(0);
+    std::memcpy(argument.bytes.data(), &number, argument.bytes.size());
+    return argument;
+  }
+
+  Argument tensormap(const toml::table& table, const std::string& what) {
+    toml_.fail(
+        table.source(),
+        fmt::format("{} is a tensormap; this version runs kernels that take pointers, numbers "
+                    "and structs of them, and has no TMA yet.",
+                    what),
+        ErrorKind::unsupported);
+    return {};
+  }
+
+  TomlReader toml_;
+  LaunchFile file_;
+  std::int64_t parameter_bytes_ = 0;  // of all arguments so far
+};
+
+}  // namespace
+
+Outcome<LaunchFile> parse_launch_file(std::string_view text, std::string_view name) {
+  return LaunchParser(name).parse(text);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,157 @@
+// Launch files: what each key means for the job.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/io/launch_file.h"
+#include "core/io/npy.h"
+#include "core/numeric/random.h"
+
+namespace tilescope {
+namespace {
+
+LaunchFile parsed(const std::string& text) {
+  const Outcome<LaunchFile> file = parse_launch_file(text, "run.toml");
+  if (!file.ok()) {
+    ADD_FAILURE() << file.error().where << " " << file.error().sentence;
+    return {};
+  }
+  return *file;
+}
+
+Job job_of(const LaunchFile& file, const std::vector<std::vector<std::byte>>& files = {}) {
+  const Outcome<Job> job = make_job(file, {"k.ptx", "text"}, files);
+  if (!job.ok()) {
+    ADD_FAILURE() << job.error().sentence;
+    return {};
+  }
+  return *job;
+}
+
+const std::string launch = "grid = [4, 2, 1]\nblock = [128]\n";
+
+std::string hex(const std::vector<std::byte>& bytes) {
+  std::string out;
+  for (const std::byte b : bytes) {
+    out += "0123456789abcdef"[std::to_integer<int>(b) >> 4];
+    out += "0123456789abcdef"[std::to_integer<int>(b) & 15];
+  }
+  return out;
+}
+
+TEST(LaunchFile, TheLaunchItself) {
+  const LaunchFile file = parsed(
+      "entry = \"mm\"\ngrid = [4, 3, 2]\nblock = [128, 2]\ncluster = [2, 1, 1]\n"
+      "dynamic_smem = 131120\n");
+  EXPECT_EQ(file.launch.entry, "mm");
+  EXPECT_EQ(file.launch.grid, (Dim3{4, 3, 2}));
+  EXPECT_EQ(file.launch.block, (Dim3{128, 2, 1}));
+  EXPECT_EQ(file.launch.cluster, (Dim3{2, 1, 1}));
+  EXPECT_EQ(file.launch.dynamic_shared, 131120u);
+  EXPECT_FALSE(parsed(launch).launch.cluster);
+  EXPECT_EQ(parsed(launch).launch.entry, "");
+}
+
+TEST(LaunchFile, BuffersAreFilledAsTheySay) {
+  const LaunchFile file = parsed(launch + R"(
+[[buffer]]
+name = "A"
+dtype = "f32"
+file = "data/a.npy"
+[[buffer]]
+name = "B"
+dtype = "f16"
+shape = [2, 3]
+random = 7
+[[buffer]]
+name = "Z"
+dtype = "u8"
+shape = [5]
+zeros = true
+[[buffer]]
+name = "C"
+dtype = "f16"
+shape = [2, 3]
+poison = true
+out = "c.npy"
+expect = "ref.npy"
+rtol = 1e-3
+atol = 1
+)");
+  EXPECT_EQ(wanted_files(file), std::vector<std::string>{"data/a.npy"});
+  Buffer a{"", DType::f32, {2, 2}, random_elements(DType::f32, 1, 0, 4), false};
+  const Job job = job_of(file, {write_npy(a)});
+  ASSERT_EQ(job.buffers.size(), 4u);
+  EXPECT_EQ(job.program.ptx, "text");
+  EXPECT_EQ(job.buffers[0].name, "A");
+  EXPECT_EQ(job.buffers[0].shape, a.shape);
+  EXPECT_EQ(job.buffers[0].bytes, a.bytes);
+  EXPECT_EQ(job.buffers[1].bytes, random_elements(DType::f16, 7, 0, 6));
+  EXPECT_EQ(job.buffers[2].bytes, std::vector<std::byte>(5));
+  EXPECT_FALSE(job.buffers[2].undefined);
+  EXPECT_TRUE(job.buffers[3].undefined);
+  EXPECT_EQ(job.buffers[3].bytes.size(), 12u);
+  EXPECT_EQ(file.buffers[3].out, "c.npy");
+  EXPECT_EQ(file.buffers[3].expect, "ref.npy");
+  EXPECT_EQ(file.buffers[3].rtol, 1e-3);
+  EXPECT_EQ(file.buffers[3].atol, 1.0);
+  EXPECT_FALSE(file.buffers[0].out);
+}
+
+TEST(LaunchFile, AFileOfRawBitsHasTheBuffersType) {
+  const LaunchFile file = parsed(
+      launch + "[[buffer]]\nname = \"A\"\ndtype = \"bf16\"\nshape = [2]\nfile = \"a.npy\"\n");
+  Buffer bits{"", DType::u16, {2}, random_elements(DType::bf16, 1, 0, 2), false};
+  EXPECT_EQ(job_of(file, {write_npy(bits)}).buffers[0].dtype, DType::bf16);
+}
+
+TEST(LaunchFile, ScalarArgumentsAreTheirBytes) {
+  struct Case {
+    const char *toml, *bytes;
+  };
+  for (const Case c :
+       {Case{"u8 = 255", "ff"}, Case{"i8 = -1", "ff"}, Case{"u16 = 258", "0201"},
+        Case{"i16 = -2", "feff"}, Case{"u32 = 4294967295", "ffffffff"},
+        Case{"i32 = 256", "00010000"}, Case{"i64 = -1", "ffffffffffffffff"},
+        Case{"u64 = 9223372036854775807", "ffffffffffffff7f"}, Case{"f16 = 1", "003c"},
+        Case{"bf16 = 1.0", "803f"}, Case{"f32 = -2.5", "000020c0"}, Case{"f32 = inf", "0000807f"},
+        Case{"f64 = 1", "000000000000f03f"}, Case{"null = true", "0000000000000000"},
+        Case{"bytes = \"00fFa1\"", "00ffa1"}}) {
+    const LaunchFile file = parsed(launch + "[[arg]]\n" + c.toml + "\n");
+    ASSERT_EQ(file.arguments.size(), 1u) << c.toml;
+    EXPECT_EQ(hex(file.arguments[0].bytes), c.bytes) << c.toml;
+    EXPECT_TRUE(file.arguments[0].addresses.empty()) << c.toml;
+  }
+}
+
+const std::string two_buffers =
+    "[[buffer]]\nname = \"A\"\ndtype = \"f32\"\nshape = [4]\nzeros = true\n"
+    "[[buffer]]\nname = \"B\"\ndtype = \"f32\"\nshape = [4]\nzeros = true\n";
+
+TEST(LaunchFile, PointersNameABufferAndAnOffset) {
+  const LaunchFile file = parsed(launch + "[[arg]]\nbuffer = \"B\"\noffset = 8\n" + two_buffers +
+                                 "[[arg]]\nbuffer = \"A\"\n");
+  ASSERT_EQ(file.arguments.size(), 2u);
+  EXPECT_EQ(file.arguments[0].bytes.size(), 8u);
+  EXPECT_EQ(file.arguments[0].addresses.at(0).buffer, 1u);
+  EXPECT_EQ(file.arguments[0].addresses.at(0).offset, 8);
+  EXPECT_EQ(file.arguments[1].addresses.at(0).buffer, 0u);
+}
+
+TEST(LaunchFile, StructsPlaceTheirParts) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+size = 24
+at = [{ offset = 8, buffer = "B" }, { offset = 0, i32 = 258 }, { offset = 22, u16 = 65535 }]
+)");
+  ASSERT_EQ(file.arguments.size(), 1u);
+  EXPECT_EQ(hex(file.arguments[0].bytes), "02010000000000000000000000000000000000000000ffff");
+  ASSERT_EQ(file.arguments[0].addresses.size(), 1u);
+  EXPECT_EQ(file.arguments[0].addresses[0].at, 8u);
+  EXPECT_EQ(file.arguments[0].addresses[0].buffer, 1u);
+}
+
+}  // namespace
+}  // namespace tilescope
