@@ -145,10 +145,7 @@ const std::array table = {
     Function{{"stride", "(L)", "the strides alone"}, "L", stride_of},
     Function{{"get", "(L, I)", "mode I as a layout"},
              "LN",
-             [](const Arguments& a) {
-               const bool in_range = a[1].number >= 0 && a[1].number < a[0].layout.rank();
-               return answer(get(a[0].layout, in_range ? static_cast<int>(a[1].number) : -1));
-             }},
+             [](const Arguments& a) { return answer(get(a[0].layout, a[1].number)); }},
     Function{{"crd2idx", "(COORDINATE, L)", "the offset of a coordinate"},
              "SL",
              [](const Arguments& a) { return answer(crd2idx(a[0].tuple, a[1].layout)); }},

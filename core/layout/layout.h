@@ -107,12 +107,12 @@ constexpr Result<std::int64_t> size(const Layout& layout) {
 constexpr Result<std::int64_t> cosize(const Layout& layout);
 
 // The mode i as a layout; the offset and swizzle of a composed layout stay with it.
-constexpr Result<Layout> get(const Layout& layout, int i) {
+constexpr Result<Layout> get(const Layout& layout, std::int64_t i) {
   if (i < 0 || i >= layout.rank()) {
     return Refusal{Refusal::Rule::mode_out_of_range, -1, 0, i, layout.rank()};
   }
   Layout out = layout;
-  out.modes = layout.modes.mode(i);
+  out.modes = layout.modes.mode(static_cast<int>(i));
   return out;
 }
 

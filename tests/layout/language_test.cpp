@@ -1,0 +1,162 @@
+// The language: what CuTe prints, what we print, and what is said about mistakes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "core/layout/language.h"
+#include "core/layout/text.h"
+#include "tests/layout/constexpr_check.h"
+#include "tests/layout/generate.h"
+
+namespace tilescope {
+namespace {
+
+std::string value_of(std::string_view expression) {
+  const Evaluated result = evaluate(expression);
+  if (const Problem* problem = std::get_if<Problem>(&result)) return "error: " + problem->sentence;
+  return text(std::get<Value>(result));
+}
+
+Problem problem_of(std::string_view expression) {
+  const Evaluated result = evaluate(expression);
+  const Problem* problem = std::get_if<Problem>(&result);
+  EXPECT_TRUE(problem) << expression << " has a value: " << value_of(expression);
+  return problem ? *problem : Problem{};
+}
+
+TEST(Language, AnswersWhatCuTePrints) {
+  std::ifstream file(std::string(TILESCOPE_TESTS_DIR) + "/cute.tsv");
+  int rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t tab = line.find('\t');
+    ASSERT_NE(tab, line.npos) << line;
+    EXPECT_EQ(value_of(line.substr(0, tab)), line.substr(tab + 1)) << line;
+    ++rows;
+  }
+  EXPECT_GT(rows, 150);
+}
+
+TEST(Language, PrintsLayoutsAsTheyAreWritten) {
+  for (const char* same :
+       {"9:59", "(9,(4,8)):(59,(13,1))", "(2):(1)", "((1),4):((2),16)",
+        "Sw<3,4,3> o 0 o (8,64):(64,1)", "Sw<2,0,-3> o 5 o 4:1", "(16,128):(1@0,1@1)",
+        "(128,512):(1@TLane,1@TCol)", "4:2@1@0", "(?,?{div=16}):(?{div=4},1)", "<3:3,(2,4):(1,8)>",
+        "<4,_>", "(1,(2,3))", "_", "7"}) {
+    EXPECT_EQ(value_of(same), same);
+  }
+  EXPECT_EQ(value_of(" ( _2 , _4 ) : ( _1 , 2 ) # as CuTe prints"), "(2,4):(1,2)");
+}
+
+TEST(Language, PrintingThenParsingIsTheIdentity) {
+  testing::Layouts layouts(21);
+  for (int round = 0; round < 2000; ++round) {
+    const Layout a = layouts.any(static_cast<int>(layouts.number(1, 8)));
+    const Evaluated back = evaluate(text(a));
+    ASSERT_TRUE(std::holds_alternative<Value>(back)) << text(a);
+    ASSERT_EQ(std::get<Layout>(std::get<Value>(back)), a) << text(a);
+  }
+}
+
+TEST(Language, CompileTimeIsRunTime) {
+  EXPECT_EQ(text(must(zipped_divide(compile_time::input, compile_time::tiler))),
+            value_of("zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)"));
+  EXPECT_EQ("(" + text(compile_time::tv.tiler) + "," + text(compile_time::tv.layout) + ")",
+            value_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))"));
+}
+
+TEST(Language, BindingsLiveInTheirScope) {
+  Scope scope;
+  EXPECT_EQ(text(std::get<Value>(*scope.evaluate("A = (8,8):(8,1)"))), "(8,8):(8,1)");
+  EXPECT_EQ(text(std::get<Value>(*scope.evaluate("B = get(A, 0); size(B)"))), "8");
+  EXPECT_EQ(text(std::get<Value>(*scope.evaluate("zipped_divide(A, <4,4>)"))),
+            "((4,4),(2,2)):((8,1),(32,4))");
+  EXPECT_FALSE(scope.evaluate("  # nothing here").has_value());
+  // A line with a problem binds nothing, not even what stood before the problem.
+  EXPECT_TRUE(std::holds_alternative<Problem>(*scope.evaluate("C = 4:1; size(D)")));
+  EXPECT_TRUE(std::holds_alternative<Problem>(*scope.evaluate("C")));
+  EXPECT_TRUE(std::holds_alternative<Problem>(*scope.evaluate("size = 4:1")));
+}
+
+TEST(Language, CoordinatesOffsetsAndSlices) {
+  EXPECT_EQ(value_of("crd2idx((3,5), (8,8):(8,1))"), "29");
+  EXPECT_EQ(value_of("idx2crd(5, (2,(2,2)))"), "(1,(0,1))");
+  EXPECT_EQ(value_of("coordinates(29, (8,8):(8,1))"), "(3,5)");
+  EXPECT_EQ(value_of("coordinates(0, (2,2):(1,0))"), "(0,0) (0,1)");
+  EXPECT_EQ(value_of("coordinates(99, (8,8):(8,1))"), "none");
+  EXPECT_EQ(value_of("A = (8,8):(8,1); A(3,5)"), "29");
+  EXPECT_EQ(value_of("A = (8,8):(8,1); A(3,_)"), "(8):(1) off 24");
+  EXPECT_EQ(value_of("slice(((_,1),_), ((2,4),3):((1,2),8))"), "(2,3):(1,8)");
+  EXPECT_EQ(value_of("indices((2,3):(3,1))"), "0,3,1,4,2,5");
+}
+
+struct Mistake {
+  const char* expression;
+  const char* sentence;  // a part of it
+  const char* at;        // the text that is marked
+};
+
+TEST(Language, MistakesGetASentenceAndAPlace) {
+  const Mistake mistakes[] = {
+      {"(3,4):(1", "Expected `)` or `,` in a tuple, found the end", ""},
+      {"zipped_dvide(4:1, 2)", "did you mean `zipped_divide`", "zipped_dvide"},
+      {"foo", "neither a function nor a name", "foo"},
+      {"(3,4):(1,2,3)", "differ in structure", "(3,4):(1,2,3)"},
+      {"coalesce((2,4))", "Did you mean make_layout((2,4))", "(2,4)"},
+      {"size(4:1, 5)", "called with 2 arguments", "size(4:1, 5)"},
+      {"complement((4,4):(1,3), 24)", "visits an offset twice", "(4,4):(1,3)"},
+      {"0:1", "extents are 1 or more", "0:1"},
+      {"99999999999999999999:1", "does not fit in 64 bits", "99999999999999999999"},
+      {"(4611686018427387904,4):(1,1)", "does not fit in 64 bits", "(4611686018427387904,4):(1,1)"},
+      {"4:1 5", "Expected an operator or the end, found `5`", "5"},
+      {"4:1 @", "Expected an axis", ""},
+      {"Sw<3,4,1> o 0 o 8:1", "source and target overlap", "Sw<3,4,1>"},
+      {"composition((8,2):(2,1), (6,2):(1,6))", "runs over its end", "(8,2):(2,1)"},
+      {"(1,2):3", "differ in structure", "(1,2):3"},
+      {"((((((((((1))))))))))", "Nested deeper than 8", "((((((((1))))))))"},
+      {"<4,8", "Expected `>` or `,` in a tiler", ""},
+      {"get(4:1, 3)", "There is no mode 3", "get(4:1, 3)"},
+      {"1@nowhere", "Expected an axis", "nowhere"},
+      {"(4:1, 5:1)", "make_layout(A, B) joins layouts", "4:1"},
+      {"size(?:1)", "needs a known number", "size(?:1)"},
+      {"zipped_divide((4,4):(4,1), <2,2,2>)", "A tiler of rank 3", "zipped_divide"},
+  };
+  for (const Mistake& m : mistakes) {
+    const Problem problem = problem_of(m.expression);
+    EXPECT_NE(problem.sentence.find(m.sentence), std::string::npos)
+        << m.expression << " says: " << problem.sentence;
+    const std::string_view all = m.expression;
+    if (*m.at) {
+      const std::string_view marked = all.substr(problem.begin, problem.end - problem.begin);
+      EXPECT_EQ(marked.substr(0, std::string_view(m.at).size()), m.at) << m.expression;
+    } else {
+      EXPECT_EQ(problem.begin, all.size()) << m.expression;
+    }
+  }
+}
+
+TEST(Language, TheCaretStandsUnderThePlace) {
+  EXPECT_EQ(caret("size(4:1, 5)", {false, "", 5, 8}), "size(4:1, 5)\n     ^~~");
+  EXPECT_EQ(caret("(3,4", {false, "", 4, 5}), "(3,4\n    ^");
+  EXPECT_EQ(caret("A = 4:1\nB = (", {false, "", 13, 14}), "B = (\n     ^");
+}
+
+TEST(Language, EveryFunctionIsKnownByItsName) {
+  for (const FunctionHelp& f : functions()) {
+    const Problem problem = problem_of(std::string(f.name) + "()");
+    EXPECT_NE(problem.sentence.find("called with 0 arguments"), std::string::npos) << f.name;
+    EXPECT_FALSE(f.help.empty());
+  }
+}
+
+TEST(Language, DeepAndLongTextIsRefusedNotCrashed) {
+  EXPECT_NE(problem_of(std::string(100000, '(')).sentence, "");
+  EXPECT_NE(problem_of(std::string(100000, '<')).sentence, "");
+  std::string wide = "(1";
+  for (int i = 0; i < 40; ++i) wide += ",1";
+  EXPECT_NE(problem_of(wide + ")").sentence.find("more than 32 leaves"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilescope
