@@ -51,7 +51,7 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!job) return job.error();
 
   PreparedRun run{*entry, fitted->sizes, (*entry)->variants[fitted->variant], std::move(*job), 0};
-  while ((*entry)->tensors[run.output].role != decltype(TensorSpec::role)::output) ++run.output;
+  while ((*entry)->tensors[run.output].role != TensorRole::output) ++run.output;
   return run;
 }
 

@@ -34,7 +34,7 @@ class Fitting {
  public:
   Fitting(const CatalogEntry& entry, const Request& request) : entry_(entry), request_(request) {}
 
-  Outcome<Problem> fit() {
+  Outcome<Fit> fit() {
     for (const auto step :
          {&Fitting::known_names, &Fitting::sizes_asked_for, &Fitting::sizes_of_inputs,
           &Fitting::limits, &Fitting::types, &Fitting::memory}) {
@@ -67,7 +67,7 @@ class Fitting {
                                  names(entry_.tensors)),
                      ""};
       }
-      if (spec->role != Role::input) {
+      if (spec->role != TensorRole::input) {
         return mismatch(
             fmt::format("{} is given as an input of {}, but the kernel writes {}; leave "
                         "it out, or name the file to write with --out.",
@@ -207,17 +207,17 @@ class Fitting {
   const CatalogEntry& entry_;
   const Request& request_;
   std::map<std::string, Known> known_;
-  Problem problem_;
+  Fit problem_;
 };
 
 }  // namespace
 
-Outcome<Problem> fit(const CatalogEntry& entry, const Request& request) {
+Outcome<Fit> fit(const CatalogEntry& entry, const Request& request) {
   return Fitting(entry, request).fit();
 }
 
 Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string ptx) {
-  const Outcome<Problem> problem = fit(entry, request);
+  const Outcome<Fit> problem = fit(entry, request);
   if (!problem) return problem.error();
   const Variant& variant = entry.variants[problem->variant];
   Job job;
@@ -232,7 +232,7 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
     const auto given = request.inputs.find(spec.name);
     if (given != request.inputs.end()) {
       buffer.bytes = std::move(given->second.bytes);
-    } else if (spec.role == Role::input) {
+    } else if (spec.role == TensorRole::input) {
       buffer.bytes = random_elements(buffer.dtype, request.seed, t, count);
     } else {
       buffer.bytes.resize(count * bytes_of(buffer.dtype));

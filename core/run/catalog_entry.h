@@ -4,7 +4,7 @@
 // The commands, the window, the tests and the benchmarks all read this; none of them knows a kernel
 // by name. The entries themselves are in kernels/catalog.
 //
-//     Request --fit--> Problem (sizes, variant) --make_job--> Job      what a Device runs
+//     Request --fit--> Fit (sizes, variant) --make_job--> Job      what a Device runs
 //                                                      \--> reference   what it should give
 //
 // Everything that a request gets wrong is a mismatch or unknown, with a sentence that names both
@@ -37,11 +37,11 @@ struct SizeParameter {
   std::string help;
 };
 
-enum class Role : std::uint8_t { input, output };
+enum class TensorRole : std::uint8_t { input, output };
 
 struct TensorSpec {
   std::string name;  // "A", also the option --a
-  Role role = Role::input;
+  TensorRole role = TensorRole::input;
   std::vector<std::int64_t Sizes::*> shape;  // row-major
   std::string help;
 };
@@ -86,13 +86,13 @@ struct Request {
   std::uint64_t seed = 0;                                  // of the inputs that are not given
 };
 
-struct Problem {
+struct Fit {
   Sizes sizes;
   std::size_t variant = 0;  // index into CatalogEntry::variants
 };
 
 // Sizes and types from the request, the files in it, and the entry's defaults, in this order.
-Outcome<Problem> fit(const CatalogEntry& entry, const Request& request);
+Outcome<Fit> fit(const CatalogEntry& entry, const Request& request);
 
 // The job, buffers in the order of the tensors: given inputs, random ones where not given (stream =
 // the tensor's place, so that A and B differ), outputs undefined.

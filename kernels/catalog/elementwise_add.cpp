@@ -74,9 +74,9 @@ CatalogEntry elementwise_add_entry() {
   entry.lesson = "elementwise_add";
   entry.sizes = {{"m", &Sizes::m, 256, 1, most_elements, "rows"},
                  {"n", &Sizes::n, 512, 1, most_elements, "columns"}};
-  entry.tensors = {{"A", Role::input, {&Sizes::m, &Sizes::n}, "the first matrix"},
-                   {"B", Role::input, {&Sizes::m, &Sizes::n}, "the second matrix"},
-                   {"C", Role::output, {&Sizes::m, &Sizes::n}, "the sum"}};
+  entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::n}, "the first matrix"},
+                   {"B", TensorRole::input, {&Sizes::m, &Sizes::n}, "the second matrix"},
+                   {"C", TensorRole::output, {&Sizes::m, &Sizes::n}, "the sum"}};
   // One correctly rounded addition an element leaves nothing to tolerate.
   entry.variants = {{"elementwise_add", {DType::f32, DType::f32, DType::f32}, 0, 0}};
   entry.objection = objection;

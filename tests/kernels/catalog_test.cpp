@@ -67,8 +67,8 @@ TEST(Catalog, EveryEntryIsComplete) {
     ASSERT_TRUE(reference.ok());
     std::size_t output = 0;
     for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
-      EXPECT_EQ(job->buffers[t].undefined, entry.tensors[t].role == Role::output);
-      if (entry.tensors[t].role != Role::output) continue;
+      EXPECT_EQ(job->buffers[t].undefined, entry.tensors[t].role == TensorRole::output);
+      if (entry.tensors[t].role != TensorRole::output) continue;
       ASSERT_LT(output, reference->size());
       EXPECT_EQ((*reference)[output].shape, job->buffers[t].shape);
       EXPECT_EQ((*reference)[output].dtype, job->buffers[t].dtype);
