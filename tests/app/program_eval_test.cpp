@@ -1,0 +1,154 @@
+// `tilescope eval` and `tilescope draw`: values, refusals, the line protocol, pictures.
+#include <sstream>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+const std::string divide = "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)";
+const std::string divided = "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))\n";
+
+using Eval = Program;
+using Draw = Program;
+
+TEST_F(Eval, PrintsTheValueAndNothingElse) {
+  const Ended ended = run({"eval", divide});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, divided);
+  EXPECT_EQ(ended.err, "");
+}
+
+TEST_F(Eval, AnswersEachExpressionOnALine) {
+  const Ended ended = run({"eval", "size((4,8):(8,1))", "coalesce((2,4):(4,8))"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "32\n8:4\n");
+}
+
+TEST_F(Eval, ShowsWhereAnExpressionIsWrong) {
+  const Ended ended = run({"eval", "coalesce((4,8):(8,1)"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_TRUE(has(ended.err, "coalesce((4,8):(8,1)\n")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "^")) << ended.err;
+}
+
+TEST_F(Eval, NamesTheNearestFunction) {
+  const Ended ended = run({"eval", "zipped_devide((4,8):(8,1), <2,2>)"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(has(ended.err, "zipped_divide")) << ended.err;
+}
+
+TEST_F(Eval, RefusesWhatHasNoValueWithAReason) {
+  // 4 does not divide 6: there is no layout R with R(c) = A(B(c)).
+  const auto [code, document] = run_json({"eval", "composition((4,6):(1,4), (3,4):(1,3))"});
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(document["error"]["kind"], "refused");
+  EXPECT_FALSE(document["error"]["sentence"].get<std::string>().empty());
+}
+
+TEST_F(Eval, AnswersOneJsonDocument) {
+  const auto [code, document] = run_json({"eval", "size((4,8):(8,1))", divide});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["ok"], true);
+  EXPECT_EQ(document["results"].size(), 2u);
+  EXPECT_EQ(document["results"][0]["value"], "32");
+  EXPECT_EQ(document["results"][1]["value"].get<std::string>() + "\n", divided);
+}
+
+TEST_F(Eval, LinesInAndLinesOut) {
+  const Ended ended = run({"eval", "-"},
+                          "A = (8,8):(8,1)\n"
+                          "\n"
+                          "# a comment\n"
+                          "size(A)\n"
+                          "size(A\n"
+                          "A\n");
+  EXPECT_EQ(ended.exit_code, 1) << "one line is bad";
+  std::vector<std::string> lines;
+  std::istringstream out(ended.out);
+  for (std::string line; std::getline(out, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 6u) << ended.out;
+  EXPECT_EQ(lines[0], "(8,8):(8,1)");
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(lines[2], "");
+  EXPECT_EQ(lines[3], "64");
+  EXPECT_EQ(lines[4].rfind("error: ", 0), 0u) << lines[4];
+  EXPECT_EQ(lines[5], "(8,8):(8,1)") << "a binding persists, and a bad line does no harm";
+}
+
+TEST_F(Eval, LinesThatAreAllFineEndWithZero) {
+  const Ended ended = run({"eval", "-"}, "2:1\n\n(2,2):(1,2)");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "2:1\n\n(2,2):(1,2)\n");
+  EXPECT_EQ(run({"eval", "-"}, "").out, "");
+}
+
+TEST_F(Eval, SurvivesWhatNobodyWouldType) {
+  const std::string deep(5000, '(');
+  for (const std::string& text :
+       {deep, std::string("\xff\xfe"), std::string("(9223372036854775808,2):(1,2)"),
+        std::string("size((4294967296,4294967296,4):(1,1,1))"), std::string(")"), std::string("<"),
+        std::string(",")}) {
+    const Ended ended = run({"eval", text});
+    EXPECT_EQ(ended.exit_code, 1) << text.substr(0, 60) << "\n" << ended.out;
+    EXPECT_FALSE(ended.err.empty());
+    EXPECT_LT(ended.err.size(), 2000u) << "a long text is cut around the place";
+  }
+}
+
+TEST_F(Draw, WritesAnSvg) {
+  const Ended ended = run({"draw", divide, "--colour", "tile", "-o", "tiles.svg"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(files(), Words{"tiles.svg"}) << "and no temporary file";
+  const std::string svg = read("tiles.svg");
+  EXPECT_TRUE(has(svg, "<svg")) << svg.substr(0, 200);
+  EXPECT_TRUE(has(svg, "</svg>"));
+}
+
+TEST_F(Draw, WritesAnEightBitPngOfTheSizeAsked) {
+  const Ended ended = run({"draw", "(8,8):(8,1)", "-o", "a.png", "--size", "400x300"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  const std::string png = read("a.png");
+  ASSERT_GT(png.size(), 33u);
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  const auto big_endian = [&](std::size_t at) {
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      value = value * 256 + static_cast<unsigned char>(png[at + i]);
+    return value;
+  };
+  EXPECT_EQ(big_endian(16), 400u);
+  EXPECT_EQ(big_endian(20), 300u);
+  EXPECT_EQ(png[24], 8) << "bits a channel";
+  EXPECT_TRUE(png[25] == 2 || png[25] == 6) << "RGB or RGBA";
+}
+
+TEST_F(Draw, PicturesInTheDarkDiffer) {
+  EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "light.svg"}).exit_code, 0);
+  EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "dark.svg", "--theme", "dark"}).exit_code, 0);
+  EXPECT_NE(read("light.svg"), read("dark.svg"));
+}
+
+TEST_F(Draw, SaysWhichFormatsThereAre) {
+  const auto [code, document] = run_json({"draw", "(8,8):(8,1)", "-o", "a.bmp"});
+  EXPECT_EQ(code, 2);
+  const std::string sentence = document["error"]["sentence"];
+  EXPECT_TRUE(has(sentence, ".svg") && has(sentence, ".png")) << sentence;
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Draw, LeavesAnOldPictureWhereThereIsNoNewOne) {
+  write("a.svg", "old");
+  EXPECT_EQ(run({"draw", "(8,8", "-o", "a.svg"}).exit_code, 1);
+  EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--colour", "mood"}).exit_code, 2);
+  EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--size", "0x-3"}).exit_code, 2);
+  EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--theme", "pink"}).exit_code, 2);
+  EXPECT_EQ(read("a.svg"), "old");
+  const Ended nowhere = run({"draw", "(8,8):(8,1)", "-o", "no/such/folder/a.svg"});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_TRUE(has(nowhere.err, "no/such/folder/a.svg")) << nowhere.err;
+}
+
+}  // namespace
+}  // namespace tilescope::test

@@ -1,0 +1,264 @@
+// `tilescope run` on a user's own matrices: right results, wrong ones with who wrote them, faults,
+// and each input that does not fit with its sentence.
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+class Run : public Program {
+ protected:
+  // Two matrices as a.npy and b.npy; what their sum is.
+  std::vector<float> matrices(int rows, int columns) {
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    const std::vector<float> a = numbers(count, 1), b = numbers(count, 2);
+    write("a.npy", npy(rows, columns, a));
+    write("b.npy", npy(rows, columns, b));
+    std::vector<float> sum(count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+    return sum;
+  }
+
+  // The program runs this PTX when it is asked for elementwise_add.
+  void put_in_place_of_the_kernel(const std::string& ptx) {
+    std::filesystem::create_directories(folder.parent_path() / "assets/ptx");
+    std::ofstream(folder.parent_path() / "assets/ptx/elementwise_add.ptx") << ptx;
+    set("TILESCOPE_ASSETS", (folder.parent_path() / "assets").string());
+  }
+
+  // A kernel of elementwise_add's parameters with another body; b is %rd1, c is %rd2.
+  static std::string kernel(const std::string& body) {
+    return ".version 9.0\n.target sm_80\n.address_size 64\n"
+           ".visible .entry elementwise_add(\n"
+           "  .param .u64 a, .param .u64 b, .param .u64 c, .param .u32 m, .param .u32 n)\n"
+           "{\n"
+           "  .reg .f32 %f<4>;\n  .reg .b32 %r<4>;\n  .reg .b64 %rd<4>;\n"
+           "  ld.param.u64 %rd1, [b];\n  ld.param.u64 %rd2, [c];\n" +
+           body + "  ret;\n}\n";
+  }
+
+  const Words with_files = {"run", "elementwise_add", "--a",   "a.npy",
+                            "--b", "b.npy",           "--out", "c.npy"};
+};
+
+std::string shipped_ptx() {
+  std::ostringstream text;
+  text << std::ifstream(TILESCOPE_SOURCE_DIR "/assets/ptx/elementwise_add.ptx").rdbuf();
+  return text.str();
+}
+
+int replace_all(std::string& text, const std::string& from, const std::string& to) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+    ++count;
+  }
+  return count;
+}
+
+TEST_F(Run, AddsAUsersMatricesOfAnySize) {
+  const std::pair<int, int> sizes[] = {{1, 1}, {1, 129}, {17, 1000}, {128, 128}};
+  for (const auto& size : sizes) {
+    const std::vector<float> sum = matrices(size.first, size.second);
+    const Ended ended = run(with_files);
+    ASSERT_EQ(ended.exit_code, 0) << size.first << "x" << size.second << "\n" << ended.err;
+    EXPECT_EQ(npy_values(read("c.npy"), size.first, size.second), sum);
+    EXPECT_EQ(files(), (Words{"a.npy", "b.npy", "c.npy"}));
+    EXPECT_FALSE(ended.out.empty()) << "the result of the comparison";
+  }
+}
+
+TEST_F(Run, SaysTheSameInAJsonDocument) {
+  matrices(17, 1000);
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["ok"], true);
+  EXPECT_EQ(document["diff"]["compared"], 17000);
+  EXPECT_EQ(document["diff"]["wrong"], 0);
+  EXPECT_EQ(document["diff"]["max_ulp"]["value"], 0) << "a single rounding of an exact sum";
+}
+
+TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
+  const auto result_of = [&](const std::string& seed) {
+    const Ended ended =
+        run({"run", "elementwise_add", "--m", "20", "--n", "30", "--seed", seed, "--out", "c.npy"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return npy_values(read("c.npy"), 20, 30);
+  };
+  EXPECT_EQ(result_of("7"), result_of("7"));
+  EXPECT_NE(result_of("7"), result_of("8"));
+}
+
+TEST_F(Run, AgainstAFileThatDiffersEndsWithOneAndNamesTheElement) {
+  std::vector<float> want = matrices(20, 30);
+  want[5 * 30 + 7] += 1;
+  write("want.npy", npy(20, 30, want));
+  Words words = with_files;
+  words.insert(words.end(), {"--against", "want.npy"});
+  const Ended ended = run(words);
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_TRUE(has(ended.out, "(5,7)")) << ended.out;
+  EXPECT_TRUE(exists("c.npy")) << "the result is written though it differs";
+  const auto [code, document] = run_json(words);
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(document["ok"], false);
+  EXPECT_EQ(document["diff"]["wrong"], 1);
+}
+
+// The tile is 16 x 128; a thread owns 4 x 4 of it, thread t at row t / 32 * 4, column t % 32 * 4.
+TEST_F(Run, AWrongElementNamesWhoWroteIt) {
+  std::string ptx = shipped_ptx();
+  ASSERT_GT(replace_all(ptx, "\tadd.f32 ", "\tsub.f32 ") +
+                replace_all(ptx, "\tadd.rn.f32 ", "\tsub.rn.f32 "),
+            0);
+  put_in_place_of_the_kernel(ptx);
+  std::vector<float> want = matrices(40, 300);
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(document["diff"]["wrong"], 40 * 300);
+  const nlohmann::json first = document["diff"]["first"][0];
+  EXPECT_EQ(first["index"], 0);
+  const nlohmann::json writer = first["writer"];
+  EXPECT_EQ(writer["kernel"], "elementwise_add");
+  EXPECT_EQ(writer["source"], "kernels/elementwise/elementwise_add.cu");
+  EXPECT_GT(writer["source_line"], 0);
+  EXPECT_EQ(writer["block"], (nlohmann::json{0, 0, 0}));
+  EXPECT_EQ(writer["warp"], 0);
+  EXPECT_EQ(writer["lane"], 0);
+  const Ended ended = run(with_files);
+  EXPECT_TRUE(has(ended.out, "kernels/elementwise/elementwise_add.cu")) << ended.out;
+}
+
+TEST_F(Run, AFaultEndsWithThreeAndWritesNothing) {
+  matrices(4, 4);
+  put_in_place_of_the_kernel(
+      kernel("  mov.f32 %f1, 0f3F800000;\n"
+             "  st.global.f32 [%rd2+1000000], %f1;\n"));
+  const Ended ended = run(with_files);
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_TRUE(has(ended.err, "elementwise_add")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "PTX line 11")) << ended.err;
+  EXPECT_FALSE(exists("c.npy"));
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(document["error"]["kind"], "fault");
+}
+
+TEST_F(Run, AnOutputThatNobodyWroteIsAFault) {
+  matrices(4, 4);
+  put_in_place_of_the_kernel(kernel(""));
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(document["error"]["kind"], "fault");
+  EXPECT_TRUE(has(document["error"]["sentence"], "C")) << "names the buffer";
+}
+
+TEST_F(Run, AnUnknownOpcodeIsRefusedWithLineAndText) {
+  matrices(4, 4);
+  put_in_place_of_the_kernel(kernel("  frobnicate.f32 %f1, %f2;\n"));
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 2);
+  EXPECT_EQ(document["error"]["kind"], "unsupported");
+  const std::string said = document["error"]["sentence"].get<std::string>() + " " +
+                           document["error"]["where"].get<std::string>();
+  EXPECT_TRUE(has(said, "frobnicate.f32")) << said;
+  EXPECT_TRUE(has(said, "10")) << "the line: " << said;
+  EXPECT_FALSE(exists("c.npy"));
+}
+
+TEST_F(Run, ShapesThatDoNotFitAreNamedOnBothSides) {
+  matrices(4, 4);
+  write("b.npy", npy(4, 5, numbers(20, 1)));
+  const auto [code, document] = run_json(with_files);
+  EXPECT_EQ(code, 2);
+  EXPECT_EQ(document["error"]["kind"], "mismatch");
+  const std::string sentence = document["error"]["sentence"];
+  EXPECT_TRUE(has(sentence, "a.npy") || has(sentence, "A")) << sentence;
+  EXPECT_TRUE(has(sentence, "b.npy")) << sentence;
+  EXPECT_FALSE(exists("c.npy"));
+}
+
+TEST_F(Run, SizesThatContradictTheFilesAreRefused) {
+  matrices(4, 4);
+  Words words = with_files;
+  words.insert(words.end(), {"--m", "5"});
+  const Ended ended = run(words);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "5") && has(ended.err, "4")) << ended.err;
+}
+
+TEST_F(Run, SizesThatAKernelCannotDoAreRefused) {
+  for (const Words& sizes :
+       {Words{"--m", "0"}, Words{"--n", "-3"}, Words{"--m", "100000", "--n", "100000"}}) {
+    Words words = {"run", "elementwise_add"};
+    words.insert(words.end(), sizes.begin(), sizes.end());
+    const auto [code, document] = run_json(words);
+    EXPECT_EQ(code, 2);
+    EXPECT_EQ(document["error"]["kind"], "mismatch");
+    EXPECT_TRUE(has(document["error"]["sentence"], sizes.back())) << document["error"]["sentence"];
+  }
+}
+
+TEST_F(Run, BrokenFilesGetASentence) {
+  matrices(4, 4);
+  const std::string whole = npy(4, 4, numbers(16, 1));
+  for (const std::string& broken : {std::string(), std::string("not a matrix"), whole.substr(0, 20),
+                                    whole.substr(0, whole.size() - 1), std::string(100, '\0')}) {
+    write("b.npy", broken);
+    const auto [code, document] = run_json(with_files);
+    EXPECT_EQ(code, 2) << broken.size();
+    EXPECT_EQ(document["error"]["kind"], "unreadable");
+    EXPECT_TRUE(has(document["error"]["sentence"], "b.npy")) << document["error"]["sentence"];
+  }
+}
+
+TEST_F(Run, ADeviceThatIsNotHereEndsWithFour) {
+  matrices(4, 4);
+  Words words = with_files;
+  words.insert(words.end(), {"--on", "gpu"});
+  const auto [code, document] = run_json(words);
+  EXPECT_EQ(code, 4);
+  EXPECT_EQ(document["error"]["kind"], "no_device");
+  words.back() = "abacus";
+  EXPECT_EQ(run(words).exit_code, 2) << "no name of a device";
+  EXPECT_FALSE(exists("c.npy"));
+}
+
+// SIGINT is caught from the moment that a run begins.
+void interrupt_when_it_listens(int process) {
+  const std::string status = "/proc/" + std::to_string(process) + "/status";
+  for (int tries = 0; tries < 2000; ++tries) {
+    std::ifstream file(status);
+    for (std::string line; std::getline(file, line);) {
+      if (line.rfind("SigCgt:", 0) != 0) continue;
+      if ((std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1) != 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        kill(process, SIGINT);
+        return;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << "the run never began";
+  kill(process, SIGKILL);
+}
+
+TEST_F(Run, CtrlCEndsAnEndlessKernel) {
+  matrices(4, 4);
+  put_in_place_of_the_kernel(kernel("again:\n  bra again;\n"));
+  const Ended ended = run_while(with_files, interrupt_when_it_listens);
+  EXPECT_EQ(ended.signal, 0);
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_FALSE(ended.err.empty());
+  EXPECT_EQ(files(), (Words{"a.npy", "b.npy"}));
+}
+
+}  // namespace
+}  // namespace tilescope::test

@@ -1,0 +1,150 @@
+// The program's contract as a whole: help, usage errors, and nothing on stdout that is no result.
+#include <algorithm>
+#include <sstream>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+using Contract = Program;
+
+const Words all_commands = {"eval", "draw", "list", "run", "gui"};
+
+// The line after "Example:".
+std::string example_in(const std::string& help) {
+  const std::size_t at = help.find("Example:\n");
+  if (at == std::string::npos) return "";
+  std::istringstream rest(help.substr(at + 9));
+  std::string line;
+  std::getline(rest, line);
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
+
+TEST_F(Contract, HelpListsEveryCommandAndHasAnExample) {
+  const Ended ended = run({"--help"});
+  EXPECT_EQ(ended.exit_code, 0);
+  for (const std::string& command : all_commands) EXPECT_TRUE(has(ended.out, command)) << command;
+  EXPECT_FALSE(has(ended.out, "generate")) << "for the build alone";
+  EXPECT_EQ(example_in(ended.out).rfind("tilescope ", 0), 0u) << ended.out;
+  EXPECT_EQ(ended.err, "");
+}
+
+TEST_F(Contract, EveryCommandHasHelpWithAnExampleThatWorks) {
+  for (const std::string& command : all_commands) {
+    const Ended help = run({command, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << command;
+    const std::string example = example_in(help.out);
+    ASSERT_EQ(example.rfind("tilescope " + command, 0), 0u) << help.out;
+    const Ended ended = shell(example);
+    // The window's example needs a display, and says so where there is none.
+    EXPECT_EQ(ended.exit_code, command == "gui" ? 4 : 0) << example << "\n" << ended.err;
+  }
+}
+
+TEST_F(Contract, VersionIsOneLine) {
+  const Ended ended = run({"--version"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.rfind("tilescope ", 0), 0u);
+  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 1);
+}
+
+TEST_F(Contract, AloneWithoutADisplayItNamesThreeCommandsThatWork) {
+  const Ended ended = run({});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  int tried = 0;
+  std::istringstream lines(ended.out + ended.err);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find_first_not_of(' ');
+    if (at == std::string::npos || line.compare(at, 10, "tilescope ") != 0) continue;
+    const Ended suggested = shell(line.substr(at));
+    EXPECT_EQ(suggested.exit_code, 0) << line << "\n" << suggested.err;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 3) << ended.out << ended.err;
+}
+
+TEST_F(Contract, WrongUsageIsASentenceOnStderr) {
+  const std::vector<Words> wrong = {{"frobnicate"},
+                                    {"eval"},
+                                    {"eval", "--frobnicate", "4:1"},
+                                    {"draw", "4:1"},
+                                    {"run"},
+                                    {"run", "elementwise_add", "--m", "many"},
+                                    {"list", "nonsense"},
+                                    {"--frobnicate"},
+                                    {"run", "elementwise_add", "--dtype", "f33"},
+                                    {"run", "nonsense"},
+                                    {"gui", "--size", "big"}};
+  for (const Words& words : wrong) {
+    std::string line;
+    for (const std::string& word : words) line += word + " ";
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.exit_code, 2) << line << "\n" << ended.err;
+    EXPECT_EQ(ended.out, "") << line;
+    EXPECT_GT(ended.err.size(), 20u) << line;
+    const auto [code, document] = run_json(words);
+    EXPECT_EQ(code, 2) << line;
+    ASSERT_TRUE(document.contains("error")) << line;
+    const std::string sentence = document["error"]["sentence"];
+    EXPECT_TRUE(has(ended.err, sentence)) << line << ": text and document say the same";
+  }
+}
+
+TEST_F(Contract, AnUnknownNameComesWithThoseThatExist) {
+  EXPECT_TRUE(has(run({"run", "elementwise_ad"}).err, "elementwise_add"));
+  EXPECT_TRUE(has(run({"list", "kernel"}).err, "kernels"));
+  EXPECT_TRUE(has(run({"draw", "preset 9x33", "-o", "a.svg"}).err, "9x32"));
+}
+
+TEST_F(Contract, ListsAreText_AndDocuments) {
+  const Ended all = run({"list"});
+  EXPECT_EQ(all.exit_code, 0);
+  for (const char* what : {"kernels", "devices", "presets", "commands"}) {
+    EXPECT_TRUE(has(all.out, what));
+    EXPECT_EQ(run({"list", what}).exit_code, 0) << what;
+    const auto [code, document] = run_json({"list", what});
+    EXPECT_EQ(code, 0);
+    ASSERT_TRUE(document[what].is_array()) << what;
+    EXPECT_FALSE(document[what].empty()) << what;
+  }
+  EXPECT_TRUE(has(run({"list", "kernels"}).out, "elementwise_add"));
+  EXPECT_TRUE(has(run({"list", "presets"}).out, "9x32"));
+}
+
+TEST_F(Contract, AFileThatCannotBeReadIsNamed) {
+  write("b.npy", npy(2, 3, numbers(6, 1)));
+  for (const std::string bad : {"missing.npy", "."}) {
+    const auto [code, document] =
+        run_json({"run", "elementwise_add", "--a", bad, "--b", "b.npy", "--out", "c.npy"});
+    EXPECT_EQ(code, 2);
+    EXPECT_EQ(document["error"]["kind"], "unreadable");
+    EXPECT_TRUE(has(document["error"]["sentence"], bad));
+  }
+  EXPECT_FALSE(exists("c.npy"));
+}
+
+// What the build writes from the table of commands.
+TEST_F(Contract, ManualAndCompletionsKnowEveryCommandAndOption) {
+  const Ended man = run({"generate", "man"}), bash = run({"generate", "bash"}),
+              zsh = run({"generate", "zsh"});
+  for (const std::string& command : all_commands) {
+    EXPECT_TRUE(has(man.out, ".SS " + command + "\n")) << command;
+    EXPECT_TRUE(has(bash.out, "      " + command + ") words=\"")) << command;
+    EXPECT_TRUE(has(zsh.out, "      '" + command + ":")) << command;
+  }
+  EXPECT_TRUE(has(man.out, "\\-\\-against")) << "an option of run";
+  EXPECT_TRUE(has(bash.out, "--against"));
+  EXPECT_TRUE(has(zsh.out, "--against["));
+  write("completion.bash", bash.out);
+  const Ended completed = shell(
+      "bash -c 'source ./completion.bash && COMP_WORDS=(tilescope ru) COMP_CWORD=1 && _tilescope "
+      "&& "
+      "echo \"${COMPREPLY[@]}\" && COMP_WORDS=(tilescope run --ag) COMP_CWORD=2 && _tilescope && "
+      "echo \"${COMPREPLY[@]}\"'");
+  EXPECT_EQ(completed.exit_code, 0) << completed.err;
+  EXPECT_EQ(completed.out, "run\n--against\n");
+}
+
+}  // namespace
+}  // namespace tilescope::test
