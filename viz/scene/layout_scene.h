@@ -31,16 +31,19 @@ struct Lens {
 
 // Where the grids stand, in pixels of the picture.
 struct Frame {
-  Lens lens;     // as used: size and cell resolved
-  Size content;  // of everything, before panning
+  Lens lens;  // as used: size and cell resolved
   struct Place {
-    Box box;    // grid with headings and indices
-    Box first;  // the first slice's grid; slice k is `slice_step` further
-    double step_x = 0, step_y = 0;
+    Box box;    // headings, indices and grids of a panel
+    Box first;  // the first slice's grid; the others follow in rows of `slices_across`
+    Size cell;  // a long thin grid is drawn thicker than its cells are long
+    Size slice_step;
     std::int64_t slices_across = 1;
   };
   std::vector<Place> places;  // one a panel
-  Box body;                   // the grids' part of the picture; title above, legend below
+  Box content;                // of all panels, where they are now
+  Box body;                   // what of them is seen; the title is above, the legend below
+  Point title, legend;        // left ends
+  double fit_cell = 1;        // the cell size at which everything is seen
 };
 
 Frame arrange(const LayoutView& view, const Lens& lens);

@@ -361,6 +361,7 @@ std::optional<Error> LayoutView::own(const Layout& layout, std::int64_t cells) {
   for (std::size_t c = 0; c < static_cast<std::size_t>(cells); ++c) {
     unowned += owner_begin_[c + 1] == 0;
     shared += owner_begin_[c + 1] > 1;
+    most_owners_ = std::max<std::int64_t>(most_owners_, owner_begin_[c + 1]);
     owner_begin_[c + 1] += owner_begin_[c];
   }
   owners_.resize(owner_begin_.back());

@@ -130,6 +130,10 @@ class LayoutView {
   std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
   std::int64_t values() const { return values_; }
 
+  std::int64_t lowest_offset() const { return lowest_; }
+  std::int64_t highest_offset() const { return highest_; }
+  std::int64_t most_owners() const { return most_owners_; }  // of one cell
+
   bool exists(const Cell& cell) const;
   bool inside(const Cell& cell) const;
   std::int64_t offset(const Cell& cell) const;
@@ -156,6 +160,9 @@ class LayoutView {
   };
   std::vector<Rgba> colours_of(const Window& window, const LayoutChoice& choice,
                                const Theme& theme) const;
+  // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
+  // none.
+  std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
 
   // What the colours mean: a few swatches, or the ends of a scale.
   struct Legend {
@@ -192,9 +199,7 @@ class LayoutView {
   std::int64_t element_of(const Cell& cell) const;   // divided: of the input; -1: padding
   std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
   std::int64_t block_of(const Cell& cell) const;     // plain: outer coordinates of its modes
-  // What the cell counts as under this colour: a tile, thread, warp, value, offset, bank; -1: none.
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
-  std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
   Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
   void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
             std::vector<Rgba>& colours) const;
@@ -205,6 +210,7 @@ class LayoutView {
   std::vector<std::string> notes_;
   std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
   std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
+  std::int64_t most_owners_ = 0;           // of one cell
   std::int64_t tile_size_ = 1;
   bool padded_ = false;  // divided: some cells lie beyond the input
   Tuple input_shape_, tile_shape_, rest_shape_;

@@ -1,0 +1,311 @@
+// Where everything of a layout view stands: fitting, zoom, pan, and which cell is under a point.
+#include <array>
+
+#include "viz/scene/layout_panels.h"
+
+namespace tilescope {
+namespace {
+
+constexpr double margin = 24, panel_gap = 32, slice_gap = 16, thin = 24;
+constexpr double largest_cell = 256, smallest_cell = 1e-9;
+constexpr std::int64_t most_labelled = std::int64_t{1} << 14;
+
+double digits_width(std::int64_t last) {
+  return text_width(std::to_string(std::max<std::int64_t>(last, 0)), small_text, Family::mono);
+}
+
+// Rows of panels, as columns of stacked panels from left to right.
+using Arrangement = std::vector<std::vector<int>>;
+
+std::vector<Arrangement> arrangements(std::size_t panels) {
+  if (panels <= 1) return {{{0}}};
+  if (panels == 2) return {{{0}, {1}}, {{0, 1}}};
+  return {{{0}, {1}, {2}}, {{0, 1}, {2}}, {{0, 1, 2}}};
+}
+
+// A panel of this cell size at the origin.
+Frame::Place place_of(const Panel& panel, double cell) {
+  Frame::Place out;
+  out.cell = {std::max(cell, thin / static_cast<double>(panel.columns)),
+              std::max(cell, thin / static_cast<double>(panel.rows))};
+  if (panel.columns > 1 && panel.rows > 1 && cell * static_cast<double>(panel.rows) >= thin &&
+      cell * static_cast<double>(panel.columns) >= thin) {
+    out.cell = {cell, cell};
+  }
+  const Size grid{out.cell.width * static_cast<double>(panel.columns),
+                  out.cell.height * static_cast<double>(panel.rows)};
+  const double gutter = row_gutter(panel);
+  const double slice_heading = panel.slices > 1 ? slice_heading_height : 0;
+  out.slice_step = {grid.width + slice_gap + gutter,
+                    grid.height + slice_gap + slice_heading + index_height};
+  const double want =
+      std::sqrt(static_cast<double>(panel.slices) * out.slice_step.height / out.slice_step.width);
+  out.slices_across =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(want)), 1, panel.slices);
+  const std::int64_t down = ceil_div(panel.slices, out.slices_across);
+  out.first = {gutter, heading_height + slice_heading + index_height, grid.width, grid.height};
+  const double width =
+      out.first.x + grid.width + out.slice_step.width * static_cast<double>(out.slices_across - 1);
+  const double height =
+      out.first.y + grid.height + out.slice_step.height * static_cast<double>(down - 1);
+  out.box = {0, 0, std::max(width, least_panel_width), height};
+  return out;
+}
+
+void move(Frame::Place& place, double dx, double dy) {
+  place.box.x += dx, place.box.y += dy;
+  place.first.x += dx, place.first.y += dy;
+}
+
+struct Laid {
+  std::vector<Frame::Place> places;
+  Size size;
+};
+Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell) {
+  Laid out;
+  out.places.resize(view.panels().size());
+  double x = 0;
+  for (const std::vector<int>& column : arrangement) {
+    double y = 0, width = 0;
+    for (const int p : column) {
+      Frame::Place place = place_of(view.panels()[static_cast<std::size_t>(p)], cell);
+      move(place, x, y);
+      y = place.box.bottom() + panel_gap;
+      width = std::max(width, place.box.width);
+      out.size.height = std::max(out.size.height, place.box.bottom());
+      out.places[static_cast<std::size_t>(p)] = place;
+    }
+    x += width + panel_gap;
+  }
+  out.size.width = x - panel_gap;
+  return out;
+}
+
+double fitting_cell(const LayoutView& view, const Arrangement& arrangement, Size room) {
+  double low = smallest_cell, high = largest_cell;
+  for (int i = 0; i < 60; ++i) {
+    const double cell = std::sqrt(low * high);
+    const Size size = lay_out(view, arrangement, cell).size;
+    (size.width <= room.width && size.height <= room.height ? low : high) = cell;
+  }
+  return low >= 6 ? std::floor(low + 1e-9) : low;
+}
+
+// The cell size at which a picture that may be any size is read best.
+double natural_cell(const LayoutView& view) {
+  std::int64_t most = 1, longest = 1;
+  for (const Panel& p : view.panels()) {
+    most = std::max(most, p.rows * p.columns * p.slices);
+    longest = std::max({longest, p.rows, p.columns});
+  }
+  if (most > most_labelled) return 0;
+  const LabelSize label = label_size(view, LayoutChoice{});
+  const double text = std::max(label.width + 8, label.height + 6);
+  const BlockSize block = block_at_origin(view);
+  const double blocked =
+      std::max({(label.width + 8) / static_cast<double>(block.columns),
+                (line_height * small_text + 4) / static_cast<double>(block.rows), 12.0});
+  const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
+  const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16;
+  return std::ceil(std::max(by_block ? blocked : text, roomy));
+}
+
+double legend_block_height(const LayoutView& view, const Lens& lens) {
+  const double notes = note_height * static_cast<double>(view.notes().size());
+  return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
+}
+
+Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit) {
+  Frame out;
+  out.fit_cell = fit;
+  if (!(lens.cell > 0)) lens.cell = fit;
+  lens.cell = std::clamp(lens.cell, smallest_cell, largest_cell);
+  out.lens = lens;
+  Laid laid = lay_out(view, arrangement, lens.cell);
+  const double above = lens.title ? title_height : 0;
+  const double below = legend_block_height(view, lens);
+  out.body = {0, lens.title ? margin + above - inside : 0, lens.size.width, 0};
+  out.body.height =
+      std::max(0.0, lens.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
+  // What fits stands in the middle; what does not is moved by the pan.
+  const double free_x = lens.size.width - laid.size.width - 2 * margin;
+  const double free_y = lens.size.height - laid.size.height - above - below - 2 * margin;
+  const double left = margin + std::max(0.0, std::floor(free_x / 2));
+  const double top = margin + std::max(0.0, std::floor(free_y / 2));
+  out.content = {left - lens.pan.x, top + above - lens.pan.y, laid.size.width, laid.size.height};
+  for (Frame::Place& place : laid.places) move(place, out.content.x, out.content.y);
+  out.places = std::move(laid.places);
+  const double x = free_x > 0 ? left : margin;
+  out.title = {x, top + title_text / 2};
+  out.legend = {x, std::min(top + above + laid.size.height, lens.size.height - margin - below) +
+                       between + legend_height / 2};
+  if (free_y > 0) {
+    out.body.y = std::max(0.0, top + above - inside);
+    out.body.height = std::max(0.0, laid.size.height + 2 * inside);
+  }
+  return out;
+}
+
+double sane(double value, double otherwise, double lowest, double highest) {
+  return std::isfinite(value) ? std::clamp(value, lowest, highest) : otherwise;
+}
+
+}  // namespace
+
+double row_gutter(const Panel& panel) {
+  return panel.rows == 1 && panel.slices == 1 ? 0 : std::ceil(digits_width(panel.rows - 1)) + inside;
+}
+
+Frame arrange(const LayoutView& view, const Lens& asked) {
+  Lens lens = asked;
+  lens.cell = sane(asked.cell, 0, 0, largest_cell);
+  lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
+  lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
+  const std::vector<Arrangement> all = arrangements(view.panels().size());
+  const double above = lens.title ? title_height : 0;
+  const double below = legend_block_height(view, lens);
+
+  if (asked.size.width > 0 && asked.size.height > 0) {
+    lens.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
+    const Size room{lens.size.width - 2 * margin, lens.size.height - 2 * margin - above - below};
+    const Arrangement* best = &all[0];
+    double cell = 0;
+    for (const Arrangement& each : all) {
+      const double fits = fitting_cell(view, each, room);
+      if (fits > cell) {
+        cell = fits;
+        best = &each;
+      }
+    }
+    return framed(view, lens, *best, cell);
+  }
+
+  // As large as it wants to be, in the arrangement nearest to a slide's shape.
+  double natural = natural_cell(view);
+  const Arrangement* best = &all[0];
+  double odd = 1e300;
+  for (const Arrangement& each : all) {
+    const double cell = natural > 0 ? natural : fitting_cell(view, each, {1552, 1000});
+    const Size size = lay_out(view, each, cell).size;
+    const double shape = std::fabs(std::log(size.width / (size.height + above + below) / 1.6));
+    if (shape < odd) {
+      odd = shape;
+      best = &each;
+    }
+  }
+  if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000});
+  const Size size = lay_out(view, *best, natural).size;
+  const double title = std::min(
+      lens.title ? text_width(view.title(), title_text, Family::sans, FontWeight::bold) : 0, 960.0);
+  lens.size = {std::ceil(std::max(size.width, title) + 2 * margin),
+               std::ceil(size.height + above + below + 2 * margin)};
+  return framed(view, lens, *best, natural);
+}
+
+std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at) {
+  if (!frame.body.contains(at)) return std::nullopt;
+  for (std::size_t p = 0; p < frame.places.size(); ++p) {
+    const Frame::Place& place = frame.places[p];
+    const Panel& panel = view.panels()[p];
+    const double x = at.x - place.first.x, y = at.y - place.first.y;
+    if (x < 0 || y < 0) continue;
+    const double across = std::floor(x / place.slice_step.width);
+    const double down = std::floor(y / place.slice_step.height);
+    if (across >= static_cast<double>(place.slices_across) ||
+        down >= static_cast<double>(panel.slices)) {
+      continue;
+    }
+    Cell cell;
+    cell.panel = static_cast<int>(p);
+    cell.slice =
+        static_cast<std::int64_t>(down) * place.slices_across + static_cast<std::int64_t>(across);
+    const double column = (x - across * place.slice_step.width) / place.cell.width;
+    const double row = (y - down * place.slice_step.height) / place.cell.height;
+    if (column >= static_cast<double>(panel.columns) || row >= static_cast<double>(panel.rows)) {
+      continue;
+    }
+    cell.row = static_cast<std::int64_t>(row);
+    cell.column = static_cast<std::int64_t>(column);
+    if (view.exists(cell)) return cell;
+  }
+  return std::nullopt;
+}
+
+Box slice_box(const Frame::Place& place, std::int64_t slice) {
+  Box out = place.first;
+  out.x += place.slice_step.width * static_cast<double>(slice % place.slices_across);
+  out.y += place.slice_step.height * static_cast<double>(slice / place.slices_across);
+  return out;
+}
+
+Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell) {
+  if (!view.exists(cell)) return {};
+  const Frame::Place& place = frame.places[static_cast<std::size_t>(cell.panel)];
+  const Box grid = slice_box(place, cell.slice);
+  return {grid.x + place.cell.width * static_cast<double>(cell.column),
+          grid.y + place.cell.height * static_cast<double>(cell.row), place.cell.width,
+          place.cell.height};
+}
+
+namespace {
+
+// The panel whose grids are nearest to a point.
+std::size_t nearest_panel(const Frame& frame, Point at) {
+  std::size_t best = 0;
+  double least = 1e300;
+  for (std::size_t p = 0; p < frame.places.size(); ++p) {
+    const Box& b = frame.places[p].box;
+    const double dx = std::max({b.x - at.x, 0.0, at.x - b.right()});
+    const double dy = std::max({b.y - at.y, 0.0, at.y - b.bottom()});
+    if (dx + dy < least) {
+      least = dx + dy;
+      best = p;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor) {
+  Lens lens = frame.lens;
+  const double cell = sane(lens.cell * factor, lens.cell, frame.fit_cell, largest_cell);
+  lens.pan = {};
+  lens.cell = cell;
+  if (cell <= frame.fit_cell) {
+    lens.cell = 0;
+    return lens;
+  }
+  const std::size_t p = nearest_panel(frame, at);
+  const Frame::Place& before = frame.places[p];
+  const double across = std::floor(std::max(0.0, at.x - before.first.x) / before.slice_step.width);
+  const double down = std::floor(std::max(0.0, at.y - before.first.y) / before.slice_step.height);
+  const double column =
+      (at.x - before.first.x - across * before.slice_step.width) / before.cell.width;
+  const double row = (at.y - before.first.y - down * before.slice_step.height) / before.cell.height;
+  const Frame::Place& after = arrange(view, lens).places[p];
+  lens.pan = {after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
+              after.first.y + down * after.slice_step.height + row * after.cell.height - at.y};
+  return panned(view, arrange(view, lens), 0, 0);
+}
+
+Lens panned(const LayoutView& view, const Frame& frame, double dx, double dy) {
+  Lens lens = frame.lens;
+  Lens still = lens;
+  still.pan = {};
+  const Frame home = arrange(view, still);
+  const auto along = [](double pan, double begin, double length, double from, double to) {
+    // At least half of what is seen stays content; what fits does not move.
+    if (begin >= from && begin + length <= to) return 0.0;
+    const double half = (to - from) / 2;
+    return std::clamp(pan, begin - from - half,
+                      std::max(begin - from - half, begin + length - to + half));
+  };
+  lens.pan.x =
+      along(lens.pan.x - dx, home.content.x, home.content.width, home.body.x, home.body.right());
+  lens.pan.y =
+      along(lens.pan.y - dy, home.content.y, home.content.height, home.body.y, home.body.bottom());
+  return lens;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,399 @@
+// What is drawn over the colours of a grid: lines, labels, indices, outlines of what is pointed at.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "viz/scene/layout_panels.h"
+
+namespace tilescope {
+namespace {
+
+constexpr double least_for_lines = 6;       // px a cell
+constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
+constexpr double label_pitch = 1.25;        // of the size, between two lines of a label
+constexpr std::int64_t most_labels = 1 << 17;
+constexpr std::size_t most_outlines = 4096;
+
+LayoutView::Window window_of(const Seen& seen) {
+  return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns, 1};
+}
+
+// Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
+void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, std::int64_t skip,
+                   Segments& out) {
+  const double top = seen.y(seen.row), bottom = seen.y(seen.row + seen.rows);
+  const std::int64_t first = std::max<std::int64_t>(ceil_div(seen.column, period), 1) * period;
+  for (std::int64_t j = first; j < std::min(all, seen.column + seen.columns + 1); j += period) {
+    if (skip > 0 && j % skip == 0) continue;
+    out.lines.push_back({{seen.x(j), top}, {seen.x(j), bottom}});
+  }
+}
+void add_horizontals(const Seen& seen, std::int64_t period, std::int64_t all, std::int64_t skip,
+                     Segments& out) {
+  const double left = seen.x(seen.column), right = seen.x(seen.column + seen.columns);
+  const std::int64_t first = std::max<std::int64_t>(ceil_div(seen.row, period), 1) * period;
+  for (std::int64_t i = first; i < std::min(all, seen.row + seen.rows + 1); i += period) {
+    if (skip > 0 && i % skip == 0) continue;
+    out.lines.push_back({{left, seen.y(i)}, {right, seen.y(i)}});
+  }
+}
+
+std::int64_t level_one(const std::vector<Division>& divisions) {
+  for (const Division& d : divisions) {
+    if (d.level == 1) return d.period;
+  }
+  return 0;
+}
+
+// Edges between neighbours that differ, as runs.
+void add_edges(const Seen& seen, const std::vector<std::int64_t>& number, Segments& out) {
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return number[static_cast<std::size_t>(i * seen.columns + j)];
+  };
+  for (std::int64_t j = 1; j < seen.columns; ++j) {
+    std::int64_t begin = -1;
+    for (std::int64_t i = 0; i <= seen.rows; ++i) {
+      const bool edge = i < seen.rows && at(i, j) != at(i, j - 1);
+      if (edge && begin < 0) begin = i;
+      if (edge || begin < 0) continue;
+      const double x = seen.x(seen.column + j);
+      out.lines.push_back({{x, seen.y(seen.row + begin)}, {x, seen.y(seen.row + i)}});
+      begin = -1;
+    }
+  }
+  for (std::int64_t i = 1; i < seen.rows; ++i) {
+    std::int64_t begin = -1;
+    for (std::int64_t j = 0; j <= seen.columns; ++j) {
+      const bool edge = j < seen.columns && at(i, j) != at(i - 1, j);
+      if (edge && begin < 0) begin = j;
+      if (edge || begin < 0) continue;
+      const double y = seen.y(seen.row + i);
+      out.lines.push_back({{seen.x(seen.column + begin), y}, {seen.x(seen.column + j), y}});
+      begin = -1;
+    }
+  }
+}
+
+void add_if_any(Scene& scene, Segments segments) {
+  if (!segments.lines.empty()) scene.add(std::move(segments));
+}
+
+// How the labels of a grid are set: how large, and which of their lines.
+struct Setting {
+  double size = 0;  // 0: no label fits
+  int first = 0, lines = 1;
+};
+Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cell) {
+  const LabelSize label = label_size(view, choice);
+  const bool values = view.colour(choice) == ColourBy::value && label.lines == 2;
+  for (int lines = label.lines; lines >= 1; --lines) {
+    for (const double size : {title_text, heading_text, small_text}) {
+      const double air = size > small_text ? 1.6 : 1;
+      const double width = label.width * size / small_text * air + 4;
+      const double height = (size * label_pitch * lines) * air + 1;
+      if (width > cell.width || height > cell.height) continue;
+      const bool second = values && lines == 1 && view.kind() == LayoutView::Kind::thread_value;
+      return {size, second ? 1 : 0, lines};
+    }
+  }
+  return {};
+}
+
+// Labels, those on light cells before those on dark ones: a painter changes its ink once.
+struct Labels {
+  std::vector<Text> dark, light;
+  void add(Text text, Rgba under) {
+    const Rgba ink = text_on(under);
+    text.ink = ink;
+    (ink == rgb(0x000000) ? dark : light).push_back(std::move(text));
+  }
+  void into(Scene& scene) {
+    for (Text& t : dark) scene.add(std::move(t));
+    for (Text& t : light) scene.add(std::move(t));
+  }
+};
+
+Text label_text(Point at, std::string text, double size) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.size = size;
+  out.family = Family::mono;
+  out.across = Across::centre;
+  return out;
+}
+
+void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Labels& out) {
+  const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
+  const double pitch = setting.size * label_pitch;
+  for (std::int64_t i = 0; i < seen.rows; ++i) {
+    for (std::int64_t j = 0; j < seen.columns; ++j) {
+      const Cell cell{seen.panel, seen.slice, seen.row + i, seen.column + j};
+      const std::vector<std::string> lines = d.view.label(cell, d.choice);
+      const Rgba under = colours[static_cast<std::size_t>(i * seen.columns + j)];
+      const int shown = std::min(setting.lines, static_cast<int>(lines.size()));
+      const Point middle{seen.x(cell.column) + seen.cell.width / 2,
+                         seen.y(cell.row) + seen.cell.height / 2};
+      for (int k = 0; k < shown; ++k) {
+        const std::size_t which = static_cast<std::size_t>(
+            std::min(setting.first + k, static_cast<int>(lines.size()) - 1));
+        out.add(label_text({middle.x, middle.y + pitch * (k - (shown - 1) / 2.0)}, lines[which],
+                           setting.size),
+                under);
+      }
+    }
+  }
+}
+
+char letter_of(ColourBy by) {
+  switch (by) {
+    case ColourBy::tile:
+      return 't';
+    case ColourBy::thread:
+      return 'T';
+    case ColourBy::warp:
+      return 'W';
+    case ColourBy::value:
+      return 'V';
+    default:
+      return 0;
+  }
+}
+
+// One label for each rectangle of cells that count the same, where a cell is too small for one.
+void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
+  const ColourBy by = d.view.colour(d.choice);
+  if (letter_of(by) == 0 || d.view.most_owners() > 1) return;
+  const std::vector<std::int64_t> number =
+      d.view.numbers_of(window_of(seen), by, d.choice.element_bytes);
+  const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return number[static_cast<std::size_t>(i * seen.columns + j)];
+  };
+  const auto same_row = [&](std::int64_t i, std::int64_t j, std::int64_t width) {
+    for (std::int64_t k = 0; k < width; ++k) {
+      if (at(i, j + k) != at(i, j)) return false;
+    }
+    return true;
+  };
+  for (std::int64_t i = 0; i < seen.rows; ++i) {
+    for (std::int64_t j = 0; j < seen.columns; ++j) {
+      const std::int64_t n = at(i, j);
+      if (n < 0 || (j > 0 && at(i, j - 1) == n) || (i > 0 && at(i - 1, j) == n)) continue;
+      std::int64_t width = 1, height = 1;
+      while (j + width < seen.columns && at(i, j + width) == n) ++width;
+      while (i + height < seen.rows && at(i + height, j) == n && same_row(i + height, j, width)) {
+        ++height;
+      }
+      if (width * height < 2) continue;
+      std::string label = fmt::format("{}{}", letter_of(by), n);
+      const Box box{seen.x(seen.column + j), seen.y(seen.row + i),
+                    seen.cell.width * static_cast<double>(width),
+                    seen.cell.height * static_cast<double>(height)};
+      if (text_width(label, small_text, Family::mono) + 4 > box.width ||
+          small_text * label_pitch > box.height) {
+        continue;
+      }
+      out.add(label_text(box.centre(), std::move(label), small_text),
+              colours[static_cast<std::size_t>(i * seen.columns + j)]);
+    }
+  }
+}
+
+// The smallest distance of indices at which they do not crowd: whole parts of a nested mode, then
+// doubling.
+std::int64_t index_step(const std::vector<Division>& divisions, std::int64_t all, double room,
+                        double cell) {
+  std::vector<std::int64_t> steps{1};
+  for (const Division& part : divisions) steps.push_back(part.period);
+  while (steps.back() < all) steps.push_back(steps.back() * 2);
+  for (const std::int64_t step : steps) {
+    if (static_cast<double>(step) * cell >= room) return step;
+  }
+  return steps.back();
+}
+
+Rectangle outline(const Box& box, Ink ink, double width) {
+  Rectangle out;
+  out.box = box;
+  out.stroke = {ink, width, false};
+  return out;
+}
+
+}  // namespace
+
+LabelSize label_size(const LayoutView& view, const LayoutChoice& choice) {
+  LabelSize out;
+  std::size_t longest = 1;
+  const auto count = [&](const std::string& s) { longest = std::max(longest, s.size()); };
+  if (choice.coordinates) {
+    for (const Panel& p : view.panels()) {
+      const Cell last{static_cast<int>(&p - view.panels().data()), p.slices - 1, p.rows - 1,
+                      p.columns - 1};
+      count(fmt::format("({})", fmt::join(view.info(last).flat, ",")));
+    }
+  } else if (view.kind() == LayoutView::Kind::thread_value) {
+    const std::string more =
+        view.most_owners() > 1 ? fmt::format("+{}", view.most_owners() - 1) : std::string();
+    count(fmt::format("T{}", view.threads() - 1) + more);
+    count(fmt::format("V{}", view.values() - 1));
+    out.lines = 2;
+  } else {
+    count(fmt::format("{}", view.lowest_offset()));
+    count(fmt::format("{}", view.highest_offset()));
+    if (view.colour(choice) == ColourBy::tile) {
+      count(fmt::format("t{}", view.tiles() - 1));
+      out.lines = 2;
+    }
+  }
+  out.width = text_width(std::string(longest, '0'), small_text, Family::mono);
+  out.height = small_text * label_pitch * out.lines;
+  return out;
+}
+
+BlockSize block_at_origin(const LayoutView& view) {
+  BlockSize out;
+  if (view.kind() != LayoutView::Kind::thread_value || view.owners(Cell{}).empty()) return out;
+  const Panel& panel = view.panels()[0];
+  const Focus first{Focus::On::thread, view.owners(Cell{})[0].thread};
+  while (out.columns < panel.columns && view.holds(first, {0, 0, 0, out.columns})) ++out.columns;
+  while (out.rows < panel.rows && view.holds(first, {0, 0, out.rows, 0})) ++out.rows;
+  return out;
+}
+
+void draw_lines(const Drawing& d, const Seen& seen) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  d.scene.begin("lines");
+  if (seen.least() >= least_for_lines) {
+    Segments thin;
+    thin.stroke = {Role::line, std::min(1.0, seen.least() / 12), false};
+    add_verticals(seen, 1, panel.columns, 0, thin);
+    add_horizontals(seen, 1, panel.rows, 0, thin);
+    add_if_any(d.scene, std::move(thin));
+  }
+  for (const int level : {2, 1}) {
+    Segments parts;
+    parts.stroke = level == 1 ? Stroke{Role::text, 2, false} : Stroke{{Role::text, 0.6}, 1, false};
+    const auto visible = [&](const Division& part, double cell) {
+      return part.level == level && static_cast<double>(part.period) * cell >= least_between_lines;
+    };
+    for (const Division& part : panel.column_divisions) {
+      const std::int64_t skip = level == 2 ? level_one(panel.column_divisions) : 0;
+      if (visible(part, seen.cell.width)) {
+        add_verticals(seen, part.period, panel.columns, skip, parts);
+      }
+    }
+    for (const Division& part : panel.row_divisions) {
+      const std::int64_t skip = level == 2 ? level_one(panel.row_divisions) : 0;
+      if (visible(part, seen.cell.height)) {
+        add_horizontals(seen, part.period, panel.rows, skip, parts);
+      }
+    }
+    add_if_any(d.scene, std::move(parts));
+  }
+  if (d.view.kind() == LayoutView::Kind::thread_value && seen.least() >= least_for_lines) {
+    Segments threads, warps;
+    threads.stroke = {{Role::text, 0.75}, 1, false};
+    warps.stroke = {Role::text, 2, false};
+    add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::thread, 0), threads);
+    add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::warp, 0), warps);
+    add_if_any(d.scene, std::move(threads));
+    add_if_any(d.scene, std::move(warps));
+  }
+  d.scene.add(outline(seen.grid, Role::text, 1));
+  d.scene.end();
+}
+
+void draw_labels(const Drawing& d, const Seen& seen) {
+  if (seen.rows * seen.columns > most_labels) return;
+  Labels labels;
+  const Setting setting = setting_for(d.view, d.choice, seen.cell);
+  if (setting.size > 0) {
+    label_cells(d, seen, setting, labels);
+  } else {
+    label_blocks(d, seen, labels);
+  }
+  d.scene.begin("cells");
+  labels.into(d.scene);
+  d.scene.end();
+}
+
+void draw_outlines(const Drawing& d, const Seen& seen) {
+  const auto box_at = [&](std::int64_t row, std::int64_t column) {
+    Box box{seen.x(column), seen.y(row), seen.cell.width, seen.cell.height};
+    const double small = 6 - seen.least();
+    return small > 0 ? box.grown(small / 2) : box;
+  };
+  d.scene.begin("pointer");
+  const auto light = [&](const Cell& cell, double width) {
+    // The same element wherever it stands.
+    const std::int64_t offset = d.view.offset(cell);
+    const std::vector<std::int64_t> offsets =
+        d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
+    std::size_t found = 0;
+    for (std::size_t at = 0; at < offsets.size() && found < most_outlines; ++at) {
+      if (offsets[at] != offset) continue;
+      const Cell here{seen.panel, seen.slice,
+                      seen.row + static_cast<std::int64_t>(at) / seen.columns,
+                      seen.column + static_cast<std::int64_t>(at) % seen.columns};
+      if (!d.view.inside(here)) continue;
+      ++found;
+      const Box box = box_at(here.row, here.column);
+      d.scene.add(outline(box.grown(1.5), Role::paper, 1.5));
+      d.scene.add(outline(box, Role::accent, width));
+    }
+  };
+  const auto shown = [&](const std::optional<Cell>& cell) {
+    return cell && d.view.exists(*cell) && d.view.inside(*cell);
+  };
+  if (shown(d.choice.selected)) light(*d.choice.selected, 3);
+  if (shown(d.choice.hover)) light(*d.choice.hover, 2.5);
+  d.scene.end();
+}
+
+void draw_indices(const Drawing& d, const Seen& seen) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  const Box& body = d.frame.body;
+  const auto index = [](Point at, std::int64_t n, Across across) {
+    Text text = label_text(at, fmt::format("{}", n), small_text);
+    text.across = across;
+    text.ink = Role::quiet;
+    return text;
+  };
+  const auto strip = [&](Box box) {
+    Rectangle paper;
+    paper.box = box;
+    paper.fill = Ink(Role::paper, 0.92);
+    d.scene.add(paper);
+  };
+
+  // Indices keep at the picture's edge when the grid's own edge is out of sight.
+  const double top = std::max(seen.grid.y - index_height, body.y);
+  const double widest = text_width(fmt::format("{}", panel.columns - 1), small_text, Family::mono);
+  d.scene.begin("columns");
+  if (top > seen.grid.y - index_height) strip({body.x, top, body.width, index_height});
+  std::int64_t step =
+      index_step(panel.column_divisions, panel.columns, widest + 6, seen.cell.width);
+  for (std::int64_t j = ceil_div(seen.column, step) * step; j < seen.column + seen.columns;
+       j += step) {
+    d.scene.add(
+        index({seen.x(j) + seen.cell.width / 2, top + index_height / 2}, j, Across::centre));
+  }
+  d.scene.end();
+  if (panel.rows == 1) return;
+  const double gutter = row_gutter(panel);
+  const double right = std::max(seen.grid.x, body.x + gutter);
+  d.scene.begin("rows");
+  if (right > seen.grid.x) strip({body.x, body.y, gutter, body.height});
+  step =
+      index_step(panel.row_divisions, panel.rows, line_height * small_text - 2, seen.cell.height);
+  for (std::int64_t i = ceil_div(seen.row, step) * step; i < seen.row + seen.rows; i += step) {
+    const double y = seen.y(i) + seen.cell.height / 2;
+    if (y < top + index_height && top > seen.grid.y - index_height) continue;
+    d.scene.add(index({right - inside, y}, i, Across::right));
+  }
+  d.scene.end();
+}
+
+}  // namespace tilescope

@@ -1,0 +1,58 @@
+// What the arrangement and the drawing of a layout view share: heights of headings, room for
+// indices, sizes of labels. Inside viz/scene only.
+#pragma once
+
+#include "viz/scene/layout_scene.h"
+
+namespace tilescope {
+
+inline constexpr double title_height = 48, heading_height = 48, index_height = 20;
+inline constexpr double slice_heading_height = 20, legend_height = 24, note_height = 20;
+inline constexpr double least_panel_width = 160;
+
+// Room for the row indices left of a grid.
+double row_gutter(const Panel& panel);
+
+// The widest label of a view, in pixels at the small text size.
+struct LabelSize {
+  double width = 0, height = 0;
+  int lines = 1;
+};
+LabelSize label_size(const LayoutView& view, const LayoutChoice& choice);
+
+// How far the first owner of the first cell reaches without a gap, of a thread/value view.
+struct BlockSize {
+  std::int64_t rows = 1, columns = 1;
+};
+BlockSize block_at_origin(const LayoutView& view);
+
+// The cells of a slice that are seen, [row, row + rows) x [column, column + columns).
+struct Seen {
+  int panel = 0;
+  std::int64_t slice = 0;
+  Box grid;  // the whole slice
+  Size cell;
+  std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+
+  double x(std::int64_t j) const { return grid.x + cell.width * static_cast<double>(j); }
+  double y(std::int64_t i) const { return grid.y + cell.height * static_cast<double>(i); }
+  double least() const { return std::min(cell.width, cell.height); }
+};
+
+// What is being drawn, for whom, where.
+struct Drawing {
+  const LayoutView& view;
+  const LayoutChoice& choice;
+  const Theme& theme;
+  const Frame& frame;
+  Scene& scene;
+};
+void draw_lines(const Drawing& d, const Seen& seen);
+void draw_labels(const Drawing& d, const Seen& seen);
+void draw_outlines(const Drawing& d, const Seen& seen);
+void draw_indices(const Drawing& d, const Seen& seen);
+void draw_legend(const Drawing& d);
+
+Box slice_box(const Frame::Place& place, std::int64_t slice);
+
+}  // namespace tilescope

@@ -1,0 +1,341 @@
+#include "viz/scene/layout_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/layout/text.h"
+#include "viz/scene/layout_panels.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t most_whole = std::int64_t{1} << 22;  // pixels of a raster of a whole slice
+constexpr std::size_t most_stored = 24;
+constexpr double swatch = 14;
+
+Text words(Point at, std::string text, double size, FontWeight weight, Ink ink) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.size = size;
+  out.weight = weight;
+  out.ink = ink;
+  return out;
+}
+
+// The part of a slice's cells that the body shows; nothing where it shows none.
+std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
+  const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
+  Seen out;
+  out.panel = p;
+  out.slice = slice;
+  out.grid = slice_box(place, slice);
+  out.cell = place.cell;
+  const Box part = out.grid.cut(d.frame.body);
+  if (part.empty()) return std::nullopt;
+  const auto range = [](double begin, double end, double cell, std::int64_t all, std::int64_t& at,
+                        std::int64_t& count) {
+    const double last = static_cast<double>(all);
+    at = static_cast<std::int64_t>(std::clamp(std::floor(begin / cell + 1e-6), 0.0, last - 1));
+    const double stop = std::clamp(std::ceil(end / cell - 1e-6), 0.0, last);
+    count = std::max<std::int64_t>(static_cast<std::int64_t>(stop) - at, 1);
+  };
+  range(part.x - out.grid.x, part.right() - out.grid.x, out.cell.width, panel.columns, out.column,
+        out.columns);
+  range(part.y - out.grid.y, part.bottom() - out.grid.y, out.cell.height, panel.rows, out.row,
+        out.rows);
+  return out;
+}
+
+// Colours of a window, each pixel the mean of `block` x `block` of them.
+std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window& window,
+                                      std::int64_t block) {
+  auto out = std::make_shared<Image>();
+  const std::vector<Rgba> fine = d.view.colours_of(window, d.choice, d.theme);
+  const std::int64_t across = ceil_div(window.columns, window.step);
+  const std::int64_t down = ceil_div(window.rows, window.step);
+  out->columns = static_cast<int>(ceil_div(across, block));
+  out->rows = static_cast<int>(ceil_div(down, block));
+  out->version = new_image_version();
+  if (block == 1) {
+    out->rgba = fine;
+    return out;
+  }
+  for (std::int64_t i = 0; i < down; i += block) {
+    for (std::int64_t j = 0; j < across; j += block) {
+      int r = 0, g = 0, b = 0, n = 0;
+      for (std::int64_t y = i; y < std::min(down, i + block); ++y) {
+        for (std::int64_t x = j; x < std::min(across, j + block); ++x, ++n) {
+          const Rgba c = fine[static_cast<std::size_t>(y * across + x)];
+          r += c.r, g += c.g, b += c.b;
+        }
+      }
+      out->rgba.push_back({static_cast<std::uint8_t>(r / n), static_cast<std::uint8_t>(g / n),
+                           static_cast<std::uint8_t>(b / n)});
+    }
+  }
+  return out;
+}
+
+std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, std::int64_t block) {
+  std::vector<double> key{static_cast<double>(w.panel),
+                          static_cast<double>(w.slice),
+                          static_cast<double>(w.row),
+                          static_cast<double>(w.column),
+                          static_cast<double>(w.rows),
+                          static_cast<double>(w.columns),
+                          static_cast<double>(w.step),
+                          static_cast<double>(block),
+                          static_cast<double>(d.view.colour(d.choice)),
+                          static_cast<double>(d.choice.element_bytes),
+                          d.theme.dark ? 1.0 : 0.0};
+  const auto add = [&](const Focus& focus) {
+    key.push_back(static_cast<double>(focus.on));
+    key.push_back(static_cast<double>(focus.number));
+  };
+  if (d.choice.isolate.on != Focus::On::nothing) {
+    add(d.choice.isolate);
+  } else if (d.choice.hover) {
+    const std::vector<Focus> lit = d.view.lit_by(*d.choice.hover, d.view.colour(d.choice));
+    for (std::size_t i = 1; i < lit.size(); ++i) add(lit[i]);
+  }
+  return key;
+}
+
+std::shared_ptr<const Image> stored(const Drawing& d, const LayoutView::Window& window,
+                                    std::int64_t block, RasterStore* store) {
+  if (store == nullptr) return image_of(d, window, block);
+  std::vector<double> key = key_of(d, window, block);
+  for (const RasterStore::Entry& entry : store->entries) {
+    if (entry.key == key) return entry.image;
+  }
+  if (store->entries.size() >= most_stored) store->entries.erase(store->entries.begin());
+  store->entries.push_back({std::move(key), image_of(d, window, block)});
+  return store->entries.back().image;
+}
+
+void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  LayoutView::Window window{seen.panel, seen.slice,   seen.row, seen.column,
+                            seen.rows,  seen.columns, 1};
+  std::int64_t block = 1;
+  const bool large = seen.least() >= 6;  // what is seen is little; smaller cells are kept whole
+  if (!large && panel.rows <= most_whole / panel.columns) {
+    window = {seen.panel, seen.slice, 0, 0, panel.rows, panel.columns, 1};
+  } else if (!large) {
+    // A pixel of the screen stands for many cells: the mean of nine, an odd distance apart so that
+    // patterns of two, four, eight do not hide.
+    const double cells = 1 / (seen.least() * d.frame.lens.pixel_scale);
+    if (cells > 1) {
+      window.step = static_cast<std::int64_t>(cells / 3) | 1;
+      block = 3;
+    }
+  }
+  const double covered_columns = static_cast<double>(
+      std::min(panel.columns - window.column,
+               ceil_div(ceil_div(window.columns, window.step), block) * window.step * block));
+  const double covered_rows = static_cast<double>(
+      std::min(panel.rows - window.row,
+               ceil_div(ceil_div(window.rows, window.step), block) * window.step * block));
+  Raster raster;
+  raster.box = {seen.x(window.column), seen.y(window.row), covered_columns * seen.cell.width,
+                covered_rows * seen.cell.height};
+  raster.image = stored(d, window, block, store);
+  d.scene.add(std::move(raster));
+}
+
+void draw_heading(const Drawing& d, int p) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
+  const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
+  const double x = std::max(place.first.x, d.frame.body.x + 8);
+  const double room = std::max(place.box.right(), x + 96) - x;
+  const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
+  d.scene.begin("heading");
+  d.scene.add(
+      words({x, place.box.y + 11}, panel.title, heading_text, FontWeight::bold, Role::text));
+  const std::string axes = fitted(panel.axes, room - title - between, small_text, Family::sans);
+  if (axes == panel.axes) {
+    d.scene.add(words({x + title + between, place.box.y + 11}, axes, small_text,
+                      FontWeight::regular, Role::quiet));
+  }
+  Text formula = words({x, place.box.y + 33}, fitted(panel.formula, room, small_text, Family::mono),
+                       small_text, FontWeight::regular, Role::quiet);
+  formula.family = Family::mono;
+  d.scene.add(std::move(formula));
+  d.scene.end();
+}
+
+void draw_slice_heading(const Drawing& d, const Seen& seen) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  if (panel.slices == 1) return;
+  const CellInfo info = d.view.info({seen.panel, seen.slice, 0, 0});
+  std::string label = "(_,_";
+  for (std::size_t i = 2; i < info.flat.size(); ++i) label += fmt::format(",{}", info.flat[i]);
+  Text text = words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
+                    label + ")", small_text, FontWeight::regular, Role::text);
+  text.family = Family::mono;
+  d.scene.add(std::move(text));
+}
+
+void draw_panel(const Drawing& d, int p, RasterStore* store) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
+  const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
+  if (place.box.grown(2).cut(d.frame.body).empty()) return;
+  d.scene.begin("panel " + panel.title);
+  draw_heading(d, p);
+  // Only the slices that are seen are visited.
+  const auto first = [](double from, double begin, double step) {
+    return std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor((from - begin) / step)));
+  };
+  const std::int64_t down = ceil_div(panel.slices, place.slices_across);
+  const Box& body = d.frame.body;
+  const std::int64_t row_end =
+      std::min(down, first(body.bottom(), place.first.y, place.slice_step.height) + 1);
+  const std::int64_t column_end =
+      std::min(place.slices_across, first(body.right(), place.first.x, place.slice_step.width) + 1);
+  for (std::int64_t r = first(body.y, place.first.y, place.slice_step.height); r < row_end; ++r) {
+    for (std::int64_t c = first(body.x, place.first.x, place.slice_step.width); c < column_end;
+         ++c) {
+      const std::int64_t slice = r * place.slices_across + c;
+      if (slice >= panel.slices) continue;
+      const std::optional<Seen> seen = seen_of(d, p, slice);
+      if (!seen) continue;
+      draw_slice_heading(d, *seen);
+      draw_raster(d, *seen, store);
+      draw_lines(d, *seen);
+      draw_labels(d, *seen);
+      draw_outlines(d, *seen);
+      draw_indices(d, *seen);
+    }
+  }
+  d.scene.end();
+}
+
+// A swatch of one colour, or of a ramp.
+void draw_swatch(const Drawing& d, Box box, const std::vector<Rgba>& colours) {
+  Rectangle edge;
+  edge.box = box;
+  edge.stroke = {Role::line, 1, false};
+  if (colours.size() == 1) {
+    edge.fill = Ink(colours[0]);
+  } else {
+    auto image = std::make_shared<Image>();
+    image->columns = static_cast<int>(colours.size());
+    image->rows = 1;
+    image->rgba = colours;
+    image->version = new_image_version();
+    d.scene.add(Raster{box, image});
+  }
+  d.scene.add(edge);
+}
+
+}  // namespace
+
+void draw_legend(const Drawing& d) {
+  const LayoutView::Legend legend = d.view.legend(d.choice, d.theme);
+  const double right = d.frame.lens.size.width - between;
+  double x = d.frame.legend.x, y = d.frame.legend.y;
+  const auto mono = [&](std::string text, Ink ink) {
+    const double width = text_width(text, small_text, Family::mono);
+    Text item = words({x, y}, std::move(text), small_text, FontWeight::regular, ink);
+    item.family = Family::mono;
+    d.scene.add(std::move(item));
+    x += width;
+  };
+  d.scene.begin("legend");
+  if (!legend.title.empty()) {
+    const std::vector<ColourBy> all = d.view.colours();
+    const auto now = std::find(all.begin(), all.end(), d.view.colour(d.choice));
+    const ColourBy next = now + 1 == all.end() ? all.front() : *(now + 1);
+    const double width = text_width(legend.title, small_text, Family::sans, FontWeight::bold);
+    d.scene.targets.push_back({{x, y - 12, width, 24},
+                               fmt::format("colour {}", name_of(next)),
+                               fmt::format("colour by {}", name_of(next))});
+    d.scene.add(words({x, y}, legend.title, small_text, FontWeight::bold, Role::text));
+    x += width + between;
+  }
+  if (!legend.lowest.empty()) {
+    mono(legend.lowest, Role::quiet);
+    x += inside;
+    draw_swatch(d, {x, y - swatch / 2, 160, swatch}, legend.entries[0].colours);
+    x += 160 + inside;
+    mono(legend.highest, Role::quiet);
+    x += between;
+  } else {
+    std::int64_t left_out = legend.unlisted;
+    for (std::size_t i = 0; i < legend.entries.size(); ++i) {
+      const LayoutView::Legend::Entry& entry = legend.entries[i];
+      const double width = entry.colours.size() > 1 ? 64 : swatch;
+      const double label = text_width(entry.label, small_text, Family::mono);
+      const bool last = i + 1 == legend.entries.size() && legend.unlisted == 0;
+      if (x + width + 6 + label + (last ? 0 : 72) > right) {
+        left_out += static_cast<std::int64_t>(legend.entries.size() - i);
+        break;
+      }
+      const double begin = x;
+      draw_swatch(d, {x, y - swatch / 2, width, swatch}, entry.colours);
+      x += width + 6;
+      mono(entry.label, Role::text);
+      d.scene.targets.push_back(
+          {{begin, y - 12, x - begin, 24},
+           fmt::format("isolate {} {}", name_of(entry.focus.on), entry.focus.number),
+           fmt::format("show only {} {}", name_of(entry.focus.on), entry.focus.number)});
+      if (entry.focus.on == Focus::On::nothing) d.scene.targets.pop_back();
+      x += between;
+    }
+    if (left_out > 0) {
+      d.scene.add(words({x, y}, fmt::format("{} more", left_out), small_text, FontWeight::regular,
+                        Role::quiet));
+      x += 64;
+    }
+  }
+  d.scene.end();
+}
+
+Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                  const Frame& frame, RasterStore* store) {
+  Scene scene;
+  scene.size = frame.lens.size;
+  scene.theme = theme;
+  scene.title = view.title();
+  const Drawing d{view, choice, theme, frame, scene};
+  Rectangle paper;
+  paper.box = {0, 0, scene.size.width, scene.size.height};
+  paper.fill = Ink(Role::paper);
+  scene.add(paper);
+  if (frame.lens.title) {
+    scene.begin("title");
+    const double room = scene.size.width - frame.title.x - between;
+    scene.add(words(frame.title,
+                    fitted(view.title(), room, title_text, Family::sans, FontWeight::bold),
+                    title_text, FontWeight::bold, Role::text));
+    scene.end();
+  }
+  scene.begin("grids", frame.body);
+  for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) draw_panel(d, p, store);
+  scene.end();
+  if (frame.lens.legend) draw_legend(d);
+  double y = frame.legend.y +
+             (frame.lens.legend ? legend_height / 2 + inside : -legend_height / 2) +
+             note_height / 2;
+  scene.begin("notes");
+  for (const std::string& note : view.notes()) {
+    const double room = scene.size.width - frame.legend.x - between;
+    scene.add(words({frame.legend.x, y}, fitted(note, room, small_text, Family::sans), small_text,
+                    FontWeight::regular, Role::quiet));
+    y += note_height;
+  }
+  scene.end();
+  return scene;
+}
+
+Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                  Size size) {
+  Lens lens;
+  lens.size = size;
+  return build_scene(view, choice, theme, arrange(view, lens));
+}
+
+}  // namespace tilescope
