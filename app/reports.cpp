@@ -10,12 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string out;
-  for (std::int64_t extent : shape) out += fmt::format("{}{}", out.empty() ? "" : ",", extent);
-  return "(" + out + ")";
-}
-
 // JSON has no infinities and no NaN: they are strings.
 ordered_json number(double value) {
   if (std::isfinite(value)) return value;
@@ -56,8 +50,8 @@ std::string describe(const PreparedRun& run) {
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
     const Buffer& b = run.job.buffers[i];
     std::string& side = b.undefined ? outputs : inputs;
-    side += fmt::format("{}{} {} {}", side.empty() ? "" : ", ", run.entry->tensors[i].name,
-                        shape_text(b.shape), name_of(b.dtype));
+    side += fmt::format("{}{} {} {}", side.empty() ? "" : ", ", b.name, shape_text(b.shape),
+                        name_of(b.dtype));
   }
   return fmt::format("{} -> {}; {} blocks of {} threads", inputs, outputs,
                      run.job.launch.grid.count(), run.job.launch.block.count());

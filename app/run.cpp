@@ -1,4 +1,4 @@
-// tilescope run KERNEL
+// tilescope run KERNEL | F.ptx --launch F.toml
 #include <fmt/format.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace tilescope {
 namespace {
 
 struct Options {
-  std::string kernel, on = "sim", against = "reference", output;
+  std::string kernel, launch, on = "sim", against, output;
   std::optional<std::int64_t> m, n;
   std::string a, b;
   std::optional<double> rtol, atol;
@@ -54,15 +54,7 @@ Outcome<Ended> finish(Execution& execution, std::string_view name, Terminal& ter
   return out;
 }
 
-// What the result is compared with: the reference, or a file.
-Outcome<Buffer> wanted(const Options& options, const PreparedRun& run) {
-  if (options.against == "reference") return expected_output(run);
-  const Outcome<std::vector<std::byte>> bytes = read_file(options.against);
-  if (!bytes) return bytes.error();
-  return read_npy(*bytes, options.against, run.variant.dtypes[run.output]);
-}
-
-// Ends with a sentence and, under --json, with the reports in the error document.
+// Ends with the reports; under --json they are in the error document.
 int faulted(const Execution& execution, const PreparedRun& run, Terminal& terminal) {
   const Report& fault = execution.reports().back();
   if (terminal.json()) {
@@ -71,7 +63,7 @@ int faulted(const Execution& execution, const PreparedRun& run, Terminal& termin
                         {{"kind", name_of(ErrorKind::fault)},
                          {"sentence", fault.sentence},
                          {"where", text(fault.site)}}},
-                       {"kernel", run.entry->name},
+                       {"kernel", run.kernel},
                        {"reports", to_json(execution.reports())}});
   } else {
     terminal.say(text_of_reports(execution.reports()));
@@ -79,27 +71,105 @@ int faulted(const Execution& execution, const PreparedRun& run, Terminal& termin
   return exit_code(ErrorKind::fault);
 }
 
-int report(const Options& options, const PreparedRun& run, const Execution& execution,
-           const DiffReport& diff, const Ended& ended, bool failed_strict, Terminal& terminal) {
-  if (terminal.json()) {
-    const Progress progress = execution.progress();
-    terminal.document({{"ok", diff.ok() && !failed_strict},
-                       {"kernel", run.entry->name},
-                       {"device", options.on},
-                       {"blocks", progress.total},
-                       {"warp_instructions", progress.instructions},
-                       {"seconds", ended.seconds},
-                       {"reports", to_json(execution.reports())},
-                       {"diff", to_json(diff)}});
-  } else {
-    if (!execution.reports().empty()) terminal.say(text_of_reports(execution.reports()));
-    terminal.print(fmt::format("{} on {}: {}\n", run.entry->name, options.on, describe(run)));
-    terminal.print(text(diff));
-    terminal.say(fmt::format("{} warp instructions in {:.3f} s", execution.progress().instructions,
-                             ended.seconds));
+// The catalog's kernel with the command line's words, or a PTX file with its launch file.
+Outcome<PreparedRun> prepare(Options& options) {
+  const bool is_file = options.kernel.ends_with(".ptx");
+  if (is_file != !options.launch.empty()) {
+    return Error{ErrorKind::usage,
+                 is_file ? fmt::format("{} needs a launch file that says grid, block, buffers and "
+                                       "arguments: --launch F.toml.",
+                                       options.kernel)
+                         : "--launch goes with a PTX file: tilescope run F.ptx --launch F.toml.",
+                 ""};
   }
-  if (failed_strict) return exit_code(ErrorKind::fault);
-  return diff.ok() ? 0 : 1;
+  if (options.m) options.run.sizes["m"] = *options.m;
+  if (options.n) options.run.sizes["n"] = *options.n;
+  if (!options.a.empty()) options.run.files["A"] = options.a;
+  if (!options.b.empty()) options.run.files["B"] = options.b;
+  const bool inputs_named =
+      !options.run.sizes.empty() || !options.run.files.empty() || !options.run.dtype.empty();
+  if (is_file && (inputs_named || !options.output.empty() || !options.against.empty())) {
+    return Error{
+        ErrorKind::usage,
+        "Sizes, inputs, --dtype, --out and --against belong to kernels of the catalog; for "
+        "a PTX file the launch file says them.",
+        ""};
+  }
+  Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
+                                     : prepare_run(options.kernel, options.run);
+  if (!run) return run;
+  for (Output& output : run->outputs) {
+    if (!options.output.empty()) output.file = options.output;
+    if (!options.against.empty() && options.against != "reference") output.want = options.against;
+    if (options.rtol) output.tolerance.rtol = *options.rtol;
+    if (options.atol) output.tolerance.atol = *options.atol;
+  }
+  return run;
+}
+
+// An output after the run, beside what it should be.
+struct Compared {
+  const Output* output;
+  std::optional<Buffer> want;
+  std::optional<DiffReport> diff;
+};
+
+// What cannot be compared is said before the run, not after it.
+Outcome<std::vector<Compared>> expectations(const PreparedRun& run) {
+  std::vector<Compared> out;
+  for (const Output& output : run.outputs) {
+    Outcome<std::optional<Buffer>> want = wanted(run, output);
+    if (!want) return want.error();
+    if (*want) {
+      const auto check =
+          Differ::start(run.job.buffers[output.buffer], **want, {.tolerance = output.tolerance});
+      if (!check) return check.error();
+    }
+    out.push_back({&output, std::move(*want), {}});
+  }
+  return out;
+}
+
+std::optional<Error> compare(std::vector<Compared>& outputs, const Execution& execution) {
+  for (Compared& c : outputs) {
+    if (!c.want) continue;
+    const std::size_t buffer = c.output->buffer;
+    Outcome<DiffReport> diff =
+        tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
+    if (!diff) return diff.error();
+    name_writers(*diff, execution, buffer);
+    c.diff = std::move(*diff);
+  }
+  return std::nullopt;
+}
+
+void report(const Options& options, const PreparedRun& run, const Execution& execution,
+            const std::vector<Compared>& outputs, double seconds, bool ok, Terminal& terminal) {
+  const Progress progress = execution.progress();
+  if (!terminal.json()) {
+    if (!execution.reports().empty()) terminal.say(text_of_reports(execution.reports()));
+    terminal.print(fmt::format("{} on {}: {}\n", run.kernel, options.on, describe(run)));
+    for (const Compared& c : outputs) {
+      if (c.diff) terminal.print(text(*c.diff));
+      if (c.output->file) terminal.say(fmt::format("wrote {}", *c.output->file));
+    }
+    terminal.say(fmt::format("{} warp instructions in {:.3f} s", progress.instructions, seconds));
+    return;
+  }
+  nlohmann::ordered_json each = nlohmann::ordered_json::array();
+  for (const Compared& c : outputs) {
+    each.push_back({{"buffer", run.job.buffers[c.output->buffer].name},
+                    {"file", c.output->file ? nlohmann::ordered_json(*c.output->file) : nullptr},
+                    {"diff", c.diff ? to_json(*c.diff) : nullptr}});
+  }
+  terminal.document({{"ok", ok},
+                     {"kernel", run.kernel},
+                     {"device", options.on},
+                     {"blocks", progress.total},
+                     {"warp_instructions", progress.instructions},
+                     {"seconds", seconds},
+                     {"reports", to_json(execution.reports())},
+                     {"outputs", each}});
 }
 
 int run_kernel(Options options, Terminal& terminal) {
@@ -110,41 +180,31 @@ int run_kernel(Options options, Terminal& terminal) {
                                       options.on),
                           ""});
   }
-  if (options.m) options.run.sizes["m"] = *options.m;
-  if (options.n) options.run.sizes["n"] = *options.n;
-  if (!options.a.empty()) options.run.files["A"] = options.a;
-  if (!options.b.empty()) options.run.files["B"] = options.b;
-
-  Outcome<PreparedRun> run = prepare_run(options.kernel, options.run);
+  const Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
-  const Outcome<Buffer> want = wanted(options, *run);
-  if (!want) return terminal.fail(want.error());
-  DiffOptions how;
-  how.tolerance = {options.rtol.value_or(run->variant.rtol),
-                   options.atol.value_or(run->variant.atol)};
-  // What cannot be compared is said before the run, not after it.
-  if (const auto check = Differ::start(run->job.buffers[run->output], *want, how); !check) {
-    return terminal.fail(check.error());
-  }
+  Outcome<std::vector<Compared>> outputs = expectations(*run);
+  if (!outputs) return terminal.fail(outputs.error());
 
   const std::unique_ptr<Device> device = make_simulator();
-  Outcome<std::unique_ptr<Execution>> execution = device->start(run->job);
+  const Outcome<std::unique_ptr<Execution>> execution = device->start(run->job);
   if (!execution) return terminal.fail(execution.error());
-  const Outcome<Ended> ended = finish(**execution, run->entry->name, terminal);
+  const Outcome<Ended> ended = finish(**execution, run->kernel, terminal);
   if (!ended) return terminal.fail(ended.error());
   if (ended->state == RunState::fault) return faulted(**execution, *run, terminal);
+  if (const auto error = compare(*outputs, **execution)) return terminal.fail(*error);
 
-  const Buffer& got = (*execution)->buffers()[run->output];
-  Outcome<DiffReport> compared = diff(got, *want, how);
-  if (!compared) return terminal.fail(compared.error());
-  name_writers(*compared, **execution, run->output);
-  const bool failed_strict = options.strict && has_hazard((*execution)->reports());
-  if (!options.output.empty() && !failed_strict) {
-    if (const auto error = write_file(options.output, std::span<const std::byte>(write_npy(got)))) {
+  const bool hazardous = options.strict && has_hazard((*execution)->reports());
+  bool equal = true;
+  for (const Compared& c : *outputs) {
+    equal = equal && (!c.diff || c.diff->ok());
+    if (!c.output->file || hazardous) continue;
+    const std::vector<std::byte> npy = write_npy((*execution)->buffers()[c.output->buffer]);
+    if (const auto error = write_file(*c.output->file, std::span(npy)))
       return terminal.fail(*error);
-    }
   }
-  return report(options, *run, **execution, *compared, *ended, failed_strict, terminal);
+  report(options, *run, **execution, *outputs, ended->seconds, equal && !hazardous, terminal);
+  if (hazardous) return exit_code(ErrorKind::fault);
+  return equal ? 0 : 1;
 }
 
 }  // namespace

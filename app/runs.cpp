@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "app/assets.h"
 #include "app/files.h"
+#include "core/io/launch_file.h"
 #include "core/io/npy.h"
 #include "core/sim/sim_device.h"
 #include "kernels/catalog/catalog.h"
@@ -50,8 +53,44 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   Outcome<Job> job = make_job(**entry, std::move(*request), std::string(ptx->text()));
   if (!job) return job.error();
 
-  PreparedRun run{*entry, fitted->sizes, (*entry)->variants[fitted->variant], std::move(*job), 0};
-  while ((*entry)->tensors[run.output].role != TensorRole::output) ++run.output;
+  const Variant& variant = (*entry)->variants[fitted->variant];
+  PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}};
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    if ((*entry)->tensors[i].role != TensorRole::output) continue;
+    run.outputs.push_back({i, {}, {}, {variant.rtol, variant.atol}});
+  }
+  return run;
+}
+
+Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch) {
+  const Outcome<std::string> toml = read_text(launch);
+  if (!toml) return toml.error();
+  const Outcome<LaunchFile> plan = parse_launch_file(*toml, launch);
+  if (!plan) return plan.error();
+  const std::filesystem::path folder = std::filesystem::path(launch).parent_path();
+  const auto beside = [&](const std::string& path) { return (folder / path).string(); };
+
+  std::vector<std::vector<std::byte>> files;
+  for (const std::string& path : wanted_files(*plan)) {
+    Outcome<std::vector<std::byte>> bytes = read_file(beside(path));
+    if (!bytes) return bytes.error();
+    files.push_back(std::move(*bytes));
+  }
+  Outcome<std::string> text = read_text(ptx);
+  if (!text) return text.error();
+  Outcome<Job> job = make_job(*plan, {ptx, std::move(*text)}, files);
+  if (!job) return job.error();
+
+  PreparedRun run{ptx, nullptr, {}, std::move(*job), {}};
+  for (std::size_t i = 0; i < plan->buffers.size(); ++i) {
+    const PlannedBuffer& buffer = plan->buffers[i];
+    if (!buffer.out && !buffer.expect) continue;
+    const Tolerance usual = tolerance_for(buffer.dtype);
+    Output output{i, {}, {}, {buffer.rtol.value_or(usual.rtol), buffer.atol.value_or(usual.atol)}};
+    if (buffer.out) output.file = beside(*buffer.out);
+    if (buffer.expect) output.want = beside(*buffer.expect);
+    run.outputs.push_back(std::move(output));
+  }
   return run;
 }
 
@@ -59,6 +98,20 @@ Outcome<Buffer> expected_output(const PreparedRun& run) {
   Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job);
   if (!outputs) return outputs.error();
   return std::move(outputs->front());
+}
+
+Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output) {
+  if (!output.want) {
+    if (!run.entry) return std::optional<Buffer>();
+    Outcome<Buffer> reference = expected_output(run);
+    if (!reference) return reference.error();
+    return std::optional<Buffer>(std::move(*reference));
+  }
+  const Outcome<std::vector<std::byte>> bytes = read_file(*output.want);
+  if (!bytes) return bytes.error();
+  Outcome<Buffer> read = read_npy(*bytes, *output.want, run.job.buffers[output.buffer].dtype);
+  if (!read) return read.error();
+  return std::optional<Buffer>(std::move(*read));
 }
 
 std::unique_ptr<Device> make_simulator() {

@@ -1,14 +1,17 @@
-// A run of a catalog kernel, from what a user asked for to a job with its expected result. The
-// command line and the window both start here.
+// A run, from what a user asked for to a job and what its outputs should be. The command line and
+// the window both start here: a kernel of the catalog, or PTX with a launch file.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
 
@@ -21,19 +24,33 @@ struct RunOptions {
   std::uint64_t seed = 0;                                  // of inputs without a file
 };
 
+// A buffer that is looked at after the run.
+struct Output {
+  std::size_t buffer = 0;           // index into Job::buffers
+  std::optional<std::string> file;  // where it is written
+  std::optional<std::string> want;  // the file it is compared with; a catalog kernel: the reference
+  Tolerance tolerance;
+};
+
 struct PreparedRun {
-  const CatalogEntry* entry = nullptr;
-  Sizes sizes;
-  Variant variant;
+  std::string kernel;                   // what it is called: the catalog's name or the PTX file's
+  const CatalogEntry* entry = nullptr;  // null for PTX with a launch file
+  Sizes sizes;                          // of a catalog kernel
   Job job;
-  std::size_t output = 0;  // the job's buffer that is compared
+  std::vector<Output> outputs;  // one for a catalog kernel
 };
 
 // Reads the files and the kernel's PTX, and checks that everything fits together.
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options);
 
-// What the output should be; independent of the kernel and of the device.
+// The same for a PTX file and its launch file, whose relative paths are relative to it.
+Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch);
+
+// What a catalog kernel's output should be; independent of the kernel and of the device.
 Outcome<Buffer> expected_output(const PreparedRun& run);
+
+// What an output is compared with: nothing, a file, or the reference of a catalog kernel.
+Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output);
 
 // The CPU simulator.
 std::unique_ptr<Device> make_simulator();

@@ -79,9 +79,9 @@ TEST_F(Run, SaysTheSameInAJsonDocument) {
   const auto [code, document] = run_json(with_files);
   EXPECT_EQ(code, 0);
   EXPECT_EQ(document["ok"], true);
-  EXPECT_EQ(document["diff"]["compared"], 17000);
-  EXPECT_EQ(document["diff"]["wrong"], 0);
-  EXPECT_EQ(document["diff"]["max_ulp"]["value"], 0) << "a single rounding of an exact sum";
+  EXPECT_EQ(document["outputs"][0]["diff"]["compared"], 17000);
+  EXPECT_EQ(document["outputs"][0]["diff"]["wrong"], 0);
+  EXPECT_EQ(document["outputs"][0]["diff"]["max_ulp"]["value"], 0) << "a single rounding of an exact sum";
 }
 
 TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
@@ -108,7 +108,7 @@ TEST_F(Run, AgainstAFileThatDiffersEndsWithOneAndNamesTheElement) {
   const auto [code, document] = run_json(words);
   EXPECT_EQ(code, 1);
   EXPECT_EQ(document["ok"], false);
-  EXPECT_EQ(document["diff"]["wrong"], 1);
+  EXPECT_EQ(document["outputs"][0]["diff"]["wrong"], 1);
 }
 
 // The tile is 16 x 128; a thread owns 4 x 4 of it, thread t at row t / 32 * 4, column t % 32 * 4.
@@ -121,8 +121,8 @@ TEST_F(Run, AWrongElementNamesWhoWroteIt) {
   std::vector<float> want = matrices(40, 300);
   const auto [code, document] = run_json(with_files);
   EXPECT_EQ(code, 1);
-  EXPECT_EQ(document["diff"]["wrong"], 40 * 300);
-  const nlohmann::json first = document["diff"]["first"][0];
+  EXPECT_EQ(document["outputs"][0]["diff"]["wrong"], 40 * 300);
+  const nlohmann::json first = document["outputs"][0]["diff"]["first"][0];
   EXPECT_EQ(first["index"], 0);
   const nlohmann::json writer = first["writer"];
   EXPECT_EQ(writer["kernel"], "elementwise_add");
