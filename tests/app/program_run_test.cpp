@@ -81,7 +81,8 @@ TEST_F(Run, SaysTheSameInAJsonDocument) {
   EXPECT_EQ(document["ok"], true);
   EXPECT_EQ(document["outputs"][0]["diff"]["compared"], 17000);
   EXPECT_EQ(document["outputs"][0]["diff"]["wrong"], 0);
-  EXPECT_EQ(document["outputs"][0]["diff"]["max_ulp"]["value"], 0) << "a single rounding of an exact sum";
+  EXPECT_EQ(document["outputs"][0]["diff"]["max_ulp"]["value"], 0)
+      << "a single rounding of an exact sum";
 }
 
 TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
