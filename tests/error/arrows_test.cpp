@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,40 +54,50 @@ const std::map<std::string, Names> may_know = {
       "viz/paint", "viz/ui", "assets"}},
 };
 
-// Headers of others that a folder and all below it must not include, and why.
+// Headers of others that a folder and all below it must not include, and why. A name that ends in
+// "*" stands for all that begin so.
 struct Ban {
   std::string folder;
-  std::regex header;
+  Names headers;
   std::string why;
 };
 
-std::vector<Ban> bans() {
-  const std::regex files("filesystem|fstream|iostream|cstdio|stdio\\.h|unistd\\.h|fcntl\\.h");
-  const std::regex threads("thread|mutex|shared_mutex|condition_variable|future|stop_token");
-  const std::regex cuda("cuda.*|nv.*/.*|cute/.*|cutlass/.*");
-  const std::regex screen("GL/.*|GLES.*|EGL/.*|GLFW/.*|X11/.*|imgui.*");
-  const std::regex too_new(
-      "format|expected|ranges|coroutine|source_location|memory_resource|stop_token|generator");
-  return {
-      {"core", files, "core opens no files and prints nothing: only app does"},
-      {"core", threads, "core needs no thread: its caller may have some"},
-      {"core", cuda, "core knows no CUDA"},
-      {"core", screen, "core draws nothing"},
-      {"core", std::regex("cairo.*|ft2build\\.h|freetype/.*"), "core draws nothing"},
-      {"viz", files, "viz makes bytes: only app opens files"},
-      {"viz", cuda, "viz and kernels do not know each other"},
-      {"viz/scene", screen, "a scene is drawn by painters: it knows none"},
-      {"viz/scene", std::regex("cairo.*"), "a scene is drawn by painters: it knows none"},
-      {"viz/paint", screen, "painting needs no window"},
-      {"kernels", screen, "viz and kernels do not know each other"},
-      {"kernels/catalog", cuda, "the catalog is plain C++"},
-      {"kernels/reference", cuda, "a reference is plain C++, apart from what it judges"},
-      {"core", too_new, "the web's compiler does not have it"},
-      {"viz/scene", too_new, "the web's compiler does not have it"},
-      {"viz/paint", too_new, "the web's compiler does not have it"},
-      {"kernels/catalog", too_new, "the web's compiler does not have it"},
-      {"kernels/reference", too_new, "the web's compiler does not have it"},
-  };
+const Names files = {"filesystem", "fstream",  "iostream", "cstdio",
+                     "stdio.h",    "unistd.h", "fcntl.h"};
+const Names threads = {"thread", "mutex", "shared_mutex", "condition_variable", "future"};
+const Names cuda = {"cuda*", "nvrtc*", "cute/*", "cutlass/*"};
+const Names screen = {"GL/*", "GLES*", "EGL/*", "GLFW/*", "X11/*", "imgui*"};
+const Names cairo = {"cairo*", "ft2build.h", "freetype/*"};
+const Names too_new = {"format",          "expected",        "ranges",     "coroutine",
+                       "source_location", "memory_resource", "stop_token", "generator"};
+
+const std::vector<Ban> bans = {
+    {"core", files, "core opens no files and prints nothing: only app does"},
+    {"core", threads, "core needs no thread: its caller may have some"},
+    {"core", cuda, "core knows no CUDA"},
+    {"core", screen, "core draws nothing"},
+    {"core", cairo, "core draws nothing"},
+    {"viz", files, "viz makes bytes: only app opens files"},
+    {"viz", cuda, "viz and kernels do not know each other"},
+    {"viz/scene", screen, "a scene is drawn by painters: it knows none"},
+    {"viz/scene", cairo, "a scene is drawn by painters: it knows none"},
+    {"viz/paint", screen, "painting needs no window"},
+    {"kernels", screen, "viz and kernels do not know each other"},
+    {"kernels/catalog", cuda, "the catalog is plain C++"},
+    {"kernels/reference", cuda, "a reference is plain C++, apart from what it judges"},
+    {"core", too_new, "the web's compiler does not have it"},
+    {"viz/scene", too_new, "the web's compiler does not have it"},
+    {"viz/paint", too_new, "the web's compiler does not have it"},
+    {"kernels/catalog", too_new, "the web's compiler does not have it"},
+    {"kernels/reference", too_new, "the web's compiler does not have it"},
+};
+
+bool matches(const Names& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    const bool open = pattern.back() == '*';
+    return open ? name.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0
+                : name == pattern;
+  });
 }
 
 struct Include {
@@ -97,14 +106,21 @@ struct Include {
   int line = 0;
 };
 
+// The lines of the form  # include <name>  or  # include "name".
 std::vector<Include> includes_of(const fs::path& file) {
-  static const std::regex form(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
   std::vector<Include> found;
   std::ifstream in(file);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    std::smatch match;
-    if (std::regex_match(line, match, form)) found.push_back({match[2], match[1] == "\"", number});
+    std::string text;
+    for (char c : line) {
+      if (c != ' ' && c != '\t') text += c;
+    }
+    const std::string start = "#include";
+    if (text.compare(0, start.size(), start) != 0 || text.size() < start.size() + 3) continue;
+    const bool quoted = text[start.size()] == '"';
+    const std::size_t end = text.find(quoted ? '"' : '>', start.size() + 1);
+    found.push_back({text.substr(start.size() + 1, end - start.size() - 1), quoted, number});
   }
   return found;
 }
@@ -124,8 +140,16 @@ std::vector<std::string> sources() {
   return found;
 }
 
-std::string folder_of(const std::string& file) {
-  return fs::path(file).parent_path().generic_string();
+// The room that a file lies in: its folder, or for core/sim/lanes/add.h the folder above that is in
+// the table. What lies in a folder of core that is not in the table has no room: the folder's name
+// is answered.
+std::string room_of(const std::string& file) {
+  const std::string folder = fs::path(file).parent_path().generic_string();
+  for (std::string room = folder; room.find('/') != std::string::npos;
+       room = fs::path(room).parent_path().generic_string()) {
+    if (may_know.count(room) != 0) return room;
+  }
+  return folder;
 }
 
 bool lies_in(const std::string& file, const std::string& folder) {
@@ -138,18 +162,18 @@ bool has(const Names& names, const std::string& name) {
 
 TEST(Arrows, EverySourceLiesInARoomOfTheTable) {
   for (const std::string& file : sources()) {
-    EXPECT_EQ(may_know.count(folder_of(file)), 1u)
-        << file << " lies in " << folder_of(file) << ", which is no room of the design";
+    EXPECT_EQ(may_know.count(room_of(file)), 1u)
+        << file << " lies in " << room_of(file) << ", which is no room of the design";
   }
 }
 
 TEST(Arrows, ARoomIncludesOnlyRoomsThatItMayKnow) {
   for (const std::string& file : sources()) {
-    const auto room = may_know.find(folder_of(file));
+    const auto room = may_know.find(room_of(file));
     if (room == may_know.end()) continue;  // told by the test above
     for (const Include& include : includes_of(root / file)) {
       if (!include.quoted) continue;
-      const std::string other = folder_of(include.name);
+      const std::string other = room_of(include.name);
       EXPECT_TRUE(other == room->first || has(room->second, other))
           << file << ":" << include.line << " includes \"" << include.name << "\": " << room->first
           << " must not know " << (other.empty() ? "it" : other)
@@ -174,12 +198,11 @@ TEST(Arrows, NoRoomKnowsItselfThroughOthers) {
 }
 
 TEST(Arrows, NoRoomTouchesWhatIsBannedThere) {
-  const std::vector<Ban> all = bans();
   for (const std::string& file : sources()) {
     for (const Include& include : includes_of(root / file)) {
-      for (const Ban& ban : all) {
+      for (const Ban& ban : bans) {
         EXPECT_FALSE(!include.quoted && lies_in(file, ban.folder) &&
-                     std::regex_match(include.name, ban.header))
+                     matches(ban.headers, include.name))
             << file << ":" << include.line << " includes <" << include.name << ">: " << ban.why;
       }
     }
@@ -219,10 +242,10 @@ TEST(Arrows, TheTopLevelHoldsNothingElse) {
                                          "CONTRIBUTING.md",
                                          "LICENSE",
                                          "dev"};
-  const std::regex ignored("\\..*|build.*|out|compile_commands\\.json");  // as in .gitignore
+  const Names ignored = {".*", "build*", "out", "compile_commands.json"};  // as in .gitignore
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    EXPECT_TRUE(allowed.count(name) == 1 || std::regex_match(name, ignored))
+    EXPECT_TRUE(allowed.count(name) == 1 || matches(ignored, name))
         << name << " does not belong at the top level";
   }
 }
