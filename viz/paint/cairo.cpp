@@ -95,7 +95,7 @@ class Painter {
   // On the middle of a device pixel for a line of odd width, between two for an even one.
   double snapped(double at, double width) const {
     if (!snap_) return at;
-    const bool odd = std::lround(width * scale_) % 2 == 1 || width * scale_ < 1;
+    const bool odd = width > 0 && (std::lround(width * scale_) % 2 == 1 || width * scale_ < 1);
     return (std::round(at * scale_) + (odd ? 0.5 : 0)) / scale_;
   }
 

@@ -49,7 +49,7 @@ struct DiffChoice {
 
 class DiffView {
  public:
-  // `totals` are lines to show beside the map ("wrong", "3 of 1,048,576").
+  // `totals` are lines to show above the map ("wrong", "3 of 1,048,576").
   DiffView(std::shared_ptr<const DifferenceSource> source, std::string title, Lines totals);
 
   const DifferenceSource& source() const { return *source_; }
@@ -57,33 +57,47 @@ class DiffView {
   const Lines& totals() const { return totals_; }
   std::int64_t wrong_count() const { return wrong_; }
   double largest() const { return largest_; }  // of |got - want|, among numbers
+  // Of the elements that are right: the ends of the colour scale, so that one wrong element does
+  // not hide what rounding did to the others.
+  double largest_right() const { return largest_right_; }
 
-  // Bins of step x step elements (a power of two), row by row.
-  struct Level {
-    std::int64_t step = 1, rows = 0, columns = 0;
-    std::vector<float> extreme;       // of largest magnitude; NaN only if all are
-    std::vector<std::uint8_t> wrong;  // 1: at least one
-  };
   std::vector<Rgba> colours_of(std::int64_t step, std::int64_t row, std::int64_t column,
                                std::int64_t rows, std::int64_t columns, const DiffChoice& choice,
                                const Theme& theme) const;  // in bins of that step
   Rgba colour_of(float difference, bool wrong, const DiffChoice& choice, const Theme& theme) const;
   Lines inspect(Element element) const;  // coordinate, got, want, difference
 
+  // How many bins of that step are wrong in part of the matrix, and which: at most `most` of them.
+  std::vector<Element> wrong_bins(std::int64_t step, std::int64_t row, std::int64_t column,
+                                  std::int64_t rows, std::int64_t columns, std::size_t most) const;
+
  private:
+  // Bins of step x step elements (a power of two), row by row.
+  struct Level {
+    std::int64_t step = 1, rows = 0, columns = 0;
+    std::vector<float> extreme;       // of largest magnitude; NaN only if all are
+    std::vector<std::uint8_t> wrong;  // 1: at least one
+  };
+  Level part_of(std::int64_t step, std::int64_t row, std::int64_t column, std::int64_t rows,
+                std::int64_t columns) const;
+  static Level halved(const Level& fine);
+
   std::shared_ptr<const DifferenceSource> source_;
   std::string title_;
   Lines totals_;
   std::vector<Level> levels_;  // steps 2, 4, 8...
   std::int64_t wrong_ = 0;
-  double largest_ = 0;
+  double largest_ = 0, largest_right_ = 0;
 };
 
 // Where the map stands in the picture; zoom and pan as in layout_scene.h.
 struct DiffFrame {
-  Lens lens;  // `cell` is pixels an element, below 1 for large matrices
-  Box map;    // all of the matrix, before cutting to `body`
-  Box body;
+  Lens lens;            // `cell` is pixels an element, below 1 for large matrices
+  Box map;              // all of the matrix, where it is now
+  Box body;             // what of it is seen
+  Size cell;            // a long thin matrix is drawn thicker than its elements are long
+  Point title, legend;  // left ends
+  double fit_cell = 1;
 };
 DiffFrame arrange(const DiffView& view, const Lens& lens);
 Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& theme,

@@ -31,13 +31,13 @@ struct Separated {
   std::vector<std::int64_t> rows, columns;
   std::int64_t base = 0;
 };
-Separated separate(const Layout& layout, const LayoutView::Window& w, std::int64_t across,
-                   std::int64_t down) {
+Separated separate(const Layout& layout, const LayoutView::Window& w) {
   Separated out;
   const int rank = layout.rank();
   const Tree<Mode> none(Mode{1, 0});
-  out.rows = contributions(rank > 1 ? layout.modes.mode(0) : none, w.row, down, w.step);
-  out.columns = contributions(layout.modes.mode(rank > 1 ? 1 : 0), w.column, across, w.step);
+  out.rows = contributions(rank > 1 ? layout.modes.mode(0) : none, w.row, w.down(), w.row_step);
+  out.columns =
+      contributions(layout.modes.mode(rank > 1 ? 1 : 0), w.column, w.across(), w.column_step);
   out.base = layout.offset.value;
   std::int64_t rest = w.slice;
   for (int i = 2; i < rank; ++i) {
@@ -129,7 +129,7 @@ Rgba LayoutView::colour_of(const Cell& cell, ColourBy by, const Theme& theme,
 std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
                                                  int element_bytes) const {
   const Panel& panel = panels_[static_cast<std::size_t>(w.panel)];
-  const std::int64_t down = ceil_div(w.rows, w.step), across = ceil_div(w.columns, w.step);
+  const std::int64_t down = w.down(), across = w.across();
   std::vector<std::int64_t> out(static_cast<std::size_t>(down * across), -1);
   if (by == ColourBy::none) return out;
   const auto fill = [&](auto number) {
@@ -138,18 +138,18 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
       for (std::int64_t j = 0; j < across; ++j) out[at++] = number(i, j);
     }
   };
-  const auto row = [&](std::int64_t i) { return w.row + i * w.step; };
-  const auto column = [&](std::int64_t j) { return w.column + j * w.step; };
+  const auto row = [&](std::int64_t i) { return w.row + i * w.row_step; };
+  const auto column = [&](std::int64_t j) { return w.column + j * w.column_step; };
   const bool divided = kind_ == Kind::divided;
   if (by == ColourBy::offset || by == ColourBy::bank) {
-    const Separated s = separate(panel.layout, w, across, down);
+    const Separated s = separate(panel.layout, w);
     fill([&](std::int64_t i, std::int64_t j) {
       const std::int64_t offset = panel.layout.swizzle(
           s.base + s.rows[static_cast<std::size_t>(i)] + s.columns[static_cast<std::size_t>(j)]);
       return by == ColourBy::bank ? bank_of(offset, element_bytes) : offset;
     });
   } else if (by == ColourBy::tile && divided) {
-    const Separated s = separate(panel.keys, w, across, down);
+    const Separated s = separate(panel.keys, w);
     fill([&](std::int64_t i, std::int64_t j) {
       const std::int64_t element = input_index(s.base + s.rows[static_cast<std::size_t>(i)] +
                                                s.columns[static_cast<std::size_t>(j)]);
@@ -211,10 +211,11 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
     lit = lit_by(*choice.hover, colour(choice));
     if (!lit.empty()) lit.erase(lit.begin());  // the element itself is outlined, not lit
   }
-  const std::int64_t across = ceil_div(w.columns, w.step);
+  const std::int64_t across = w.across();
   const auto cell_at = [&](std::size_t i) {
     const std::int64_t at = static_cast<std::int64_t>(i);
-    return Cell{w.panel, w.slice, w.row + at / across * w.step, w.column + at % across * w.step};
+    return Cell{w.panel, w.slice, w.row + at / across * w.row_step,
+                w.column + at % across * w.column_step};
   };
   if (padded_) {
     for (std::size_t i = 0; i < colours.size(); ++i) {

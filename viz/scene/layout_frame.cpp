@@ -24,7 +24,7 @@ std::vector<Arrangement> arrangements(std::size_t panels) {
 }
 
 // A panel of this cell size at the origin.
-Frame::Place place_of(const Panel& panel, double cell) {
+Frame::Place place_of(const Panel& panel, double cell, double heading) {
   Frame::Place out;
   out.cell = {std::max(cell, thin / static_cast<double>(panel.columns)),
               std::max(cell, thin / static_cast<double>(panel.rows))};
@@ -43,7 +43,7 @@ Frame::Place place_of(const Panel& panel, double cell) {
   out.slices_across =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(want)), 1, panel.slices);
   const std::int64_t down = ceil_div(panel.slices, out.slices_across);
-  out.first = {gutter, heading_height + slice_heading + index_height, grid.width, grid.height};
+  out.first = {gutter, heading + slice_heading + index_height, grid.width, grid.height};
   const double width =
       out.first.x + grid.width + out.slice_step.width * static_cast<double>(out.slices_across - 1);
   const double height =
@@ -61,14 +61,17 @@ struct Laid {
   std::vector<Frame::Place> places;
   Size size;
 };
-Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell) {
+Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell,
+             const Lens& lens) {
   Laid out;
   out.places.resize(view.panels().size());
   double x = 0;
   for (const std::vector<int>& column : arrangement) {
     double y = 0, width = 0;
     for (const int p : column) {
-      Frame::Place place = place_of(view.panels()[static_cast<std::size_t>(p)], cell);
+      const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
+      const double heading = heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
+      Frame::Place place = place_of(panel, cell, heading);
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);
@@ -81,11 +84,12 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
   return out;
 }
 
-double fitting_cell(const LayoutView& view, const Arrangement& arrangement, Size room) {
+double fitting_cell(const LayoutView& view, const Arrangement& arrangement, Size room,
+                    const Lens& lens) {
   double low = smallest_cell, high = largest_cell;
   for (int i = 0; i < 60; ++i) {
     const double cell = std::sqrt(low * high);
-    const Size size = lay_out(view, arrangement, cell).size;
+    const Size size = lay_out(view, arrangement, cell, lens).size;
     (size.width <= room.width && size.height <= room.height ? low : high) = cell;
   }
   return low >= 6 ? std::floor(low + 1e-9) : low;
@@ -115,20 +119,27 @@ double legend_block_height(const LayoutView& view, const Lens& lens) {
   return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
 }
 
+double title_width(const LayoutView& view, const Lens& lens) {
+  if (!lens.title) return 0;
+  const double whole = text_width(view.title(), title_text, Family::sans, FontWeight::bold);
+  return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : 960.0);
+}
+
 Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit) {
   Frame out;
   out.fit_cell = fit;
   if (!(lens.cell > 0)) lens.cell = fit;
   lens.cell = std::clamp(lens.cell, smallest_cell, largest_cell);
   out.lens = lens;
-  Laid laid = lay_out(view, arrangement, lens.cell);
+  Laid laid = lay_out(view, arrangement, lens.cell, lens);
   const double above = lens.title ? title_height : 0;
   const double below = legend_block_height(view, lens);
   out.body = {0, lens.title ? margin + above - inside : 0, lens.size.width, 0};
   out.body.height =
       std::max(0.0, lens.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
   // What fits stands in the middle; what does not is moved by the pan.
-  const double free_x = lens.size.width - laid.size.width - 2 * margin;
+  const double free_x =
+      lens.size.width - std::max(laid.size.width, title_width(view, lens)) - 2 * margin;
   const double free_y = lens.size.height - laid.size.height - above - below - 2 * margin;
   const double left = margin + std::max(0.0, std::floor(free_x / 2));
   const double top = margin + std::max(0.0, std::floor(free_y / 2));
@@ -152,8 +163,13 @@ double sane(double value, double otherwise, double lowest, double highest) {
 
 }  // namespace
 
+bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens) {
+  return lens.title && panel.formula == view.title();
+}
+
 double row_gutter(const Panel& panel) {
-  return panel.rows == 1 && panel.slices == 1 ? 0 : std::ceil(digits_width(panel.rows - 1)) + inside;
+  return panel.rows == 1 && panel.slices == 1 ? 0
+                                              : std::ceil(digits_width(panel.rows - 1)) + inside;
 }
 
 Frame arrange(const LayoutView& view, const Lens& asked) {
@@ -171,7 +187,7 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
     const Arrangement* best = &all[0];
     double cell = 0;
     for (const Arrangement& each : all) {
-      const double fits = fitting_cell(view, each, room);
+      const double fits = fitting_cell(view, each, room, lens);
       if (fits > cell) {
         cell = fits;
         best = &each;
@@ -185,19 +201,17 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
   const Arrangement* best = &all[0];
   double odd = 1e300;
   for (const Arrangement& each : all) {
-    const double cell = natural > 0 ? natural : fitting_cell(view, each, {1552, 1000});
-    const Size size = lay_out(view, each, cell).size;
+    const double cell = natural > 0 ? natural : fitting_cell(view, each, {1552, 1000}, lens);
+    const Size size = lay_out(view, each, cell, lens).size;
     const double shape = std::fabs(std::log(size.width / (size.height + above + below) / 1.6));
     if (shape < odd) {
       odd = shape;
       best = &each;
     }
   }
-  if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000});
-  const Size size = lay_out(view, *best, natural).size;
-  const double title = std::min(
-      lens.title ? text_width(view.title(), title_text, Family::sans, FontWeight::bold) : 0, 960.0);
-  lens.size = {std::ceil(std::max(size.width, title) + 2 * margin),
+  if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000}, lens);
+  const Size size = lay_out(view, *best, natural, lens).size;
+  lens.size = {std::ceil(std::max(size.width, title_width(view, lens)) + 2 * margin),
                std::ceil(size.height + above + below + 2 * margin)};
   return framed(view, lens, *best, natural);
 }

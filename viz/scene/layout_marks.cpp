@@ -16,7 +16,7 @@ constexpr std::int64_t most_labels = 1 << 17;
 constexpr std::size_t most_outlines = 4096;
 
 LayoutView::Window window_of(const Seen& seen) {
-  return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns, 1};
+  return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
 }
 
 // Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
@@ -89,7 +89,7 @@ Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cel
   const bool values = view.colour(choice) == ColourBy::value && label.lines == 2;
   for (int lines = label.lines; lines >= 1; --lines) {
     for (const double size : {title_text, heading_text, small_text}) {
-      const double air = size > small_text ? 1.6 : 1;
+      const double air = size > small_text ? 1.5 : 1;
       const double width = label.width * size / small_text * air + 4;
       const double height = (size * label_pitch * lines) * air + 1;
       if (width > cell.width || height > cell.height) continue;
@@ -195,17 +195,24 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
           small_text * label_pitch > box.height) {
         continue;
       }
-      out.add(label_text(box.centre(), std::move(label), small_text),
-              colours[static_cast<std::size_t>(i * seen.columns + j)]);
+      // A patch of the block's colour, so that no line between its cells runs through the text.
+      const Rgba colour = colours[static_cast<std::size_t>(i * seen.columns + j)];
+      const double wide = text_width(label, small_text, Family::mono) + 6, high = small_text + 4;
+      Rectangle patch;
+      patch.box = {box.centre().x - wide / 2, box.centre().y - high / 2, wide, high};
+      patch.fill = Ink(colour);
+      d.scene.add(patch);
+      out.add(label_text(box.centre(), std::move(label), small_text), colour);
     }
   }
 }
 
-// The smallest distance of indices at which they do not crowd: whole parts of a nested mode, then
-// doubling.
-std::int64_t index_step(const std::vector<Division>& divisions, std::int64_t all, double room,
-                        double cell) {
+// The smallest distance of indices at which they do not crowd: whole blocks of an owner or whole
+// parts of a nested mode, then doubling.
+std::int64_t index_step(const std::vector<Division>& divisions, std::int64_t block,
+                        std::int64_t all, double room, double cell) {
   std::vector<std::int64_t> steps{1};
+  if (block > 1) steps.push_back(block);
   for (const Division& part : divisions) steps.push_back(part.period);
   while (steps.back() < all) steps.push_back(steps.back() * 2);
   for (const std::int64_t step : steps) {
@@ -267,7 +274,8 @@ void draw_lines(const Drawing& d, const Seen& seen) {
   d.scene.begin("lines");
   if (seen.least() >= least_for_lines) {
     Segments thin;
-    thin.stroke = {Role::line, std::min(1.0, seen.least() / 12), false};
+    // In small cells the lines step back behind the colours.
+    thin.stroke = {{Role::line, std::clamp((seen.least() - 4) / 28, 0.15, 1.0)}, 1, false};
     add_verticals(seen, 1, panel.columns, 0, thin);
     add_horizontals(seen, 1, panel.rows, 0, thin);
     add_if_any(d.scene, std::move(thin));
@@ -352,46 +360,52 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
   d.scene.end();
 }
 
+// Indices keep at the picture's edge when the grid's own edge is out of sight, on a strip of paper.
 void draw_indices(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   const Box& body = d.frame.body;
-  const auto index = [](Point at, std::int64_t n, Across across) {
-    Text text = label_text(at, fmt::format("{}", n), small_text);
-    text.across = across;
-    text.ink = Role::quiet;
-    return text;
-  };
+  const BlockSize block = block_at_origin(d.view);
+  const double gutter = row_gutter(panel);
+  const double top = std::max(seen.grid.y - index_height, body.y);
+  const double right = std::max(seen.grid.x, body.x + gutter);
+  const bool rows_stick = panel.rows > 1 && right > seen.grid.x;
+  const bool columns_stick = top > seen.grid.y - index_height;
+  const Box part = seen.grid.cut(body);
   const auto strip = [&](Box box) {
     Rectangle paper;
     paper.box = box;
-    paper.fill = Ink(Role::paper, 0.92);
+    paper.fill = Ink(Role::paper);
     d.scene.add(paper);
   };
+  const auto index = [&](Point at, std::int64_t n, Across across) {
+    Text text = label_text(at, fmt::format("{}", n), small_text);
+    text.across = across;
+    text.ink = Role::quiet;
+    d.scene.add(std::move(text));
+  };
 
-  // Indices keep at the picture's edge when the grid's own edge is out of sight.
-  const double top = std::max(seen.grid.y - index_height, body.y);
   const double widest = text_width(fmt::format("{}", panel.columns - 1), small_text, Family::mono);
+  const std::int64_t across =
+      index_step(panel.column_divisions, block.columns, panel.columns, widest + 6, seen.cell.width);
   d.scene.begin("columns");
-  if (top > seen.grid.y - index_height) strip({body.x, top, body.width, index_height});
-  std::int64_t step =
-      index_step(panel.column_divisions, panel.columns, widest + 6, seen.cell.width);
-  for (std::int64_t j = ceil_div(seen.column, step) * step; j < seen.column + seen.columns;
-       j += step) {
-    d.scene.add(
-        index({seen.x(j) + seen.cell.width / 2, top + index_height / 2}, j, Across::centre));
+  if (columns_stick) strip({part.x, top, part.width, index_height});
+  for (std::int64_t j = ceil_div(seen.column, across) * across; j < seen.column + seen.columns;
+       j += across) {
+    const double x = seen.x(j) + seen.cell.width / 2;
+    if (rows_stick && x < right + widest / 2) continue;
+    index({x, top + index_height / 2}, j, Across::centre);
   }
   d.scene.end();
   if (panel.rows == 1) return;
-  const double gutter = row_gutter(panel);
-  const double right = std::max(seen.grid.x, body.x + gutter);
+
+  const std::int64_t down = index_step(panel.row_divisions, block.rows, panel.rows,
+                                       line_height * small_text - 2, seen.cell.height);
   d.scene.begin("rows");
-  if (right > seen.grid.x) strip({body.x, body.y, gutter, body.height});
-  step =
-      index_step(panel.row_divisions, panel.rows, line_height * small_text - 2, seen.cell.height);
-  for (std::int64_t i = ceil_div(seen.row, step) * step; i < seen.row + seen.rows; i += step) {
+  if (rows_stick) strip({right - gutter, columns_stick ? top : part.y, gutter, part.height});
+  for (std::int64_t i = ceil_div(seen.row, down) * down; i < seen.row + seen.rows; i += down) {
     const double y = seen.y(i) + seen.cell.height / 2;
-    if (y < top + index_height && top > seen.grid.y - index_height) continue;
-    d.scene.add(index({right - inside, y}, i, Across::right));
+    if (columns_stick && y < top + index_height + small_text / 2) continue;
+    index({right - inside, y}, i, Across::right);
   }
   d.scene.end();
 }

@@ -10,7 +10,8 @@
 namespace tilescope {
 namespace {
 
-constexpr std::int64_t most_whole = std::int64_t{1} << 22;  // pixels of a raster of a whole slice
+// Pixels of a raster of a whole slice, and of a side of it: what every texture unit takes.
+constexpr std::int64_t most_whole = std::int64_t{1} << 22, most_side = 8192;
 constexpr std::size_t most_stored = 24;
 constexpr double swatch = 14;
 
@@ -49,25 +50,28 @@ std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
   return out;
 }
 
-// Colours of a window, each pixel the mean of `block` x `block` of them.
+// How many sampled cells a pixel is the mean of, down and across.
+struct Block {
+  std::int64_t rows = 1, columns = 1;
+};
+
 std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window& window,
-                                      std::int64_t block) {
+                                      Block block) {
   auto out = std::make_shared<Image>();
-  const std::vector<Rgba> fine = d.view.colours_of(window, d.choice, d.theme);
-  const std::int64_t across = ceil_div(window.columns, window.step);
-  const std::int64_t down = ceil_div(window.rows, window.step);
-  out->columns = static_cast<int>(ceil_div(across, block));
-  out->rows = static_cast<int>(ceil_div(down, block));
+  std::vector<Rgba> fine = d.view.colours_of(window, d.choice, d.theme);
+  const std::int64_t across = window.across(), down = window.down();
+  out->columns = static_cast<int>(ceil_div(across, block.columns));
+  out->rows = static_cast<int>(ceil_div(down, block.rows));
   out->version = new_image_version();
-  if (block == 1) {
-    out->rgba = fine;
+  if (block.rows * block.columns == 1) {
+    out->rgba = std::move(fine);
     return out;
   }
-  for (std::int64_t i = 0; i < down; i += block) {
-    for (std::int64_t j = 0; j < across; j += block) {
+  for (std::int64_t i = 0; i < down; i += block.rows) {
+    for (std::int64_t j = 0; j < across; j += block.columns) {
       int r = 0, g = 0, b = 0, n = 0;
-      for (std::int64_t y = i; y < std::min(down, i + block); ++y) {
-        for (std::int64_t x = j; x < std::min(across, j + block); ++x, ++n) {
+      for (std::int64_t y = i; y < std::min(down, i + block.rows); ++y) {
+        for (std::int64_t x = j; x < std::min(across, j + block.columns); ++x, ++n) {
           const Rgba c = fine[static_cast<std::size_t>(y * across + x)];
           r += c.r, g += c.g, b += c.b;
         }
@@ -79,15 +83,17 @@ std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window
   return out;
 }
 
-std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, std::int64_t block) {
+std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, Block block) {
   std::vector<double> key{static_cast<double>(w.panel),
                           static_cast<double>(w.slice),
                           static_cast<double>(w.row),
                           static_cast<double>(w.column),
                           static_cast<double>(w.rows),
                           static_cast<double>(w.columns),
-                          static_cast<double>(w.step),
-                          static_cast<double>(block),
+                          static_cast<double>(w.row_step),
+                          static_cast<double>(w.column_step),
+                          static_cast<double>(block.rows),
+                          static_cast<double>(block.columns),
                           static_cast<double>(d.view.colour(d.choice)),
                           static_cast<double>(d.choice.element_bytes),
                           d.theme.dark ? 1.0 : 0.0};
@@ -104,8 +110,8 @@ std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, std::i
   return key;
 }
 
-std::shared_ptr<const Image> stored(const Drawing& d, const LayoutView::Window& window,
-                                    std::int64_t block, RasterStore* store) {
+std::shared_ptr<const Image> stored(const Drawing& d, const LayoutView::Window& window, Block block,
+                                    RasterStore* store) {
   if (store == nullptr) return image_of(d, window, block);
   std::vector<double> key = key_of(d, window, block);
   for (const RasterStore::Entry& entry : store->entries) {
@@ -116,51 +122,59 @@ std::shared_ptr<const Image> stored(const Drawing& d, const LayoutView::Window& 
   return store->entries.back().image;
 }
 
+// Where a pixel of the screen stands for many cells it is the mean of three each way, an odd
+// distance apart, so that patterns of two, four, eight do not hide.
+void sample(double cells, std::int64_t& step, std::int64_t& block) {
+  if (!(cells > 1)) return;
+  step = static_cast<std::int64_t>(cells / 3) | 1;
+  block = 3;
+}
+
 void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
-  LayoutView::Window window{seen.panel, seen.slice,   seen.row, seen.column,
-                            seen.rows,  seen.columns, 1};
-  std::int64_t block = 1;
+  LayoutView::Window window{seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
+  Block block;
   const bool large = seen.least() >= 6;  // what is seen is little; smaller cells are kept whole
-  if (!large && panel.rows <= most_whole / panel.columns) {
-    window = {seen.panel, seen.slice, 0, 0, panel.rows, panel.columns, 1};
+  if (!large && panel.rows <= most_side && panel.columns <= most_side &&
+      panel.rows * panel.columns <= most_whole) {
+    window = {seen.panel, seen.slice, 0, 0, panel.rows, panel.columns};
   } else if (!large) {
-    // A pixel of the screen stands for many cells: the mean of nine, an odd distance apart so that
-    // patterns of two, four, eight do not hide.
-    const double cells = 1 / (seen.least() * d.frame.lens.pixel_scale);
-    if (cells > 1) {
-      window.step = static_cast<std::int64_t>(cells / 3) | 1;
-      block = 3;
-    }
+    sample(1 / (seen.cell.height * d.frame.lens.pixel_scale), window.row_step, block.rows);
+    sample(1 / (seen.cell.width * d.frame.lens.pixel_scale), window.column_step, block.columns);
   }
-  const double covered_columns = static_cast<double>(
-      std::min(panel.columns - window.column,
-               ceil_div(ceil_div(window.columns, window.step), block) * window.step * block));
-  const double covered_rows = static_cast<double>(
-      std::min(panel.rows - window.row,
-               ceil_div(ceil_div(window.rows, window.step), block) * window.step * block));
   Raster raster;
-  raster.box = {seen.x(window.column), seen.y(window.row), covered_columns * seen.cell.width,
-                covered_rows * seen.cell.height};
   raster.image = stored(d, window, block, store);
+  // The last pixel may stand for fewer cells than the others; it is as large as they are.
+  const std::int64_t rows = raster.image->rows * window.row_step * block.rows;
+  const std::int64_t columns = raster.image->columns * window.column_step * block.columns;
+  raster.box = {seen.x(window.column), seen.y(window.row),
+                static_cast<double>(columns) * seen.cell.width,
+                static_cast<double>(rows) * seen.cell.height};
+  d.scene.begin("colours", seen.grid);
   d.scene.add(std::move(raster));
+  d.scene.end();
 }
 
 void draw_heading(const Drawing& d, int p) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
   const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
-  const double x = std::max(place.first.x, d.frame.body.x + 8);
-  const double room = std::max(place.box.right(), x + 96) - x;
+  const double x = std::max(place.box.x, d.frame.body.x + inside);
+  const double room = std::max(place.box.right() + between, x + 96) - x;
   const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
   d.scene.begin("heading");
-  d.scene.add(
-      words({x, place.box.y + 11}, panel.title, heading_text, FontWeight::bold, Role::text));
+  const bool said = formula_is_title(d.view, panel, d.frame.lens);
+  const double y = place.box.y + 11;
+  d.scene.add(words({x, y}, panel.title, heading_text, FontWeight::bold, Role::text));
   const std::string axes = fitted(panel.axes, room - title - between, small_text, Family::sans);
   if (axes == panel.axes) {
-    d.scene.add(words({x + title + between, place.box.y + 11}, axes, small_text,
-                      FontWeight::regular, Role::quiet));
+    d.scene.add(
+        words({x + title + between, y + 1}, axes, small_text, FontWeight::regular, Role::quiet));
   }
-  Text formula = words({x, place.box.y + 33}, fitted(panel.formula, room, small_text, Family::mono),
+  if (said) {
+    d.scene.end();
+    return;
+  }
+  Text formula = words({x, y + 22}, fitted(panel.formula, room, small_text, Family::mono),
                        small_text, FontWeight::regular, Role::quiet);
   formula.family = Family::mono;
   d.scene.add(std::move(formula));

@@ -333,7 +333,8 @@ Outcome<LayoutView> LayoutView::thread_value(const Layout& layout, const Tuple& 
   LayoutView view;
   view.kind_ = Kind::thread_value;
   view.title_ = fmt::format("{} over the tile {}", text(layout), text(tile));
-  view.add_panel("Tile", "rows and columns of the tile", *cells);
+  view.add_panel(fmt::format("Tile {}", text(tile)), "which thread and value own each element",
+                 *cells);
   view.panels_[0].formula = text(layout);
   view.threads_ = extent_of(layout.modes.mode(0));
   view.values_ = extent_of(layout.modes.mode(1));

@@ -153,10 +153,14 @@ class LayoutView {
   // The colour of a cell, and the label that belongs to it ("59", "T5", "V3"): one or two lines.
   Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 4) const;
   std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice) const;
-  // The same for part of a grid in one pass, coarser by `step` (1: a pixel a cell).
+  // The same for part of a grid in one pass: every row_step-th row, every column_step-th column.
   struct Window {
     int panel = 0;
-    std::int64_t slice = 0, row = 0, column = 0, rows = 0, columns = 0, step = 1;
+    std::int64_t slice = 0, row = 0, column = 0, rows = 0, columns = 0;
+    std::int64_t row_step = 1, column_step = 1;
+
+    std::int64_t down() const { return ceil_div(rows, row_step); }
+    std::int64_t across() const { return ceil_div(columns, column_step); }
   };
   std::vector<Rgba> colours_of(const Window& window, const LayoutChoice& choice,
                                const Theme& theme) const;

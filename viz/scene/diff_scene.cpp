@@ -1,0 +1,439 @@
+// From a difference to a scene: the map, its indices and scale, marks on what is wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/diff_view.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+namespace {
+
+constexpr double margin = 24, title_height = 40, totals_height = 32, legend_height = 24;
+constexpr double index_height = 20, thin = 24, largest_cell = 128, largest_fit = 64;
+constexpr std::int64_t most_side = 8192, most_whole = std::int64_t{1} << 22;
+constexpr std::size_t most_marks = 256;
+
+Text words(Point at, std::string text, double size, FontWeight weight, Ink ink,
+           Family family = Family::sans, Across across = Across::left) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.size = size;
+  out.weight = weight;
+  out.ink = ink;
+  out.family = family;
+  out.across = across;
+  return out;
+}
+
+double sane(double value, double otherwise, double lowest, double highest) {
+  return std::isfinite(value) ? std::clamp(value, lowest, highest) : otherwise;
+}
+
+// What of the matrix is seen, in bins of `step` elements.
+struct Part {
+  std::int64_t step = 1, row = 0, column = 0, rows = 0, columns = 0;
+};
+
+Part part_of(const DiffView& view, const DiffFrame& frame) {
+  const std::int64_t rows = view.source().rows(), columns = view.source().columns();
+  Part out;
+  const double least = std::min(frame.cell.width, frame.cell.height) * frame.lens.pixel_scale;
+  // The coarsest level has one bin for the whole at most.
+  while (static_cast<double>(out.step) * least < 1 && out.step * 32 < std::max(rows, columns)) {
+    out.step *= 2;
+  }
+  const std::int64_t bin_rows = (rows + out.step - 1) / out.step;
+  const std::int64_t bin_columns = (columns + out.step - 1) / out.step;
+  out.rows = bin_rows;
+  out.columns = bin_columns;
+  if (bin_rows <= most_side && bin_columns <= most_side && bin_rows * bin_columns <= most_whole &&
+      std::min(frame.cell.width, frame.cell.height) < 6) {
+    return out;
+  }
+  const Box seen = frame.map.cut(frame.body);
+  const auto range = [](double begin, double end, double bin, std::int64_t all, std::int64_t& at,
+                        std::int64_t& count) {
+    at = static_cast<std::int64_t>(
+        std::clamp(std::floor(begin / bin), 0.0, static_cast<double>(all - 1)));
+    const double stop = std::clamp(std::ceil(end / bin), 0.0, static_cast<double>(all));
+    count = std::max<std::int64_t>(static_cast<std::int64_t>(stop) - at, 1);
+  };
+  range(seen.x - frame.map.x, seen.right() - frame.map.x,
+        frame.cell.width * static_cast<double>(out.step), bin_columns, out.column, out.columns);
+  range(seen.y - frame.map.y, seen.bottom() - frame.map.y,
+        frame.cell.height * static_cast<double>(out.step), bin_rows, out.row, out.rows);
+  return out;
+}
+
+Box box_of_part(const DiffFrame& frame, const Part& part) {
+  const double width = frame.cell.width * static_cast<double>(part.step);
+  const double height = frame.cell.height * static_cast<double>(part.step);
+  return {frame.map.x + width * static_cast<double>(part.column),
+          frame.map.y + height * static_cast<double>(part.row),
+          width * static_cast<double>(part.columns), height * static_cast<double>(part.rows)};
+}
+
+std::shared_ptr<const Image> image_of(const DiffView& view, const DiffChoice& choice,
+                                      const Theme& theme, const Part& part, RasterStore* store) {
+  const std::vector<double> key{static_cast<double>(part.step),
+                                static_cast<double>(part.row),
+                                static_cast<double>(part.column),
+                                static_cast<double>(part.rows),
+                                static_cast<double>(part.columns),
+                                choice.only_wrong ? 1.0 : 0.0,
+                                theme.dark ? 1.0 : 0.0};
+  if (store != nullptr) {
+    for (const RasterStore::Entry& entry : store->entries) {
+      if (entry.key == key) return entry.image;
+    }
+  }
+  auto out = std::make_shared<Image>();
+  out->columns = static_cast<int>(part.columns);
+  out->rows = static_cast<int>(part.rows);
+  out->version = new_image_version();
+  out->rgba =
+      view.colours_of(part.step, part.row, part.column, part.rows, part.columns, choice, theme);
+  if (store != nullptr) {
+    if (store->entries.size() >= 8) store->entries.erase(store->entries.begin());
+    store->entries.push_back({key, out});
+  }
+  return out;
+}
+
+void draw_grid(Scene& scene, const DiffFrame& frame, const Part& part) {
+  if (std::min(frame.cell.width, frame.cell.height) < 6 || part.step != 1) return;
+  Segments lines;
+  lines.stroke = {Role::line, 1, false};
+  const Box box = box_of_part(frame, part);
+  for (std::int64_t j = 1; j < part.columns; ++j) {
+    const double x = box.x + frame.cell.width * static_cast<double>(j);
+    lines.lines.push_back({{x, box.y}, {x, box.bottom()}});
+  }
+  for (std::int64_t i = 1; i < part.rows; ++i) {
+    const double y = box.y + frame.cell.height * static_cast<double>(i);
+    lines.lines.push_back({{box.x, y}, {box.right(), y}});
+  }
+  if (!lines.lines.empty()) scene.add(std::move(lines));
+}
+
+// A cross in a large cell; around a small one a square that is seen.
+void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part) {
+  const std::vector<Element> bins =
+      view.wrong_bins(part.step, part.row, part.column, part.rows, part.columns, most_marks + 1);
+  const double width = frame.cell.width * static_cast<double>(part.step);
+  const double height = frame.cell.height * static_cast<double>(part.step);
+  const bool large = std::min(width, height) >= 9;
+  if (bins.size() > most_marks && !large) return;  // so many are seen without marks
+  Segments crosses;
+  crosses.stroke = {rgb(0xffffff), 1.5, false};
+  for (const Element& bin : bins) {
+    const Box box{frame.map.x + width * static_cast<double>(bin.column),
+                  frame.map.y + height * static_cast<double>(bin.row), width, height};
+    if (!large) {
+      Rectangle ring;
+      const double size = std::max(10.0, std::max(width, height) + 6);
+      ring.box = {box.centre().x - size / 2, box.centre().y - size / 2, size, size};
+      ring.stroke = {Role::wrong, 1.5, false};
+      scene.add(ring);
+      continue;
+    }
+    const double reach = std::min({width, height, 24.0}) / 2 - 3;
+    const Point c = width > 56 ? Point{box.right() - 10, box.y + 10} : box.centre();
+    const double arm = width > 56 ? 4 : reach;
+    crosses.lines.push_back({{c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}});
+    crosses.lines.push_back({{c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}});
+  }
+  if (!crosses.lines.empty()) scene.add(std::move(crosses));
+}
+
+void draw_values(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part,
+                 const DiffChoice& choice, const Theme& theme) {
+  constexpr int characters = 9;
+  const double room = text_width(std::string(characters, '0'), small_text, Family::mono) + 6;
+  if (part.step != 1 || frame.cell.width < room || frame.cell.height < 20) return;
+  std::vector<float> difference(static_cast<std::size_t>(part.columns));
+  std::vector<std::uint8_t> wrong(static_cast<std::size_t>(part.columns));
+  for (std::int64_t i = 0; i < part.rows; ++i) {
+    view.source().read(part.row + i, part.column, difference, wrong);
+    for (std::int64_t j = 0; j < part.columns; ++j) {
+      const std::size_t at = static_cast<std::size_t>(j);
+      const Box box = box_of(frame, {part.row + i, part.column + j});
+      const Rgba under = view.colour_of(difference[at], wrong[at] != 0, choice, theme);
+      scene.add(words(box.centre(), fmt::format("{:.2g}", difference[at]), small_text,
+                      FontWeight::regular, text_on(under), Family::mono, Across::centre));
+    }
+  }
+}
+
+void draw_indices(Scene& scene, const DiffView& view, const DiffFrame& frame) {
+  const Box part = frame.map.cut(frame.body);
+  const auto along = [&](std::int64_t all, double cell, double begin, double from, double to,
+                         double room, auto place) {
+    std::int64_t step = 1;
+    while (static_cast<double>(step) * cell < room && step < all) step *= 2;
+    const auto first = static_cast<std::int64_t>(std::max(0.0, std::floor((from - begin) / cell)));
+    for (std::int64_t n = (first + step - 1) / step * step; n < all; n += step) {
+      const double at = begin + (static_cast<double>(n) + 0.5) * cell;
+      if (at > to) break;
+      place(at, n);
+    }
+  };
+  const std::int64_t rows = view.source().rows(), columns = view.source().columns();
+  const auto width = [](std::int64_t n) {
+    return text_width(fmt::format("{}", n), small_text, Family::mono);
+  };
+  scene.begin("columns");
+  along(columns, frame.cell.width, frame.map.x, part.x, part.right(), width(columns - 1) + inside,
+        [&](double x, std::int64_t n) {
+          scene.add(words({x, part.y - index_height / 2}, fmt::format("{}", n), small_text,
+                          FontWeight::regular, Role::quiet, Family::mono, Across::centre));
+        });
+  scene.end();
+  scene.begin("rows");
+  along(rows, frame.cell.height, frame.map.y, part.y, part.bottom(), small_text * line_height,
+        [&](double y, std::int64_t n) {
+          scene.add(words({part.x - inside, y}, fmt::format("{}", n), small_text,
+                          FontWeight::regular, Role::quiet, Family::mono, Across::right));
+        });
+  scene.end();
+}
+
+void draw_outline(Scene& scene, const DiffFrame& frame, Element element, double width) {
+  Box box = box_of(frame, element);
+  const double small = 8 - std::min(box.width, box.height);
+  if (small > 0) box = box.grown(small / 2);
+  Rectangle paper, accent;
+  paper.box = box.grown(width);
+  paper.stroke = {Role::paper, 1.5, false};
+  accent.box = box;
+  accent.stroke = {Role::accent, width, false};
+  scene.add(paper);
+  scene.add(accent);
+}
+
+// What is known of the selected element, beside it.
+void draw_provenance(Scene& scene, const DiffFrame& frame, const DiffChoice& choice) {
+  if (!choice.selected || choice.provenance.empty() || !frame.lens.title) return;
+  double names = 0, values = 0;
+  for (const auto& [name, value] : choice.provenance) {
+    names = std::max(names, text_width(name, small_text, Family::sans));
+    values = std::max(values, text_width(value, small_text, Family::mono));
+  }
+  const double line = std::round(small_text * line_height);
+  const Box at = box_of(frame, *choice.selected);
+  Box box{at.right() + between, at.y, names + values + between + 2 * inside,
+          line * static_cast<double>(choice.provenance.size()) + 2 * inside};
+  if (box.right() > frame.lens.size.width - inside) box.x = at.x - between - box.width;
+  box.x = std::max(box.x, inside);
+  box.y = std::max(std::min(box.y, frame.lens.size.height - box.height - inside), inside);
+  Rectangle panel;
+  panel.box = box;
+  panel.fill = Ink(Role::panel);
+  panel.stroke = {Role::line, 1, false};
+  panel.radius = 4;
+  scene.begin("provenance");
+  scene.add(panel);
+  double y = box.y + inside + line / 2;
+  for (const auto& [name, value] : choice.provenance) {
+    scene.add(words({box.x + inside, y}, name, small_text, FontWeight::regular, Role::quiet));
+    scene.add(words({box.x + inside + names + between, y}, value, small_text, FontWeight::regular,
+                    Role::text, Family::mono));
+    y += line;
+  }
+  scene.end();
+}
+
+void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame, const Theme& theme) {
+  double x = frame.legend.x;
+  const double y = frame.legend.y;
+  const auto say = [&](std::string text, Family family, FontWeight weight, Ink ink, double gap) {
+    const double width = text_width(text, small_text, family, weight);
+    scene.add(words({x, y}, std::move(text), small_text, weight, ink, family));
+    x += width + gap;
+  };
+  const auto swatch = [&](double width, std::vector<Rgba> colours) {
+    auto image = std::make_shared<Image>();
+    image->columns = static_cast<int>(colours.size());
+    image->rows = 1;
+    image->rgba = std::move(colours);
+    image->version = new_image_version();
+    Rectangle edge;
+    edge.box = {x, y - 7, width, 14};
+    edge.stroke = {Role::line, 1, false};
+    scene.add(Raster{edge.box, image});
+    scene.add(edge);
+    x += width + inside;
+  };
+  scene.begin("legend");
+  say("got minus want", Family::sans, FontWeight::bold, Role::text, between);
+  std::vector<Rgba> ramp;
+  for (int i = -16; i <= 16; ++i) ramp.push_back(signed_difference(i / 16.0, theme.dark));
+  if (view.largest_right() > 0) {
+    say(fmt::format("{:.3g}", -view.largest_right()), Family::mono, FontWeight::regular,
+        Role::quiet, inside);
+    swatch(160, ramp);
+    say(fmt::format("{:.3g}", view.largest_right()), Family::mono, FontWeight::regular, Role::quiet,
+        between_groups);
+  } else {
+    swatch(14, {signed_difference(0, theme.dark)});
+    say("0", Family::mono, FontWeight::regular, Role::quiet, between_groups);
+  }
+  const double begin = x;
+  swatch(14, {theme.wrong});
+  Segments cross;
+  cross.stroke = {rgb(0xffffff), 1.5, false};
+  cross.lines = {{{begin + 4, y - 3}, {begin + 10, y + 3}},
+                 {{begin + 4, y + 3}, {begin + 10, y - 3}}};
+  scene.add(cross);
+  say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
+  scene.end();
+}
+
+}  // namespace
+
+DiffFrame arrange(const DiffView& view, const Lens& asked) {
+  DiffFrame out;
+  Lens lens = asked;
+  const std::int64_t rows = std::max<std::int64_t>(view.source().rows(), 1);
+  const std::int64_t columns = std::max<std::int64_t>(view.source().columns(), 1);
+  const bool sized = asked.size.width > 0 && asked.size.height > 0;
+  lens.size = sized ? Size{sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)}
+                    : Size{1280, 960};
+  lens.cell = sane(asked.cell, 0, 0, largest_cell);
+  lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
+  lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
+
+  const double gutter =
+      std::ceil(text_width(fmt::format("{}", rows - 1), small_text, Family::mono)) + inside;
+  const double top = margin + (lens.title ? title_height : 0) +
+                     (lens.title && !view.totals().empty() ? totals_height : 0) + index_height;
+  const double below = lens.legend ? between + legend_height : 0;
+  const Size room{std::max(1.0, lens.size.width - 2 * margin - gutter),
+                  std::max(1.0, lens.size.height - top - below - margin)};
+  out.fit_cell = std::min({room.width / static_cast<double>(columns),
+                           room.height / static_cast<double>(rows), largest_fit});
+  if (out.fit_cell >= 6) out.fit_cell = std::floor(out.fit_cell);
+  if (!(lens.cell > 0)) lens.cell = out.fit_cell;
+  out.lens = lens;
+  out.cell = {std::max(lens.cell, thin / static_cast<double>(columns)),
+              std::max(lens.cell, thin / static_cast<double>(rows))};
+  const Size whole{out.cell.width * static_cast<double>(columns),
+                   out.cell.height * static_cast<double>(rows)};
+  const double left = margin + std::max(0.0, std::floor((room.width - whole.width) / 2)) + gutter;
+  out.map = {left - lens.pan.x, top - lens.pan.y, whole.width, whole.height};
+  out.body = {margin + gutter, top, room.width, room.height};
+  const double seen_bottom = std::min(out.body.bottom(), top + whole.height);
+  out.title = {std::min(left - gutter, margin + std::max(0.0, room.width / 2)), margin + 11};
+  if (whole.width > room.width) out.title.x = margin;
+  out.legend = {out.title.x, seen_bottom + between + legend_height / 2};
+  return out;
+}
+
+Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& theme,
+                  const DiffFrame& frame, RasterStore* store) {
+  Scene scene;
+  scene.size = frame.lens.size;
+  scene.theme = theme;
+  scene.title = view.title();
+  Rectangle paper;
+  paper.box = {0, 0, scene.size.width, scene.size.height};
+  paper.fill = Ink(Role::paper);
+  scene.add(paper);
+  if (frame.lens.title) {
+    scene.begin("title");
+    const double room = scene.size.width - margin - frame.title.x;
+    scene.add(words(frame.title,
+                    fitted(view.title(), room, title_text, Family::sans, FontWeight::bold),
+                    title_text, FontWeight::bold, Role::text));
+    scene.end();
+    scene.begin("totals");
+    double x = frame.title.x;
+    const double y = frame.title.y + 34;
+    for (const auto& [name, value] : view.totals()) {
+      scene.add(words({x, y}, name, small_text, FontWeight::regular, Role::quiet));
+      x += text_width(name, small_text, Family::sans) + inside;
+      scene.add(words({x, y}, value, small_text, FontWeight::regular, Role::text, Family::mono));
+      x += text_width(value, small_text, Family::mono) + between_groups;
+    }
+    scene.end();
+  }
+  if (view.source().rows() <= 0 || view.source().columns() <= 0) {
+    scene.add(words({frame.title.x, frame.body.y}, "The result has no elements.", heading_text,
+                    FontWeight::regular, Role::quiet));
+    return scene;
+  }
+  const Part part = part_of(view, frame);
+  scene.begin("map", frame.body.grown(1));
+  const Box box = box_of_part(frame, part);
+  scene.begin("colours", frame.map);
+  scene.add(Raster{box, image_of(view, choice, theme, part, store)});
+  scene.end();
+  draw_grid(scene, frame, part);
+  Rectangle edge;
+  edge.box = frame.map;
+  edge.stroke = {Role::line, 1, false};
+  scene.add(edge);
+  scene.begin("values");
+  draw_values(scene, view, frame, part, choice, theme);
+  scene.end();
+  draw_marks(scene, view, frame, part);
+  if (choice.hover) draw_outline(scene, frame, *choice.hover, 2);
+  if (choice.selected) draw_outline(scene, frame, *choice.selected, 3);
+  scene.end();
+  draw_indices(scene, view, frame);
+  if (frame.lens.legend) draw_legend(scene, view, frame, theme);
+  draw_provenance(scene, frame, choice);
+  return scene;
+}
+
+std::optional<Element> element_at(const DiffView& view, const DiffFrame& frame, Point at) {
+  if (!frame.body.contains(at) || !frame.map.contains(at)) return std::nullopt;
+  const Element out{static_cast<std::int64_t>((at.y - frame.map.y) / frame.cell.height),
+                    static_cast<std::int64_t>((at.x - frame.map.x) / frame.cell.width)};
+  if (out.row >= view.source().rows() || out.column >= view.source().columns()) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+Box box_of(const DiffFrame& frame, Element element) {
+  return {frame.map.x + frame.cell.width * static_cast<double>(element.column),
+          frame.map.y + frame.cell.height * static_cast<double>(element.row), frame.cell.width,
+          frame.cell.height};
+}
+
+Lens zoomed(const DiffView& view, const DiffFrame& frame, Point at, double factor) {
+  Lens lens = frame.lens;
+  lens.cell = sane(lens.cell * factor, lens.cell, frame.fit_cell, largest_cell);
+  lens.pan = {};
+  if (lens.cell <= frame.fit_cell) {
+    lens.cell = 0;
+    return lens;
+  }
+  const double column = (at.x - frame.map.x) / frame.cell.width;
+  const double row = (at.y - frame.map.y) / frame.cell.height;
+  const DiffFrame after = arrange(view, lens);
+  lens.pan = {after.map.x + column * after.cell.width - at.x,
+              after.map.y + row * after.cell.height - at.y};
+  return panned(view, arrange(view, lens), 0, 0);
+}
+
+Lens panned(const DiffView& view, const DiffFrame& frame, double dx, double dy) {
+  Lens lens = frame.lens;
+  Lens still = lens;
+  still.pan = {};
+  const DiffFrame home = arrange(view, still);
+  const auto along = [](double pan, double begin, double length, double from, double to) {
+    if (length <= to - from) return 0.0;
+    const double half = (to - from) / 2, least = begin - from - half;
+    return std::clamp(pan, least, std::max(least, begin + length - to + half));
+  };
+  lens.pan.x = along(lens.pan.x - dx, home.map.x, home.map.width, home.body.x, home.body.right());
+  lens.pan.y = along(lens.pan.y - dy, home.map.y, home.map.height, home.body.y, home.body.bottom());
+  return lens;
+}
+
+}  // namespace tilescope
