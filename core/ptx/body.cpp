@@ -1,0 +1,295 @@
+// The body of one function: scopes, registers, variables, labels and instructions as written.
+#include <fmt/format.h>
+
+#include "core/ptx/cursor.h"
+#include "core/ptx/module.h"
+
+namespace tilescope::ptx {
+namespace {
+
+constexpr int deepest_scope = 64;
+constexpr std::uint32_t most_registers = 1u << 22;
+
+class BodyParser {
+ public:
+  BodyParser(const Module& module, const Function& function, Body& body)
+      : module_(module), body_(body), cursor_(module, function.body_at, function.body_line) {}
+
+  bool run() { return scope(-1); }
+  const Error& error() const { return cursor_.error(); }
+
+ private:
+  bool scope(std::int32_t parent);
+  bool directive(std::uint32_t scope);
+  bool registers(std::uint32_t scope);
+  bool variables(std::uint32_t scope, Space space);
+  bool location();
+  bool instruction(std::uint32_t scope);
+  bool operands(std::vector<Written>& out, char close);
+  bool operand(Written& out);
+  bool address(Written& out);
+  bool constant(Written& out);
+  bool name(std::string_view& out, std::string_view context);
+
+  const Module& module_;
+  Body& body_;
+  Cursor cursor_;
+  std::uint32_t file_ = 0, source_line_ = 0;
+  int depth_ = 0;
+};
+
+bool BodyParser::scope(std::int32_t parent) {
+  if (++depth_ > deepest_scope) return cursor_.fail("braces are nested more than 64 deep");
+  const auto here = static_cast<std::uint32_t>(body_.scopes.size());
+  body_.scopes.emplace_back().parent = parent;
+  if (!cursor_.expect('{', "at the start of a body")) return false;
+  while (!cursor_.accept('}')) {
+    const Token token = cursor_.peek();
+    if (token.is('{')) {
+      if (!scope(static_cast<std::int32_t>(here))) return false;
+    } else if (cursor_.accept(';')) {
+      continue;
+    } else if (token.kind == Token::Kind::dotted) {
+      if (!directive(here)) return false;
+    } else if (token.kind == Token::Kind::word || token.is('@')) {
+      if (!instruction(here)) return false;
+    } else {
+      return cursor_.fail(fmt::format("expected an instruction, a label or '}}', found {}",
+                                      token.kind == Token::Kind::end
+                                          ? std::string("the end of the file")
+                                          : fmt::format("'{}'", token.text.substr(0, 40))));
+    }
+  }
+  --depth_;
+  return true;
+}
+
+bool BodyParser::directive(std::uint32_t scope) {
+  const Token token = cursor_.take();
+  if (token.is(".reg")) return registers(scope);
+  if (token.is(".shared")) return variables(scope, Space::shared);
+  if (token.is(".local")) return variables(scope, Space::local);
+  if (token.is(".global")) return variables(scope, Space::global);
+  if (token.is(".const")) return variables(scope, Space::constant);
+  if (token.is(".param")) return variables(scope, Space::param);
+  if (token.is(".loc")) return location();
+  if (token.is(".pragma")) {
+    while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
+    return true;
+  }
+  return cursor_.fail_at(token.line,
+                         fmt::format("the directive '{}' in a body is not understood", token.text));
+}
+
+// .reg .b32 %r<100>, x;
+bool BodyParser::registers(std::uint32_t scope) {
+  const Token token = cursor_.peek();
+  const Type type =
+      token.kind == Token::Kind::dotted ? type_named(token.text.substr(1)) : Type::none;
+  if (type == Type::none) {
+    return cursor_.fail(
+        fmt::format("'{}' is not a type that a register can have", token.text.substr(0, 40)));
+  }
+  cursor_.take();
+  do {
+    Registers declared;
+    declared.type = type;
+    if (!cursor_.word(declared.name, "the name of a register")) return false;
+    if (cursor_.accept('<')) {
+      std::uint64_t count = 0;
+      if (!cursor_.integer(count, "a number of registers") ||
+          !cursor_.expect('>', "after a number of registers")) {
+        return false;
+      }
+      if (count > most_registers) {
+        return cursor_.fail(fmt::format("{} registers {} are more than 2^22", count, declared.name));
+      }
+      declared.numbered = true;
+      declared.count = static_cast<std::uint32_t>(count);
+    }
+    declared.first = body_.register_count;
+    body_.register_count += declared.count;
+    if (body_.register_count > most_registers) {
+      return cursor_.fail("a function with more than 2^22 registers is not understood");
+    }
+    body_.scopes[scope].registers.push_back(declared);
+  } while (cursor_.accept(','));
+  return cursor_.expect(';', "after the declaration of registers");
+}
+
+bool BodyParser::variables(std::uint32_t scope, Space space) {
+  do {
+    Variable variable;
+    variable.space = space;
+    if (!cursor_.variable(variable)) return false;
+    body_.scopes[scope].variables.push_back(static_cast<std::uint32_t>(body_.variables.size()));
+    body_.variables.push_back(std::move(variable));
+  } while (cursor_.accept(','));
+  return cursor_.expect(';', "after a variable");
+}
+
+// .loc file line column [, function_name label [+ offset], inlined_at file line column]
+bool BodyParser::location() {
+  std::uint64_t file = 0, line = 0, column = 0;
+  if (!cursor_.integer(file, "a file number") || !cursor_.integer(line, "a line number") ||
+      !cursor_.integer(column, "a column number")) {
+    return false;
+  }
+  file_ = static_cast<std::uint32_t>(file);
+  source_line_ = static_cast<std::uint32_t>(line);
+  while (cursor_.accept(',')) {
+    std::string_view what, label;
+    if (!cursor_.word(what, "function_name or inlined_at")) return false;
+    if (what == "function_name") {
+      if (!cursor_.word(label, "a label")) return false;
+      if (cursor_.accept('+') && !cursor_.integer(column, "an offset")) return false;
+    } else if (what == "inlined_at") {
+      if (!cursor_.integer(file, "a file number") || !cursor_.integer(line, "a line number") ||
+          !cursor_.integer(column, "a column number")) {
+        return false;
+      }
+    } else {
+      return cursor_.fail(fmt::format("'{}' in a .loc is not understood", what));
+    }
+  }
+  return true;
+}
+
+// A register, symbol or label; special registers have a suffix: %tid.x
+bool BodyParser::name(std::string_view& out, std::string_view context) {
+  const Token word = cursor_.peek();
+  if (!cursor_.word(out, context)) return false;
+  const Token suffix = cursor_.peek();
+  if (suffix.kind == Token::Kind::dotted && suffix.at == word.at + word.text.size()) {
+    cursor_.take();
+    out = cursor_.source().substr(word.at, word.text.size() + suffix.text.size());
+  }
+  return true;
+}
+
+bool BodyParser::constant(Written& out) {
+  out.kind = Written::Kind::number;
+  const std::string_view context = "an operand";
+  Number literal;
+  const Token token = cursor_.peek();
+  if (token.is('~') || token.is('(')) return cursor_.integer(out.bits, context);
+  if (!cursor_.number(literal, context)) return false;
+  out.bits = literal.bits;
+  out.floating = literal.floating;
+  out.single = literal.single;
+  if (literal.floating || literal.single) return true;
+  while (cursor_.peek().is('+') || cursor_.peek().is('-') || cursor_.peek().is('*')) {
+    const Token sign = cursor_.take();
+    std::uint64_t right = 0;
+    if (!cursor_.integer(right, context)) return false;
+    if (sign.is('*')) {
+      out.bits *= right;
+    } else {
+      out.bits = sign.is('-') ? out.bits - right : out.bits + right;
+    }
+  }
+  return true;
+}
+
+// [base], [base+offset], [base, {coordinates}, ...]
+bool BodyParser::address(Written& out) {
+  out.kind = Written::Kind::address;
+  if (cursor_.peek().kind == Token::Kind::word) {
+    if (!name(out.name, "an address")) return false;
+    if (cursor_.accept('+')) {
+      if (!cursor_.integer(out.bits, "an offset")) return false;
+    } else if (cursor_.accept('-')) {
+      if (!cursor_.integer(out.bits, "an offset")) return false;
+      out.bits = 0 - out.bits;
+    }
+  } else if (!cursor_.integer(out.bits, "an address")) {
+    return false;
+  }
+  if (!cursor_.accept(',')) return cursor_.expect(']', "after an address");
+  return operands(out.elements, ']');
+}
+
+bool BodyParser::operand(Written& out) {
+  if (++depth_ > deepest_scope) return cursor_.fail("operands are nested more than 64 deep");
+  bool good = true;
+  if (cursor_.accept('[')) {
+    good = address(out);
+  } else if (cursor_.accept('{')) {
+    out.kind = Written::Kind::vector;
+    good = operands(out.elements, '}');
+  } else if (cursor_.accept('(')) {
+    out.kind = Written::Kind::list;
+    good = operands(out.elements, ')');
+  } else if (cursor_.peek().kind == Token::Kind::word || cursor_.peek().is('!')) {
+    out.negated = cursor_.accept('!');
+    if (cursor_.accept("_")) {
+      out.kind = Written::Kind::sink;
+    } else {
+      out.kind = Written::Kind::name;
+      good = name(out.name, "an operand");
+    }
+    if (good && cursor_.accept('|')) good = name(out.partner, "a register after '|'");
+    if (good && out.kind == Written::Kind::name && cursor_.accept('+')) {
+      good = cursor_.integer(out.bits, "an offset after a symbol");
+    }
+  } else {
+    good = constant(out);
+  }
+  --depth_;
+  return good;
+}
+
+bool BodyParser::operands(std::vector<Written>& out, char close) {
+  if (cursor_.accept(close)) return true;
+  do {
+    if (!operand(out.emplace_back())) return false;
+  } while (cursor_.accept(','));
+  return cursor_.expect(close, "after an operand");
+}
+
+bool BodyParser::instruction(std::uint32_t scope) {
+  Statement statement;
+  statement.scope = scope;
+  statement.line = cursor_.peek().line;
+  statement.file = file_;
+  statement.source_line = source_line_;
+  const std::uint32_t begin = cursor_.peek().at;
+  if (cursor_.accept('@')) {
+    statement.guard_negated = cursor_.accept('!');
+    if (!cursor_.word(statement.guard, "a predicate after '@'")) return false;
+  }
+  if (!cursor_.word(statement.opcode, "an opcode")) return false;
+  if (statement.guard.empty() && cursor_.accept(':')) {
+    statement.kind = Statement::Kind::label;
+    statement.text = statement.opcode;
+    body_.statements.push_back(std::move(statement));
+    return true;
+  }
+  while (cursor_.peek().kind == Token::Kind::dotted) {
+    statement.modifiers.push_back(cursor_.take().text.substr(1));
+  }
+  if (!cursor_.peek().is(';') && !cursor_.peek().is('}')) {
+    do {
+      if (!operand(statement.operands.emplace_back())) return false;
+    } while (cursor_.accept(','));
+  }
+  std::string_view text = cursor_.source().substr(begin, cursor_.peek().at - begin);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n')) {
+    text.remove_suffix(1);
+  }
+  statement.text = text;
+  if (!cursor_.expect(';', "at the end of an instruction")) return false;
+  body_.statements.push_back(std::move(statement));
+  return true;
+}
+
+}  // namespace
+
+Outcome<Body> parse_body(const Module& module, const Function& function) {
+  Body body;
+  BodyParser parser(module, function, body);
+  if (!parser.run()) return parser.error();
+  return body;
+}
+
+}  // namespace tilescope::ptx

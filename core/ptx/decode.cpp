@@ -1,0 +1,437 @@
+#include "core/ptx/decode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilescope::ptx {
+namespace {
+
+// An instruction's text on one line, not too long for a sentence.
+std::string shown(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+    if (out.size() > 120) return out + "...";
+  }
+  return out;
+}
+
+// Registers hold nothing narrower than 16 bits.
+int register_bits(Type type) { return std::max(16, bits_of(type)); }
+
+// Operand type checking (9.4.1): sizes agree; bits go with everything; signed with unsigned.
+bool compatible(Type instruction, Type reg) {
+  const Class a = class_of(instruction), b = class_of(reg);
+  if (a == Class::predicate || b == Class::predicate) return a == b;
+  if (a == Class::bits || b == Class::bits) return true;
+  return (a == Class::floating) == (b == Class::floating);
+}
+
+// ld, st and cvt take registers wider than the type (9.4.1, relaxed type checking).
+bool takes_wider(Op op) {
+  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::cvt;
+}
+
+std::uint64_t cut_to(int bits, std::uint64_t value) {
+  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+}
+
+}  // namespace
+
+bool Decoder::refuse(std::uint32_t line, std::string sentence) {
+  if (error_.sentence.empty()) {
+    error_ = {ErrorKind::unsupported, std::move(sentence),
+              fmt::format("{}:{}", program_.module->name, line)};
+  }
+  return false;
+}
+
+bool Decoder::fail(const Statement& s, std::string_view what) {
+  return refuse(s.line, fmt::format("{}: {}", what, shown(s.text)));
+}
+
+Operand Decoder::constant(Type type, std::uint64_t bits) {
+  const int width = register_bits(type);
+  bits = cut_to(width, bits);
+  auto [entry, added] = constants_.try_emplace({bits, width}, 0);
+  if (added) {
+    const auto bytes = static_cast<std::size_t>(width / 8);
+    const std::size_t at = (program_.constants.size() + 63) / 64 * 64;
+    entry->second = static_cast<std::uint32_t>(at);
+    program_.constants.resize(at + bytes * lanes);
+    for (int lane = 0; lane < lanes; ++lane) {
+      std::memcpy(&program_.constants[at + static_cast<std::size_t>(lane) * bytes], &bits,
+                  std::min(bytes, sizeof bits));
+    }
+  }
+  Operand out;
+  out.kind = Operand::Kind::constant;
+  out.type = type;
+  out.index = entry->second;
+  out.value = bits;
+  return out;
+}
+
+bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& out) {
+  const Class kind = class_of(type);
+  std::uint64_t bits = w.bits;
+  if (kind == Class::predicate) return fail(s, "a number stands where a predicate is wanted");
+  if (w.floating && kind == Class::floating && bits_of(type) == 32) {
+    double wide = 0;
+    std::memcpy(&wide, &w.bits, sizeof wide);
+    const float narrow = static_cast<float>(wide);
+    std::uint32_t narrow_bits = 0;
+    std::memcpy(&narrow_bits, &narrow, sizeof narrow);
+    bits = narrow_bits;
+  } else if (w.single && bits_of(type) == 64 && kind == Class::floating) {
+    float narrow = 0;
+    std::memcpy(&narrow, &w.bits, sizeof narrow);
+    const double wide = static_cast<double>(narrow);
+    std::memcpy(&bits, &wide, sizeof wide);
+  } else if (kind == Class::floating && !w.floating && !w.single) {
+    return fail(s, fmt::format("an integer stands where an {} constant is wanted", name_of(type)));
+  } else if ((w.floating || w.single) && kind != Class::floating && kind != Class::bits) {
+    return fail(s, fmt::format("a floating-point constant stands where an {} is wanted",
+                               name_of(type)));
+  }
+  out = constant(type, bits);
+  return true;
+}
+
+bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const Written& w,
+                   Operand& out) {
+  const bool written = rule.kind == OperandRule::Kind::write ||
+                       rule.kind == OperandRule::Kind::write_predicate ||
+                       rule.kind == OperandRule::Kind::write_vector;
+  const Meaning meaning = look_up(w.name, s.scope);
+  switch (meaning.kind) {
+    case Meaning::Kind::nothing:
+      return fail(s, fmt::format("'{}' is not declared", w.name));
+    case Meaning::Kind::label:
+      return fail(s, fmt::format("'{}' is a label, not an operand", w.name));
+    case Meaning::Kind::memory: {
+      if (written) return fail(s, fmt::format("'{}' is a variable and cannot be written", w.name));
+      if (class_of(type) == Class::floating || bits_of(type) < 32) {
+        return fail(s, fmt::format("the address of '{}' does not fit {}", w.name, name_of(type)));
+      }
+      out = constant(type, meaning.address + w.bits);
+      return true;
+    }
+    case Meaning::Kind::special: {
+      const auto special = static_cast<Special>(meaning.index);
+      if (written) return fail(s, fmt::format("'{}' cannot be written", w.name));
+      if (bits_of(special) != bits_of(type)) {
+        return fail(s, fmt::format("'{}' has {} bits, but {} is wanted", w.name, bits_of(special),
+                                   name_of(type)));
+      }
+      out.type = type;
+      if (is_dynamic(special)) {
+        if (s.opcode != "mov") return fail(s, fmt::format("'{}' can only be read by mov", w.name));
+        out.kind = Operand::Kind::special;
+        out.index = meaning.index;
+        return true;
+      }
+      auto [entry, added] = specials_.try_emplace(special, 0);
+      if (added) {
+        entry->second = static_cast<std::uint32_t>(program_.registers.size());
+        program_.registers.push_back(
+            {ptx::name_of(special), -1, bits_type(bits_of(special)), no_register});
+        program_.specials.emplace_back(special, entry->second);
+      }
+      out.kind = Operand::Kind::reg;
+      out.index = entry->second;
+      return true;
+    }
+    case Meaning::Kind::reg: break;
+  }
+  const Type reg = program_.registers[meaning.index].type;
+  const int have = register_bits(reg), want = register_bits(type);
+  const bool wide_enough = takes_wider(opcode_named(s.opcode)->op) ? have >= want : have == want;
+  if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
+    return fail(s, fmt::format("'{}' is a {} register, but {} is wanted", w.name, name_of(reg),
+                               name_of(type)));
+  }
+  out.kind = type == Type::pred ? Operand::Kind::predicate : Operand::Kind::reg;
+  out.type = type;
+  out.index = meaning.index;
+  out.written = written;
+  out.negated = w.negated;
+  return true;
+}
+
+bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
+                     Operand& out) {
+  const std::vector<Written>& parts = w.elements;
+  out.kind = Operand::Kind::vector;
+  out.type = type;
+  out.count = static_cast<std::uint8_t>(parts.size());
+  std::vector<Operand> elements;
+  for (const Written& part : parts) {
+    if (part.kind == Written::Kind::vector) return fail(s, "a vector stands inside a vector");
+    if (!operand(s, rule, type, part, elements.emplace_back())) return false;
+  }
+  out.index = static_cast<std::uint32_t>(program_.elements.size());
+  program_.elements.insert(program_.elements.end(), elements.begin(), elements.end());
+  return true;
+}
+
+// [reg+8], [variable+8], [parameter+8], [8]
+bool Decoder::address(const Statement& s, const Instruction& i, const Written& w, Operand& out) {
+  if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is wanted");
+  if (!w.elements.empty()) return fail(s, "only one address in [ ] is wanted");
+  out.kind = Operand::Kind::address;
+  out.index = no_register;
+  out.value = w.bits;
+  out.type = Type::b64;
+  if (w.name.empty()) return true;
+  const Meaning meaning = look_up(w.name, s.scope);
+  if (meaning.kind == Meaning::Kind::reg) {
+    const Type reg = program_.registers[meaning.index].type;
+    if (bits_of(reg) != 32 && bits_of(reg) != 64) {
+      return fail(s, fmt::format("'{}' is a {} register and cannot hold an address", w.name,
+                                 name_of(reg)));
+    }
+    out.index = meaning.index;
+    out.type = reg;
+    return true;
+  }
+  if (meaning.kind != Meaning::Kind::memory) {
+    return fail(s, fmt::format("'{}' is not declared as a register, variable or parameter", w.name));
+  }
+  const Space space = i.modifiers.space();
+  const bool same = space == meaning.space || (space == Space::generic &&
+                                               (meaning.space == Space::global));
+  if (!same) {
+    return fail(s, fmt::format("'{}' lies in .{}, but the instruction accesses .{}", w.name,
+                               name_of(meaning.space), name_of(space)));
+  }
+  out.value += meaning.address;
+  return true;
+}
+
+bool Decoder::label(const Statement& s, const Written& w, Operand& out) {
+  const Meaning meaning =
+      w.kind == Written::Kind::name ? look_up(w.name, s.scope) : Meaning{};
+  if (meaning.kind != Meaning::Kind::label) {
+    return fail(s, fmt::format("there is no label '{}' here", w.name));
+  }
+  out.kind = Operand::Kind::label;
+  out.index = meaning.index;
+  return true;
+}
+
+bool Decoder::operand(const Statement& s, const OperandRule& rule, Type type, const Written& w,
+                      Operand& out) {
+  using Kind = OperandRule::Kind;
+  const bool written = rule.kind == Kind::write || rule.kind == Kind::write_predicate ||
+                       rule.kind == Kind::write_vector;
+  switch (w.kind) {
+    case Written::Kind::sink:
+      if (!written) return fail(s, "'_' stands where a value is read");
+      out.kind = Operand::Kind::sink;
+      out.type = type;
+      out.written = true;
+      return true;
+    case Written::Kind::number:
+      if (written) return fail(s, "a number stands where a register is written");
+      return number(s, type, w, out);
+    case Written::Kind::name:
+      if (w.negated && rule.kind != Kind::read_predicate) {
+        return fail(s, fmt::format("'!{}' stands where no predicate is read", w.name));
+      }
+      return name(s, rule, type, w, out);
+    case Written::Kind::address:
+      return fail(s, "an address stands where a register or constant is wanted");
+    default:
+      return fail(s, "braces stand where a single operand is wanted");
+  }
+}
+
+bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) {
+  using Kind = OperandRule::Kind;
+  out.first = static_cast<std::uint32_t>(program_.operands.size());
+  const std::vector<OperandRule>& rules = operands_of(row, out.form);
+  std::vector<Operand> decoded(rules.size());
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    const OperandRule& rule = rules[r];
+    if (rule.partner) {
+      const std::string_view partner = s.operands[next - 1].partner;
+      if (partner.empty()) continue;
+      Written w;
+      w.kind = partner == "_" ? Written::Kind::sink : Written::Kind::name;
+      w.name = partner;
+      if (!operand(s, rule, rule.type == Type::none ? Type::pred : rule.type, w, decoded[r])) {
+        return false;
+      }
+      continue;
+    }
+    if (next == s.operands.size()) {
+      if (rule.optional) continue;
+      return fail(s, fmt::format("operands are missing, the form is {}", syntax(row, out.form)));
+    }
+    const Written& w = s.operands[next++];
+    const bool has_partner = r + 1 < rules.size() && rules[r + 1].partner;
+    if (!w.partner.empty() && !has_partner) {
+      return fail(s, fmt::format("'|{}' stands where one register is wanted", w.partner));
+    }
+    Type type = rule.type;
+    if (rule.from == OperandRule::From::type) type = out.modifiers.type();
+    if (rule.from == OperandRule::From::type2) type = out.modifiers.type2();
+    if (rule.from == OperandRule::From::wide) type = widened(out.modifiers.type());
+    bool good = false;
+    if (rule.kind == Kind::address) {
+      good = address(s, out, w, decoded[r]);
+    } else if (rule.kind == Kind::label) {
+      good = label(s, w, decoded[r]);
+    } else if (rule.kind == Kind::write_vector || rule.kind == Kind::read_vector) {
+      const int count = out.modifiers.vector();
+      Written whole;
+      whole.kind = Written::Kind::vector;
+      whole.elements = w.kind == Written::Kind::vector ? w.elements : std::vector<Written>{w};
+      if (row.op == Op::mov) {
+        const int parts = static_cast<int>(whole.elements.size());
+        if (w.kind != Written::Kind::vector) {
+          good = operand(s, rule, type, w, decoded[r]);
+        } else if ((parts != 2 && parts != 4) || bits_type(bits_of(type) / parts) == Type::none) {
+          return fail(s, fmt::format("{} does not fall into {} parts", name_of(type), parts));
+        } else {
+          good = vector(s, rule, bits_type(bits_of(type) / parts), whole, decoded[r]);
+        }
+      } else if (static_cast<int>(whole.elements.size()) != count) {
+        return fail(s, fmt::format("{} registers are wanted, not {}", count,
+                                   whole.elements.size()));
+      } else {
+        good = vector(s, rule, type, whole, decoded[r]);
+      }
+    } else {
+      good = operand(s, rule, type, w, decoded[r]);
+      if (good && rule.kind == Kind::constant &&
+          decoded[r].kind != Operand::Kind::constant && decoded[r].kind != Operand::Kind::reg) {
+        return fail(s, "a constant is wanted");
+      }
+    }
+    if (!good) return false;
+  }
+  if (next != s.operands.size()) {
+    return fail(s, fmt::format("there are too many operands, the form is {}",
+                               syntax(row, out.form)));
+  }
+  program_.operands.insert(program_.operands.end(), decoded.begin(), decoded.end());
+  out.count = static_cast<std::uint32_t>(decoded.size());
+  return true;
+}
+
+bool Decoder::guard(const Statement& s, Instruction& out) {
+  if (s.guard.empty()) return true;
+  const Meaning meaning = look_up(s.guard, s.scope);
+  if (meaning.kind != Meaning::Kind::reg ||
+      program_.registers[meaning.index].type != Type::pred) {
+    return fail(s, fmt::format("the guard '{}' is no predicate register", s.guard));
+  }
+  out.guarded = true;
+  out.guard = meaning.index;
+  out.guard_negated = s.guard_negated;
+  return true;
+}
+
+// What the table's strings cannot say: sizes that vectors may have, stores that count as such.
+bool Decoder::special_forms(const Statement& s, Instruction& i) {
+  const int bytes = bytes_of(i.modifiers.type()) * i.modifiers.vector();
+  switch (i.op) {
+    case Op::ld:
+    case Op::ldu:
+    case Op::st:
+      if (bytes > 32) return fail(s, fmt::format("a vector of {} bytes is wider than 32", bytes));
+      if (i.op == Op::st && (i.modifiers.space() == Space::constant ||
+                             i.modifiers.space() == Space::param)) {
+        return fail(s, "a kernel cannot write here");
+      }
+      if (i.op == Op::st) {
+        program_.smallest_store = std::min(
+            program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      }
+      break;
+    case Op::atom:
+    case Op::red:
+      program_.smallest_store = std::min(
+          program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      break;
+    case Op::mov: {
+      const Operand* o = program_.operands_of(i);
+      if (o[0].kind == Operand::Kind::vector && o[1].kind == Operand::Kind::vector) {
+        return fail(s, "mov packs or unpacks, not both");
+      }
+      break;
+    }
+    default: break;
+  }
+  return true;
+}
+
+bool Decoder::instruction(const Statement& s) {
+  Instruction out;
+  out.line = s.line;
+  out.file = s.file;
+  out.source_line = s.source_line;
+  out.text = s.text;
+  const Opcode* row = opcode_named(s.opcode);
+  if (!row) return fail(s, fmt::format("the opcode '{}' is not known", s.opcode));
+  const int form = match(*row, s.modifiers, out.modifiers);
+  if (form < 0) {
+    std::string forms;
+    for (std::size_t f = 0; f < row->forms.size(); ++f) {
+      forms += (f ? "; " : "") + syntax(*row, static_cast<int>(f));
+    }
+    return fail(s, fmt::format("this form of '{}' is not known (there are: {})", s.opcode, forms));
+  }
+  out.op = row->op;
+  out.form = static_cast<std::uint8_t>(form);
+  out.unit = row->unit;
+  if (out.unit == Unit::integer && class_of(out.modifiers.type()) == Class::floating) {
+    out.unit = Unit::floating;
+  }
+  if (!guard(s, out) || !operands(s, *row, out) || !special_forms(s, out)) return false;
+  program_.code.push_back(out);
+  return true;
+}
+
+bool Decoder::run() {
+  if (!declare_variables()) return false;
+  declare_registers();
+  if (!declare_labels()) return false;
+  for (const Statement& s : body_.statements) {
+    if (s.kind == Statement::Kind::instruction && !instruction(s)) return false;
+  }
+  // Running off the end of a body ends the thread, so it becomes an instruction like any other.
+  Instruction last;
+  last.op = Op::ret;
+  last.unit = Unit::control;
+  last.first = static_cast<std::uint32_t>(program_.operands.size());
+  last.line = body_.statements.empty() ? program_.entry.body_line : body_.statements.back().line;
+  last.text = "ret";
+  program_.code.push_back(last);
+  return true;
+}
+
+Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry) {
+  Outcome<Body> body = parse_body(*module, entry);
+  if (!body.ok()) return body.error();
+  Program program;
+  program.module = std::move(module);
+  program.entry = entry;
+  Decoder decoder(program, *body);
+  if (!decoder.run()) return decoder.error();
+  find_blocks(program);
+  place_registers(program);
+  return program;
+}
+
+}  // namespace tilescope::ptx

@@ -1,0 +1,305 @@
+#include "core/ptx/module.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/ptx/cursor.h"
+
+namespace tilescope::ptx {
+namespace {
+
+class ModuleParser {
+ public:
+  explicit ModuleParser(Module& module) : module_(module), cursor_(module, 0, 1) {}
+
+  bool run() {
+    while (cursor_.peek().kind != Token::Kind::end) {
+      if (!directive()) return false;
+    }
+    if (module_.version.empty()) {
+      return cursor_.fail_at(1, "this is no PTX: there is no .version directive");
+    }
+    return true;
+  }
+  const Error& error() const { return cursor_.error(); }
+
+ private:
+  bool directive();
+  bool variables(Space space);
+  bool function(bool entry);
+  bool parameters(Function& function);
+  bool parameter(Parameter& out);
+  bool wishes(Function& function);
+  bool triple(std::array<std::uint32_t, 3>& out);
+  bool debug_file();
+
+  Module& module_;
+  Cursor cursor_;
+};
+
+bool ModuleParser::directive() {
+  const Token token = cursor_.peek();
+  if (cursor_.accept(';')) return true;
+  if (token.kind != Token::Kind::dotted) {
+    return cursor_.fail(fmt::format("expected a directive such as .entry or .global, found '{}'",
+                                    token.text.substr(0, 40)));
+  }
+  cursor_.take();
+  const std::string_view word = token.text;
+  if (word == ".version") {
+    module_.version = cursor_.take().text;
+    return true;
+  }
+  if (word == ".target") {
+    if (!cursor_.word(module_.target, "a target such as sm_80")) return false;
+    std::string_view option;
+    while (cursor_.accept(',')) {
+      if (!cursor_.word(option, "a target option")) return false;
+    }
+    return true;
+  }
+  if (word == ".address_size") {
+    std::uint64_t bits = 0;
+    if (!cursor_.integer(bits, "an address size")) return false;
+    if (bits != 64) {
+      return cursor_.fail_at(token.line, fmt::format(".address_size {} is not supported: compile "
+                                                     "for 64-bit addresses",
+                                                     bits));
+    }
+    return true;
+  }
+  if (word == ".visible" || word == ".weak" || word == ".common") return true;
+  if (word == ".extern") {
+    // Whether it is a variable or a function, the next directive says.
+    const Token kind = cursor_.peek();
+    if (kind.is(".func") || kind.is(".entry")) return true;
+    const std::size_t before = module_.variables.size();
+    if (!directive()) return false;
+    for (std::size_t i = before; i < module_.variables.size(); ++i) {
+      module_.variables[i].external = true;
+    }
+    return true;
+  }
+  if (word == ".global") return variables(Space::global);
+  if (word == ".const") return variables(Space::constant);
+  if (word == ".shared") return variables(Space::shared);
+  if (word == ".entry") return function(true);
+  if (word == ".func") return function(false);
+  if (word == ".file") return debug_file();
+  if (word == ".section") {
+    while (cursor_.peek().kind != Token::Kind::end && !cursor_.peek().is('{')) cursor_.take();
+    return cursor_.skip_braces() || cursor_.fail_at(token.line, "this .section never ends");
+  }
+  if (word == ".pragma" || word == ".alias") {
+    while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
+    return true;
+  }
+  return cursor_.fail_at(token.line, fmt::format("the directive '{}' is not understood", word));
+}
+
+bool ModuleParser::variables(Space space) {
+  do {
+    Variable variable;
+    variable.space = space;
+    if (!cursor_.variable(variable)) return false;
+    module_.variables.push_back(std::move(variable));
+  } while (cursor_.accept(','));
+  return cursor_.expect(';', "after a variable");
+}
+
+// .file 1 "add.cu" [, timestamp, size]
+bool ModuleParser::debug_file() {
+  std::uint64_t index = 0;
+  if (!cursor_.integer(index, "a file number")) return false;
+  const Token name = cursor_.peek();
+  if (name.kind != Token::Kind::string) return cursor_.fail("expected a file name in quotes");
+  cursor_.take();
+  module_.files[static_cast<std::uint32_t>(index)] = name.text;
+  while (cursor_.accept(',')) {
+    std::uint64_t ignored = 0;
+    if (!cursor_.integer(ignored, "a number")) return false;
+  }
+  return true;
+}
+
+// .param .u64 .ptr .global .align 1 name   or   .param .align 64 .b8 name[128]
+bool ModuleParser::parameter(Parameter& out) {
+  std::uint64_t pointer_align = 0;
+  if (!cursor_.accept(".param") && !cursor_.accept(".reg")) {
+    return cursor_.fail("expected .param in a list of parameters");
+  }
+  if (cursor_.peek().kind == Token::Kind::dotted && cursor_.peek().text != ".align") {
+    out.type = type_named(cursor_.peek().text.substr(1));
+    if (out.type == Type::none) {
+      return cursor_.fail(
+          fmt::format("'{}' is not a type that a parameter can have", cursor_.peek().text));
+    }
+    cursor_.take();
+    out.align = out.bytes = static_cast<std::uint32_t>(bytes_of(out.type));
+    if (cursor_.accept(".ptr")) {
+      for (std::string_view space : {".global", ".const", ".shared", ".local"}) {
+        cursor_.accept(space);
+      }
+      if (cursor_.accept(".align") && !cursor_.integer(pointer_align, "an alignment")) return false;
+    }
+    if (!cursor_.word(out.name, "the name of a parameter")) return false;
+    if (!cursor_.accept('[')) return true;
+    std::uint64_t extent = 0;
+    if (!cursor_.integer(extent, "the extent of a parameter") ||
+        !cursor_.expect(']', "after a parameter's extent")) {
+      return false;
+    }
+    if (extent > 65536) return cursor_.fail("a parameter is larger than 65536 elements");
+    out.bytes *= static_cast<std::uint32_t>(extent);
+    return true;
+  }
+  Variable variable;
+  if (!cursor_.variable(variable)) return false;
+  if (variable.bytes > 65536) return cursor_.fail("a parameter is larger than 65536 bytes");
+  out.name = variable.name;
+  out.type = variable.type;
+  out.align = variable.align;
+  out.bytes = static_cast<std::uint32_t>(variable.bytes);
+  return true;
+}
+
+bool ModuleParser::parameters(Function& function) {
+  if (!cursor_.accept('(')) return true;
+  while (!cursor_.accept(')')) {
+    Parameter parameter;
+    if (!this->parameter(parameter)) return false;
+    const std::uint32_t align = parameter.align ? parameter.align : 1;
+    parameter.offset = (function.parameter_bytes + align - 1) / align * align;
+    function.parameter_bytes = parameter.offset + parameter.bytes;
+    function.parameters.push_back(parameter);
+    if (!cursor_.accept(',') && !cursor_.peek().is(')')) {
+      return cursor_.fail("expected ',' or ')' in a list of parameters");
+    }
+  }
+  return true;
+}
+
+// x [, y [, z]]: what is not said is 1
+bool ModuleParser::triple(std::array<std::uint32_t, 3>& out) {
+  out = {1, 1, 1};
+  for (std::uint32_t& extent : out) {
+    std::uint64_t value = 0;
+    if (!cursor_.integer(value, "a number of threads or blocks")) return false;
+    if (value > std::numeric_limits<std::uint32_t>::max()) return cursor_.fail("this is too large");
+    extent = static_cast<std::uint32_t>(value);
+    if (!cursor_.accept(',')) break;
+  }
+  return true;
+}
+
+// The directives between a function's head and its body.
+bool ModuleParser::wishes(Function& function) {
+  while (cursor_.peek().kind == Token::Kind::dotted) {
+    const Token token = cursor_.take();
+    std::array<std::uint32_t, 3> ignored{};
+    std::array<std::uint32_t, 3> one{};
+    bool good = true;
+    if (token.is(".reqntid")) {
+      good = triple(function.required_block);
+    } else if (token.is(".maxntid")) {
+      good = triple(function.maximum_block);
+    } else if (token.is(".reqnctapercluster")) {
+      good = triple(function.required_cluster);
+    } else if (token.is(".minnctapersm")) {
+      good = triple(one);
+      function.minimum_blocks_per_sm = one[0];
+    } else if (token.is(".maxnreg")) {
+      good = triple(one);
+      function.maximum_registers = one[0];
+    } else if (token.is(".maxclusterrank") || token.is(".maxnctapersm")) {
+      good = triple(ignored);
+    } else if (token.is(".pragma")) {
+      while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
+    } else if (!token.is(".noreturn") && !token.is(".explicitcluster") &&
+               !token.is(".blocksareclusters")) {
+      return cursor_.fail_at(token.line, fmt::format("the directive '{}' of {} is not understood",
+                                                     token.text, function.name));
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+bool ModuleParser::function(bool entry) {
+  Function function;
+  function.entry = entry;
+  function.line = cursor_.peek().line;
+  if (!entry) {
+    Function results;  // (.param .b32 result) before the name: read, and only calls need it
+    if (!parameters(results)) return false;
+  }
+  if (!cursor_.word(function.name, "the name of a function") || !parameters(function) ||
+      !wishes(function)) {
+    return false;
+  }
+  if (!cursor_.accept(';')) {
+    const Token brace = cursor_.peek();
+    if (!brace.is('{')) {
+      return cursor_.fail(fmt::format("expected the body of {} in braces", function.name));
+    }
+    function.body_at = brace.at;
+    function.body_line = brace.line;
+    if (!cursor_.skip_braces()) {
+      return cursor_.fail_at(brace.line,
+                             fmt::format("the body of {} never ends: a '}}' is missing",
+                                         function.name));
+    }
+  }
+  module_.functions.push_back(std::move(function));
+  return true;
+}
+
+std::string entries_of(const Module& module) {
+  std::string out;
+  for (const Function& f : module.functions) {
+    if (f.entry && f.body_line) out += (out.empty() ? "" : ", ") + std::string(f.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+Outcome<const Function*> Module::entry(std::string_view wanted) const {
+  std::vector<const Function*> fits;
+  for (const Function& f : functions) {
+    if (!f.entry || !f.body_line) continue;
+    if (!wanted.empty() && f.name == wanted) return &f;
+    if (f.name.find(wanted) != std::string_view::npos) fits.push_back(&f);
+  }
+  if (fits.size() == 1) return fits[0];
+  const std::string all = entries_of(*this);
+  if (all.empty()) return Error{ErrorKind::unknown, name + " has no entry that could be run", name};
+  if (wanted.empty()) {
+    return Error{ErrorKind::unknown,
+                 fmt::format("{} has several entries, name one of them: {}", name, all), name};
+  }
+  if (fits.empty()) {
+    return Error{ErrorKind::unknown,
+                 fmt::format("{} has no entry '{}'; it has: {}", name, wanted, all), name};
+  }
+  std::string several;
+  for (const Function* f : fits) several += (several.empty() ? "" : ", ") + std::string(f->name);
+  return Error{ErrorKind::unknown,
+               fmt::format("'{}' is a part of several entries of {}: {}", wanted, name, several),
+               name};
+}
+
+Outcome<Module> parse_module(std::string name, std::string text) {
+  Module module;
+  module.name = std::move(name);
+  if (text.size() > std::numeric_limits<std::uint32_t>::max() / 2) {
+    return Error{ErrorKind::unsupported, "PTX of more than 2 GiB is not read", module.name};
+  }
+  module.text = std::make_shared<const std::string>(std::move(text));
+  ModuleParser parser(module);
+  if (!parser.run()) return parser.error();
+  return module;
+}
+
+}  // namespace tilescope::ptx

@@ -1,0 +1,135 @@
+// What a PTX file declares: a Module, read in one pass that does not enter the bodies.
+//
+// parse_module() reads directives, variables and the heads of functions, and remembers where each
+// body lies. parse_body() reads the body of one function, when somebody wants to run it: a file of
+// ten megabytes costs its braces, not its instructions.
+//
+// All names and texts are views into Module::text, which every Module shares and keeps alive.
+// Sections below cite "PTX ISA: Parallel Thread Execution", version 9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/ptx/types.h"
+
+namespace tilescope::ptx {
+
+// One element of an initialiser: a number's bits, or the address of a symbol plus an offset.
+struct Initial {
+  std::uint64_t bits = 0;
+  std::string_view symbol;
+};
+
+// A variable in memory (5.4), in a module or in a body. `bytes` is 0 for `.extern .shared x[]`,
+// whose size is the launch's dynamic shared memory.
+struct Variable {
+  std::string_view name;
+  Space space = Space::global;
+  Type type = Type::b8;
+  std::uint32_t align = 1;
+  std::uint64_t bytes = 0;
+  bool external = false;
+  std::vector<Initial> initial;  // one an element, from the front; the rest is zero
+  std::uint32_t line = 0;
+};
+
+// A kernel's parameter (7.1). Offsets follow from sizes and alignments in order.
+struct Parameter {
+  std::string_view name;
+  Type type = Type::b8;
+  std::uint32_t align = 1;
+  std::uint32_t bytes = 0;
+  std::uint32_t offset = 0;
+};
+
+// An .entry or .func with what its directives ask of a launch (11.4). 0 is "not said".
+struct Function {
+  std::string_view name;
+  bool entry = false;
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::array<std::uint32_t, 3> required_block{};   // .reqntid
+  std::array<std::uint32_t, 3> maximum_block{};    // .maxntid: only the product binds
+  std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster
+  std::uint32_t minimum_blocks_per_sm = 0;          // .minnctapersm
+  std::uint32_t maximum_registers = 0;              // .maxnreg
+  std::uint32_t line = 0;
+  std::uint32_t body_at = 0, body_line = 0;  // of the '{'; body_line 0: a declaration only
+};
+
+struct Module {
+  std::shared_ptr<const std::string> text;
+  std::string name;  // for "name:line" in messages
+  std::string_view version, target;
+  int address_size = 64;
+  std::map<std::uint32_t, std::string_view> files;  // .file index "name"
+  std::vector<Variable> variables;
+  std::vector<Function> functions;
+
+  // The entry of that name; else the one whose name contains it; an empty name asks for the only
+  // one. An Error (unknown) lists the entries there are.
+  Outcome<const Function*> entry(std::string_view wanted) const;
+};
+
+// An operand as it is written (6.4). Registers, variables and labels are all names here.
+struct Written {
+  enum class Kind : std::uint8_t { name, number, address, vector, list, sink };
+  Kind kind = Kind::sink;
+  std::string_view name;     // name; base of an address (empty: absolute); "%tid.x" with its suffix
+  std::string_view partner;  // of `p|q`
+  bool negated = false;      // !p
+  bool floating = false;     // the number was written as a float: bits are then those of an f64
+  bool single = false;       // ... or 0fXXXXXXXX: bits are those of an f32
+  std::uint64_t bits = 0;    // number; an address's byte offset (two's complement)
+  std::vector<Written> elements;  // of { } and ( ); what follows the first comma inside [ ]
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t { label, instruction };
+  Kind kind = Kind::instruction;
+  std::uint32_t line = 0;
+  std::uint32_t scope = 0;
+  std::uint32_t file = 0, source_line = 0;  // of the .loc in force (11.5.2); 0: none
+  std::string_view text;                    // the whole instruction without ';', or the label
+  std::string_view guard;                   // @guard, without '!'
+  bool guard_negated = false;
+  std::string_view opcode;                   // up to the first '.'
+  std::vector<std::string_view> modifiers;   // without their dots
+  std::vector<Written> operands;
+};
+
+// Registers declared together: `%r<100>` is one declaration of 100, `p` one of 1.
+struct Registers {
+  std::string_view name;
+  Type type = Type::b32;
+  std::uint32_t count = 1;
+  bool numbered = false;
+  std::uint32_t first = 0;  // number of its first register in the function
+};
+
+// A brace of a body. Names are looked up here first, then in the parent.
+struct Scope {
+  std::int32_t parent = -1;
+  std::vector<Registers> registers;
+  std::vector<std::uint32_t> variables;  // into Body::variables
+};
+
+struct Body {
+  std::vector<Scope> scopes;  // [0] is the function's own
+  std::vector<Statement> statements;
+  std::vector<Variable> variables;
+  std::uint32_t register_count = 0;
+};
+
+Outcome<Module> parse_module(std::string name, std::string text);
+Outcome<Body> parse_body(const Module& module, const Function& function);
+
+}  // namespace tilescope::ptx

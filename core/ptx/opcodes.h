@@ -1,0 +1,149 @@
+// The table of opcodes: one row an opcode, from which decoding, printing, tracing and the
+// documentation (`tilescope list`, help texts) all come.
+//
+// A row has a name, the unit that executes it, its forms, and one line about it with its section
+// of the PTX ISA. A form is two strings: its modifiers in order, and its operands.
+//
+//   {"round:rn|rz|rm|rp? ftz? sat? type:f32", "d a b"}      add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32
+//
+// Modifiers: `field:word|word`, a `?` behind what may be left out; a lone word is a flag of the
+// field with that name. A modifier in the text that no form takes is an error at load.
+// Operands, in order; what is read or written, and its type (default: the instruction's):
+//   d        register written            a b c    register or constant read
+//   p        predicate written           q        predicate read; may be negated
+//   d|p p|p  the second may be absent    [a]      address
+//   {d} {a}  a register, or as many in braces as the vector modifier says
+//   label    a label of this function    n        an integer constant, known at load
+//   :type    its type; :w twice the width of the instruction's type; :type2 its second type
+//   ?        may be left out
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ptx/types.h"
+
+namespace tilescope::ptx {
+
+enum class Unit : std::uint8_t {
+  integer,    // integer and logic
+  floating,   // floating point
+  convert,    // between types
+  move,       // mov, cvta, selp
+  memory,     // ld, st, atom, red: the load/store unit
+  control,    // branches, exit
+  barrier,    // bar, membar
+  warp,       // shuffles, votes: across the lanes
+};
+std::string_view name_of(Unit unit);
+
+enum class Op : std::uint8_t {
+  // integer
+  add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
+  and_, or_, xor_, not_, shl, shr, setp, selp,
+  // floating only
+  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos,
+  // moves
+  mov, cvt, cvta,
+  // memory
+  ld, ldu, st, atom, red,
+  // control
+  bra, ret, exit, trap,
+  // barriers and fences
+  bar, barrier, membar, fence,
+  // across lanes
+  shfl, vote, activemask,
+  count_
+};
+
+// What a modifier says. A field of an instruction is 0 when it is absent, else 1 + the number of
+// its word in words_of(field).
+enum class Field : std::uint8_t {
+  type, type2, round, integral, ftz, sat, approx, compare, logic, half, shiftamt,
+  space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
+  operation, uni, sync, aligned, cta,
+  count_
+};
+constexpr std::size_t field_count = static_cast<std::size_t>(Field::count_);
+const std::vector<std::string_view>& words_of(Field field);
+std::string_view name_of(Field field);
+
+enum class Round : std::uint8_t { none, rn, rz, rm, rp };
+enum class Compare : std::uint8_t {
+  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+};
+enum class Logic : std::uint8_t { none, and_, or_, xor_ };
+enum class Half : std::uint8_t { none, lo, hi, wide };
+enum class Approx : std::uint8_t { none, approx, full };
+enum class Operation : std::uint8_t {
+  none, add, inc, dec, min, max, and_, or_, xor_, exch, cas,  // atom, red
+  sync, arrive,                                               // bar, barrier
+  up, down, bfly, idx,                                        // shfl
+  all, any, uni, ballot,                                      // vote
+  gl, cta, sys,                                               // membar
+};
+
+// The modifiers of one instruction.
+class Modifiers {
+ public:
+  std::uint8_t operator[](Field f) const { return values_[static_cast<std::size_t>(f)]; }
+  void set(Field f, std::uint8_t value) { values_[static_cast<std::size_t>(f)] = value; }
+  bool has(Field f) const { return (*this)[f] != 0; }
+  Type type() const { return static_cast<Type>((*this)[Field::type]); }
+  Type type2() const { return static_cast<Type>((*this)[Field::type2]); }
+  Round round() const { return static_cast<Round>((*this)[Field::round]); }
+  Round integral() const { return static_cast<Round>((*this)[Field::integral]); }
+  Compare compare() const { return static_cast<Compare>((*this)[Field::compare]); }
+  Logic logic() const { return static_cast<Logic>((*this)[Field::logic]); }
+  Half half() const { return static_cast<Half>((*this)[Field::half]); }
+  Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
+  Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
+  Space space() const;  // generic where none is said
+  int vector() const;   // 1, 2, 4, 8
+
+ private:
+  std::array<std::uint8_t, field_count> values_{};
+};
+
+struct Form {
+  std::string_view modifiers;
+  std::string_view operands;
+};
+
+struct Opcode {
+  Op op;
+  std::string_view name;
+  Unit unit;
+  std::vector<Form> forms;
+  std::string_view about;    // one line
+  std::string_view section;  // of the PTX ISA
+};
+
+// A form's operand, taken apart.
+struct OperandRule {
+  enum class Kind : std::uint8_t {
+    write, write_predicate, read, read_predicate, address, write_vector, read_vector, label, constant
+  };
+  Kind kind = Kind::read;
+  Type type = Type::none;     // none: by `from`
+  enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
+  bool optional = false;
+  bool partner = false;  // written behind a '|' of the operand before it
+};
+
+const std::vector<Opcode>& opcodes();
+const Opcode& opcode(Op op);
+const Opcode* opcode_named(std::string_view name);
+
+// Fits the modifiers to the forms of an opcode: the number of the first form that takes all of
+// them, or -1.
+int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers, Modifiers& out);
+const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);
+
+// "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b": what a form looks like, for messages and help.
+std::string syntax(const Opcode& opcode, int form);
+
+}  // namespace tilescope::ptx

@@ -1,0 +1,146 @@
+// A decoded entry: a dense list of instructions whose names are resolved, whose registers have
+// places, and whose control flow is known. What executes it chooses its own handlers (core/sim).
+//
+// Registers live in a register file of 32 lanes side by side: a 32-bit register is 32 words, a
+// 16-bit one 32 halves, and so on. A register's place is a byte offset into that file; registers
+// that are never alive together share a place. Predicates are one 32-bit mask each, in a file of
+// their own; predicate 0 is always true and is the guard of unguarded instructions.
+//
+// A register that may be read before it is written stands in `undefined_at_start`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/ptx/module.h"
+#include "core/ptx/opcodes.h"
+
+namespace tilescope::ptx {
+
+constexpr int lanes = 32;
+
+// Special registers (10). The first group is constant in a thread and read from a place that is
+// filled when the warp starts; the others are asked for at every read.
+enum class Special : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
+  nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, warpsize, lanemask_eq, lanemask_le,
+  lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  count_
+};
+constexpr bool is_dynamic(Special s) { return s >= Special::clock; }
+std::string_view name_of(Special special);  // "%tid.x"
+int bits_of(Special special);
+
+struct Operand {
+  enum class Kind : std::uint8_t {
+    none,       // left out
+    sink,       // written and forgotten: `_`
+    reg,        // index: the register
+    predicate,  // index: the register, whose place is a mask
+    constant,   // value; index: its place among the program's constants
+    special,    // index: a dynamic Special
+    vector,     // index, count: elements in Program::elements
+    address,    // [reg + value]; or [value] with index == no_register
+    label,      // index: an instruction
+  };
+  Kind kind = Kind::none;
+  Type type = Type::none;
+  bool written = false;
+  bool negated = false;
+  std::uint8_t count = 0;
+  std::uint32_t index = 0;
+  std::uint64_t value = 0;
+};
+constexpr std::uint32_t no_register = ~0u;
+
+struct Instruction {
+  Op op = Op::mov;
+  std::uint8_t form = 0;
+  Unit unit = Unit::move;
+  Modifiers modifiers;
+  bool guarded = false, guard_negated = false;
+  std::uint32_t guard = no_register;  // a predicate register
+  std::uint32_t first = 0, count = 0;  // its operands, in Program::operands
+  std::uint32_t line = 0;
+  std::uint32_t file = 0, source_line = 0;
+  std::string_view text;
+};
+
+struct Register {
+  std::string_view name;     // "%r" of "%r<9>"
+  std::int32_t number = -1;  // 3 of "%r3"; -1 where the name is whole
+  Type type = Type::b32;
+  std::uint32_t place = no_register;  // byte offset, or number of the mask; none if never used
+};
+
+// A straight run of instructions: entered at the top, left at the bottom.
+struct Block {
+  std::uint32_t first = 0, end = 0;   // instructions [first, end)
+  std::vector<std::uint32_t> next;    // blocks
+  std::uint32_t rank = 0;             // position in an order in which loops stay together
+};
+
+// A variable of the program and where it lies: in shared or local memory an offset from the start
+// of the block's or thread's memory; otherwise an address that the machine gives (index into
+// Program::variables).
+struct Placed {
+  Variable variable;
+  std::uint64_t address = 0;
+};
+
+// Where module-scope variables lie, so that their addresses are constants of the program. Each
+// starts on 256 bytes with a gap of at least as much before the next (core/sim/address.h).
+constexpr std::uint64_t variables_base = 0x0000'0500'0000'0000;
+constexpr std::uint64_t parameters_base = 0x0000'0400'0000'0000;
+constexpr std::uint64_t shared_base = 0x0000'0200'0000'0000;
+constexpr std::uint64_t local_base = 0x0000'0300'0000'0000;
+constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;  // of shared, local, parameters
+
+struct Program {
+  std::shared_ptr<const Module> module;
+  Function entry;
+
+  std::vector<Instruction> code;
+  std::vector<Operand> operands;
+  std::vector<Operand> elements;
+  std::vector<Register> registers;
+  std::vector<Block> blocks;
+  std::vector<std::uint32_t> rank;           // of an instruction: its block's
+  std::vector<bool> ends_block;              // of an instruction
+
+  std::vector<Placed> variables;             // global and const
+  std::vector<Placed> shared, local;
+  std::uint32_t shared_bytes = 0;            // static; dynamic memory follows, aligned
+  std::uint32_t dynamic_shared_align = 16;
+  bool wants_dynamic_shared = false;
+  std::uint32_t local_bytes = 0;             // of one thread
+
+  std::uint32_t register_bytes = 0;          // of one warp's register file
+  std::uint32_t predicate_count = 1;
+  std::vector<std::byte> constants;          // 32 equal lanes each
+  std::vector<std::pair<Special, std::uint32_t>> specials;  // and their places
+  std::vector<std::uint32_t> undefined_at_start;            // registers
+  std::uint32_t smallest_store = 16;         // bytes: the grain in which writers are remembered
+
+  // "%r3"
+  std::string name_of_register(std::uint32_t index) const;
+  const Operand* operands_of(const Instruction& i) const { return operands.data() + i.first; }
+  // The source file of an instruction's .loc, or empty.
+  std::string_view source_file(const Instruction& i) const;
+};
+
+// Decodes one entry of a module: names, forms, operand types, control flow, places.
+// Errors name the line and show the text: an opcode or a form that is not understood, an operand
+// that does not fit, a name that is not declared.
+Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry);
+
+// The steps of decode() that follow the operands; each fills what its comment says.
+void find_blocks(Program& program);       // flow.cpp: blocks, rank, ends_block
+void place_registers(Program& program);   // registers.cpp: places, undefined_at_start
+
+}  // namespace tilescope::ptx

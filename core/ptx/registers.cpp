@@ -1,0 +1,210 @@
+// Where registers live. Two registers share a place when their lives do not touch; a life is the
+// span, in the order of block ranks, from the first to the last position where the register is
+// written, read, or live across a block. That is linear scan (Poletto and Sarkar 1999) with spans
+// instead of exact lives: a little larger, and sound for lanes that went different ways, since
+// each lane has its own storage in every place.
+#include <algorithm>
+#include <queue>
+
+#include "core/ptx/program.h"
+
+namespace tilescope::ptx {
+namespace {
+
+struct Reference {
+  std::uint32_t reg;
+  std::uint32_t pc;
+  bool write;
+  bool kills;  // a write that happens whenever the instruction is reached
+};
+
+struct Span {
+  std::uint32_t reg = 0;
+  std::uint32_t begin = ~0u, end = 0;
+  void cover(std::uint32_t at) {
+    begin = std::min(begin, at);
+    end = std::max(end, at);
+  }
+};
+
+bool is_register(const Operand& o) {
+  return o.kind == Operand::Kind::reg || o.kind == Operand::Kind::predicate ||
+         (o.kind == Operand::Kind::address && o.index != no_register);
+}
+
+class Lives {
+ public:
+  explicit Lives(Program& program) : program_(program) {
+    order();
+    collect();
+  }
+
+  std::vector<Span> spans() {
+    std::vector<Span> out;
+    std::vector<std::uint32_t> pinned;
+    for (const auto& [special, reg] : program_.specials) pinned.push_back(reg);
+    std::size_t i = 0;
+    while (i < references_.size()) {
+      std::size_t end = i;
+      while (end < references_.size() && references_[end].reg == references_[i].reg) ++end;
+      Span span = life(i, end);
+      if (std::find(pinned.begin(), pinned.end(), span.reg) != pinned.end()) {
+        span.begin = 0;  // filled before the first instruction, and never written again
+        span.end = static_cast<std::uint32_t>(program_.code.size());
+      }
+      out.push_back(span);
+      i = end;
+    }
+    return out;
+  }
+
+ private:
+  // Positions: instructions numbered in the order of their blocks' ranks.
+  void order() {
+    const auto& blocks = program_.blocks;
+    by_rank_.resize(blocks.size());
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) by_rank_[blocks[b].rank] = b;
+    start_.resize(blocks.size());
+    block_of_.resize(program_.code.size());
+    predecessors_.resize(blocks.size());
+    std::uint32_t at = 0;
+    for (std::uint32_t b : by_rank_) {
+      start_[b] = at;
+      at += blocks[b].end - blocks[b].first;
+      for (std::uint32_t pc = blocks[b].first; pc < blocks[b].end; ++pc) block_of_[pc] = b;
+      for (std::uint32_t to : blocks[b].next) predecessors_[to].push_back(b);
+    }
+    defined_.assign(blocks.size(), no_register);
+    live_in_.assign(blocks.size(), no_register);
+  }
+
+  void refer(const Operand& o, std::uint32_t pc, bool guarded) {
+    if (o.kind == Operand::Kind::vector) {
+      for (std::uint32_t e = 0; e < o.count; ++e) refer(program_.elements[o.index + e], pc, guarded);
+    } else if (is_register(o)) {
+      references_.push_back({o.index, pc, o.written, o.written && !guarded});
+    }
+  }
+
+  void collect() {
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      const Instruction& i = program_.code[pc];
+      if (i.guarded) references_.push_back({i.guard, pc, false, false});
+      for (std::uint32_t o = 0; o < i.count; ++o) {
+        refer(program_.operands_of(i)[o], pc, i.guarded);
+      }
+    }
+    // By register, then position; what an instruction reads comes before what it writes.
+    std::stable_sort(references_.begin(), references_.end(),
+                     [](const Reference& a, const Reference& b) {
+                       if (a.reg != b.reg) return a.reg < b.reg;
+                       if (a.pc != b.pc) return a.pc < b.pc;
+                       return a.write < b.write;
+                     });
+  }
+
+  std::uint32_t position(std::uint32_t pc) const {
+    const std::uint32_t b = block_of_[pc];
+    return start_[b] + (pc - program_.blocks[b].first);
+  }
+
+  // The life of the register that references [i, end) are about.
+  Span life(std::size_t i, std::size_t end) {
+    Span span;
+    span.reg = references_[i].reg;
+    std::vector<std::uint32_t> exposed;  // blocks that read it before they write it
+    std::uint32_t block = no_register;
+    bool killed = false;
+    for (; i < end; ++i) {
+      const Reference& r = references_[i];
+      span.cover(position(r.pc));
+      if (block_of_[r.pc] != block) {
+        block = block_of_[r.pc];
+        killed = false;
+      }
+      if (!r.write && !killed) exposed.push_back(block);
+      if (r.kills) {
+        killed = true;
+        defined_[block] = span.reg;
+      }
+    }
+    while (!exposed.empty()) {
+      const std::uint32_t b = exposed.back();
+      exposed.pop_back();
+      if (live_in_[b] == span.reg) continue;
+      live_in_[b] = span.reg;
+      span.cover(start_[b]);
+      if (b == 0) program_.undefined_at_start.push_back(span.reg);
+      for (std::uint32_t p : predecessors_[b]) {
+        span.cover(start_[p] + (program_.blocks[p].end - program_.blocks[p].first) - 1);
+        if (defined_[p] != span.reg) exposed.push_back(p);
+      }
+    }
+    return span;
+  }
+
+  Program& program_;
+  std::vector<Reference> references_;
+  std::vector<std::uint32_t> by_rank_, start_, block_of_;
+  std::vector<std::vector<std::uint32_t>> predecessors_;
+  std::vector<std::uint32_t> defined_, live_in_;  // of a block: the last register that was so
+};
+
+// One pool for each width, so that places never overlap by half.
+enum Pool { pool_128, pool_64, pool_32, pool_16, pool_predicate, pool_count };
+
+Pool pool_of(Type type) {
+  switch (bits_of(type)) {
+    case 1: return pool_predicate;
+    case 32: return pool_32;
+    case 64: return pool_64;
+    case 128: return pool_128;
+    default: return pool_16;
+  }
+}
+
+}  // namespace
+
+void place_registers(Program& program) {
+  std::vector<Span> spans = Lives(program).spans();
+  // The registers that are undefined at the start must not share the start with each other.
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.reg < b.reg;
+  });
+  std::vector<std::uint32_t> free[pool_count];
+  std::uint32_t used[pool_count] = {};
+  using Ending = std::pair<std::uint32_t, std::uint32_t>;  // end, register
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<Ending>> alive;
+  for (const Span& span : spans) {
+    while (!alive.empty() && alive.top().first < span.begin) {
+      const Register& gone = program.registers[alive.top().second];
+      free[pool_of(gone.type)].push_back(gone.place);
+      alive.pop();
+    }
+    Register& reg = program.registers[span.reg];
+    const Pool pool = pool_of(reg.type);
+    if (free[pool].empty()) {
+      reg.place = used[pool]++;
+    } else {
+      reg.place = free[pool].back();
+      free[pool].pop_back();
+    }
+    alive.push({span.end, span.reg});
+  }
+  constexpr std::uint32_t width[] = {16 * lanes, 8 * lanes, 4 * lanes, 2 * lanes};
+  std::uint32_t base[pool_count] = {};
+  std::uint32_t at = 0;
+  for (int pool = pool_128; pool < pool_predicate; ++pool) {
+    base[pool] = at;
+    at += used[pool] * width[pool];
+  }
+  program.register_bytes = at;
+  program.predicate_count = 1 + used[pool_predicate];
+  for (Register& reg : program.registers) {
+    if (reg.place == no_register) continue;
+    const Pool pool = pool_of(reg.type);
+    reg.place = pool == pool_predicate ? 1 + reg.place : base[pool] + reg.place * width[pool];
+  }
+}
+
+}  // namespace tilescope::ptx

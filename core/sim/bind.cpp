@@ -1,0 +1,259 @@
+// From decoded instructions to handlers and references.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/code.h"
+#include "core/sim/lanes/units.h"
+
+namespace tilescope::sim {
+namespace {
+
+using ptx::Field;
+using ptx::Instruction;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Unit;
+
+bool has_avx2() {
+#ifdef TILESCOPE_HAS_AVX2
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+class Binder {
+ public:
+  Binder(const ptx::Program& program, Bound& out) : program_(program), out_(out) {
+    out_.constants = program.constants;
+  }
+
+  bool run(Error& error) {
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      const Instruction& i = program_.code[pc];
+      Code c;
+      c.run = handler(i);
+      if (!c.run) {
+        error = {ErrorKind::unsupported,
+                 fmt::format("the simulator has no way to execute this form of '{}': {}",
+                             ptx::opcode(i.op).name, i.text),
+                 fmt::format("{}:{}", program_.module->name, i.line)};
+        return false;
+      }
+      c.ends_block = program_.ends_block[pc];
+      if (i.guarded) {
+        c.guard = program_.registers[i.guard].place;
+        c.guard_flip = i.guard_negated ? ~Mask{0} : 0;
+      }
+      operands(i, c);
+      out_.code.push_back(c);
+    }
+    return true;
+  }
+
+ private:
+  Handler handler(const Instruction& i) const {
+    const bool fast = has_avx2();
+    switch (i.unit) {
+#ifdef TILESCOPE_HAS_AVX2
+      case Unit::integer: return fast ? avx2::integer_handler(i) : base::integer_handler(i);
+      case Unit::floating: return fast ? avx2::floating_handler(i) : base::floating_handler(i);
+      case Unit::convert:
+        return fast ? avx2::convert_handler(program_, i) : base::convert_handler(program_, i);
+      case Unit::move: return fast ? avx2::move_handler(program_, i) : base::move_handler(program_, i);
+      case Unit::memory:
+        if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
+        return fast ? avx2::memory_handler(program_, i) : base::memory_handler(program_, i);
+#else
+      case Unit::integer: return base::integer_handler(i);
+      case Unit::floating: return base::floating_handler(i);
+      case Unit::convert: return base::convert_handler(program_, i);
+      case Unit::move: return base::move_handler(program_, i);
+      case Unit::memory:
+        if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
+        return base::memory_handler(program_, i);
+#endif
+      case Unit::control: return control_handler(i);
+      case Unit::barrier: return barrier_handler(i);
+      case Unit::warp: return warp_handler(i);
+    }
+    (void)fast;
+    return nullptr;
+  }
+
+  // A value that 32 lanes of 64 bits read.
+  Reference broadcast(std::uint64_t value) {
+    const std::size_t at = (out_.constants.size() + 63) / 64 * 64;
+    out_.constants.resize(at + sizeof value * lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+      std::memcpy(&out_.constants[at + l * sizeof value], &value, sizeof value);
+    }
+    return static_cast<Reference>(at) | constant_bit;
+  }
+
+  Reference value(const Operand& o) const {
+    switch (o.kind) {
+      case Operand::Kind::reg: return program_.registers[o.index].place;
+      case Operand::Kind::constant: return o.index | constant_bit;
+      // Forgotten results go to a place behind the registers.
+      case Operand::Kind::sink: return program_.register_bytes;
+      default: return nothing;
+    }
+  }
+
+  std::uint32_t predicate(const Operand& o) const {
+    return o.kind == Operand::Kind::predicate && o.index != ptx::no_register
+               ? program_.registers[o.index].place
+               : 0;
+  }
+
+  void read_predicate(const Operand& o, Code& c) const {
+    c.r = predicate(o);
+    c.flip = o.negated ? ~Mask{0} : 0;
+  }
+
+  void vector(const Operand& o, Code& c) {
+    c.target = static_cast<std::uint32_t>(out_.elements.size());
+    c.count = o.count;
+    for (std::uint32_t e = 0; e < o.count; ++e) {
+      const Operand& part = program_.elements[o.index + e];
+      out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
+    }
+  }
+
+  void address(const Instruction& i, const Operand& o, Code& c) const {
+    c.space = i.modifiers.space();
+    c.immediate = o.value;
+    c.width = static_cast<std::uint8_t>(ptx::bytes_of(i.modifiers.type()));
+    if (o.index == ptx::no_register) return;
+    c.a = program_.registers[o.index].place;
+    c.narrow_address = ptx::bits_of(o.type) == 32;
+  }
+
+  // cvta adds the distance of a space's window from 0 (core/ptx/program.h), or takes it away.
+  void convert_address(const Instruction& i, const Operand* o, Code& c) {
+    std::uint64_t distance = 0;
+    switch (i.modifiers.space()) {
+      case Space::shared: distance = ptx::shared_base; break;
+      case Space::local: distance = ptx::local_base; break;
+      case Space::param: distance = ptx::parameters_base; break;
+      default: break;
+    }
+    c.d = value(o[0]);
+    c.a = value(o[1]);
+    c.b = broadcast(i.modifiers.has(Field::to) ? 0 - distance : distance);
+  }
+
+  void convert(const Instruction& i, const Operand* o, Code& c) const {
+    const auto width = [&](const Operand& operand) {
+      const ptx::Type type = operand.kind == Operand::Kind::reg
+                                 ? program_.registers[operand.index].type
+                                 : operand.type;
+      return static_cast<std::uint8_t>(std::max(2, ptx::bytes_of(type)));
+    };
+    const ptx::Round integral = i.modifiers.integral();
+    Conversion how{};
+    how.from_register = width(o[1]);
+    how.to_register = width(o[0]);
+    how.round = integral == ptx::Round::none ? i.modifiers.round() : integral;
+    how.ftz = i.modifiers.has(Field::ftz);
+    how.sat = i.modifiers.has(Field::sat);
+    static_assert(sizeof how <= sizeof c.immediate);
+    std::memcpy(&c.immediate, &how, sizeof how);
+    c.d = value(o[0]);
+    c.a = value(o[1]);
+  }
+
+  void operands(const Instruction& i, Code& c) {
+    const Operand* o = program_.operands_of(i);
+    switch (i.op) {
+      case Op::setp:
+        c.p = predicate(o[0]);
+        c.q = predicate(o[1]);
+        c.a = value(o[2]);
+        c.b = value(o[3]);
+        if (i.count > 4) read_predicate(o[4], c);
+        return;
+      case Op::selp:
+        c.d = value(o[0]);
+        c.a = value(o[1]);
+        c.b = value(o[2]);
+        read_predicate(o[3], c);
+        return;
+      case Op::ld:
+      case Op::ldu:
+        vector(o[0], c);
+        address(i, o[1], c);
+        return;
+      case Op::st:
+        address(i, o[0], c);
+        vector(o[1], c);
+        return;
+      case Op::atom:
+        c.d = value(o[0]);
+        address(i, o[1], c);
+        c.b = value(o[2]);
+        if (i.count > 3) c.c = value(o[3]);
+        return;
+      case Op::red:
+        address(i, o[0], c);
+        c.b = value(o[1]);
+        return;
+      case Op::bra: c.target = o[0].index; return;
+      case Op::bar:
+      case Op::barrier:
+        c.a = value(o[0]);
+        if (i.count > 1) c.b = value(o[1]);
+        return;
+      case Op::shfl:
+        c.d = value(o[0]);
+        c.p = predicate(o[1]);
+        c.a = value(o[2]);
+        c.b = value(o[3]);
+        c.c = value(o[4]);
+        c.e = value(o[5]);
+        return;
+      case Op::vote:
+        c.p = predicate(o[0]);
+        c.d = value(o[0]);
+        read_predicate(o[1], c);
+        c.a = value(o[2]);
+        return;
+      case Op::cvta: convert_address(i, o, c); return;
+      case Op::cvt: convert(i, o, c); return;
+      case Op::mov:
+        c.width = static_cast<std::uint8_t>(ptx::bytes_of(i.modifiers.type()));
+        break;
+      default: break;
+    }
+    if (i.modifiers.type() == ptx::Type::pred) {  // and, or, xor, not, mov
+      c.p = predicate(o[0]);
+      read_predicate(o[1], c);
+      c.a = i.count > 2 ? predicate(o[2]) : 0;
+      c.b = i.count > 2 && o[2].negated ? ~Mask{0} : 0;
+      return;
+    }
+    if (i.op == Op::mov && o[1].kind == Operand::Kind::special) c.target = o[1].index;
+    if (i.op == Op::mov && o[0].kind == Operand::Kind::vector) vector(o[0], c);
+    if (i.op == Op::mov && o[1].kind == Operand::Kind::vector) vector(o[1], c);
+    Reference* const places[] = {&c.d, &c.a, &c.b, &c.c, &c.e};
+    for (std::uint32_t k = 0; k < i.count && k < std::size(places); ++k) *places[k] = value(o[k]);
+  }
+
+  const ptx::Program& program_;
+  Bound& out_;
+};
+
+}  // namespace
+
+Outcome<Bound> bind(const ptx::Program& program) {
+  Bound bound;
+  Error error;
+  if (!Binder(program, bound).run(error)) return error;
+  return bound;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,93 @@
+// Branches and the end of threads (PTX ISA 9.7.12), and how lanes wait for each other.
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/together.h"
+
+namespace tilescope::sim {
+
+Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
+  Warp& w = *x.warp;
+  wanted &= w.live;
+  if (!(wanted & ~m)) return Flow::next;
+  if (const Mask others = w.splits[x.split].mask & ~m) {
+    Split on;
+    on.pc = x.pc + 1;
+    on.mask = others;
+    w.splits.push_back(on);
+  }
+  Mask here = m;
+  for (std::uint32_t k = 0; k < w.splits.size();) {
+    const Split& other = w.splits[k];
+    if (k == x.split || other.pc != x.pc || other.wait != kind) {
+      ++k;
+      continue;
+    }
+    here |= other.mask;
+    w.splits.erase(w.splits.begin() + k);
+    if (k < x.split) --x.split;
+  }
+  Split& s = w.splits[x.split];
+  s.mask = here;
+  s.pc = x.pc;
+  const bool all = !(wanted & ~here);
+  s.wait = all ? Wait::none : kind;
+  s.wanted = all ? 0 : wanted;
+  return all ? Flow::moved : Flow::yield;
+}
+
+Flow end_lanes(Core& x, Mask m) {
+  Warp& w = *x.warp;
+  w.live &= ~m;
+  x.block->live_threads -= static_cast<std::uint32_t>(__builtin_popcount(m));
+  // Who waited for these lanes need not any more: each looks again when it is its turn.
+  for (Split& s : w.splits) {
+    if (s.wait == Wait::others || s.wait == Wait::aligned) s.wait = Wait::none;
+  }
+  Split& s = w.splits[x.split];
+  s.mask &= ~m;
+  if (s.mask) {
+    s.pc = x.pc + 1;
+  } else {
+    w.splits.erase(w.splits.begin() + x.split);
+  }
+  x.machine->finish_barriers(*x.block);
+  return Flow::yield;
+}
+
+namespace {
+
+Flow branch(Core& x, const Code& c, Mask m) {
+  Split& s = x.warp->splits[x.split];
+  if (m == s.mask) {
+    s.pc = c.target;
+    return Flow::moved;
+  }
+  s.mask &= ~m;
+  s.pc = x.pc + 1;
+  Split taken;
+  taken.pc = c.target;
+  taken.mask = m;
+  x.warp->splits.push_back(taken);
+  return Flow::yield;
+}
+
+Flow leave(Core& x, const Code&, Mask m) { return end_lanes(x, m); }
+
+Flow trap(Core& x, const Code&, Mask m) {
+  return x.machine->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
+}
+
+}  // namespace
+
+Handler control_handler(const ptx::Instruction& i) {
+  switch (i.op) {
+    case ptx::Op::bra: return branch;
+    case ptx::Op::ret:
+    case ptx::Op::exit: return leave;
+    case ptx::Op::trap: return trap;
+    default: return nullptr;
+  }
+}
+
+}  // namespace tilescope::sim

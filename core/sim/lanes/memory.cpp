@@ -1,0 +1,278 @@
+// ld and st (PTX ISA 9.7.9.8 to 9.7.9.11), in every space and vector width.
+//
+// The lanes that fall into one region are served together. Most accesses are one of two kinds: 32
+// lanes side by side, which is one copy, or anything else within one region, whose bounds and
+// alignment are checked for all lanes at once before the lanes are served one by one.
+#include <type_traits>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+
+namespace tilescope::sim::TILESCOPE_LANES {
+namespace {
+
+using ptx::Op;
+using ptx::Space;
+using ptx::Type;
+using u64 = std::uint64_t;
+
+// The lanes of an access that one region serves.
+struct Group {
+  Region* region = nullptr;
+  Mask mask = 0;
+  u64 offset[32];      // in the region
+  bool run = false;    // all 32 lanes, side by side
+};
+
+inline void addresses(const Core& x, const Code& c, u64* out) {
+  if (c.a == nothing) {
+    TILESCOPE_FOR_LANES(l) out[l] = c.immediate;
+  } else if (c.narrow_address) {
+    // Offsets of a 32-bit address are 32-bit: they wrap.
+    const auto* a = lane_array<std::uint32_t>(x, c.a);
+    const auto add = static_cast<std::uint32_t>(c.immediate);
+    TILESCOPE_FOR_LANES(l) out[l] = a[l] + add;
+  } else {
+    const auto* a = lane_array<u64>(x, c.a);
+    const u64 add = c.immediate;
+    TILESCOPE_FOR_LANES(l) out[l] = a[l] + add;
+  }
+}
+
+constexpr bool in_window(u64 address, u64 base) { return address - base < ptx::window_bytes; }
+
+// Where `address` of lane `lane` lies: the region, the address of its first byte for this lane,
+// how many bytes are the lane's, and how far into the region those begin.
+struct Place {
+  Region* region = nullptr;
+  u64 base = 0, size = 0, skip = 0;
+};
+
+inline Place place_of(Core& x, Space space, u64 address, int lane) {
+  if (space == Space::generic) {  // 5.1: windows of the generic address space
+    if (in_window(address, ptx::shared_base)) {
+      return {&x.block->shared, ptx::shared_base, x.block->shared.size(), 0};
+    }
+    if (in_window(address, ptx::local_base)) {
+      Place p = place_of(x, Space::local, 0, lane);
+      p.base = ptx::local_base;
+      return p;
+    }
+    if (in_window(address, ptx::parameters_base)) {
+      return {x.parameters, ptx::parameters_base, x.parameters->size(), 0};
+    }
+    space = Space::global;
+  }
+  switch (space) {
+    case Space::shared: return {&x.block->shared, 0, x.block->shared.size(), 0};
+    case Space::param: return {x.parameters, 0, x.parameters->size(), 0};
+    case Space::local:
+      return {&x.block->local, 0, x.local_bytes,
+              u64{x.warp->index * 32 + static_cast<std::uint32_t>(lane)} * x.local_bytes};
+    default: {
+      Region* region = find_region(x, address);
+      return region ? Place{region, region->base(), region->size(), 0} : Place{};
+    }
+  }
+}
+
+// The lanes of m that go where its first lane goes. False if that lane may not: then it is told.
+inline bool next_group(Core& x, const Code& c, Mask m, const u64* address, std::uint32_t bytes,
+                       Group& g, int& bad_lane) {
+  const int first = __builtin_ctz(m);
+  const Place p = place_of(x, c.space, address[first], first);
+  bad_lane = first;
+  if (!p.region || address[first] - p.base >= p.size) return false;
+  g.region = p.region;
+  g.run = false;
+  const u64 last = p.size - bytes;  // the highest offset that fits
+  if (p.size < bytes) return false;
+  if (p.region->kind() == Region::Kind::local) {
+    g.mask = 0;
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const int l = __builtin_ctz(rest);
+      const u64 offset = address[l] - p.base;
+      if (offset > last || (offset & (bytes - 1))) continue;
+      g.mask |= lane_bit[l];
+      g.offset[l] = offset + u64{x.warp->index * 32 + static_cast<std::uint32_t>(l)} * x.local_bytes;
+    }
+    return g.mask & lane_bit[first];
+  }
+  const u64 base = p.base, step = bytes;
+  u64 astray = 0, spread = 0, crooked = 0;
+  TILESCOPE_FOR_LANES(l) g.offset[l] = address[l] - base;
+  if (m == ~Mask{0}) {
+    const u64 start = g.offset[0];
+    for (int l = 0; l < 32; ++l) spread |= g.offset[l] ^ (start + static_cast<u64>(l) * step);
+    if (spread == 0 && start <= last && last - start >= 31 * step && (start & (step - 1)) == 0) {
+      g.mask = m;
+      g.run = true;
+      return true;
+    }
+    for (int l = 0; l < 32; ++l) {
+      astray |= static_cast<u64>(g.offset[l] > last);
+      crooked |= g.offset[l];
+    }
+    if (!astray && !(crooked & (bytes - 1))) {
+      g.mask = m;
+      return true;
+    }
+  }
+  g.mask = 0;
+  for (int l = 0; l < 32; ++l) {
+    const bool fits = g.offset[l] <= last && !(g.offset[l] & (bytes - 1));
+    g.mask |= fits ? lane_bit[l] : 0u;
+  }
+  g.mask &= m;
+  return g.mask & lane_bit[first];
+}
+
+// Does any byte of these lanes mean nothing? Accesses are aligned, so up to 8 bytes share one byte
+// of bits.
+inline bool any_undefined(const Group& g, std::uint32_t bytes) {
+  const std::uint8_t* bits = g.region->undefined_bits();
+  if (!bits) return false;
+  std::uint32_t found = 0;
+  const std::uint32_t in_byte = bytes >= 8 ? 0xffu : (1u << bytes) - 1;
+  for (Mask rest = g.mask; rest; rest &= rest - 1) {
+    const u64 offset = g.offset[__builtin_ctz(rest)];
+    for (std::uint32_t k = 0; k < bytes; k += 8) {
+      found |= static_cast<std::uint32_t>(bits[(offset + k) >> 3] >> (offset & 7)) & in_byte;
+    }
+  }
+  return found != 0;
+}
+
+// T lies in memory, R in the register.
+template <class T, class R>
+inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
+  const std::byte* data = g.region->data() + skip;
+  if (g.run && std::is_same_v<T, R> && skip == 0) {
+    // Reached for vectors too, but then their lanes lie `bytes` apart: see load().
+    std::memcpy(d, data + g.offset[0], 32 * sizeof(T));
+    return;
+  }
+  if (all) {
+    for (int l = 0; l < 32; ++l) {
+      T v;
+      std::memcpy(&v, data + g.offset[l], sizeof v);
+      d[l] = static_cast<R>(v);
+    }
+    return;
+  }
+  for (Mask rest = g.mask; rest; rest &= rest - 1) {
+    const int l = __builtin_ctz(rest);
+    T v;
+    std::memcpy(&v, data + g.offset[l], sizeof v);
+    d[l] = static_cast<R>(v);
+  }
+}
+
+template <class T, class R>
+Flow load(Core& x, const Code& c, Mask m) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
+  u64 address[32];
+  addresses(x, c, address);
+  while (m) {
+    Group g;
+    int bad = 0;
+    if (!next_group(x, c, m, address, bytes, g, bad)) {
+      return refuse_access(x, c, Access::load, bad, address[bad], bytes);
+    }
+    const bool all = g.mask == ~Mask{0};
+    if (c.count != 1) g.run = false;
+    for (std::uint32_t k = 0; k < c.count; ++k) {
+      const Reference d = x.elements[c.target + k];
+      if (d == nothing) continue;
+      fetch<T, R>(g, k * static_cast<std::uint32_t>(sizeof(T)), lane_array<R>(x, d), all);
+    }
+    if (any_undefined(g, bytes)) mark_loaded(x, c, g.mask, *g.region, g.offset);
+    m &= ~g.mask;
+  }
+  return Flow::next;
+}
+
+template <class T, class R>
+Flow store(Core& x, const Code& c, Mask m) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
+  u64 address[32];
+  addresses(x, c, address);
+  alignas(64) std::byte packed[32 * 32];
+  LaneData data;
+  data.width = bytes;
+  if (c.count == 1 && std::is_same_v<T, R>) {
+    data.bytes = reinterpret_cast<std::byte*>(lane_array<R>(x, x.elements[c.target]));
+  } else {
+    data.bytes = packed;
+    for (std::uint32_t k = 0; k < c.count; ++k) {
+      const R* r = lane_array<R>(x, x.elements[c.target + k]);
+      for (std::uint32_t l = 0; l < 32; ++l) {
+        const T v = static_cast<T>(r[l]);
+        std::memcpy(packed + l * bytes + k * sizeof(T), &v, sizeof v);
+      }
+    }
+  }
+  std::uint8_t undefined[32 * 32];
+  if (x.warp->undefined_registers) data.undefined = undefined_for_store(x, c, m, undefined);
+  const Writer first = Writer::of(x.block->number, x.warp->index * 32, x.pc);
+  while (m) {
+    Group g;
+    int bad = 0;
+    if (!next_group(x, c, m, address, bytes, g, bad) || g.region->read_only) {
+      return refuse_access(x, c, Access::store, bad, address[bad], bytes);
+    }
+    if (g.run) {
+      g.region->write_run(g.offset[0], data, first);
+    } else {
+      g.region->write_lanes(g.offset, g.mask, data, first);
+    }
+    m &= ~g.mask;
+  }
+  return Flow::next;
+}
+
+template <class T, class R>
+Handler access(const ptx::Instruction& i) {
+  return i.op == Op::st ? store<T, R> : load<T, R>;
+}
+
+// The memory type T in a register of `bits` bits.
+template <class T>
+Handler in_register(const ptx::Instruction& i, int bits) {
+  if constexpr (sizeof(T) <= 2) {
+    if (bits == 16) return access<T, std::uint16_t>(i);
+  }
+  if constexpr (sizeof(T) <= 4) {
+    if (bits == 32) return access<T, std::uint32_t>(i);
+  }
+  if constexpr (sizeof(T) <= 8) {
+    if (bits == 64) return access<T, u64>(i);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i) {
+  if (i.op != Op::ld && i.op != Op::ldu && i.op != Op::st) return nullptr;
+  const ptx::Operand& vector = program.operands_of(i)[i.op == Op::st ? 1 : 0];
+  const Type type = i.modifiers.type();
+  int bits = ptx::bits_of(type) < 16 ? 16 : ptx::bits_of(type);
+  for (std::uint32_t k = 0; k < vector.count; ++k) {
+    const ptx::Operand& e = program.elements[vector.index + k];
+    if (e.kind != ptx::Operand::Kind::reg) continue;
+    const int have = ptx::bits_of(program.registers[e.index].type);
+    bits = have < 16 ? 16 : have;
+  }
+  const bool is_signed = ptx::class_of(type) == ptx::Class::signed_integer;
+  switch (ptx::bits_of(type)) {
+    case 8: return is_signed ? in_register<std::int8_t>(i, bits) : in_register<std::uint8_t>(i, bits);
+    case 16: return is_signed ? in_register<std::int16_t>(i, bits) : in_register<std::uint16_t>(i, bits);
+    case 32: return is_signed && bits == 64 ? in_register<std::int32_t>(i, bits) : in_register<std::uint32_t>(i, bits);
+    case 64: return in_register<u64>(i, bits);
+    default: return nullptr;
+  }
+}
+
+}  // namespace tilescope::sim::TILESCOPE_LANES

@@ -1,0 +1,27 @@
+// What handlers ask of the machine, and what they do rarely: compiled once.
+#pragma once
+
+#include "core/sim/code.h"
+
+namespace tilescope::sim {
+
+enum class Access : std::uint8_t { load, store, atomic };
+
+// Reports that `lane` must not access `address`: out of bounds, misaligned, read-only.
+Flow refuse_access(Core& x, const Code& c, Access access, int lane, std::uint64_t address,
+                   std::uint32_t bytes);
+
+// After a load from a region with undefined bytes: marks the registers that got some.
+void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
+                 const std::uint64_t* offsets);
+
+// Which bytes of the registers about to be stored are undefined, lane after lane as they will lie
+// in memory; null if none is. `room` holds 32 lanes of 32 bytes.
+const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room);
+
+std::uint64_t dynamic_special(Core& x, ptx::Special special);
+
+// The region that holds an address of the grid (not shared, not local), or null.
+Region* find_region(Core& x, std::uint64_t address);
+
+}  // namespace tilescope::sim

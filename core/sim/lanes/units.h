@@ -1,0 +1,26 @@
+// The units' doors: each answers the handler of one instruction, or null where it has none.
+// One set for each way that the lanes' files are compiled.
+#pragma once
+
+#include "core/sim/code.h"
+
+namespace tilescope::sim {
+
+#define TILESCOPE_UNITS                                    \
+  Handler integer_handler(const ptx::Instruction& i);      \
+  Handler floating_handler(const ptx::Instruction& i);     \
+  Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i); \
+  Handler move_handler(const ptx::Program& program, const ptx::Instruction& i);    \
+  Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i);
+
+namespace base { TILESCOPE_UNITS }
+namespace avx2 { TILESCOPE_UNITS }
+#undef TILESCOPE_UNITS
+
+// These look at few lanes' values, or none: one compilation will do.
+Handler control_handler(const ptx::Instruction& i);
+Handler barrier_handler(const ptx::Instruction& i);
+Handler warp_handler(const ptx::Instruction& i);
+Handler atomic_handler(const ptx::Instruction& i);
+
+}  // namespace tilescope::sim

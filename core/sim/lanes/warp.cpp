@@ -1,0 +1,131 @@
+// Across the lanes of a warp: shfl.sync (PTX ISA 9.7.9.6), vote.sync (9.7.13.10), activemask.
+//
+// A .sync instruction waits until all lanes of its membermask that have not exited are here. Lanes
+// that execute it together may name different masks, each the set of its own group.
+#include <fmt/format.h>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/together.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Operation;
+using u32 = std::uint32_t;
+
+// Flow::next when everybody named in the lanes' masks is here.
+Flow gather(Core& x, Reference masks, Mask m) {
+  const u32* mask = lane_array<u32>(x, masks);
+  Mask wanted = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    wanted |= mask[lane];
+    if (!(mask[lane] >> lane & 1)) {
+      return x.machine->fault(x, lane, "not_a_member",
+                              "a lane executes this without being in its own membermask",
+                              fmt::format("a mask with bit {}", lane),
+                              fmt::format("0x{:08x}", mask[lane]));
+    }
+  }
+  return together(x, m, wanted, Wait::others);
+}
+
+template <Operation how>
+Flow shuffle(Core& x, const Code& c, Mask m) {
+  const Flow flow = gather(x, c.e, m);
+  if (flow != Flow::next) return flow;
+  const u32* a = lane_array<u32>(x, c.a);
+  const u32* b = lane_array<u32>(x, c.b);
+  const u32* clamp = lane_array<u32>(x, c.c);
+  u32 t[32];
+  Mask in_range = 0, strays = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    // The ISA's own names: the sub-segment of the lane, and how far it reaches.
+    const int segmask = static_cast<int>(clamp[lane] >> 8 & 31), cval = static_cast<int>(clamp[lane] & 31);
+    const int bval = static_cast<int>(b[lane] & 31);
+    const int min_lane = lane & segmask;
+    const int max_lane = min_lane | (cval & ~segmask);
+    int j = lane;
+    bool inside = false;
+    if (how == Operation::up) j = lane - bval, inside = j >= max_lane;
+    if (how == Operation::down) j = lane + bval, inside = j <= max_lane;
+    if (how == Operation::bfly) j = lane ^ bval, inside = j <= max_lane;
+    if (how == Operation::idx) j = min_lane | (bval & ~segmask), inside = j <= max_lane;
+    if (!inside) j = lane;
+    t[lane] = a[j];
+    in_range |= inside ? 1u << lane : 0u;
+    strays |= (m >> j & 1) ? 0u : 1u << lane;
+  }
+  base::blend(lane_array<u32>(x, c.d), t, m);
+  if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | (in_range & m);
+  // What comes from a lane that does not take part is undefined.
+  x.strays = strays & m;
+  if (x.strays) undefine(x, c.d, 4, x.strays);
+  return Flow::next;
+}
+
+// The lanes of m that name the same mask as lane `lane`.
+Mask group_of(const u32* mask, Mask m, int lane) {
+  Mask out = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int l = __builtin_ctz(rest);
+    if (mask[l] == mask[lane]) out |= 1u << l;
+  }
+  return out;
+}
+
+template <Operation how>
+Flow vote(Core& x, const Code& c, Mask m) {
+  const Flow flow = gather(x, c.a, m);
+  if (flow != Flow::next) return flow;
+  const u32* mask = lane_array<u32>(x, c.a);
+  const Mask yes = x.predicates[c.r] ^ c.flip;
+  u32 ballots[32] = {};
+  Mask result = 0;
+  for (Mask rest = m; rest;) {
+    const Mask group = group_of(mask, m, __builtin_ctz(rest));
+    const Mask said = yes & group;
+    const bool outcome = how == Operation::all   ? said == group
+                         : how == Operation::any ? said != 0
+                                                 : said == group || said == 0;
+    if (outcome) result |= group;
+    for (Mask lane = group; lane; lane &= lane - 1) ballots[__builtin_ctz(lane)] = said;
+    rest &= ~group;
+  }
+  if (how == Operation::ballot) {
+    base::blend(lane_array<u32>(x, c.d), ballots, m);
+  } else if (c.p) {
+    x.predicates[c.p] = (x.predicates[c.p] & ~m) | (result & m);
+  }
+  return Flow::next;
+}
+
+Flow active_mask(Core& x, const Code& c, Mask m) {
+  u32 t[32];
+  for (u32& v : t) v = m;
+  base::blend(lane_array<u32>(x, c.d), t, m);
+  return Flow::next;
+}
+
+}  // namespace
+
+Handler warp_handler(const ptx::Instruction& i) {
+  if (i.op == ptx::Op::activemask) return active_mask;
+  switch (i.modifiers.operation()) {
+    case Operation::up: return shuffle<Operation::up>;
+    case Operation::down: return shuffle<Operation::down>;
+    case Operation::bfly: return shuffle<Operation::bfly>;
+    case Operation::idx: return shuffle<Operation::idx>;
+    case Operation::all: return vote<Operation::all>;
+    case Operation::any: return vote<Operation::any>;
+    case Operation::uni: return vote<Operation::uni>;
+    case Operation::ballot: return vote<Operation::ballot>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,241 @@
+// Fitting a job to a program: what the launch may be, where memory lies, what the arguments are.
+// A job that does not fit is refused before anything runs, naming both sides.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+// Buffers lie far above everything else, each with at least a megabyte between it and the next, so
+// that an address past an end is nearest to the buffer that it came from. cudaMalloc promises 256
+// bytes of alignment.
+constexpr std::uint64_t buffers_base = 0x0000'7f00'0000'0000;
+constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
+
+bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
+  error = {kind, std::move(sentence), std::move(where)};
+  return false;
+}
+
+std::string shown(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+
+std::string shown(const ptx::Function& f) {
+  std::string out;
+  for (const ptx::Parameter& p : f.parameters) {
+    if (!out.empty()) out += ", ";
+    out += p.bytes == static_cast<std::uint32_t>(ptx::bytes_of(p.type))
+               ? fmt::format("{} {}", ptx::name_of(p.type), p.name)
+               : fmt::format("{} bytes {}", p.bytes, p.name);
+  }
+  return out.empty() ? "none" : out;
+}
+
+std::string about(const Buffer& b) {
+  std::string out(name_of(b.dtype));
+  for (std::size_t i = 0; i < b.shape.size(); ++i) {
+    out += fmt::format("{}{}", i ? "x" : " ", b.shape[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Machine::check_launch(Error& error) const {
+  const ptx::Program& p = program();
+  const std::string where = fmt::format("{}:{}", p.module->name, p.entry.line);
+  const Dim3 block = launch_.block, grid = launch_.grid;
+  const auto no = [&](std::string sentence) {
+    return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
+  };
+  if (block.count() == 0 || grid.count() == 0) {
+    return no(fmt::format("a launch of {} with grid {} and block {} has no threads", kernel_,
+                          shown(grid), shown(block)));
+  }
+  if (block.count() > 1024 || block.x > 1024 || block.y > 1024 || block.z > 64) {
+    return no(fmt::format("a block of {} threads {} is too large: at most 1024 threads, 1024 in x "
+                          "and y, 64 in z",
+                          block.count(), shown(block)));
+  }
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535 || grid.count() > most_blocks) {
+    return no(fmt::format("a grid of {} is too large: at most 2147483647 blocks, 65535 in y and z",
+                          shown(grid)));
+  }
+  const auto& asked = p.entry.required_block;
+  if (asked[0] && (asked[0] != block.x || asked[1] != block.y || asked[2] != block.z)) {
+    return no(fmt::format("{} asks for blocks of ({},{},{}) threads (.reqntid), but the launch has {}",
+                          kernel_, asked[0], asked[1], asked[2], shown(block)));
+  }
+  const auto& most = p.entry.maximum_block;
+  const std::uint64_t threads = std::uint64_t{most[0]} * most[1] * most[2];
+  if (most[0] && block.count() > threads) {
+    return no(fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
+                          kernel_, threads, block.count()));
+  }
+  const auto& pair = p.entry.required_cluster;
+  const Dim3 wanted = pair[0] ? Dim3{pair[0], pair[1], pair[2]} : Dim3{};
+  const Dim3 cluster = launch_.cluster.value_or(wanted);
+  if (pair[0] && cluster != wanted) {
+    return no(fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch "
+                          "has {}",
+                          kernel_, shown(wanted), shown(cluster)));
+  }
+  if (cluster.count() != 1) {
+    return refuse(error, ErrorKind::unsupported,
+                  fmt::format("clusters of more than one block are not simulated, but {} is to run "
+                              "in clusters of {}",
+                              kernel_, shown(cluster)),
+                  where);
+  }
+  const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
+  if (shared > options_.shared_limit) {
+    return no(fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more "
+                          "than the {} that a block can have",
+                          kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
+  }
+  if (p.code.size() > most_instructions) {
+    return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));
+  }
+  return true;
+}
+
+bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& error) {
+  const ptx::Function& entry = program().entry;
+  const std::string where = fmt::format("{}:{}", program().module->name, entry.line);
+  if (arguments.size() != entry.parameters.size()) {
+    return refuse(error, ErrorKind::mismatch,
+                  fmt::format("{} has {} parameter{} ({}), but the launch gives {} argument{}",
+                              kernel_, entry.parameters.size(),
+                              entry.parameters.size() == 1 ? "" : "s", shown(entry),
+                              arguments.size(), arguments.size() == 1 ? "" : "s"),
+                  where);
+  }
+  std::vector<std::byte> bytes(entry.parameter_bytes);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ptx::Parameter& p = entry.parameters[i];
+    Argument a = arguments[i];
+    if (a.bytes.size() != p.bytes) {
+      return refuse(error, ErrorKind::mismatch,
+                    fmt::format("parameter {} of {} ({}) has {} bytes ({}), but its argument has {}",
+                                i, kernel_, p.name, p.bytes, ptx::name_of(p.type), a.bytes.size()),
+                    where);
+    }
+    for (const Argument::Address& at : a.addresses) {
+      if (at.buffer >= shells_.size()) {
+        return refuse(error, ErrorKind::mismatch,
+                      fmt::format("argument {} of {} points to buffer number {}, but there are {}", i,
+                                  kernel_, at.buffer, shells_.size()),
+                      where);
+      }
+      if (std::uint64_t{at.at} + 8 > a.bytes.size()) {
+        return refuse(error, ErrorKind::mismatch,
+                      fmt::format("argument {} of {} has no room for an address at byte {}", i,
+                                  kernel_, at.at),
+                      where);
+      }
+      const std::uint64_t address =
+          regions_[first_buffer_ + at.buffer].base() + static_cast<std::uint64_t>(at.offset);
+      std::memcpy(a.bytes.data() + at.at, &address, sizeof address);
+    }
+    if (!a.bytes.empty()) std::memcpy(bytes.data() + p.offset, a.bytes.data(), a.bytes.size());
+  }
+  Region parameters(Region::Kind::parameters, "parameters", ptx::parameters_base, std::move(bytes));
+  parameters.read_only = true;
+  regions_[0] = std::move(parameters);
+  return true;
+}
+
+// Module variables with their initial values; what is not said is zero (PTX ISA 5.4.4).
+bool Machine::place_variables(Error& error) {
+  for (const ptx::Placed& placed : program().variables) {
+    const ptx::Variable& v = placed.variable;
+    const std::string where = fmt::format("{}:{}", program().module->name, v.line);
+    if (v.external) {
+      return refuse(error, ErrorKind::unsupported,
+                    fmt::format("the variable {} is declared elsewhere (.extern), and there is no "
+                                "other file to take it from",
+                                v.name),
+                    where);
+    }
+    std::vector<std::byte> bytes(v.bytes);
+    const auto width = static_cast<std::size_t>(ptx::bytes_of(v.type));
+    for (std::size_t i = 0; i < v.initial.size(); ++i) {
+      std::uint64_t value = v.initial[i].bits;
+      if (!v.initial[i].symbol.empty()) {
+        bool found = false;
+        for (const ptx::Placed& other : program().variables) {
+          if (other.variable.name != v.initial[i].symbol) continue;
+          value += other.address;
+          found = true;
+        }
+        if (!found) {
+          return refuse(error, ErrorKind::unsupported,
+                        fmt::format("{} is initialised with the address of {}, which is no variable",
+                                    v.name, v.initial[i].symbol),
+                        where);
+        }
+      }
+      std::memcpy(bytes.data() + i * width, &value, std::min(width, sizeof value));
+    }
+    Region r(Region::Kind::variable, std::string(v.name), placed.address, std::move(bytes));
+    r.read_only = v.space == ptx::Space::constant;
+    r.remember_writers(program().smallest_store);
+    regions_.push_back(std::move(r));
+  }
+  return true;
+}
+
+bool Machine::place_memory(std::vector<Buffer> buffers, Error& error) {
+  regions_.clear();
+  regions_.emplace_back();  // the parameters, when the addresses of the buffers are known
+  if (!place_variables(error)) return false;
+  first_buffer_ = regions_.size();
+  std::uint64_t base = buffers_base;
+  for (Buffer& b : buffers) {
+    const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+    if (b.undefined && b.bytes.empty()) b.bytes.resize(wanted);
+    if (b.bytes.size() != wanted) {
+      return refuse(error, ErrorKind::mismatch,
+                    fmt::format("buffer {} ({}) should have {} bytes, but has {}", b.name, about(b),
+                                wanted, b.bytes.size()),
+                    "");
+    }
+    Region r(Region::Kind::buffer, b.name, base, std::move(b.bytes));
+    r.about = about(b);
+    if (b.undefined) r.make_undefined();
+    r.remember_writers(program().smallest_store);
+    base = (base + r.size() + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
+    regions_.push_back(std::move(r));
+    b.bytes.clear();
+    shells_.push_back(std::move(b));
+  }
+  return true;
+}
+
+Outcome<Machine> Machine::load(Job job, Options options) {
+  Outcome<ptx::Module> module = ptx::parse_module(job.program.name, std::move(job.program.ptx));
+  if (!module.ok()) return module.error();
+  auto shared = std::make_shared<const ptx::Module>(std::move(*module));
+  Outcome<const ptx::Function*> entry = shared->entry(job.launch.entry);
+  if (!entry.ok()) return entry.error();
+  Outcome<ptx::Program> program = ptx::decode(shared, **entry);
+  if (!program.ok()) return program.error();
+  Outcome<Bound> bound = bind(*program);
+  if (!bound.ok()) return bound.error();
+  Machine m;
+  m.image_ = std::make_shared<const Image>(Image{std::move(*program), std::move(*bound)});
+  m.kernel_ = std::string(m.program().entry.name);
+  m.launch_ = job.launch;
+  m.options_ = options;
+  m.total_ = job.launch.grid.count();
+  Error error;
+  if (!m.check_launch(error) || !m.place_memory(std::move(job.buffers), error) ||
+      !m.place_arguments(job.arguments, error)) {
+    return error;
+  }
+  return m;
+}
+
+}  // namespace tilescope::sim

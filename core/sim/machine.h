@@ -1,0 +1,109 @@
+// The device model: runs a grid of a decoded PTX entry, as the chip would, and says what is wrong.
+//
+//   Outcome<Machine> m = Machine::load(std::move(job));
+//   while (m->run(1'000'000) == RunState::running) show(m->progress());
+//
+// run() executes about as many warp instructions as it is given and comes back: no thread, no
+// callback. Calling it again goes on; not calling it again cancels. Everything that a run has
+// become is in the Machine, by value: a copy of it is a checkpoint, and continuing a copy gives the
+// same run, bit for bit.
+//
+// How it goes. Blocks start in order and stay resident until their threads have exited; a block
+// that has used up its turn lets the next one go on, or start. Inside a block warps take turns,
+// inside a warp its splits (core/sim/state.h). Of the splits of a warp that are ready, the one
+// that is furthest behind runs, so that they meet again (core/ptx/flow.cpp); but none waits for
+// ever while another spins: every Options::split_turn instructions the one that waited longest
+// runs. Nothing ready in a block whose threads have not all exited is a deadlock, and a fault.
+//
+// Undefined values. A byte that nobody wrote is undefined, in registers and memory, and what is
+// computed from it is. That is no fault until it decides something: whether an instruction
+// executes, an address, which lanes take part; or until it lies in a buffer at the end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ptx/program.h"
+#include "core/run/job.h"
+#include "core/sim/code.h"
+#include "core/sim/options.h"
+#include "core/sim/state.h"
+
+namespace tilescope::sim {
+
+class Machine {
+ public:
+  // Reads and decodes the PTX, fits the launch and its arguments to the entry, lays out memory.
+  static Outcome<Machine> load(Job job, Options options = {});
+
+  RunState run(std::uint64_t budget);
+
+  Progress progress() const;
+  const std::vector<Report>& reports() const { return reports_; }
+  // The buffers of the job with their bytes of now.
+  std::vector<Buffer> buffers() const;
+  // Who wrote this byte of this buffer last.
+  std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
+
+  const ptx::Program& program() const { return image_->program; }
+  const Launch& launch() const { return launch_; }
+  const std::vector<Block>& blocks() const { return blocks_; }  // the resident ones
+
+  // For handlers.
+  Flow fault(const Core& x, int lane, std::string kind, std::string sentence, std::string expected,
+             std::string found);
+  Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
+  // The region of the grid nearest to an address; null where there is none.
+  const Region* nearest_region(std::uint64_t address) const;
+  const std::vector<Region>& regions() const { return regions_; }
+  void finish_barriers(Block& block);  // after arrivals and exits
+  std::uint64_t instructions() const { return instructions_; }
+
+ private:
+  // What never changes while a program runs.
+  struct Image {
+    ptx::Program program;
+    Bound bound;
+  };
+
+  // launch.cpp
+  bool check_launch(Error& error) const;
+  bool place_memory(std::vector<Buffer> buffers, Error& error);
+  bool place_variables(Error& error);
+  bool place_arguments(const std::vector<Argument>& arguments, Error& error);
+
+  // machine.cpp
+  void start_block(Block& block, std::uint64_t number);
+  void fill_specials(Block& block, Warp& warp);
+  void next_turn();
+  RunState run_block(Block& block, std::uint64_t& budget);
+  std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
+  std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end);
+  int choose_split(Warp& warp, bool oldest);
+  Core core_of(Block& block, Warp& warp);
+  void finish_grid();
+
+  // deadlock.cpp
+  void report_deadlock(const Block& block);
+
+  std::shared_ptr<const Image> image_;
+  std::string kernel_;
+  Launch launch_;
+  Options options_;
+  std::vector<Buffer> shells_;  // the job's buffers without their bytes
+  std::vector<Region> regions_;  // parameters, variables, buffers: by ascending address
+  std::size_t first_buffer_ = 0;
+
+  std::vector<Block> blocks_;
+  std::uint64_t started_ = 0, finished_ = 0, total_ = 0;
+  std::size_t current_ = 0;         // resident block whose turn it is
+  std::uint64_t turn_left_ = 0;
+  std::uint64_t instructions_ = 0;
+  std::uint64_t clock_ = 0;         // of choices between splits
+  std::vector<Report> reports_;
+  RunState state_ = RunState::running;
+};
+
+}  // namespace tilescope::sim

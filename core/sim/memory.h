@@ -1,0 +1,97 @@
+// Bytes with a memory of their own: what lies where, which bytes mean nothing yet, who wrote them.
+//
+// A Region is one range of addresses: a buffer, a variable, the parameters, a block's shared
+// memory, its threads' local memory. Every byte that a kernel writes is written by
+// Region::write_lanes() or Region::write(): nothing else changes bytes after the launch, so bounds,
+// undefined bytes, writers, and whatever is to be known of writes later, see all of them.
+//
+// Undefined bytes are a bit each, kept only where there can be some. Writers are 8 bytes for each
+// grain, the smallest store of the entry, in pages made when first written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilescope::sim {
+
+using Mask = std::uint32_t;  // one bit a lane
+constexpr int lanes = 32;
+
+// Who wrote: block (31 bits), thread in the block (10), instruction (23). 0 is nobody.
+struct Writer {
+  std::uint64_t bits = 0;
+  static Writer of(std::uint64_t block, std::uint32_t thread, std::uint32_t pc) {
+    return {block << 33 | std::uint64_t{thread} << 23 | (pc + 1)};
+  }
+  Writer lane(std::uint32_t n) const { return {bits + (std::uint64_t{n} << 23)}; }
+  explicit operator bool() const { return bits != 0; }
+  std::uint64_t block() const { return bits >> 33; }
+  std::uint32_t thread() const { return bits >> 23 & 0x3ff; }
+  std::uint32_t pc() const { return static_cast<std::uint32_t>(bits & 0x7fffff) - 1; }
+};
+constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
+constexpr std::uint32_t most_instructions = (1u << 23) - 2;
+
+// One value of every lane on its way to or from memory: `width` bytes a lane, lane after lane.
+// `undefined` has a byte for each of them, or is null where all are defined.
+struct LaneData {
+  std::byte* bytes = nullptr;
+  const std::uint8_t* undefined = nullptr;
+  std::uint32_t width = 0;
+};
+
+class Region {
+ public:
+  enum class Kind : std::uint8_t { buffer, variable, parameters, shared, local };
+
+  Region() = default;
+  Region(Kind kind, std::string name, std::uint64_t base, std::vector<std::byte> bytes);
+
+  Kind kind() const { return kind_; }
+  const std::string& name() const { return name_; }
+  std::uint64_t base() const { return base_; }
+  std::uint64_t size() const { return bytes_.size(); }
+  bool read_only = false;
+  std::string about;  // "f32 32x32": for sentences
+
+  const std::byte* data() const { return bytes_.data(); }
+  // One bit a byte, 1 for undefined; null where every byte is defined.
+  const std::uint8_t* undefined_bits() const { return undefined_.empty() ? nullptr : undefined_.data(); }
+
+  void make_undefined();                     // all bytes, as before anybody wrote
+  void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
+
+  bool is_undefined(std::uint64_t offset) const {
+    return !undefined_.empty() && (undefined_[offset >> 3] >> (offset & 7) & 1);
+  }
+  bool any_undefined(std::uint64_t offset, std::uint64_t bytes) const;
+  Writer writer(std::uint64_t offset) const;
+
+  // The write hook. Offsets are inside the region (the caller has checked); `first` is lane 0's
+  // writer. Lanes are written in order, so the highest lane wins where they collide.
+  void write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data, Writer first);
+  // The same for all 32 lanes one after the other from `offset`.
+  void write_run(std::uint64_t offset, const LaneData& data, Writer first);
+  void write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
+             std::uint32_t bytes, Writer writer);
+
+  std::vector<std::byte> take_bytes() { return std::move(bytes_); }
+
+ private:
+  void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes, Writer writer);
+  std::uint64_t& writer_slot(std::uint64_t grain_index);
+
+  static constexpr std::uint32_t page_grains = 4096;
+  Kind kind_ = Kind::buffer;
+  std::string name_;
+  std::uint64_t base_ = 0;
+  std::vector<std::byte> bytes_;
+  std::vector<std::uint8_t> undefined_;
+  std::uint32_t grain_shift_ = 0;
+  bool remembers_ = false;
+  std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,22 @@
+// How a run is to go, beyond its inputs. Same inputs and options: same run, bit for bit.
+#pragma once
+
+#include <cstdint>
+
+namespace tilescope::sim {
+
+struct Options {
+  // Blocks that are alive together; more start as these end. Bounds the memory of a run. Blocks
+  // that wait for each other through global memory need to be resident together, as on a chip.
+  std::uint32_t resident_blocks = 148;
+  // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
+  std::uint32_t warp_turn = 4096;
+  std::uint32_t block_turn = 1u << 20;
+  // Instructions that one split of a warp may run while others of its warp could.
+  std::uint32_t split_turn = 1024;
+  // Shared memory that a block may have, and blocks that a machine has processors for.
+  std::uint32_t shared_limit = 232448;  // 227 KiB: compute capability 9.0 and 10.0
+  std::uint32_t processors = 148;
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,191 @@
+// What handlers ask for rarely: sentences about bad accesses, marks of undefined loads, clocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/lanes/services.h"
+#include "core/sim/machine.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+using ptx::Space;
+using u64 = std::uint64_t;
+
+// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"
+std::string_view opcode_text(std::string_view text) {
+  if (!text.empty() && text[0] == '@') {
+    const std::size_t blank = text.find_first_of(" \t");
+    text = text.substr(std::min(text.size(), text.find_first_not_of(" \t", blank)));
+  }
+  return text.substr(0, text.find_first_of(" \t\n"));
+}
+
+std::string described(const Region& r) {
+  switch (r.kind()) {
+    case Region::Kind::shared: return fmt::format("the block's shared memory ({} bytes)", r.size());
+    case Region::Kind::local: return "the thread's local memory";
+    case Region::Kind::parameters: return fmt::format("the kernel's parameters ({} bytes)", r.size());
+    case Region::Kind::variable: return fmt::format("the variable {} ({} bytes)", r.name(), r.size());
+    case Region::Kind::buffer:
+      return fmt::format("buffer {} ({}, {} bytes)", r.name(), r.about, r.size());
+  }
+  return "";
+}
+
+std::string bytes_text(u64 n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
+
+// Where `bytes` bytes at `offset` lie with respect to `size` bytes of something called `name`;
+// offsets below 0 are two's complement.
+std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::string& name) {
+  const auto below = static_cast<std::int64_t>(offset);
+  if (below < 0) return fmt::format("{} before the start of {}", bytes_text(0 - offset), name);
+  if (offset < size) return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
+  if (offset == size) return fmt::format("directly behind the end of {}", name);
+  return fmt::format("{} past the end of {}", bytes_text(offset - size), name);
+}
+
+struct Where {
+  const Region* region = nullptr;
+  u64 offset = 0;
+  u64 size = 0;  // that the lane may use
+};
+
+Where where(const Core& x, Space space, u64 address) {
+  const Block& b = *x.block;
+  if (space == Space::generic) {
+    if (address - ptx::shared_base < ptx::window_bytes) return {&b.shared, address - ptx::shared_base, b.shared.size()};
+    if (address - ptx::local_base < ptx::window_bytes) return {&b.local, address - ptx::local_base, x.local_bytes};
+    if (address - ptx::parameters_base < ptx::window_bytes) {
+      return {x.parameters, address - ptx::parameters_base, x.parameters->size()};
+    }
+  }
+  if (space == Space::shared) return {&b.shared, address, b.shared.size()};
+  if (space == Space::local) return {&b.local, address, x.local_bytes};
+  if (space == Space::param) return {x.parameters, address, x.parameters->size()};
+  const Region* r = x.machine->nearest_region(address);
+  return r ? Where{r, address - r->base(), r->size()} : Where{};
+}
+
+}  // namespace
+
+Region* find_region(Core& x, u64 address) {
+  Region& guess = x.regions[x.last_region];
+  if (address - guess.base() < guess.size()) return &guess;
+  Region* end = x.regions + x.region_count;
+  Region* next = std::upper_bound(x.regions, end, address,
+                                  [](u64 a, const Region& r) { return a < r.base(); });
+  if (next == x.regions) return nullptr;
+  Region* r = next - 1;
+  if (address - r->base() >= r->size()) return nullptr;
+  x.last_region = static_cast<std::uint32_t>(r - x.regions);
+  return r;
+}
+
+Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
+                   std::uint32_t bytes) {
+  const ptx::Instruction& i = x.machine->program().code[x.pc];
+  const char* verb = access == Access::load ? "reads" : access == Access::store ? "writes" : "updates";
+  const std::string what =
+      fmt::format("{} {} {} at 0x{:x}", opcode_text(i.text), verb, bytes_text(bytes), address);
+  const Where w = where(x, c.space, address);
+  const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
+  if (inside && w.region->read_only && access != Access::load) {
+    return x.machine->fault(x, lane, "read_only",
+                            fmt::format("{}, which is {}: it cannot be written", what, described(*w.region)),
+                            "memory that can be written", described(*w.region));
+  }
+  if (inside) {
+    return x.machine->fault(
+        x, lane, "misaligned",
+        fmt::format("{}, byte {} of {}, which is no multiple of {}", what, w.offset,
+                    described(*w.region), bytes),
+        fmt::format("an address that is a multiple of {}", bytes),
+        fmt::format("0x{:x}, {} too far", address, address % bytes));
+  }
+  constexpr u64 far = u64{1} << 32;
+  if (!w.region || (w.offset > far && 0 - w.offset > far)) {
+    return x.machine->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("{}, which lies in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),
+        "an address in a buffer of the launch", fmt::format("0x{:x}", address));
+  }
+  const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
+  return x.machine->fault(x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
+                          fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0,
+                                      described(*w.region)),
+                          found);
+}
+
+void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64* offsets) {
+  const ptx::Program& program = x.machine->program();
+  const ptx::Instruction& i = program.code[x.pc];
+  const ptx::Operand& vector = program.operands_of(i)[0];
+  const int element = c.width;
+  for (std::uint32_t e = 0; e < c.count; ++e) {
+    const Reference d = x.elements[c.target + e];
+    if (d == nothing) continue;
+    const ptx::Type type = program.registers[program.elements[vector.index + e].index].type;
+    const int width = std::max(2, ptx::bytes_of(type));
+    std::uint8_t* hidden = shadow(x, d);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const int l = __builtin_ctz(rest);
+      bool sign = false;
+      for (int k = 0; k < element; ++k) {
+        const u64 at = offsets[l] + e * static_cast<u64>(element) + static_cast<u64>(k);
+        sign = region.is_undefined(at);
+        hidden[l * width + k] = sign ? 0xff : 0;
+        if (!sign || x.warp->origin.known) continue;
+        x.warp->origin = {true, x.pc, static_cast<std::uint32_t>(l), at, region.kind(), 0};
+        if (region.kind() == Region::Kind::buffer || region.kind() == Region::Kind::variable) {
+          x.warp->origin.region = static_cast<std::uint32_t>(&region - x.regions);
+        }
+        if (region.kind() == Region::Kind::local && x.local_bytes) {
+          x.warp->origin.offset = at % x.local_bytes;
+        }
+      }
+      const bool extends = ptx::class_of(i.modifiers.type()) == ptx::Class::signed_integer;
+      for (int k = element; k < width; ++k) hidden[l * width + k] = extends && sign ? 0xff : 0;
+    }
+    recount(x, d, width);
+  }
+}
+
+const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room) {
+  const ptx::Program& program = x.machine->program();
+  const ptx::Operand& vector = program.operands_of(program.code[x.pc])[1];
+  const std::size_t element = c.width;
+  std::memset(room, 0, 32 * 32);
+  bool any = false;
+  for (std::uint32_t e = 0; e < c.count; ++e) {
+    const ptx::Operand& part = program.elements[vector.index + e];
+    if (part.kind != ptx::Operand::Kind::reg) continue;
+    const int width = std::max(2, ptx::bytes_of(program.registers[part.index].type));
+    const Reference r = x.elements[c.target + e];
+    if (!has_undefined(x, r, width)) continue;
+    const std::uint8_t* hidden = shadow(x, r);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const auto l = static_cast<std::size_t>(__builtin_ctz(rest));
+      for (std::size_t k = 0; k < element; ++k) {
+        const std::uint8_t v = hidden[l * static_cast<std::size_t>(width) + k];
+        room[(l * c.count + e) * element + k] = v;
+        any = any || v;
+      }
+    }
+  }
+  return any ? room : nullptr;
+}
+
+// One instruction is one tick of the clock; a tick is one nanosecond of the timer.
+std::uint64_t dynamic_special(Core& x, ptx::Special special) {
+  const u64 now = x.machine->instructions();
+  switch (special) {
+    case ptx::Special::clock_hi:
+    case ptx::Special::globaltimer_hi: return now >> 32;
+    default: return now;
+  }
+}
+
+}  // namespace tilescope::sim

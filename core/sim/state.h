@@ -1,0 +1,82 @@
+// What a running grid is made of: blocks of warps of splits. Plain values, addressed by index, so
+// that copying a Machine is a checkpoint.
+//
+//   Block   shared memory, barriers, the registers of all its warps
+//   Warp    32 lanes; `live` are those that exist and have not exited
+//   Split   lanes of a warp that go together: one program counter, one set of lanes. A warp starts
+//           with one. A branch that lanes take differently makes two; two at the same instruction
+//           become one again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/run/job.h"
+#include "core/sim/memory.h"
+
+namespace tilescope::sim {
+
+enum class Wait : std::uint8_t {
+  none,     // ready to go on
+  aligned,  // at an instruction that all live lanes of the warp must reach together
+  others,   // at a .sync instruction whose other lanes are still to come
+  barrier,  // arrived at a barrier of the block
+};
+
+struct Split {
+  std::uint32_t pc = 0;
+  Mask mask = 0;
+  Wait wait = Wait::none;
+  std::uint8_t barrier = 0;   // which, while Wait::barrier
+  Mask wanted = 0;            // lanes it waits for, while Wait::others or Wait::aligned
+  std::uint64_t ran = 0;      // when it last had a turn: the scheduler's fairness
+};
+
+// Where an undefined value last came into a warp's registers: for the fault that it may end in.
+struct Origin {
+  bool known = false;
+  std::uint32_t pc = 0;
+  std::uint32_t lane = 0;
+  std::uint64_t offset = 0;
+  Region::Kind kind = Region::Kind::buffer;
+  std::uint32_t region = 0;  // index into the machine's global regions, for buffers and variables
+};
+
+struct Warp {
+  std::uint32_t index = 0;  // in its block
+  Mask live = 0;
+  std::vector<Split> splits;
+  // Registers with at least one undefined byte in a lane: while there are none, instructions run
+  // without looking for undefined values.
+  std::uint32_t undefined_registers = 0;
+  Origin origin;
+};
+
+// One of a block's 16 barriers (PTX ISA 9.7.13.1).
+struct Barrier {
+  std::uint32_t arrived = 0;   // threads, of the round that is open
+  std::uint32_t expected = 0;  // threads; 0: all of the block
+  std::uint32_t opened_at = 0;  // instruction that arrived first
+};
+
+struct Block {
+  std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
+  Dim3 index;
+  std::vector<Warp> warps;
+  std::uint32_t live_threads = 0;
+  std::uint32_t next_warp = 0;  // whose turn it is
+  std::array<Barrier, 16> barriers;
+
+  std::vector<std::byte> registers;          // of all warps, one file after the other
+  std::vector<std::uint32_t> predicates;     // masks, likewise
+  std::vector<std::uint8_t> undefined;       // a byte for each byte of `registers`; empty until
+                                             // the first undefined value
+  std::vector<std::uint8_t> undefined_units;  // of each 64 bytes of `registers`: any?
+  std::vector<std::uint32_t> undefined_predicates;
+
+  Region shared;  // static, then dynamic
+  Region local;   // thread after thread
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,41 @@
+// A simulator test in one text file: a PTX program, its launch, and what must come of it.
+//
+//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1   (grid and block: up to x,y,z)
+//   // buffer: X f32 4x16 = 0..63           (values of the first elements; the rest is 0)
+//   // buffer: Y f32 64 = undefined
+//   // arg: X        // arg: X+16        // arg: i32 7        // arg: f32 1.5
+//   // expect: Y = 0 2 4 61*0
+//   // expect-fault: out_of_bounds | sentence, or a part of it
+//   // expect-site: PTX line 21, block (0,0,0), warp 0, lane 3
+//   // expect-note: unwritten | 12 of the 128 bytes
+//   // expect-error: unsupported | sentence, or a part of it | where
+//
+// Values: numbers; `n*v` for v n times; `a..b` for the integers from a to b; 0x... are an element's
+// bits. `expect` compares the first elements, bit for bit except that a NaN may be written `nan`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/run/job.h"
+
+namespace tilescope::test {
+
+struct Expectation {
+  std::string buffer;
+  std::vector<std::byte> bytes;
+};
+
+struct SimProgram {
+  Job job;
+  std::uint64_t step = 0;  // instructions a call of run(); 0: all at once
+  std::vector<Expectation> memory;
+  std::string fault, fault_text, site;
+  std::string note, note_text;
+  std::string error, error_text, error_where;
+  std::string mistake;  // what is wrong with the test file itself
+};
+
+SimProgram read_program(const std::string& path);
+
+}  // namespace tilescope::test

@@ -1,0 +1,100 @@
+// Runs every program of tests/sim/programs and compares what became of it with what its text says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "core/sim/device.h"
+#include "tests/sim/program.h"
+
+namespace tilescope {
+namespace {
+
+std::vector<std::string> programs() {
+  std::vector<std::string> out;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(TILESCOPE_TESTS_DIR "/programs")) {
+    if (file.path().extension() == ".ptx") {
+      out.push_back(std::filesystem::relative(file.path(), TILESCOPE_TESTS_DIR "/programs").string());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+class Program : public testing::TestWithParam<std::string> {};
+
+bool is_nan(DType type, const std::byte* at) {
+  return is_float(type) && load_element(type, at) != load_element(type, at);
+}
+
+void compare(const Buffer& buffer, const test::Expectation& expected) {
+  const std::size_t width = bytes_of(buffer.dtype);
+  for (std::size_t at = 0; at < expected.bytes.size(); at += width) {
+    const std::byte* found = buffer.bytes.data() + at;
+    const std::byte* wanted = expected.bytes.data() + at;
+    std::uint64_t found_bits = 0, wanted_bits = 0;
+    std::memcpy(&found_bits, found, width);
+    std::memcpy(&wanted_bits, wanted, width);
+    EXPECT_EQ(found_bits, wanted_bits)
+        << std::hex << "bits 0x" << found_bits << ", wanted 0x" << wanted_bits << std::dec << "; "
+        << buffer.name << "[" << at / width << "] is " << load_element(buffer.dtype, found)
+        << ", wanted " << load_element(buffer.dtype, wanted);
+    if (is_nan(buffer.dtype, wanted)) EXPECT_TRUE(is_nan(buffer.dtype, found));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_P(Program, DoesWhatItsTextSays) {
+  test::SimProgram p = test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + GetParam());
+  ASSERT_EQ(p.mistake, "");
+  ASSERT_FALSE(p.memory.empty() && p.fault.empty() && p.error.empty()) << "it expects nothing";
+  sim::SimDevice device;
+  Outcome<std::unique_ptr<Execution>> run = device.start(p.job);
+  if (!p.error.empty()) {
+    ASSERT_FALSE(run.ok()) << "it should have been refused";
+    EXPECT_EQ(name_of(run.error().kind), p.error);
+    EXPECT_NE(run.error().sentence.find(p.error_text), std::string::npos) << run.error().sentence;
+    if (!p.error_where.empty()) EXPECT_EQ(run.error().where, p.error_where);
+    return;
+  }
+  ASSERT_TRUE(run.ok()) << run.error().where << ": " << run.error().sentence;
+  Execution& execution = **run;
+  RunState state = RunState::running;
+  const std::uint64_t budget = p.step ? p.step : 20'000'000;
+  for (std::uint64_t used = 0; state == RunState::running && used < 20'000'000; used += budget) {
+    state = execution.advance(budget);
+  }
+  ASSERT_NE(state, RunState::running) << "it does not end";
+  const std::vector<Report>& reports = execution.reports();
+  if (p.fault.empty()) {
+    ASSERT_EQ(state, RunState::done) << reports.back().kind << ": " << reports.back().sentence << " [" << reports.back().expected
+                                     << " | " << reports.back().found << "] " << text(reports.back().site);
+  } else {
+    ASSERT_EQ(state, RunState::fault);
+    EXPECT_EQ(reports.back().kind, p.fault);
+    EXPECT_NE(reports.back().sentence.find(p.fault_text), std::string::npos) << reports.back().sentence;
+    EXPECT_NE(text(reports.back().site).find(p.site), std::string::npos) << text(reports.back().site);
+  }
+  if (!p.note.empty()) {
+    ASSERT_FALSE(reports.empty()) << "there is no note";
+    EXPECT_EQ(reports.back().kind, p.note);
+    EXPECT_NE(reports.back().sentence.find(p.note_text), std::string::npos) << reports.back().sentence;
+  }
+  for (const test::Expectation& expected : p.memory) {
+    for (const Buffer& b : execution.buffers()) {
+      if (b.name == expected.buffer) compare(b, expected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Program, testing::ValuesIn(programs()), [](const auto& info) {
+  std::string name = info.param.substr(0, info.param.size() - 4);
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+});
+
+}  // namespace
+}  // namespace tilescope
