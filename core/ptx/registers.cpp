@@ -41,18 +41,11 @@ class Lives {
 
   std::vector<Span> spans() {
     std::vector<Span> out;
-    std::vector<std::uint32_t> pinned;
-    for (const auto& [special, reg] : program_.specials) pinned.push_back(reg);
     std::size_t i = 0;
     while (i < references_.size()) {
       std::size_t end = i;
       while (end < references_.size() && references_[end].reg == references_[i].reg) ++end;
-      Span span = life(i, end);
-      if (std::find(pinned.begin(), pinned.end(), span.reg) != pinned.end()) {
-        span.begin = 0;  // filled before the first instruction, and never written again
-        span.end = static_cast<std::uint32_t>(program_.code.size());
-      }
-      out.push_back(span);
+      out.push_back(is_special(references_[i].reg) ? whole(references_[i].reg) : life(i, end));
       i = end;
     }
     return out;
@@ -106,6 +99,17 @@ class Lives {
   std::uint32_t position(std::uint32_t pc) const {
     const std::uint32_t b = block_of_[pc];
     return start_[b] + (pc - program_.blocks[b].first);
+  }
+
+  bool is_special(std::uint32_t reg) const {
+    for (const auto& [special, place] : program_.specials) {
+      if (place == reg) return true;
+    }
+    return false;
+  }
+  // A special register is filled before the first instruction, and never written again.
+  Span whole(std::uint32_t reg) const {
+    return {reg, 0, static_cast<std::uint32_t>(program_.code.size())};
   }
 
   // The life of the register that references [i, end) are about.
@@ -167,7 +171,6 @@ Pool pool_of(Type type) {
 
 void place_registers(Program& program) {
   std::vector<Span> spans = Lives(program).spans();
-  // The registers that are undefined at the start must not share the start with each other.
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.reg < b.reg;
   });

@@ -24,9 +24,9 @@ std::size_t register_base(const Core& x) {
 bool in_file(Reference r) { return r != nothing && !(r & constant_bit); }
 
 int register_width(const ptx::Program& program, const Operand& o) {
-  const ptx::Type type = o.kind == Operand::Kind::reg || o.kind == Operand::Kind::address
-                             ? program.registers[o.index].type
-                             : o.type;
+  const bool has = o.kind == Operand::Kind::reg ||
+                   (o.kind == Operand::Kind::address && o.index != ptx::no_register);
+  const ptx::Type type = has ? program.registers[o.index].type : o.type;
   return std::max(2, ptx::bytes_of(type));
 }
 

@@ -11,7 +11,7 @@
 //   // expect-error: unsupported | sentence, or a part of it | where
 //
 // Values: numbers; `n*v` for v n times; `a..b` for the integers from a to b; 0x... are an element's
-// bits. `expect` compares the first elements, bit for bit except that a NaN may be written `nan`.
+// bits. `expect` compares the first elements, bit for bit.
 #pragma once
 
 #include <string>

@@ -24,10 +24,6 @@ std::vector<std::string> programs() {
 
 class Program : public testing::TestWithParam<std::string> {};
 
-bool is_nan(DType type, const std::byte* at) {
-  return is_float(type) && load_element(type, at) != load_element(type, at);
-}
-
 void compare(const Buffer& buffer, const test::Expectation& expected) {
   const std::size_t width = bytes_of(buffer.dtype);
   for (std::size_t at = 0; at < expected.bytes.size(); at += width) {
@@ -40,7 +36,6 @@ void compare(const Buffer& buffer, const test::Expectation& expected) {
         << std::hex << "bits 0x" << found_bits << ", wanted 0x" << wanted_bits << std::dec << "; "
         << buffer.name << "[" << at / width << "] is " << load_element(buffer.dtype, found)
         << ", wanted " << load_element(buffer.dtype, wanted);
-    if (is_nan(buffer.dtype, wanted)) EXPECT_TRUE(is_nan(buffer.dtype, found));
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -55,7 +50,7 @@ TEST_P(Program, DoesWhatItsTextSays) {
     ASSERT_FALSE(run.ok()) << "it should have been refused";
     EXPECT_EQ(name_of(run.error().kind), p.error);
     EXPECT_NE(run.error().sentence.find(p.error_text), std::string::npos) << run.error().sentence;
-    if (!p.error_where.empty()) EXPECT_EQ(run.error().where, p.error_where);
+    EXPECT_NE(run.error().where.find(p.error_where), std::string::npos) << run.error().where;
     return;
   }
   ASSERT_TRUE(run.ok()) << run.error().where << ": " << run.error().sentence;
@@ -88,8 +83,8 @@ TEST_P(Program, DoesWhatItsTextSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Program, testing::ValuesIn(programs()), [](const auto& info) {
-  std::string name = info.param.substr(0, info.param.size() - 4);
+INSTANTIATE_TEST_SUITE_P(Programs, Program, testing::ValuesIn(programs()), [](const auto& test) {
+  std::string name = test.param.substr(0, test.param.size() - 4);
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   }
