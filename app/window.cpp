@@ -1,0 +1,85 @@
+#include "app/window.h"
+
+#include <backends/imgui_impl_opengl3.h>
+
+#include <fmt/format.h>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/commands.h"
+#include "viz/ui/keys.h"
+
+namespace tilescope {
+
+Outcome<std::unique_ptr<Stage>> Stage::set_up() {
+  Outcome<Asset> sans = load_asset("font/DejaVuSans.ttf");
+  Outcome<Asset> bold = load_asset("font/DejaVuSans-Bold.ttf");
+  Outcome<Asset> mono = load_asset("font/DejaVuSansMono.ttf");
+  for (const Outcome<Asset>* font : {&sans, &bold, &mono}) {
+    if (!*font) return font->error();
+  }
+  std::unique_ptr<Stage> stage(new Stage(std::move(*sans), std::move(*bold), std::move(*mono)));
+  if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
+    return Error{ErrorKind::no_device, "The window needs OpenGL 3.3, which is not offered here.",
+                 ""};
+  }
+  return stage;
+}
+
+Stage::Stage(Asset sans, Asset bold, Asset mono)
+    : sans_(std::move(sans)), bold_(std::move(bold)), mono_(std::move(mono)) {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // the window keeps no file of its own
+  ui::install_key_map(io);
+  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  fonts_ = ui::add_fonts(*io.Fonts, {sans_.bytes(), bold_.bytes(), mono_.bytes()});
+  ui_ = std::make_unique<ui::WindowUi>(fonts_, textures_);
+}
+
+Stage::~Stage() {
+  ui_.reset();  // its textures go while the context is there
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext();
+}
+
+std::optional<Error> Stage::do_to_the_end(std::string_view command) {
+  const Outcome<std::string> answer = execute(session_, workshop_, command);
+  if (!answer) return answer.error();
+  if (!session_.running) return {};
+  workshop_.wait();
+  take_result(session_, workshop_);
+  if (!session_.message.failed) return {};
+  // A run that ended badly: the result says how.
+  const RunResult* result = session_.choices.result.get();
+  if (result && result->end == RunResult::End::fault) {
+    return Error{ErrorKind::fault, session_.message.text,
+                 result->reports.empty() ? "" : text(result->reports.back().site)};
+  }
+  return session_.run_error;  // nothing where elements differ: that is what the view shows
+}
+
+std::optional<Error> Stage::begin(const GuiOptions& options) {
+  session_.choices.dark = options.dark;
+  const std::string first = options.open.empty() ? "preset 9x32" : options.open;
+  if (auto error = do_to_the_end("open " + first)) return error;
+  session_.past.clear();  // undo begins with what was opened
+  for (const std::string& line : options.commands) {
+    const auto commands = split_commands(line);
+    if (!commands) return commands.error();
+    for (const std::string& command : *commands) {
+      if (auto error = do_to_the_end(command)) return error;
+    }
+  }
+  return {};
+}
+
+bool Stage::frame() {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  ui_->draw(session_, workshop_);
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  return ui_->perform(session_, workshop_);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,51 @@
+// What the window and a picture of it have in common: a session, its program, and Dear ImGui set up
+// with our fonts. The platform (GLFW's window or an off-screen surface) is made before and goes
+// after.
+#pragma once
+
+#include <imgui.h>
+
+#include <memory>
+
+#include "app/assets.h"
+#include "app/gl_textures.h"
+#include "app/gui.h"
+#include "app/window_workshop.h"
+#include "core/error.h"
+#include "viz/scene/session.h"
+#include "viz/ui/window_ui.h"
+
+namespace tilescope {
+
+class Stage {
+ public:
+  // Needs a current OpenGL context.
+  static Outcome<std::unique_ptr<Stage>> set_up();
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  // Opens what the options ask for and does their commands, each to its end. Nothing where all
+  // went well.
+  std::optional<Error> begin(const GuiOptions& options);
+  // Lays out and draws one frame into the current context; the platform has said size and input.
+  // True if another frame is due.
+  bool frame();
+
+  Session& session() { return session_; }
+  Workshop& workshop() { return workshop_; }
+  ui::WindowUi& window() { return *ui_; }
+
+ private:
+  Stage(Asset sans, Asset bold, Asset mono);
+  std::optional<Error> do_to_the_end(std::string_view command);
+
+  Asset sans_, bold_, mono_;
+  Session session_;
+  AppWorkshop workshop_;
+  ui::FontSet fonts_;
+  GlTextures textures_;
+  std::unique_ptr<ui::WindowUi> ui_;
+};
+
+}  // namespace tilescope

@@ -1,0 +1,101 @@
+// The window on a display, through GLFW. It sleeps until there is input or a run has news.
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "app/window.h"
+
+namespace tilescope {
+namespace {
+
+// What GLFW said last; its errors have no other way out.
+std::string& glfw_words() {
+  static std::string words;
+  return words;
+}
+
+Error no_window(std::string_view what) {
+  return {
+      ErrorKind::no_device,
+      fmt::format("The window cannot be opened: {}. Without a display, `tilescope gui --headless "
+                  "--screenshot F.png` makes a picture of it.",
+                  what),
+      ""};
+}
+
+// GLFW and one window with a current context, closed in the right order.
+class Display {
+ public:
+  static Outcome<std::unique_ptr<Display>> open(int width, int height) {
+    glfwSetErrorCallback([](int, const char* words) { glfw_words() = words; });
+    if (!glfwInit()) return no_window(glfw_words());
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    GLFWwindow* window = glfwCreateWindow(width, height, "Tilescope", nullptr, nullptr);
+    if (!window) {
+      glfwTerminate();
+      return no_window(glfw_words());
+    }
+    glfwMakeContextCurrent(window);
+    glfwSwapInterval(1);
+    glfwSetWindowSizeLimits(window, 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    return std::unique_ptr<Display>(new Display(window));
+  }
+  ~Display() {
+    glfwDestroyWindow(window_);
+    glfwTerminate();
+  }
+  GLFWwindow* window() const { return window_; }
+
+ private:
+  explicit Display(GLFWwindow* window) : window_(window) {}
+  GLFWwindow* window_;
+};
+
+void sleep_until_news(bool running) {
+  const bool caret = ImGui::GetIO().WantTextInput;  // it blinks
+  if (running) {
+    glfwWaitEventsTimeout(0.033);  // progress, some thirty times a second
+  } else if (caret) {
+    glfwWaitEventsTimeout(0.4);
+  } else {
+    glfwWaitEvents();
+  }
+}
+
+}  // namespace
+
+bool has_display() {
+  return std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY");
+}
+
+int open_window(const GuiOptions& options, Terminal& terminal) {
+  const auto display = Display::open(options.width, options.height);
+  if (!display) return terminal.fail(display.error());
+  GLFWwindow* window = (*display)->window();
+  const auto stage = Stage::set_up();
+  if (!stage) return terminal.fail(stage.error());
+  ImGui_ImplGlfw_InitForOpenGL(window, true);
+  const std::optional<Error> error = (*stage)->begin(options);
+  int frames_due = 3;  // Dear ImGui settles over a few frames
+  for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {
+    if (options.frames > 0 && drawn >= options.frames) break;
+    if (frames_due > 0 || options.frames > 0) {
+      glfwPollEvents();
+    } else {
+      sleep_until_news((*stage)->session().running);
+      frames_due = 3;
+    }
+    ImGui_ImplGlfw_NewFrame();
+    frames_due = (*stage)->frame() ? 3 : frames_due - 1;
+    glfwSwapBuffers(window);
+  }
+  ImGui_ImplGlfw_Shutdown();
+  return error ? terminal.fail(*error) : 0;
+}
+
+}  // namespace tilescope

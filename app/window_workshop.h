@@ -1,0 +1,29 @@
+// The program behind the window: the catalog, the simulator in a thread of its own, the disk.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/jobs.h"
+#include "app/runs.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+class AppWorkshop : public Workshop {
+ public:
+  std::vector<KernelName> kernels() const override;
+  Outcome<KernelCard> kernel(std::string_view name, const KernelOptions& options) override;
+  std::optional<Error> start(const KernelCard& kernel, const KernelOptions& options) override;
+  RunProgress progress() const override;
+  void cancel() override;
+  std::optional<Outcome<std::shared_ptr<const RunResult>>> take_result() override;
+  void wait() override;
+  std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;
+
+ private:
+  std::unique_ptr<BackgroundRun> run_;
+};
+
+}  // namespace tilescope

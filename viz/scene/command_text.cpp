@@ -1,0 +1,106 @@
+#include "viz/scene/command_text.h"
+
+#include <fmt/format.h>
+
+namespace tilescope {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// Reads text from left to right and knows whether a character stands inside quotes or brackets.
+class Nesting {
+ public:
+  // True if `c` belongs to no quote and no bracket, so that it may separate.
+  bool outside(char c) {
+    if (quote_) {
+      if (c == quote_) quote_ = 0;
+      return false;
+    }
+    if (c == '"' || c == '\'') {
+      quote_ = c;
+      return false;
+    }
+    if (c == '(' || c == '[' || c == '{') ++depth_;
+    // A bracket that was never opened is the business of whoever reads the command.
+    if ((c == ')' || c == ']' || c == '}') && depth_ > 0) --depth_;
+    return depth_ == 0;
+  }
+  bool in_quote() const { return quote_ != 0; }
+
+ private:
+  char quote_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+Outcome<std::vector<std::string>> split_commands(std::string_view line) {
+  std::vector<std::string> commands;
+  Nesting nesting;
+  std::size_t begin = 0;
+  const auto take = [&](std::size_t end) {
+    const std::string_view command = trimmed(line.substr(begin, end - begin));
+    if (!command.empty()) commands.emplace_back(command);
+    begin = end + 1;
+  };
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (nesting.outside(line[i]) && line[i] == ';') take(i);
+  }
+  if (nesting.in_quote()) {
+    return Error{ErrorKind::usage, fmt::format("A quote in the commands `{}` does not end.", line),
+                 ""};
+  }
+  take(line.size());
+  return commands;
+}
+
+std::vector<std::string> split_words(std::string_view command) {
+  std::vector<std::string> words;
+  Nesting nesting;
+  std::size_t begin = std::string_view::npos;
+  const auto take = [&](std::size_t end) {
+    if (begin == std::string_view::npos) return;
+    words.emplace_back(unquoted(command.substr(begin, end - begin)));
+    begin = std::string_view::npos;
+  };
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const bool outside = nesting.outside(command[i]);
+    if (outside && kBlanks.find(command[i]) != std::string_view::npos) {
+      take(i);
+    } else if (begin == std::string_view::npos) {
+      begin = i;
+    }
+  }
+  take(command.size());
+  return words;
+}
+
+std::pair<std::string_view, std::string_view> first_word(std::string_view text) {
+  text = trimmed(text);
+  const std::size_t end = text.find_first_of(kBlanks);
+  if (end == std::string_view::npos) return {text, {}};
+  return {text.substr(0, end), trimmed(text.substr(end))};
+}
+
+std::string_view unquoted(std::string_view text) {
+  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+      text.find(text.front(), 1) == text.size() - 1) {
+    return text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
+std::string quoted_word(std::string_view word) {
+  const bool plain = !word.empty() && word.find_first_of(" \t\r\n;\"'") == std::string_view::npos;
+  if (plain) return std::string(word);
+  const char quote = word.find('"') == std::string_view::npos ? '"' : '\'';
+  return fmt::format("{}{}{}", quote, word, quote);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,37 @@
+// The text of window commands: how a line becomes words, and several commands one line.
+//
+//     open layout (8,8):(8,1); colour offset        two commands
+//     open layout "A = (8,8):(8,1); coalesce(A)"     one command: `;` inside quotes or brackets
+//                                                    separates nothing
+//
+// A word may be quoted with ' or "; the quotes are not part of it. Nothing else is special.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace tilescope {
+
+// The commands of a line, in order, without surrounding blanks; empty ones are left out.
+// Refused: a quote that does not end.
+Outcome<std::vector<std::string>> split_commands(std::string_view line);
+
+// The words of a command. Blanks inside quotes or brackets do not separate.
+std::vector<std::string> split_words(std::string_view command);
+
+// The first word, and the rest as it was written, without surrounding blanks.
+std::pair<std::string_view, std::string_view> first_word(std::string_view text);
+
+// Text without the pair of quotes around the whole of it, if there is one.
+std::string_view unquoted(std::string_view text);
+
+std::string_view trimmed(std::string_view text);
+
+// The words as one command line again: a word with blanks or `;` in it is quoted.
+std::string quoted_word(std::string_view word);
+
+}  // namespace tilescope

@@ -1,0 +1,151 @@
+#include "viz/scene/open.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/presets.h"
+#include "viz/scene/result_view.h"
+
+namespace tilescope {
+namespace {
+
+void show_layout(Session& session, LayoutView view, std::string text, std::string origin) {
+  Choices& choices = session.choices;
+  choices.view = ViewName::layout;
+  choices.layout = std::make_shared<const LayoutView>(std::move(view));
+  choices.layout_text = std::move(text);
+  choices.layout_origin = std::move(origin);
+  // What was chosen for another layout means nothing for this one.
+  choices.colour.reset();
+  choices.isolate = {};
+  choices.selected.reset();
+  session.hover.reset();
+  session.layout_lens = {};
+  session.layout_rasters = {};
+  show_in_field(session);
+}
+
+// "--m 300 --n=200" after the kernel's name.
+Outcome<KernelOptions> options_in(const std::vector<std::string>& words) {
+  KernelOptions options;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string name = words[i];
+    if (name.substr(0, 2) != "--" || name.size() == 2) {
+      return Error{
+          ErrorKind::usage,
+          fmt::format("`{}` is no option of a kernel; options are written --NAME VALUE.", name),
+          ""};
+    }
+    name.erase(0, 2);
+    const std::size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+      options[name.substr(0, equals)] = name.substr(equals + 1);
+    } else if (i + 1 < words.size()) {
+      options[name] = words[++i];
+    } else {
+      return Error{ErrorKind::usage, fmt::format("The option --{} needs a value.", name), ""};
+    }
+  }
+  return options;
+}
+
+// The kernel whose own layout this expression is; empty if none is open or it has none such.
+std::string origin_of(const Choices& choices, std::string_view expression) {
+  if (!choices.kernel) return "";
+  for (const KernelCard::OwnLayout& own : choices.kernel->layouts) {
+    if (own.expression == expression) return choices.kernel->name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Outcome<std::string> open_layout(Session& session, std::string_view expression) {
+  if (trimmed(expression).empty()) {
+    return Error{ErrorKind::usage,
+                 "There is no expression: try `open layout zipped_divide((8,8):(8,1), <4,4>)`.",
+                 ""};
+  }
+  auto view = LayoutView::of_expression(expression);
+  if (!view) return view.error();
+  const std::string origin = origin_of(session.choices, expression);
+  show_layout(session, std::move(*view), std::string(expression), origin);
+  return fmt::format("Opened {}.", expression);
+}
+
+Outcome<std::string> open_preset_named(Session& session, std::string_view name) {
+  const auto preset = preset_named(name);
+  if (!preset) return preset.error();
+  auto view = open_preset(*preset);
+  if (!view) return view.error();
+  show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), "");
+  return fmt::format("Opened the preset {}.", preset->name);
+}
+
+Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::string_view words) {
+  const std::vector<std::string> all = split_words(words);
+  auto options = options_in(all);
+  if (!options) return options.error();
+  auto card = workshop.kernel(all.front(), *options);
+  if (!card) return card.error();
+  Choices& choices = session.choices;
+  choices.kernel = std::make_shared<const KernelCard>(std::move(*card));
+  choices.options = std::move(*options);
+  choices.result.reset();
+  choices.diff.reset();
+  choices.element.reset();
+  choices.matrices = matrices_of(*choices.kernel);
+  choices.view = ViewName::matrices;
+  session.hover_element.reset();
+  session.matrices_lens = session.diff_lens = {};
+  session.matrices_rasters = session.diff_rasters = {};
+  show_in_field(session);
+  return fmt::format("Opened {}: {}.", choices.kernel->name, choices.kernel->launch);
+}
+
+std::optional<FieldProblem> problem_in(std::string_view expression) {
+  Scope scope;
+  const std::optional<Evaluated> result = scope.evaluate(expression);
+  if (!result) return {};
+  const Problem* problem = std::get_if<Problem>(&*result);
+  if (!problem) return {};
+  return FieldProblem{problem->sentence, problem->begin, problem->end};
+}
+
+bool may_name_kernel(const Workshop& workshop, std::string_view text) {
+  const std::string_view word = first_word(text).first;
+  const auto begins = [&](std::string_view name) { return name.substr(0, word.size()) == word; };
+  if (word.size() >= 3 && begins("preset")) return true;
+  for (const KernelName& kernel : workshop.kernels()) {
+    if (kernel.name == word || (word.size() >= 3 && begins(kernel.name))) return true;
+  }
+  return false;
+}
+
+std::string kernel_words(const Choices& choices) {
+  if (!choices.kernel) return "";
+  std::string words = choices.kernel->name;
+  for (const auto& [name, value] : choices.options) {
+    words += fmt::format(" --{} {}", name, quoted_word(value));
+  }
+  return words;
+}
+
+void show_in_field(Session& session) {
+  const Choices& choices = session.choices;
+  session.field = choices.view == ViewName::layout ? choices.layout_text : kernel_words(choices);
+  session.problem.reset();
+}
+
+void show_result(Session& session, std::shared_ptr<const RunResult> result) {
+  Choices& choices = session.choices;
+  choices.result = std::move(result);
+  choices.matrices = matrices_of(*choices.result);
+  choices.diff = diff_of(choices.result);
+  session.matrices_rasters = session.diff_rasters = {};
+  session.diff_lens = {};
+  choices.view = choices.diff ? ViewName::diff : ViewName::matrices;
+  show_in_field(session);
+}
+
+}  // namespace tilescope

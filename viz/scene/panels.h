@@ -1,0 +1,73 @@
+// What stands around the view, as data: outline left, inspector right, strip below, controls above.
+// The window draws these and --describe writes them, so both say the same.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "viz/scene/describe.h"
+#include "viz/scene/session.h"
+
+namespace tilescope {
+
+struct OutlineItem {
+  std::string label;
+  std::string detail;   // shown on hover and beside the label where there is room
+  std::string command;  // what a click does
+  int level = 0;        // 0: under the heading, 1: belongs to the item above
+  bool current = false;
+};
+struct OutlineSection {
+  std::string title;
+  std::vector<OutlineItem> items;
+};
+std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop);
+
+struct InspectorSection {
+  std::string title;
+  Lines lines;             // name, value
+  std::string when_empty;  // what could be here
+};
+std::vector<InspectorSection> inspector(const Session& session);
+
+// Steps of a derivation, or of a run: where we are in it.
+struct StripStep {
+  std::string title, value;
+  bool current = false;
+};
+struct Strip {
+  std::vector<StripStep> steps;
+  std::optional<double> share;  // of a run in progress: 0 to 1
+  std::string progress;         // "12 of 64 blocks, 1.2 s"
+};
+Strip strip(const Session& session, const Workshop& workshop);
+
+// The views that can be chosen, with the command of each.
+struct Tab {
+  std::string label, command;
+  bool current = false;
+};
+std::vector<Tab> tabs(const Session& session);
+
+// One of several choices that stand beside each other: "Colour  tile | offset | bank".
+struct Choice {
+  std::string title;
+  std::vector<Tab> options;
+};
+std::vector<Choice> view_choices(const Session& session);
+
+// A size of the open kernel as a field; the command with `{}` replaced by the number opens it so.
+struct SizeField {
+  std::string name;
+  std::int64_t value = 0;
+};
+std::vector<SizeField> size_fields(const Session& session);
+// The command that opens the kernel with one size changed.
+std::string with_size(const Choices& choices, const std::string& name, const std::string& value);
+
+// All of the window: what --describe writes.
+Json describe(const Session& session, const Workshop& workshop, const Picture& picture);
+
+}  // namespace tilescope

@@ -1,0 +1,31 @@
+// From a kernel and its run to the views of them: its matrices, their difference from the
+// reference, and the provenance of an element.
+#pragma once
+
+#include <memory>
+
+#include "viz/scene/diff_view.h"
+#include "viz/scene/matrices_view.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+// The inputs of a kernel that has not run, and all matrices of one that has. Null where none is
+// known.
+std::shared_ptr<const MatricesView> matrices_of(const KernelCard& kernel);
+std::shared_ptr<const MatricesView> matrices_of(const RunResult& result);
+
+// The output against the reference; null where they were not compared. Keeps the result alive.
+std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result);
+
+// What is known of one element of the output: got, want, errors, who wrote it (block, warp, lane,
+// source line), and the inputs it was made from.
+Lines provenance(const RunResult& result, Element element);
+
+// "elementwise_add: all 131,072 elements agree with the reference; simulated in 12.3 ms."
+std::string outcome_of(const RunResult& result, bool with_time);
+
+// "3 of 131,072 wrong", largest errors, tolerance: the totals of a comparison.
+Lines totals(const DiffReport& report);
+
+}  // namespace tilescope

@@ -1,0 +1,234 @@
+#include "viz/scene/session.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/open.h"
+#include "viz/scene/result_view.h"
+
+namespace tilescope {
+namespace {
+
+template <class View, class FrameOf>
+FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, double& pending_zoom) {
+  lens.size = size;
+  lens.pixel_scale = pixel_scale;
+  FrameOf frame = arrange(view, lens);
+  if (pending_zoom != 1) {
+    const Point middle{size.width / 2, size.height / 2};
+    lens = zoomed(view, frame, middle, pending_zoom);
+    pending_zoom = 1;
+    frame = arrange(view, lens);
+  }
+  return frame;
+}
+
+Lens& open_lens(Session& session) {
+  switch (session.choices.view) {
+    case ViewName::layout:
+      return session.layout_lens;
+    case ViewName::matrices:
+      return session.matrices_lens;
+    case ViewName::diff:
+      break;
+  }
+  return session.diff_lens;
+}
+
+Emptiness no_difference(const Choices& choices) {
+  const std::string& name = choices.kernel->name;
+  if (!choices.result) {
+    return {fmt::format("{} has not run. Its result, element by element against a reference, comes "
+                        "here.",
+                        name),
+            "run", "Run"};
+  }
+  if (choices.result->end == RunResult::End::fault) {
+    return {
+        fmt::format("{} faulted, so there is no result to compare. {}", name,
+                    choices.result->reports.empty() ? "" : choices.result->reports.back().sentence),
+        "select matrices", "Show the matrices"};
+  }
+  return {fmt::format("The run of {} was stopped, so there is no result to compare.", name), "run",
+          "Run again"};
+}
+
+}  // namespace
+
+std::string_view name_of(ViewName view) {
+  switch (view) {
+    case ViewName::layout:
+      return "layout";
+    case ViewName::matrices:
+      return "matrices";
+    case ViewName::diff:
+      return "diff";
+  }
+  return "";
+}
+
+bool operator==(const Choices& a, const Choices& b) {
+  return a.view == b.view && a.layout == b.layout && a.layout_text == b.layout_text &&
+         a.layout_origin == b.layout_origin && a.colour == b.colour && a.isolate == b.isolate &&
+         a.selected == b.selected && a.coordinates == b.coordinates && a.kernel == b.kernel &&
+         a.options == b.options && a.result == b.result && a.matrices == b.matrices &&
+         a.diff == b.diff && a.element == b.element && a.only_wrong == b.only_wrong &&
+         a.dark == b.dark;
+}
+
+LayoutChoice layout_choice(const Session& session) {
+  const Choices& choices = session.choices;
+  LayoutChoice out;
+  out.colour = choices.colour;
+  out.hover = session.hover;
+  out.selected = choices.selected;
+  out.isolate = choices.isolate;
+  out.coordinates = choices.coordinates;
+  return out;
+}
+
+DiffChoice diff_choice(const Session& session) {
+  const Choices& choices = session.choices;
+  DiffChoice out;
+  out.hover = session.hover_element;
+  out.selected = choices.element;
+  out.only_wrong = choices.only_wrong;
+  if (choices.element && choices.result) {
+    out.provenance = provenance(*choices.result, *choices.element);
+  }
+  return out;
+}
+
+std::optional<Emptiness> emptiness(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.view == ViewName::layout) {
+    if (choices.layout) return {};
+    return Emptiness{"No layout is open. Type an expression above, or begin with the 9x32 example.",
+                     "open preset 9x32", "Open the 9x32 example"};
+  }
+  if (!choices.kernel) {
+    return Emptiness{"No kernel is open. Its matrices and their difference come here.",
+                     "open elementwise_add", "Open elementwise_add"};
+  }
+  if (choices.view == ViewName::matrices) {
+    if (choices.matrices) return {};
+    return Emptiness{fmt::format("{} has no matrices before it runs.", choices.kernel->name), "run",
+                     "Run"};
+  }
+  if (choices.diff) return {};
+  return no_difference(choices);
+}
+
+Picture picture(Session& session, Size size, double pixel_scale) {
+  const Choices& choices = session.choices;
+  const Theme& theme = session.theme();
+  Picture out;
+  if (emptiness(session)) {
+    out.scene.size = size;
+    out.scene.theme = theme;
+    return out;
+  }
+  switch (choices.view) {
+    case ViewName::layout:
+      out.layout = framed<LayoutView, Frame>(*choices.layout, session.layout_lens, size,
+                                             pixel_scale, session.pending_zoom);
+      out.scene = build_scene(*choices.layout, layout_choice(session), theme, *out.layout,
+                              &session.layout_rasters);
+      break;
+    case ViewName::matrices:
+      out.matrices = framed<MatricesView, MatricesFrame>(*choices.matrices, session.matrices_lens,
+                                                         size, pixel_scale, session.pending_zoom);
+      out.scene = build_scene(*choices.matrices, session.hover_element, choices.element, theme,
+                              *out.matrices, &session.matrices_rasters);
+      break;
+    case ViewName::diff:
+      out.diff = framed<DiffView, DiffFrame>(*choices.diff, session.diff_lens, size, pixel_scale,
+                                             session.pending_zoom);
+      out.scene =
+          build_scene(*choices.diff, diff_choice(session), theme, *out.diff, &session.diff_rasters);
+      break;
+  }
+  return out;
+}
+
+Scene export_scene(const Session& session) {
+  const Choices& choices = session.choices;
+  const Theme& theme = session.theme();
+  Session quiet;  // what is under the pointer is no part of a file
+  quiet.choices = choices;
+  switch (choices.view) {
+    case ViewName::layout:
+      return build_scene(*choices.layout, layout_choice(quiet), theme);
+    case ViewName::matrices:
+      return picture(quiet, {1280, 800}).scene;
+    case ViewName::diff:
+      return picture(quiet, {1280, 800}).scene;
+  }
+  return {};
+}
+
+bool point_at(Session& session, const Picture& picture, std::optional<Point> at) {
+  std::optional<Cell> cell;
+  std::optional<Element> element;
+  const Choices& choices = session.choices;
+  if (at && picture.layout && choices.layout) {
+    cell = cell_at(*choices.layout, *picture.layout, *at);
+  } else if (at && picture.diff && choices.diff) {
+    element = element_at(*choices.diff, *picture.diff, *at);
+  } else if (at && picture.matrices && choices.matrices) {
+    element = element_at(*choices.matrices, *picture.matrices, *at);
+  }
+  const bool changed = cell != session.hover || element != session.hover_element;
+  session.hover = cell;
+  session.hover_element = element;
+  return changed;
+}
+
+void zoom_view(Session& session, const Picture& picture, Point at, double factor) {
+  const Choices& choices = session.choices;
+  if (picture.layout && choices.layout) {
+    session.layout_lens = zoomed(*choices.layout, *picture.layout, at, factor);
+  } else if (picture.diff && choices.diff) {
+    session.diff_lens = zoomed(*choices.diff, *picture.diff, at, factor);
+  } else if (picture.matrices && choices.matrices) {
+    session.matrices_lens = zoomed(*choices.matrices, *picture.matrices, at, factor);
+  }
+}
+
+void pan_view(Session& session, const Picture& picture, double dx, double dy) {
+  const Choices& choices = session.choices;
+  if (picture.layout && choices.layout) {
+    session.layout_lens = panned(*choices.layout, *picture.layout, dx, dy);
+  } else if (picture.diff && choices.diff) {
+    session.diff_lens = panned(*choices.diff, *picture.diff, dx, dy);
+  } else if (picture.matrices && choices.matrices) {
+    session.matrices_lens = panned(*choices.matrices, *picture.matrices, dx, dy);
+  }
+}
+
+void fit_view(Session& session) {
+  open_lens(session) = {};
+  session.pending_zoom = 1;
+}
+
+bool take_result(Session& session, Workshop& workshop) {
+  if (!session.running) return false;
+  auto result = workshop.take_result();
+  if (!result) return false;
+  session.running = false;
+  session.run_error.reset();
+  if (!*result) {
+    session.run_error = result->error();
+    session.message = {result->error().sentence, true};
+    return true;
+  }
+  const Choices before = session.choices;
+  show_result(session, **result);
+  session.past.push_back({"run", before, false});
+  session.future.clear();
+  const RunResult& ended = *session.choices.result;
+  const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());
+  session.message = {outcome_of(ended, session.show_times), bad};
+  return true;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,130 @@
+// The window's state, as plain data: what is open, how it is looked at, what was done before.
+//
+//     Choices   what the reader chose. Undo restores exactly this; everything that is costly to
+//               make (views, cards, results) is immutable and shared, so a step costs a copy of
+//               small values.
+//     Session   the choices, their past and future, and what passes: pointer, zoom, messages.
+//
+// Nothing changes Choices but a command (viz/scene/commands.h). Widgets read the session and
+// issue commands; a picture without a window reads the same session.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/scene/diff_view.h"
+#include "viz/scene/layout_scene.h"
+#include "viz/scene/matrices_view.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+enum class ViewName : std::uint8_t { layout, matrices, diff };
+std::string_view name_of(ViewName view);
+
+struct Choices {
+  ViewName view = ViewName::layout;
+
+  // The layout view: nothing where none has been opened.
+  std::shared_ptr<const LayoutView> layout;
+  std::string layout_text;    // the expression, or "preset NAME": what `open` took
+  std::string layout_origin;  // the kernel whose own layout it is; else empty
+  std::optional<ColourBy> colour;
+  Focus isolate;
+  std::optional<Cell> selected;
+  bool coordinates = false;
+
+  // The kernel: nothing where none has been opened.
+  std::shared_ptr<const KernelCard> kernel;
+  KernelOptions options;
+  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<const MatricesView> matrices;  // inputs, and the output once it is there
+  std::shared_ptr<const DiffView> diff;          // only with a result that was compared
+  std::optional<Element> element;                // selected
+  bool only_wrong = false;
+
+  bool dark = false;
+
+  friend bool operator==(const Choices& a, const Choices& b);
+};
+
+// A choice that was made, and how it was before: one step of undo.
+struct Step {
+  std::string name;  // the command: "colour value"
+  Choices before;
+  bool typing = false;  // steps of one typing join into one
+};
+
+// Under the field: what is wrong with the text in it.
+struct FieldProblem {
+  std::string sentence;
+  std::size_t begin = 0, end = 0;  // bytes of the field's text that it is about
+};
+
+struct Message {
+  std::string text;
+  bool failed = false;
+};
+
+struct Session {
+  Choices choices;
+  std::vector<Step> past, future;
+
+  std::string field;  // the text in the field, as typed
+  std::optional<FieldProblem> problem;
+  Message message;  // the status line: what just happened
+
+  std::optional<Cell> hover;             // under the pointer, in the layout view
+  std::optional<Element> hover_element;  // in the diff and matrices views
+  Lens layout_lens, matrices_lens, diff_lens;
+  RasterStore layout_rasters, matrices_rasters, diff_rasters;
+
+  double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
+
+  bool running = false;            // a run was started and its result not yet taken
+  std::optional<Error> run_error;  // why the last run could not be done at all
+  // Whether times are told. Pictures for comparison leave them out: they differ from run to run.
+  bool show_times = true;
+
+  const Theme& theme() const { return choices.dark ? dark_theme() : light_theme(); }
+};
+
+// What the layout view is drawn from: choices and pointer together.
+LayoutChoice layout_choice(const Session& session);
+// The same for the difference, with the selected element's provenance.
+DiffChoice diff_choice(const Session& session);
+
+// Which view can be looked at now, and if not, why not and the command that would make it so.
+struct Emptiness {
+  std::string sentence, command, button;
+};
+std::optional<Emptiness> emptiness(const Session& session);
+
+// The view that is open as a scene of this size; empty() views give a scene with only their
+// paper. The frame used is kept for hit tests.
+struct Picture {
+  Scene scene;
+  std::optional<Frame> layout;
+  std::optional<DiffFrame> diff;
+  std::optional<MatricesFrame> matrices;
+};
+Picture picture(Session& session, Size size, double pixel_scale = 1);
+
+// The view that is open at its natural size, for a file.
+Scene export_scene(const Session& session);
+
+// What is under a point of the picture becomes the hover; true if that changed anything.
+bool point_at(Session& session, const Picture& picture, std::optional<Point> at);
+// Zoom at a point by a factor, and drag, in the view that is open.
+void zoom_view(Session& session, const Picture& picture, Point at, double factor);
+void pan_view(Session& session, const Picture& picture, double dx, double dy);
+// Shows all of the view again.
+void fit_view(Session& session);
+
+// Takes the result of a run that has finished since; true if there was one.
+bool take_result(Session& session, Workshop& workshop);
+
+}  // namespace tilescope

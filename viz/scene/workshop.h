@@ -1,0 +1,107 @@
+// What the window asks of the program around it: kernels, runs, files. The window knows neither
+// the catalog nor the simulator nor the disk; app answers through this, and tests answer with a
+// workshop of their own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diff/diff.h"
+#include "core/error.h"
+#include "core/run/job.h"
+#include "viz/scene/scene.h"
+
+namespace tilescope {
+
+// `--m 300 --a A.npy` as written, names without the dashes.
+using KernelOptions = std::map<std::string, std::string>;
+
+// A kernel of the catalog, with the sizes and inputs that the options chose.
+struct KernelCard {
+  struct Size {
+    std::string name;  // the option's name: "m"
+    std::int64_t value = 0;
+  };
+  struct Tensor {
+    std::string name;   // "A"
+    std::string shape;  // "f32 (256,512)"
+    std::string from;   // where its contents come from: "random, seed 0", "A.npy", "the kernel"
+    // Contents, where they are known before the run: inputs.
+    std::shared_ptr<const Buffer> values;
+  };
+  struct OwnLayout {
+    std::string name;        // "thread layout"
+    std::string expression;  // in the layout language, sizes filled in
+    std::string help;        // one line
+  };
+  std::string name, help;
+  std::string source;  // "kernels/elementwise/elementwise_add.cu"
+  std::string launch;  // "64 blocks of 128 threads"
+  std::vector<Size> sizes;
+  std::vector<Tensor> tensors;
+  std::vector<OwnLayout> layouts;
+};
+
+struct KernelName {
+  std::string name, help;
+};
+
+// How far a run is.
+struct RunProgress {
+  enum class State : std::uint8_t { idle, running, finished };
+  State state = State::idle;
+  std::uint64_t done = 0, total = 0;  // blocks
+  std::uint64_t instructions = 0;     // warp instructions
+  double seconds = 0;
+};
+
+// What a run left behind. Immutable: views, undo steps and exports share it.
+struct RunResult {
+  enum class End : std::uint8_t { done, fault, cancelled };
+  End end = End::done;
+  KernelCard kernel;
+  RunProgress progress;
+  std::vector<Report> reports;  // faults, hazards, notes; a fault is the last one
+  // Inputs, output, reference. For a run that did not finish: as far as it came.
+  struct Matrix {
+    std::string name;  // "A", "B", "C", "reference"
+    std::shared_ptr<const Buffer> values;
+  };
+  std::vector<Matrix> matrices;
+  std::size_t output = 0, reference = 0;  // which of the matrices
+  std::optional<DiffReport> diff;         // output against reference; only where the run is done
+  // The inputs that went into an element of the output: indices into `matrices`. An elementwise
+  // kernel's are the elements at the same place.
+  std::vector<std::size_t> elementwise_inputs;
+  // Who wrote this element of the output last.
+  std::function<std::optional<Site>(std::int64_t element)> writer;
+};
+
+class Workshop {
+ public:
+  virtual ~Workshop() = default;
+
+  virtual std::vector<KernelName> kernels() const = 0;
+  // Refused: an unknown kernel or option, sizes that the kernel cannot do, unreadable files.
+  virtual Outcome<KernelCard> kernel(std::string_view name, const KernelOptions& options) = 0;
+
+  // Starts a run and returns at once. One at a time: an earlier one is cancelled.
+  virtual std::optional<Error> start(const KernelCard& kernel, const KernelOptions& options) = 0;
+  virtual RunProgress progress() const = 0;
+  virtual void cancel() = 0;
+  // The result of the run that has finished, once; an Error where it could not be run.
+  virtual std::optional<Outcome<std::shared_ptr<const RunResult>>> take_result() = 0;
+  // Blocks until the run has finished; for commands without a window.
+  virtual void wait() = 0;
+
+  // Paints the scene in the format that the file's name ends in and writes it whole or not at all.
+  virtual std::optional<Error> export_picture(const Scene& scene, const std::string& path) = 0;
+};
+
+}  // namespace tilescope

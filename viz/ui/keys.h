@@ -1,0 +1,38 @@
+// The one place that knows how Dear ImGui names keys.
+//
+// Dear ImGui 1.86 (Debian 12) takes the key numbers of its platform backend: GLFW's. From 1.87 on
+// it has names of its own (ImGuiKey_A ...). Everything else in the window asks here, by our names.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+
+namespace tilescope::ui {
+
+// Letters are their own upper-case character.
+enum class Key : int { escape = 256, enter, home, equal, minus, f5 };
+
+struct Shortcut {
+  Key key;
+  bool control = false;
+  bool shift = false;
+};
+
+// "Ctrl+Shift+Z", "Esc", "F5", "Ctrl+=" as the command table writes them. False where the text
+// names no key that is known here.
+bool parse_shortcut(std::string_view text, Shortcut& out);
+
+// True in the frame in which the shortcut was pressed, with exactly these modifiers.
+bool pressed(const Shortcut& shortcut);
+
+// For tests and for scripted input: tells Dear ImGui that a key goes down or up.
+void set_key(ImGuiIO& io, Key key, bool down);
+void set_modifiers(ImGuiIO& io, bool control, bool shift);
+
+// Dear ImGui 1.86 needs to be told which numbers mean Enter, Backspace and so on where no platform
+// backend does it (tests, pictures without a window). Newer versions know.
+void install_key_map(ImGuiIO& io);
+
+}  // namespace tilescope::ui

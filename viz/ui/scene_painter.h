@@ -1,0 +1,47 @@
+// Paints a scene with Dear ImGui: rectangles, lines and text into a draw list, rasters as textures
+// that are made once for each content and kept while they are used.
+#pragma once
+
+#include <imgui.h>
+
+#include <unordered_map>
+#include <vector>
+
+#include "viz/scene/scene.h"
+#include "viz/ui/fonts.h"
+#include "viz/ui/textures.h"
+
+namespace tilescope::ui {
+
+class ScenePainter {
+ public:
+  explicit ScenePainter(Textures& textures) : textures_(textures) {}
+  ~ScenePainter();
+  ScenePainter(const ScenePainter&) = delete;
+  ScenePainter& operator=(const ScenePainter&) = delete;
+
+  // Paints with the scene's corner at `origin`; `scale` is pixels of the screen for one of the
+  // scene. Nothing is painted outside the scene's size.
+  void paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts,
+             float scale = 1);
+  std::size_t textures_kept() const { return kept_.size(); }
+
+ private:
+  // A raster larger than the largest texture is cut into several.
+  struct Piece {
+    ImTextureID texture;
+    int column, row, columns, rows;
+  };
+  struct Kept {
+    std::vector<Piece> pieces;
+    int unused = 0;  // paints since it was last used
+  };
+
+  const std::vector<Piece>& pieces_of(const Image& pixels);
+  void forget_unused();
+
+  Textures& textures_;
+  std::unordered_map<std::uint64_t, Kept> kept_;
+};
+
+}  // namespace tilescope::ui

@@ -1,0 +1,200 @@
+#include "viz/ui/widgets.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/ui/style.h"
+
+namespace tilescope::ui {
+namespace {
+
+constexpr float kRow = 24;     // height of a row of a list
+constexpr float kIndent = 16;  // of each level
+constexpr float kRadius = 4;
+
+// The focus that the keyboard gives an item is seen as a frame in the accent.
+void focus_frame(const Brush& brush, ImVec2 low, ImVec2 high) {
+  if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible) {
+    brush.list->AddRect({low.x - 2, low.y - 2}, {high.x + 2, high.y + 2},
+                        packed(brush.theme.accent), kRadius + 2, 0, 2);
+  }
+}
+
+Ink shade(bool held, bool hovered) {
+  return Ink(Role::text, held ? 0.14 : hovered ? 0.07 : 0.0);
+}
+
+}  // namespace
+
+void Brush::text(float x, float y, ImFont* font, Role role, const std::string& words) const {
+  const float em = fonts.em_of(font);
+  const float top = y + static_cast<float>(cap_height) * em / 2 - font->Ascent;
+  list->AddText(font, font->FontSize, {std::round(x), std::round(top)}, packed(role, theme),
+                words.data(), words.data() + words.size());
+}
+
+void Brush::box(float x, float y, float width, float height, Role fill, float radius) const {
+  list->AddRectFilled({x, y}, {x + width, y + height}, packed(fill, theme), radius);
+}
+
+void Brush::line(float x0, float y0, float x1, float y1) const {
+  list->AddRectFilled({x0, y0}, {x0 == x1 ? x0 + 1 : x1, y0 == y1 ? y0 + 1 : y1},
+                      packed(theme.line));
+}
+
+float button_width(const Brush& brush, const std::string& words) {
+  return std::round(text_width(brush.fonts.words(TextSize::small), words)) + 24;
+}
+
+bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
+            bool enabled, bool loud) {
+  if (width <= 0) width = button_width(brush, words);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushID(id);
+  const bool clicked = ImGui::InvisibleButton("button", {width, button_height}) && enabled;
+  const bool hovered = ImGui::IsItemHovered() && enabled, held = ImGui::IsItemActive() && enabled;
+  const ImVec2 high{at.x + width, at.y + button_height};
+  if (loud && enabled) {
+    brush.box(at.x, at.y, width, button_height, Role::accent, kRadius);
+    if (hovered) brush.list->AddRectFilled(at, high, IM_COL32(0, 0, 0, held ? 48 : 24), kRadius);
+  } else {
+    brush.box(at.x, at.y, width, button_height, Role::paper, kRadius);
+    brush.list->AddRectFilled(at, high, packed(shade(held, hovered), brush.theme), kRadius);
+    brush.list->AddRect(at, high, packed(brush.theme.line), kRadius);
+  }
+  ImFont* font = brush.fonts.words(TextSize::small);
+  const float x = at.x + (width - text_width(font, words)) / 2, y = at.y + button_height / 2;
+  if (loud && enabled) {
+    const Rgba ink = text_on(brush.theme.accent);
+    const float em = brush.fonts.em_of(font);
+    const float top = y + static_cast<float>(cap_height) * em / 2 - font->Ascent;
+    brush.list->AddText(font, font->FontSize, {std::round(x), std::round(top)}, packed(ink),
+                        words.data(), words.data() + words.size());
+  } else {
+    brush.text(x, y, font, enabled ? Role::text : Role::quiet, words);
+  }
+  focus_frame(brush, at, high);
+  ImGui::PopID();
+  return clicked;
+}
+
+float segmented_width(const Brush& brush, const Choice& choice) {
+  float width =
+      choice.title.empty() ? 0 : text_width(brush.fonts.words(TextSize::small), choice.title) + 8;
+  for (const Tab& option : choice.options) width += button_width(brush, option.label);
+  return std::round(width);
+}
+
+const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at) {
+  const std::string* clicked = nullptr;
+  ImFont* font = brush.fonts.words(TextSize::small);
+  float x = at.x;
+  const float middle = at.y + button_height / 2;
+  if (!choice.title.empty()) {
+    brush.text(x, middle, font, Role::quiet, choice.title);
+    x = std::round(x + text_width(font, choice.title) + 8);
+  }
+  const float begin = x;
+  ImGui::PushID(choice.title.c_str());
+  for (const Tab& option : choice.options) {
+    const float width = button_width(brush, option.label);
+    ImGui::SetCursorScreenPos({x, at.y});
+    if (ImGui::InvisibleButton(option.label.c_str(), {width, button_height})) {
+      clicked = &option.command;
+    }
+    const ImVec2 low{x, at.y}, high{x + width, at.y + button_height};
+    if (option.current) {
+      brush.list->AddRectFilled(low, high, packed(Ink(Role::accent, 0.14), brush.theme), kRadius);
+    } else {
+      brush.list->AddRectFilled(
+          low, high, packed(shade(ImGui::IsItemActive(), ImGui::IsItemHovered()), brush.theme),
+          kRadius);
+    }
+    brush.text(x + 12, middle, font, option.current ? Role::text : Role::quiet, option.label);
+    focus_frame(brush, low, high);
+    x += width;
+  }
+  ImGui::PopID();
+  brush.list->AddRect({begin, at.y}, {x, at.y + button_height}, packed(brush.theme.line), kRadius);
+  return clicked;
+}
+
+bool list_row(const Brush& brush, const char* id, const std::string& label,
+              const std::string& detail, int level, bool current) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushID(id);
+  const bool clicked = ImGui::InvisibleButton("row", {width, kRow});
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 high{at.x + width, at.y + kRow};
+  if (current) {
+    brush.list->AddRectFilled(at, high, packed(Ink(Role::accent, 0.14), brush.theme), kRadius);
+  } else {
+    brush.list->AddRectFilled(at, high, packed(shade(ImGui::IsItemActive(), hovered), brush.theme),
+                              kRadius);
+  }
+  ImFont* font = brush.fonts.words(TextSize::small);
+  const float x = at.x + 8 + static_cast<float>(level) * kIndent;
+  brush.text(x, at.y + kRow / 2, font, Role::text, cut_in_the_middle(font, label, high.x - 8 - x));
+  focus_frame(brush, at, high);
+  if (hovered && !detail.empty()) tooltip(brush, detail);
+  ImGui::PopID();
+  return clicked;
+}
+
+void heading(const Brush& brush, const std::string& words) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  brush.text(at.x + 8, at.y + 12, brush.fonts.strong(TextSize::small), Role::text, words);
+  ImGui::Dummy({0, 24});
+}
+
+void paragraph(const Brush& brush, const std::string& words, Role role) {
+  ImFont* font = brush.fonts.words(TextSize::small);
+  const float width = ImGui::GetContentRegionAvail().x - 16;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size =
+      font->CalcTextSizeA(font->FontSize, 1e9f, width, words.data(), words.data() + words.size());
+  brush.list->AddText(font, font->FontSize, {at.x + 8, at.y}, packed(role, brush.theme),
+                      words.data(), words.data() + words.size(), width);
+  ImGui::Dummy({width, std::ceil(size.y / 8) * 8});
+}
+
+void name_value(const Brush& brush, const std::string& name, const std::string& value) {
+  ImFont* words = brush.fonts.words(TextSize::small);
+  ImFont* code = brush.fonts.code(TextSize::small);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x - 16;
+  const float name_width = text_width(words, name), value_width = text_width(code, value);
+  brush.text(at.x + 8, at.y + 10, words, Role::quiet, name);
+  if (name_width + 16 + value_width <= width) {
+    // Values end at one edge, so that their digits stand under each other.
+    brush.text(at.x + 8 + width - value_width, at.y + 10, code, Role::text, value);
+    ImGui::Dummy({width, 20});
+    return;
+  }
+  const ImVec2 size =
+      code->CalcTextSizeA(code->FontSize, 1e9f, width, value.data(), value.data() + value.size());
+  brush.list->AddText(code, code->FontSize, {at.x + 8, at.y + 20}, packed(Role::text, brush.theme),
+                      value.data(), value.data() + value.size(), width);
+  ImGui::Dummy({width, 24 + std::ceil(size.y / 4) * 4});
+}
+
+void progress_bar(const Brush& brush, ImVec2 at, float width, double share) {
+  const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
+  brush.box(at.x, at.y, width, 8, Role::line, 4);
+  if (filled >= 8) brush.box(at.x, at.y, filled, 8, Role::accent, 4);
+}
+
+void tooltip(const Brush& brush, const std::string& words) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(8, 8));
+  ImGui::BeginTooltip();
+  ImGui::PushFont(brush.fonts.words(TextSize::small));
+  ImGui::PushTextWrapPos(480);
+  ImGui::TextUnformatted(words.data(), words.data() + words.size());
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace tilescope::ui

@@ -1,0 +1,53 @@
+// The window's own widgets: text in three sizes, word buttons, choices side by side, name and value
+// rows, a progress bar. Each is drawn from the theme; none shows Dear ImGui's default look.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <vector>
+
+#include "viz/scene/panels.h"
+#include "viz/ui/fonts.h"
+
+namespace tilescope::ui {
+
+// What widgets are drawn with, in one frame.
+struct Brush {
+  const Theme& theme;
+  const FontSet& fonts;
+  ImDrawList* list = nullptr;
+
+  // One line of text whose left end and vertical middle (of the capitals) are at (x, y).
+  void text(float x, float y, ImFont* font, Role role, const std::string& words) const;
+  void box(float x, float y, float width, float height, Role fill, float radius = 0) const;
+  void line(float x0, float y0, float x1, float y1) const;  // level or upright, 1 px
+};
+
+// A button with words on it; `loud` is the one action that the view is about. True when clicked.
+// `width` 0: as wide as the words ask for.
+bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
+            bool enabled, bool loud = false);
+float button_width(const Brush& brush, const std::string& words);
+inline constexpr float button_height = 32;
+
+// Options beside each other, the current one marked. Answers the command of the one clicked.
+const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at);
+float segmented_width(const Brush& brush, const Choice& choice);
+
+// A row of a list that can be clicked; the text is cut in the middle where it is too wide, and
+// whole on hover.
+bool list_row(const Brush& brush, const char* id, const std::string& label,
+              const std::string& detail, int level, bool current);
+
+// A heading in a panel, and a name with its value under it or beside it.
+void heading(const Brush& brush, const std::string& words);
+void name_value(const Brush& brush, const std::string& name, const std::string& value);
+void paragraph(const Brush& brush, const std::string& words, Role role);
+
+void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
+
+// Text of a small box at the pointer; only what the pointer asks for.
+void tooltip(const Brush& brush, const std::string& words);
+
+}  // namespace tilescope::ui

@@ -1,0 +1,105 @@
+// What stands around the view: outline, inspector, strip, status.
+#include <algorithm>
+#include <cmath>
+
+#include "viz/ui/style.h"
+#include "viz/ui/window_ui.h"
+
+namespace tilescope::ui {
+namespace {
+
+// A panel that scrolls by itself; the widgets inside draw into its own list.
+void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size) {
+  brush.box(at.x, at.y, size.x, size.y, Role::panel);
+  ImGui::SetCursorScreenPos({at.x + 8, at.y});
+  ImGui::BeginChild(id, {size.x - 12, size.y}, false, ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(8, 0));
+  brush.list = ImGui::GetWindowDrawList();
+  ImGui::Dummy({0, 8});
+}
+
+void end_panel() {
+  ImGui::Dummy({0, 8});
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void WindowUi::draw_outline(Brush brush, const Session& session, const Workshop& workshop,
+                            ImVec2 at, ImVec2 size) {
+  begin_panel(brush, "outline", at, size);
+  for (const OutlineSection& section : outline(session, workshop)) {
+    ImGui::PushID(section.title.c_str());
+    heading(brush, section.title);
+    int index = 0;
+    for (const OutlineItem& item : section.items) {
+      ImGui::PushID(index++);
+      if (list_row(brush, "item", item.label, item.detail, item.level, item.current)) {
+        issue(item.command);
+      }
+      ImGui::PopID();
+    }
+    ImGui::PopID();
+    ImGui::Dummy({0, 16});
+  }
+  end_panel();
+}
+
+void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size) {
+  begin_panel(brush, "inspector", at, size);
+  for (const InspectorSection& section : inspector(session)) {
+    heading(brush, section.title);
+    if (section.lines.empty()) paragraph(brush, section.when_empty, Role::quiet);
+    for (const auto& [name, value] : section.lines) name_value(brush, name, value);
+    ImGui::Dummy({0, 16});
+  }
+  end_panel();
+}
+
+void WindowUi::draw_strip(const Brush& brush, const Session& session, const Workshop& workshop,
+                          ImVec2 at, ImVec2 size) {
+  brush.box(at.x, at.y, size.x, size.y, Role::panel);
+  brush.line(at.x, at.y, at.x + size.x, at.y);
+  const Strip shown = strip(session, workshop);
+  const float right = shown.share ? 336 : 0;
+  const auto count = static_cast<float>(std::max<std::size_t>(1, shown.steps.size()));
+  const float width = (size.x - 32 - right) / count;
+  float x = at.x + 16;
+  for (std::size_t i = 0; i < shown.steps.size(); ++i) {
+    const StripStep& step = shown.steps[i];
+    const float room = width - 32;
+    brush.text(x, at.y + 18, fonts_.strong(TextSize::small), Role::text, step.title);
+    brush.text(x, at.y + 38, fonts_.code(TextSize::small), Role::quiet,
+               cut_in_the_middle(fonts_.code(TextSize::small), step.value, room));
+    if (step.current) brush.box(x, at.y, std::min(room, 160.0f), 2, Role::accent);
+    if (i + 1 < shown.steps.size()) {
+      const float tip = x + width - 12, y = at.y + size.y / 2;
+      brush.list->AddTriangleFilled({tip - 6, y - 5}, {tip - 6, y + 5}, {tip, y},
+                                    packed(session.theme().quiet));
+    }
+    x += width;
+  }
+  if (!shown.share) return;
+  const float begin = at.x + size.x - right;
+  brush.text(begin, at.y + 18, fonts_.words(TextSize::small), Role::text,
+             cut_in_the_middle(fonts_.words(TextSize::small), shown.progress, right - 96));
+  progress_bar(brush, {begin, at.y + 34}, right - 96, *shown.share);
+  if (button(brush, "stop", "Stop", {at.x + size.x - 80, at.y + 12}, 64, true)) issue("cancel");
+}
+
+void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
+  brush.box(at.x, at.y, size.x, size.y, Role::panel);
+  brush.line(at.x, at.y, at.x + size.x, at.y);
+  ImFont* font = fonts_.words(TextSize::small);
+  const std::string hints = "Scroll zooms, dragging moves, click selects, Esc goes back";
+  const float hints_width = text_width(font, hints);
+  const float middle = at.y + size.y / 2;
+  const bool both = size.x > hints_width * 2;
+  const float room = both ? size.x - hints_width - 64 : size.x - 32;
+  brush.text(at.x + 16, middle, font, session.message.failed ? Role::wrong : Role::text,
+             cut_in_the_middle(font, session.message.text, room));
+  if (both) brush.text(at.x + size.x - 16 - hints_width, middle, font, Role::quiet, hints);
+}
+
+}  // namespace tilescope::ui

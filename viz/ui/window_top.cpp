@@ -1,0 +1,137 @@
+// The top line: the field with what is open, its value or what is wrong with it, and what can be
+// done.
+#include "viz/ui/window_ui.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/ui/style.h"
+
+#include <imgui_stdlib.h>
+
+namespace tilescope::ui {
+namespace {
+
+constexpr float kMargin = 16, kFieldTop = 12, kFieldPadding = 10;
+
+// What the text in the field stands for, in quiet letters under it.
+std::string meaning(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.view != ViewName::layout) return choices.kernel ? choices.kernel->help : "";
+  if (!choices.layout || choices.layout->panels().empty()) return "";
+  const std::string& value = choices.layout->panels().back().formula;
+  if (value == choices.layout_text) return choices.layout->title();
+  return "= " + value;
+}
+
+}  // namespace
+
+void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size) {
+  brush.box(at.x, at.y, size.x, size.y, Role::panel);
+  brush.line(at.x, at.y + size.y - 1, at.x + size.x, at.y + size.y - 1);
+  ImFont* name = fonts_.strong(TextSize::medium);
+  const float middle = at.y + kFieldTop + button_height / 2;
+  brush.text(at.x + kMargin, middle, name, Role::text, "Tilescope");
+  const float field_x = std::round(at.x + kMargin + text_width(name, "Tilescope") + 24);
+
+  struct Action {
+    std::string words, command;
+    bool enabled, loud;
+  };
+  const bool kernel = session.choices.kernel != nullptr;
+  const std::vector<Action> actions = {
+      {session.running ? "Stop" : "Run", session.running ? "cancel" : "run", kernel, kernel},
+      {"Undo", "undo", !session.past.empty(), false},
+      {"Redo", "redo", !session.future.empty(), false},
+      {"Show all", "zoom fit", true, false},
+      {session.choices.dark ? "Light" : "Dark", session.choices.dark ? "theme light" : "theme dark",
+       true, false},
+  };
+  float width = 0;
+  for (const Action& action : actions) width += button_width(brush, action.words) + 8;
+  float x = at.x + size.x - kMargin - width + 8;
+  const float field_width = std::max(80.0f, x - 16 - field_x);
+  for (const Action& action : actions) {
+    if (button(brush, action.command.c_str(), action.words, {x, at.y + kFieldTop}, 0,
+               action.enabled, action.loud)) {
+      issue(action.command);
+    }
+    x += button_width(brush, action.words) + 8;
+  }
+  draw_field(brush, session, {field_x, at.y + kFieldTop}, field_width);
+  draw_problem(brush, session, {field_x, at.y + kFieldTop + button_height}, field_width);
+}
+
+void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float width) {
+  // Text that a command put into the session replaces what is being typed.
+  if (session.field != field_shown_) {
+    if (session.field != field_text_) {
+      field_text_ = session.field;
+      ++field_generation_;
+    }
+    field_shown_ = session.field;
+  }
+  ImFont* font = fonts_.code(TextSize::small);
+  const bool wrong = session.problem.has_value();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(kFieldPadding, std::floor((button_height - font->FontSize) / 2)));
+  if (wrong) ImGui::PushStyleColor(ImGuiCol_Border, packed(session.theme().wrong));
+  ImGui::PushID(field_generation_);
+  ImGui::SetNextItemWidth(width);
+  const bool typed = ImGui::InputTextWithHint(
+      "##field", "a layout expression, `preset NAME`, or a kernel", &field_text_);
+  const bool active = ImGui::IsItemActive();
+  const bool entered =
+      ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter));
+  ImGui::PopID();
+  if (wrong) ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  if (active && !wrong) {
+    brush.list->AddRect(at, {at.x + width, at.y + button_height}, packed(session.theme().accent), 4,
+                        0, 1);
+  }
+  if (typed) {
+    field_shown_ = field_text_;
+    session.field = field_text_;
+    intents_.push_back({Intent::Kind::typed, field_text_});
+  }
+  if (entered) intents_.push_back({Intent::Kind::entered, field_text_});
+
+  if (!wrong) return;
+  const std::size_t begin = std::min(session.problem->begin, field_text_.size());
+  const std::size_t end = std::clamp(session.problem->end, begin, field_text_.size());
+  const float char_width = text_width(font, "0");
+  const float from = at.x + kFieldPadding + text_width(font, field_text_.substr(0, begin));
+  const float wide = std::max(char_width, text_width(font, field_text_.substr(begin, end - begin)));
+  problem_x_ = std::clamp(from, at.x + kFieldPadding, at.x + width - 24);
+  const float stop = std::min(from + wide, at.x + width - kFieldPadding);
+  if (stop > problem_x_) {
+    brush.box(problem_x_, at.y + button_height - 6, stop - problem_x_, 2, Role::wrong);
+  }
+}
+
+void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width) {
+  const float y = at.y + 16;
+  if (!session.problem) {
+    ImFont* font = fonts_.code(TextSize::small);
+    brush.text(at.x + kFieldPadding, y, font, Role::quiet,
+               cut_in_the_middle(font, meaning(session), width));
+    return;
+  }
+  // The sentence begins under the caret if it fits there, else as far left as it needs.
+  ImFont* font = fonts_.words(TextSize::small);
+  const std::string& sentence = session.problem->sentence;
+  const float wide = text_width(font, sentence);
+  const float limit = ImGui::GetIO().DisplaySize.x - 16;
+  const float x = std::clamp(problem_x_ + 16, at.x + 16, std::max(at.x + 16, limit - wide));
+  const float tip = std::clamp(problem_x_ + 4, at.x + 4, x);
+  brush.list->AddTriangleFilled({tip - 5, y + 3}, {tip + 5, y + 3}, {tip, y - 5},
+                                packed(session.theme().wrong));
+  brush.text(std::max(x, tip + 12), y, font, Role::wrong,
+             cut_in_the_middle(font, sentence, limit - std::max(x, tip + 12)));
+}
+
+}  // namespace tilescope::ui

@@ -1,0 +1,114 @@
+#include "viz/ui/window_ui.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/commands.h"
+#include "viz/ui/keys.h"
+#include "viz/ui/style.h"
+
+namespace tilescope::ui {
+namespace {
+
+constexpr float kTop = 80;     // field and the line under it
+constexpr float kStrip = 56;   // derivation or run
+constexpr float kStatus = 32;  // what just happened
+
+ImGuiWindowFlags whole_display() {
+  return ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+         ImGuiWindowFlags_NoScrollWithMouse;
+}
+
+}  // namespace
+
+void WindowUi::draw(Session& session, Workshop& workshop) {
+  apply_style(ImGui::GetStyle(), session.theme());
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(display);
+  ImGui::Begin("Tilescope", nullptr, whole_display());
+  ImGui::PushFont(fonts_.words(TextSize::small));
+  const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList()};
+
+  const float left = arrangement_.outline, right = arrangement_.inspector;
+  const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
+  const float middle_width = std::max(1.0f, display.x - left - right);
+  draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
+  if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
+  if (right > 0) {
+    draw_inspector(brush, session, {display.x - right, kTop}, {right, middle_height});
+  }
+  splitter(brush, "outline edge", left, kTop, middle_height, arrangement_.outline, 216, 1);
+  splitter(brush, "inspector edge", display.x - right, kTop, middle_height, arrangement_.inspector,
+           296, -1);
+  draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, kStrip});
+  draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
+  draw_top(brush, session, {0, 0}, {display.x, kTop});
+
+  use_shortcuts();
+  ImGui::PopFont();
+  ImGui::End();
+}
+
+bool WindowUi::perform(Session& session, Workshop& workshop) {
+  const std::vector<Intent> intents = std::move(intents_);
+  intents_.clear();
+  for (const Intent& intent : intents) {
+    switch (intent.kind) {
+      case Intent::Kind::command:
+        (void)execute(session, workshop, intent.text);
+        break;
+      case Intent::Kind::typed:
+        type_field(session, workshop, intent.text);
+        break;
+      case Intent::Kind::entered:
+        (void)enter_field(session, workshop);
+        break;
+    }
+  }
+  const bool finished = take_result(session, workshop);
+  const bool changed = changed_ || finished || !intents.empty();
+  changed_ = false;
+  return changed;
+}
+
+// A shortcut runs the example of its command. Where text is being typed, the keys are the text's.
+void WindowUi::use_shortcuts() {
+  const bool typing = ImGui::GetIO().WantTextInput;
+  for (const WindowCommand& command : window_commands()) {
+    Shortcut shortcut;
+    if (command.shortcut.empty() || !parse_shortcut(command.shortcut, shortcut)) continue;
+    if (typing && shortcut.key != Key::f5) continue;
+    if (pressed(shortcut)) issue(std::string(command.example));
+  }
+}
+
+// The edge of a panel: drag to resize, to the side to collapse; a double click does either.
+void WindowUi::splitter(const Brush& brush, const char* id, float x, float top, float height,
+                        float& width, float usual, float direction) {
+  constexpr float grip = 8, least = 120;
+  const float display = ImGui::GetIO().DisplaySize.x;
+  const float from = std::clamp(x - grip / 2, 0.0f, display - grip);
+  ImGui::SetCursorScreenPos({from, top});
+  ImGui::InvisibleButton(id, {grip, height});
+  const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
+  if (hovered || held) {
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    brush.box(std::floor(x) - 1, top, 2, height, Role::accent);
+  } else {
+    brush.line(std::clamp(x - (direction > 0 ? 1.0f : 0.0f), 0.0f, display - 1), top,
+               std::clamp(x - (direction > 0 ? 1.0f : 0.0f), 0.0f, display - 1), top + height);
+  }
+  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    width = width > 0 ? 0 : usual;
+    changed_ = true;
+  } else if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 2)) {
+    const float mouse = ImGui::GetIO().MousePos.x;
+    const float wanted = direction > 0 ? mouse : display - mouse;
+    width = wanted < least / 2 ? 0 : std::clamp(wanted, least, display * 0.4f);
+    changed_ = true;
+  }
+}
+
+}  // namespace tilescope::ui

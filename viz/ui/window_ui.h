@@ -1,0 +1,84 @@
+// The whole window in Dear ImGui: top line, outline, view, inspector, strip, status.
+//
+// draw() reads the session and puts what the reader did into a list of intents; perform() carries
+// them out after the frame. So a frame shows one state, and the state changes only through commands
+// and through the few things that are no choices: pointer, zoom, panel widths.
+#pragma once
+
+#include <imgui.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viz/scene/panels.h"
+#include "viz/scene/session.h"
+#include "viz/ui/scene_painter.h"
+#include "viz/ui/widgets.h"
+
+namespace tilescope::ui {
+
+// Where things stand, in pixels. Plain numbers that could be saved.
+struct Arrangement {
+  float outline = 216, inspector = 296;  // widths; 0: collapsed
+};
+
+class WindowUi {
+ public:
+  WindowUi(const FontSet& fonts, Textures& textures) : fonts_(fonts), painter_(textures) {}
+
+  // One frame over the whole display; between ImGui::NewFrame and ImGui::Render.
+  void draw(Session& session, Workshop& workshop);
+  // Carries out what the reader did in the frame; true if anything changed, so that another frame
+  // is due.
+  bool perform(Session& session, Workshop& workshop);
+
+  // The view's place on the display and what was painted there, for tests and hit tests.
+  ImVec2 view_origin() const { return view_origin_; }
+  const Picture& picture() const { return picture_; }
+  Arrangement& arrangement() { return arrangement_; }
+
+ private:
+  struct Intent {
+    enum class Kind { command, typed, entered } kind = Kind::command;
+    std::string text;
+  };
+
+  void issue(std::string command) {
+    intents_.push_back({Intent::Kind::command, std::move(command)});
+  }
+  void draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
+  void draw_field(const Brush& brush, Session& session, ImVec2 at, float width);
+  void draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width);
+  void draw_outline(Brush brush, const Session& session, const Workshop& workshop, ImVec2 at,
+                    ImVec2 size);
+  void draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size);
+  void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
+  void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
+  void draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
+  void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);
+  void use_pointer(Session& session, ImVec2 at);
+  void click(Session& session, Point at);
+  void draw_strip(const Brush& brush, const Session& session, const Workshop& workshop, ImVec2 at,
+                  ImVec2 size);
+  void draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
+  void splitter(const Brush& brush, const char* id, float x, float top, float height, float& width,
+                float usual, float direction);
+  void use_shortcuts();
+
+  const FontSet& fonts_;
+  ScenePainter painter_;
+  Arrangement arrangement_;
+  Picture picture_;
+  ImVec2 view_origin_{};
+  std::vector<Intent> intents_;
+  std::string field_text_;   // in the field now
+  std::string field_shown_;  // the session's text that it was last filled with
+  int field_generation_ = 0;
+  float problem_x_ = 0;  // where in the field the problem begins
+  std::map<std::string, std::string> size_texts_;
+  bool changed_ = false;
+  bool dragged_ = false;
+};
+
+}  // namespace tilescope::ui
