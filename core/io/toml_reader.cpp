@@ -2,22 +2,10 @@
 
 #include <algorithm>
 
+#include "core/io/toml_guard.h"
+
 namespace tilescope {
 namespace {
-
-// toml++ destroys nested tables by recursion and bounds only the nesting of values, not of dotted
-// keys; a line of 100,000 dots would exhaust the stack. No file of ours nests this deep.
-constexpr std::ptrdiff_t most_dots = 200;
-
-std::optional<std::size_t> line_with_too_many_dots(std::string_view text) {
-  for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view head = text.substr(0, end);
-    if (std::count(head.begin(), head.end(), '.') > most_dots) return line;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return std::nullopt;
-}
 
 std::string_view type_in_words(const toml::node& node) {
   switch (node.type()) {
@@ -41,12 +29,9 @@ std::string_view type_in_words(const toml::node& node) {
 }  // namespace
 
 toml::table TomlReader::parse(std::string_view text) {
-  if (const auto line = line_with_too_many_dots(text)) {
-    error_ =
-        Error{ErrorKind::unreadable,
-              fmt::format("This line has more than {} dots; keys nested that deep are not read.",
-                          most_dots),
-              fmt::format("{}:{}:1", file_, *line)};
+  if (std::optional<TomlObjection> objection = toml_objection(text)) {
+    error_ = Error{ErrorKind::unreadable, std::move(objection->sentence),
+                   fmt::format("{}:{}:{}", file_, objection->line, objection->column)};
     return {};
   }
   toml::parse_result result = toml::parse(text);

@@ -31,11 +31,29 @@ TEST(BrokenLaunch, TheGoodFilesAreAccepted) {
 TEST(BrokenLaunch, WhatIsNotToml) {
   EXPECT_EQ(said("grid = [4").substr(0, 32), "1:10 This is not TOML: Error whi");
   EXPECT_EQ(said("grid = [4]\ngrid = [4]\n").substr(0, 22), "2:8 This is not TOML: ");
+  // Keys that toml++ 3.3 asserts on.
+  EXPECT_EQ(said("[{arg]]").substr(0, 21), "1:2 This is not TOML:");
   std::string dotted = "grid = [1]\n";
   for (int i = 0; i < 100000; ++i) dotted += "a.";
-  EXPECT_EQ(said(dotted + "a = 1"),
-            "2:1 This line has more than 200 dots; keys nested that deep are not read.");
+  EXPECT_EQ(
+      said(dotted + "a = 1"),
+      "2:402 This line has more than 200 dots outside of quotes; keys nested that deep are not "
+      "read.");
   EXPECT_EQ(said("a = " + std::string(100000, '[')).substr(0, 2), "1:");
+}
+
+TEST(BrokenLaunch, LettersBeyondAsciiBelongInQuotesAndComments) {
+  EXPECT_EQ(said(launch + "\u00e9 = 1"),
+            "3:1 Letters beyond ASCII may stand in quotes and comments only.");
+  EXPECT_EQ(said(launch + "entry = \"\u00e9\" \u00e9"),
+            "3:13 Letters beyond ASCII may stand in quotes and comments only.");
+  EXPECT_EQ(said(launch + "# \u00e9 \" '\nentry = \"\u00e9\\\"\" # \u4e2d"), "accepted");
+  EXPECT_EQ(said("\xef\xbb\xbf" + launch), "accepted");
+  EXPECT_EQ(said(launch + "entry = 0\"\u00e9\""),
+            "3:10 This quote follows a letter or digit; a space or an = before it would work.");
+  EXPECT_EQ(said(launch + "entry = \"\"\"mm\"\"\""),
+            "3:9 A text over several lines (three quotes) is not read; one line would work.");
+  EXPECT_EQ(said(launch + "entry = '\\' # \u00e9"), "accepted");
 }
 
 TEST(BrokenLaunch, TheLaunch) {
