@@ -102,7 +102,8 @@ bool BodyParser::registers(std::uint32_t scope) {
         return false;
       }
       if (count > most_registers) {
-        return cursor_.fail(fmt::format("{} registers {} are more than 2^22", count, declared.name));
+        return cursor_.fail(
+            fmt::format("{} registers {} are more than 2^22", count, declared.name));
       }
       declared.numbered = true;
       declared.count = static_cast<std::uint32_t>(count);

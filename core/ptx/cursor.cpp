@@ -12,13 +12,16 @@ constexpr int deepest = 64;
 
 std::string shown(const Token& token) {
   switch (token.kind) {
-    case Token::Kind::end: return "the end of the file";
+    case Token::Kind::end:
+      return "the end of the file";
     case Token::Kind::bad:
       if (token.text == "/*") return "a comment that never ends";
       if (token.text == "\"") return "a string that never ends";
       break;
-    case Token::Kind::string: return fmt::format("the string \"{}\"", token.text.substr(0, 40));
-    default: break;
+    case Token::Kind::string:
+      return fmt::format("the string \"{}\"", token.text.substr(0, 40));
+    default:
+      break;
   }
   const auto first = static_cast<unsigned char>(token.text.empty() ? 0 : token.text[0]);
   if (first < 0x20 || first > 0x7e) return fmt::format("the byte 0x{:02x}", first);
@@ -80,12 +83,15 @@ bool parse_number(std::string_view s, Number& out) {
 bool Cursor::fail_at(std::uint32_t line, std::string sentence) {
   if (!failed_) {
     failed_ = true;
-    error_ = {ErrorKind::unsupported, std::move(sentence), fmt::format("{}:{}", module_.name, line)};
+    error_ = {ErrorKind::unsupported, std::move(sentence),
+              fmt::format("{}:{}", module_.name, line)};
   }
   return false;
 }
 
-bool Cursor::fail(std::string sentence) { return fail_at(peek().line, std::move(sentence)); }
+bool Cursor::fail(std::string sentence) {
+  return fail_at(peek().line, std::move(sentence));
+}
 
 bool Cursor::accept(char c) {
   if (!peek().is(c)) return false;

@@ -29,11 +29,11 @@ class Cursor {
   bool skip_braces() { return lexer_.skip_braces(); }
   std::string_view source() const { return *module_.text; }
 
-  bool accept(char c);           // takes it if it is next
+  bool accept(char c);  // takes it if it is next
   bool accept(std::string_view dotted_or_word);
   bool expect(char c, std::string_view context);
   bool word(std::string_view& out, std::string_view context);
-  bool number(Number& out, std::string_view context);  // one literal (4.5), with a sign
+  bool number(Number& out, std::string_view context);          // one literal (4.5), with a sign
   bool integer(std::uint64_t& out, std::string_view context);  // a constant expression (4.5.5)
   // After its state space: [.align n] [.v2|.v4] .type name [dims] [= initialiser], without ';'.
   bool variable(Variable& out);
@@ -52,7 +52,8 @@ class Cursor {
   Lexer lexer_;
   Error error_;
   bool failed_ = false;
-  int depth_ = 0;  // of brackets inside constants and initialisers: bounded, so text cannot overflow the stack
+  int depth_ = 0;  // of brackets inside constants and initialisers: bounded, so text cannot
+                   // overflow the stack
 };
 
 // Text to a literal; false if it is none. Exposed for the tests.

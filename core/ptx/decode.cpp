@@ -24,7 +24,9 @@ std::string shown(std::string_view text) {
 }
 
 // Registers hold nothing narrower than 16 bits.
-int register_bits(Type type) { return std::max(16, bits_of(type)); }
+int register_bits(Type type) {
+  return std::max(16, bits_of(type));
+}
 
 // Operand type checking (9.4.1): sizes agree; bits go with everything; signed with unsigned.
 bool compatible(Type instruction, Type reg) {
@@ -98,8 +100,8 @@ bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& o
   } else if (kind == Class::floating && !w.floating && !w.single) {
     return fail(s, fmt::format("an integer stands where an {} constant is wanted", name_of(type)));
   } else if ((w.floating || w.single) && kind != Class::floating && kind != Class::bits) {
-    return fail(s, fmt::format("a floating-point constant stands where an {} is wanted",
-                               name_of(type)));
+    return fail(
+        s, fmt::format("a floating-point constant stands where an {} is wanted", name_of(type)));
   }
   out = constant(type, bits);
   return true;
@@ -149,7 +151,8 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       out.index = entry->second;
       return true;
     }
-    case Meaning::Kind::reg: break;
+    case Meaning::Kind::reg:
+      break;
   }
   const Type reg = program_.registers[meaning.index].type;
   const int have = register_bits(reg), want = register_bits(type);
@@ -195,19 +198,20 @@ bool Decoder::address(const Statement& s, const Instruction& i, const Written& w
   if (meaning.kind == Meaning::Kind::reg) {
     const Type reg = program_.registers[meaning.index].type;
     if (bits_of(reg) != 32 && bits_of(reg) != 64) {
-      return fail(s, fmt::format("'{}' is a {} register and cannot hold an address", w.name,
-                                 name_of(reg)));
+      return fail(
+          s, fmt::format("'{}' is a {} register and cannot hold an address", w.name, name_of(reg)));
     }
     out.index = meaning.index;
     out.type = reg;
     return true;
   }
   if (meaning.kind != Meaning::Kind::memory) {
-    return fail(s, fmt::format("'{}' is not declared as a register, variable or parameter", w.name));
+    return fail(s,
+                fmt::format("'{}' is not declared as a register, variable or parameter", w.name));
   }
   const Space space = i.modifiers.space();
-  const bool same = space == meaning.space || (space == Space::generic &&
-                                               (meaning.space == Space::global));
+  const bool same =
+      space == meaning.space || (space == Space::generic && (meaning.space == Space::global));
   if (!same) {
     return fail(s, fmt::format("'{}' lies in .{}, but the instruction accesses .{}", w.name,
                                name_of(meaning.space), name_of(space)));
@@ -217,8 +221,7 @@ bool Decoder::address(const Statement& s, const Instruction& i, const Written& w
 }
 
 bool Decoder::label(const Statement& s, const Written& w, Operand& out) {
-  const Meaning meaning =
-      w.kind == Written::Kind::name ? look_up(w.name, s.scope) : Meaning{};
+  const Meaning meaning = w.kind == Written::Kind::name ? look_up(w.name, s.scope) : Meaning{};
   if (meaning.kind != Meaning::Kind::label) {
     return fail(s, fmt::format("there is no label '{}' here", w.name));
   }
@@ -306,23 +309,23 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
           good = vector(s, rule, bits_type(bits_of(type) / parts), whole, decoded[r]);
         }
       } else if (static_cast<int>(whole.elements.size()) != count) {
-        return fail(s, fmt::format("{} registers are wanted, not {}", count,
-                                   whole.elements.size()));
+        return fail(s,
+                    fmt::format("{} registers are wanted, not {}", count, whole.elements.size()));
       } else {
         good = vector(s, rule, type, whole, decoded[r]);
       }
     } else {
       good = operand(s, rule, type, w, decoded[r]);
-      if (good && rule.kind == Kind::constant &&
-          decoded[r].kind != Operand::Kind::constant && decoded[r].kind != Operand::Kind::reg) {
+      if (good && rule.kind == Kind::constant && decoded[r].kind != Operand::Kind::constant &&
+          decoded[r].kind != Operand::Kind::reg) {
         return fail(s, "a constant is wanted");
       }
     }
     if (!good) return false;
   }
   if (next != s.operands.size()) {
-    return fail(s, fmt::format("there are too many operands, the form is {}",
-                               syntax(row, out.form)));
+    return fail(s,
+                fmt::format("there are too many operands, the form is {}", syntax(row, out.form)));
   }
   program_.operands.insert(program_.operands.end(), decoded.begin(), decoded.end());
   out.count = static_cast<std::uint32_t>(decoded.size());
@@ -332,8 +335,7 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
 bool Decoder::guard(const Statement& s, Instruction& out) {
   if (s.guard.empty()) return true;
   const Meaning meaning = look_up(s.guard, s.scope);
-  if (meaning.kind != Meaning::Kind::reg ||
-      program_.registers[meaning.index].type != Type::pred) {
+  if (meaning.kind != Meaning::Kind::reg || program_.registers[meaning.index].type != Type::pred) {
     return fail(s, fmt::format("the guard '{}' is no predicate register", s.guard));
   }
   out.guarded = true;
@@ -350,8 +352,8 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::ldu:
     case Op::st:
       if (bytes > 32) return fail(s, fmt::format("a vector of {} bytes is wider than 32", bytes));
-      if (i.op == Op::st && (i.modifiers.space() == Space::constant ||
-                             i.modifiers.space() == Space::param)) {
+      if (i.op == Op::st &&
+          (i.modifiers.space() == Space::constant || i.modifiers.space() == Space::param)) {
         return fail(s, "a kernel cannot write here");
       }
       if (i.op == Op::st) {
@@ -361,8 +363,8 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::atom:
     case Op::red:
-      program_.smallest_store = std::min(
-          program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      program_.smallest_store = std::min(program_.smallest_store,
+                                         static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       break;
     case Op::mov: {
       const Operand* o = program_.operands_of(i);
@@ -371,7 +373,8 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return true;
 }

@@ -21,7 +21,7 @@ class Decoder {
   // What a name can mean.
   struct Meaning {
     enum class Kind : std::uint8_t { nothing, reg, memory, label, special } kind = Kind::nothing;
-    std::uint32_t index = 0;   // register, label's instruction, special
+    std::uint32_t index = 0;    // register, label's instruction, special
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
   };
@@ -61,7 +61,7 @@ class Decoder {
   std::vector<Names> scope_names_;  // variables, labels and single registers of each scope
   std::vector<std::unordered_map<std::string_view, const Registers*>> ranges_;
   std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;  // (bits, width) -> place
-  std::map<Special, std::uint32_t> specials_;                        // -> register
+  std::map<Special, std::uint32_t> specials_;                         // -> register
   std::vector<std::uint32_t> pc_of_statement_;
 };
 

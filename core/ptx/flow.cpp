@@ -22,7 +22,10 @@ using Blocks = std::vector<std::uint32_t>;
 class Components {
  public:
   explicit Components(const std::vector<Block>& blocks)
-      : blocks_(blocks), index_(blocks.size()), low_(blocks.size()), stamp_(blocks.size(), 0),
+      : blocks_(blocks),
+        index_(blocks.size()),
+        low_(blocks.size()),
+        stamp_(blocks.size(), 0),
         done_(blocks.size(), 0) {}
 
   std::vector<Blocks> of(const Blocks& nodes) {

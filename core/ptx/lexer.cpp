@@ -3,10 +3,18 @@
 namespace tilescope::ptx {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool starts_word(char c) { return is_letter(c) || c == '_' || c == '$' || c == '%'; }
-constexpr bool continues_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+constexpr bool starts_word(char c) {
+  return is_letter(c) || c == '_' || c == '$' || c == '%';
+}
+constexpr bool continues_word(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '$';
+}
 
 }  // namespace
 

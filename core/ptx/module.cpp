@@ -246,9 +246,8 @@ bool ModuleParser::function(bool entry) {
     function.body_at = brace.at;
     function.body_line = brace.line;
     if (!cursor_.skip_braces()) {
-      return cursor_.fail_at(brace.line,
-                             fmt::format("the body of {} never ends: a '}}' is missing",
-                                         function.name));
+      return cursor_.fail_at(
+          brace.line, fmt::format("the body of {} never ends: a '}}' is missing", function.name));
     }
   }
   module_.functions.push_back(std::move(function));

@@ -56,8 +56,8 @@ struct Function {
   bool entry = false;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::array<std::uint32_t, 3> required_block{};   // .reqntid
-  std::array<std::uint32_t, 3> maximum_block{};    // .maxntid: only the product binds
+  std::array<std::uint32_t, 3> required_block{};    // .reqntid
+  std::array<std::uint32_t, 3> maximum_block{};     // .maxntid: only the product binds
   std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster
   std::uint32_t minimum_blocks_per_sm = 0;          // .minnctapersm
   std::uint32_t maximum_registers = 0;              // .maxnreg
@@ -101,8 +101,8 @@ struct Statement {
   std::string_view text;                    // the whole instruction without ';', or the label
   std::string_view guard;                   // @guard, without '!'
   bool guard_negated = false;
-  std::string_view opcode;                   // up to the first '.'
-  std::vector<std::string_view> modifiers;   // without their dots
+  std::string_view opcode;                  // up to the first '.'
+  std::vector<std::string_view> modifiers;  // without their dots
   std::vector<Written> operands;
 };
 

@@ -72,8 +72,12 @@ void mention(const std::vector<Written>& operands, std::unordered_set<std::strin
 
 }  // namespace
 
-std::string_view name_of(Special s) { return special_rows[static_cast<std::size_t>(s)].name; }
-int bits_of(Special s) { return special_rows[static_cast<std::size_t>(s)].bits; }
+std::string_view name_of(Special s) {
+  return special_rows[static_cast<std::size_t>(s)].name;
+}
+int bits_of(Special s) {
+  return special_rows[static_cast<std::size_t>(s)].bits;
+}
 
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
@@ -123,9 +127,10 @@ bool Decoder::place(const Variable& variable, Names& names) {
       break;
     }
     default:
-      return refuse(variable.line, fmt::format("the variable {} lies in .{}, which is not supported "
-                                               "in an entry",
-                                               variable.name, ptx::name_of(variable.space)));
+      return refuse(variable.line,
+                    fmt::format("the variable {} lies in .{}, which is not supported "
+                                "in an entry",
+                                variable.name, ptx::name_of(variable.space)));
   }
   meaning.address = placed.address;
   names[variable.name] = meaning;
@@ -155,14 +160,16 @@ bool Decoder::declare_variables() {
   }
   for (auto* names : {&module_names_}) {
     for (auto& [name, meaning] : *names) {
-      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared && meaning.index) {
+      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared &&
+          meaning.index) {
         meaning.address = dynamic;
       }
     }
   }
   for (Names& names : scope_names_) {
     for (auto& [name, meaning] : names) {
-      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared && meaning.index) {
+      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared &&
+          meaning.index) {
         meaning.address = dynamic;
       }
     }

@@ -29,42 +29,109 @@
 namespace tilescope::ptx {
 
 enum class Unit : std::uint8_t {
-  integer,    // integer and logic
-  floating,   // floating point
-  convert,    // between types
-  move,       // mov, cvta, selp
-  memory,     // ld, st, atom, red: the load/store unit
-  control,    // branches, exit
-  barrier,    // bar, membar
-  warp,       // shuffles, votes: across the lanes
+  integer,   // integer and logic
+  floating,  // floating point
+  convert,   // between types
+  move,      // mov, cvta, selp
+  memory,    // ld, st, atom, red: the load/store unit
+  control,   // branches, exit
+  barrier,   // bar, membar
+  warp,      // shuffles, votes: across the lanes
 };
 std::string_view name_of(Unit unit);
 
 enum class Op : std::uint8_t {
   // integer
-  add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
-  and_, or_, xor_, not_, shl, shr, setp, selp,
+  add,
+  sub,
+  mul,
+  mad,
+  div,
+  rem,
+  abs,
+  neg,
+  min,
+  max,
+  popc,
+  clz,
+  brev,
+  bfind,
+  bfe,
+  bfi,
+  and_,
+  or_,
+  xor_,
+  not_,
+  shl,
+  shr,
+  setp,
+  selp,
   // floating only
-  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos,
+  fma,
+  rcp,
+  sqrt,
+  rsqrt,
+  ex2,
+  lg2,
+  sin,
+  cos,
   // moves
-  mov, cvt, cvta,
+  mov,
+  cvt,
+  cvta,
   // memory
-  ld, ldu, st, atom, red,
+  ld,
+  ldu,
+  st,
+  atom,
+  red,
   // control
-  bra, ret, exit, trap,
+  bra,
+  ret,
+  exit,
+  trap,
   // barriers and fences
-  bar, barrier, membar, fence,
+  bar,
+  barrier,
+  membar,
+  fence,
   // across lanes
-  shfl, vote, activemask,
+  shfl,
+  vote,
+  activemask,
   count_
 };
 
 // What a modifier says. A field of an instruction is 0 when it is absent, else 1 + the number of
 // its word in words_of(field).
 enum class Field : std::uint8_t {
-  type, type2, round, integral, ftz, sat, approx, compare, logic, half, shiftamt,
-  space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
-  operation, uni, sync, aligned, cta,
+  type,
+  type2,
+  round,
+  integral,
+  ftz,
+  sat,
+  approx,
+  compare,
+  logic,
+  half,
+  shiftamt,
+  space,
+  space2,
+  to,
+  weak,
+  order,
+  scope,
+  cache,
+  evict,
+  prefetch,
+  vector,
+  nc,
+  operation,
+  uni,
+  sync,
+  aligned,
+  cta,
   count_
 };
 constexpr std::size_t field_count = static_cast<std::size_t>(Field::count_);
@@ -73,17 +140,54 @@ std::string_view name_of(Field field);
 
 enum class Round : std::uint8_t { none, rn, rz, rm, rp };
 enum class Compare : std::uint8_t {
-  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+  none,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  lo,
+  ls,
+  hi,
+  hs,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan
 };
 enum class Logic : std::uint8_t { none, and_, or_, xor_ };
 enum class Half : std::uint8_t { none, lo, hi, wide };
 enum class Approx : std::uint8_t { none, approx, full };
 enum class Operation : std::uint8_t {
-  none, add, inc, dec, min, max, and_, or_, xor_, exch, cas,  // atom, red
-  sync, arrive,                                               // bar, barrier
-  up, down, bfly, idx,                                        // shfl
-  all, any, uni, ballot,                                      // vote
-  gl, cta, sys,                                               // membar
+  none,
+  add,
+  inc,
+  dec,
+  min,
+  max,
+  and_,
+  or_,
+  xor_,
+  exch,
+  cas,  // atom, red
+  sync,
+  arrive,  // bar, barrier
+  up,
+  down,
+  bfly,
+  idx,  // shfl
+  all,
+  any,
+  uni,
+  ballot,  // vote
+  gl,
+  cta,
+  sys,  // membar
 };
 
 // The modifiers of one instruction.
@@ -125,10 +229,18 @@ struct Opcode {
 // A form's operand, taken apart.
 struct OperandRule {
   enum class Kind : std::uint8_t {
-    write, write_predicate, read, read_predicate, address, write_vector, read_vector, label, constant
+    write,
+    write_predicate,
+    read,
+    read_predicate,
+    address,
+    write_vector,
+    read_vector,
+    label,
+    constant
   };
   Kind kind = Kind::read;
-  Type type = Type::none;     // none: by `from`
+  Type type = Type::none;  // none: by `from`
   enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
   bool optional = false;
   bool partner = false;  // written behind a '|' of the operand before it

@@ -26,13 +26,43 @@ constexpr int lanes = 32;
 // Special registers (10). The first group is constant in a thread and read from a place that is
 // filled when the warp starts; the others are asked for at every read.
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
-  nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, warpsize, lanemask_eq, lanemask_le,
-  lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size,
-  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  warpsize,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  dynamic_smem_size,
+  total_smem_size,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
   count_
 };
-constexpr bool is_dynamic(Special s) { return s >= Special::clock; }
+constexpr bool is_dynamic(Special s) {
+  return s >= Special::clock;
+}
 std::string_view name_of(Special special);  // "%tid.x"
 int bits_of(Special special);
 
@@ -64,7 +94,7 @@ struct Instruction {
   Unit unit = Unit::move;
   Modifiers modifiers;
   bool guarded = false, guard_negated = false;
-  std::uint32_t guard = no_register;  // a predicate register
+  std::uint32_t guard = no_register;   // a predicate register
   std::uint32_t first = 0, count = 0;  // its operands, in Program::operands
   std::uint32_t line = 0;
   std::uint32_t file = 0, source_line = 0;
@@ -80,9 +110,9 @@ struct Register {
 
 // A straight run of instructions: entered at the top, left at the bottom.
 struct Block {
-  std::uint32_t first = 0, end = 0;   // instructions [first, end)
-  std::vector<std::uint32_t> next;    // blocks
-  std::uint32_t rank = 0;             // position in an order in which loops stay together
+  std::uint32_t first = 0, end = 0;  // instructions [first, end)
+  std::vector<std::uint32_t> next;   // blocks
+  std::uint32_t rank = 0;            // position in an order in which loops stay together
 };
 
 // A variable of the program and where it lies: in shared or local memory an offset from the start
@@ -110,22 +140,22 @@ struct Program {
   std::vector<Operand> elements;
   std::vector<Register> registers;
   std::vector<Block> blocks;
-  std::vector<std::uint32_t> rank;           // of an instruction: its block's
-  std::vector<bool> ends_block;              // of an instruction
+  std::vector<std::uint32_t> rank;  // of an instruction: its block's
+  std::vector<bool> ends_block;     // of an instruction
 
-  std::vector<Placed> variables;             // global and const
+  std::vector<Placed> variables;  // global and const
   std::vector<Placed> shared, local;
-  std::uint32_t shared_bytes = 0;            // static; dynamic memory follows, aligned
+  std::uint32_t shared_bytes = 0;  // static; dynamic memory follows, aligned
   std::uint32_t dynamic_shared_align = 16;
   bool wants_dynamic_shared = false;
-  std::uint32_t local_bytes = 0;             // of one thread
+  std::uint32_t local_bytes = 0;  // of one thread
 
-  std::uint32_t register_bytes = 0;          // of one warp's register file
+  std::uint32_t register_bytes = 0;  // of one warp's register file
   std::uint32_t predicate_count = 1;
-  std::vector<std::byte> constants;          // 32 equal lanes each
+  std::vector<std::byte> constants;                         // 32 equal lanes each
   std::vector<std::pair<Special, std::uint32_t>> specials;  // and their places
   std::vector<std::uint32_t> undefined_at_start;            // registers
-  std::uint32_t smallest_store = 16;         // bytes: the grain in which writers are remembered
+  std::uint32_t smallest_store = 16;  // bytes: the grain in which writers are remembered
 
   // "%r3"
   std::string name_of_register(std::uint32_t index) const;
@@ -140,7 +170,7 @@ struct Program {
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry);
 
 // The steps of decode() that follow the operands; each fills what its comment says.
-void find_blocks(Program& program);       // flow.cpp: blocks, rank, ends_block
-void place_registers(Program& program);   // registers.cpp: places, undefined_at_start
+void find_blocks(Program& program);      // flow.cpp: blocks, rank, ends_block
+void place_registers(Program& program);  // registers.cpp: places, undefined_at_start
 
 }  // namespace tilescope::ptx

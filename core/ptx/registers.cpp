@@ -73,7 +73,8 @@ class Lives {
 
   void refer(const Operand& o, std::uint32_t pc, bool guarded) {
     if (o.kind == Operand::Kind::vector) {
-      for (std::uint32_t e = 0; e < o.count; ++e) refer(program_.elements[o.index + e], pc, guarded);
+      for (std::uint32_t e = 0; e < o.count; ++e)
+        refer(program_.elements[o.index + e], pc, guarded);
     } else if (is_register(o)) {
       references_.push_back({o.index, pc, o.written, o.written && !guarded});
     }
@@ -159,11 +160,16 @@ enum Pool { pool_128, pool_64, pool_32, pool_16, pool_predicate, pool_count };
 
 Pool pool_of(Type type) {
   switch (bits_of(type)) {
-    case 1: return pool_predicate;
-    case 32: return pool_32;
-    case 64: return pool_64;
-    case 128: return pool_128;
-    default: return pool_16;
+    case 1:
+      return pool_predicate;
+    case 32:
+      return pool_32;
+    case 64:
+      return pool_64;
+    case 128:
+      return pool_128;
+    default:
+      return pool_16;
   }
 }
 

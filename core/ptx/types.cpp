@@ -50,13 +50,21 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the rows stand in the order of the enumeration");
 
-const Row& row(Type type) { return rows[static_cast<std::size_t>(type)]; }
+const Row& row(Type type) {
+  return rows[static_cast<std::size_t>(type)];
+}
 
 }  // namespace
 
-int bits_of(Type type) { return row(type).bits; }
-Class class_of(Type type) { return row(type).kind; }
-std::string_view name_of(Type type) { return row(type).name; }
+int bits_of(Type type) {
+  return row(type).bits;
+}
+Class class_of(Type type) {
+  return row(type).kind;
+}
+std::string_view name_of(Type type) {
+  return row(type).name;
+}
 
 Type type_named(std::string_view s) {
   if (s.empty()) return Type::none;
@@ -68,13 +76,20 @@ Type type_named(std::string_view s) {
 
 Type bits_type(int bits) {
   switch (bits) {
-    case 1: return Type::pred;
-    case 8: return Type::b8;
-    case 16: return Type::b16;
-    case 32: return Type::b32;
-    case 64: return Type::b64;
-    case 128: return Type::b128;
-    default: return Type::none;
+    case 1:
+      return Type::pred;
+    case 8:
+      return Type::b8;
+    case 16:
+      return Type::b16;
+    case 32:
+      return Type::b32;
+    case 64:
+      return Type::b64;
+    case 128:
+      return Type::b128;
+    default:
+      return Type::none;
   }
 }
 
@@ -87,13 +102,20 @@ Type widened(Type type) {
 
 std::string_view name_of(Space space) {
   switch (space) {
-    case Space::generic: return "generic";
-    case Space::reg: return "reg";
-    case Space::param: return "param";
-    case Space::global: return "global";
-    case Space::shared: return "shared";
-    case Space::local: return "local";
-    case Space::constant: return "const";
+    case Space::generic:
+      return "generic";
+    case Space::reg:
+      return "reg";
+    case Space::param:
+      return "param";
+    case Space::global:
+      return "global";
+    case Space::shared:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::constant:
+      return "const";
   }
   return "";
 }

@@ -59,26 +59,36 @@ class Binder {
     const bool fast = has_avx2();
     switch (i.unit) {
 #ifdef TILESCOPE_HAS_AVX2
-      case Unit::integer: return fast ? avx2::integer_handler(i) : base::integer_handler(i);
-      case Unit::floating: return fast ? avx2::floating_handler(i) : base::floating_handler(i);
+      case Unit::integer:
+        return fast ? avx2::integer_handler(i) : base::integer_handler(i);
+      case Unit::floating:
+        return fast ? avx2::floating_handler(i) : base::floating_handler(i);
       case Unit::convert:
         return fast ? avx2::convert_handler(program_, i) : base::convert_handler(program_, i);
-      case Unit::move: return fast ? avx2::move_handler(program_, i) : base::move_handler(program_, i);
+      case Unit::move:
+        return fast ? avx2::move_handler(program_, i) : base::move_handler(program_, i);
       case Unit::memory:
         if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
         return fast ? avx2::memory_handler(program_, i) : base::memory_handler(program_, i);
 #else
-      case Unit::integer: return base::integer_handler(i);
-      case Unit::floating: return base::floating_handler(i);
-      case Unit::convert: return base::convert_handler(program_, i);
-      case Unit::move: return base::move_handler(program_, i);
+      case Unit::integer:
+        return base::integer_handler(i);
+      case Unit::floating:
+        return base::floating_handler(i);
+      case Unit::convert:
+        return base::convert_handler(program_, i);
+      case Unit::move:
+        return base::move_handler(program_, i);
       case Unit::memory:
         if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
         return base::memory_handler(program_, i);
 #endif
-      case Unit::control: return control_handler(i);
-      case Unit::barrier: return barrier_handler(i);
-      case Unit::warp: return warp_handler(i);
+      case Unit::control:
+        return control_handler(i);
+      case Unit::barrier:
+        return barrier_handler(i);
+      case Unit::warp:
+        return warp_handler(i);
     }
     (void)fast;
     return nullptr;
@@ -96,11 +106,15 @@ class Binder {
 
   Reference value(const Operand& o) const {
     switch (o.kind) {
-      case Operand::Kind::reg: return program_.registers[o.index].place;
-      case Operand::Kind::constant: return o.index | constant_bit;
+      case Operand::Kind::reg:
+        return program_.registers[o.index].place;
+      case Operand::Kind::constant:
+        return o.index | constant_bit;
       // Forgotten results go to a place behind the registers.
-      case Operand::Kind::sink: return program_.register_bytes;
-      default: return nothing;
+      case Operand::Kind::sink:
+        return program_.register_bytes;
+      default:
+        return nothing;
     }
   }
 
@@ -137,10 +151,17 @@ class Binder {
   void convert_address(const Instruction& i, const Operand* o, Code& c) {
     std::uint64_t distance = 0;
     switch (i.modifiers.space()) {
-      case Space::shared: distance = ptx::shared_base; break;
-      case Space::local: distance = ptx::local_base; break;
-      case Space::param: distance = ptx::parameters_base; break;
-      default: break;
+      case Space::shared:
+        distance = ptx::shared_base;
+        break;
+      case Space::local:
+        distance = ptx::local_base;
+        break;
+      case Space::param:
+        distance = ptx::parameters_base;
+        break;
+      default:
+        break;
     }
     c.d = value(o[0]);
     c.a = value(o[1]);
@@ -202,7 +223,9 @@ class Binder {
         address(i, o[0], c);
         c.b = value(o[1]);
         return;
-      case Op::bra: c.target = o[0].index; return;
+      case Op::bra:
+        c.target = o[0].index;
+        return;
       case Op::bar:
       case Op::barrier:
         c.a = value(o[0]);
@@ -222,12 +245,17 @@ class Binder {
         read_predicate(o[1], c);
         c.a = value(o[2]);
         return;
-      case Op::cvta: convert_address(i, o, c); return;
-      case Op::cvt: convert(i, o, c); return;
+      case Op::cvta:
+        convert_address(i, o, c);
+        return;
+      case Op::cvt:
+        convert(i, o, c);
+        return;
       case Op::mov:
         c.width = static_cast<std::uint8_t>(ptx::bytes_of(i.modifiers.type()));
         break;
-      default: break;
+      default:
+        break;
     }
     if (i.modifiers.type() == ptx::Type::pred) {  // and, or, xor, not, mov
       c.p = predicate(o[0]);

@@ -36,20 +36,20 @@ constexpr Reference nothing = 0x7fff'ffffu;  // an operand that is absent or for
 
 struct Code {
   Handler run = nullptr;
-  Reference d = nothing;  // written
+  Reference d = nothing;                                         // written
   Reference a = nothing, b = nothing, c = nothing, e = nothing;  // read
-  std::uint32_t p = 0, q = 0;      // predicates written; 0 is none
-  std::uint32_t r = 0;             // predicate read (0: true)
-  Mask flip = 0;                   // all ones where r is negated
-  std::uint32_t guard = 0;         // predicate that guards (0: true)
-  Mask guard_flip = 0;             // all ones for @!p
-  std::uint32_t target = 0;        // instruction, or list: first of `count` elements
+  std::uint32_t p = 0, q = 0;                                    // predicates written; 0 is none
+  std::uint32_t r = 0;                                           // predicate read (0: true)
+  Mask flip = 0;                                                 // all ones where r is negated
+  std::uint32_t guard = 0;                                       // predicate that guards (0: true)
+  Mask guard_flip = 0;                                           // all ones for @!p
+  std::uint32_t target = 0;  // instruction, or list: first of `count` elements
   std::uint8_t count = 0;
-  std::uint8_t width = 0;          // bytes of one element in memory
+  std::uint8_t width = 0;  // bytes of one element in memory
   bool ends_block = false;
   ptx::Space space = ptx::Space::generic;
-  bool narrow_address = false;     // the address register has 32 bits
-  std::uint64_t immediate = 0;     // address offset
+  bool narrow_address = false;  // the address register has 32 bits
+  std::uint64_t immediate = 0;  // address offset
 };
 
 // What a cvt finds in Code::immediate.
@@ -60,21 +60,21 @@ struct Conversion {
 };
 
 struct Core {
-  std::byte* bank[2] = {};          // [0] the warp's registers, [1] the program's constants
+  std::byte* bank[2] = {};  // [0] the warp's registers, [1] the program's constants
   std::uint32_t* predicates = nullptr;
-  Mask live = 0;                    // lanes that matter: a handler with all of them may write all 32
+  Mask live = 0;  // lanes that matter: a handler with all of them may write all 32
   std::uint32_t pc = 0;
   const Reference* elements = nullptr;  // of vectors: Code::target is the first
-  Region* regions = nullptr;        // of the grid, by ascending address
+  Region* regions = nullptr;            // of the grid, by ascending address
   std::uint32_t region_count = 0;
-  std::uint32_t last_region = 0;    // where the last access went: a guess for the next
+  std::uint32_t last_region = 0;  // where the last access went: a guess for the next
   Region* parameters = nullptr;
-  std::uint32_t local_bytes = 0;    // of one thread
+  std::uint32_t local_bytes = 0;  // of one thread
   Machine* machine = nullptr;
   Block* block = nullptr;
   Warp* warp = nullptr;
-  std::uint32_t split = 0;          // index into warp->splits
-  Mask strays = 0;                  // lanes whose last shuffle read a lane that did not take part
+  std::uint32_t split = 0;  // index into warp->splits
+  Mask strays = 0;          // lanes whose last shuffle read a lane that did not take part
   const Code* code = nullptr;
 };
 

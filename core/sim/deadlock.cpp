@@ -23,7 +23,9 @@ std::string lanes_text(Mask m) {
 }
 
 // Where a waiting split stands. One that has arrived at a barrier is behind it already.
-std::uint32_t waiting_at(const Split& s) { return s.wait == Wait::barrier ? s.pc - 1 : s.pc; }
+std::uint32_t waiting_at(const Split& s) {
+  return s.wait == Wait::barrier ? s.pc - 1 : s.pc;
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ void Machine::report_deadlock(const Block& block) {
     for (const Split& s : w.splits) {
       // What explains a deadlock best: lanes of one warp at different aligned instructions, then
       // lanes that others do not join, then barriers.
-      const bool better = !first_split || (s.wait == Wait::aligned && first_split->wait != Wait::aligned) ||
+      const bool better = !first_split ||
+                          (s.wait == Wait::aligned && first_split->wait != Wait::aligned) ||
                           (s.wait == Wait::others && first_split->wait == Wait::barrier);
       if (better) first_warp = &w, first_split = &s;
       divergent = divergent || s.wait == Wait::aligned;
@@ -65,15 +68,17 @@ void Machine::report_deadlock(const Block& block) {
   if (untold) story += fmt::format("; and {} more", untold);
   Report r;
   r.kind = divergent ? "divergent_barrier" : "deadlock";
-  r.sentence = divergent ? "lanes of one warp wait at different instructions that need all of them: "
+  r.sentence = divergent
+                   ? "lanes of one warp wait at different instructions that need all of them: "
                : missing ? "lanes wait for lanes that will not come: "
                          : "the block's threads wait at a barrier that nobody else will reach: ";
   r.sentence += story;
   r.expected = divergent ? "all live lanes of the warp at the same instruction"
                          : "everybody whom the others wait for";
   r.found = "nobody in the block can go on";
-  r.site = site(block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first_split->mask)),
-                waiting_at(*first_split));
+  r.site = site(
+      block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first_split->mask)),
+      waiting_at(*first_split));
   reports_.push_back(std::move(r));
   state_ = RunState::fault;
 }

@@ -20,7 +20,9 @@ bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string wher
   return false;
 }
 
-std::string shown(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+std::string shown(const Dim3& d) {
+  return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
 
 std::string shown(const ptx::Function& f) {
   std::string out;
@@ -55,9 +57,10 @@ bool Machine::check_launch(Error& error) const {
                           shown(grid), shown(block)));
   }
   if (block.count() > 1024 || block.x > 1024 || block.y > 1024 || block.z > 64) {
-    return no(fmt::format("a block of {} threads {} is too large: at most 1024 threads, 1024 in x "
-                          "and y, 64 in z",
-                          block.count(), shown(block)));
+    return no(
+        fmt::format("a block of {} threads {} is too large: at most 1024 threads, 1024 in x "
+                    "and y, 64 in z",
+                    block.count(), shown(block)));
   }
   if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535 || grid.count() > most_blocks) {
     return no(fmt::format("a grid of {} is too large: at most 2147483647 blocks, 65535 in y and z",
@@ -65,22 +68,25 @@ bool Machine::check_launch(Error& error) const {
   }
   const auto& asked = p.entry.required_block;
   if (asked[0] && (asked[0] != block.x || asked[1] != block.y || asked[2] != block.z)) {
-    return no(fmt::format("{} asks for blocks of ({},{},{}) threads (.reqntid), but the launch has {}",
-                          kernel_, asked[0], asked[1], asked[2], shown(block)));
+    return no(
+        fmt::format("{} asks for blocks of ({},{},{}) threads (.reqntid), but the launch has {}",
+                    kernel_, asked[0], asked[1], asked[2], shown(block)));
   }
   const auto& most = p.entry.maximum_block;
   const std::uint64_t threads = std::uint64_t{most[0]} * most[1] * most[2];
   if (most[0] && block.count() > threads) {
-    return no(fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
-                          kernel_, threads, block.count()));
+    return no(
+        fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
+                    kernel_, threads, block.count()));
   }
   const auto& pair = p.entry.required_cluster;
   const Dim3 wanted = pair[0] ? Dim3{pair[0], pair[1], pair[2]} : Dim3{};
   const Dim3 cluster = launch_.cluster.value_or(wanted);
   if (pair[0] && cluster != wanted) {
-    return no(fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch "
-                          "has {}",
-                          kernel_, shown(wanted), shown(cluster)));
+    return no(
+        fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch "
+                    "has {}",
+                    kernel_, shown(wanted), shown(cluster)));
   }
   if (cluster.count() != 1) {
     return refuse(error, ErrorKind::unsupported,
@@ -91,9 +97,10 @@ bool Machine::check_launch(Error& error) const {
   }
   const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
   if (shared > options_.shared_limit) {
-    return no(fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more "
-                          "than the {} that a block can have",
-                          kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
+    return no(
+        fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more "
+                    "than the {} that a block can have",
+                    kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
   }
   if (p.code.size() > most_instructions) {
     return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));
@@ -105,28 +112,29 @@ bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& err
   const ptx::Function& entry = program().entry;
   const std::string where = fmt::format("{}:{}", program().module->name, entry.line);
   if (arguments.size() != entry.parameters.size()) {
-    return refuse(error, ErrorKind::mismatch,
-                  fmt::format("{} has {} parameter{} ({}), but the launch gives {} argument{}",
-                              kernel_, entry.parameters.size(),
-                              entry.parameters.size() == 1 ? "" : "s", shown(entry),
-                              arguments.size(), arguments.size() == 1 ? "" : "s"),
-                  where);
+    return refuse(
+        error, ErrorKind::mismatch,
+        fmt::format("{} has {} parameter{} ({}), but the launch gives {} argument{}", kernel_,
+                    entry.parameters.size(), entry.parameters.size() == 1 ? "" : "s", shown(entry),
+                    arguments.size(), arguments.size() == 1 ? "" : "s"),
+        where);
   }
   std::vector<std::byte> bytes(entry.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ptx::Parameter& p = entry.parameters[i];
     Argument a = arguments[i];
     if (a.bytes.size() != p.bytes) {
-      return refuse(error, ErrorKind::mismatch,
-                    fmt::format("parameter {} of {} ({}) has {} bytes ({}), but its argument has {}",
-                                i, kernel_, p.name, p.bytes, ptx::name_of(p.type), a.bytes.size()),
-                    where);
+      return refuse(
+          error, ErrorKind::mismatch,
+          fmt::format("parameter {} of {} ({}) has {} bytes ({}), but its argument has {}", i,
+                      kernel_, p.name, p.bytes, ptx::name_of(p.type), a.bytes.size()),
+          where);
     }
     for (const Argument::Address& at : a.addresses) {
       if (at.buffer >= shells_.size()) {
         return refuse(error, ErrorKind::mismatch,
-                      fmt::format("argument {} of {} points to buffer number {}, but there are {}", i,
-                                  kernel_, at.buffer, shells_.size()),
+                      fmt::format("argument {} of {} points to buffer number {}, but there are {}",
+                                  i, kernel_, at.buffer, shells_.size()),
                       where);
       }
       if (std::uint64_t{at.at} + 8 > a.bytes.size()) {
@@ -171,10 +179,11 @@ bool Machine::place_variables(Error& error) {
           found = true;
         }
         if (!found) {
-          return refuse(error, ErrorKind::unsupported,
-                        fmt::format("{} is initialised with the address of {}, which is no variable",
-                                    v.name, v.initial[i].symbol),
-                        where);
+          return refuse(
+              error, ErrorKind::unsupported,
+              fmt::format("{} is initialised with the address of {}, which is no variable", v.name,
+                          v.initial[i].symbol),
+              where);
         }
       }
       std::memcpy(bytes.data() + i * width, &value, std::min(width, sizeof value));

@@ -16,7 +16,9 @@ std::size_t register_stride(const ptx::Program& program) {
   return (program.register_bytes + sink_bytes + 63) / 64 * 64;
 }
 
-Mask lanes_below(std::uint32_t n) { return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1; }
+Mask lanes_below(std::uint32_t n) {
+  return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
+}
 
 }  // namespace
 
@@ -104,32 +106,83 @@ void Machine::fill_specials(Block& block, Warp& warp) {
       const std::uint32_t t = warp.index * 32 + l;
       std::uint32_t v = 0;
       switch (special) {
-        case Special::tid_x: v = t % n.x; break;
-        case Special::tid_y: v = t / n.x % n.y; break;
-        case Special::tid_z: v = t / n.x / n.y; break;
-        case Special::ntid_x: v = n.x; break;
-        case Special::ntid_y: v = n.y; break;
-        case Special::ntid_z: v = n.z; break;
-        case Special::ctaid_x: v = block.index.x; break;
-        case Special::ctaid_y: v = block.index.y; break;
-        case Special::ctaid_z: v = block.index.z; break;
-        case Special::nctaid_x: v = grid.x; break;
-        case Special::nctaid_y: v = grid.y; break;
-        case Special::nctaid_z: v = grid.z; break;
-        case Special::laneid: v = l; break;
-        case Special::warpid: v = warp.index; break;
-        case Special::nwarpid: v = (threads + 31) / 32; break;
-        case Special::smid: v = static_cast<std::uint32_t>(block.number % options_.processors); break;
-        case Special::nsmid: v = options_.processors; break;
-        case Special::warpsize: v = 32; break;
-        case Special::lanemask_eq: v = 1u << l; break;
-        case Special::lanemask_lt: v = (1u << l) - 1; break;
-        case Special::lanemask_le: v = (2u << l) - 1; break;
-        case Special::lanemask_gt: v = ~((2u << l) - 1); break;
-        case Special::lanemask_ge: v = ~((1u << l) - 1); break;
-        case Special::dynamic_smem_size: v = launch_.dynamic_shared; break;
-        case Special::total_smem_size: v = static_cast<std::uint32_t>(block.shared.size()); break;
-        default: break;  // %gridid is 0: one grid
+        case Special::tid_x:
+          v = t % n.x;
+          break;
+        case Special::tid_y:
+          v = t / n.x % n.y;
+          break;
+        case Special::tid_z:
+          v = t / n.x / n.y;
+          break;
+        case Special::ntid_x:
+          v = n.x;
+          break;
+        case Special::ntid_y:
+          v = n.y;
+          break;
+        case Special::ntid_z:
+          v = n.z;
+          break;
+        case Special::ctaid_x:
+          v = block.index.x;
+          break;
+        case Special::ctaid_y:
+          v = block.index.y;
+          break;
+        case Special::ctaid_z:
+          v = block.index.z;
+          break;
+        case Special::nctaid_x:
+          v = grid.x;
+          break;
+        case Special::nctaid_y:
+          v = grid.y;
+          break;
+        case Special::nctaid_z:
+          v = grid.z;
+          break;
+        case Special::laneid:
+          v = l;
+          break;
+        case Special::warpid:
+          v = warp.index;
+          break;
+        case Special::nwarpid:
+          v = (threads + 31) / 32;
+          break;
+        case Special::smid:
+          v = static_cast<std::uint32_t>(block.number % options_.processors);
+          break;
+        case Special::nsmid:
+          v = options_.processors;
+          break;
+        case Special::warpsize:
+          v = 32;
+          break;
+        case Special::lanemask_eq:
+          v = 1u << l;
+          break;
+        case Special::lanemask_lt:
+          v = (1u << l) - 1;
+          break;
+        case Special::lanemask_le:
+          v = (2u << l) - 1;
+          break;
+        case Special::lanemask_gt:
+          v = ~((2u << l) - 1);
+          break;
+        case Special::lanemask_ge:
+          v = ~((1u << l) - 1);
+          break;
+        case Special::dynamic_smem_size:
+          v = launch_.dynamic_shared;
+          break;
+        case Special::total_smem_size:
+          v = static_cast<std::uint32_t>(block.shared.size());
+          break;
+        default:
+          break;  // %gridid is 0: one grid
       }
       if (ptx::bits_of(special) == 64) {
         const std::uint64_t wide = v;
@@ -153,16 +206,17 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.live_threads = threads;
   block.next_warp = 0;
   block.barriers = {};
-  // Registers keep what earlier blocks left: whatever may be read before it is written is undefined.
+  // Registers keep what earlier blocks left: whatever may be read before it is written is
+  // undefined.
   block.registers.resize(warps * register_stride(p));
   block.predicates.assign(std::size_t{warps} * p.predicate_count, 0);
   block.undefined.clear();
   block.undefined_units.clear();
   block.undefined_predicates.clear();
   const std::uint32_t align = p.dynamic_shared_align;
-  const std::uint32_t dynamic_at =
-      p.wants_dynamic_shared || launch_.dynamic_shared ? (p.shared_bytes + align - 1) / align * align
-                                                       : p.shared_bytes;
+  const std::uint32_t dynamic_at = p.wants_dynamic_shared || launch_.dynamic_shared
+                                       ? (p.shared_bytes + align - 1) / align * align
+                                       : p.shared_bytes;
   block.shared = Region(Region::Kind::shared, "shared", 0,
                         std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
   block.shared.make_undefined();
@@ -307,8 +361,7 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
     warp.splits[x.split].ran = ++clock_;
     const bool company = warp.splits.size() > 1;
     const std::uint64_t left = budget - executed;
-    const std::uint64_t limit =
-        company ? std::min<std::uint64_t>(left, options_.split_turn) : left;
+    const std::uint64_t limit = company ? std::min<std::uint64_t>(left, options_.split_turn) : left;
     const std::uint64_t ran = run_split(x, limit, company && !fair);
     executed += ran;
     instructions_ += ran;
@@ -403,8 +456,9 @@ void Machine::finish_grid() {
     Report note;
     note.weight = Weight::note;
     note.kind = "unwritten";
-    note.sentence = fmt::format("{} of the {} bytes of buffer {} were never written, from element {} on",
-                                never, r.size(), shells_[b].name, first_never / element);
+    note.sentence =
+        fmt::format("{} of the {} bytes of buffer {} were never written, from element {} on", never,
+                    r.size(), shells_[b].name, first_never / element);
     note.site.kernel = kernel_;
     reports_.push_back(std::move(note));
   }

@@ -92,16 +92,16 @@ class Machine {
   std::string kernel_;
   Launch launch_;
   Options options_;
-  std::vector<Buffer> shells_;  // the job's buffers without their bytes
+  std::vector<Buffer> shells_;   // the job's buffers without their bytes
   std::vector<Region> regions_;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer_ = 0;
 
   std::vector<Block> blocks_;
   std::uint64_t started_ = 0, finished_ = 0, total_ = 0;
-  std::size_t current_ = 0;         // resident block whose turn it is
+  std::size_t current_ = 0;  // resident block whose turn it is
   std::uint64_t turn_left_ = 0;
   std::uint64_t instructions_ = 0;
-  std::uint64_t clock_ = 0;         // of choices between splits
+  std::uint64_t clock_ = 0;  // of choices between splits
   std::vector<Report> reports_;
   RunState state_ = RunState::running;
 };

@@ -7,7 +7,9 @@ namespace tilescope::sim {
 Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std::byte> bytes)
     : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
 
-void Region::make_undefined() { undefined_.assign((bytes_.size() + 7) / 8, 0xff); }
+void Region::make_undefined() {
+  undefined_.assign((bytes_.size() + 7) / 8, 0xff);
+}
 
 void Region::remember_writers(std::uint32_t grain) {
   grain_shift_ = 0;
@@ -71,10 +73,17 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
     const std::uint64_t offset = offsets[lane];
     const std::byte* from = data.bytes + lane * data.width;
     switch (data.width) {  // constant sizes become single moves
-      case 4: std::memcpy(bytes_.data() + offset, from, 4); break;
-      case 8: std::memcpy(bytes_.data() + offset, from, 8); break;
-      case 16: std::memcpy(bytes_.data() + offset, from, 16); break;
-      default: std::memcpy(bytes_.data() + offset, from, data.width);
+      case 4:
+        std::memcpy(bytes_.data() + offset, from, 4);
+        break;
+      case 8:
+        std::memcpy(bytes_.data() + offset, from, 8);
+        break;
+      case 16:
+        std::memcpy(bytes_.data() + offset, from, 16);
+        break;
+      default:
+        std::memcpy(bytes_.data() + offset, from, data.width);
     }
     const Writer writer = first.lane(lane);
     // Aligned stores of 4 bytes are most of them: one nibble of bits, one writer.

@@ -58,9 +58,11 @@ class Region {
 
   const std::byte* data() const { return bytes_.data(); }
   // One bit a byte, 1 for undefined; null where every byte is defined.
-  const std::uint8_t* undefined_bits() const { return undefined_.empty() ? nullptr : undefined_.data(); }
+  const std::uint8_t* undefined_bits() const {
+    return undefined_.empty() ? nullptr : undefined_.data();
+  }
 
-  void make_undefined();                     // all bytes, as before anybody wrote
+  void make_undefined();                       // all bytes, as before anybody wrote
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
 
   bool is_undefined(std::uint64_t offset) const {
@@ -80,7 +82,8 @@ class Region {
   std::vector<std::byte> take_bytes() { return std::move(bytes_); }
 
  private:
-  void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes, Writer writer);
+  void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
+            Writer writer);
   std::uint64_t& writer_slot(std::uint64_t grain_index);
 
   static constexpr std::uint32_t page_grains = 4096;

@@ -25,24 +25,31 @@ std::string_view opcode_text(std::string_view text) {
 
 std::string described(const Region& r) {
   switch (r.kind()) {
-    case Region::Kind::shared: return fmt::format("the block's shared memory ({} bytes)", r.size());
-    case Region::Kind::local: return "the thread's local memory";
-    case Region::Kind::parameters: return fmt::format("the kernel's parameters ({} bytes)", r.size());
-    case Region::Kind::variable: return fmt::format("the variable {} ({} bytes)", r.name(), r.size());
+    case Region::Kind::shared:
+      return fmt::format("the block's shared memory ({} bytes)", r.size());
+    case Region::Kind::local:
+      return "the thread's local memory";
+    case Region::Kind::parameters:
+      return fmt::format("the kernel's parameters ({} bytes)", r.size());
+    case Region::Kind::variable:
+      return fmt::format("the variable {} ({} bytes)", r.name(), r.size());
     case Region::Kind::buffer:
       return fmt::format("buffer {} ({}, {} bytes)", r.name(), r.about, r.size());
   }
   return "";
 }
 
-std::string bytes_text(u64 n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
+std::string bytes_text(u64 n) {
+  return fmt::format("{} byte{}", n, n == 1 ? "" : "s");
+}
 
 // Where `bytes` bytes at `offset` lie with respect to `size` bytes of something called `name`;
 // offsets below 0 are two's complement.
 std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::string& name) {
   const auto below = static_cast<std::int64_t>(offset);
   if (below < 0) return fmt::format("{} before the start of {}", bytes_text(0 - offset), name);
-  if (offset < size) return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
+  if (offset < size)
+    return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
   if (offset == size) return fmt::format("directly behind the end of {}", name);
   return fmt::format("{} past the end of {}", bytes_text(offset - size), name);
 }
@@ -56,8 +63,10 @@ struct Where {
 Where where(const Core& x, Space space, u64 address) {
   const Block& b = *x.block;
   if (space == Space::generic) {
-    if (address - ptx::shared_base < ptx::window_bytes) return {&b.shared, address - ptx::shared_base, b.shared.size()};
-    if (address - ptx::local_base < ptx::window_bytes) return {&b.local, address - ptx::local_base, x.local_bytes};
+    if (address - ptx::shared_base < ptx::window_bytes)
+      return {&b.shared, address - ptx::shared_base, b.shared.size()};
+    if (address - ptx::local_base < ptx::window_bytes)
+      return {&b.local, address - ptx::local_base, x.local_bytes};
     if (address - ptx::parameters_base < ptx::window_bytes) {
       return {x.parameters, address - ptx::parameters_base, x.parameters->size()};
     }
@@ -87,36 +96,37 @@ Region* find_region(Core& x, u64 address) {
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
                    std::uint32_t bytes) {
   const ptx::Instruction& i = x.machine->program().code[x.pc];
-  const char* verb = access == Access::load ? "reads" : access == Access::store ? "writes" : "updates";
+  const char* verb = access == Access::load    ? "reads"
+                     : access == Access::store ? "writes"
+                                               : "updates";
   const std::string what =
       fmt::format("{} {} {} at 0x{:x}", opcode_text(i.text), verb, bytes_text(bytes), address);
   const Where w = where(x, c.space, address);
   const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
   if (inside && w.region->read_only && access != Access::load) {
-    return x.machine->fault(x, lane, "read_only",
-                            fmt::format("{}, which is {}: it cannot be written", what, described(*w.region)),
-                            "memory that can be written", described(*w.region));
+    return x.machine->fault(
+        x, lane, "read_only",
+        fmt::format("{}, which is {}: it cannot be written", what, described(*w.region)),
+        "memory that can be written", described(*w.region));
   }
   if (inside) {
-    return x.machine->fault(
-        x, lane, "misaligned",
-        fmt::format("{}, byte {} of {}, which is no multiple of {}", what, w.offset,
-                    described(*w.region), bytes),
-        fmt::format("an address that is a multiple of {}", bytes),
-        fmt::format("0x{:x}, {} too far", address, address % bytes));
+    return x.machine->fault(x, lane, "misaligned",
+                            fmt::format("{}, byte {} of {}, which is no multiple of {}", what,
+                                        w.offset, described(*w.region), bytes),
+                            fmt::format("an address that is a multiple of {}", bytes),
+                            fmt::format("0x{:x}, {} too far", address, address % bytes));
   }
   constexpr u64 far = u64{1} << 32;
   if (!w.region || (w.offset > far && 0 - w.offset > far)) {
-    return x.machine->fault(
-        x, lane, "out_of_bounds",
-        fmt::format("{}, which lies in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),
-        "an address in a buffer of the launch", fmt::format("0x{:x}", address));
+    return x.machine->fault(x, lane, "out_of_bounds",
+                            fmt::format("{}, which lies in no buffer{}", what,
+                                        address < 65536 ? ": a null pointer" : ""),
+                            "an address in a buffer of the launch", fmt::format("0x{:x}", address));
   }
   const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
-  return x.machine->fault(x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
-                          fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0,
-                                      described(*w.region)),
-                          found);
+  return x.machine->fault(
+      x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
+      fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
 }
 
 void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64* offsets) {
@@ -183,8 +193,10 @@ std::uint64_t dynamic_special(Core& x, ptx::Special special) {
   const u64 now = x.machine->instructions();
   switch (special) {
     case ptx::Special::clock_hi:
-    case ptx::Special::globaltimer_hi: return now >> 32;
-    default: return now;
+    case ptx::Special::globaltimer_hi:
+      return now >> 32;
+    default:
+      return now;
   }
 }
 

@@ -28,9 +28,9 @@ struct Split {
   std::uint32_t pc = 0;
   Mask mask = 0;
   Wait wait = Wait::none;
-  std::uint8_t barrier = 0;   // which, while Wait::barrier
-  Mask wanted = 0;            // lanes it waits for, while Wait::others or Wait::aligned
-  std::uint64_t ran = 0;      // when it last had a turn: the scheduler's fairness
+  std::uint8_t barrier = 0;  // which, while Wait::barrier
+  Mask wanted = 0;           // lanes it waits for, while Wait::others or Wait::aligned
+  std::uint64_t ran = 0;     // when it last had a turn: the scheduler's fairness
 };
 
 // Where an undefined value last came into a warp's registers: for the fault that it may end in.
@@ -55,8 +55,8 @@ struct Warp {
 
 // One of a block's 16 barriers (PTX ISA 9.7.13.1).
 struct Barrier {
-  std::uint32_t arrived = 0;   // threads, of the round that is open
-  std::uint32_t expected = 0;  // threads; 0: all of the block
+  std::uint32_t arrived = 0;    // threads, of the round that is open
+  std::uint32_t expected = 0;   // threads; 0: all of the block
   std::uint32_t opened_at = 0;  // instruction that arrived first
 };
 
@@ -68,10 +68,10 @@ struct Block {
   std::uint32_t next_warp = 0;  // whose turn it is
   std::array<Barrier, 16> barriers;
 
-  std::vector<std::byte> registers;          // of all warps, one file after the other
-  std::vector<std::uint32_t> predicates;     // masks, likewise
-  std::vector<std::uint8_t> undefined;       // a byte for each byte of `registers`; empty until
-                                             // the first undefined value
+  std::vector<std::byte> registers;           // of all warps, one file after the other
+  std::vector<std::uint32_t> predicates;      // masks, likewise
+  std::vector<std::uint8_t> undefined;        // a byte for each byte of `registers`; empty until
+                                              // the first undefined value
   std::vector<std::uint8_t> undefined_units;  // of each 64 bytes of `registers`: any?
   std::vector<std::uint32_t> undefined_predicates;
 

@@ -21,7 +21,9 @@ std::size_t register_base(const Core& x) {
   return static_cast<std::size_t>(x.bank[0] - x.block->registers.data());
 }
 
-bool in_file(Reference r) { return r != nothing && !(r & constant_bit); }
+bool in_file(Reference r) {
+  return r != nothing && !(r & constant_bit);
+}
 
 int register_width(const ptx::Program& program, const Operand& o) {
   const bool has = o.kind == Operand::Kind::reg ||
@@ -56,8 +58,7 @@ Mask undefined_lanes(const Core& x, Reference r, int width) {
 
 Mask undefined_predicate(const Core& x, std::uint32_t p) {
   if (p == 0 || x.block->undefined_predicates.empty()) return 0;
-  const std::size_t base =
-      static_cast<std::size_t>(x.predicates - x.block->predicates.data());
+  const std::size_t base = static_cast<std::size_t>(x.predicates - x.block->predicates.data());
   return x.block->undefined_predicates[base + p];
 }
 
@@ -85,13 +86,19 @@ void set_lane(Core& x, Reference r, int width, int lane, std::uint64_t bytes) {
 class Careful {
  public:
   Careful(Core& x, const Code& c, Mask all, Mask m)
-      : x_(x), c_(c), program_(x.machine->program()), i_(program_.code[x.pc]),
-        o_(program_.operands_of(i_)), all_(all), m_(m) {}
+      : x_(x),
+        c_(c),
+        program_(x.machine->program()),
+        i_(program_.code[x.pc]),
+        o_(program_.operands_of(i_)),
+        all_(all),
+        m_(m) {}
 
   Flow run() {
     if (const Mask bad = undefined_predicate(x_, c_.guard) & all_) {
       return fault(bad, "undefined_predicate",
-                   fmt::format("whether {} executes depends on an undefined predicate", i_.op == Op::bra ? "this branch" : "this instruction"),
+                   fmt::format("whether {} executes depends on an undefined predicate",
+                               i_.op == Op::bra ? "this branch" : "this instruction"),
                    "a defined predicate", program_.name_of_register(i_.guard));
     }
     if (!m_) return Flow::next;
@@ -110,8 +117,7 @@ class Careful {
   Flow fault(Mask bad, std::string kind, std::string sentence, std::string expected,
              std::string_view what) {
     return x_.machine->fault(x_, __builtin_ctz(bad), std::move(kind), std::move(sentence),
-                             std::move(expected),
-                             fmt::format("{}{}", what, origin_text(x_)));
+                             std::move(expected), fmt::format("{}{}", what, origin_text(x_)));
   }
 
   bool reads_undefined() const {
@@ -162,7 +168,8 @@ class Careful {
   Flow memory() {
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (o_[k].kind != Operand::Kind::address) continue;
-      const Mask bad = undefined_lanes(x_, place(program_, o_[k]), register_width(program_, o_[k])) & m_;
+      const Mask bad =
+          undefined_lanes(x_, place(program_, o_[k]), register_width(program_, o_[k])) & m_;
       if (bad) {
         return fault(bad, "undefined_address", "the address of this access is undefined",
                      "a defined address", program_.name_of_register(o_[k].index));
@@ -179,12 +186,14 @@ class Careful {
       if (i_.op == Op::shfl && k == 2) continue;
       if (!undefined_in(o_[k])) continue;
       const Operand& o = o_[k];
-      const Mask bad = o.kind == Operand::Kind::predicate
-                           ? undefined_predicate(x_, predicate_place(program_, o)) & m_
-                           : undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
+      const Mask bad =
+          o.kind == Operand::Kind::predicate
+              ? undefined_predicate(x_, predicate_place(program_, o)) & m_
+              : undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
       fault(bad, "undefined_operand",
-            fmt::format("an operand of {} that decides which lanes or what they agree on is undefined",
-                        ptx::opcode(i_.op).name),
+            fmt::format(
+                "an operand of {} that decides which lanes or what they agree on is undefined",
+                ptx::opcode(i_.op).name),
             "a defined operand",
             o.index == ptx::no_register ? "" : program_.name_of_register(o.index));
       return false;
@@ -293,9 +302,12 @@ class Careful {
         if (c_.p) break;
         return of(o_[1], lane);
       case Op::shl:
-      case Op::shr: return shifted(lane);
-      case Op::cvt: return converted(lane);
-      default: break;
+      case Op::shr:
+        return shifted(lane);
+      case Op::cvt:
+        return converted(lane);
+      default:
+        break;
     }
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (any(o_[k], lane)) return all;
@@ -333,8 +345,7 @@ class Careful {
       const std::uint64_t hidden = of(o_[side + 1], lane);
       for (int k = 0; k < width; ++k) {
         const std::uint64_t byte = std::uint64_t{0xff} << (8 * k);
-        const bool decides = !(hidden & byte) &&
-                             (value & byte) == (i_.op == Op::and_ ? 0 : byte);
+        const bool decides = !(hidden & byte) && (value & byte) == (i_.op == Op::and_ ? 0 : byte);
         if (decides) out &= ~byte;
       }
     }
@@ -355,8 +366,8 @@ class Careful {
     if (any(o_[2], lane)) return all;
     const std::uint64_t by = value_of_lane(x_, c_.b, 4, lane) & 0xffffffffu;
     if (by % 8 || by >= 64) return a && by < 64 ? all : 0;
-    const bool sign = i_.op == Op::shr &&
-                      ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
+    const bool sign =
+        i_.op == Op::shr && ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
     if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
     return i_.op == Op::shl ? a << by : a >> by;
   }
@@ -367,7 +378,8 @@ class Careful {
     const ptx::Type to = i_.modifiers.type(), from = i_.modifiers.type2();
     std::uint64_t a = of(o_[1], lane);
     if (ptx::bits_of(from) < 64) a &= (std::uint64_t{1} << ptx::bits_of(from)) - 1;
-    if (!is_integer(to) || !is_integer(from) || i_.modifiers.has(ptx::Field::sat)) return a ? all : 0;
+    if (!is_integer(to) || !is_integer(from) || i_.modifiers.has(ptx::Field::sat))
+      return a ? all : 0;
     if (ptx::bits_of(to) < 64) a &= (std::uint64_t{1} << ptx::bits_of(to)) - 1;
     const bool sign = ptx::class_of(from) == ptx::Class::signed_integer ||
                       ptx::class_of(to) == ptx::Class::signed_integer;
@@ -386,7 +398,9 @@ class Careful {
 
 }  // namespace
 
-Flow run_carefully(Core& x, const Code& c, Mask all, Mask m) { return Careful(x, c, all, m).run(); }
+Flow run_carefully(Core& x, const Code& c, Mask all, Mask m) {
+  return Careful(x, c, all, m).run();
+}
 
 std::uint8_t* shadow(Core& x, Reference r) {
   Block& b = *x.block;
@@ -455,8 +469,12 @@ std::string origin_text(const Core& x) {
   if (!o.known) return ", which may be read before it is written";
   std::string what;
   switch (o.kind) {
-    case Region::Kind::shared: what = fmt::format("byte {} of shared memory", o.offset); break;
-    case Region::Kind::local: what = fmt::format("byte {} of local memory", o.offset); break;
+    case Region::Kind::shared:
+      what = fmt::format("byte {} of shared memory", o.offset);
+      break;
+    case Region::Kind::local:
+      what = fmt::format("byte {} of local memory", o.offset);
+      break;
     default:
       what = fmt::format("byte {} of {}", o.offset, x.machine->regions()[o.region].name());
   }

@@ -46,10 +46,12 @@ std::vector<std::byte> values(DType type, const std::string& text) {
   for (const std::string& word : words_of(text)) {
     const std::size_t star = word.find('*'), dots = word.find("..");
     if (star != std::string::npos) {
-      for (int n = std::stoi(word.substr(0, star)); n > 0; --n) append(type, word.substr(star + 1), out);
+      for (int n = std::stoi(word.substr(0, star)); n > 0; --n)
+        append(type, word.substr(star + 1), out);
     } else if (dots != std::string::npos) {
       const long last = std::stol(word.substr(dots + 2));
-      for (long v = std::stol(word.substr(0, dots)); v <= last; ++v) append(type, std::to_string(v), out);
+      for (long v = std::stol(word.substr(0, dots)); v <= last; ++v)
+        append(type, std::to_string(v), out);
     } else {
       append(type, word, out);
     }
@@ -118,7 +120,8 @@ class Reader {
     Buffer b;
     b.name = head.at(0);
     b.dtype = *dtype_named(head.at(1));
-    for (const std::string& extent : words_of(head.at(2), "x")) b.shape.push_back(std::stol(extent));
+    for (const std::string& extent : words_of(head.at(2), "x"))
+      b.shape.push_back(std::stol(extent));
     const std::string given = eq == std::string::npos ? "" : trimmed(s.substr(eq + 1));
     b.undefined = given == "undefined";
     if (!b.undefined) b.bytes = values(b.dtype, given);

@@ -13,9 +13,11 @@ namespace {
 
 std::vector<std::string> programs() {
   std::vector<std::string> out;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(TILESCOPE_TESTS_DIR "/programs")) {
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(TILESCOPE_TESTS_DIR "/programs")) {
     if (file.path().extension() == ".ptx") {
-      out.push_back(std::filesystem::relative(file.path(), TILESCOPE_TESTS_DIR "/programs").string());
+      out.push_back(
+          std::filesystem::relative(file.path(), TILESCOPE_TESTS_DIR "/programs").string());
     }
   }
   std::sort(out.begin(), out.end());
@@ -41,7 +43,8 @@ void compare(const Buffer& buffer, const test::Expectation& expected) {
 }
 
 TEST_P(Program, DoesWhatItsTextSays) {
-  test::SimProgram p = test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + GetParam());
+  test::SimProgram p =
+      test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + GetParam());
   ASSERT_EQ(p.mistake, "");
   ASSERT_FALSE(p.memory.empty() && p.fault.empty() && p.error.empty()) << "it expects nothing";
   sim::SimDevice device;
@@ -63,18 +66,22 @@ TEST_P(Program, DoesWhatItsTextSays) {
   ASSERT_NE(state, RunState::running) << "it does not end";
   const std::vector<Report>& reports = execution.reports();
   if (p.fault.empty()) {
-    ASSERT_EQ(state, RunState::done) << reports.back().kind << ": " << reports.back().sentence << " [" << reports.back().expected
-                                     << " | " << reports.back().found << "] " << text(reports.back().site);
+    ASSERT_EQ(state, RunState::done)
+        << reports.back().kind << ": " << reports.back().sentence << " [" << reports.back().expected
+        << " | " << reports.back().found << "] " << text(reports.back().site);
   } else {
     ASSERT_EQ(state, RunState::fault);
     EXPECT_EQ(reports.back().kind, p.fault);
-    EXPECT_NE(reports.back().sentence.find(p.fault_text), std::string::npos) << reports.back().sentence;
-    EXPECT_NE(text(reports.back().site).find(p.site), std::string::npos) << text(reports.back().site);
+    EXPECT_NE(reports.back().sentence.find(p.fault_text), std::string::npos)
+        << reports.back().sentence;
+    EXPECT_NE(text(reports.back().site).find(p.site), std::string::npos)
+        << text(reports.back().site);
   }
   if (!p.note.empty()) {
     ASSERT_FALSE(reports.empty()) << "there is no note";
     EXPECT_EQ(reports.back().kind, p.note);
-    EXPECT_NE(reports.back().sentence.find(p.note_text), std::string::npos) << reports.back().sentence;
+    EXPECT_NE(reports.back().sentence.find(p.note_text), std::string::npos)
+        << reports.back().sentence;
   }
   for (const test::Expectation& expected : p.memory) {
     for (const Buffer& b : execution.buffers()) {

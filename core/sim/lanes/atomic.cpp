@@ -34,8 +34,8 @@ Target target_of(Core& x, const Code& c, u64 address, std::uint32_t bytes) {
     base = region ? region->base() : 0;
   }
   const u64 offset = address - base;
-  if (!region || region->read_only || offset >= region->size() ||
-      region->size() - offset < bytes || offset % bytes) {
+  if (!region || region->read_only || offset >= region->size() || region->size() - offset < bytes ||
+      offset % bytes) {
     return {};
   }
   return {region, offset};
@@ -109,22 +109,24 @@ Flow atomic(Core& x, const Code& c, Mask m) {
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const u64 address =
-        c.a == nothing     ? c.immediate
-        : c.narrow_address ? static_cast<std::uint32_t>(lane_array<std::uint32_t>(x, c.a)[lane] + c.immediate)
-                           : lane_array<u64>(x, c.a)[lane] + c.immediate;
+        c.a == nothing ? c.immediate
+        : c.narrow_address
+            ? static_cast<std::uint32_t>(lane_array<std::uint32_t>(x, c.a)[lane] + c.immediate)
+            : lane_array<u64>(x, c.a)[lane] + c.immediate;
     const Target t = target_of(x, c, address, width);
     if (!t.region) return refuse_access(x, c, Access::atomic, lane, address, width);
     std::memcpy(&old[lane], t.region->data() + t.offset, width);
-    const T now = combined<how, T>(old[lane], b[lane], swap[lane],
-                                   t.region->kind() == Region::Kind::shared);
+    const T now =
+        combined<how, T>(old[lane], b[lane], swap[lane], t.region->kind() == Region::Kind::shared);
     const bool was = t.region->any_undefined(t.offset, width);
     const bool gives = undefined_lane(x, c.b, width, lane) || undefined_lane(x, c.c, width, lane);
     if (was) undefined |= 1u << lane;
     const bool is = how == Operation::exch ? gives : was || gives;
     std::uint8_t hidden[width];
     std::memset(hidden, 0xff, width);
-    t.region->write(t.offset, reinterpret_cast<const std::byte*>(&now), is ? hidden : nullptr,
-                    width, Writer::of(x.block->number, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc));
+    t.region->write(
+        t.offset, reinterpret_cast<const std::byte*>(&now), is ? hidden : nullptr, width,
+        Writer::of(x.block->number, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc));
   }
   if (c.d == nothing) return Flow::next;
   base::blend(lane_array<T>(x, c.d), old, m);
@@ -135,17 +137,28 @@ Flow atomic(Core& x, const Code& c, Mask m) {
 template <class T>
 Handler integer(Operation how) {
   switch (how) {
-    case Operation::add: return atomic<Operation::add, T>;
-    case Operation::min: return atomic<Operation::min, T>;
-    case Operation::max: return atomic<Operation::max, T>;
-    case Operation::inc: return atomic<Operation::inc, T>;
-    case Operation::dec: return atomic<Operation::dec, T>;
-    case Operation::and_: return atomic<Operation::and_, T>;
-    case Operation::or_: return atomic<Operation::or_, T>;
-    case Operation::xor_: return atomic<Operation::xor_, T>;
-    case Operation::exch: return atomic<Operation::exch, T>;
-    case Operation::cas: return atomic<Operation::cas, T>;
-    default: return nullptr;
+    case Operation::add:
+      return atomic<Operation::add, T>;
+    case Operation::min:
+      return atomic<Operation::min, T>;
+    case Operation::max:
+      return atomic<Operation::max, T>;
+    case Operation::inc:
+      return atomic<Operation::inc, T>;
+    case Operation::dec:
+      return atomic<Operation::dec, T>;
+    case Operation::and_:
+      return atomic<Operation::and_, T>;
+    case Operation::or_:
+      return atomic<Operation::or_, T>;
+    case Operation::xor_:
+      return atomic<Operation::xor_, T>;
+    case Operation::exch:
+      return atomic<Operation::exch, T>;
+    case Operation::cas:
+      return atomic<Operation::cas, T>;
+    default:
+      return nullptr;
   }
 }
 
@@ -156,14 +169,21 @@ Handler atomic_handler(const ptx::Instruction& i) {
   const Operation how = i.modifiers.operation();
   switch (i.modifiers.type()) {
     case Type::b32:
-    case Type::u32: return integer<std::uint32_t>(how);
+    case Type::u32:
+      return integer<std::uint32_t>(how);
     case Type::b64:
-    case Type::u64: return integer<u64>(how);
-    case Type::s32: return integer<std::int32_t>(how);
-    case Type::s64: return integer<std::int64_t>(how);
-    case Type::f32: return how == Operation::add ? atomic<Operation::add, float> : nullptr;
-    case Type::f64: return how == Operation::add ? atomic<Operation::add, double> : nullptr;
-    default: return nullptr;
+    case Type::u64:
+      return integer<u64>(how);
+    case Type::s32:
+      return integer<std::int32_t>(how);
+    case Type::s64:
+      return integer<std::int64_t>(how);
+    case Type::f32:
+      return how == Operation::add ? atomic<Operation::add, float> : nullptr;
+    case Type::f64:
+      return how == Operation::add ? atomic<Operation::add, double> : nullptr;
+    default:
+      return nullptr;
   }
 }
 

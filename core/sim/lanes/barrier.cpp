@@ -32,9 +32,10 @@ Flow barrier(Core& x, const Code& c, Mask m) {
                             "a barrier from 0 to 15", fmt::format("barrier {}", id));
   }
   if (c.b != nothing && (count == 0 || count % 32)) {
-    return x.machine->fault(x, lane, "bad_barrier",
-                            fmt::format("barrier {} is given a number of threads that it cannot have", id),
-                            "a multiple of 32 above 0", fmt::format("{} threads", count));
+    return x.machine->fault(
+        x, lane, "bad_barrier",
+        fmt::format("barrier {} is given a number of threads that it cannot have", id),
+        "a multiple of 32 above 0", fmt::format("{} threads", count));
   }
   Barrier& b = x.block->barriers[id];
   if (b.arrived && b.expected != count) {
@@ -43,8 +44,9 @@ Flow barrier(Core& x, const Code& c, Mask m) {
     };
     return x.machine->fault(
         x, lane, "barrier_mismatch",
-        fmt::format("barrier {} is used with two numbers of threads at once; it was opened at PTX line {}",
-                    id, x.machine->program().code[b.opened_at].line),
+        fmt::format(
+            "barrier {} is used with two numbers of threads at once; it was opened at PTX line {}",
+            id, x.machine->program().code[b.opened_at].line),
         said(b.expected), said(count));
   }
   if (b.arrived == 0) b.opened_at = x.pc;
@@ -68,7 +70,9 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   return Flow::yield;
 }
 
-Flow fence(Core&, const Code&, Mask) { return Flow::next; }
+Flow fence(Core&, const Code&, Mask) {
+  return Flow::next;
+}
 
 }  // namespace
 

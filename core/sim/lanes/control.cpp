@@ -72,7 +72,9 @@ Flow branch(Core& x, const Code& c, Mask m) {
   return Flow::yield;
 }
 
-Flow leave(Core& x, const Code&, Mask m) { return end_lanes(x, m); }
+Flow leave(Core& x, const Code&, Mask m) {
+  return end_lanes(x, m);
+}
 
 Flow trap(Core& x, const Code&, Mask m) {
   return x.machine->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
@@ -82,11 +84,15 @@ Flow trap(Core& x, const Code&, Mask m) {
 
 Handler control_handler(const ptx::Instruction& i) {
   switch (i.op) {
-    case ptx::Op::bra: return branch;
+    case ptx::Op::bra:
+      return branch;
     case ptx::Op::ret:
-    case ptx::Op::exit: return leave;
-    case ptx::Op::trap: return trap;
-    default: return nullptr;
+    case ptx::Op::exit:
+      return leave;
+    case ptx::Op::trap:
+      return trap;
+    default:
+      return nullptr;
   }
 }
 

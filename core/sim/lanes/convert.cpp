@@ -63,7 +63,8 @@ Flow between_integers(Core& x, const Code& c, Mask m) {
   read<S>(x, c.a, w.from_register, v);
   for (int l = 0; l < 32; ++l) {
     if (w.sat) {
-      const __int128 value = std::is_unsigned_v<S> ? static_cast<__int128>(static_cast<std::uint64_t>(v[l])) : v[l];
+      const __int128 value =
+          std::is_unsigned_v<S> ? static_cast<__int128>(static_cast<std::uint64_t>(v[l])) : v[l];
       const __int128 most = std::numeric_limits<D>::max(), least = std::numeric_limits<D>::min();
       v[l] = static_cast<std::int64_t>(value > most ? most : value < least ? least : value);
     } else {
@@ -77,17 +78,26 @@ Flow between_integers(Core& x, const Code& c, Mask m) {
 template <class F>
 F to_integral(F v, Round round) {
   switch (round) {
-    case Round::rz: return std::trunc(v);
-    case Round::rm: return std::floor(v);
-    case Round::rp: return std::ceil(v);
-    case Round::rn: return std::nearbyint(v);
-    case Round::none: return v;
+    case Round::rz:
+      return std::trunc(v);
+    case Round::rm:
+      return std::floor(v);
+    case Round::rp:
+      return std::ceil(v);
+    case Round::rn:
+      return std::nearbyint(v);
+    case Round::none:
+      return v;
   }
   return v;
 }
 
-inline float flush(float f) { return (bits_of(f) & 0x7f800000u) ? f : float_of(bits_of(f) & 0x80000000u); }
-inline double flush(double f) { return f; }
+inline float flush(float f) {
+  return (bits_of(f) & 0x7f800000u) ? f : float_of(bits_of(f) & 0x80000000u);
+}
+inline double flush(double f) {
+  return f;
+}
 
 // NaN becomes 0 from f32 to at most 32 bits, and 1 << (width - 1) otherwise.
 template <class D, class F>
@@ -119,15 +129,20 @@ Flow float_to_integer(Core& x, const Code& c, Mask m) {
 template <class S>
 float rounded(std::int64_t v, Round round) {
   const bool negative = std::is_signed_v<S> && v < 0;
-  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+  const std::uint64_t size =
+      negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
   const double high = static_cast<double>(size >> 32) * 4294967296.0;
   double exact = sum_to_odd(high, static_cast<double>(size & 0xffffffffu));
   if (negative) exact = -exact;
   switch (round) {
-    case Round::rz: return narrowed<Round::rz>(exact);
-    case Round::rm: return narrowed<Round::rm>(exact);
-    case Round::rp: return narrowed<Round::rp>(exact);
-    default: return narrowed<Round::rn>(exact);
+    case Round::rz:
+      return narrowed<Round::rz>(exact);
+    case Round::rm:
+      return narrowed<Round::rm>(exact);
+    case Round::rp:
+      return narrowed<Round::rp>(exact);
+    default:
+      return narrowed<Round::rn>(exact);
   }
 }
 
@@ -210,17 +225,28 @@ Flow f64_to_f64(Core& x, const Code& c, Mask m) {
 template <class D>
 Handler to_integer(Type from) {
   switch (from) {
-    case Type::u8: return between_integers<D, std::uint8_t>;
-    case Type::u16: return between_integers<D, std::uint16_t>;
-    case Type::u32: return between_integers<D, std::uint32_t>;
-    case Type::u64: return between_integers<D, std::uint64_t>;
-    case Type::s8: return between_integers<D, std::int8_t>;
-    case Type::s16: return between_integers<D, std::int16_t>;
-    case Type::s32: return between_integers<D, std::int32_t>;
-    case Type::s64: return between_integers<D, std::int64_t>;
-    case Type::f32: return float_to_integer<D, float>;
-    case Type::f64: return float_to_integer<D, double>;
-    default: return nullptr;
+    case Type::u8:
+      return between_integers<D, std::uint8_t>;
+    case Type::u16:
+      return between_integers<D, std::uint16_t>;
+    case Type::u32:
+      return between_integers<D, std::uint32_t>;
+    case Type::u64:
+      return between_integers<D, std::uint64_t>;
+    case Type::s8:
+      return between_integers<D, std::int8_t>;
+    case Type::s16:
+      return between_integers<D, std::int16_t>;
+    case Type::s32:
+      return between_integers<D, std::int32_t>;
+    case Type::s64:
+      return between_integers<D, std::int64_t>;
+    case Type::f32:
+      return float_to_integer<D, float>;
+    case Type::f64:
+      return float_to_integer<D, double>;
+    default:
+      return nullptr;
   }
 }
 
@@ -231,33 +257,51 @@ Handler from_integer(Type to) {
 
 Handler to_float(Type to, Type from, Round round) {
   switch (from) {
-    case Type::u8: return from_integer<std::uint8_t>(to);
-    case Type::u16: return from_integer<std::uint16_t>(to);
-    case Type::u32: return from_integer<std::uint32_t>(to);
-    case Type::u64: return from_integer<std::uint64_t>(to);
-    case Type::s8: return from_integer<std::int8_t>(to);
-    case Type::s16: return from_integer<std::int16_t>(to);
-    case Type::s32: return from_integer<std::int32_t>(to);
-    case Type::s64: return from_integer<std::int64_t>(to);
-    case Type::f32: return to == Type::f32 ? f32_to_f32 : f32_to_f64;
+    case Type::u8:
+      return from_integer<std::uint8_t>(to);
+    case Type::u16:
+      return from_integer<std::uint16_t>(to);
+    case Type::u32:
+      return from_integer<std::uint32_t>(to);
+    case Type::u64:
+      return from_integer<std::uint64_t>(to);
+    case Type::s8:
+      return from_integer<std::int8_t>(to);
+    case Type::s16:
+      return from_integer<std::int16_t>(to);
+    case Type::s32:
+      return from_integer<std::int32_t>(to);
+    case Type::s64:
+      return from_integer<std::int64_t>(to);
+    case Type::f32:
+      return to == Type::f32 ? f32_to_f32 : f32_to_f64;
     case Type::f64:
       if (to == Type::f64) return f64_to_f64;
       switch (round) {
-        case Round::rz: return f64_to_f32<Round::rz>;
-        case Round::rm: return f64_to_f32<Round::rm>;
-        case Round::rp: return f64_to_f32<Round::rp>;
-        default: return f64_to_f32<Round::rn>;
+        case Round::rz:
+          return f64_to_f32<Round::rz>;
+        case Round::rm:
+          return f64_to_f32<Round::rm>;
+        case Round::rp:
+          return f64_to_f32<Round::rp>;
+        default:
+          return f64_to_f32<Round::rn>;
       }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 // The conversions that index arithmetic is full of, where the registers are as wide as the types.
 Handler common(Type to, Type from, Round round) {
-  if (to == Type::u64 && from == Type::u32) return unary<Cast<std::uint64_t, std::uint32_t>, std::uint64_t, std::uint32_t>;
-  if (to == Type::s64 && from == Type::s32) return unary<Cast<std::int64_t, std::int32_t>, std::int64_t, std::int32_t>;
-  if (to == Type::u32 && from == Type::u64) return unary<Cast<std::uint32_t, std::uint64_t>, std::uint32_t, std::uint64_t>;
-  if (to == Type::f32 && from == Type::s32 && round == Round::rn) return unary<Cast<float, std::int32_t>, float, std::int32_t>;
+  if (to == Type::u64 && from == Type::u32)
+    return unary<Cast<std::uint64_t, std::uint32_t>, std::uint64_t, std::uint32_t>;
+  if (to == Type::s64 && from == Type::s32)
+    return unary<Cast<std::int64_t, std::int32_t>, std::int64_t, std::int32_t>;
+  if (to == Type::u32 && from == Type::u64)
+    return unary<Cast<std::uint32_t, std::uint64_t>, std::uint32_t, std::uint64_t>;
+  if (to == Type::f32 && from == Type::s32 && round == Round::rn)
+    return unary<Cast<float, std::int32_t>, float, std::int32_t>;
   return nullptr;
 }
 
@@ -274,15 +318,24 @@ Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i) 
     if (Handler h = common(to, from, i.modifiers.round())) return h;
   }
   switch (to) {
-    case Type::u8: return to_integer<std::uint8_t>(from);
-    case Type::u16: return to_integer<std::uint16_t>(from);
-    case Type::u32: return to_integer<std::uint32_t>(from);
-    case Type::u64: return to_integer<std::uint64_t>(from);
-    case Type::s8: return to_integer<std::int8_t>(from);
-    case Type::s16: return to_integer<std::int16_t>(from);
-    case Type::s32: return to_integer<std::int32_t>(from);
-    case Type::s64: return to_integer<std::int64_t>(from);
-    default: return to_float(to, from, i.modifiers.round());
+    case Type::u8:
+      return to_integer<std::uint8_t>(from);
+    case Type::u16:
+      return to_integer<std::uint16_t>(from);
+    case Type::u32:
+      return to_integer<std::uint32_t>(from);
+    case Type::u64:
+      return to_integer<std::uint64_t>(from);
+    case Type::s8:
+      return to_integer<std::int8_t>(from);
+    case Type::s16:
+      return to_integer<std::int16_t>(from);
+    case Type::s32:
+      return to_integer<std::int32_t>(from);
+    case Type::s64:
+      return to_integer<std::int64_t>(from);
+    default:
+      return to_float(to, from, i.modifiers.round());
   }
 }
 

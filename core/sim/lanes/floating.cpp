@@ -22,7 +22,9 @@ using ptx::Logic;
 using ptx::Op;
 using ptx::Type;
 
-inline float canonical(float f) { return f == f ? f : float_of(0x7fffffffu); }
+inline float canonical(float f) {
+  return f == f ? f : float_of(0x7fffffffu);
+}
 inline double canonical(double f) {
   constexpr std::uint64_t nan = 0x7fffffffffffffffu;
   double out;
@@ -62,21 +64,22 @@ struct Add {
     // Infinities, NaN and exact zeros (whose sign is - only when rounding down) are their own case.
     if (!(nearest - nearest == 0) && !(a - a == 0 && b - b == 0)) return nearest;
     const double exact = sum_to_odd(a, b);
-    if (exact == 0) return a == 0 && b == 0 && bits_of(a) == bits_of(b) ? a : round == Round::rm ? -0.0f : 0.0f;
+    if (exact == 0)
+      return a == 0 && b == 0 && bits_of(a) == bits_of(b) ? a : round == Round::rm ? -0.0f : 0.0f;
     return narrowed<round>(exact);
   }
 };
 template <class Mode, Round round>
 struct Sub {
   static float apply(float a, float b) {
-    if constexpr (round == Round::rn) return Mode::out(Mode::in(a) - Mode::in(b));
+    if constexpr (round == Round::rn) return Mode::out(Mode::in(a)-Mode::in(b));
     return Mode::out(Add<Mode, round>::directed(Mode::in(a), -Mode::in(b)));
   }
 };
 template <class Mode, Round round>
 struct Mul {
   static float apply(float a, float b) {
-    if constexpr (round == Round::rn) return Mode::out(Mode::in(a) * Mode::in(b));
+    if constexpr (round == Round::rn) return Mode::out(Mode::in(a)*Mode::in(b));
     return Mode::out(narrowed<round>(double{Mode::in(a)} * double{Mode::in(b)}));
   }
 };
@@ -90,7 +93,8 @@ struct Fma {
 #endif
     }
     const double product = double{a} * double{b};  // exact
-    if (!(product - product == 0) || !(c - c == 0)) return Mode::out(static_cast<float>(product + c));
+    if (!(product - product == 0) || !(c - c == 0))
+      return Mode::out(static_cast<float>(product + c));
     const double exact = sum_to_odd(product, c);
     if (exact == 0 && round != Round::rn) {
       const bool same = std::signbit(product) == std::signbit(c);
@@ -146,19 +150,27 @@ struct Rsqrt {
 };
 template <class Mode>
 struct Ex2 {
-  static float apply(float a) { return Mode::out(static_cast<float>(std::exp2(double{Mode::in(a)}))); }
+  static float apply(float a) {
+    return Mode::out(static_cast<float>(std::exp2(double{Mode::in(a)})));
+  }
 };
 template <class Mode>
 struct Lg2 {
-  static float apply(float a) { return Mode::out(static_cast<float>(std::log2(double{Mode::in(a)}))); }
+  static float apply(float a) {
+    return Mode::out(static_cast<float>(std::log2(double{Mode::in(a)})));
+  }
 };
 template <class Mode>
 struct Sin {
-  static float apply(float a) { return Mode::out(static_cast<float>(std::sin(double{Mode::in(a)}))); }
+  static float apply(float a) {
+    return Mode::out(static_cast<float>(std::sin(double{Mode::in(a)})));
+  }
 };
 template <class Mode>
 struct Cos {
-  static float apply(float a) { return Mode::out(static_cast<float>(std::cos(double{Mode::in(a)}))); }
+  static float apply(float a) {
+    return Mode::out(static_cast<float>(std::cos(double{Mode::in(a)})));
+  }
 };
 
 // 9.7.3.11: the number where one is NaN; -0 is less than +0.
@@ -188,11 +200,21 @@ struct Neg {
 };
 
 // f64, to nearest.
-struct Add64 { static double apply(double a, double b) { return canonical(a + b); } };
-struct Sub64 { static double apply(double a, double b) { return canonical(a - b); } };
-struct Mul64 { static double apply(double a, double b) { return canonical(a * b); } };
-struct Div64 { static double apply(double a, double b) { return canonical(a / b); } };
-struct Fma64 { static double apply(double a, double b, double c) { return canonical(std::fma(a, b, c)); } };
+struct Add64 {
+  static double apply(double a, double b) { return canonical(a + b); }
+};
+struct Sub64 {
+  static double apply(double a, double b) { return canonical(a - b); }
+};
+struct Mul64 {
+  static double apply(double a, double b) { return canonical(a * b); }
+};
+struct Div64 {
+  static double apply(double a, double b) { return canonical(a / b); }
+};
+struct Fma64 {
+  static double apply(double a, double b, double c) { return canonical(std::fma(a, b, c)); }
+};
 struct Min64 {
   static double apply(double a, double b) {
     if (a != a || b != b) return canonical(a != a ? b : a);
@@ -205,27 +227,87 @@ struct Max64 {
     return a > b || (a == b && !std::signbit(a)) ? a : b;
   }
 };
-struct Abs64 { static double apply(double a) { return canonical(std::fabs(a)); } };
-struct Neg64 { static double apply(double a) { return canonical(-a); } };
+struct Abs64 {
+  static double apply(double a) { return canonical(std::fabs(a)); }
+};
+struct Neg64 {
+  static double apply(double a) { return canonical(-a); }
+};
 
 // Ordered comparisons are false of NaN, the ...u forms true (9.7.6.2).
-template <class Mode> struct Eq { template <class T> static bool apply(T a, T b) { return Mode::in(a) == Mode::in(b); } };
-template <class Mode> struct Ne { template <class T> static bool apply(T a, T b) { return (Mode::in(a) < Mode::in(b)) | (Mode::in(a) > Mode::in(b)); } };
-template <class Mode> struct Lt { template <class T> static bool apply(T a, T b) { return Mode::in(a) < Mode::in(b); } };
-template <class Mode> struct Le { template <class T> static bool apply(T a, T b) { return Mode::in(a) <= Mode::in(b); } };
-template <class Mode> struct Gt { template <class T> static bool apply(T a, T b) { return Mode::in(a) > Mode::in(b); } };
-template <class Mode> struct Ge { template <class T> static bool apply(T a, T b) { return Mode::in(a) >= Mode::in(b); } };
-template <class C> struct Negated { template <class T> static bool apply(T a, T b) { return !C::apply(a, b); } };
-struct Ordered { template <class T> static bool apply(T a, T b) { return (a == a) & (b == b); } };
-struct Identity { template <class T> static T in(T f) { return f; } };
+template <class Mode>
+struct Eq {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Mode::in(a) == Mode::in(b);
+  }
+};
+template <class Mode>
+struct Ne {
+  template <class T>
+  static bool apply(T a, T b) {
+    return (Mode::in(a) < Mode::in(b)) | (Mode::in(a) > Mode::in(b));
+  }
+};
+template <class Mode>
+struct Lt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Mode::in(a) < Mode::in(b);
+  }
+};
+template <class Mode>
+struct Le {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Mode::in(a) <= Mode::in(b);
+  }
+};
+template <class Mode>
+struct Gt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Mode::in(a) > Mode::in(b);
+  }
+};
+template <class Mode>
+struct Ge {
+  template <class T>
+  static bool apply(T a, T b) {
+    return Mode::in(a) >= Mode::in(b);
+  }
+};
+template <class C>
+struct Negated {
+  template <class T>
+  static bool apply(T a, T b) {
+    return !C::apply(a, b);
+  }
+};
+struct Ordered {
+  template <class T>
+  static bool apply(T a, T b) {
+    return (a == a) & (b == b);
+  }
+};
+struct Identity {
+  template <class T>
+  static T in(T f) {
+    return f;
+  }
+};
 
 template <class T, class C>
 Handler compare_with(Logic logic) {
   switch (logic) {
-    case Logic::none: return compare<C, T, Logic::none>;
-    case Logic::and_: return compare<C, T, Logic::and_>;
-    case Logic::or_: return compare<C, T, Logic::or_>;
-    case Logic::xor_: return compare<C, T, Logic::xor_>;
+    case Logic::none:
+      return compare<C, T, Logic::none>;
+    case Logic::and_:
+      return compare<C, T, Logic::and_>;
+    case Logic::or_:
+      return compare<C, T, Logic::or_>;
+    case Logic::xor_:
+      return compare<C, T, Logic::xor_>;
   }
   return nullptr;
 }
@@ -234,80 +316,128 @@ template <class T, class Mode>
 Handler setp(const ptx::Instruction& i) {
   const Logic logic = i.modifiers.logic();
   switch (i.modifiers.compare()) {
-    case Compare::eq: return compare_with<T, Eq<Mode>>(logic);
-    case Compare::ne: return compare_with<T, Ne<Mode>>(logic);
-    case Compare::lt: return compare_with<T, Lt<Mode>>(logic);
-    case Compare::le: return compare_with<T, Le<Mode>>(logic);
-    case Compare::gt: return compare_with<T, Gt<Mode>>(logic);
-    case Compare::ge: return compare_with<T, Ge<Mode>>(logic);
-    case Compare::equ: return compare_with<T, Negated<Ne<Mode>>>(logic);
-    case Compare::neu: return compare_with<T, Negated<Eq<Mode>>>(logic);
-    case Compare::ltu: return compare_with<T, Negated<Ge<Mode>>>(logic);
-    case Compare::leu: return compare_with<T, Negated<Gt<Mode>>>(logic);
-    case Compare::gtu: return compare_with<T, Negated<Le<Mode>>>(logic);
-    case Compare::geu: return compare_with<T, Negated<Lt<Mode>>>(logic);
-    case Compare::num: return compare_with<T, Ordered>(logic);
-    case Compare::nan: return compare_with<T, Negated<Ordered>>(logic);
-    default: return nullptr;
+    case Compare::eq:
+      return compare_with<T, Eq<Mode>>(logic);
+    case Compare::ne:
+      return compare_with<T, Ne<Mode>>(logic);
+    case Compare::lt:
+      return compare_with<T, Lt<Mode>>(logic);
+    case Compare::le:
+      return compare_with<T, Le<Mode>>(logic);
+    case Compare::gt:
+      return compare_with<T, Gt<Mode>>(logic);
+    case Compare::ge:
+      return compare_with<T, Ge<Mode>>(logic);
+    case Compare::equ:
+      return compare_with<T, Negated<Ne<Mode>>>(logic);
+    case Compare::neu:
+      return compare_with<T, Negated<Eq<Mode>>>(logic);
+    case Compare::ltu:
+      return compare_with<T, Negated<Ge<Mode>>>(logic);
+    case Compare::leu:
+      return compare_with<T, Negated<Gt<Mode>>>(logic);
+    case Compare::gtu:
+      return compare_with<T, Negated<Le<Mode>>>(logic);
+    case Compare::geu:
+      return compare_with<T, Negated<Lt<Mode>>>(logic);
+    case Compare::num:
+      return compare_with<T, Ordered>(logic);
+    case Compare::nan:
+      return compare_with<T, Negated<Ordered>>(logic);
+    default:
+      return nullptr;
   }
 }
 
 template <class Mode, Round round>
 Handler rounded(Op op) {
   switch (op) {
-    case Op::add: return binary<Add<Mode, round>, float, float>;
-    case Op::sub: return binary<Sub<Mode, round>, float, float>;
-    case Op::mul: return binary<Mul<Mode, round>, float, float>;
+    case Op::add:
+      return binary<Add<Mode, round>, float, float>;
+    case Op::sub:
+      return binary<Sub<Mode, round>, float, float>;
+    case Op::mul:
+      return binary<Mul<Mode, round>, float, float>;
     case Op::mad:
-    case Op::fma: return ternary<Fma<Mode, round>, float, float>;
-    case Op::div: return binary<Div<Mode, round>, float, float>;
-    case Op::rcp: return unary<Rcp<Mode, round>, float, float>;
-    case Op::sqrt: return unary<Sqrt<Mode, round>, float, float>;
-    default: return nullptr;
+    case Op::fma:
+      return ternary<Fma<Mode, round>, float, float>;
+    case Op::div:
+      return binary<Div<Mode, round>, float, float>;
+    case Op::rcp:
+      return unary<Rcp<Mode, round>, float, float>;
+    case Op::sqrt:
+      return unary<Sqrt<Mode, round>, float, float>;
+    default:
+      return nullptr;
   }
 }
 
 template <class Mode>
 Handler in_mode(const ptx::Instruction& i) {
   switch (i.op) {
-    case Op::min: return binary<Min<Mode>, float, float>;
-    case Op::max: return binary<Max<Mode>, float, float>;
-    case Op::abs: return unary<Abs<Mode>, float, float>;
-    case Op::neg: return unary<Neg<Mode>, float, float>;
-    case Op::rsqrt: return unary<Rsqrt<Mode>, float, float>;
-    case Op::ex2: return unary<Ex2<Mode>, float, float>;
-    case Op::lg2: return unary<Lg2<Mode>, float, float>;
-    case Op::sin: return unary<Sin<Mode>, float, float>;
-    case Op::cos: return unary<Cos<Mode>, float, float>;
+    case Op::min:
+      return binary<Min<Mode>, float, float>;
+    case Op::max:
+      return binary<Max<Mode>, float, float>;
+    case Op::abs:
+      return unary<Abs<Mode>, float, float>;
+    case Op::neg:
+      return unary<Neg<Mode>, float, float>;
+    case Op::rsqrt:
+      return unary<Rsqrt<Mode>, float, float>;
+    case Op::ex2:
+      return unary<Ex2<Mode>, float, float>;
+    case Op::lg2:
+      return unary<Lg2<Mode>, float, float>;
+    case Op::sin:
+      return unary<Sin<Mode>, float, float>;
+    case Op::cos:
+      return unary<Cos<Mode>, float, float>;
     case Op::div:
       if (i.modifiers.approx() == Approx::approx) return binary<DivApprox<Mode>, float, float>;
       break;
-    default: break;
+    default:
+      break;
   }
   switch (i.modifiers.round()) {
     case Round::none:
-    case Round::rn: return rounded<Mode, Round::rn>(i.op);
-    case Round::rz: return rounded<Mode, Round::rz>(i.op);
-    case Round::rm: return rounded<Mode, Round::rm>(i.op);
-    case Round::rp: return rounded<Mode, Round::rp>(i.op);
+    case Round::rn:
+      return rounded<Mode, Round::rn>(i.op);
+    case Round::rz:
+      return rounded<Mode, Round::rz>(i.op);
+    case Round::rm:
+      return rounded<Mode, Round::rm>(i.op);
+    case Round::rp:
+      return rounded<Mode, Round::rp>(i.op);
   }
   return nullptr;
 }
 
 Handler of_f64(const ptx::Instruction& i) {
   switch (i.op) {
-    case Op::add: return binary<Add64, double, double>;
-    case Op::sub: return binary<Sub64, double, double>;
-    case Op::mul: return binary<Mul64, double, double>;
-    case Op::div: return binary<Div64, double, double>;
+    case Op::add:
+      return binary<Add64, double, double>;
+    case Op::sub:
+      return binary<Sub64, double, double>;
+    case Op::mul:
+      return binary<Mul64, double, double>;
+    case Op::div:
+      return binary<Div64, double, double>;
     case Op::mad:
-    case Op::fma: return ternary<Fma64, double, double>;
-    case Op::min: return binary<Min64, double, double>;
-    case Op::max: return binary<Max64, double, double>;
-    case Op::abs: return unary<Abs64, double, double>;
-    case Op::neg: return unary<Neg64, double, double>;
-    case Op::setp: return setp<double, Identity>(i);
-    default: return nullptr;
+    case Op::fma:
+      return ternary<Fma64, double, double>;
+    case Op::min:
+      return binary<Min64, double, double>;
+    case Op::max:
+      return binary<Max64, double, double>;
+    case Op::abs:
+      return unary<Abs64, double, double>;
+    case Op::neg:
+      return unary<Neg64, double, double>;
+    case Op::setp:
+      return setp<double, Identity>(i);
+    default:
+      return nullptr;
   }
 }
 

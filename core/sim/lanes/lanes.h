@@ -12,7 +12,8 @@
 #include "core/sim/code.h"
 
 #if defined(__clang__)
-#define TILESCOPE_FOR_LANES(l) _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < 32; ++l)
+#define TILESCOPE_FOR_LANES(l) \
+  _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < 32; ++l)
 #else
 #define TILESCOPE_FOR_LANES(l) _Pragma("GCC ivdep") for (int l = 0; l < 32; ++l)
 #endif

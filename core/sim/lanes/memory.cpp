@@ -21,8 +21,8 @@ using u64 = std::uint64_t;
 struct Group {
   Region* region = nullptr;
   Mask mask = 0;
-  u64 offset[32];      // in the region
-  bool run = false;    // all 32 lanes, side by side
+  u64 offset[32];    // in the region
+  bool run = false;  // all 32 lanes, side by side
 };
 
 inline void addresses(const Core& x, const Code& c, u64* out) {
@@ -40,7 +40,9 @@ inline void addresses(const Core& x, const Code& c, u64* out) {
   }
 }
 
-constexpr bool in_window(u64 address, u64 base) { return address - base < ptx::window_bytes; }
+constexpr bool in_window(u64 address, u64 base) {
+  return address - base < ptx::window_bytes;
+}
 
 // Where `address` of lane `lane` lies: the region, the address of its first byte for this lane,
 // how many bytes are the lane's, and how far into the region those begin.
@@ -65,8 +67,10 @@ inline Place place_of(Core& x, Space space, u64 address, int lane) {
     space = Space::global;
   }
   switch (space) {
-    case Space::shared: return {&x.block->shared, 0, x.block->shared.size(), 0};
-    case Space::param: return {x.parameters, 0, x.parameters->size(), 0};
+    case Space::shared:
+      return {&x.block->shared, 0, x.block->shared.size(), 0};
+    case Space::param:
+      return {x.parameters, 0, x.parameters->size(), 0};
     case Space::local:
       return {&x.block->local, 0, x.local_bytes,
               u64{x.warp->index * 32 + static_cast<std::uint32_t>(lane)} * x.local_bytes};
@@ -95,7 +99,8 @@ inline bool next_group(Core& x, const Code& c, Mask m, const u64* address, std::
       const u64 offset = address[l] - p.base;
       if (offset > last || (offset & (bytes - 1))) continue;
       g.mask |= lane_bit[l];
-      g.offset[l] = offset + u64{x.warp->index * 32 + static_cast<std::uint32_t>(l)} * x.local_bytes;
+      g.offset[l] =
+          offset + u64{x.warp->index * 32 + static_cast<std::uint32_t>(l)} * x.local_bytes;
     }
     return g.mask & lane_bit[first];
   }
@@ -267,11 +272,17 @@ Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i) {
   }
   const bool is_signed = ptx::class_of(type) == ptx::Class::signed_integer;
   switch (ptx::bits_of(type)) {
-    case 8: return is_signed ? in_register<std::int8_t>(i, bits) : in_register<std::uint8_t>(i, bits);
-    case 16: return is_signed ? in_register<std::int16_t>(i, bits) : in_register<std::uint16_t>(i, bits);
-    case 32: return is_signed && bits == 64 ? in_register<std::int32_t>(i, bits) : in_register<std::uint32_t>(i, bits);
-    case 64: return in_register<u64>(i, bits);
-    default: return nullptr;
+    case 8:
+      return is_signed ? in_register<std::int8_t>(i, bits) : in_register<std::uint8_t>(i, bits);
+    case 16:
+      return is_signed ? in_register<std::int16_t>(i, bits) : in_register<std::uint16_t>(i, bits);
+    case 32:
+      return is_signed && bits == 64 ? in_register<std::int32_t>(i, bits)
+                                     : in_register<std::uint32_t>(i, bits);
+    case 64:
+      return in_register<u64>(i, bits);
+    default:
+      return nullptr;
   }
 }
 

@@ -40,7 +40,9 @@ Flow pack(Core& x, const Code& c, Mask m) {
   Whole t[32] = {};
   for (int k = 0; k < count; ++k) {
     const Part* part = lane_array<Part>(x, x.elements[c.target + static_cast<std::uint32_t>(k)]);
-    TILESCOPE_FOR_LANES(l) t[l] |= static_cast<Whole>(static_cast<Whole>(part[l]) << (k * static_cast<int>(sizeof(Part)) * 8));
+    TILESCOPE_FOR_LANES(l)
+    t[l] |=
+        static_cast<Whole>(static_cast<Whole>(part[l]) << (k * static_cast<int>(sizeof(Part)) * 8));
   }
   blend(lane_array<Whole>(x, c.d), t, m);
   return Flow::next;
@@ -54,7 +56,8 @@ Flow unpack(Core& x, const Code& c, Mask m) {
     const Reference r = x.elements[c.target + static_cast<std::uint32_t>(k)];
     if (r == nothing) continue;
     Part t[32];
-    TILESCOPE_FOR_LANES(l) t[l] = static_cast<Part>(whole[l] >> (k * static_cast<int>(sizeof(Part)) * 8));
+    TILESCOPE_FOR_LANES(l)
+    t[l] = static_cast<Part>(whole[l] >> (k * static_cast<int>(sizeof(Part)) * 8));
     blend(lane_array<Part>(x, r), t, m);
   }
   return Flow::next;
@@ -107,16 +110,23 @@ Handler mov(const ptx::Program& program, const ptx::Instruction& i) {
 
 Handler move_handler(const ptx::Program& program, const ptx::Instruction& i) {
   switch (i.op) {
-    case Op::mov: return mov(program, i);
-    case Op::cvta: return binary<Plus, std::uint64_t, std::uint64_t>;  // bind gives the distance
+    case Op::mov:
+      return mov(program, i);
+    case Op::cvta:
+      return binary<Plus, std::uint64_t, std::uint64_t>;  // bind gives the distance
     case Op::selp:
       switch (ptx::bits_of(i.modifiers.type())) {
-        case 16: return select<std::uint16_t>;
-        case 32: return select<std::uint32_t>;
-        case 64: return select<std::uint64_t>;
-        default: return nullptr;
+        case 16:
+          return select<std::uint16_t>;
+        case 32:
+          return select<std::uint32_t>;
+        case 64:
+          return select<std::uint64_t>;
+        default:
+          return nullptr;
       }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -6,15 +6,19 @@
 
 namespace tilescope::sim {
 
-#define TILESCOPE_UNITS                                    \
-  Handler integer_handler(const ptx::Instruction& i);      \
-  Handler floating_handler(const ptx::Instruction& i);     \
+#define TILESCOPE_UNITS                                                            \
+  Handler integer_handler(const ptx::Instruction& i);                              \
+  Handler floating_handler(const ptx::Instruction& i);                             \
   Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i); \
   Handler move_handler(const ptx::Program& program, const ptx::Instruction& i);    \
   Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i);
 
-namespace base { TILESCOPE_UNITS }
-namespace avx2 { TILESCOPE_UNITS }
+namespace base {
+TILESCOPE_UNITS
+}
+namespace avx2 {
+TILESCOPE_UNITS
+}
 #undef TILESCOPE_UNITS
 
 // These look at few lanes' values, or none: one compilation will do.

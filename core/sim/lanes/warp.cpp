@@ -25,10 +25,9 @@ Flow gather(Core& x, Reference masks, Mask m) {
     const int lane = __builtin_ctz(rest);
     wanted |= mask[lane];
     if (!(mask[lane] >> lane & 1)) {
-      return x.machine->fault(x, lane, "not_a_member",
-                              "a lane executes this without being in its own membermask",
-                              fmt::format("a mask with bit {}", lane),
-                              fmt::format("0x{:08x}", mask[lane]));
+      return x.machine->fault(
+          x, lane, "not_a_member", "a lane executes this without being in its own membermask",
+          fmt::format("a mask with bit {}", lane), fmt::format("0x{:08x}", mask[lane]));
     }
   }
   return together(x, m, wanted, Wait::others);
@@ -45,7 +44,8 @@ Flow shuffle(Core& x, const Code& c, Mask m) {
   Mask in_range = 0, strays = 0;
   for (int lane = 0; lane < 32; ++lane) {
     // The ISA's own names: the sub-segment of the lane, and how far it reaches.
-    const int segmask = static_cast<int>(clamp[lane] >> 8 & 31), cval = static_cast<int>(clamp[lane] & 31);
+    const int segmask = static_cast<int>(clamp[lane] >> 8 & 31),
+              cval = static_cast<int>(clamp[lane] & 31);
     const int bval = static_cast<int>(b[lane] & 31);
     const int min_lane = lane & segmask;
     const int max_lane = min_lane | (cval & ~segmask);
@@ -116,15 +116,24 @@ Flow active_mask(Core& x, const Code& c, Mask m) {
 Handler warp_handler(const ptx::Instruction& i) {
   if (i.op == ptx::Op::activemask) return active_mask;
   switch (i.modifiers.operation()) {
-    case Operation::up: return shuffle<Operation::up>;
-    case Operation::down: return shuffle<Operation::down>;
-    case Operation::bfly: return shuffle<Operation::bfly>;
-    case Operation::idx: return shuffle<Operation::idx>;
-    case Operation::all: return vote<Operation::all>;
-    case Operation::any: return vote<Operation::any>;
-    case Operation::uni: return vote<Operation::uni>;
-    case Operation::ballot: return vote<Operation::ballot>;
-    default: return nullptr;
+    case Operation::up:
+      return shuffle<Operation::up>;
+    case Operation::down:
+      return shuffle<Operation::down>;
+    case Operation::bfly:
+      return shuffle<Operation::bfly>;
+    case Operation::idx:
+      return shuffle<Operation::idx>;
+    case Operation::all:
+      return vote<Operation::all>;
+    case Operation::any:
+      return vote<Operation::any>;
+    case Operation::uni:
+      return vote<Operation::uni>;
+    case Operation::ballot:
+      return vote<Operation::ballot>;
+    default:
+      return nullptr;
   }
 }
 
