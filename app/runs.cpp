@@ -8,7 +8,7 @@
 #include "app/files.h"
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
-#include "core/sim/sim_device.h"
+#include "core/sim/device.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {
@@ -115,7 +115,7 @@ Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& outp
 }
 
 std::unique_ptr<Device> make_simulator() {
-  return std::make_unique<SimDevice>();
+  return std::make_unique<sim::SimDevice>();
 }
 
 }  // namespace tilescope
