@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "viz/scene/diff_view.h"
 #include "viz/scene/palette.h"
@@ -13,7 +14,8 @@ namespace {
 constexpr double margin = 24, title_height = 40, totals_height = 32, legend_height = 24;
 constexpr double index_height = 20, thin = 24, largest_cell = 128, largest_fit = 64;
 constexpr std::int64_t most_side = 8192, most_whole = std::int64_t{1} << 22;
-constexpr std::size_t most_marks = 256;
+constexpr std::size_t most_marks = 256, most_wrong = 100000;
+constexpr double legend_width = 480;
 
 Text words(Point at, std::string text, double size, FontWeight weight, Ink ink,
            Family family = Family::sans, Across across = Across::left) {
@@ -119,30 +121,44 @@ void draw_grid(Scene& scene, const DiffFrame& frame, const Part& part) {
   if (!lines.lines.empty()) scene.add(std::move(lines));
 }
 
-// A cross in a large cell; around a small one a square that is seen.
+// A cross in a large cell. Around a small one that stands alone a square, so that it is seen; where
+// many stand together their colour is enough.
 void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part) {
   const std::vector<Element> bins =
-      view.wrong_bins(part.step, part.row, part.column, part.rows, part.columns, most_marks + 1);
+      view.wrong_bins(part.step, part.row, part.column, part.rows, part.columns, most_wrong);
   const double width = frame.cell.width * static_cast<double>(part.step);
   const double height = frame.cell.height * static_cast<double>(part.step);
-  const bool large = std::min(width, height) >= 9;
-  if (bins.size() > most_marks && !large) return;  // so many are seen without marks
+  const auto box_of_bin = [&](const Element& bin) {
+    return Box{frame.map.x + width * static_cast<double>(bin.column),
+               frame.map.y + height * static_cast<double>(bin.row), width, height};
+  };
+  if (std::min(width, height) < 9) {
+    const auto neighbourhood = [&](const Element& bin) {
+      const Point c = box_of_bin(bin).centre();
+      return std::pair(std::floor(c.y / 24), std::floor(c.x / 24));
+    };
+    std::map<std::pair<double, double>, int> together;
+    for (const Element& bin : bins) ++together[neighbourhood(bin)];
+    std::size_t rings = 0;
+    for (const Element& bin : bins) {
+      if (together[neighbourhood(bin)] > 2 || ++rings > most_marks) continue;
+      Rectangle ring;
+      const double size = std::max(10.0, std::max(width, height) + 6);
+      const Point c = box_of_bin(bin).centre();
+      ring.box = {c.x - size / 2, c.y - size / 2, size, size};
+      ring.stroke = {Role::wrong, 2, false};
+      scene.add(ring);
+    }
+    return;
+  }
   Segments crosses;
   crosses.stroke = {rgb(0xffffff), 1.5, false};
   for (const Element& bin : bins) {
-    const Box box{frame.map.x + width * static_cast<double>(bin.column),
-                  frame.map.y + height * static_cast<double>(bin.row), width, height};
-    if (!large) {
-      Rectangle ring;
-      const double size = std::max(10.0, std::max(width, height) + 6);
-      ring.box = {box.centre().x - size / 2, box.centre().y - size / 2, size, size};
-      ring.stroke = {Role::wrong, 1.5, false};
-      scene.add(ring);
-      continue;
-    }
+    const Box box = box_of_bin(bin);
     const double reach = std::min({width, height, 24.0}) / 2 - 3;
-    const Point c = width > 56 ? Point{box.right() - 10, box.y + 10} : box.centre();
-    const double arm = width > 56 ? 4 : reach;
+    const bool labelled = width > 56;  // then the value is in the middle
+    const Point c = labelled ? Point{box.right() - 10, box.y + 10} : box.centre();
+    const double arm = labelled ? 4 : reach;
     crosses.lines.push_back({{c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}});
     crosses.lines.push_back({{c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}});
   }
@@ -178,6 +194,7 @@ void draw_indices(Scene& scene, const DiffView& view, const DiffFrame& frame) {
     for (std::int64_t n = (first + step - 1) / step * step; n < all; n += step) {
       const double at = begin + (static_cast<double>(n) + 0.5) * cell;
       if (at > to) break;
+      if (at < from + room / 2 && begin < from) continue;  // half out of sight
       place(at, n);
     }
   };
@@ -292,6 +309,31 @@ void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame, con
   scene.end();
 }
 
+double totals_width(const DiffView& view) {
+  double x = 0;
+  for (const auto& [name, value] : view.totals()) {
+    x += text_width(name, small_text, Family::sans) + inside +
+         text_width(value, small_text, Family::mono) + between_groups;
+  }
+  return x;
+}
+
+void draw_totals(Scene& scene, const DiffView& view, const DiffFrame& frame) {
+  double x = frame.title.x;
+  const double y = frame.title.y + 34;
+  scene.begin("totals");
+  for (const auto& [name, value] : view.totals()) {
+    const double first = text_width(name, small_text, Family::sans) + inside;
+    const double second = text_width(value, small_text, Family::mono);
+    if (x + first + second > scene.size.width - inside) break;  // the inspector has them all
+    scene.add(words({x, y}, name, small_text, FontWeight::regular, Role::quiet));
+    scene.add(
+        words({x + first, y}, value, small_text, FontWeight::regular, Role::text, Family::mono));
+    x += first + second + between_groups;
+  }
+  scene.end();
+}
+
 }  // namespace
 
 DiffFrame arrange(const DiffView& view, const Lens& asked) {
@@ -322,13 +364,22 @@ DiffFrame arrange(const DiffView& view, const Lens& asked) {
               std::max(lens.cell, thin / static_cast<double>(rows))};
   const Size whole{out.cell.width * static_cast<double>(columns),
                    out.cell.height * static_cast<double>(rows)};
-  const double left = margin + std::max(0.0, std::floor((room.width - whole.width) / 2)) + gutter;
-  out.map = {left - lens.pan.x, top - lens.pan.y, whole.width, whole.height};
-  out.body = {margin + gutter, top, room.width, room.height};
-  const double seen_bottom = std::min(out.body.bottom(), top + whole.height);
-  out.title = {std::min(left - gutter, margin + std::max(0.0, room.width / 2)), margin + 11};
-  if (whole.width > room.width) out.title.x = margin;
-  out.legend = {out.title.x, seen_bottom + between + legend_height / 2};
+  // Title, totals, map and legend stand in the middle as one block, flush left.
+  double block = gutter + whole.width;
+  if (lens.title) {
+    block = std::max(block, text_width(view.title(), title_text, Family::sans, FontWeight::bold));
+    block = std::max(block, totals_width(view));
+  }
+  if (lens.legend) block = std::max(block, legend_width);
+  const double left =
+      margin + std::max(0.0, std::floor((lens.size.width - 2 * margin - block) / 2));
+  const double free_y = std::max(0.0, std::floor((room.height - whole.height) / 2));
+  out.map = {left + gutter - lens.pan.x, top + free_y - lens.pan.y, whole.width, whole.height};
+  out.body = {left + gutter, top + free_y, lens.size.width - margin - left - gutter,
+              std::max(1.0, room.height - free_y)};
+  out.title = {left, margin + free_y + 11};
+  out.legend = {
+      left, std::min(out.body.bottom(), top + free_y + whole.height) + between + legend_height / 2};
   return out;
 }
 
@@ -349,16 +400,7 @@ Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& t
                     fitted(view.title(), room, title_text, Family::sans, FontWeight::bold),
                     title_text, FontWeight::bold, Role::text));
     scene.end();
-    scene.begin("totals");
-    double x = frame.title.x;
-    const double y = frame.title.y + 34;
-    for (const auto& [name, value] : view.totals()) {
-      scene.add(words({x, y}, name, small_text, FontWeight::regular, Role::quiet));
-      x += text_width(name, small_text, Family::sans) + inside;
-      scene.add(words({x, y}, value, small_text, FontWeight::regular, Role::text, Family::mono));
-      x += text_width(value, small_text, Family::mono) + between_groups;
-    }
-    scene.end();
+    draw_totals(scene, view, frame);
   }
   if (view.source().rows() <= 0 || view.source().columns() <= 0) {
     scene.add(words({frame.title.x, frame.body.y}, "The result has no elements.", heading_text,

@@ -14,7 +14,13 @@ namespace tilescope {
 namespace {
 
 constexpr std::int64_t lanes = 32;
-constexpr double faded = 0.8;  // towards the paper, of what is not isolated
+
+// What is not lit: a fifth of its colour, the rest paper. In whole numbers, a million times a
+// frame.
+Rgba faded(Rgba colour, Rgba paper) {
+  const auto part = [](int c, int p) { return static_cast<std::uint8_t>((c * 51 + p * 205) >> 8); };
+  return {part(colour.r, paper.r), part(colour.g, paper.g), part(colour.b, paper.b)};
+}
 
 // What indices begin, begin + step... of a mode give to an offset.
 std::vector<std::int64_t> contributions(const Tree<Mode>& mode, std::int64_t begin,
@@ -133,14 +139,20 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
   std::vector<std::int64_t> out(static_cast<std::size_t>(down * across), -1);
   if (by == ColourBy::none) return out;
   const auto fill = [&](auto number) {
-    std::size_t at = 0;
-    for (std::int64_t i = 0; i < down; ++i) {
-      for (std::int64_t j = 0; j < across; ++j) out[at++] = number(i, j);
+    // In blocks, because grids are kept column by column and pictures row by row.
+    constexpr std::int64_t block = 64;
+    for (std::int64_t top = 0; top < down; top += block) {
+      for (std::int64_t left = 0; left < across; left += block) {
+        const std::int64_t right = std::min(left + block, across);
+        for (std::int64_t i = top; i < std::min(top + block, down); ++i) {
+          std::int64_t* row_out = out.data() + i * across;
+          for (std::int64_t j = left; j < right; ++j) row_out[j] = number(i, j);
+        }
+      }
     }
   };
   const auto row = [&](std::int64_t i) { return w.row + i * w.row_step; };
   const auto column = [&](std::int64_t j) { return w.column + j * w.column_step; };
-  const bool divided = kind_ == Kind::divided;
   if (by == ColourBy::offset || by == ColourBy::bank) {
     const Separated s = separate(panel.layout, w);
     fill([&](std::int64_t i, std::int64_t j) {
@@ -148,14 +160,31 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
           s.base + s.rows[static_cast<std::size_t>(i)] + s.columns[static_cast<std::size_t>(j)]);
       return by == ColourBy::bank ? bank_of(offset, element_bytes) : offset;
     });
-  } else if (by == ColourBy::tile && divided) {
-    const Separated s = separate(panel.keys, w);
+  } else if (by == ColourBy::tile && by_mode_ && !padded_) {
+    // Tiles are counted colexicographically, so that a row and a column each give their share.
+    const std::int64_t corner = number_of({w.panel, w.slice, w.row, w.column}, by, 0);
+    std::vector<std::int64_t> shares;
+    for (std::int64_t j = 0; j < across; ++j) {
+      shares.push_back(number_of({w.panel, w.slice, w.row, column(j)}, by, 0));
+    }
+    std::vector<std::int64_t> rises;
+    for (std::int64_t i = 0; i < down; ++i) {
+      rises.push_back(number_of({w.panel, w.slice, row(i), w.column}, by, 0) - corner);
+    }
     fill([&](std::int64_t i, std::int64_t j) {
-      const std::int64_t element = input_index(s.base + s.rows[static_cast<std::size_t>(i)] +
-                                               s.columns[static_cast<std::size_t>(j)]);
-      return element < 0 ? std::int64_t{-1}
-                         : static_cast<std::int64_t>(place_of_[static_cast<std::size_t>(element)]) /
-                               tile_size_;
+      return rises[static_cast<std::size_t>(i)] + shares[static_cast<std::size_t>(j)];
+    });
+  } else if (kind_ == Kind::thread_value && most_owners_ == 1 &&
+             owners_.size() + 1 == owner_begin_.size()) {
+    // Each cell has one owner, and they stand in the order of the cells.
+    const std::int64_t base = w.slice * panel.rows * panel.columns;
+    fill([&](std::int64_t i, std::int64_t j) -> std::int64_t {
+      const Owner& owner =
+          owners_[static_cast<std::size_t>(base + row(i) + panel.rows * column(j))];
+      return by == ColourBy::value    ? owner.value
+             : by == ColourBy::thread ? owner.thread
+             : by == ColourBy::warp   ? owner.thread / lanes
+                                      : -1;
     });
   } else {
     fill([&](std::int64_t i, std::int64_t j) {
@@ -196,13 +225,14 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
     }
   }
   if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {
-    fade(window, choice, theme, out);
+    fade(window, choice, theme, numbers, out);
   }
   return out;
 }
 
 // Cells outside the lit set go towards the paper; padding is grey whatever the colour means.
 void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& theme,
+                      const std::vector<std::int64_t>& coloured_by,
                       std::vector<Rgba>& colours) const {
   std::vector<Focus> lit;
   if (choice.isolate.on != Focus::On::nothing) {
@@ -224,14 +254,17 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
   }
   if (lit.empty()) return;
   // One attribute for the whole pass; cells with several owners are asked one by one.
-  const std::vector<std::int64_t> numbers = numbers_of(w, attribute_of(lit[0].on), 0);
+  const ColourBy by = attribute_of(lit[0].on);
+  std::vector<std::int64_t> counted;
+  if (by != colour(choice)) counted = numbers_of(w, by, 0);
+  const std::vector<std::int64_t>& numbers = counted.empty() ? coloured_by : counted;
   for (std::size_t i = 0; i < colours.size(); ++i) {
     bool keep = false;
     for (const Focus& focus : lit) keep = keep || numbers[i] == focus.number;
     if (!keep && kind_ == Kind::thread_value && owners(cell_at(i)).size() > 1) {
       for (const Focus& focus : lit) keep = keep || holds(focus, cell_at(i));
     }
-    if (!keep) colours[i] = mix(colours[i], theme.paper, faded);
+    if (!keep) colours[i] = faded(colours[i], theme.paper);
   }
 }
 

@@ -109,6 +109,7 @@ struct Labels {
     (ink == rgb(0x000000) ? dark : light).push_back(std::move(text));
   }
   void into(Scene& scene) {
+    scene.items.reserve(scene.items.size() + dark.size() + light.size());
     for (Text& t : dark) scene.add(std::move(t));
     for (Text& t : light) scene.add(std::move(t));
   }
@@ -127,10 +128,20 @@ Text label_text(Point at, std::string text, double size) {
 void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Labels& out) {
   const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
   const double pitch = setting.size * label_pitch;
+  // Offsets alone are the usual labels of large pictures: they need no question cell by cell.
+  const bool only_offsets = d.view.kind() == LayoutView::Kind::plain && !d.choice.coordinates &&
+                            d.view.colour(d.choice) != ColourBy::tile;
+  std::vector<std::int64_t> offsets;
+  if (only_offsets) offsets = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
+  out.dark.reserve(colours.size());
+  out.light.reserve(colours.size());
   for (std::int64_t i = 0; i < seen.rows; ++i) {
     for (std::int64_t j = 0; j < seen.columns; ++j) {
       const Cell cell{seen.panel, seen.slice, seen.row + i, seen.column + j};
-      const std::vector<std::string> lines = d.view.label(cell, d.choice);
+      const std::vector<std::string> lines =
+          only_offsets ? std::vector<std::string>{std::to_string(
+                             offsets[static_cast<std::size_t>(i * seen.columns + j)])}
+                       : d.view.label(cell, d.choice);
       const Rgba under = colours[static_cast<std::size_t>(i * seen.columns + j)];
       const int shown = std::min(setting.lines, static_cast<int>(lines.size()));
       const Point middle{seen.x(cell.column) + seen.cell.width / 2,

@@ -306,6 +306,7 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler)
     }
   }
   padded_ = padding > 0;
+  by_mode_ = tiler.by_mode();
   if (padded_) {
     notes_.push_back(fmt::format(
         "{} grey cells lie beyond the input: the tiles do not divide it evenly.", padding));
@@ -347,10 +348,16 @@ Outcome<LayoutView> LayoutView::thread_value(const Layout& layout, const Tuple& 
 std::optional<Error> LayoutView::own(const Layout& layout, std::int64_t cells) {
   const std::int64_t pairs = threads_ * values_;
   std::vector<std::int64_t> at(static_cast<std::size_t>(pairs));
+  // A pair's cell is what its thread gives plus what its value gives, before a swizzle.
+  const Layout by_thread(layout.modes.mode(0)), by_value(layout.modes.mode(1));
+  std::vector<std::int64_t> from_thread;
+  for (std::int64_t t = 0; t < threads_; ++t) from_thread.push_back(by_thread(t));
   owner_begin_.assign(static_cast<std::size_t>(cells) + 1, 0);
   std::int64_t outside = 0;
-  for (std::int64_t i = 0; i < pairs; ++i) {
-    const std::int64_t cell = layout(i);
+  for (std::int64_t i = 0, base = 0; i < pairs; ++i) {
+    if (i % threads_ == 0) base = layout.offset.value + by_value(i / threads_);
+    const std::int64_t cell =
+        layout.swizzle(base + from_thread[static_cast<std::size_t>(i % threads_)]);
     at[static_cast<std::size_t>(i)] = cell;
     if (cell < 0 || cell >= cells) {
       ++outside;
@@ -372,7 +379,8 @@ std::optional<Error> LayoutView::own(const Layout& layout, std::int64_t cells) {
     for (std::int64_t v = 0; v < values_; ++v) {
       const std::int64_t cell = at[static_cast<std::size_t>(t + threads_ * v)];
       if (cell < 0 || cell >= cells) continue;
-      owners_[next[static_cast<std::size_t>(cell)]++] = {t, v};
+      owners_[next[static_cast<std::size_t>(cell)]++] = {static_cast<std::int32_t>(t),
+                                                         static_cast<std::int32_t>(v)};
     }
   }
   if (shared > 0) {

@@ -42,7 +42,7 @@ struct Cell {
 };
 
 struct Owner {
-  std::int64_t thread = 0, value = 0;
+  std::int32_t thread = 0, value = 0;
   friend bool operator==(Owner a, Owner b) { return a.thread == b.thread && a.value == b.value; }
 };
 
@@ -206,7 +206,7 @@ class LayoutView {
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
   Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
   void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
-            std::vector<Rgba>& colours) const;
+            const std::vector<std::int64_t>& numbers, std::vector<Rgba>& colours) const;
 
   Kind kind_ = Kind::plain;
   std::string title_;
@@ -216,7 +216,8 @@ class LayoutView {
   std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
   std::int64_t most_owners_ = 0;           // of one cell
   std::int64_t tile_size_ = 1;
-  bool padded_ = false;  // divided: some cells lie beyond the input
+  bool padded_ = false;   // divided: some cells lie beyond the input
+  bool by_mode_ = false;  // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<Part> parts_;
   std::vector<std::uint32_t> place_of_;     // divided: by element of the input
