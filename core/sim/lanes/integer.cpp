@@ -104,8 +104,8 @@ struct MadHiSat {
   static s32 apply(s32 a, s32 b, s32 c) { return saturated(s64{MulHi<s32>::apply(a, b)} + c); }
 };
 
-// By zero: "unspecified, machine-specific" (9.7.1.8, 9.7.1.9). Ours is what chips were seen to
-// answer: all ones, and the dividend as remainder. The smallest number by -1 wraps.
+// By zero: "unspecified, machine-specific" (9.7.1.8, 9.7.1.9). An H200 answers all ones, for quotient
+// and remainder, in every width and sign. The smallest number by -1 wraps.
 template <class T>
 struct Div {
   static T apply(T a, T b) {
@@ -117,7 +117,7 @@ struct Div {
 template <class T>
 struct Rem {
   static T apply(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~Wrap<T>{0});
     if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
     return static_cast<T>(a % b);
   }
