@@ -2,7 +2,9 @@
 
 #include <backends/imgui_impl_opengl3.h>
 
-#include <fmt/format.h>
+#include <GL/gl.h>
+
+#include <cmath>
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
@@ -73,11 +75,33 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
   return {};
 }
 
+namespace {
+
+// Fills the window's large plain areas by clearing, from top-left display coordinates.
+void fill(const std::vector<ui::Backdrop>& backdrops) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float sx = io.DisplayFramebufferScale.x, sy = io.DisplayFramebufferScale.y;
+  glEnable(GL_SCISSOR_TEST);
+  for (const ui::Backdrop& part : backdrops) {
+    const Rgba c = part.colour;
+    glScissor(static_cast<GLint>(std::lround(part.at.x * sx)),
+              static_cast<GLint>(std::lround((io.DisplaySize.y - part.at.y - part.size.y) * sy)),
+              static_cast<GLint>(std::lround(part.size.x * sx)),
+              static_cast<GLint>(std::lround(part.size.y * sy)));
+    glClearColor(c.r / 255.0f, c.g / 255.0f, c.b / 255.0f, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+  }
+  glDisable(GL_SCISSOR_TEST);
+}
+
+}  // namespace
+
 bool Stage::frame() {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   ui_->draw(session_, workshop_);
   ImGui::Render();
+  fill(ui_->backdrops());
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   return ui_->perform(session_, workshop_);
 }

@@ -139,9 +139,12 @@ void add_text(Scene& scene, Point where, std::string words, double size, Family 
   scene.add(text);
 }
 
-void add_legend(Scene& scene, const MatricesView& view, const Box& body) {
+void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& frame) {
   scene.begin("legend");
-  const double y = body.bottom() + between_groups;
+  const Box& body = frame.body;
+  double y = body.y;
+  for (const Box& slot : frame.slots) y = std::max(y, slot.bottom());
+  y += between_groups;
   constexpr int stops = 64;
   Image scale;
   scale.columns = stops;
@@ -292,7 +295,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     scene.add(Rectangle{clip, {}, {Role::line, 1, false}, 0});
     scene.end();
   }
-  add_legend(scene, view, frame.body);
+  add_legend(scene, view, frame);
   return scene;
 }
 

@@ -143,14 +143,25 @@ void Pen::operator()(const GroupEnd&) {
 
 }  // namespace
 
+namespace {
+
+bool is_paper(const Item& item, const Scene& scene) {
+  const Rectangle* r = std::get_if<Rectangle>(&item);
+  return r && r->fill && r->fill->role == Role::paper && r->fill->alpha == 1 && r->box.x <= 0 &&
+         r->box.y <= 0 && r->box.right() >= scene.size.width &&
+         r->box.bottom() >= scene.size.height;
+}
+
+}  // namespace
+
 ScenePainter::~ScenePainter() {
   for (const auto& [version, kept] : kept_) {
     for (const Piece& piece : kept.pieces) textures_.drop(piece.texture);
   }
 }
 
-const std::vector<ScenePainter::Piece>& ScenePainter::pieces_of(const Image& pixels) {
-  Kept& kept = kept_[pixels.version];
+const std::vector<ScenePainter::Piece>& ScenePainter::pieces_of(const Image& pixels, bool smooth) {
+  Kept& kept = kept_[pixels.version * 2 + (smooth ? 1 : 0)];
   kept.unused = 0;
   if (!kept.pieces.empty()) return kept.pieces;
   const int most = textures_.largest();
@@ -166,7 +177,7 @@ const std::vector<ScenePainter::Piece>& ScenePainter::pieces_of(const Image& pix
             std::size_t(columns) * 4);
       }
       kept.pieces.push_back(
-          {textures_.make(columns, rows, bytes, true), column, row, columns, rows});
+          {textures_.make(columns, rows, bytes, smooth), column, row, columns, rows});
     }
   }
   return kept.pieces;
@@ -185,16 +196,17 @@ void ScenePainter::forget_unused() {
   }
 }
 
-void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts,
-                         float scale) {
+void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts, float scale, bool on_paper) {
   Pen pen(scene, list, origin, fonts, scale);
   list.PushClipRect(origin, pen.at({scene.size.width, scene.size.height}), true);
   for (const Item& item : scene.items) {
+    if (on_paper && is_paper(item, scene)) continue;
     if (const Raster* raster = std::get_if<Raster>(&item)) {
       const Image& pixels = *raster->image;
       if (pixels.columns <= 0 || pixels.rows <= 0) continue;
       const double dx = raster->box.width / pixels.columns, dy = raster->box.height / pixels.rows;
-      for (const Piece& piece : pieces_of(pixels)) {
+      const bool smooth = dx * scale < 0.99 || dy * scale < 0.99;
+      for (const Piece& piece : pieces_of(pixels, smooth)) {
         const Point low{raster->box.x + piece.column * dx, raster->box.y + piece.row * dy};
         const Point high{low.x + piece.columns * dx, low.y + piece.rows * dy};
         list.AddImage(piece.texture, pen.at(low), pen.at(high));

@@ -21,9 +21,10 @@ class ScenePainter {
   ScenePainter& operator=(const ScenePainter&) = delete;
 
   // Paints with the scene's corner at `origin`; `scale` is pixels of the screen for one of the
-  // scene. Nothing is painted outside the scene's size.
+  // scene. Nothing is painted outside the scene's size. `on_paper`: there is paper already, so the
+  // scene's own is left out.
   void paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts,
-             float scale = 1);
+             float scale = 1, bool on_paper = false);
   std::size_t textures_kept() const { return kept_.size(); }
 
  private:
@@ -37,7 +38,8 @@ class ScenePainter {
     int unused = 0;  // paints since it was last used
   };
 
-  const std::vector<Piece>& pieces_of(const Image& pixels);
+  // `smooth`: drawn smaller than it is. Enlarged pixels keep their edges.
+  const std::vector<Piece>& pieces_of(const Image& pixels, bool smooth);
   void forget_unused();
 
   Textures& textures_;

@@ -12,7 +12,7 @@ class Textures {
  public:
   virtual ~Textures() = default;
   // A texture of width x height pixels, rgba from the top row down, four bytes a pixel. `smooth`
-  // averages pixels when drawn smaller; otherwise the nearest is taken.
+  // mixes neighbouring pixels, for drawing it smaller; otherwise the nearest is taken.
   virtual ImTextureID make(int width, int height, std::span<const std::uint8_t> rgba,
                            bool smooth) = 0;
   virtual void drop(ImTextureID texture) = 0;

@@ -10,7 +10,6 @@ namespace {
 
 // A panel that scrolls by itself; the widgets inside draw into its own list.
 void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size) {
-  brush.box(at.x, at.y, size.x, size.y, Role::panel);
   ImGui::SetCursorScreenPos({at.x + 8, at.y});
   ImGui::BeginChild(id, {size.x - 12, size.y}, false, ImGuiWindowFlags_NoSavedSettings);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(8, 0));
@@ -59,7 +58,6 @@ void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, Im
 
 void WindowUi::draw_strip(const Brush& brush, const Session& session, const Workshop& workshop,
                           ImVec2 at, ImVec2 size) {
-  brush.box(at.x, at.y, size.x, size.y, Role::panel);
   brush.line(at.x, at.y, at.x + size.x, at.y);
   const Strip shown = strip(session, workshop);
   const float right = shown.share ? 336 : 0;
@@ -89,7 +87,6 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
 }
 
 void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
-  brush.box(at.x, at.y, size.x, size.y, Role::panel);
   brush.line(at.x, at.y, at.x + size.x, at.y);
   ImFont* font = fonts_.words(TextSize::small);
   const std::string hints = "Scroll zooms, dragging moves, click selects, Esc goes back";

@@ -27,7 +27,6 @@ std::string meaning(const Session& session) {
 }  // namespace
 
 void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size) {
-  brush.box(at.x, at.y, size.x, size.y, Role::panel);
   brush.line(at.x, at.y + size.y - 1, at.x + size.x, at.y + size.y - 1);
   ImFont* name = fonts_.strong(TextSize::medium);
   const float middle = at.y + kFieldTop + button_height / 2;

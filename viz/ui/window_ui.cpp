@@ -16,7 +16,7 @@ constexpr float kStatus = 32;  // what just happened
 
 ImGuiWindowFlags whole_display() {
   return ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoBackground |
          ImGuiWindowFlags_NoScrollWithMouse;
 }
 
@@ -25,6 +25,8 @@ ImGuiWindowFlags whole_display() {
 void WindowUi::draw(Session& session, Workshop& workshop) {
   apply_style(ImGui::GetStyle(), session.theme());
   const ImVec2 display = ImGui::GetIO().DisplaySize;
+  backdrops_.clear();
+  back({0, 0}, display, session.theme().panel);
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(display);
   ImGui::Begin("Tilescope", nullptr, whole_display());

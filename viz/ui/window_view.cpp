@@ -114,7 +114,7 @@ void WindowUi::draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at,
 }
 
 void WindowUi::draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size) {
-  brush.box(at.x, at.y, size.x, size.y, Role::paper);
+  back(at, size, brush.theme.paper);
   const bool controls = !view_choices(session).empty() || !tabs(session).empty();
   const float top = controls ? kControls : 0;
   if (controls) draw_controls(brush, session, at, size.x);
@@ -130,7 +130,7 @@ void WindowUi::draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2
   ImGui::InvisibleButton("view", room,
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   use_pointer(session, view_origin_);
-  painter_.paint(picture_.scene, *brush.list, view_origin_, fonts_);
+  painter_.paint(picture_.scene, *brush.list, view_origin_, fonts_, 1, /*on_paper=*/true);
 }
 
 void WindowUi::use_pointer(Session& session, ImVec2 at) {
