@@ -88,9 +88,9 @@ class Reader {
 
  private:
   void parts(const std::string& s, std::string& first, std::string& second) {
-    const std::size_t bar = s.find('|');
+    const std::size_t bar = s.find(" | ");
     first = trimmed(s.substr(0, bar));
-    second = bar == std::string::npos ? "" : trimmed(s.substr(bar + 1));
+    second = bar == std::string::npos ? "" : trimmed(s.substr(bar + 3));
   }
 
   void launch(const std::string& s) {
