@@ -468,10 +468,11 @@ Lens panned(const DiffView& view, const DiffFrame& frame, double dx, double dy) 
   Lens still = lens;
   still.pan = {};
   const DiffFrame home = arrange(view, still);
+  if (lens.cell <= home.fit_cell) return still;  // all is seen
   const auto along = [](double pan, double begin, double length, double from, double to) {
-    if (length <= to - from) return 0.0;
-    const double half = (to - from) / 2, least = begin - from - half;
-    return std::clamp(pan, least, std::max(least, begin + length - to + half));
+    // The map keeps half of the picture, or as much of it as there is.
+    const double half = std::min(length, (to - from) / 2), least = begin - to + half;
+    return std::clamp(pan, least, std::max(least, begin + length - from - half));
   };
   lens.pan.x = along(lens.pan.x - dx, home.map.x, home.map.width, home.body.x, home.body.right());
   lens.pan.y = along(lens.pan.y - dy, home.map.y, home.map.height, home.body.y, home.body.bottom());

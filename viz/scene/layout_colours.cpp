@@ -102,8 +102,10 @@ std::vector<ColourBy> LayoutView::colours() const {
   }
   std::vector<ColourBy> out{offset};
   if (tiles_ > 0) out.push_back(tile);
-  if (threads_ > 0) out.insert(out.end(), {thread, warp, value});
-  out.insert(out.end(), {bank, none});
+  if (threads_ > 0) {
+    for (const ColourBy by : {thread, warp, value}) out.push_back(by);
+  }
+  for (const ColourBy by : {bank, none}) out.push_back(by);
   return out;
 }
 

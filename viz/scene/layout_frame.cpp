@@ -114,6 +114,14 @@ double natural_cell(const LayoutView& view) {
   return std::ceil(std::max(by_block ? blocked : text, roomy));
 }
 
+// What the legend of offsets needs, which any view may be coloured by.
+double legend_width(const LayoutView& view) {
+  const auto width = [](std::int64_t n) {
+    return text_width(std::to_string(n), small_text, Family::mono);
+  };
+  return 64 + width(view.lowest_offset()) + ramp_width + width(view.highest_offset()) + 2 * inside;
+}
+
 double legend_block_height(const LayoutView& view, const Lens& lens) {
   const double notes = note_height * static_cast<double>(view.notes().size());
   return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
@@ -211,8 +219,9 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
   }
   if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000}, lens);
   const Size size = lay_out(view, *best, natural, lens).size;
-  lens.size = {std::ceil(std::max(size.width, title_width(view, lens)) + 2 * margin),
-               std::ceil(size.height + above + below + 2 * margin)};
+  const double width =
+      std::max({size.width, title_width(view, lens), lens.legend ? legend_width(view) : 0});
+  lens.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
   return framed(view, lens, *best, natural);
 }
 
@@ -308,12 +317,12 @@ Lens panned(const LayoutView& view, const Frame& frame, double dx, double dy) {
   Lens still = lens;
   still.pan = {};
   const Frame home = arrange(view, still);
+  if (lens.cell <= home.fit_cell) return still;  // all is seen
   const auto along = [](double pan, double begin, double length, double from, double to) {
-    // At least half of what is seen stays content; what fits does not move.
-    if (begin >= from && begin + length <= to) return 0.0;
-    const double half = (to - from) / 2;
-    return std::clamp(pan, begin - from - half,
-                      std::max(begin - from - half, begin + length - to + half));
+    // The content keeps half of the picture, or as much of it as there is.
+    const double half = std::min(length, (to - from) / 2);
+    const double least = begin - to + half;
+    return std::clamp(pan, least, std::max(least, begin + length - from - half));
   };
   lens.pan.x =
       along(lens.pan.x - dx, home.content.x, home.content.width, home.body.x, home.body.right());

@@ -273,8 +273,10 @@ void draw_legend(const Drawing& d) {
   if (!legend.lowest.empty()) {
     mono(legend.lowest, Role::quiet);
     x += inside;
-    draw_swatch(d, {x, y - swatch / 2, 160, swatch}, legend.entries[0].colours);
-    x += 160 + inside;
+    const double room = right - x - inside - text_width(legend.highest, small_text, Family::mono);
+    const double width = std::clamp(room, 8.0, ramp_width);
+    draw_swatch(d, {x, y - swatch / 2, width, swatch}, legend.entries[0].colours);
+    x += width + inside;
     mono(legend.highest, Role::quiet);
     x += between;
   } else {

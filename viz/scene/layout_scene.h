@@ -22,9 +22,9 @@ namespace tilescope {
 
 // What part of the view is looked at, and how large.
 struct Lens {
-  Size size;               // of the picture; 0 x 0: as large as the content wants to be
+  Size size{};             // of the picture; 0 x 0: as large as the content wants to be
   double cell = 0;         // pixels a cell; 0: what fits the size
-  Point pan;               // how far the content is moved to the left and up
+  Point pan{};             // how far the content is moved to the left and up
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
 };

@@ -50,7 +50,7 @@ Rgba thread_colour(std::int64_t thread, std::int64_t threads, bool dark) {
   // Every other eight warps take a darker stretch of their hues.
   const bool darker = (thread / 32 / hue_count) % 2 == 1;
   if (hue == neutral) return mix(rgb(0xD9DBDE), rgb(0x1E1F21), darker ? 0.5 + 0.5 * lane : lane);
-  const double step = darker ? 0.2 - 0.8 * lane : 0.72 - 0.94 * lane;
+  const double step = darker ? -0.25 - 0.45 * lane : 0.72 - 0.94 * lane;
   return lighter(hues[static_cast<std::size_t>(hue)], step);
 }
 

@@ -1,0 +1,343 @@
+// Pictures of layouts: what is drawn at which size, and which cell is where.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "viz/scene/describe.h"
+#include "viz/scene/presets.h"
+
+namespace tilescope {
+namespace {
+
+LayoutView view_of(std::string_view expression) {
+  Outcome<LayoutView> view = LayoutView::of_expression(expression);
+  EXPECT_TRUE(view.ok()) << expression;
+  return *view;
+}
+
+struct Shown {
+  Text text;
+  std::string group;  // the innermost
+};
+std::vector<Shown> texts_of(const Scene& scene) {
+  std::vector<Shown> out;
+  std::vector<std::string> path{""};
+  for (const Item& item : scene.items) {
+    if (const auto* begin = std::get_if<GroupBegin>(&item)) path.push_back(begin->name);
+    if (std::holds_alternative<GroupEnd>(item)) path.pop_back();
+    if (const auto* text = std::get_if<Text>(&item)) out.push_back({*text, path.back()});
+  }
+  EXPECT_EQ(path.size(), 1u) << "groups are closed";
+  return out;
+}
+
+Box box_of_text(const Text& text) {
+  const double width = text_width(text.text, text.size, text.family, text.weight);
+  const double left = text.across == Across::left     ? text.at.x
+                      : text.across == Across::centre ? text.at.x - width / 2
+                                                      : text.at.x - width;
+  const double height = text.size * cap_height;
+  return {left, text.at.y - height / 2, width, height};
+}
+
+std::size_t labels_in(const Scene& scene) {
+  std::size_t n = 0;
+  for (const Shown& shown : texts_of(scene)) n += shown.group == "cells";
+  return n;
+}
+
+const std::vector<std::string>& pictures() {
+  static const std::vector<std::string> all{
+      "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)",
+      "make_layout_tv((4,32):(32,1), (4,4):(4,1))",
+      "(4,6,3,2):(1,4,24,72)",
+      "Sw<3,3,3> o 0 o (8,64):(64,1)",
+      "((4,2),(2,4)):((2,16),(1,8))",
+      "zipped_divide((10,10):(1,10), <4,4>)",
+      "(8,8):(1000,1)",
+      "100000:3",
+      "(100000,1):(1,1)",
+      "(1024,1024):(1024,1)",
+      "(1048576,1048576):(1,1048576)",
+      "1:0"};
+  return all;
+}
+
+TEST(Picture, NothingIsCutOffAndNoTextLiesOnAnother) {
+  for (const std::string& expression : pictures()) {
+    const LayoutView view = view_of(expression);
+    for (const Size size : {Size{}, Size{1600, 900}, Size{640, 480}}) {
+      const Scene scene = build_scene(view, {}, light_theme(), size);
+      const std::vector<Shown> all = texts_of(scene);
+      ASSERT_FALSE(all.empty());
+      const Box page{0, 0, scene.size.width, scene.size.height};
+      std::vector<Box> boxes;
+      for (const Shown& shown : all) {
+        const Box box = box_of_text(shown.text);
+        if (shown.group != "columns" && shown.group != "rows") {
+          EXPECT_GE(box.x, page.x) << expression << ": " << shown.text.text;
+          EXPECT_LE(box.right(), page.right() + 1) << expression << ": " << shown.text.text;
+        }
+        EXPECT_GE(box.y, page.y);
+        EXPECT_LE(box.bottom(), page.bottom()) << expression << ": " << shown.text.text;
+        boxes.push_back(box);
+      }
+      if (boxes.size() > 3000) continue;
+      for (std::size_t i = 0; i < boxes.size(); ++i) {
+        for (std::size_t j = i + 1; j < boxes.size(); ++j) {
+          EXPECT_TRUE(boxes[i].cut(boxes[j]).empty())
+              << expression << " at " << size.width << ": " << all[i].text.text << " and "
+              << all[j].text.text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Labels, StayInsideTheirCellsAndVanishBeforeTheyCrowd) {
+  const LayoutView view = view_of("(16,16):(16,1)");
+  bool seen = false;
+  for (double cell = 200; cell > 2; cell *= 0.93) {
+    Lens lens;
+    lens.size = {4000, 4000};
+    lens.cell = cell;
+    const Frame frame = arrange(view, lens);
+    const Scene scene = build_scene(view, {}, light_theme(), frame);
+    for (const Shown& shown : texts_of(scene)) {
+      if (shown.group != "cells") continue;
+      const std::optional<Cell> at = cell_at(view, frame, shown.text.at);
+      ASSERT_TRUE(at.has_value());
+      const Box box = box_of(view, frame, *at), text = box_of_text(shown.text);
+      EXPECT_GE(text.x, box.x);
+      EXPECT_LE(text.right(), box.right());
+      EXPECT_GE(text.y, box.y);
+      EXPECT_LE(text.bottom(), box.bottom());
+      EXPECT_EQ(shown.text.text, std::to_string(view.offset(*at)));
+    }
+    const std::size_t labels = labels_in(scene);
+    EXPECT_TRUE(labels == 0 || labels == 256);
+    if (cell > 40) {
+      EXPECT_EQ(labels, 256u);
+    }
+    if (cell < 20) {
+      EXPECT_EQ(labels, 0u);
+    }
+    seen = seen || labels > 0;
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Labels, AreReadableOnTheirCells) {
+  for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+    for (const Preset& preset : presets()) {
+      const Outcome<LayoutView> view = open_preset(preset);
+      ASSERT_TRUE(view.ok());
+      const Frame frame = arrange(*view, {});
+      const Scene scene = build_scene(*view, {}, *theme, frame);
+      for (const Shown& shown : texts_of(scene)) {
+        if (shown.group != "cells") continue;
+        const std::optional<Cell> cell = cell_at(*view, frame, shown.text.at);
+        ASSERT_TRUE(cell.has_value());
+        const Rgba under = view->colour_of(*cell, view->colour({}), *theme);
+        EXPECT_GE(contrast(resolve(shown.text.ink, *theme), under), 4.5);
+      }
+    }
+  }
+}
+
+TEST(Labels, SmallCellsOfOneOwnerShareOne) {
+  const LayoutView view = view_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))");
+  const Scene scene = build_scene(view, {}, light_theme(), Size{1600, 900});
+  std::vector<std::string> labels;
+  for (const Shown& shown : texts_of(scene)) {
+    if (shown.group == "cells") labels.push_back(shown.text.text);
+  }
+  ASSERT_EQ(labels.size(), 128u);
+  for (int t = 0; t < 128; ++t) {
+    EXPECT_NE(std::find(labels.begin(), labels.end(), "T" + std::to_string(t)), labels.end());
+  }
+}
+
+TEST(Detail, AMillionCellsAreOneRasterAndFewItems) {
+  const LayoutView view = view_of("(1024,1024):(1024,1)");
+  const Scene scene = build_scene(view, {}, light_theme(), Size{1600, 1000});
+  std::size_t rasters = 0;
+  for (const Item& item : scene.items) {
+    const Raster* raster = std::get_if<Raster>(&item);
+    if (raster == nullptr || raster->image->rows == 1) continue;
+    ++rasters;
+    EXPECT_EQ(raster->image->columns, 1024);
+    EXPECT_EQ(raster->image->rows, 1024);
+  }
+  EXPECT_EQ(rasters, 1u);
+  EXPECT_LT(scene.items.size(), 500u);
+}
+
+TEST(Detail, ARasterIsMadeOnceAChange) {
+  const LayoutView view = view_of("zipped_divide((64,64):(64,1), <8,8>)");
+  RasterStore store;
+  const Frame frame = arrange(view, Lens{{900, 700}});
+  const auto versions = [&](const LayoutChoice& choice) {
+    std::vector<std::uint64_t> out;
+    for (const Item& item : build_scene(view, choice, light_theme(), frame, &store).items) {
+      const Raster* raster = std::get_if<Raster>(&item);
+      if (raster != nullptr && raster->image->rows > 1) out.push_back(raster->image->version);
+    }
+    return out;
+  };
+  LayoutChoice choice;
+  const auto first = versions(choice);
+  EXPECT_EQ(versions(choice), first);
+  choice.hover = Cell{0, 0, 1, 1};
+  const auto lit = versions(choice);
+  EXPECT_NE(lit, first);
+  choice.hover = Cell{0, 0, 2, 2};  // the same tile
+  EXPECT_EQ(versions(choice), lit);
+  choice.hover.reset();
+  EXPECT_EQ(versions(choice), first);
+}
+
+TEST(Hit, TheCellUnderAPointIsTheOneDrawnThere) {
+  for (const std::string& expression : pictures()) {
+    const LayoutView view = view_of(expression);
+    const Frame frame = arrange(view, Lens{{1600, 900}});
+    for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
+      const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
+      for (int n = 0; n < 50; ++n) {
+        const Cell cell{p, panel.slices * n / 50, panel.rows * ((n * 7) % 50) / 50,
+                        panel.columns * ((n * 13) % 50) / 50};
+        const Box box = box_of(view, frame, cell);
+        if (box.width < 0.01) continue;  // beyond what a point can tell
+        const std::optional<Cell> found = cell_at(view, frame, box.centre());
+        ASSERT_TRUE(found.has_value()) << expression;
+        EXPECT_EQ(*found, cell) << expression;
+      }
+    }
+    EXPECT_FALSE(cell_at(view, frame, {-5, -5}).has_value());
+    EXPECT_FALSE(cell_at(view, frame, {1e9, 1e9}).has_value());
+  }
+}
+
+TEST(Zoom, KeepsWhatIsUnderThePointer) {
+  const LayoutView view = view_of("(512,512):(512,1)");
+  Frame frame = arrange(view, Lens{{1200, 800}});
+  const Cell aim{0, 0, 300, 222};
+  const Point pointer = box_of(view, frame, aim).centre();
+  for (int i = 0; i < 12; ++i) {
+    frame = arrange(view, zoomed(view, frame, pointer, 1.4));
+    const Point now = box_of(view, frame, aim).centre();
+    const double slack = frame.lens.cell * 0.5 + 1;
+    EXPECT_NEAR(now.x, pointer.x, slack);
+    EXPECT_NEAR(now.y, pointer.y, slack);
+  }
+  EXPECT_GT(frame.lens.cell, 30);
+  for (int i = 0; i < 40; ++i) frame = arrange(view, zoomed(view, frame, pointer, 0.7));
+  EXPECT_DOUBLE_EQ(frame.lens.cell, frame.fit_cell);
+  EXPECT_EQ(frame.lens.pan, (Point{0, 0}));
+}
+
+TEST(Pan, DoesNotLoseTheContent) {
+  const LayoutView view = view_of("(512,512):(512,1)");
+  Frame frame = arrange(view, Lens{{1200, 800}, 20});
+  for (const double far : {1e7, -1e7}) {
+    frame = arrange(view, panned(view, frame, far, -far));
+    EXPECT_FALSE(frame.content.cut(frame.body).empty());
+  }
+  // What fits does not move.
+  const LayoutView small = view_of("(4,4):(4,1)");
+  const Frame still = arrange(small, Lens{{1200, 800}});
+  EXPECT_EQ(panned(small, still, 100, 100).pan, (Point{0, 0}));
+}
+
+TEST(Sizes, OddOnesGiveASanePicture) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const std::string& expression : pictures()) {
+    const LayoutView view = view_of(expression);
+    for (const Lens& lens : {Lens{{1, 1}}, Lens{{nan, 5}}, Lens{{40, 1e5}}, Lens{{800, 600}, nan},
+                             Lens{{800, 600}, inf}, Lens{{800, 600}, -3}, Lens{{800, 600}, 1e-30},
+                             Lens{{800, 600}, 50, {nan, inf}}, Lens{{800, 600}, 50, {1e15, -1e15}},
+                             Lens{{800, 600}, 0, {}, nan}, Lens{{inf, inf}}}) {
+      const Scene scene = build_scene(view, {}, dark_theme(), arrange(view, lens));
+      EXPECT_GT(scene.size.width, 0);
+      EXPECT_TRUE(std::isfinite(scene.size.width * scene.size.height));
+      for (const Shown& shown : texts_of(scene)) {
+        EXPECT_TRUE(std::isfinite(shown.text.at.x) && std::isfinite(shown.text.at.y));
+      }
+    }
+  }
+}
+
+TEST(Slices, EachIsNamedByItsCoordinate) {
+  const Scene scene = build_scene(view_of("(4,6,3,2):(1,4,24,72)"), {}, light_theme());
+  std::vector<std::string> names;
+  for (const Shown& shown : texts_of(scene)) {
+    if (shown.text.text.substr(0, 4) == "(_,_") names.push_back(shown.text.text);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"(_,_,0,0)", "(_,_,1,0)", "(_,_,2,0)", "(_,_,0,1)",
+                                             "(_,_,1,1)", "(_,_,2,1)"}));
+}
+
+TEST(Pointer, LightsTheSameElementInEveryGrid) {
+  const Outcome<LayoutView> view = open_preset(presets()[0]);
+  ASSERT_TRUE(view.ok());
+  LayoutChoice choice;
+  choice.hover = Cell{0, 0, 4, 9};
+  const Frame frame = arrange(*view, {});
+  const Scene scene = build_scene(*view, choice, light_theme(), frame);
+  std::vector<Cell> outlined;
+  for (const Item& item : scene.items) {
+    const Rectangle* r = std::get_if<Rectangle>(&item);
+    if (r == nullptr || r->stroke.ink.role != Role::accent) continue;
+    outlined.push_back(*cell_at(*view, frame, r->box.centre()));
+  }
+  EXPECT_EQ(outlined, (std::vector<Cell>{{0, 0, 4, 9}, {1, 0, 4, 3}, {2, 0, 10, 1}}));
+}
+
+TEST(Legend, ClicksAreCommands) {
+  const Outcome<LayoutView> view = open_preset(presets()[0]);
+  const Scene scene = build_scene(*view, {}, light_theme());
+  ASSERT_EQ(scene.targets.size(), 13u);
+  EXPECT_EQ(scene.targets[0].command, "colour offset");
+  EXPECT_EQ(scene.targets[4].command, "isolate tile 3");
+}
+
+TEST(Describe, NamesEveryLabelRowByRow) {
+  const Outcome<LayoutView> view = open_preset(presets()[1]);
+  ASSERT_TRUE(view.ok());
+  LayoutChoice choice;
+  choice.hover = Cell{0, 0, 5, 2};
+  const Json json = describe(*view, choice, build_scene(*view, choice, light_theme()));
+  EXPECT_EQ(json["kind"], "thread_value");
+  EXPECT_EQ(json["colour"], "thread");
+  EXPECT_EQ(json["panels"][0]["layout"], "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))");
+  EXPECT_EQ(json["hover"]["thread"], "7");
+  EXPECT_EQ(json["hover"]["value"], "0");
+  EXPECT_EQ(json["hover"]["coordinate"], "(5,2)");
+  const Json& grids = json["picture"]["groups"][1];
+  ASSERT_EQ(grids["name"], "grids");
+  const Json& panel = grids["groups"][0];
+  EXPECT_EQ(panel["name"], "panel Tile (8,8)");
+  Json cells;
+  for (const Json& group : panel["groups"]) {
+    if (group["name"] == "cells") cells = group["rows"];
+  }
+  ASSERT_EQ(cells.size(), 16u);  // two lines a cell
+  EXPECT_EQ(cells[0], (Json{"T0", "T0", "T2", "T2", "T0", "T0", "T2", "T2"}));
+  EXPECT_EQ(cells[1], (Json{"V0", "V1", "V0", "V1", "V4", "V5", "V4", "V5"}));
+  EXPECT_EQ(cells[10], (Json{"T5", "T5", "T7", "T7", "T5", "T5", "T7", "T7"}));
+}
+
+TEST(Describe, EqualViewsGiveEqualBytes) {
+  for (const Preset& preset : presets()) {
+    const auto once = [&] {
+      const Outcome<LayoutView> view = open_preset(preset);
+      return describe(*view, {}, build_scene(*view, {}, dark_theme(), Size{1280, 800})).dump();
+    };
+    EXPECT_EQ(once(), once());
+  }
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,147 @@
+// The SVG a scene becomes: well-formed, small, and free of what is not a number.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "viz/paint/small_png.h"
+#include "viz/paint/svg.h"
+#include "viz/scene/layout_scene.h"
+#include "viz/scene/presets.h"
+
+namespace tilescope {
+namespace {
+
+// Reads tags strictly enough for this: balanced, attributes quoted and named once, text escaped.
+// Answers what is wrong, or nothing.
+std::string fault_in(const std::string& xml) {
+  std::vector<std::string> open;
+  bool root = false;
+  for (std::size_t i = 0; i < xml.size();) {
+    if (xml[i] != '<') {
+      const std::size_t end = std::min(xml.find('<', i), xml.size());
+      const std::string text = xml.substr(i, end - i);
+      if (text.find('>') != std::string::npos && open.back() != "style")
+        return "a bare > in " + text;
+      for (std::size_t a = text.find('&'); a != std::string::npos; a = text.find('&', a + 1)) {
+        const std::string entity = text.substr(a, text.find(';', a) - a + 1);
+        if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;") {
+          return "entity " + entity;
+        }
+      }
+      if (open.empty() && text.find_first_not_of("\n ") != std::string::npos) return "text outside";
+      i = end;
+      continue;
+    }
+    const std::size_t end = xml.find('>', i);
+    if (end == std::string::npos) return "a tag without end";
+    std::string tag = xml.substr(i + 1, end - i - 1);
+    i = end + 1;
+    if (tag[0] == '/') {
+      if (open.empty() || open.back() != tag.substr(1)) return "closes " + tag;
+      open.pop_back();
+      continue;
+    }
+    const bool alone = tag.back() == '/';
+    if (alone) tag.pop_back();
+    if (open.empty() && root) return "a second root";
+    root = true;
+    std::size_t at = tag.find(' ');
+    const std::string name = tag.substr(0, at);
+    std::vector<std::string> attributes;
+    while (at != std::string::npos && (at = tag.find_first_not_of(' ', at)) != std::string::npos) {
+      const std::size_t equals = tag.find("=\"", at);
+      if (equals == std::string::npos) return "attribute in " + tag.substr(0, 80);
+      const std::size_t close = tag.find('"', equals + 2);
+      if (close == std::string::npos) return "quote in " + tag.substr(0, 80);
+      const std::string attribute = tag.substr(at, equals - at);
+      if (std::find(attributes.begin(), attributes.end(), attribute) != attributes.end()) {
+        return attribute + " twice in " + tag.substr(0, 80);
+      }
+      attributes.push_back(attribute);
+      at = close + 1;
+      if (at < tag.size() && tag[at] != ' ') return "blank after " + attribute;
+    }
+    if (!alone) open.push_back(name);
+  }
+  return open.empty() ? "" : "open " + open.back();
+}
+
+Scene scene_of(std::string_view expression, Size size = {}) {
+  Outcome<LayoutView> view = LayoutView::of_expression(expression);
+  EXPECT_TRUE(view.ok()) << expression;
+  return build_scene(*view, {}, light_theme(), size);
+}
+
+TEST(Svg, IsWellFormed) {
+  for (const Preset& preset : presets()) {
+    const Outcome<LayoutView> view = open_preset(preset);
+    for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+      const std::string svg = paint_svg(build_scene(*view, {}, *theme));
+      EXPECT_EQ(fault_in(svg), "");
+      EXPECT_EQ(svg.find("nan"), std::string::npos);
+      EXPECT_EQ(svg.find("inf"), std::string::npos);
+    }
+  }
+  for (const char* expression : {"Sw<3,3,3> o 0 o (8,64):(64,1)", "(1024,1024):(1024,1)", "1:0",
+                                 "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)"}) {
+    EXPECT_EQ(fault_in(paint_svg(scene_of(expression))), "") << expression;
+  }
+}
+
+TEST(Svg, SaysEveryLabelAsText) {
+  const std::string svg = paint_svg(scene_of("(4,8):(8,1)"));
+  for (int i = 0; i < 32; ++i) {
+    EXPECT_NE(svg.find(">" + std::to_string(i) + "</text>"), std::string::npos) << i;
+  }
+  const std::string divided = paint_svg(scene_of("zipped_divide((8,8):(8,1), <2,4>)"));
+  EXPECT_NE(divided.find("&lt;2,4&gt;"), std::string::npos);  // the title
+}
+
+TEST(Svg, ALabelled128By128LayoutIsSmall) {
+  const std::string svg = paint_svg(scene_of("(128,128):(128,1)"));
+  EXPECT_NE(svg.find(">16383</text>"), std::string::npos);
+  EXPECT_LT(svg.size(), 1200000u);
+}
+
+TEST(Svg, ManyCellsAreOneImage) {
+  const std::string svg = paint_svg(scene_of("(1024,1024):(1024,1)"));
+  EXPECT_NE(svg.find("data:image/png;base64,iVBORw0KGgo"), std::string::npos);
+  EXPECT_LT(svg.size(), 200000u);
+}
+
+TEST(Svg, SurvivesWhatIsNotANumber) {
+  Scene scene;
+  scene.size = {std::nan(""), -5};
+  scene.theme = light_theme();
+  scene.title = "a < b & \"c\"\x01";
+  Rectangle box;
+  box.box = {std::nan(""), 1e300, 10, 10};
+  box.fill = Ink(Role::accent);
+  scene.add(box);
+  Line line;
+  line.points = {{0, 0}, {std::nan(""), 1e18}};
+  line.stroke = {Role::text, 1, true};
+  line.arrow = true;
+  scene.add(line);
+  scene.begin("never closed", Box{0, 0, -1, std::nan("")});
+  scene.add(Raster{{0, 0, 10, 10}, std::make_shared<Image>()});
+  const std::string svg = paint_svg(scene);
+  EXPECT_EQ(fault_in(svg), "");
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_NE(svg.find("a &lt; b &amp; &quot;c&quot;</title>"), std::string::npos);
+}
+
+TEST(Svg, EqualScenesGiveEqualBytes) {
+  EXPECT_EQ(paint_svg(scene_of("(16,16):(16,1)")), paint_svg(scene_of("(16,16):(16,1)")));
+}
+
+TEST(Base64, IsThatOfRfc4648) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+}  // namespace
+}  // namespace tilescope
