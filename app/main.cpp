@@ -2,12 +2,31 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <new>
+#include <string>
 #include <string_view>
 
 #include "app/commands.h"
 
 namespace tilescope {
 namespace {
+
+// What the parser says, and where help is. A word that is no command is answered with those that
+// are.
+std::string usage_sentence(const CLI::App& app, const CLI::ParseError& wrong) {
+  std::string hint = "tilescope --help", said = wrong.what();
+  if (const auto chosen = app.get_subcommands(); !chosen.empty()) {
+    hint = "tilescope " + chosen.back()->get_name() + " --help";
+  } else if (const auto left = app.remaining(); !left.empty() && left.front()[0] != '-') {
+    std::string names;
+    for (const Command& command : commands()) {
+      if (!command.hidden) names += fmt::format("{}{}", names.empty() ? "" : ", ", command.name);
+    }
+    said = fmt::format("There is no command `{}`; there are {}", left.front(), names);
+  }
+  if (said.back() != '.') said += '.';
+  return fmt::format("{} See `{}`.", said, hint);
+}
 
 int run_program(int argc, char** argv) {
   CLI::App app("Tilescope: see how GPU tensors are tiled and how a GEMM kernel really runs.",
@@ -18,6 +37,9 @@ int run_program(int argc, char** argv) {
       "Exit: 0 fine, 1 a result differs or an expression is refused, 2 cannot be done as put,\n"
       "3 the kernel faulted, 4 no such device or display, 130 interrupted.\n"
       "Example:\n  tilescope eval 'composition((6,2):(8,2), (4,3):(3,1))'");
+  bool json = false;
+  app.add_flag("--json", json, "one JSON document on stdout");
+  app.fallthrough();  // a command without --json of its own takes it too
   Action chosen;
   define_commands(app, chosen);
 
@@ -31,11 +53,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& wrong) {
-    const CLI::App* where = &app;
-    for (const CLI::App* sub : app.get_subcommands()) where = sub;
-    const std::string hint = where == &app ? std::string("tilescope --help")
-                                           : "tilescope " + where->get_name() + " --help";
-    return terminal.fail({ErrorKind::usage, fmt::format("{} See `{}`.", wrong.what(), hint), ""});
+    return terminal.fail({ErrorKind::usage, usage_sentence(app, wrong), ""});
   }
   return chosen ? chosen(terminal) : open_window_or_explain(terminal);
 }

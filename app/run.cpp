@@ -173,6 +173,13 @@ void report(const Options& options, const PreparedRun& run, const Execution& exe
 }
 
 int run_kernel(Options options, Terminal& terminal) {
+  if (options.on != "sim" && options.on != "gpu" && options.on != "both") {
+    return terminal.fail({ErrorKind::unknown,
+                          fmt::format("--on {}: there is no such device; there are sim, gpu and "
+                                      "both.",
+                                      options.on),
+                          ""});
+  }
   if (options.on != "sim") {
     return terminal.fail({ErrorKind::no_device,
                           fmt::format("--on {}: this version runs kernels on the simulator alone; "

@@ -40,8 +40,8 @@ TEST_F(Eval, NamesTheNearestFunction) {
 }
 
 TEST_F(Eval, RefusesWhatHasNoValueWithAReason) {
-  // 4 does not divide 6: there is no layout R with R(c) = A(B(c)).
-  const auto [code, document] = run_json({"eval", "composition((4,6):(1,4), (3,4):(1,3))"});
+  // Six steps through a mode of four, the next of another stride: no layout R has R(c) = A(B(c)).
+  const auto [code, document] = run_json({"eval", "composition((4,6):(1,10), 6:1)"});
   EXPECT_EQ(code, 1);
   EXPECT_EQ(document["error"]["kind"], "refused");
   EXPECT_FALSE(document["error"]["sentence"].get<std::string>().empty());

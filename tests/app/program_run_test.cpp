@@ -104,7 +104,7 @@ TEST_F(Run, AgainstAFileThatDiffersEndsWithOneAndNamesTheElement) {
   words.insert(words.end(), {"--against", "want.npy"});
   const Ended ended = run(words);
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
-  EXPECT_TRUE(has(ended.out, "(5,7)")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "(5, 7)")) << ended.out;
   EXPECT_TRUE(exists("c.npy")) << "the result is written though it differs";
   const auto [code, document] = run_json(words);
   EXPECT_EQ(code, 1);
@@ -145,20 +145,20 @@ TEST_F(Run, AFaultEndsWithThreeAndWritesNothing) {
   EXPECT_EQ(ended.exit_code, 3);
   EXPECT_EQ(ended.out, "");
   EXPECT_TRUE(has(ended.err, "elementwise_add")) << ended.err;
-  EXPECT_TRUE(has(ended.err, "PTX line 11")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "PTX line 13")) << ended.err;
   EXPECT_FALSE(exists("c.npy"));
   const auto [code, document] = run_json(with_files);
   EXPECT_EQ(code, 3);
   EXPECT_EQ(document["error"]["kind"], "fault");
 }
 
-TEST_F(Run, AnOutputThatNobodyWroteIsAFault) {
+TEST_F(Run, AnOutputThatNobodyWroteIsToldSo) {
   matrices(4, 4);
   put_in_place_of_the_kernel(kernel(""));
-  const auto [code, document] = run_json(with_files);
-  EXPECT_EQ(code, 3);
-  EXPECT_EQ(document["error"]["kind"], "fault");
-  EXPECT_TRUE(has(document["error"]["sentence"], "C")) << "names the buffer";
+  const Ended ended = run(with_files);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(has(ended.out, "never written")) << ended.out;
+  EXPECT_TRUE(has(ended.err, "buffer C")) << ended.err;
 }
 
 TEST_F(Run, AnUnknownOpcodeIsRefusedWithLineAndText) {
@@ -170,7 +170,7 @@ TEST_F(Run, AnUnknownOpcodeIsRefusedWithLineAndText) {
   const std::string said = document["error"]["sentence"].get<std::string>() + " " +
                            document["error"]["where"].get<std::string>();
   EXPECT_TRUE(has(said, "frobnicate.f32")) << said;
-  EXPECT_TRUE(has(said, "10")) << "the line: " << said;
+  EXPECT_TRUE(has(said, "12")) << "the line: " << said;
   EXPECT_FALSE(exists("c.npy"));
 }
 
