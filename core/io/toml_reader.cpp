@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/io/toml_guard.h"
-
 namespace tilescope {
 namespace {
 
@@ -29,19 +27,23 @@ std::string_view type_in_words(const toml::node& node) {
 }  // namespace
 
 toml::table TomlReader::parse(std::string_view text) {
-  if (std::optional<TomlObjection> objection = toml_objection(text)) {
-    error_ = Error{ErrorKind::unreadable, std::move(objection->sentence),
-                   fmt::format("{}:{}:{}", file_, objection->line, objection->column)};
+  guarded_.emplace(text);
+  if (guarded_->refusal()) {
+    const TomlPlace at = guarded_->refused_at();
+    error_ = Error{ErrorKind::unreadable, *guarded_->refusal(),
+                   fmt::format("{}:{}:{}", file_, at.line, at.column)};
     return {};
   }
-  toml::parse_result result = toml::parse(text);
+  toml::parse_result result = toml::parse(guarded_->text());
   if (result.succeeded()) return std::move(result).table();
   fail(result.error().source(), fmt::format("This is not TOML: {}.", result.error().description()));
   return {};
 }
 
 std::string TomlReader::place(const toml::source_region& at) const {
-  return fmt::format("{}:{}:{}", file_, at.begin.line, at.begin.column);
+  TomlPlace place{at.begin.line, at.begin.column};
+  if (guarded_) place = guarded_->original(place);
+  return fmt::format("{}:{}:{}", file_, place.line, place.column);
 }
 
 void TomlReader::fail(const toml::source_region& at, std::string sentence, ErrorKind kind) {

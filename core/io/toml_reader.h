@@ -26,6 +26,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/io/toml_guard.h"
 
 namespace tilescope {
 
@@ -68,6 +69,7 @@ class TomlReader {
                   std::string_view wanted);
 
   std::string file_;
+  std::optional<GuardedToml> guarded_;  // the text, once parsed
   std::optional<Error> error_;
 };
 

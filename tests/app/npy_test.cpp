@@ -18,9 +18,8 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 }
 
 std::vector<std::byte> bytes_of_text(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
 }
 
 // A file of this version (1 to 3) around a header and data.

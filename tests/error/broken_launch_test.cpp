@@ -42,18 +42,36 @@ TEST(BrokenLaunch, WhatIsNotToml) {
   EXPECT_EQ(said("a = " + std::string(100000, '[')).substr(0, 2), "1:");
 }
 
-TEST(BrokenLaunch, LettersBeyondAsciiBelongInQuotesAndComments) {
+TEST(BrokenLaunch, LettersBeyondAsciiBelongInDoubleQuotesAndComments) {
+  EXPECT_EQ(said("\xef\xbb\xbf" + launch + "# \u00e9 \" '\nentry = \"\u00e9\\\"\" # \u4e2d"),
+            "accepted");
   EXPECT_EQ(said(launch + "\u00e9 = 1"),
             "3:1 Letters beyond ASCII may stand in quotes and comments only.");
   EXPECT_EQ(said(launch + "entry = \"\u00e9\" \u00e9"),
             "3:13 Letters beyond ASCII may stand in quotes and comments only.");
-  EXPECT_EQ(said(launch + "# \u00e9 \" '\nentry = \"\u00e9\\\"\" # \u4e2d"), "accepted");
-  EXPECT_EQ(said("\xef\xbb\xbf" + launch), "accepted");
-  EXPECT_EQ(said(launch + "entry = 0\"\u00e9\""),
-            "3:10 This quote follows a letter or digit; a space or an = before it would work.");
+  EXPECT_EQ(said(launch + "entry = '\u00e9'"),
+            "3:10 Letters beyond ASCII are read in double quotes only; \"...\" would work.");
   EXPECT_EQ(said(launch + "entry = \"\"\"mm\"\"\""),
             "3:9 A text over several lines (three quotes) is not read; one line would work.");
-  EXPECT_EQ(said(launch + "entry = '\\' # \u00e9"), "accepted");
+  for (const char* bytes :
+       {"\xff", "\x80", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    EXPECT_NE(said(launch + "entry = \"" + bytes + "\"").find("is not UTF-8"), std::string::npos);
+    EXPECT_NE(said(launch + "# " + bytes).find("is not UTF-8"), std::string::npos);
+  }
+}
+
+TEST(BrokenLaunch, LettersBeyondAsciiComeThroughAndMoveNoColumn) {
+  const auto file = parse_launch_file(launch +
+                                          "buffer = [{ name = \"\u00e9\u4e2d\U0001f600\", dtype = "
+                                          "\"f32\", file = \"d\u00e9.npy\" }]",
+                                      "run.toml");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->buffers[0].name, "\u00e9\u4e2d\U0001f600");
+  EXPECT_EQ(wanted_files(*file), std::vector<std::string>{"d\u00e9.npy"});
+  EXPECT_EQ(
+      said(launch + "buffer = [{ name = \"\u00e9\u4e2d\U0001f600\", dtype = 3 }]"),
+      "3:35 dtype of [[buffer]] \"\u00e9\u4e2d\U0001f600\" must be a text in quotes, but it is "
+      "an integer.");
 }
 
 TEST(BrokenLaunch, TheLaunch) {

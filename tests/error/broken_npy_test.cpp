@@ -11,9 +11,8 @@ namespace tilescope {
 namespace {
 
 std::vector<std::byte> bytes_of_text(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
 }
 
 // A file of version 1.0 with this header and so many zero bytes of data.
