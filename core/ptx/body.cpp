@@ -13,7 +13,7 @@ constexpr std::uint32_t most_registers = 1u << 22;
 class BodyParser {
  public:
   BodyParser(const Module& module, const Function& function, Body& body)
-      : module_(module), body_(body), cursor_(module, function.body_at, function.body_line) {}
+      : body_(body), cursor_(module, function.body_at, function.body_line) {}
 
   bool run() { return scope(-1); }
   const Error& error() const { return cursor_.error(); }
@@ -31,7 +31,6 @@ class BodyParser {
   bool constant(Written& out);
   bool name(std::string_view& out, std::string_view context);
 
-  const Module& module_;
   Body& body_;
   Cursor cursor_;
   std::uint32_t file_ = 0, source_line_ = 0;

@@ -1,7 +1,8 @@
 // Floating-point instructions of f32 (PTX ISA 9.7.3), and the plain ones of f64.
 //
 // f32 is IEEE 754 with these differences: a NaN result is 0x7fffffff whatever went in; with .ftz
-// subnormal inputs and results are zeros of the same sign; .sat clamps to [0, 1] and NaN to 0.
+// subnormal inputs and results are zeros of the same sign, where a result is subnormal if it is so
+// before it is rounded (seen on an H200); .sat clamps to [0, 1] and NaN to 0.
 // Division, reciprocal and square root are correctly rounded in every form, which is within the
 // error that PTX allows the .approx and .full forms; ex2, lg2, sin, cos and rsqrt are the correctly
 // rounded double result of the C library, rounded again: within half a unit in the last place.
@@ -37,21 +38,34 @@ inline float flushed(float f) {
 }
 
 struct Plain {
+  static constexpr bool flushes = false;
   static float in(float f) { return f; }
   static float out(float f) { return canonical(f); }
 };
 struct Ftz {
+  static constexpr bool flushes = true;
   static float in(float f) { return flushed(f); }
   static float out(float f) { return canonical(flushed(f)); }
 };
 template <class Mode>
 struct Sat {
+  static constexpr bool flushes = Mode::flushes;
   static float in(float f) { return Mode::in(f); }
   static float out(float f) {
     const float v = Mode::out(f);
     return v > 0 ? (v < 1 ? v : 1.0f) : 0.0f;  // NaN is not above 0
   }
 };
+
+// A result whose value before rounding is `exact`, as far as flushing goes.
+template <class Mode>
+inline float tiny_or(float rounded, double exact) {
+  if constexpr (Mode::flushes) {
+    const bool tiny = exact < 0x1p-126 && exact > -0x1p-126;
+    return tiny ? float_of(bits_of(rounded) & 0x80000000u) : rounded;
+  }
+  return rounded;
+}
 
 template <class Mode, Round round>
 struct Add {
@@ -79,28 +93,29 @@ struct Sub {
 template <class Mode, Round round>
 struct Mul {
   static float apply(float a, float b) {
-    if constexpr (round == Round::rn) return Mode::out(Mode::in(a)*Mode::in(b));
-    return Mode::out(narrowed<round>(double{Mode::in(a)} * double{Mode::in(b)}));
+    a = Mode::in(a), b = Mode::in(b);
+    if constexpr (round == Round::rn && !Mode::flushes) return Mode::out(a * b);
+    const double exact = double{a} * double{b};
+    return Mode::out(tiny_or<Mode>(narrowed<round>(exact), exact));
   }
 };
 template <class Mode, Round round>
 struct Fma {
   static float apply(float a, float b, float c) {
     a = Mode::in(a), b = Mode::in(b), c = Mode::in(c);
-    if constexpr (round == Round::rn) {
 #ifdef __FMA__
-      return Mode::out(__builtin_fmaf(a, b, c));
+    if constexpr (round == Round::rn && !Mode::flushes) return Mode::out(__builtin_fmaf(a, b, c));
 #endif
-    }
     const double product = double{a} * double{b};  // exact
-    if (!(product - product == 0) || !(c - c == 0))
+    if (!(product - product == 0) || !(c - c == 0)) {
       return Mode::out(static_cast<float>(product + c));
+    }
     const double exact = sum_to_odd(product, c);
     if (exact == 0 && round != Round::rn) {
       const bool same = std::signbit(product) == std::signbit(c);
       return Mode::out(same ? c : round == Round::rm ? -0.0f : 0.0f);
     }
-    return Mode::out(narrowed<round>(exact));
+    return Mode::out(tiny_or<Mode>(narrowed<round>(exact), exact));
   }
 };
 
@@ -108,11 +123,12 @@ template <class Mode, Round round>
 struct Div {
   static float apply(float a, float b) {
     a = Mode::in(a), b = Mode::in(b);
-    if constexpr (round == Round::rn) return Mode::out(a / b);
+    if constexpr (round == Round::rn && !Mode::flushes) return Mode::out(a / b);
     const double q = double{a} / double{b};
     if (!(q - q == 0) || q == 0) return Mode::out(static_cast<float>(q));
     const double left = -std::fma(q, double{b}, -double{a});  // a - q * b, exact
-    return Mode::out(narrowed<round>(to_odd(q, b > 0 ? left : -left)));
+    const double exact = to_odd(q, b > 0 ? left : -left);
+    return Mode::out(tiny_or<Mode>(narrowed<round>(exact), exact));
   }
 };
 // 9.7.3.8: where |b| is above 2^126 the reciprocal has no room, and the quotient is 0.
@@ -246,7 +262,7 @@ template <class Mode>
 struct Ne {
   template <class T>
   static bool apply(T a, T b) {
-    return (Mode::in(a) < Mode::in(b)) | (Mode::in(a) > Mode::in(b));
+    return Mode::in(a) < Mode::in(b) || Mode::in(a) > Mode::in(b);
   }
 };
 template <class Mode>
@@ -287,7 +303,7 @@ struct Negated {
 struct Ordered {
   template <class T>
   static bool apply(T a, T b) {
-    return (a == a) & (b == b);
+    return a == a && b == b;
   }
 };
 struct Identity {
