@@ -23,15 +23,31 @@ std::vector<Arrangement> arrangements(std::size_t panels) {
   return {{{0}, {1}, {2}}, {{0, 1}, {2}}, {{0, 1, 2}}};
 }
 
-// A panel of this cell size at the origin.
-Frame::Place place_of(const Panel& panel, double cell, double heading) {
-  Frame::Place out;
-  out.cell = {std::max(cell, thin / static_cast<double>(panel.columns)),
-              std::max(cell, thin / static_cast<double>(panel.rows))};
-  if (panel.columns > 1 && panel.rows > 1 && cell * static_cast<double>(panel.rows) >= thin &&
-      cell * static_cast<double>(panel.columns) >= thin) {
-    out.cell = {cell, cell};
+double longest_side(const Panel& panel) {
+  return static_cast<double>(std::max(panel.rows, panel.columns));
+}
+
+// Cells are square, and as large in every panel; but a division into large tiles is so much taller
+// than its input that it gets smaller ones, and a long thin grid is drawn thicker.
+Size cell_of(const LayoutView& view, const Panel& panel, double cell) {
+  constexpr double tallest = 1.5, thinnest = 8;
+  const double rows = static_cast<double>(panel.rows);
+  const double columns = static_cast<double>(panel.columns);
+  if (view.kind() == LayoutView::Kind::divided) {
+    cell *= std::min(1.0, tallest * longest_side(view.panels()[0]) / longest_side(panel));
+    return {std::max(cell, rows * cell / thinnest / columns),
+            std::max(cell, columns * cell / thinnest / rows)};
   }
+  if (panel.columns > 1 && panel.rows > 1 && cell * rows >= thin && cell * columns >= thin) {
+    return {cell, cell};
+  }
+  return {std::max(cell, thin / columns), std::max(cell, thin / rows)};
+}
+
+// A panel at the origin.
+Frame::Place place_of(const Panel& panel, Size cell, double heading) {
+  Frame::Place out;
+  out.cell = cell;
   const Size grid{out.cell.width * static_cast<double>(panel.columns),
                   out.cell.height * static_cast<double>(panel.rows)};
   const double gutter = row_gutter(panel);
@@ -71,7 +87,7 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
     for (const int p : column) {
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
       const double heading = heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
-      Frame::Place place = place_of(panel, cell, heading);
+      Frame::Place place = place_of(panel, cell_of(view, panel, cell), heading);
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);

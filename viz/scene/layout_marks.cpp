@@ -11,13 +11,8 @@ namespace {
 
 constexpr double least_for_lines = 6;       // px a cell
 constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
-constexpr double label_pitch = 1.25;        // of the size, between two lines of a label
 constexpr std::int64_t most_labels = 1 << 17;
 constexpr std::size_t most_outlines = 4096;
-
-LayoutView::Window window_of(const Seen& seen) {
-  return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
-}
 
 // Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
 void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, std::int64_t skip,
@@ -100,31 +95,6 @@ Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cel
   return {};
 }
 
-// Labels, those on light cells before those on dark ones: a painter changes its ink once.
-struct Labels {
-  std::vector<Text> dark, light;
-  void add(Text text, Rgba under) {
-    const Rgba ink = text_on(under);
-    text.ink = ink;
-    (ink == rgb(0x000000) ? dark : light).push_back(std::move(text));
-  }
-  void into(Scene& scene) {
-    scene.items.reserve(scene.items.size() + dark.size() + light.size());
-    for (Text& t : dark) scene.add(std::move(t));
-    for (Text& t : light) scene.add(std::move(t));
-  }
-};
-
-Text label_text(Point at, std::string text, double size) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.size = size;
-  out.family = Family::mono;
-  out.across = Across::centre;
-  return out;
-}
-
 void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Labels& out) {
   const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
   const double pitch = setting.size * label_pitch;
@@ -157,67 +127,6 @@ void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Lab
   }
 }
 
-char letter_of(ColourBy by) {
-  switch (by) {
-    case ColourBy::tile:
-      return 't';
-    case ColourBy::thread:
-      return 'T';
-    case ColourBy::warp:
-      return 'W';
-    case ColourBy::value:
-      return 'V';
-    default:
-      return 0;
-  }
-}
-
-// One label for each rectangle of cells that count the same, where a cell is too small for one.
-void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
-  const ColourBy by = d.view.colour(d.choice);
-  if (letter_of(by) == 0 || d.view.most_owners() > 1) return;
-  const std::vector<std::int64_t> number =
-      d.view.numbers_of(window_of(seen), by, d.choice.element_bytes);
-  const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
-  const auto at = [&](std::int64_t i, std::int64_t j) {
-    return number[static_cast<std::size_t>(i * seen.columns + j)];
-  };
-  const auto same_row = [&](std::int64_t i, std::int64_t j, std::int64_t width) {
-    for (std::int64_t k = 0; k < width; ++k) {
-      if (at(i, j + k) != at(i, j)) return false;
-    }
-    return true;
-  };
-  for (std::int64_t i = 0; i < seen.rows; ++i) {
-    for (std::int64_t j = 0; j < seen.columns; ++j) {
-      const std::int64_t n = at(i, j);
-      if (n < 0 || (j > 0 && at(i, j - 1) == n) || (i > 0 && at(i - 1, j) == n)) continue;
-      std::int64_t width = 1, height = 1;
-      while (j + width < seen.columns && at(i, j + width) == n) ++width;
-      while (i + height < seen.rows && at(i + height, j) == n && same_row(i + height, j, width)) {
-        ++height;
-      }
-      if (width * height < 2) continue;
-      std::string label = fmt::format("{}{}", letter_of(by), n);
-      const Box box{seen.x(seen.column + j), seen.y(seen.row + i),
-                    seen.cell.width * static_cast<double>(width),
-                    seen.cell.height * static_cast<double>(height)};
-      if (text_width(label, small_text, Family::mono) + 4 > box.width ||
-          small_text * label_pitch > box.height) {
-        continue;
-      }
-      // A patch of the block's colour, so that no line between its cells runs through the text.
-      const Rgba colour = colours[static_cast<std::size_t>(i * seen.columns + j)];
-      const double wide = text_width(label, small_text, Family::mono) + 6, high = small_text + 4;
-      Rectangle patch;
-      patch.box = {box.centre().x - wide / 2, box.centre().y - high / 2, wide, high};
-      patch.fill = Ink(colour);
-      d.scene.add(patch);
-      out.add(label_text(box.centre(), std::move(label), small_text), colour);
-    }
-  }
-}
-
 // The smallest distance of indices at which they do not crowd: whole blocks of an owner or whole
 // parts of a nested mode, then doubling.
 std::int64_t index_step(const std::vector<Division>& divisions, std::int64_t block,
@@ -240,6 +149,28 @@ Rectangle outline(const Box& box, Ink ink, double width) {
 }
 
 }  // namespace
+
+Text label_text(Point at, std::string text, double size) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.size = size;
+  out.family = Family::mono;
+  out.across = Across::centre;
+  return out;
+}
+
+void Labels::add(Text text, Rgba under) {
+  const Rgba ink = text_on(under);
+  text.ink = ink;
+  (ink == rgb(0x000000) ? dark : light).push_back(std::move(text));
+}
+
+void Labels::into(Scene& scene) {
+  scene.items.reserve(scene.items.size() + dark.size() + light.size());
+  for (Text& t : dark) scene.add(std::move(t));
+  for (Text& t : light) scene.add(std::move(t));
+}
 
 LabelSize label_size(const LayoutView& view, const LayoutChoice& choice) {
   LabelSize out;
@@ -325,12 +256,11 @@ void draw_lines(const Drawing& d, const Seen& seen) {
 }
 
 void draw_labels(const Drawing& d, const Seen& seen) {
-  if (seen.rows * seen.columns > most_labels) return;
   Labels labels;
   const Setting setting = setting_for(d.view, d.choice, seen.cell);
-  if (setting.size > 0) {
+  if (setting.size > 0 && seen.rows * seen.columns <= most_labels) {
     label_cells(d, seen, setting, labels);
-  } else {
+  } else if (setting.size == 0) {
     label_blocks(d, seen, labels);
   }
   d.scene.begin("cells");

@@ -42,6 +42,20 @@ struct Seen {
   double least() const { return std::min(cell.width, cell.height); }
 };
 
+// All that is seen of a slice.
+inline LayoutView::Window window_of(const Seen& seen) {
+  return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
+}
+
+// Labels, those on light cells before those on dark ones: a painter changes its ink once.
+struct Labels {
+  std::vector<Text> dark, light;
+  void add(Text text, Rgba under);
+  void into(Scene& scene);
+};
+Text label_text(Point at, std::string text, double size);
+inline constexpr double label_pitch = 1.25;  // of the size, between two lines of a label
+
 // What is being drawn, for whom, where.
 struct Drawing {
   const LayoutView& view;
@@ -52,6 +66,8 @@ struct Drawing {
 };
 void draw_lines(const Drawing& d, const Seen& seen);
 void draw_labels(const Drawing& d, const Seen& seen);
+// One label for each rectangle of cells that count the same, where a cell is too small for one.
+void label_blocks(const Drawing& d, const Seen& seen, Labels& out);
 void draw_outlines(const Drawing& d, const Seen& seen);
 void draw_indices(const Drawing& d, const Seen& seen);
 void draw_legend(const Drawing& d);

@@ -155,11 +155,22 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
   d.scene.end();
 }
 
+// How far a panel's heading may reach: to the next panel beside it, or to the picture's edge.
+double heading_room(const Drawing& d, int p, double x) {
+  const Box& mine = d.frame.places[static_cast<std::size_t>(p)].box;
+  double end = d.frame.lens.size.width;
+  for (const Frame::Place& other : d.frame.places) {
+    const bool beside = other.box.y < mine.bottom() && other.box.bottom() > mine.y;
+    if (beside && other.box.x > mine.x) end = std::min(end, other.box.x - inside);
+  }
+  return end - inside - x;
+}
+
 void draw_heading(const Drawing& d, int p) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
   const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
   const double x = std::max(place.box.x, d.frame.body.x + inside);
-  const double room = std::max(place.box.right() + between, x + 96) - x;
+  const double room = heading_room(d, p, x);
   const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
   d.scene.begin("heading");
   const bool said = formula_is_title(d.view, panel, d.frame.lens);
