@@ -205,6 +205,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   block.live_threads = threads;
   block.next_warp = 0;
+  block.warp_turn_left = 0;
   block.barriers = {};
   // Registers keep what earlier blocks left: whatever may be read before it is written is
   // undefined.
@@ -285,10 +286,10 @@ Core Machine::core_of(Block& block, Warp& warp) {
   return x;
 }
 
-// The split of this warp to run next, or -1. Splits at the same instruction become one.
-int Machine::choose_split(Warp& warp, bool oldest) {
-  auto& splits = warp.splits;
-  if (splits.size() == 1) return splits[0].wait == Wait::none ? 0 : -1;
+namespace {
+
+// Splits that stand at the same instruction become one.
+void unite(std::vector<Split>& splits) {
   for (std::size_t i = 0; i < splits.size(); ++i) {
     for (std::size_t k = i + 1; k < splits.size();) {
       const bool meet = splits[i].pc == splits[k].pc && splits[i].wait == Wait::none &&
@@ -302,30 +303,42 @@ int Machine::choose_split(Warp& warp, bool oldest) {
       splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
-  const auto& rank = program().rank;
-  int best = -1;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    if (splits[i].wait != Wait::none) continue;
-    if (best < 0) {
-      best = static_cast<int>(i);
-      continue;
-    }
-    const Split& a = splits[i];
-    const Split& b = splits[static_cast<std::size_t>(best)];
-    const bool behind = rank[a.pc] != rank[b.pc] ? rank[a.pc] < rank[b.pc] : a.pc < b.pc;
-    if (oldest ? a.ran < b.ran : behind) best = static_cast<int>(i);
-  }
-  return best;
 }
 
-// Runs one split until it waits, ends, divides, or has executed `limit` instructions; in company
-// also at the end of every block, where it may meet another.
-std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end) {
+}  // namespace
+
+// Gives a split of this warp its turn. False if all wait.
+bool Machine::choose_split(Warp& warp) {
+  unite(warp.splits);
+  const auto& rank = program().rank;
+  warp.fair = warp.unfair_for >= options_.split_turn;
+  const Split* best = nullptr;
+  for (const Split& s : warp.splits) {
+    if (s.wait != Wait::none) continue;
+    const auto behind = [&](const Split& a, const Split& b) {
+      return rank[a.pc] != rank[b.pc] ? rank[a.pc] < rank[b.pc] : a.pc < b.pc;
+    };
+    if (!best || (warp.fair ? s.ran < best->ran : behind(s, *best))) best = &s;
+  }
+  if (!best) return false;
+  warp.current = static_cast<std::int32_t>(best - warp.splits.data());
+  warp.splits[static_cast<std::size_t>(warp.current)].ran = ++clock_;
+  const bool company = warp.splits.size() > 1;
+  if (warp.fair || !company) warp.unfair_for = 0;
+  warp.turn_left = company ? options_.split_turn : ~std::uint64_t{0};
+  return true;
+}
+
+// Runs one split until it waits, ends or divides (`ended`), or has executed `limit` instructions;
+// in company also until the end of a block, where it may meet another.
+std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end,
+                                 bool& ended) {
   std::uint64_t executed = 0;
   Warp& warp = *x.warp;
   Mask mask = warp.splits[x.split].mask;
   std::uint32_t pc = warp.splits[x.split].pc;
-  while (executed < limit) {
+  ended = false;
+  while (executed < limit && !ended) {
     const Code& c = x.code[pc];
     const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
     x.pc = pc;
@@ -338,34 +351,34 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
     }
     if (flow == Flow::next) {
       ++pc;
-      if (stop_at_block_end && c.ends_block) break;
+      ended = stop_at_block_end && c.ends_block;
       continue;
     }
-    if (flow != Flow::moved) return executed;  // the handler has left the split as it is to be
+    ended = flow != Flow::moved || stop_at_block_end;
+    if (flow != Flow::moved) return executed;  // the handler has left the splits as they are to be
     mask = warp.splits[x.split].mask;
     pc = warp.splits[x.split].pc;
-    if (stop_at_block_end) return executed;
   }
   warp.splits[x.split].pc = pc;
   return executed;
 }
 
+// Fewer than `budget` instructions: the warp waits or has ended.
 std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
-  std::uint64_t executed = 0, since_fair = 0;
+  std::uint64_t executed = 0;
   while (executed < budget && state_ == RunState::running) {
-    const bool fair = since_fair >= options_.split_turn;
-    const int choice = choose_split(warp, fair);
-    if (choice < 0) break;
+    if (warp.current < 0 && !choose_split(warp)) break;
     Core x = core_of(block, warp);
-    x.split = static_cast<std::uint32_t>(choice);
-    warp.splits[x.split].ran = ++clock_;
+    x.split = static_cast<std::uint32_t>(warp.current);
     const bool company = warp.splits.size() > 1;
-    const std::uint64_t left = budget - executed;
-    const std::uint64_t limit = company ? std::min<std::uint64_t>(left, options_.split_turn) : left;
-    const std::uint64_t ran = run_split(x, limit, company && !fair);
+    bool ended = false;
+    const std::uint64_t ran =
+        run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
     executed += ran;
     instructions_ += ran;
-    since_fair = fair || !company ? 0 : since_fair + ran;
+    warp.turn_left -= ran;
+    if (company) warp.unfair_for += ran;
+    if (ended || warp.turn_left == 0) warp.current = -1;
   }
   return executed;
 }
@@ -375,18 +388,22 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
   std::uint32_t idle = 0;
   while (budget && turn_left_ && block.live_threads) {
-    Warp& warp = block.warps[block.next_warp];
-    const std::uint64_t most = std::min({budget, turn_left_, std::uint64_t{options_.warp_turn}});
-    const std::uint64_t ran = run_warp(block, warp, most);
+    if (block.warp_turn_left == 0) block.warp_turn_left = options_.warp_turn;
+    const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left});
+    const std::uint64_t ran = run_warp(block, block.warps[block.next_warp], most);
     if (state_ == RunState::fault) return state_;
     budget -= ran;
     turn_left_ -= ran;
+    block.warp_turn_left -= ran;
     idle = ran ? 0 : idle + 1;
     if (idle == count) {
       report_deadlock(block);
       return state_;
     }
-    block.next_warp = (block.next_warp + 1) % count;
+    if (ran < most || block.warp_turn_left == 0) {
+      block.next_warp = (block.next_warp + 1) % count;
+      block.warp_turn_left = 0;
+    }
   }
   return block.live_threads ? RunState::running : RunState::done;
 }

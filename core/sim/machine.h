@@ -80,8 +80,8 @@ class Machine {
   void next_turn();
   RunState run_block(Block& block, std::uint64_t& budget);
   std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
-  std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end);
-  int choose_split(Warp& warp, bool oldest);
+  std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end, bool& ended);
+  bool choose_split(Warp& warp);
   Core core_of(Block& block, Warp& warp);
   void finish_grid();
 

@@ -47,6 +47,12 @@ struct Warp {
   std::uint32_t index = 0;  // in its block
   Mask live = 0;
   std::vector<Split> splits;
+  // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
+  // into calls.
+  std::int32_t current = -1;
+  bool fair = false;             // chosen because it waited longest, not because it is behind
+  std::uint64_t turn_left = 0;   // instructions of the current split's turn
+  std::uint64_t unfair_for = 0;  // instructions since the longest waiting one was chosen
   // Registers with at least one undefined byte in a lane: while there are none, instructions run
   // without looking for undefined values.
   std::uint32_t undefined_registers = 0;
@@ -66,6 +72,7 @@ struct Block {
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is
+  std::uint64_t warp_turn_left = 0;
   std::array<Barrier, 16> barriers;
 
   std::vector<std::byte> registers;           // of all warps, one file after the other

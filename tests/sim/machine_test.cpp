@@ -1,0 +1,208 @@
+// What a caller of the simulator can rely on: steps of any size, copies, progress, writers, sizes.
+#include "core/sim/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/sim/device.h"
+#include "tests/sim/program.h"
+
+namespace tilescope {
+namespace {
+
+test::SimProgram read(const std::string& name) {
+  return test::read_program(TILESCOPE_TESTS_DIR "/programs/" + name);
+}
+
+sim::Machine machine_of(const std::string& name, sim::Options options = {}) {
+  Outcome<sim::Machine> m = sim::Machine::load(read(name).job, options);
+  EXPECT_TRUE(m.ok());
+  return std::move(*m);
+}
+
+RunState finish(sim::Machine& m, std::uint64_t step = 1 << 20) {
+  RunState state = RunState::running;
+  for (int calls = 0; state == RunState::running && calls < 1'000'000; ++calls) state = m.run(step);
+  return state;
+}
+
+float at(const Buffer& b, std::size_t i) {
+  float f = 0;
+  std::memcpy(&f, b.bytes.data() + i * 4, 4);
+  return f;
+}
+
+// C = A B of n x n small integers; element (i, j) is then exact and known without a simulator.
+Job product(const std::string& program, std::int32_t n, int sizes) {
+  Job job = read(program).job;
+  job.launch.grid = {static_cast<std::uint32_t>(n + 15) / 16,
+                     static_cast<std::uint32_t>(n + 15) / 16, 1};
+  job.buffers.clear();
+  job.arguments.clear();
+  for (std::uint32_t b = 0; b < 3; ++b) {
+    Buffer buffer;
+    buffer.name = std::string(1, static_cast<char>('A' + b));
+    buffer.shape = {n, n};
+    buffer.undefined = b == 2;
+    buffer.bytes.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * 4);
+    job.buffers.push_back(buffer);
+    job.arguments.push_back(Argument::pointer(b));
+  }
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j) {
+      const auto a = static_cast<float>((i + 2 * j) % 5 - 2),
+                 b = static_cast<float>((3 * i + j) % 7 - 3);
+      const std::size_t offset = static_cast<std::size_t>(i * n + j) * 4;
+      std::memcpy(job.buffers[0].bytes.data() + offset, &a, 4);
+      std::memcpy(job.buffers[1].bytes.data() + offset, &b, 4);
+    }
+  }
+  for (int k = 0; k < sizes; ++k) job.arguments.push_back(Argument::i32(n));
+  return job;
+}
+
+float element(std::int32_t n, std::int32_t i, std::int32_t j) {
+  int sum = 0;
+  for (std::int32_t k = 0; k < n; ++k) sum += ((i + 2 * k) % 5 - 2) * ((3 * k + j) % 7 - 3);
+  return static_cast<float>(sum);
+}
+
+TEST(Sizes, MatrixProductsOfOneThreadOneBlockRaggedAndMany) {
+  const std::pair<std::string, int> kernels[] = {{"matmul_naive_sm_90.ptx", 3},
+                                                 {"matmul_tiled_sm_90.ptx", 1}};
+  for (const auto& [kernel, sizes] : kernels) {
+    for (std::int32_t n : {1, 16, 33, 100}) {
+      sim::SimDevice device;
+      auto run = device.start(product(kernel, n, sizes));
+      ASSERT_TRUE(run.ok());
+      while ((*run)->advance(100'000) == RunState::running) {
+      }
+      ASSERT_TRUE((*run)->reports().empty()) << kernel << " " << n;
+      const Buffer& c = (*run)->buffers()[2];
+      for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t j = 0; j < n; ++j) {
+          ASSERT_EQ(at(c, static_cast<std::size_t>(i * n + j)), element(n, i, j))
+              << kernel << " of " << n << " at " << i << "," << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(Machine, StepsOfAnySizeGiveTheSameRun) {
+  for (const char* name : {"collatz.ptx", "block_sum.ptx", "lock.ptx", "spin_on_lane_0.ptx"}) {
+    sim::Machine whole = machine_of(name);
+    ASSERT_EQ(finish(whole), RunState::done);
+    for (std::uint64_t step : {1, 3, 1000}) {
+      sim::Machine stepped = machine_of(name);
+      ASSERT_EQ(finish(stepped, step), RunState::done);
+      for (std::size_t b = 0; b < whole.buffers().size(); ++b) {
+        EXPECT_EQ(stepped.buffers()[b].bytes, whole.buffers()[b].bytes) << name << " by " << step;
+      }
+    }
+  }
+}
+
+TEST(Machine, ABudgetIsKept) {
+  sim::Machine m = machine_of("collatz.ptx");
+  for (std::uint64_t executed = 10; executed <= 100; executed += 10) {
+    ASSERT_EQ(m.run(10), RunState::running);
+    EXPECT_EQ(m.progress().instructions, executed);
+  }
+}
+
+TEST(Machine, ACopyIsACheckpoint) {
+  sim::Machine m = machine_of("matmul_tiled_sm_80.ptx");
+  ASSERT_EQ(m.run(500), RunState::running);
+  sim::Machine copy = m;
+  ASSERT_EQ(finish(m), RunState::done);
+  EXPECT_EQ(copy.progress().instructions, 500u);
+  ASSERT_EQ(finish(copy), RunState::done);
+  EXPECT_EQ(copy.buffers()[2].bytes, m.buffers()[2].bytes);
+  EXPECT_EQ(copy.progress().instructions, m.progress().instructions);
+}
+
+TEST(Machine, ProgressCountsBlocks) {
+  sim::Machine m = machine_of("block_sum.ptx");
+  EXPECT_EQ(m.progress().total, 3u);
+  EXPECT_EQ(m.progress().done, 0u);
+  ASSERT_EQ(finish(m), RunState::done);
+  EXPECT_EQ(m.progress().done, 3u);
+}
+
+TEST(Machine, RemembersWhoWroteEachByte) {
+  sim::Machine m = machine_of("saxpy.ptx");
+  ASSERT_EQ(finish(m), RunState::done);
+  const std::optional<Site> site = m.writer(1, 37 * 4 + 3);  // Y[37]
+  ASSERT_TRUE(site.has_value());
+  EXPECT_EQ(site->kernel, "saxpy");
+  EXPECT_EQ(site->block, (Dim3{1, 0, 0}));
+  EXPECT_EQ(site->warp, 0u);
+  EXPECT_EQ(site->lane, 5u);
+  EXPECT_EQ(site->source, "saxpy.cu");
+  EXPECT_GT(site->ptx_line, 0u);
+  EXPECT_FALSE(m.writer(1, 40 * 4).has_value()) << "nobody wrote Y[40]";
+  EXPECT_FALSE(m.writer(0, 0).has_value()) << "nobody wrote X";
+  EXPECT_FALSE(m.writer(7, 0).has_value()) << "there is no such buffer";
+}
+
+TEST(Machine, BlocksThatWaitForEachOtherNeedToBeResidentTogether) {
+  // Block 0 spins until block 1 has written; with two residents it gets there.
+  Job job;
+  job.program = {"wait.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry wait(.param .u64 flag)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<2>;
+	.reg .pred %p<3>;
+	ld.param.u64 %d0, [flag];
+	mov.u32 %r0, %ctaid.x;
+	setp.eq.u32 %p1, %r0, 1;
+	@%p1 bra $set;
+$spin:
+	ld.volatile.global.u32 %r1, [%d0];
+	setp.eq.u32 %p2, %r1, 0;
+	@%p2 bra $spin;
+	st.global.u32 [%d0], 2;
+	ret;
+$set:
+	st.volatile.global.u32 [%d0], 1;
+	ret;
+})"};
+  job.launch.grid = {2, 1, 1};
+  job.launch.block = {32, 1, 1};
+  Buffer flag;
+  flag.name = "flag";
+  flag.dtype = DType::u32;
+  flag.shape = {1};
+  flag.bytes.resize(4);
+  job.buffers.push_back(flag);
+  job.arguments.push_back(Argument::pointer(0));
+  sim::Options options;
+  options.block_turn = 1000;
+  Outcome<sim::Machine> two = sim::Machine::load(job, options);
+  ASSERT_TRUE(two.ok());
+  for (int i = 0; i < 100 && two->run(1000) == RunState::running; ++i) {
+  }
+  EXPECT_EQ(two->run(1), RunState::done);
+  EXPECT_EQ(std::to_integer<int>(two->buffers()[0].bytes[0]), 2);
+  options.resident_blocks = 1;
+  Outcome<sim::Machine> one = sim::Machine::load(job, options);
+  ASSERT_TRUE(one.ok());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(one->run(1000), RunState::running);
+}
+
+TEST(Machine, LanesMeetAgainBehindABranch) {
+  // 32 lanes take one of two ways and then go on together: the store is one instruction, not two.
+  sim::Machine m = machine_of("inline_asm_scopes.ptx");
+  ASSERT_EQ(finish(m), RunState::done);
+  // 3 before the braces; setp, mov, @!p bra, add, add in the first; mov, bra, add, mov in the
+  // second; mad, st, ret. Four lanes, of which two skip one add.
+  EXPECT_EQ(m.progress().instructions, 15u);
+}
+
+}  // namespace
+}  // namespace tilescope
