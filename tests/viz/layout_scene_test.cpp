@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "viz/scene/describe.h"
+#include "viz/scene/palette.h"
 #include "viz/scene/presets.h"
 
 namespace tilescope {
@@ -172,6 +173,35 @@ TEST(Detail, AMillionCellsAreOneRasterAndFewItems) {
   }
   EXPECT_EQ(rasters, 1u);
   EXPECT_LT(scene.items.size(), 500u);
+}
+
+TEST(Detail, APixelOfManyCellsIsTheirMean) {
+  // Columns alternate between the offsets 0 and 1, several to a pixel.
+  const LayoutView view = view_of("(2048,(2,1024)):(0,(1,0))");
+  const Rgba mean = mix(quantity(0), quantity(1), 0.5);
+  const Scene scene = build_scene(view, {}, light_theme(), Size{400, 400});
+  std::size_t checked = 0;
+  for (const Item& item : scene.items) {
+    const Raster* raster = std::get_if<Raster>(&item);
+    if (raster == nullptr || raster->image->rows == 1) continue;
+    EXPECT_LT(raster->image->columns, 1024);
+    const Rgba c = raster->image->rgba[0];
+    EXPECT_LT(std::abs(c.r - mean.r) + std::abs(c.g - mean.g) + std::abs(c.b - mean.b), 90);
+    ++checked;
+  }
+  EXPECT_EQ(checked, 1u);
+}
+
+TEST(Detail, OneCellWideStripesAreNotLabelledAsABlock) {
+  const LayoutView view = view_of("(1024,1024):(1,1024)");
+  for (const ColourBy by : {ColourBy::thread, ColourBy::value}) {
+    LayoutChoice choice;
+    choice.colour = by;
+    EXPECT_EQ(labels_in(build_scene(view, choice, light_theme(), Size{1600, 1000})), 0u);
+  }
+  LayoutChoice warps;
+  warps.colour = ColourBy::warp;  // 32 rows each, 24 pixels
+  EXPECT_EQ(labels_in(build_scene(view, warps, light_theme(), Size{1600, 1000})), 32u);
 }
 
 TEST(Detail, ARasterIsMadeOnceAChange) {

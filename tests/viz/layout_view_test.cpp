@@ -352,6 +352,13 @@ TEST(Refusal, SaysWhatIsWrongAndWhatWouldWork) {
   EXPECT_FALSE(sentence("(4,8:(1,4)").empty());
 }
 
+TEST(Refusal, AColourThatMeansNothingHereNamesThoseThatDo) {
+  const std::optional<Error> error = view_of("24:3").cannot_colour(ColourBy::tile);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->sentence, "24:3 has no tile to colour by; offset, bank, none would work.");
+  EXPECT_FALSE(preset("9x32").cannot_colour(ColourBy::tile).has_value());
+}
+
 TEST(Refusal, UnknownNamesListTheKnownOnes) {
   const Outcome<Preset> preset = preset_named("nothing like it");
   ASSERT_FALSE(preset.ok());

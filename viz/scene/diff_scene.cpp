@@ -394,12 +394,7 @@ Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& t
   paper.fill = Ink(Role::paper);
   scene.add(paper);
   if (frame.lens.title) {
-    scene.begin("title");
-    const double room = scene.size.width - margin - frame.title.x;
-    scene.add(words(frame.title,
-                    fitted(view.title(), room, title_text, Family::sans, FontWeight::bold),
-                    title_text, FontWeight::bold, Role::text));
-    scene.end();
+    draw_title(scene, view.title(), frame.title);
     draw_totals(scene, view, frame);
   }
   if (view.source().rows() <= 0 || view.source().columns() <= 0) {

@@ -117,6 +117,19 @@ ColourBy LayoutView::colour(const LayoutChoice& choice) const {
   return known.front();
 }
 
+std::optional<Error> LayoutView::cannot_colour(ColourBy by) const {
+  std::string works;
+  for (const ColourBy known : colours()) {
+    if (known == by) return std::nullopt;
+    works += works.empty() ? "" : ", ";
+    works += name_of(known);
+  }
+  return Error{ErrorKind::usage,
+               fmt::format("{} has no {} to colour by; {} would work.", panels_[0].formula,
+                           name_of(by), works),
+               {}};
+}
+
 Rgba LayoutView::paint(std::int64_t number, ColourBy by, const Theme& theme) const {
   if (by == ColourBy::none) return theme.paper;
   if (by == ColourBy::offset) {

@@ -134,10 +134,16 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   LayoutView::Window window{seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
   Block block;
+  // The cells that a pixel of the screen stands for, where it stands for several.
+  const auto whole_cells = [&](double cell) {
+    return std::max<std::int64_t>(1,
+                                  static_cast<std::int64_t>(1 / (cell * d.frame.lens.pixel_scale)));
+  };
   const bool large = seen.least() >= 6;  // what is seen is little; smaller cells are kept whole
   if (!large && panel.rows <= most_side && panel.columns <= most_side &&
       panel.rows * panel.columns <= most_whole) {
     window = {seen.panel, seen.slice, 0, 0, panel.rows, panel.columns};
+    block = {whole_cells(seen.cell.height), whole_cells(seen.cell.width)};
   } else if (!large) {
     sample(1 / (seen.cell.height * d.frame.lens.pixel_scale), window.row_step, block.rows);
     sample(1 / (seen.cell.width * d.frame.lens.pixel_scale), window.column_step, block.columns);
@@ -332,14 +338,7 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   paper.box = {0, 0, scene.size.width, scene.size.height};
   paper.fill = Ink(Role::paper);
   scene.add(paper);
-  if (frame.lens.title) {
-    scene.begin("title");
-    const double room = scene.size.width - frame.title.x - between;
-    scene.add(words(frame.title,
-                    fitted(view.title(), room, title_text, Family::sans, FontWeight::bold),
-                    title_text, FontWeight::bold, Role::text));
-    scene.end();
-  }
+  if (frame.lens.title) draw_title(scene, view.title(), frame.title);
   scene.begin("grids", frame.body);
   for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) draw_panel(d, p, store);
   scene.end();

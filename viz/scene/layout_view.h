@@ -125,6 +125,8 @@ class LayoutView {
 
   std::vector<ColourBy> colours() const;  // what this view can be coloured by, best first
   ColourBy colour(const LayoutChoice& choice) const;  // the chosen one, or the best
+  // Why this view cannot be coloured so, and what would work; nothing where it can.
+  std::optional<Error> cannot_colour(ColourBy by) const;
 
   std::int64_t tiles() const { return tiles_; }      // divided
   std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)

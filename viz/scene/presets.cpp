@@ -9,15 +9,15 @@ namespace tilescope {
 namespace {
 
 constexpr std::array<Preset, 3> all{{
-    {"9x32", "Dividing a 9 x 32 layout into tiles of 3 x 8", Preset::Kind::divided,
-     "(9,(4,8)):(59,(13,1))", "<3:3,(2,4):(1,8)>",
+    {"9x32", "9 x 32 divided into tiles of 3 x 8", Preset::Kind::divided, "(9,(4,8)):(59,(13,1))",
+     "<3:3,(2,4):(1,8)>",
      "A tile takes every third row and two of every eight columns. Logical divide brings its "
      "elements together, zipped divide makes each tile one column."},
-    {"Volta 8x8 quadpair", "Who owns what: the 8 x 8 accumulator of a Volta quadpair",
-     Preset::Kind::thread_value, "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))", "(8,8)",
+    {"Volta 8x8 quadpair", "Owners of a Volta quadpair's accumulator", Preset::Kind::thread_value,
+     "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))", "(8,8)",
      "Eight threads hold eight values each of the accumulator."},
-    {"elementwise tile", "Who owns what: the 16 x 128 tile of elementwise_add",
-     Preset::Kind::thread_value, "((32,4),(4,4)):((64,4),(16,1))", "(16,128)",
+    {"elementwise tile", "Owners of elementwise_add's tile", Preset::Kind::thread_value,
+     "((32,4),(4,4)):((64,4),(16,1))", "(16,128)",
      "128 threads, 4 x 4 values each: a warp covers four rows, and a lane's four neighbouring "
      "columns are one 128-bit access."},
 }};

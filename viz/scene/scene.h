@@ -96,10 +96,14 @@ struct Scene {
 
   void add(Item item) { items.push_back(std::move(item)); }
   void begin(std::string name, std::optional<Box> clip = {}) {
-    items.push_back(GroupBegin{std::move(name), clip});
+    items.emplace_back(GroupBegin{std::move(name), clip});
   }
-  void end() { items.push_back(GroupEnd{}); }
+  void end() { items.emplace_back(GroupEnd{}); }
 };
+
+// The picture's title at `at`, in a group of its own: a size smaller where the picture is too
+// narrow for it, then cut in the middle.
+void draw_title(Scene& scene, const std::string& title, Point at);
 
 // A version that no other image of this process have.
 std::uint64_t new_image_version();
