@@ -218,8 +218,12 @@ int run_kernel(Options options, Terminal& terminal) {
 
 Action define_run(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("KERNEL", options->kernel, "a kernel's name; `tilescope list kernels`")
+  app.add_option("KERNEL", options->kernel,
+                 "a kernel's name (`tilescope list kernels`), or a PTX file with --launch")
       ->required();
+  app.add_option("--launch", options->launch,
+                 "how a PTX file is run: grid, block, buffers, arguments")
+      ->type_name("F.toml");
   app.add_option("--on", options->on, "sim: the CPU simulator")->type_name("DEVICE");
   app.add_option("--m", options->m, "rows; from the files where left out")->type_name("M");
   app.add_option("--n", options->n, "columns; from the files where left out")->type_name("N");
