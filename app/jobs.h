@@ -21,7 +21,7 @@ namespace tilescope {
 
 class BackgroundRun {
  public:
-  using Result = Outcome<std::shared_ptr<const RunResult>>;
+  using Result = Outcome<FinishedRun>;
   // What was left when the run ended.
   struct Ended {
     std::unique_ptr<Execution> execution;

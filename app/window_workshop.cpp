@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "app/files.h"
 #include "app/pictures.h"
 #include "kernels/catalog/catalog.h"
+#include "viz/scene/result_view.h"
 
 namespace tilescope {
 namespace {
@@ -52,6 +54,22 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
                ""};
 }
 
+Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options) {
+  RunOptions run;
+  for (const auto& [option, value] : options) {
+    if (auto error = put(entry, option, value, run)) return *error;
+  }
+  return run;
+}
+
+Outcome<const CatalogEntry*> entry_named(std::string_view name) {
+  Outcome<const CatalogEntry*> entry = find_kernel(name);
+  if (entry) return entry;
+  Error error = entry.error();
+  error.sentence += " A layout is opened with `open layout EXPR`.";
+  return error;
+}
+
 // A kernel of the catalog with its options, or a PTX file with `--launch F.toml`.
 Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options) {
   if (name.ends_with(".ptx")) {
@@ -64,25 +82,32 @@ Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options
     }
     return prepare_launch(std::string(name), launch->second);
   }
-  const Outcome<const CatalogEntry*> entry = find_kernel(name);
-  if (!entry) {
-    Error error = entry.error();
-    error.sentence += " A layout is opened with `open layout EXPR`.";
-    return error;
-  }
-  RunOptions run;
-  for (const auto& [option, value] : options) {
-    if (auto error = put(**entry, option, value, run)) return *error;
-  }
-  return prepare_run(name, run);
+  const Outcome<const CatalogEntry*> entry = entry_named(name);
+  if (!entry) return entry.error();
+  const Outcome<RunOptions> run = run_options(**entry, options);
+  if (!run) return run.error();
+  return prepare_run(name, *run);
 }
 
-std::string shape_text(const Buffer& buffer) {
-  std::string shape;
-  for (std::int64_t extent : buffer.shape) {
-    shape += fmt::format("{}{}", shape.empty() ? "" : ",", extent);
+std::string shape_text(DType dtype, const std::vector<std::int64_t>& shape) {
+  std::string extents;
+  for (std::int64_t extent : shape) {
+    extents += fmt::format("{}{}", extents.empty() ? "" : ",", extent);
   }
-  return fmt::format("{} ({})", name_of(buffer.dtype), shape);
+  return fmt::format("{} ({})", name_of(dtype), extents);
+}
+
+std::string launch_text(const Launch& launch) {
+  return fmt::format("{} block{} of {} threads", launch.grid.count(),
+                     launch.grid.count() == 1 ? "" : "s", launch.block.count());
+}
+
+std::size_t variant_of(const PreparedRun& run) {
+  const std::vector<Variant>& all = run.entry->variants;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].entry == run.job.launch.entry) return i;
+  }
+  return 0;
 }
 
 bool is_output(const PreparedRun& run, std::size_t buffer) {
@@ -92,41 +117,85 @@ bool is_output(const PreparedRun& run, std::size_t buffer) {
   return false;
 }
 
-std::string where_from(const PreparedRun& run, std::size_t buffer, const KernelOptions& options) {
-  if (is_output(run, buffer)) return "written by the kernel";
-  if (!run.entry) return "from the launch file";
-  const auto file = options.find(lower(run.job.buffers[buffer].name));
+// Where a catalog kernel's tensor has its contents from.
+std::string where_from(const TensorSpec& tensor, const KernelOptions& options) {
+  if (tensor.role == TensorRole::output) return "written by the kernel";
+  const auto file = options.find(lower(tensor.name));
   if (file != options.end()) return file->second;
   const auto seed = options.find("seed");
   return fmt::format("random, seed {}", seed == options.end() ? "0" : seed->second);
 }
 
-KernelCard card_of(const PreparedRun& run, const KernelOptions& options) {
+// What the catalog knows of the kernel at these sizes; the inputs' contents are not made.
+KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
+                        const KernelOptions& options) {
   KernelCard card;
-  card.name = run.kernel;
-  const Launch& launch = run.job.launch;
-  card.launch = fmt::format("{} block{} of {} threads", launch.grid.count(),
-                            launch.grid.count() == 1 ? "" : "s", launch.block.count());
-  if (run.entry) {
-    card.help = run.entry->help;
-    card.source = run.entry->source;
-    for (const SizeParameter& size : run.entry->sizes) {
-      card.sizes.push_back({size.name, run.sizes.*size.member});
-    }
-    for (const NamedLayout& own : run.entry->layouts(run.sizes)) {
-      card.layouts.push_back({own.name, own.expression, own.help});
-    }
-  } else {
-    card.help = "PTX with a launch file";
-    card.source = run.kernel;
+  card.name = entry.name;
+  card.help = entry.help;
+  card.source = entry.source;
+  card.launch = launch_text(entry.launch(fitted.sizes));
+  for (const SizeParameter& size : entry.sizes) {
+    card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }
-  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
-    const Buffer& buffer = run.job.buffers[i];
-    const bool known = !is_output(run, i) && !buffer.undefined;
-    card.tensors.push_back({buffer.name, shape_text(buffer), where_from(run, i, options),
-                            known ? std::make_shared<const Buffer>(buffer) : nullptr});
+  for (const NamedLayout& own : entry.layouts(fitted.sizes)) {
+    card.layouts.push_back({own.name, own.expression, own.help});
+  }
+  const Variant& variant = entry.variants[fitted.variant];
+  for (std::size_t i = 0; i < entry.tensors.size(); ++i) {
+    const TensorSpec& tensor = entry.tensors[i];
+    card.tensors.push_back({tensor.name,
+                            shape_text(variant.dtypes[i], shape_of(tensor, fitted.sizes)),
+                            where_from(tensor, options), nullptr});
   }
   return card;
+}
+
+// A kernel from a PTX file, as its launch file says.
+KernelCard file_card(const PreparedRun& run) {
+  KernelCard card;
+  card.name = card.source = run.kernel;
+  card.help = "PTX with a launch file";
+  card.launch = launch_text(run.job.launch);
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    const Buffer& buffer = run.job.buffers[i];
+    card.tensors.push_back({buffer.name, shape_text(buffer.dtype, buffer.shape),
+                            is_output(run, i) ? "written by the kernel" : "from the launch file",
+                            nullptr});
+  }
+  return card;
+}
+
+// The contents of what the kernel reads, for a look at them before the run.
+void add_inputs(KernelCard& card, const PreparedRun& run) {
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    const Buffer& buffer = run.job.buffers[i];
+    if (is_output(run, i) || buffer.undefined) continue;
+    card.tensors[i].values = std::make_shared<const Buffer>(buffer);
+  }
+}
+
+// Inputs of more elements than this are not made before the run: opening answers at once.
+constexpr std::int64_t kMostShown = std::int64_t{1} << 22;
+
+// The card of a catalog kernel whose sizes are said in words; nothing where files say them.
+Outcome<std::optional<KernelCard>> large_card(std::string_view name, const KernelOptions& options) {
+  const Outcome<const CatalogEntry*> entry = entry_named(name);
+  if (!entry) return entry.error();
+  const Outcome<RunOptions> run = run_options(**entry, options);
+  if (!run) return run.error();
+  if (!run->files.empty() || !run->dtype.empty()) return std::optional<KernelCard>();
+  Request request;
+  request.sizes = run->sizes;
+  const Outcome<Fit> fitted = fit(**entry, request);
+  if (!fitted) return fitted.error();
+  std::int64_t most = 0;
+  for (const TensorSpec& tensor : (*entry)->tensors) {
+    std::int64_t elements = 1;
+    for (std::int64_t extent : shape_of(tensor, fitted->sizes)) elements *= extent;
+    most = std::max(most, elements);
+  }
+  if (most <= kMostShown) return std::optional<KernelCard>();
+  return std::optional<KernelCard>(catalog_card(**entry, *fitted, options));
 }
 
 // Who wrote an element, asked of the execution that the result keeps.
@@ -172,13 +241,13 @@ BackgroundRun::Result result_of(const PreparedRun& run, const KernelCard& card,
     result->matrices.push_back({values.name, std::shared_ptr<const Buffer>(execution, &values)});
     if (!is_output(run, i) && run.entry) result->elementwise_inputs.push_back(i);
   }
-  if (run.outputs.empty()) return std::shared_ptr<const RunResult>(std::move(result));
+  if (run.outputs.empty()) return finished(std::move(result));
   result->output = run.outputs.front().buffer;
   result->writer = writer_of(execution, result->output);
   if (result->end == RunResult::End::done) {
     if (auto error = compare(run, *execution, *result)) return *error;
   }
-  return std::shared_ptr<const RunResult>(std::move(result));
+  return finished(std::move(result));
 }
 
 }  // namespace
@@ -190,18 +259,37 @@ std::vector<KernelName> AppWorkshop::kernels() const {
 }
 
 Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptions& options) {
+  if (!name.ends_with(".ptx")) {
+    Outcome<std::optional<KernelCard>> large = large_card(name, options);
+    if (!large) return large.error();
+    if (*large) return std::move(**large);
+  }
   const Outcome<PreparedRun> run = prepare(name, options);
   if (!run) return run.error();
-  return card_of(*run, options);
+  KernelCard card;
+  if (run->entry) {
+    Fit fitted;
+    fitted.sizes = run->sizes;
+    fitted.variant = variant_of(*run);
+    card = catalog_card(*run->entry, fitted, options);
+  } else {
+    card = file_card(*run);
+  }
+  add_inputs(card, *run);
+  return card;
 }
 
 std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOptions& options) {
-  Outcome<PreparedRun> prepared = prepare(kernel.name, options);
-  if (!prepared) return prepared.error();
-  const auto run = std::make_shared<PreparedRun>(std::move(*prepared));
+  // Files are read, inputs made and PTX decoded by the run's own thread.
+  const auto run = std::make_shared<PreparedRun>();
   BackgroundRun::Steps steps;
-  // The job stays with us too: the reference is computed from its inputs.
-  steps.start = [run] { return make_simulator()->start(run->job); };
+  steps.start = [run, kernel, options]() -> Outcome<std::unique_ptr<Execution>> {
+    Outcome<PreparedRun> prepared = prepare(kernel.name, options);
+    if (!prepared) return prepared.error();
+    *run = std::move(*prepared);
+    // The job stays with us too: the reference is computed from its inputs.
+    return make_simulator()->start(run->job);
+  };
   steps.finish = [run, kernel](BackgroundRun::Ended ended) {
     return result_of(*run, kernel, std::move(ended));
   };
@@ -218,7 +306,7 @@ void AppWorkshop::cancel() {
   if (run_) run_->cancel();
 }
 
-std::optional<Outcome<std::shared_ptr<const RunResult>>> AppWorkshop::take_result() {
+std::optional<Outcome<FinishedRun>> AppWorkshop::take_result() {
   if (!run_) return {};
   return run_->take();
 }

@@ -18,7 +18,7 @@ class AppWorkshop : public Workshop {
   std::optional<Error> start(const KernelCard& kernel, const KernelOptions& options) override;
   RunProgress progress() const override;
   void cancel() override;
-  std::optional<Outcome<std::shared_ptr<const RunResult>>> take_result() override;
+  std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;
 

@@ -131,64 +131,91 @@ Answer run_label(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("Cells show their {}.", arguments);
 }
 
-Answer pick_cell(Session& session, const std::array<std::int64_t, 4>& at, std::size_t given) {
-  const LayoutView& view = *session.choices.layout;
-  const Cell cell{given > 2 ? static_cast<int>(std::min<std::int64_t>(at[2], 1 << 20)) : 0,
-                  given > 3 ? at[3] : 0, at[0], at[1]};
-  if (!view.exists(cell)) {
-    const Panel& panel = view.panels().front();
-    return Error{ErrorKind::mismatch,
-                 fmt::format("There is no cell in row {}, column {} of grid {}; the first grid has "
-                             "{} rows and {} columns.",
-                             cell.row, cell.column, cell.panel, panel.rows, panel.columns),
-                 ""};
-  }
-  session.choices.selected = cell;
-  return fmt::format("Selected row {}, column {}.", cell.row, cell.column);
-}
+// Row, column, and in the layout view the grid and slice.
+using Place = std::array<std::int64_t, 4>;
 
-Answer pick_element(Session& session, Element element) {
-  const RunResult* result = session.choices.result.get();
-  const auto& matrices = session.choices.matrices;
-  if (!matrices || matrices->matrices().empty())
-    return usage("There are no matrices to pick from.");
-  const MatricesView::Matrix& any = matrices->matrices().front();
-  if (element.row < 0 || element.column < 0 || element.row >= any.rows ||
-      element.column >= any.columns) {
-    return Error{ErrorKind::mismatch,
-                 fmt::format("There is no element in row {}, column {} of {} x {}.", element.row,
-                             element.column, any.rows, any.columns),
-                 ""};
-  }
-  session.choices.element = element;
-  return fmt::format("Selected element ({}, {}){}.", element.row, element.column,
-                     result ? "" : "; run the kernel to learn who writes it");
-}
-
-Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
-  if (arguments == "nothing") {
-    session.choices.selected.reset();
-    session.choices.element.reset();
-    return std::string("Nothing is selected.");
-  }
+Outcome<Place> place_in(const Session& session, std::string_view name, std::string_view arguments) {
   const bool layout = session.choices.view == ViewName::layout;
   const std::vector<std::string> words = split_words(arguments);
-  std::array<std::int64_t, 4> at{};
+  Place at{};
   bool good = words.size() >= 2 && words.size() <= (layout ? 4u : 2u);
   for (std::size_t i = 0; good && i < words.size(); ++i) {
     const auto number = number_in(words[i]);
     good = number && *number >= 0;
     if (good) at[i] = *number;
   }
-  if (!good) {
-    return usage(layout ? "`pick` takes a row, a column and, where there are several grids, the "
-                          "grid and slice, counted from 0: `pick 3 5 1`."
-                        : "`pick` takes a row and a column, counted from 0: `pick 3 5`.");
+  if (good) return at;
+  return usage(
+      layout ? fmt::format("`{}` takes a row, a column and, where there are several grids, "
+                           "the grid and slice, counted from 0: `{} 3 5 1`.",
+                           name, name)
+             : fmt::format("`{}` takes a row, a column, counted from 0: `{} 3 5`.", name, name));
+}
+
+Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
+  if (!choices.layout) return usage("There is no layout to pick a cell of: open one first.");
+  const Cell cell{static_cast<int>(std::min<std::int64_t>(at[2], 1 << 20)), at[3], at[0], at[1]};
+  if (choices.layout->exists(cell)) return cell;
+  const Panel& panel = choices.layout->panels().front();
+  return Error{
+      ErrorKind::mismatch,
+      fmt::format("There is no cell in row {}, column {} of grid {}; the first grid has {} "
+                  "rows and {} columns.",
+                  cell.row, cell.column, cell.panel, panel.rows, panel.columns),
+      ""};
+}
+
+Outcome<Element> element_of(const Choices& choices, const Place& at) {
+  if (!choices.matrices) return usage("There are no matrices to pick from: run a kernel first.");
+  const Element element{at[0], at[1]};
+  const MatricesView::Matrix& any = choices.matrices->matrices().front();
+  if (element.row < any.rows && element.column < any.columns) return element;
+  return Error{ErrorKind::mismatch,
+               fmt::format("There is no element in row {}, column {} of {} x {}.", element.row,
+                           element.column, any.rows, any.columns),
+               ""};
+}
+
+Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
+  Choices& choices = session.choices;
+  if (arguments == "nothing") {
+    choices.selected.reset();
+    choices.element.reset();
+    return std::string("Nothing is selected.");
   }
-  if (!layout) return pick_element(session, {at[0], at[1]});
-  if (!session.choices.layout)
-    return usage("There is no layout to pick a cell of: open one first.");
-  return pick_cell(session, at, words.size());
+  const auto place = place_in(session, "pick", arguments);
+  if (!place) return place.error();
+  if (choices.view == ViewName::layout) {
+    const auto cell = cell_of(choices, *place);
+    if (!cell) return cell.error();
+    choices.selected = *cell;
+    return fmt::format("Selected row {}, column {}.", cell->row, cell->column);
+  }
+  const auto element = element_of(choices, *place);
+  if (!element) return element.error();
+  choices.element = *element;
+  return fmt::format("Selected element ({}, {}){}.", element->row, element->column,
+                     choices.result ? "" : "; run the kernel to learn who writes it");
+}
+
+Answer run_point(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments == "nowhere") {
+    session.hover.reset();
+    session.hover_element.reset();
+    return std::string("Pointing nowhere.");
+  }
+  const auto place = place_in(session, "point", arguments);
+  if (!place) return place.error();
+  if (session.choices.view == ViewName::layout) {
+    const auto cell = cell_of(session.choices, *place);
+    if (!cell) return cell.error();
+    session.hover = *cell;
+  } else {
+    const auto element = element_of(session.choices, *place);
+    if (!element) return element.error();
+    session.hover_element = *element;
+  }
+  return fmt::format("Pointing at {}.", arguments);
 }
 
 Answer run_show(Session& session, Workshop&, std::string_view arguments) {
@@ -281,6 +308,8 @@ constexpr std::array kTable = {
                   "label coordinates", "", run_label},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
                   "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick},
+    WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",
+                  "shows what the pointer would show there", "point 3 5", "", run_point},
     WindowCommand{"show", "all | wrong", "colours all differences, or only wrong elements",
                   "show wrong", "", run_show},
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
@@ -329,7 +358,9 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
     return error;
   }
   Choices before = session.choices;
-  Answer answer = command->run(session, workshop, arguments);
+  Answer answer = command->arguments.empty() && !arguments.empty()
+                      ? Answer(usage(fmt::format("`{}` takes no arguments.", name)))
+                      : command->run(session, workshop, arguments);
   if (!answer) {
     session.choices = std::move(before);
     session.message = {answer.error().sentence, true};

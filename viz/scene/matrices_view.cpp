@@ -186,7 +186,8 @@ std::size_t best_across(const MatricesView& view, Box body) {
 
 }  // namespace
 
-MatricesView::MatricesView(std::vector<Matrix> matrices) : matrices_(std::move(matrices)) {
+MatricesView::MatricesView(std::string title, std::vector<Matrix> matrices)
+    : title_(std::move(title)), matrices_(std::move(matrices)) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Matrix& matrix : matrices_) {
     for (std::int64_t i = 0; i < matrix.rows * matrix.columns; ++i) {
@@ -257,9 +258,9 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
   Scene scene;
   scene.size = frame.lens.size;
   scene.theme = theme;
-  scene.title = "Matrices";
+  scene.title = view.title();
   scene.add(Rectangle{{0, 0, scene.size.width, scene.size.height}, Ink(Role::paper), {}, 0});
-  add_text(scene, {frame.body.x, 32}, scene.title, title_text, Family::sans, FontWeight::regular,
+  add_text(scene, {frame.body.x, 32}, scene.title, title_text, Family::sans, FontWeight::bold,
            Role::text);
   for (std::size_t i = 0; i < view.matrices().size(); ++i) {
     const MatricesView::Matrix& matrix = view.matrices()[i];

@@ -22,8 +22,9 @@ class MatricesView {
     std::shared_ptr<const Buffer> values;
     std::int64_t rows = 0, columns = 0;
   };
-  explicit MatricesView(std::vector<Matrix> matrices);
+  MatricesView(std::string title, std::vector<Matrix> matrices);
 
+  const std::string& title() const { return title_; }
   const std::vector<Matrix>& matrices() const { return matrices_; }
   double lowest() const { return lowest_; }
   double highest() const { return highest_; }
@@ -35,6 +36,7 @@ class MatricesView {
   std::vector<Rgba> colours(std::size_t matrix, std::int64_t step, const Theme& theme) const;
 
  private:
+  std::string title_;
   std::vector<Matrix> matrices_;
   double lowest_ = 0, highest_ = 0;
 };

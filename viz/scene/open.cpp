@@ -137,11 +137,11 @@ void show_in_field(Session& session) {
   session.problem.reset();
 }
 
-void show_result(Session& session, std::shared_ptr<const RunResult> result) {
+void show_result(Session& session, FinishedRun run) {
   Choices& choices = session.choices;
-  choices.result = std::move(result);
-  choices.matrices = matrices_of(*choices.result);
-  choices.diff = diff_of(choices.result);
+  choices.result = std::move(run.result);
+  choices.matrices = std::move(run.matrices);
+  choices.diff = std::move(run.diff);
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_lens = {};
   choices.view = choices.diff ? ViewName::diff : ViewName::matrices;

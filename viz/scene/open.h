@@ -27,6 +27,6 @@ void show_in_field(Session& session);
 std::string kernel_words(const Choices& choices);
 
 // The result of a run becomes what the diff and matrices views show.
-void show_result(Session& session, std::shared_ptr<const RunResult> result);
+void show_result(Session& session, FinishedRun run);
 
 }  // namespace tilescope

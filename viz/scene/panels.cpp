@@ -141,7 +141,10 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   if (choices.element) {
     InspectorSection section{"Selected", element_lines(choices, *choices.element), ""};
     if (choices.result) {
+      // The matrices view has told the inputs already.
+      const bool told = choices.view == ViewName::matrices;
       for (auto& line : provenance(*choices.result, *choices.element)) {
+        if (told && line.first.rfind("from ", 0) == 0) continue;
         section.lines.push_back(std::move(line));
       }
     }
@@ -231,7 +234,7 @@ Json view_json(const Session& session, const Picture& picture) {
     case ViewName::layout:
       return describe(*choices.layout, layout_choice(session), picture.scene);
     case ViewName::diff:
-      return describe(*choices.diff, diff_choice(session), picture.scene);
+      return describe(*choices.diff, diff_choice(session, true), picture.scene);
     case ViewName::matrices:
       break;
   }
@@ -239,6 +242,19 @@ Json view_json(const Session& session, const Picture& picture) {
 }
 
 }  // namespace
+
+Meaning meaning_of_field(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.view != ViewName::layout) return {choices.kernel ? choices.kernel->help : "", false};
+  if (!choices.layout || choices.layout->panels().empty()) return {};
+  const Panel& result = choices.layout->panels().back();
+  if (result.formula != choices.layout_text) return {"= " + result.formula, true};
+  const Result<std::int64_t> elements = size(result.layout), reach = cosize(result.layout);
+  if (!elements || !reach) return {};
+  return {fmt::format("{} elements, offsets below {}", grouped(std::uint64_t(*elements)),
+                      grouped(std::uint64_t(*reach))),
+          false};
+}
 
 std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop) {
   return {layouts_of(session), kernels_of(session, workshop)};
@@ -322,6 +338,7 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   Json out;
   out["schema"] = 1;
   out["field"] = session.field;
+  out["meaning"] = meaning_of_field(session).text;
   if (session.problem) out["problem"] = session.problem->sentence;
   out["theme"] = session.choices.dark ? "dark" : "light";
   out["view"] = name_of(session.choices.view);

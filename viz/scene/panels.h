@@ -1,5 +1,5 @@
-// What stands around the view, as data: outline left, inspector right, strip below, controls above.
-// The window draws these and --describe writes them, so both say the same.
+// What stands around the view, as data: the field's meaning above, outline left, inspector right,
+// strip below. The window draws these and --describe writes them, so both say the same.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,13 @@
 #include "viz/scene/session.h"
 
 namespace tilescope {
+
+// What the text in the field stands for: the value of an expression, what a kernel does.
+struct Meaning {
+  std::string text;
+  bool code = false;  // a layout, not words
+};
+Meaning meaning_of_field(const Session& session);
 
 struct OutlineItem {
   std::string label;

@@ -93,9 +93,10 @@ MatricesView::Matrix matrix(std::string name, std::string detail,
   return {std::move(name), std::move(detail), std::move(values), shape.rows, shape.cols};
 }
 
-std::shared_ptr<const MatricesView> view_of(std::vector<MatricesView::Matrix> matrices) {
+std::shared_ptr<const MatricesView> view_of(std::string title,
+                                            std::vector<MatricesView::Matrix> matrices) {
   if (matrices.empty()) return nullptr;
-  return std::make_shared<const MatricesView>(std::move(matrices));
+  return std::make_shared<const MatricesView>(std::move(title), std::move(matrices));
 }
 
 std::string where_largest(const auto& extreme, const std::vector<std::int64_t>& shape) {
@@ -129,19 +130,19 @@ std::shared_ptr<const MatricesView> matrices_of(const KernelCard& kernel) {
     matrices.push_back(
         matrix(tensor.name, fmt::format("{}, {}", tensor.shape, tensor.from), tensor.values));
   }
-  return view_of(std::move(matrices));
+  return view_of(fmt::format("{}: inputs", kernel.name), std::move(matrices));
 }
 
 std::shared_ptr<const MatricesView> matrices_of(const RunResult& result) {
   std::vector<MatricesView::Matrix> matrices;
   for (const RunResult::Matrix& each : result.matrices) {
-    std::string from;
+    std::string from = fmt::format("what {} should be", result.matrices[result.output].name);
     for (const KernelCard::Tensor& tensor : result.kernel.tensors) {
       if (tensor.name == each.name) from = fmt::format("{}, {}", tensor.shape, tensor.from);
     }
     matrices.push_back(matrix(each.name, from, each.values));
   }
-  return view_of(std::move(matrices));
+  return view_of(fmt::format("{}: inputs and result", result.kernel.name), std::move(matrices));
 }
 
 Lines totals(const DiffReport& report) {
@@ -189,6 +190,14 @@ std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result)
   Lines lines = totals(*result->diff);
   auto source = std::make_shared<const ResultDifference>(std::move(result));
   return std::make_shared<const DiffView>(std::move(source), title, std::move(lines));
+}
+
+FinishedRun finished(std::shared_ptr<const RunResult> result) {
+  FinishedRun out;
+  out.matrices = matrices_of(*result);
+  out.diff = diff_of(result);
+  out.result = std::move(result);
+  return out;
 }
 
 Lines provenance(const RunResult& result, Element element) {

@@ -18,6 +18,9 @@ std::shared_ptr<const MatricesView> matrices_of(const RunResult& result);
 // The output against the reference; null where they were not compared. Keeps the result alive.
 std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result);
 
+// All of them.
+FinishedRun finished(std::shared_ptr<const RunResult> result);
+
 // What is known of one element of the output: got, want, errors, who wrote it (block, warp, lane,
 // source line), and the inputs it was made from.
 Lines provenance(const RunResult& result, Element element);

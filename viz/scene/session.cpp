@@ -86,13 +86,13 @@ LayoutChoice layout_choice(const Session& session) {
   return out;
 }
 
-DiffChoice diff_choice(const Session& session) {
+DiffChoice diff_choice(const Session& session, bool stands_alone) {
   const Choices& choices = session.choices;
   DiffChoice out;
   out.hover = session.hover_element;
   out.selected = choices.element;
   out.only_wrong = choices.only_wrong;
-  if (choices.element && choices.result) {
+  if (stands_alone && choices.element && choices.result) {
     out.provenance = provenance(*choices.result, *choices.element);
   }
   return out;
@@ -118,7 +118,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
   return no_difference(choices);
 }
 
-Picture picture(Session& session, Size size, double pixel_scale) {
+Picture picture(Session& session, Size size, double pixel_scale, bool stands_alone) {
   const Choices& choices = session.choices;
   const Theme& theme = session.theme();
   Picture out;
@@ -143,8 +143,8 @@ Picture picture(Session& session, Size size, double pixel_scale) {
     case ViewName::diff:
       out.diff = framed<DiffView, DiffFrame>(*choices.diff, session.diff_lens, size, pixel_scale,
                                              session.pending_zoom);
-      out.scene =
-          build_scene(*choices.diff, diff_choice(session), theme, *out.diff, &session.diff_rasters);
+      out.scene = build_scene(*choices.diff, diff_choice(session, stands_alone), theme, *out.diff,
+                              &session.diff_rasters);
       break;
   }
   return out;
@@ -159,9 +159,9 @@ Scene export_scene(const Session& session) {
     case ViewName::layout:
       return build_scene(*choices.layout, layout_choice(quiet), theme);
     case ViewName::matrices:
-      return picture(quiet, {1280, 800}).scene;
+      return picture(quiet, {1280, 800}, 1, true).scene;
     case ViewName::diff:
-      return picture(quiet, {1280, 800}).scene;
+      return picture(quiet, {1280, 800}, 1, true).scene;
   }
   return {};
 }

@@ -94,8 +94,9 @@ struct Session {
 
 // What the layout view is drawn from: choices and pointer together.
 LayoutChoice layout_choice(const Session& session);
-// The same for the difference, with the selected element's provenance.
-DiffChoice diff_choice(const Session& session);
+// The same for the difference. In the window the inspector tells the selected element's provenance;
+// a picture that stands alone has it beside the element.
+DiffChoice diff_choice(const Session& session, bool stands_alone);
 
 // Which view can be looked at now, and if not, why not and the command that would make it so.
 struct Emptiness {
@@ -111,7 +112,7 @@ struct Picture {
   std::optional<DiffFrame> diff;
   std::optional<MatricesFrame> matrices;
 };
-Picture picture(Session& session, Size size, double pixel_scale = 1);
+Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);
 
 // The view that is open at its natural size, for a file.
 Scene export_scene(const Session& session);

@@ -15,6 +15,8 @@
 #include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/job.h"
+#include "viz/scene/diff_view.h"
+#include "viz/scene/matrices_view.h"
 #include "viz/scene/scene.h"
 
 namespace tilescope {
@@ -32,7 +34,7 @@ struct KernelCard {
     std::string name;   // "A"
     std::string shape;  // "f32 (256,512)"
     std::string from;   // where its contents come from: "random, seed 0", "A.npy", "the kernel"
-    // Contents, where they are known before the run: inputs.
+    // Contents, where they are known before the run and small enough to show: inputs.
     std::shared_ptr<const Buffer> values;
   };
   struct OwnLayout {
@@ -83,6 +85,13 @@ struct RunResult {
   std::function<std::optional<Site>(std::int64_t element)> writer;
 };
 
+// A result with the views of it, which take time to make and are made where the run ended.
+struct FinishedRun {
+  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<const MatricesView> matrices;
+  std::shared_ptr<const DiffView> diff;  // null where nothing was compared
+};
+
 class Workshop {
  public:
   virtual ~Workshop() = default;
@@ -96,7 +105,7 @@ class Workshop {
   virtual RunProgress progress() const = 0;
   virtual void cancel() = 0;
   // The result of the run that has finished, once; an Error where it could not be run.
-  virtual std::optional<Outcome<std::shared_ptr<const RunResult>>> take_result() = 0;
+  virtual std::optional<Outcome<FinishedRun>> take_result() = 0;
   // Blocks until the run has finished; for commands without a window.
   virtual void wait() = 0;
 

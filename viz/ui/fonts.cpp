@@ -70,12 +70,12 @@ float text_width(const ImFont* font, std::string_view text) {
 
 std::string cut_in_the_middle(const ImFont* font, const std::string& text, float width) {
   if (text_width(font, text) <= width) return text;
-  // The most that fits, found by halves: `keep` characters, most of them from the front.
+  // The most that fits, found by halves: `keep` characters, from both ends alike.
   std::size_t low = 0, high = text.size();
   std::string best = "...";
   while (low < high) {
     const std::size_t keep = (low + high + 1) / 2;
-    const std::size_t front = (keep * 2 + 2) / 3;
+    const std::size_t front = (keep + 1) / 2;
     std::string candidate =
         text.substr(0, front) + "..." + text.substr(text.size() - (keep - front));
     if (text_width(font, candidate) <= width) {

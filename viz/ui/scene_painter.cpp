@@ -145,6 +145,21 @@ void Pen::operator()(const GroupEnd&) {
 
 namespace {
 
+constexpr std::size_t kFewPixels = 128;  // a legend's scale: not worth a texture
+
+void paint_few(const Image& pixels, const Box& box, const Pen& pen) {
+  const double dx = box.width / pixels.columns, dy = box.height / pixels.rows;
+  for (int r = 0; r < pixels.rows; ++r) {
+    for (int c = 0; c < pixels.columns; ++c) {
+      const Rgba colour =
+          pixels.rgba[std::size_t(r) * std::size_t(pixels.columns) + std::size_t(c)];
+      pen.list().AddRectFilled(pen.at({box.x + c * dx, box.y + r * dy}),
+                               pen.at({box.x + (c + 1) * dx, box.y + (r + 1) * dy}),
+                               packed(colour));
+    }
+  }
+}
+
 bool is_paper(const Item& item, const Scene& scene) {
   const Rectangle* r = std::get_if<Rectangle>(&item);
   return r && r->fill && r->fill->role == Role::paper && r->fill->alpha == 1 && r->box.x <= 0 &&
@@ -196,7 +211,8 @@ void ScenePainter::forget_unused() {
   }
 }
 
-void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts, float scale, bool on_paper) {
+void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts,
+                         float scale, bool on_paper) {
   Pen pen(scene, list, origin, fonts, scale);
   list.PushClipRect(origin, pen.at({scene.size.width, scene.size.height}), true);
   for (const Item& item : scene.items) {
@@ -205,6 +221,10 @@ void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, co
       const Image& pixels = *raster->image;
       if (pixels.columns <= 0 || pixels.rows <= 0) continue;
       const double dx = raster->box.width / pixels.columns, dy = raster->box.height / pixels.rows;
+      if (pixels.rgba.size() <= kFewPixels) {
+        paint_few(pixels, raster->box, pen);
+        continue;
+      }
       const bool smooth = dx * scale < 0.99 || dy * scale < 0.99;
       for (const Piece& piece : pieces_of(pixels, smooth)) {
         const Point low{raster->box.x + piece.column * dx, raster->box.y + piece.row * dy};

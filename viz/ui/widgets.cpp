@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "viz/ui/style.h"
 
@@ -159,6 +160,30 @@ void paragraph(const Brush& brush, const std::string& words, Role role) {
   ImGui::Dummy({width, std::ceil(size.y / 8) * 8});
 }
 
+namespace {
+
+// Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects
+// it: after a blank, a comma, a slash or a colon. A longer piece is broken where it must be.
+std::vector<std::string> broken(const ImFont* font, const std::string& text, float width) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t fits = 0, good = 0;
+    for (std::size_t n = 1; begin + n <= text.size(); ++n) {
+      if (text_width(font, std::string_view(text).substr(begin, n)) > width && n > 1) break;
+      fits = n;
+      if (std::string_view(" ,/:").find(text[begin + n - 1]) != std::string_view::npos) good = n;
+    }
+    const bool rest = begin + fits == text.size();
+    const std::size_t take = rest || good == 0 ? fits : good;
+    lines.push_back(text.substr(begin, take));
+    begin += take;
+  }
+  return lines;
+}
+
+}  // namespace
+
 void name_value(const Brush& brush, const std::string& name, const std::string& value) {
   ImFont* words = brush.fonts.words(TextSize::small);
   ImFont* code = brush.fonts.code(TextSize::small);
@@ -172,11 +197,12 @@ void name_value(const Brush& brush, const std::string& name, const std::string& 
     ImGui::Dummy({width, 20});
     return;
   }
-  const ImVec2 size =
-      code->CalcTextSizeA(code->FontSize, 1e9f, width, value.data(), value.data() + value.size());
-  brush.list->AddText(code, code->FontSize, {at.x + 8, at.y + 20}, packed(Role::text, brush.theme),
-                      value.data(), value.data() + value.size(), width);
-  ImGui::Dummy({width, 24 + std::ceil(size.y / 4) * 4});
+  float y = at.y + 28;
+  for (const std::string& line : broken(code, value, width)) {
+    brush.text(at.x + 8, y, code, Role::text, line);
+    y += 16;
+  }
+  ImGui::Dummy({width, y - at.y});
 }
 
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share) {

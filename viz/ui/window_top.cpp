@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
 #include <imgui_stdlib.h>
@@ -13,16 +14,6 @@ namespace tilescope::ui {
 namespace {
 
 constexpr float kMargin = 16, kFieldTop = 12, kFieldPadding = 10;
-
-// What the text in the field stands for, in quiet letters under it.
-std::string meaning(const Session& session) {
-  const Choices& choices = session.choices;
-  if (choices.view != ViewName::layout) return choices.kernel ? choices.kernel->help : "";
-  if (!choices.layout || choices.layout->panels().empty()) return "";
-  const std::string& value = choices.layout->panels().back().formula;
-  if (value == choices.layout_text) return choices.layout->title();
-  return "= " + value;
-}
 
 }  // namespace
 
@@ -75,15 +66,14 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
   ImGui::SetCursorScreenPos(at);
   ImGui::PushFont(font);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(kFieldPadding, std::floor((button_height - font->FontSize) / 2)));
+                      ImVec2(kFieldPadding, (button_height - font->FontSize) / 2));
   if (wrong) ImGui::PushStyleColor(ImGuiCol_Border, packed(session.theme().wrong));
   ImGui::PushID(field_generation_);
   ImGui::SetNextItemWidth(width);
   const bool typed = ImGui::InputTextWithHint(
       "##field", "a layout expression, `preset NAME`, or a kernel", &field_text_);
   const bool active = ImGui::IsItemActive();
-  const bool entered =
-      ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter));
+  const bool entered = ImGui::IsItemDeactivated() && pressed({Key::enter});
   ImGui::PopID();
   if (wrong) ImGui::PopStyleColor();
   ImGui::PopStyleVar();
@@ -115,9 +105,10 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
 void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width) {
   const float y = at.y + 16;
   if (!session.problem) {
-    ImFont* font = fonts_.code(TextSize::small);
+    const Meaning meaning = meaning_of_field(session);
+    ImFont* font = meaning.code ? fonts_.code(TextSize::small) : fonts_.words(TextSize::small);
     brush.text(at.x + kFieldPadding, y, font, Role::quiet,
-               cut_in_the_middle(font, meaning(session), width));
+               cut_in_the_middle(font, meaning.text, width));
     return;
   }
   // The sentence begins under the caret if it fits there, else as far left as it needs.

@@ -16,8 +16,8 @@ constexpr float kStatus = 32;  // what just happened
 
 ImGuiWindowFlags whole_display() {
   return ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoBackground |
-         ImGuiWindowFlags_NoScrollWithMouse;
+         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse;
 }
 
 }  // namespace
@@ -33,7 +33,12 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   ImGui::PushFont(fonts_.words(TextSize::small));
   const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList()};
 
-  const float left = arrangement_.outline, right = arrangement_.inspector;
+  const float left = arrangement_.outline == Arrangement::usual
+                         ? std::round(std::clamp(display.x * 0.168f, 168.0f, 216.0f) / 8) * 8
+                         : arrangement_.outline;
+  const float right = arrangement_.inspector == Arrangement::usual
+                          ? std::round(std::clamp(display.x * 0.24f, 240.0f, 296.0f) / 8) * 8
+                          : arrangement_.inspector;
   const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
   const float middle_width = std::max(1.0f, display.x - left - right);
   draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
@@ -41,9 +46,9 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   if (right > 0) {
     draw_inspector(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
-  splitter(brush, "outline edge", left, kTop, middle_height, arrangement_.outline, 216, 1);
+  splitter(brush, "outline edge", left, kTop, middle_height, arrangement_.outline, left, 1);
   splitter(brush, "inspector edge", display.x - right, kTop, middle_height, arrangement_.inspector,
-           296, -1);
+           right, -1);
   draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, kStrip});
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   draw_top(brush, session, {0, 0}, {display.x, kTop});
@@ -88,7 +93,7 @@ void WindowUi::use_shortcuts() {
 
 // The edge of a panel: drag to resize, to the side to collapse; a double click does either.
 void WindowUi::splitter(const Brush& brush, const char* id, float x, float top, float height,
-                        float& width, float usual, float direction) {
+                        float& width, float shown, float direction) {
   constexpr float grip = 8, least = 120;
   const float display = ImGui::GetIO().DisplaySize.x;
   const float from = std::clamp(x - grip / 2, 0.0f, display - grip);
@@ -103,7 +108,7 @@ void WindowUi::splitter(const Brush& brush, const char* id, float x, float top, 
                std::clamp(x - (direction > 0 ? 1.0f : 0.0f), 0.0f, display - 1), top + height);
   }
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    width = width > 0 ? 0 : usual;
+    width = shown > 0 ? 0 : Arrangement::usual;
     changed_ = true;
   } else if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 2)) {
     const float mouse = ImGui::GetIO().MousePos.x;

@@ -20,7 +20,8 @@ namespace tilescope::ui {
 
 // Where things stand, in pixels. Plain numbers that could be saved.
 struct Arrangement {
-  float outline = 216, inspector = 296;  // widths; 0: collapsed
+  float outline = usual, inspector = usual;  // widths; 0: collapsed
+  static constexpr float usual = -1;         // by the window's width, until the reader drags it
 };
 
 // A part of the display in one colour, under everything else. The platform fills these before it
@@ -73,7 +74,7 @@ class WindowUi {
                   ImVec2 size);
   void draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
   void splitter(const Brush& brush, const char* id, float x, float top, float height, float& width,
-                float usual, float direction);
+                float shown, float direction);
   void use_shortcuts();
 
   const FontSet& fonts_;

@@ -41,9 +41,8 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
     ImGui::PushFont(fonts_.code(TextSize::small));
     ImGui::PushID(field.name.c_str());
     ImGui::SetNextItemWidth(kSizeField);
-    ImGui::PushStyleVar(
-        ImGuiStyleVar_FramePadding,
-        ImVec2(8, std::floor((button_height - fonts_.code(TextSize::small)->FontSize) / 2)));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                        ImVec2(8, (button_height - fonts_.code(TextSize::small)->FontSize) / 2));
     ImGui::InputText("##size", &typed, ImGuiInputTextFlags_CharsDecimal);
     ImGui::PopStyleVar();
     const bool left = ImGui::IsItemDeactivatedAfterEdit();
@@ -144,7 +143,11 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     changed_ = true;
   }
   const bool over = hovered && !dragged_;
-  changed_ |= point_at(session, picture_, over ? std::optional<Point>(pointer) : std::nullopt);
+  // A pointer that rests elsewhere leaves what a command pointed at.
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  if (over || moved) {
+    changed_ |= point_at(session, picture_, over ? std::optional<Point>(pointer) : std::nullopt);
+  }
   if (hovered && io.MouseWheel != 0) {
     zoom_view(session, picture_, pointer, std::pow(1.2, double{io.MouseWheel}));
     changed_ = true;

@@ -1,0 +1,176 @@
+// Pictures of the window as committed ones, what they show as JSON, the real window on a virtual
+// display, and what is said where none of it works.
+//
+// TILESCOPE_REFRESH=1 in the environment writes the committed pictures and descriptions anew; look
+// at every one of them before committing.
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "app/picture_png.h"
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+constexpr double kMostDiffering = 0.005;  // share of pixels
+constexpr int kSameColour = 24;           // of 255 in a channel: another FreeType's smoothing
+
+struct View {
+  std::string name, open, commands, theme;
+};
+
+const std::vector<View>& views() {
+  static const std::vector<View> all = {
+      {"divided", "preset 9x32", "pick 1 9; point 4 7", "light"},
+      {"thread_value", "preset Volta", "pick 3 2", "dark"},
+      {"elementwise_tile", "preset elementwise", "colour value", "light"},
+      {"million", "layout (1024,1024):(1024,1)", "colour offset", "light"},
+      {"matrices", "elementwise_add --m 48 --n 80", "run; select matrices; pick 5 9", "light"},
+      {"difference", "elementwise_add --m 300 --n 200", "run; pick 17 42", "dark"},
+  };
+  return all;
+}
+
+std::string screens() {
+  return std::string(TILESCOPE_TESTS_DIR) + "/screens/";
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Pixels pixels_in(const std::string& bytes) {
+  const auto pixels = pixels_of_png(std::as_bytes(std::span(bytes)));
+  EXPECT_TRUE(pixels.ok()) << pixels.error().sentence;
+  return pixels ? *pixels : Pixels{};
+}
+
+// The share of pixels that differ in a way that is seen.
+double differing(const Pixels& a, const Pixels& b) {
+  if (a.width != b.width || a.height != b.height) return 1;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.rgba.size(); i += 4) {
+    int most = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+      most = std::max(most, std::abs(a.rgba[i + c] - b.rgba[i + c]));
+    count += most > kSameColour;
+  }
+  return static_cast<double>(count) * 4 / static_cast<double>(a.rgba.size());
+}
+
+class Screens : public Program, public ::testing::WithParamInterface<View> {};
+
+TEST_P(Screens, LookAndReadAsCommitted) {
+  const View& view = GetParam();
+  const Ended ended =
+      run({"gui", "--headless", "--open", view.open, "--do", view.commands, "--theme", view.theme,
+           "--size", "1000x640", "--screenshot", "a.png", "--describe", "a.json"});
+  if (ended.exit_code == 4) GTEST_SKIP() << "No off-screen OpenGL here: " << ended.err;
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const std::string png = read("a.png"), json = read("a.json");
+  const std::string committed = screens() + view.name;
+  if (std::getenv("TILESCOPE_REFRESH")) {
+    std::filesystem::create_directories(screens());
+    std::ofstream(committed + ".png", std::ios::binary) << png;
+    std::ofstream(committed + ".json", std::ios::binary) << json;
+    GTEST_SKIP() << "Wrote " << committed << ".png and .json anew; look at the picture.";
+  }
+  EXPECT_LE(differing(pixels_in(png), pixels_in(bytes_of_file(committed + ".png"))),
+            kMostDiffering);
+  EXPECT_EQ(nlohmann::json::parse(json), nlohmann::json::parse(bytes_of_file(committed + ".json")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Window, Screens, ::testing::ValuesIn(views()),
+                         [](const auto& which) { return which.param.name; });
+
+class Window : public Program {
+ protected:
+  // Runs a headless gui; false (and a skip) where there is no off-screen OpenGL.
+  bool headless(Words words, Ended& ended) {
+    words.insert(words.begin(), {"gui", "--headless", "--size", "800x500"});
+    ended = run(words);
+    return ended.exit_code != 4;
+  }
+};
+
+TEST_F(Window, ACommandThatFailsEndsWithItsCodeAndNoPicture) {
+  struct Case {
+    std::string commands;
+    int code;
+    std::string words;
+  };
+  for (const Case& each :
+       {Case{"open layout (3,4", 1, "`)`"}, Case{"colur tile", 2, "did you mean"},
+        Case{"open elementwise_add --m 0; run", 2, "m"}, Case{"isolate tile 99", 2, "0 to 11"},
+        Case{"open elementwise_add --a nosuch.npy", 2, "nosuch.npy"}}) {
+    Ended ended;
+    if (!headless({"--do", each.commands, "--screenshot", "a.png", "--describe", "a.json"},
+                  ended)) {
+      GTEST_SKIP() << ended.err;
+    }
+    EXPECT_EQ(ended.exit_code, each.code) << each.commands << ": " << ended.err;
+    EXPECT_TRUE(has(ended.err, each.words)) << ended.err;
+    EXPECT_TRUE(files().empty()) << each.commands;
+  }
+}
+
+TEST_F(Window, CommandsFollowEachOtherAcrossSeveralDo) {
+  Ended ended;
+  if (!headless({"--open", "elementwise_add", "--do", "run; select diff", "--do", "pick 3 5",
+                 "--do", "export map.svg", "--describe", "a.json"},
+                ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.json", "map.svg"}));
+  const auto json = nlohmann::json::parse(read("a.json"));
+  EXPECT_EQ(json["view"], "diff");
+  EXPECT_EQ(json["status"], "Wrote map.svg.");
+  EXPECT_TRUE(has(read("a.json"), "elementwise_add.cu:")) << "the element's source line";
+}
+
+TEST_F(Window, PicturesNeedHeadlessAndSizesThatExist) {
+  const Ended no_window = run({"gui", "--screenshot", "a.png"});
+  EXPECT_EQ(no_window.exit_code, 2);
+  EXPECT_TRUE(has(no_window.err, "--headless"));
+  for (const char* size : {"0x0", "1600", "axb", "1600x1000x3", "99999x10", "-5x100"}) {
+    const Ended ended = run({"gui", "--headless", "--size", size, "--screenshot", "a.png"});
+    EXPECT_EQ(ended.exit_code, 2) << size;
+    EXPECT_TRUE(has(ended.err, "1600x1000")) << ended.err;
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Window, WithoutADisplayTheWindowSaysWhatWorks) {
+  const Ended gui = run({"gui"});
+  EXPECT_EQ(gui.exit_code, 4);
+  EXPECT_TRUE(has(gui.err, "--headless")) << gui.err;
+  const Ended alone = run({});
+  EXPECT_EQ(alone.exit_code, 0);
+  EXPECT_TRUE(has(alone.out, "tilescope eval") && has(alone.out, "tilescope draw") &&
+              has(alone.out, "tilescope run"))
+      << alone.out;
+}
+
+TEST_F(Window, OnAVirtualDisplayItStartsDrawsAndCloses) {
+  if (shell("command -v Xvfb").exit_code != 0) {
+    GTEST_SKIP() << "Xvfb is not installed, so the real window is not tried.";
+  }
+  // Xvfb chooses a free display and says which; the window draws twenty frames and closes.
+  const Ended ended = shell(
+      "Xvfb -displayfd 3 -screen 0 1280x800x24 3>display 2>/dev/null & xvfb=$!; "
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
+      "test -s display && break; sleep 0.25; done; "
+      "DISPLAY=:$(cat display) tilescope gui --size 1000x640 --frames 20 "
+      "--open elementwise_add --do 'run; pick 1 1'; code=$?; kill $xvfb; wait $xvfb; exit $code");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+}  // namespace
+}  // namespace tilescope::test

@@ -1,0 +1,384 @@
+// The window's commands: what they do to the session, what they refuse, and undo.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/command_text.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/panels.h"
+
+namespace tilescope {
+namespace {
+
+using test::FakeWorkshop;
+
+class Commands : public ::testing::Test {
+ protected:
+  // Does a command, and a run to its end.
+  Outcome<std::string> act(std::string_view line) {
+    auto answer = execute(session, workshop, line);
+    if (session.running && !workshop.slow) {
+      workshop.wait();
+      take_result(session, workshop);
+    }
+    return answer;
+  }
+  void must(std::string_view line) {
+    const auto answer = act(line);
+    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
+  }
+  // The command is refused with a sentence that has these words, and the choices stay.
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const std::size_t steps = session.past.size();
+    const auto answer = act(line);
+    ASSERT_FALSE(answer.ok()) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before) << line;
+    EXPECT_EQ(session.past.size(), steps);
+    EXPECT_TRUE(session.message.failed);
+    EXPECT_EQ(session.message.text, answer.error().sentence);
+  }
+
+  Session session;
+  FakeWorkshop workshop;
+};
+
+TEST(CommandText, SemicolonsSeparateOutsideBracketsAndQuotes) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(*split_commands("open layout (8,8):(8,1); colour offset"),
+            (Lines{"open layout (8,8):(8,1)", "colour offset"}));
+  EXPECT_EQ(*split_commands("open layout 'A = 4:1; A' ; run"),
+            (Lines{"open layout 'A = 4:1; A'", "run"}));
+  EXPECT_EQ(*split_commands("a (b; c) [d; e] {f; g}; h"), (Lines{"a (b; c) [d; e] {f; g}", "h"}));
+  EXPECT_EQ(*split_commands(" ; ;run;; "), (Lines{"run"}));
+  EXPECT_TRUE(split_commands("")->empty());
+}
+
+TEST(CommandText, AQuoteThatDoesNotEndIsRefused) {
+  const auto commands = split_commands("open layout 'A; run");
+  ASSERT_FALSE(commands.ok());
+  EXPECT_NE(commands.error().sentence.find("does not end"), std::string::npos);
+}
+
+TEST(CommandText, WordsKeepTogetherInBracketsAndLoseTheirQuotes) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(split_words("add --a 'my file.npy' --m 3"),
+            (Words{"add", "--a", "my file.npy", "--m", "3"}));
+  EXPECT_EQ(split_words("(4, 8):(8, 1) x"), (Words{"(4, 8):(8, 1)", "x"}));
+}
+
+TEST(CommandText, AWordThatIsQuotedIsTheSameWordAgain) {
+  for (const std::string word : {"plain", "two words", "semi;colon", "it's", "", "say \"x\""}) {
+    EXPECT_EQ(split_words(quoted_word(word)), std::vector<std::string>{word}) << word;
+  }
+}
+
+TEST_F(Commands, EveryExampleInTheTableWorksOnceAKernelRan) {
+  for (const WindowCommand& command : window_commands()) {
+    if (command.name == "cancel" || command.name == "redo") continue;  // need a run, an undo
+    session = {};
+    must("open preset 9x32");
+    must("open add");
+    must("run");
+    if (command.name == "colour" || command.name == "isolate" || command.name == "label" ||
+        command.name == "export") {
+      must("open preset 9x32");
+    }
+    must(command.example);
+    EXPECT_FALSE(session.message.text.empty()) << command.name;
+  }
+}
+
+TEST_F(Commands, OpenLayoutShowsItAndPutsItsTextIntoTheField) {
+  must("open layout zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
+  ASSERT_TRUE(session.choices.layout);
+  EXPECT_EQ(session.choices.layout->kind(), LayoutView::Kind::divided);
+  EXPECT_EQ(session.choices.layout->tiles(), 12);
+  EXPECT_EQ(session.field, "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
+  EXPECT_EQ(meaning_of_field(session).text, "= ((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))");
+}
+
+TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
+  must("open preset 9x32");
+  refused("", "no window command");
+  refused("colur tile", "did you mean `colour`");
+  refused("open", "needs what to open");
+  refused("open layout", "no expression");
+  refused("open layout (3,4", "`)`");
+  refused("open layout 5", "needs a layout");
+  refused("open preset nosuch", "9x32");
+  refused("open nosuch", "nosuch");
+  refused("open add --q 3", "--q");
+  refused("open add m 3", "written --NAME VALUE");
+  refused("open add --m", "needs a value");
+  refused("run", "open one first");
+  refused("cancel", "Nothing is running");
+  refused("select nothing", "layout, matrices or diff");
+  refused("colour thread", "can be coloured by tile");
+  refused("colour mauve", "offset");
+  refused("isolate", "tile");
+  refused("isolate tile", "needs a number");
+  refused("isolate tile x", "needs a number");
+  refused("isolate tile 12", "0 to 11");
+  refused("isolate thread 0", "no threads");
+  refused("label", "coordinates or contents");
+  refused("pick 3", "a row, a column");
+  refused("pick 9 0", "9 rows and 32 columns");
+  refused("pick 0 0 99999999999", "no cell");
+  refused("pick 1 2 3 4 5", "a row, a column");
+  refused("pick -1 0", "a row, a column");
+  refused("show", "wrong or all");
+  refused("zoom", "in, out or fit");
+  refused("theme pink", "light or dark");
+  refused("export", "file's name");
+  refused("undo everything", "takes no arguments");
+}
+
+TEST_F(Commands, ChoicesForOneLayoutDoNotOutliveIt) {
+  must("open preset 9x32");
+  must("colour offset");
+  must("isolate tile 3");
+  must("pick 1 1");
+  must("open layout (8,8):(8,1)");
+  EXPECT_FALSE(session.choices.colour);
+  EXPECT_FALSE(session.choices.selected);
+  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+}
+
+TEST_F(Commands, BackUndoesIsolationThenSelection) {
+  must("open preset 9x32");
+  must("pick 1 1");
+  must("isolate tile 3");
+  must("back");
+  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+  EXPECT_TRUE(session.choices.selected);
+  must("back");
+  EXPECT_FALSE(session.choices.selected);
+}
+
+TEST_F(Commands, AKernelListsItsLayoutsAndEachOpensInTheLayoutView) {
+  must("open add --m 6");
+  EXPECT_EQ(session.choices.view, ViewName::matrices);
+  EXPECT_EQ(session.field, "add --m 6");
+  std::vector<std::string> layouts;
+  for (const OutlineSection& section : outline(session, workshop)) {
+    for (const OutlineItem& item : section.items) {
+      if (item.level == 1 && item.command.rfind("open layout", 0) == 0)
+        layouts.push_back(item.command);
+    }
+  }
+  ASSERT_EQ(layouts.size(), 2u);
+  for (const std::string& command : layouts) {
+    must(command);
+    EXPECT_EQ(session.choices.view, ViewName::layout);
+    EXPECT_EQ(session.choices.layout_origin, "add");
+    EXPECT_TRUE(session.choices.kernel) << "the kernel stays open";
+  }
+}
+
+TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
+  workshop.wrong = {11};  // row 1, column 3 of 4 x 8
+  must("open add");
+  must("run");
+  EXPECT_EQ(session.choices.view, ViewName::diff);
+  ASSERT_TRUE(session.choices.diff);
+  EXPECT_EQ(session.choices.diff->wrong_count(), 1);
+  EXPECT_TRUE(session.message.failed);
+  EXPECT_NE(session.message.text.find("1 of 32 elements differ"), std::string::npos);
+  must("pick 1 3");
+  const Lines lines = diff_choice(session, true).provenance;
+  const auto value = [&](std::string_view name) {
+    for (const auto& [key, text] : lines) {
+      if (key == name) return text;
+    }
+    return std::string("missing");
+  };
+  EXPECT_EQ(value("block"), "(0,0,0)");
+  EXPECT_EQ(value("lane"), "11");
+  EXPECT_EQ(value("source"), "kernels/add.cu:42");
+  EXPECT_EQ(value("from A"), "11");
+  EXPECT_EQ(value("from B"), "11");
+}
+
+TEST_F(Commands, ARunCanBeStoppedAndSaysSo) {
+  workshop.slow = true;
+  must("open add");
+  must("run");
+  EXPECT_TRUE(session.running);
+  const Strip during = strip(session, workshop);
+  ASSERT_TRUE(during.share);
+  EXPECT_DOUBLE_EQ(*during.share, 0.3);
+  EXPECT_FALSE(take_result(session, workshop));
+  must("cancel");
+  EXPECT_TRUE(take_result(session, workshop));
+  EXPECT_FALSE(session.running);
+  EXPECT_NE(session.message.text.find("stopped"), std::string::npos);
+  EXPECT_TRUE(session.choices.matrices) << "what was computed so far is shown";
+}
+
+TEST_F(Commands, AFaultIsSaidInTheDiffViewWithAWayOut) {
+  workshop.faults = true;
+  must("open add");
+  must("run");
+  must("select diff");
+  const auto empty = emptiness(session);
+  ASSERT_TRUE(empty);
+  EXPECT_NE(empty->sentence.find("behind the end of A"), std::string::npos);
+  EXPECT_EQ(empty->command, "select matrices");
+  must(empty->command);
+  EXPECT_FALSE(emptiness(session));
+}
+
+TEST_F(Commands, EmptyViewsOfferTheCommandThatFillsThem) {
+  for (const char* view : {"select layout", "select matrices", "select diff"}) {
+    session = {};
+    must(view);
+    const auto empty = emptiness(session);
+    ASSERT_TRUE(empty) << view;
+    if (empty->command == "open elementwise_add") continue;  // not in this workshop
+    must(empty->command);
+    EXPECT_FALSE(emptiness(session)) << view;
+  }
+}
+
+TEST_F(Commands, UndoAndRedoGoThroughTheSameStates) {
+  const std::vector<std::string> lines = {"open preset 9x32",
+                                          "colour offset",
+                                          "isolate tile 3",
+                                          "pick 2 5",
+                                          "label coordinates",
+                                          "open add",
+                                          "run",
+                                          "pick 1 1",
+                                          "show wrong",
+                                          "select layout",
+                                          "theme dark",
+                                          "open layout (8,8):(8,1)"};
+  std::vector<Choices> states = {session.choices};
+  for (const std::string& line : lines) {
+    must(line);
+    states.push_back(session.choices);
+  }
+  for (std::size_t i = states.size() - 1; i-- > 0;) {
+    must("undo");
+    EXPECT_TRUE(session.choices == states[i]) << "before `" << lines[i] << "`";
+  }
+  refused("undo", "nothing to undo");
+  for (std::size_t i = 1; i < states.size(); ++i) {
+    must("redo");
+    EXPECT_TRUE(session.choices == states[i]) << "after `" << lines[i - 1] << "`";
+  }
+  refused("redo", "nothing to redo");
+}
+
+TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
+  const std::vector<std::string> lines = {"open preset 9x32",
+                                          "open preset Volta",
+                                          "open layout (4,8):(8,1)",
+                                          "open add",
+                                          "run",
+                                          "colour offset",
+                                          "colour thread",
+                                          "isolate tile 1",
+                                          "pick 1 1",
+                                          "pick nothing",
+                                          "select diff",
+                                          "select layout",
+                                          "select matrices",
+                                          "theme dark",
+                                          "theme light",
+                                          "back",
+                                          "label coordinates",
+                                          "label contents",
+                                          "show wrong"};
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    session = {};
+    for (int i = 0; i < 40; ++i) (void)act(lines[random() % lines.size()]);
+    const Choices last = session.choices;
+    std::size_t steps = 0;
+    while (!session.past.empty()) {
+      must("undo");
+      ++steps;
+    }
+    EXPECT_TRUE(session.choices == Choices{});
+    while (steps-- > 0) must("redo");
+    EXPECT_TRUE(session.choices == last);
+  }
+}
+
+TEST_F(Commands, ANewChoiceForgetsWhatWasUndone) {
+  must("open preset 9x32");
+  must("colour offset");
+  must("undo");
+  must("colour bank");
+  refused("redo", "nothing to redo");
+}
+
+TEST_F(Commands, TypingShowsEachValueAndIsOneStep) {
+  must("open preset 9x32");
+  const std::string text = "(8,8):(8,1)";
+  for (std::size_t i = 1; i <= text.size(); ++i) type_field(session, workshop, text.substr(0, i));
+  EXPECT_FALSE(session.problem);
+  EXPECT_EQ(session.field, text);
+  EXPECT_EQ(session.choices.layout_text, text);
+  must("undo");
+  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
+  EXPECT_EQ(session.field, "preset 9x32");
+}
+
+TEST_F(Commands, AProblemStandsUnderItsPlaceAndTheViewStays) {
+  must("open layout (8,8):(8,1)");
+  type_field(session, workshop, "complement((4,4):(1,3), 24)");
+  ASSERT_TRUE(session.problem);
+  EXPECT_EQ(session.problem->begin, 11u);
+  EXPECT_EQ(session.problem->end, 22u);
+  EXPECT_FALSE(session.problem->sentence.empty());
+  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
+  type_field(session, workshop, "complement((4,4):(1,4), 32)");
+  EXPECT_FALSE(session.problem);
+}
+
+TEST_F(Commands, EnterOpensAKernelByNameAndTypingItIsNoError) {
+  must("open preset 9x32");
+  type_field(session, workshop, "add --m 5");
+  EXPECT_FALSE(session.problem);
+  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
+  ASSERT_TRUE(enter_field(session, workshop).ok());
+  ASSERT_TRUE(session.choices.kernel);
+  EXPECT_EQ(session.choices.kernel->sizes[0].value, 5);
+  type_field(session, workshop, "preset Volta");
+  ASSERT_TRUE(enter_field(session, workshop).ok());
+  EXPECT_EQ(session.choices.layout->kind(), LayoutView::Kind::thread_value);
+}
+
+TEST_F(Commands, ExportPaintsTheOpenViewOrSaysThatThereIsNone) {
+  refused("export a.svg", "No layout is open");
+  must("open preset 9x32");
+  must("export a.svg");
+  must("open add");
+  must("export 'b c.png'");
+  EXPECT_EQ(workshop.exported, (std::vector<std::string>{"a.svg", "b c.png"}));
+}
+
+TEST_F(Commands, DescribeSaysEveryPanelAndIsTheSameForTheSameState) {
+  workshop.wrong = {5};
+  session.show_times = false;
+  for (const char* line : {"open preset 9x32", "pick 2 3", "open add", "run", "pick 0 5"}) {
+    must(line);
+    const Json one = describe(session, workshop, picture(session, {1000, 640}));
+    const Json two = describe(session, workshop, picture(session, {1000, 640}));
+    EXPECT_EQ(one.dump(), two.dump());
+    for (const char* part :
+         {"field", "view", "outline", "picture", "inspector", "strip", "status"}) {
+      EXPECT_TRUE(one.contains(part)) << part << " after " << line;
+    }
+  }
+  const std::string text = describe(session, workshop, picture(session, {1000, 640})).dump();
+  EXPECT_NE(text.find("kernels/add.cu:42"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,141 @@
+// A workshop without a simulator, a catalog or a disk: one kernel, `add`, whose runs end when the
+// test says so and whose result is wrong in the elements that the test chooses.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "viz/scene/result_view.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope::test {
+
+class FakeWorkshop : public Workshop {
+ public:
+  std::set<std::int64_t> wrong;  // elements of C that are off by one
+  bool faults = false;           // the next run does
+  bool slow = false;             // runs go on until finish() or cancel()
+  int starts = 0, cancels = 0;
+  std::vector<std::string> exported;  // the names of the files
+
+  void finish() { finished_ = true; }
+
+  std::vector<KernelName> kernels() const override { return {{"add", "C = A + B"}}; }
+
+  Outcome<KernelCard> kernel(std::string_view name, const KernelOptions& options) override {
+    if (name != "add") {
+      return Error{ErrorKind::unknown, "There is no kernel `" + std::string(name) + "`.", ""};
+    }
+    KernelCard card;
+    card.name = "add";
+    card.help = "C = A + B";
+    card.source = "kernels/add.cu";
+    card.launch = "1 block of 32 threads";
+    card.sizes = {{"m", 4}, {"n", 8}};
+    for (const auto& option : options) {
+      const auto size =
+          std::find_if(card.sizes.begin(), card.sizes.end(),
+                       [&](const KernelCard::Size& s) { return s.name == option.first; });
+      if (size == card.sizes.end()) {
+        return Error{ErrorKind::usage, "add has no option --" + option.first + ".", ""};
+      }
+      size->value = std::stoll(option.second);
+    }
+    for (const char* tensor : {"A", "B"}) {
+      card.tensors.push_back({tensor, "f32", "random, seed 0", counting(card, 1)});
+    }
+    card.tensors.push_back({"C", "f32", "written by the kernel", nullptr});
+    card.layouts = {{"matrix", "(4,8):(8,1)", "row-major"},
+                    {"tiles", "zipped_divide((4,8):(8,1), <2,4>)", "one column a block"}};
+    return card;
+  }
+
+  std::optional<Error> start(const KernelCard& kernel, const KernelOptions&) override {
+    ++starts;
+    running_ = kernel;
+    finished_ = !slow;
+    cancelled_ = false;
+    return {};
+  }
+  RunProgress progress() const override {
+    if (!running_) return {};
+    return {finished_ ? RunProgress::State::finished : RunProgress::State::running, 3, 10, 1234,
+            0.5};
+  }
+  void cancel() override {
+    ++cancels;
+    cancelled_ = finished_ = true;
+  }
+  void wait() override { finished_ = true; }
+
+  std::optional<Outcome<FinishedRun>> take_result() override {
+    if (!running_ || !finished_) return {};
+    auto result = std::make_shared<RunResult>();
+    result->kernel = *running_;
+    running_.reset();
+    result->progress = {RunProgress::State::finished, 10, 10, 4321, 0.5};
+    const auto want = counting(result->kernel, 2);
+    auto got = std::make_shared<Buffer>(*want);
+    for (std::int64_t element : wrong) add_one(*got, element);
+    result->matrices = {{"A", counting(result->kernel, 1)},
+                        {"B", counting(result->kernel, 1)},
+                        {"C", got},
+                        {"reference", want}};
+    result->output = 2;
+    result->reference = 3;
+    result->elementwise_inputs = {0, 1};
+    result->writer = [](std::int64_t element) {
+      Site site;
+      site.source = "kernels/add.cu";
+      site.source_line = 42;
+      site.lane = static_cast<std::uint32_t>(element % 32);
+      return std::optional<Site>(site);
+    };
+    if (cancelled_) {
+      result->end = RunResult::End::cancelled;
+    } else if (faults) {
+      result->end = RunResult::End::fault;
+      Report report;
+      report.kind = "out_of_bounds";
+      report.sentence = "A load of 4 bytes lies 4 bytes behind the end of A.";
+      result->reports.push_back(report);
+    } else {
+      result->diff = *diff(*got, *want, {});
+    }
+    return Outcome<FinishedRun>(finished(std::move(result)));
+  }
+
+  std::optional<Error> export_picture(const Scene& scene, const std::string& path) override {
+    if (scene.items.empty()) return Error{ErrorKind::usage, "Nothing is drawn.", ""};
+    exported.push_back(path);
+    return {};
+  }
+
+ private:
+  // f32 m x n with 0, step, 2 step...
+  static std::shared_ptr<Buffer> counting(const KernelCard& card, float step) {
+    auto buffer = std::make_shared<Buffer>();
+    buffer->shape = {card.sizes[0].value, card.sizes[1].value};
+    buffer->bytes.resize(static_cast<std::size_t>(buffer->elements()) * 4);
+    for (std::int64_t i = 0; i < buffer->elements(); ++i) {
+      const float value = static_cast<float>(i) * step;
+      std::memcpy(buffer->bytes.data() + i * 4, &value, 4);
+    }
+    return buffer;
+  }
+  static void add_one(Buffer& buffer, std::int64_t element) {
+    float value = 0;
+    std::memcpy(&value, buffer.bytes.data() + element * 4, 4);
+    value += 1;
+    std::memcpy(buffer.bytes.data() + element * 4, &value, 4);
+  }
+
+  std::optional<KernelCard> running_;
+  bool finished_ = false, cancelled_ = false;
+};
+
+}  // namespace tilescope::test
