@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "viz/scene/describe.h"
 #include "viz/scene/palette.h"
@@ -226,6 +227,25 @@ TEST(Detail, ARasterIsMadeOnceAChange) {
   EXPECT_EQ(versions(choice), lit);
   choice.hover.reset();
   EXPECT_EQ(versions(choice), first);
+}
+
+TEST(Detail, ALegendIsNoNewTextureEachFrame) {
+  const Outcome<LayoutView> view = open_preset(presets()[2]);
+  ASSERT_TRUE(view.ok());
+  RasterStore store;
+  const auto versions = [&] {
+    std::vector<std::uint64_t> out;
+    for (const Item& item :
+         build_scene(*view, {}, light_theme(), arrange(*view, {}), &store).items) {
+      const Raster* raster = std::get_if<Raster>(&item);
+      if (raster != nullptr) out.push_back(raster->image->version);
+    }
+    return out;
+  };
+  const auto first = versions();
+  EXPECT_EQ(first.size(), 5u);  // the grid, and a ramp for each of four warps
+  EXPECT_EQ(std::set<std::uint64_t>(first.begin(), first.end()).size(), 5u);
+  EXPECT_EQ(versions(), first);
 }
 
 TEST(Hit, TheCellUnderAPointIsTheOneDrawnThere) {

@@ -272,15 +272,10 @@ void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame, con
     x += width + gap;
   };
   const auto swatch = [&](double width, std::vector<Rgba> colours) {
-    auto image = std::make_shared<Image>();
-    image->columns = static_cast<int>(colours.size());
-    image->rows = 1;
-    image->rgba = std::move(colours);
-    image->version = new_image_version();
     Rectangle edge;
     edge.box = {x, y - 7, width, 14};
     edge.stroke = {Role::line, 1, false};
-    scene.add(Raster{edge.box, image});
+    scene.add(Raster{edge.box, ramp_image(std::move(colours))});
     scene.add(edge);
     x += width + inside;
   };

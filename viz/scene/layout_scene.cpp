@@ -252,12 +252,7 @@ void draw_swatch(const Drawing& d, Box box, const std::vector<Rgba>& colours) {
   if (colours.size() == 1) {
     edge.fill = Ink(colours[0]);
   } else {
-    auto image = std::make_shared<Image>();
-    image->columns = static_cast<int>(colours.size());
-    image->rows = 1;
-    image->rgba = colours;
-    image->version = new_image_version();
-    d.scene.add(Raster{box, image});
+    d.scene.add(Raster{box, ramp_image(colours)});
   }
   d.scene.add(edge);
 }

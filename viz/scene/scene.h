@@ -107,5 +107,7 @@ void draw_title(Scene& scene, const std::string& title, Point at);
 
 // A version that no other image of this process have.
 std::uint64_t new_image_version();
+// One row of colours, for a legend. Equal colours have equal versions, whenever they are made.
+std::shared_ptr<const Image> ramp_image(std::vector<Rgba> colours);
 
 }  // namespace tilescope
