@@ -84,7 +84,13 @@ Operand Decoder::constant(Type type, std::uint64_t bits) {
 bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& out) {
   const Class kind = class_of(type);
   std::uint64_t bits = w.bits;
-  if (kind == Class::predicate) return fail(s, "a number stands where a predicate is wanted");
+  if (kind == Class::predicate) {  // 0 is false, anything else true: the always-true predicate
+    out.kind = Operand::Kind::predicate;
+    out.type = type;
+    out.index = no_register;
+    out.negated = w.bits == 0;
+    return true;
+  }
   if (w.floating && kind == Class::floating && bits_of(type) == 32) {
     double wide = 0;
     std::memcpy(&wide, &w.bits, sizeof wide);
@@ -179,6 +185,14 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
   for (const Written& part : parts) {
     if (part.kind == Written::Kind::vector) return fail(s, "a vector stands inside a vector");
     if (!operand(s, rule, type, part, elements.emplace_back())) return false;
+  }
+  // Handlers take all of a vector's registers to be as wide as each other.
+  int width = 0;
+  for (const Operand& element : elements) {
+    if (element.kind != Operand::Kind::reg) continue;
+    const int bits = register_bits(program_.registers[element.index].type);
+    if (width && bits != width) return fail(s, "the registers of a vector have different widths");
+    width = bits;
   }
   out.index = static_cast<std::uint32_t>(program_.elements.size());
   program_.elements.insert(program_.elements.end(), elements.begin(), elements.end());

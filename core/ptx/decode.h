@@ -24,12 +24,14 @@ class Decoder {
     std::uint32_t index = 0;    // register, label's instruction, special
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
+    bool dynamic = false;  // dynamic shared memory: placed behind everything static
   };
   using Names = std::unordered_map<std::string_view, Meaning>;
 
   // names (names.cpp)
   bool declare_variables();
   bool place(const Variable& variable, Names& names);
+  static void move_to(std::uint64_t dynamic, Meaning& meaning);
   void declare_registers();
   bool declare_labels();
   Meaning look_up(std::string_view name, std::uint32_t scope) const;
@@ -49,8 +51,6 @@ class Decoder {
               Operand& out);
   bool label(const Statement& s, const Written& w, Operand& out);
   Operand constant(Type type, std::uint64_t bits);
-  void note_store(const Instruction& instruction);
-
   bool fail(const Statement& s, std::string_view what);
   bool refuse(std::uint32_t line, std::string sentence);
 
@@ -62,7 +62,6 @@ class Decoder {
   std::vector<std::unordered_map<std::string_view, const Registers*>> ranges_;
   std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;  // (bits, width) -> place
   std::map<Special, std::uint32_t> specials_;                         // -> register
-  std::vector<std::uint32_t> pc_of_statement_;
 };
 
 }  // namespace tilescope::ptx

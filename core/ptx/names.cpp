@@ -81,7 +81,7 @@ int bits_of(Special s) {
 
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
-  Meaning meaning{Meaning::Kind::memory, 0, 0, variable.space};
+  Meaning meaning{Meaning::Kind::memory, 0, 0, variable.space, false};
   Placed placed{variable, 0};
   switch (variable.space) {
     case Space::shared:
@@ -89,7 +89,7 @@ bool Decoder::place(const Variable& variable, Names& names) {
         program_.wants_dynamic_shared = true;
         program_.dynamic_shared_align = std::max(program_.dynamic_shared_align, variable.align);
         program_.shared.push_back(placed);  // its address follows when the static ones are placed
-        meaning.index = static_cast<std::uint32_t>(program_.shared.size());
+        meaning.dynamic = true;
         names[variable.name] = meaning;
         return true;
       }
@@ -137,6 +137,10 @@ bool Decoder::place(const Variable& variable, Names& names) {
   return true;
 }
 
+void Decoder::move_to(std::uint64_t dynamic, Meaning& meaning) {
+  if (meaning.dynamic) meaning.address = dynamic;
+}
+
 bool Decoder::declare_variables() {
   std::unordered_set<std::string_view> mentioned;
   for (const Statement& s : body_.statements) mention(s.operands, mentioned);
@@ -146,7 +150,8 @@ bool Decoder::declare_variables() {
     if (!place(variable, module_names_)) return false;
   }
   for (const Parameter& parameter : program_.entry.parameters) {
-    module_names_[parameter.name] = {Meaning::Kind::memory, 0, parameter.offset, Space::param};
+    module_names_[parameter.name] = {Meaning::Kind::memory, 0, parameter.offset, Space::param,
+                                     false};
   }
   scope_names_.resize(body_.scopes.size());
   for (std::size_t i = 0; i < body_.scopes.size(); ++i) {
@@ -158,21 +163,9 @@ bool Decoder::declare_variables() {
   for (Placed& p : program_.shared) {
     if (p.variable.bytes == 0) p.address = dynamic;
   }
-  for (auto* names : {&module_names_}) {
-    for (auto& [name, meaning] : *names) {
-      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared &&
-          meaning.index) {
-        meaning.address = dynamic;
-      }
-    }
-  }
+  for (auto& [name, meaning] : module_names_) move_to(dynamic, meaning);
   for (Names& names : scope_names_) {
-    for (auto& [name, meaning] : names) {
-      if (meaning.kind == Meaning::Kind::memory && meaning.space == Space::shared &&
-          meaning.index) {
-        meaning.address = dynamic;
-      }
-    }
+    for (auto& [name, meaning] : names) move_to(dynamic, meaning);
   }
   return true;
 }
@@ -190,7 +183,7 @@ void Decoder::declare_registers() {
       if (declared.numbered) {
         ranges_[i][declared.name] = &declared;
       } else {
-        scope_names_[i][declared.name] = {Meaning::Kind::reg, declared.first, 0, Space::reg};
+        scope_names_[i][declared.name] = {Meaning::Kind::reg, declared.first, 0, Space::reg, false};
       }
     }
   }
@@ -208,7 +201,7 @@ bool Decoder::declare_labels() {
     if (meaning.kind != Meaning::Kind::nothing) {
       return refuse(s.line, fmt::format("{} is declared twice in the same braces", s.text));
     }
-    meaning = {Meaning::Kind::label, pc, 0, Space::generic};
+    meaning = {Meaning::Kind::label, pc, 0, Space::generic, false};
   }
   return true;
 }
@@ -222,7 +215,7 @@ Decoder::Meaning Decoder::numbered(std::string_view name, std::uint32_t scope) c
   for (char c : name.substr(cut)) number = number * 10 + static_cast<std::uint32_t>(c - '0');
   const auto range = ranges_[scope].find(name.substr(0, cut));
   if (range == ranges_[scope].end() || number >= range->second->count) return {};
-  return {Meaning::Kind::reg, range->second->first + number, 0, Space::reg};
+  return {Meaning::Kind::reg, range->second->first + number, 0, Space::reg, false};
 }
 
 Decoder::Meaning Decoder::look_up(std::string_view name, std::uint32_t scope) const {
@@ -238,7 +231,8 @@ Decoder::Meaning Decoder::look_up(std::string_view name, std::uint32_t scope) co
   }
   for (const SpecialRow& row : special_rows) {
     if (row.name == name) {
-      return {Meaning::Kind::special, static_cast<std::uint32_t>(row.special), 0, Space::reg};
+      return {Meaning::Kind::special, static_cast<std::uint32_t>(row.special), 0, Space::reg,
+              false};
     }
   }
   return {};

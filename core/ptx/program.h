@@ -71,7 +71,7 @@ struct Operand {
     none,       // left out
     sink,       // written and forgotten: `_`
     reg,        // index: the register
-    predicate,  // index: the register, whose place is a mask
+    predicate,  // index: the register, whose place is a mask; no_register: always true
     constant,   // value; index: its place among the program's constants
     special,    // index: a dynamic Special
     vector,     // index, count: elements in Program::elements

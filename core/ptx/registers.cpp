@@ -28,8 +28,9 @@ struct Span {
 };
 
 bool is_register(const Operand& o) {
+  if (o.index == no_register) return false;
   return o.kind == Operand::Kind::reg || o.kind == Operand::Kind::predicate ||
-         (o.kind == Operand::Kind::address && o.index != no_register);
+         o.kind == Operand::Kind::address;
 }
 
 class Lives {

@@ -27,7 +27,8 @@ bool has_avx2() {
 
 class Binder {
  public:
-  Binder(const ptx::Program& program, Bound& out) : program_(program), out_(out) {
+  Binder(const ptx::Program& program, Bound& out, bool fast)
+      : program_(program), out_(out), fast_(fast) {
     out_.constants = program.constants;
   }
 
@@ -56,42 +57,42 @@ class Binder {
 
  private:
   Handler handler(const Instruction& i) const {
-    const bool fast = has_avx2();
     switch (i.unit) {
-#ifdef TILESCOPE_HAS_AVX2
-      case Unit::integer:
-        return fast ? avx2::integer_handler(i) : base::integer_handler(i);
-      case Unit::floating:
-        return fast ? avx2::floating_handler(i) : base::floating_handler(i);
-      case Unit::convert:
-        return fast ? avx2::convert_handler(program_, i) : base::convert_handler(program_, i);
-      case Unit::move:
-        return fast ? avx2::move_handler(program_, i) : base::move_handler(program_, i);
-      case Unit::memory:
-        if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
-        return fast ? avx2::memory_handler(program_, i) : base::memory_handler(program_, i);
-#else
-      case Unit::integer:
-        return base::integer_handler(i);
-      case Unit::floating:
-        return base::floating_handler(i);
-      case Unit::convert:
-        return base::convert_handler(program_, i);
-      case Unit::move:
-        return base::move_handler(program_, i);
-      case Unit::memory:
-        if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
-        return base::memory_handler(program_, i);
-#endif
       case Unit::control:
         return control_handler(i);
       case Unit::barrier:
         return barrier_handler(i);
       case Unit::warp:
         return warp_handler(i);
+      default:
+        break;
     }
-    (void)fast;
-    return nullptr;
+    if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
+#ifdef TILESCOPE_HAS_AVX2
+    if (fast_)
+      return lane_handler<avx2::integer_handler, avx2::floating_handler, avx2::convert_handler,
+                          avx2::move_handler, avx2::memory_handler>(i);
+#endif
+    return lane_handler<base::integer_handler, base::floating_handler, base::convert_handler,
+                        base::move_handler, base::memory_handler>(i);
+  }
+
+  template <auto integer, auto floating, auto convert, auto move, auto memory>
+  Handler lane_handler(const Instruction& i) const {
+    switch (i.unit) {
+      case Unit::integer:
+        return integer(i);
+      case Unit::floating:
+        return floating(i);
+      case Unit::convert:
+        return convert(program_, i);
+      case Unit::move:
+        return move(program_, i);
+      case Unit::memory:
+        return memory(program_, i);
+      default:
+        return nullptr;
+    }
   }
 
   // A value that 32 lanes of 64 bits read.
@@ -273,14 +274,15 @@ class Binder {
 
   const ptx::Program& program_;
   Bound& out_;
+  bool fast_;
 };
 
 }  // namespace
 
-Outcome<Bound> bind(const ptx::Program& program) {
+Outcome<Bound> bind(const ptx::Program& program, bool plain) {
   Bound bound;
   Error error;
-  if (!Binder(program, bound).run(error)) return error;
+  if (!Binder(program, bound, !plain && has_avx2()).run(error)) return error;
   return bound;
 }
 

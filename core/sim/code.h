@@ -85,7 +85,8 @@ struct Bound {
   std::vector<std::byte> constants;
 };
 
-// Chooses the handlers. An Error names the line of an instruction that has none.
-Outcome<Bound> bind(const ptx::Program& program);
+// Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
+// the line of an instruction that has none.
+Outcome<Bound> bind(const ptx::Program& program, bool plain = false);
 
 }  // namespace tilescope::sim

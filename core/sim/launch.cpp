@@ -231,7 +231,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   if (!entry.ok()) return entry.error();
   Outcome<ptx::Program> program = ptx::decode(shared, **entry);
   if (!program.ok()) return program.error();
-  Outcome<Bound> bound = bind(*program);
+  Outcome<Bound> bound = bind(*program, options.plain_handlers);
   if (!bound.ok()) return bound.error();
   Machine m;
   m.image_ = std::make_shared<const Image>(Image{std::move(*program), std::move(*bound)});

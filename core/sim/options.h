@@ -14,6 +14,9 @@ struct Options {
   std::uint32_t block_turn = 1u << 20;
   // Instructions that one split of a warp may run while others of its warp could.
   std::uint32_t split_turn = 1024;
+  // Use the handlers that every processor can run, even where there are faster ones; the results
+  // are the same bits, which is what the tests use this for.
+  bool plain_handlers = false;
   // Shared memory that a block may have, and blocks that a machine has processors for.
   std::uint32_t shared_limit = 232448;  // 227 KiB: compute capability 9.0 and 10.0
   std::uint32_t processors = 148;

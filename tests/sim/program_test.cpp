@@ -24,7 +24,8 @@ std::vector<std::string> programs() {
   return out;
 }
 
-class Program : public testing::TestWithParam<std::string> {};
+// A program, and whether it runs on the handlers for any processor.
+class Program : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 void compare(const Buffer& buffer, const test::Expectation& expected) {
   const std::size_t width = bytes_of(buffer.dtype);
@@ -44,10 +45,12 @@ void compare(const Buffer& buffer, const test::Expectation& expected) {
 
 TEST_P(Program, DoesWhatItsTextSays) {
   test::SimProgram p =
-      test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + GetParam());
+      test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + std::get<0>(GetParam()));
   ASSERT_EQ(p.mistake, "");
   ASSERT_FALSE(p.memory.empty() && p.fault.empty() && p.error.empty()) << "it expects nothing";
-  sim::SimDevice device;
+  sim::Options options;
+  options.plain_handlers = std::get<1>(GetParam());
+  sim::SimDevice device(options);
   Outcome<std::unique_ptr<Execution>> run = device.start(p.job);
   if (!p.error.empty()) {
     ASSERT_FALSE(run.ok()) << "it should have been refused";
@@ -90,13 +93,17 @@ TEST_P(Program, DoesWhatItsTextSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Program, testing::ValuesIn(programs()), [](const auto& test) {
-  std::string name = test.param.substr(0, test.param.size() - 4);
+std::string label(const testing::TestParamInfo<Program::ParamType>& test) {
+  const std::string& file = std::get<0>(test.param);
+  std::string name = file.substr(0, file.size() - 4);
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   }
-  return name;
-});
+  return name + (std::get<1>(test.param) ? "_plain" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Program,
+                         testing::Combine(testing::ValuesIn(programs()), testing::Bool()), label);
 
 }  // namespace
 }  // namespace tilescope

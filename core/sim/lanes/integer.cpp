@@ -104,8 +104,8 @@ struct MadHiSat {
   static s32 apply(s32 a, s32 b, s32 c) { return saturated(s64{MulHi<s32>::apply(a, b)} + c); }
 };
 
-// By zero: "unspecified, machine-specific" (9.7.1.8, 9.7.1.9). An H200 answers all ones, for quotient
-// and remainder, in every width and sign. The smallest number by -1 wraps.
+// By zero: "unspecified, machine-specific" (9.7.1.8, 9.7.1.9). An H200 answers all ones, for
+// quotient and remainder, in every width and sign. The smallest number by -1 wraps.
 template <class T>
 struct Div {
   static T apply(T a, T b) {

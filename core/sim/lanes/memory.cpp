@@ -154,7 +154,6 @@ template <class T, class R>
 inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
   const std::byte* data = g.region->data() + skip;
   if (g.run && std::is_same_v<T, R> && skip == 0) {
-    // Reached for vectors too, but then their lanes lie `bytes` apart: see load().
     std::memcpy(d, data + g.offset[0], 32 * sizeof(T));
     return;
   }
@@ -186,7 +185,7 @@ Flow load(Core& x, const Code& c, Mask m) {
       return refuse_access(x, c, Access::load, bad, address[bad], bytes);
     }
     const bool all = g.mask == ~Mask{0};
-    if (c.count != 1) g.run = false;
+    if (c.count != 1) g.run = false;  // side by side lie the vectors, not their elements
     for (std::uint32_t k = 0; k < c.count; ++k) {
       const Reference d = x.elements[c.target + k];
       if (d == nothing) continue;
