@@ -1,13 +1,22 @@
 #include "viz/scene/colour.h"
 
+#include <array>
 #include <cmath>
 
 namespace tilescope {
 namespace {
 
+// A channel as light; a table, because every label of a large grid asks.
 double linear(std::uint8_t channel) {
-  const double c = channel / 255.0;
-  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  static const std::array<double, 256> table = [] {
+    std::array<double, 256> t{};
+    for (std::size_t i = 0; i < t.size(); ++i) {
+      const double c = static_cast<double>(i) / 255;
+      t[i] = c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    }
+    return t;
+  }();
+  return table[channel];
 }
 
 std::uint8_t blend(std::uint8_t a, std::uint8_t b, double share) {
@@ -49,8 +58,9 @@ std::string hex_of(Rgba colour) {
 }
 
 Rgba text_on(Rgba background) {
-  const Rgba black = rgb(0x000000), white = rgb(0xffffff);
-  return contrast(black, background) >= contrast(white, background) ? black : white;
+  // (L + 0.05) / 0.05 against 1.05 / (L + 0.05).
+  const double light = luminance(background) + 0.05;
+  return light * light >= 1.05 * 0.05 ? rgb(0x000000) : rgb(0xffffff);
 }
 
 }  // namespace tilescope

@@ -4,11 +4,11 @@
 //     Scene scene = build_scene(view, choice, theme, frame);
 //     std::optional<Cell> cell = cell_at(view, frame, pointer);
 //
-// Level of detail: a grid is one raster at any zoom (a pixel a cell, or coarser where more than a
-// few million cells are seen); lines between cells appear from 6 px a cell; labels appear when they
-// fit and vanish before they crowd; where cells are too small for labels but one owner's block of
-// cells is large enough, the block is labelled once. Indices on the margins keep at the edge of the
-// picture while the grid is moved under them.
+// Level of detail: a grid is one raster at any zoom, a pixel a cell; where a pixel of the screen
+// stands for several cells it is their mean. Lines between cells appear from 6 px a cell; labels
+// appear when they fit and vanish before they crowd; where cells are too small for labels but one
+// owner's block of cells is large enough, the block is labelled once. Indices on the margins keep
+// at the edge of the picture while the grid is moved under them.
 #pragma once
 
 #include <memory>
