@@ -54,7 +54,8 @@ std::vector<FieldWords> fields() {
                              {Field::uni, "uni"},
                              {Field::sync, "sync"},
                              {Field::aligned, "aligned"},
-                             {Field::cta, "cta"}}) {
+                             {Field::cta, "cta"},
+                             {Field::warp, "warp"}}) {
     set(field, name, {name});
   }
   return out;

@@ -40,155 +40,59 @@ enum class Unit : std::uint8_t {
 };
 std::string_view name_of(Unit unit);
 
+// clang-format off
 enum class Op : std::uint8_t {
   // integer
-  add,
-  sub,
-  mul,
-  mad,
-  div,
-  rem,
-  abs,
-  neg,
-  min,
-  max,
-  popc,
-  clz,
-  brev,
-  bfind,
-  bfe,
-  bfi,
-  and_,
-  or_,
-  xor_,
-  not_,
-  shl,
-  shr,
-  setp,
-  selp,
+  add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
+  and_, or_, xor_, not_, shl, shr, setp, selp,
   // floating only
-  fma,
-  rcp,
-  sqrt,
-  rsqrt,
-  ex2,
-  lg2,
-  sin,
-  cos,
+  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos,
   // moves
-  mov,
-  cvt,
-  cvta,
+  mov, cvt, cvta,
   // memory
-  ld,
-  ldu,
-  st,
-  atom,
-  red,
+  ld, ldu, st, atom, red,
   // control
-  bra,
-  ret,
-  exit,
-  trap,
+  bra, ret, exit, trap,
   // barriers and fences
-  bar,
-  barrier,
-  membar,
-  fence,
+  bar, barrier, membar, fence,
   // across lanes
-  shfl,
-  vote,
-  activemask,
+  shfl, vote, activemask,
   count_
 };
+// clang-format on
 
 // What a modifier says. A field of an instruction is 0 when it is absent, else 1 + the number of
 // its word in words_of(field).
+// clang-format off
 enum class Field : std::uint8_t {
-  type,
-  type2,
-  round,
-  integral,
-  ftz,
-  sat,
-  approx,
-  compare,
-  logic,
-  half,
-  shiftamt,
-  space,
-  space2,
-  to,
-  weak,
-  order,
-  scope,
-  cache,
-  evict,
-  prefetch,
-  vector,
-  nc,
-  operation,
-  uni,
-  sync,
-  aligned,
-  cta,
+  type, type2, round, integral, ftz, sat, approx, compare, logic, half, shiftamt,
+  space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
+  operation, uni, sync, aligned, cta, warp,
   count_
 };
+// clang-format on
 constexpr std::size_t field_count = static_cast<std::size_t>(Field::count_);
 const std::vector<std::string_view>& words_of(Field field);
 std::string_view name_of(Field field);
 
 enum class Round : std::uint8_t { none, rn, rz, rm, rp };
+// clang-format off
 enum class Compare : std::uint8_t {
-  none,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  lo,
-  ls,
-  hi,
-  hs,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan
+  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
 };
+// clang-format on
 enum class Logic : std::uint8_t { none, and_, or_, xor_ };
 enum class Half : std::uint8_t { none, lo, hi, wide };
 enum class Approx : std::uint8_t { none, approx, full };
+// clang-format off
 enum class Operation : std::uint8_t {
-  none,
-  add,
-  inc,
-  dec,
-  min,
-  max,
-  and_,
-  or_,
-  xor_,
-  exch,
-  cas,  // atom, red
-  sync,
-  arrive,  // bar, barrier
-  up,
-  down,
-  bfly,
-  idx,  // shfl
-  all,
-  any,
-  uni,
-  ballot,  // vote
-  gl,
-  cta,
-  sys,  // membar
+  none, add, inc, dec, min, max, and_, or_, xor_, exch, cas,  // atom, red
+  sync, arrive,                                               // bar, barrier
+  up, down, bfly, idx,                                        // shfl
+  all, any, uni, ballot,                                      // vote
+  gl, cta, sys,                                               // membar
 };
+// clang-format on
 
 // The modifiers of one instruction.
 class Modifiers {

@@ -25,41 +25,15 @@ constexpr int lanes = 32;
 
 // Special registers (10). The first group is constant in a thread and read from a place that is
 // filled when the warp starts; the others are asked for at every read.
+// clang-format off
 enum class Special : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  warpsize,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  dynamic_smem_size,
-  total_smem_size,
-  clock,
-  clock_hi,
-  clock64,
-  globaltimer,
-  globaltimer_lo,
-  globaltimer_hi,
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
+  nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, warpsize, lanemask_eq, lanemask_le,
+  lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   count_
 };
+// clang-format on
 constexpr bool is_dynamic(Special s) {
   return s >= Special::clock;
 }

@@ -7,37 +7,18 @@
 namespace tilescope::ptx {
 
 // 0 is "no type". b* are untyped bits; packed types hold two values in one register.
+// clang-format off
 enum class Type : std::uint8_t {
   none,
   pred,
-  b8,
-  b16,
-  b32,
-  b64,
-  b128,
-  u8,
-  u16,
-  u32,
-  u64,
-  s8,
-  s16,
-  s32,
-  s64,
-  f16,
-  bf16,
-  tf32,
-  f32,
-  f64,
-  f16x2,
-  bf16x2,
-  f32x2,
-  u16x2,
-  s16x2,
-  e4m3,
-  e5m2,
-  e4m3x2,
-  e5m2x2,
+  b8, b16, b32, b64, b128,
+  u8, u16, u32, u64,
+  s8, s16, s32, s64,
+  f16, bf16, tf32, f32, f64,
+  f16x2, bf16x2, f32x2, u16x2, s16x2,
+  e4m3, e5m2, e4m3x2, e5m2x2,
 };
+// clang-format on
 
 enum class Class : std::uint8_t {
   none,

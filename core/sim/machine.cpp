@@ -451,6 +451,8 @@ void Machine::finish_grid() {
     const std::uint64_t element = bytes_of(shells_[b].dtype);
     std::uint64_t never = 0, first_never = 0;
     for (std::uint64_t at = 0; at < r.size(); ++at) {
+      while (at < r.size() && at % 8 == 0 && r.undefined_bits()[at / 8] == 0) at += 8;
+      if (at >= r.size()) break;
       if (!r.is_undefined(at)) continue;
       if (!r.writer(at)) {
         if (never++ == 0) first_never = at;

@@ -175,8 +175,9 @@ class Careful {
                      "a defined address", program_.name_of_register(o_[k].index));
       }
     }
-    // Loads say afterwards which bytes they got that are undefined; atomics do so lane by lane.
-    define_results();
+    // Loads say afterwards which bytes they got that are undefined. Atomics look at what they add
+    // before they do so.
+    if (i_.op != Op::atom) define_results();
     return c_.run(x_, c_, m_);
   }
 

@@ -130,6 +130,7 @@ Flow atomic(Core& x, const Code& c, Mask m) {
   }
   if (c.d == nothing) return Flow::next;
   base::blend(lane_array<T>(x, c.d), old, m);
+  define(x, c.d, width, m);
   if (undefined) undefine(x, c.d, width, undefined);
   return Flow::next;
 }

@@ -79,6 +79,7 @@ Flow fence(Core&, const Code&, Mask) {
 Handler barrier_handler(const ptx::Instruction& i) {
   using ptx::Op;
   if (i.op == Op::membar || i.op == Op::fence) return fence;
+  if (i.modifiers.has(ptx::Field::warp)) return warp_barrier_handler();
   const bool waits = i.modifiers.operation() == ptx::Operation::sync;
   if (i.op == Op::bar || i.modifiers.has(ptx::Field::aligned)) {
     return waits ? barrier<true, true> : barrier<true, false>;

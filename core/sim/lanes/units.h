@@ -25,6 +25,7 @@ TILESCOPE_UNITS
 Handler control_handler(const ptx::Instruction& i);
 Handler barrier_handler(const ptx::Instruction& i);
 Handler warp_handler(const ptx::Instruction& i);
+Handler warp_barrier_handler();
 Handler atomic_handler(const ptx::Instruction& i);
 
 }  // namespace tilescope::sim

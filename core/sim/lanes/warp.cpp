@@ -111,7 +111,16 @@ Flow active_mask(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// bar.warp.sync (9.7.13.2): what lanes did before is done when they go on, as everything is here.
+Flow meet(Core& x, const Code& c, Mask m) {
+  return gather(x, c.a, m);
+}
+
 }  // namespace
+
+Handler warp_barrier_handler() {
+  return meet;
+}
 
 Handler warp_handler(const ptx::Instruction& i) {
   if (i.op == ptx::Op::activemask) return active_mask;
