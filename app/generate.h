@@ -3,7 +3,6 @@
 // never say what the program does not do.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
