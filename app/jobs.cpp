@@ -17,7 +17,10 @@ BackgroundRun::~BackgroundRun() {
 }
 
 double BackgroundRun::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  const Clock::rep begun = begun_;
+  if (begun == 0) return 0;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch() - Clock::duration(begun))
+      .count();
 }
 
 RunProgress BackgroundRun::progress() const {
@@ -43,6 +46,7 @@ void BackgroundRun::work() {
   std::optional<Result> result;
   auto execution = steps_.start();
   if (execution) {
+    begun_ = Clock::now().time_since_epoch().count();
     Ended ended;
     ended.end = advance(**execution);
     final_seconds_ = seconds();

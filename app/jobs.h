@@ -47,10 +47,11 @@ class BackgroundRun {
  private:
   void work();
   RunResult::End advance(Execution& execution);
-  double seconds() const;
+  double seconds() const;  // since the first instruction
 
   Steps steps_;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  std::atomic<Clock::rep> begun_{0};  // 0: not yet
   std::atomic<bool> cancelled_{false}, finished_{false};
   std::atomic<std::uint64_t> done_{0}, total_{0}, instructions_{0};
   std::atomic<double> final_seconds_{0};

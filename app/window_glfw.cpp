@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "app/key_queue.h"
 #include "app/window.h"
 
 namespace tilescope {
@@ -80,6 +81,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   const auto stage = Stage::set_up();
   if (!stage) return terminal.fail(stage.error());
   ImGui_ImplGlfw_InitForOpenGL(window, true);
+  KeyQueue keys(window);
   const std::optional<Error> error = (*stage)->begin(options);
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {
@@ -90,8 +92,10 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
       sleep_until_news((*stage)->session().running);
       frames_due = 3;
     }
+    const bool keys_left = keys.deliver();
     ImGui_ImplGlfw_NewFrame();
-    frames_due = (*stage)->frame() ? 3 : frames_due - 1;
+    const bool changed = (*stage)->frame();
+    frames_due = changed || keys_left ? 3 : frames_due - 1;
     glfwSwapBuffers(window);
   }
   ImGui_ImplGlfw_Shutdown();

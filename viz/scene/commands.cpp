@@ -57,7 +57,7 @@ Answer run_select(Session& session, Workshop&, std::string_view arguments) {
     if (arguments != name_of(view)) continue;
     session.choices.view = view;
     show_in_field(session);
-    return fmt::format("Showing the {} view.", name_of(view));
+    return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
   return usage(fmt::format("There is no view `{}`: layout, matrices or diff.", arguments));
 }
@@ -210,12 +210,12 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
     const auto cell = cell_of(session.choices, *place);
     if (!cell) return cell.error();
     session.hover = *cell;
-  } else {
-    const auto element = element_of(session.choices, *place);
-    if (!element) return element.error();
-    session.hover_element = *element;
+    return fmt::format("Pointing at row {}, column {}.", cell->row, cell->column);
   }
-  return fmt::format("Pointing at {}.", arguments);
+  const auto element = element_of(session.choices, *place);
+  if (!element) return element.error();
+  session.hover_element = *element;
+  return fmt::format("Pointing at row {}, column {}.", element->row, element->column);
 }
 
 Answer run_show(Session& session, Workshop&, std::string_view arguments) {
@@ -378,6 +378,12 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   return answer;
 }
 
+// An error stands next to what caused it, and nowhere else.
+void problem_at_field(Session& session, FieldProblem problem) {
+  session.problem = std::move(problem);
+  session.message = {};
+}
+
 }  // namespace
 
 std::span<const WindowCommand> window_commands() {
@@ -397,7 +403,7 @@ void type_field(Session& session, Workshop& workshop, std::string_view text) {
   // Shown while it is being typed; the field keeps the text as it stands, blanks included.
   if (auto answer = execute_as(session, workshop, fmt::format("open layout {}", expression), true);
       !answer) {
-    session.problem = FieldProblem{answer.error().sentence, 0, text.size()};
+    problem_at_field(session, {answer.error().sentence, 0, text.size()});
   }
   session.field = text;
 }
@@ -408,16 +414,14 @@ Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
   const std::vector<KernelName> kernels = workshop.kernels();
   const bool kernel = std::any_of(kernels.begin(), kernels.end(),
                                   [&](const KernelName& each) { return each.name == name; });
-  const bool as_is = kernel || name == "preset";
+  const bool as_is = kernel || name == "preset" || name.ends_with(".ptx");
   auto answer = execute(session, workshop, fmt::format("open {}{}", as_is ? "" : "layout ", text));
   if (!session.past.empty()) session.past.back().typing = false;
   session.problem.reset();
-  if (!answer) {
-    session.field = text;
-    session.problem =
-        as_is ? FieldProblem{answer.error().sentence, 0, text.size()}
-              : problem_in(text).value_or(FieldProblem{answer.error().sentence, 0, text.size()});
-  }
+  if (answer) return answer;
+  session.field = text;
+  const FieldProblem whole{answer.error().sentence, 0, text.size()};
+  problem_at_field(session, as_is ? whole : problem_in(text).value_or(whole));
   return answer;
 }
 

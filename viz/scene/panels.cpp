@@ -132,7 +132,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   if (!choices.kernel) return;
   if (session.hover_element) {
     out.push_back({"Under the pointer", element_lines(choices, *session.hover_element), ""});
-  } else if (choices.matrices) {
+  } else if (!emptiness(session)) {
     out.push_back({"Under the pointer",
                    {},
                    "Point at an element to see its numbers; click to see "
@@ -172,9 +172,9 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   if (session.running) {
     const RunProgress now = workshop.progress();
     out.share = now.total ? double(now.done) / double(now.total) : 0;
-    out.progress =
-        fmt::format("{} of {} blocks, {} warp instructions, {}", grouped(now.done),
-                    grouped(now.total), grouped(now.instructions), duration(now.seconds));
+    out.progress = now.total ? fmt::format("{} of {} blocks, {}", grouped(now.done),
+                                           grouped(now.total), duration(now.seconds))
+                             : "making the inputs";
     out.steps.push_back({"Run", "running", true});
   } else {
     out.steps.push_back(

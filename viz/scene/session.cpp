@@ -109,12 +109,18 @@ std::optional<Emptiness> emptiness(const Session& session) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};
   }
-  if (choices.view == ViewName::matrices) {
-    if (choices.matrices) return {};
-    return Emptiness{fmt::format("{} has no matrices before it runs.", choices.kernel->name), "run",
-                     "Run"};
+  const bool matrices = choices.view == ViewName::matrices;
+  if (matrices ? choices.matrices != nullptr : choices.diff != nullptr) return {};
+  if (session.running) {
+    return Emptiness{fmt::format("{} is running. Its {} when it has ended.", choices.kernel->name,
+                                 matrices ? "matrices come here" : "difference comes here"),
+                     "", ""};
   }
-  if (choices.diff) return {};
+  if (matrices) {
+    return Emptiness{
+        fmt::format("The matrices of {} come here when it has run.", choices.kernel->name), "run",
+        "Run"};
+  }
   return no_difference(choices);
 }
 

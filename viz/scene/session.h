@@ -98,7 +98,7 @@ LayoutChoice layout_choice(const Session& session);
 // a picture that stands alone has it beside the element.
 DiffChoice diff_choice(const Session& session, bool stands_alone);
 
-// Which view can be looked at now, and if not, why not and the command that would make it so.
+// Why there is nothing in the open view, and the command that brings something (empty: time does).
 struct Emptiness {
   std::string sentence, command, button;
 };

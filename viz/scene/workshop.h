@@ -58,9 +58,9 @@ struct KernelName {
 struct RunProgress {
   enum class State : std::uint8_t { idle, running, finished };
   State state = State::idle;
-  std::uint64_t done = 0, total = 0;  // blocks
+  std::uint64_t done = 0, total = 0;  // blocks; a total of 0: the inputs are being made
   std::uint64_t instructions = 0;     // warp instructions
-  double seconds = 0;
+  double seconds = 0;                 // since the first instruction
 };
 
 // What a run left behind. Immutable: views, undo steps and exports share it.

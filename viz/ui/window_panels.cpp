@@ -60,7 +60,7 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
                           ImVec2 at, ImVec2 size) {
   brush.line(at.x, at.y, at.x + size.x, at.y);
   const Strip shown = strip(session, workshop);
-  const float right = shown.share ? 336 : 0;
+  const float right = shown.share ? 400 : 0;
   const auto count = static_cast<float>(std::max<std::size_t>(1, shown.steps.size()));
   const float width = (size.x - 32 - right) / count;
   float x = at.x + 16;

@@ -30,7 +30,7 @@ void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 
   };
   const bool kernel = session.choices.kernel != nullptr;
   const std::vector<Action> actions = {
-      {session.running ? "Stop" : "Run", session.running ? "cancel" : "run", kernel, kernel},
+      {"Run", "run", kernel && !session.running, kernel},
       {"Undo", "undo", !session.past.empty(), false},
       {"Redo", "redo", !session.future.empty(), false},
       {"Show all", "zoom fit", true, false},

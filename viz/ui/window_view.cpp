@@ -104,6 +104,7 @@ void WindowUi::draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at,
   const float y = std::round(at.y + (size.y - text.y - 24 - button_height) / 2);
   brush.list->AddText(font, font->FontSize, {x, y}, packed(Role::quiet, brush.theme),
                       empty.sentence.data(), empty.sentence.data() + empty.sentence.size(), width);
+  if (empty.command.empty()) return;
   const float wide = button_width(brush, empty.button);
   if (button(brush, "way out", empty.button,
              {std::round(at.x + (size.x - wide) / 2), std::round(y + text.y + 24)}, wide, true,
