@@ -322,7 +322,7 @@ Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor)
   const double column =
       (at.x - before.first.x - across * before.slice_step.width) / before.cell.width;
   const double row = (at.y - before.first.y - down * before.slice_step.height) / before.cell.height;
-  const Frame::Place& after = arrange(view, lens).places[p];
+  const Frame::Place after = arrange(view, lens).places[p];
   lens.pan = {after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
               after.first.y + down * after.slice_step.height + row * after.cell.height - at.y};
   return panned(view, arrange(view, lens), 0, 0);
