@@ -29,6 +29,8 @@ std::vector<FieldWords> fields() {
        "gtu", "geu", "num", "nan"});
   set(Field::logic, "logic", {"and", "or", "xor"});
   set(Field::half, "half", {"lo", "hi", "wide"});
+  set(Field::funnel, "funnel", {"l", "r"});
+  set(Field::amount, "amount", {"clamp", "wrap"});
   set(Field::approx, "approx", {"approx", "full"});
   const std::vector<std::string_view> spaces = {"const",  "global",       "local",      "param",
                                                 "shared", "param::entry", "shared::cta"};

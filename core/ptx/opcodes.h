@@ -44,15 +44,15 @@ std::string_view name_of(Unit unit);
 enum class Op : std::uint8_t {
   // integer
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
-  and_, or_, xor_, not_, shl, shr, setp, selp,
+  and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
   // floating only
-  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos,
+  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, copysign,
   // moves
   mov, cvt, cvta,
   // memory
   ld, ldu, st, atom, red,
   // control
-  bra, ret, exit, trap,
+  bra, ret, exit, trap, nanosleep,
   // barriers and fences
   bar, barrier, membar, fence,
   // across lanes
@@ -66,7 +66,7 @@ enum class Op : std::uint8_t {
 // clang-format off
 enum class Field : std::uint8_t {
   type, type2, round, integral, ftz, sat, approx, compare, logic, half, shiftamt,
-  space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
+  funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, uni, sync, aligned, cta, warp,
   count_
 };
@@ -83,6 +83,7 @@ enum class Compare : std::uint8_t {
 // clang-format on
 enum class Logic : std::uint8_t { none, and_, or_, xor_ };
 enum class Half : std::uint8_t { none, lo, hi, wide };
+enum class Funnel : std::uint8_t { none, l, r };
 enum class Approx : std::uint8_t { none, approx, full };
 // clang-format off
 enum class Operation : std::uint8_t {
@@ -107,6 +108,7 @@ class Modifiers {
   Compare compare() const { return static_cast<Compare>((*this)[Field::compare]); }
   Logic logic() const { return static_cast<Logic>((*this)[Field::logic]); }
   Half half() const { return static_cast<Half>((*this)[Field::half]); }
+  Funnel funnel() const { return static_cast<Funnel>((*this)[Field::funnel]); }
   Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
   Space space() const;  // generic where none is said

@@ -76,6 +76,12 @@ Flow leave(Core& x, const Code&, Mask m) {
   return end_lanes(x, m);
 }
 
+// Sleeping is leaving the turn to the other splits of the warp.
+Flow sleep(Core& x, const Code&, Mask) {
+  x.warp->splits[x.split].pc = x.pc + 1;
+  return Flow::yield;
+}
+
 Flow trap(Core& x, const Code&, Mask m) {
   return x.machine->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
 }
@@ -89,6 +95,8 @@ Handler control_handler(const ptx::Instruction& i) {
     case ptx::Op::ret:
     case ptx::Op::exit:
       return leave;
+    case ptx::Op::nanosleep:
+      return sleep;
     case ptx::Op::trap:
       return trap;
     default:

@@ -215,6 +215,13 @@ struct Neg {
   static float apply(float a) { return Mode::out(float_of(bits_of(a) ^ 0x80000000u)); }
 };
 
+// 9.7.3.2: bits go through as they are, NaN too.
+struct Copysign {
+  static float apply(float a, float b) {
+    return float_of((bits_of(a) & 0x80000000u) | (bits_of(b) & 0x7fffffffu));
+  }
+};
+
 // f64, to nearest.
 struct Add64 {
   static double apply(double a, double b) { return canonical(a + b); }
@@ -463,6 +470,7 @@ Handler floating_handler(const ptx::Instruction& i) {
   const bool ftz = i.modifiers.has(Field::ftz), sat = i.modifiers.has(Field::sat);
   if (i.modifiers.type() == Type::f64) return of_f64(i);
   if (i.modifiers.type() != Type::f32) return nullptr;
+  if (i.op == Op::copysign) return binary<Copysign, float, float>;
   if (i.op == Op::setp) return ftz ? setp<float, Ftz>(i) : setp<float, Plain>(i);
   if (sat) return ftz ? in_mode<Sat<Ftz>>(i) : in_mode<Sat<Plain>>(i);
   return ftz ? in_mode<Ftz>(i) : in_mode<Plain>(i);

@@ -170,6 +170,56 @@ struct Shr {
   }
 };
 
+// Funnel shifts (9.7.8.7): the pair b:a, of which a left shift keeps the upper word.
+template <bool left, bool wrap>
+struct Shf {
+  static u32 apply(u32 a, u32 b, u32 c) {
+    const u32 n = wrap ? c & 31 : (c > 32 ? 32 : c);
+    const u64 pair = static_cast<u64>(b) << 32 | a;
+    return static_cast<u32>(left ? (pair << n) >> 32 : pair >> n);
+  }
+};
+
+// prmt (9.7.9.7): each nibble of the selector names one of the eight bytes; with its highest bit
+// set the byte's sign is repeated instead.
+struct Prmt {
+  static u32 apply(u32 a, u32 b, u32 selector) {
+    const u64 pair = static_cast<u64>(b) << 32 | a;
+    u32 out = 0;
+    for (int k = 0; k < 4; ++k) {
+      const u32 nibble = selector >> (4 * k) & 15;
+      u32 byte = static_cast<u32>(pair >> (8 * (nibble & 7))) & 0xff;
+      if (nibble & 8) byte = byte & 0x80 ? 0xff : 0;
+      out |= byte << (8 * k);
+    }
+    return out;
+  }
+};
+
+// lop3 (9.7.8.6): bit 4a + 2b + c of the table is the result for bits a, b, c.
+Flow logic_of_three(Core& x, const Code& code, Mask m) {
+  const u32* a = lane_array<u32>(x, code.a);
+  const u32* b = lane_array<u32>(x, code.b);
+  const u32* c = lane_array<u32>(x, code.c);
+  const u32 table = lane_array<u32>(x, code.e)[0];
+  u32 t[32] = {};
+  for (u32 row = 0; row < 8; ++row) {
+    if (!(table >> row & 1)) continue;
+    const u32 fa = row & 4 ? 0 : ~0u, fb = row & 2 ? 0 : ~0u, fc = row & 1 ? 0 : ~0u;
+    TILESCOPE_FOR_LANES(l) t[l] |= (a[l] ^ fa) & (b[l] ^ fb) & (c[l] ^ fc);
+  }
+  blend(lane_array<u32>(x, code.d), t, m);
+  return Flow::next;
+}
+
+Handler funnel_shift(const ptx::Instruction& i) {
+  const bool wrap = i.modifiers[ptx::Field::amount] == 2;  // clamp, wrap
+  if (i.modifiers.funnel() == ptx::Funnel::l) {
+    return wrap ? ternary<Shf<true, true>, u32, u32> : ternary<Shf<true, false>, u32, u32>;
+  }
+  return wrap ? ternary<Shf<false, true>, u32, u32> : ternary<Shf<false, false>, u32, u32>;
+}
+
 template <class T>
 struct Popc {
   static u32 apply(T a) { return static_cast<u32>(__builtin_popcountll(a)); }
@@ -423,6 +473,9 @@ Handler of_predicates(Op op) {
 }  // namespace
 
 Handler integer_handler(const ptx::Instruction& i) {
+  if (i.op == Op::shf) return funnel_shift(i);
+  if (i.op == Op::lop3) return logic_of_three;
+  if (i.op == Op::prmt) return ternary<Prmt, u32, u32>;
   if (i.modifiers.has(ptx::Field::sat)) {
     switch (i.op) {
       case Op::add:
