@@ -185,6 +185,29 @@ constexpr Result<Layout> compose(const Layout& a, const Layout& b, bool leaves_t
   return out;
 }
 
+constexpr Refusal about_mode(Refusal r, int mode) {
+  if (r && r.mode < 0) r.mode = static_cast<std::int8_t>(mode);
+  return r;
+}
+
+// The first `rank` modes of A each through `operation(mode, i)`, the others as they are.
+template <class Operation>
+constexpr Result<Layout> by_mode(const Layout& a, int rank, Operation operation) {
+  if (rank > a.rank()) return refuse(Refusal::Rule::rank_too_small, -1, rank, a.rank());
+  Tree<Mode> out;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (i >= rank) {
+      out.push(a.modes.mode(i));
+      continue;
+    }
+    const Result<Layout> part = operation(Layout(a.modes.mode(i)), i);
+    if (!part) return about_mode(part.refusal, i);
+    out.push(part->modes);
+  }
+  if (const Refusal r = out.capacity()) return r;
+  return with_modes(a, out);
+}
+
 }  // namespace detail
 
 constexpr Result<Layout> coalesce(const Layout& layout) {
@@ -196,20 +219,9 @@ constexpr Result<Layout> coalesce(const Layout& layout) {
 
 constexpr Result<Layout> coalesce(const Layout& layout, const Tuple& profile) {
   if (profile.scalar()) return coalesce(layout);
-  if (profile.rank() > layout.rank() || profile.empty()) {
-    return detail::refuse(Refusal::Rule::rank_too_small, -1, profile.rank(), layout.rank());
-  }
-  Tree<Mode> out;
-  for (int i = 0; i < layout.rank(); ++i) {
-    if (i >= profile.rank()) {
-      out.push(layout.modes.mode(i));
-      continue;
-    }
-    const Result<Layout> part = coalesce(Layout(layout.modes.mode(i)), profile.mode(i));
-    if (!part) return part;
-    out.push(part->modes);
-  }
-  return detail::with_modes(layout, out);
+  return detail::by_mode(layout, profile.rank(), [&](const Layout& mode, int i) {
+    return coalesce(mode, profile.mode(i));
+  });
 }
 
 constexpr Result<Layout> flatten(const Layout& layout) {
@@ -232,21 +244,8 @@ constexpr Result<Layout> composition(const Layout& a, const Layout& b) {
 constexpr Result<Layout> composition(const Layout& a, const Tiler& b) {
   if (b.keeps_whole()) return a;
   if (!b.by_mode()) return composition(a, b.layout());
-  if (b.rank() > a.rank()) {
-    return detail::refuse(Refusal::Rule::rank_too_small, -1, b.rank(), a.rank());
-  }
-  Tree<Mode> out;
-  for (int i = 0; i < a.rank(); ++i) {
-    if (i >= b.rank()) {
-      out.push(a.modes.mode(i));
-      continue;
-    }
-    const Result<Layout> part = composition(Layout(a.modes.mode(i)), b.mode(i));
-    if (!part) return part;
-    out.push(part->modes);
-  }
-  if (const Refusal r = out.capacity()) return r;
-  return detail::with_modes(a, out);
+  return detail::by_mode(a, b.rank(),
+                         [&](const Layout& mode, int i) { return composition(mode, b.mode(i)); });
 }
 
 constexpr Result<Layout> complement(const Layout& layout, const Tuple& cotarget) {

@@ -6,11 +6,6 @@
 namespace tilescope {
 namespace detail {
 
-constexpr Refusal about_mode(Refusal r, int mode) {
-  if (r && r.mode < 0) r.mode = static_cast<std::int8_t>(mode);
-  return r;
-}
-
 // ((a0,b0),(a1,b1),...) of `tiler` into ((a0,a1,...),(b0,b1,...)); modes beyond the tiler's go to
 // the second part as they are.
 constexpr void unzip(const Tree<Mode>& divided, const Tiler& tiler, Tree<Mode>& tile,
@@ -92,27 +87,13 @@ constexpr Result<Layout> logical_divide(const Layout& a, const Layout& b) {
 
 constexpr Result<Layout> logical_divide(const Layout& a, const Tiler& b) {
   if (b.keeps_whole()) {
-    Layout out = detail::with_modes(a, {});
-    out.modes.push(a.modes);
-    out.modes.push(Tree<Mode>(Mode{1, 0}));
-    return out;
+    const Layout pair = detail::with_modes(a, make_layout_of(a, Layout(1, 0)).modes);
+    if (const Refusal r = pair.modes.capacity()) return r;
+    return pair;
   }
   if (!b.by_mode()) return logical_divide(a, b.layout());
-  if (b.rank() > a.rank()) {
-    return detail::refuse(Refusal::Rule::rank_too_small, -1, b.rank(), a.rank());
-  }
-  Tree<Mode> out;
-  for (int i = 0; i < a.rank(); ++i) {
-    if (i >= b.rank()) {
-      out.push(a.modes.mode(i));
-      continue;
-    }
-    const Result<Layout> part = logical_divide(Layout(a.modes.mode(i)), b.mode(i));
-    if (!part) return detail::about_mode(part.refusal, i);
-    out.push(part->modes);
-  }
-  if (const Refusal r = out.capacity()) return r;
-  return detail::with_modes(a, out);
+  return detail::by_mode(
+      a, b.rank(), [&](const Layout& mode, int i) { return logical_divide(mode, b.mode(i)); });
 }
 
 constexpr Result<Layout> zipped_divide(const Layout& a, const Tiler& b) {

@@ -66,6 +66,14 @@ TEST(Language, CompileTimeIsRunTime) {
             value_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))"));
 }
 
+TEST(Language, AMarkInATilerLeavesAModeWhole) {
+  EXPECT_EQ(value_of("zipped_divide((8,6):(6,1), <4,_>)"), "((4,6),(2,1)):((6,1),(24,0))");
+  EXPECT_EQ(value_of("composition((8,6):(6,1), <4,_>)"), "(4,6):(6,1)");
+  // The swizzle of the left side stays in front.
+  EXPECT_EQ(value_of("zipped_divide(Sw<2,0,2> o 0 o (4,4):(4,1), <2,_>)"),
+            "Sw<2,0,2> o 0 o ((2,4),(2,1)):((4,1),(8,0))");
+}
+
 TEST(Language, BindingsLiveInTheirScope) {
   Scope scope;
   EXPECT_EQ(text(std::get<Value>(*scope.evaluate("A = (8,8):(8,1)"))), "(8,8):(8,1)");
