@@ -74,15 +74,20 @@ class Machine {
   bool place_variables(Error& error);
   bool place_arguments(const std::vector<Argument>& arguments, Error& error);
 
-  // machine.cpp
+  // blocks.cpp
+  std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
   void start_block(Block& block, std::uint64_t number);
   void fill_specials(Block& block, Warp& warp);
+
+  // schedule.cpp
   void next_turn();
   RunState run_block(Block& block, std::uint64_t& budget);
   std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
   std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end, bool& ended);
   bool choose_split(Warp& warp);
   Core core_of(Block& block, Warp& warp);
+
+  // machine.cpp
   void finish_grid();
 
   // deadlock.cpp

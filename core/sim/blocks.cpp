@@ -1,0 +1,194 @@
+// How a block starts: its threads' special registers, undefined registers and memory; and how its
+// barriers complete.
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+constexpr std::uint32_t sink_bytes = 8 * lanes;  // where forgotten results go, behind the registers
+
+Mask lanes_below(std::uint32_t n) {
+  return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
+}
+
+}  // namespace
+
+std::size_t Machine::register_stride() const {
+  return (program().register_bytes + sink_bytes + 63) / 64 * 64;
+}
+
+void Machine::fill_specials(Block& block, Warp& warp) {
+  using ptx::Special;
+  const Dim3 n = launch_.block, grid = launch_.grid;
+  const auto threads = static_cast<std::uint32_t>(n.count());
+  std::byte* file = block.registers.data() + warp.index * register_stride();
+  for (const auto& [special, reg] : program().specials) {
+    const std::uint32_t place = program().registers[reg].place;
+    if (place == ptx::no_register) continue;
+    for (std::uint32_t l = 0; l < lanes; ++l) {
+      const std::uint32_t t = warp.index * 32 + l;
+      std::uint32_t v = 0;
+      switch (special) {
+        case Special::tid_x:
+          v = t % n.x;
+          break;
+        case Special::tid_y:
+          v = t / n.x % n.y;
+          break;
+        case Special::tid_z:
+          v = t / n.x / n.y;
+          break;
+        case Special::ntid_x:
+          v = n.x;
+          break;
+        case Special::ntid_y:
+          v = n.y;
+          break;
+        case Special::ntid_z:
+          v = n.z;
+          break;
+        case Special::ctaid_x:
+          v = block.index.x;
+          break;
+        case Special::ctaid_y:
+          v = block.index.y;
+          break;
+        case Special::ctaid_z:
+          v = block.index.z;
+          break;
+        case Special::nctaid_x:
+          v = grid.x;
+          break;
+        case Special::nctaid_y:
+          v = grid.y;
+          break;
+        case Special::nctaid_z:
+          v = grid.z;
+          break;
+        case Special::laneid:
+          v = l;
+          break;
+        case Special::warpid:
+          v = warp.index;
+          break;
+        case Special::nwarpid:
+          v = (threads + 31) / 32;
+          break;
+        case Special::smid:
+          v = static_cast<std::uint32_t>(block.number % options_.processors);
+          break;
+        case Special::nsmid:
+          v = options_.processors;
+          break;
+        case Special::warpsize:
+          v = 32;
+          break;
+        case Special::lanemask_eq:
+          v = 1u << l;
+          break;
+        case Special::lanemask_lt:
+          v = (1u << l) - 1;
+          break;
+        case Special::lanemask_le:
+          v = (2u << l) - 1;
+          break;
+        case Special::lanemask_gt:
+          v = ~((2u << l) - 1);
+          break;
+        case Special::lanemask_ge:
+          v = ~((1u << l) - 1);
+          break;
+        case Special::dynamic_smem_size:
+          v = launch_.dynamic_shared;
+          break;
+        case Special::total_smem_size:
+          v = static_cast<std::uint32_t>(block.shared.size());
+          break;
+        default:
+          break;  // %gridid is 0: one grid
+      }
+      if (ptx::bits_of(special) == 64) {
+        const std::uint64_t wide = v;
+        std::memcpy(file + place + l * 8, &wide, 8);
+      } else {
+        std::memcpy(file + place + l * 4, &v, 4);
+      }
+    }
+  }
+}
+
+void Machine::start_block(Block& block, std::uint64_t number) {
+  const ptx::Program& p = program();
+  const Dim3 grid = launch_.grid;
+  const auto threads = static_cast<std::uint32_t>(launch_.block.count());
+  const std::uint32_t warps = (threads + 31) / 32;
+  block.number = number;
+  block.index = {static_cast<std::uint32_t>(number % grid.x),
+                 static_cast<std::uint32_t>(number / grid.x % grid.y),
+                 static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  block.live_threads = threads;
+  block.next_warp = 0;
+  block.warp_turn_left = 0;
+  block.barriers = {};
+  // Registers keep what earlier blocks left: whatever may be read before it is written is
+  // undefined.
+  block.registers.resize(warps * register_stride());
+  block.predicates.assign(std::size_t{warps} * p.predicate_count, 0);
+  block.undefined.clear();
+  block.undefined_units.clear();
+  block.undefined_predicates.clear();
+  const std::uint32_t align = p.dynamic_shared_align;
+  const std::uint32_t dynamic_at = p.wants_dynamic_shared || launch_.dynamic_shared
+                                       ? (p.shared_bytes + align - 1) / align * align
+                                       : p.shared_bytes;
+  block.shared = Region(Region::Kind::shared, "shared", 0,
+                        std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
+  block.shared.make_undefined();
+  if (p.local_bytes) {
+    block.local = Region(Region::Kind::local, "local", 0,
+                         std::vector<std::byte>(std::size_t{warps} * lanes * p.local_bytes));
+    block.local.make_undefined();
+  }
+  block.warps.assign(warps, {});
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    Warp& warp = block.warps[w];
+    warp.index = w;
+    warp.live = lanes_below(threads - w * 32);
+    Split all;
+    all.mask = warp.live;
+    warp.splits.push_back(all);
+    block.predicates[std::size_t{w} * p.predicate_count] = ~Mask{0};
+    fill_specials(block, warp);
+    Core x = core_of(block, warp);
+    for (std::uint32_t reg : p.undefined_at_start) {
+      const ptx::Register& r = p.registers[reg];
+      if (r.type == ptx::Type::pred) {
+        undefine_predicate(x, r.place, ~Mask{0}, ~Mask{0});
+      } else {
+        undefine(x, r.place, std::max(2, ptx::bytes_of(r.type)), ~Mask{0});
+      }
+    }
+  }
+}
+
+// A barrier is complete when as many threads have arrived as it is for. Threads that have exited
+// hold up nobody (PTX ISA 9.7.12.7).
+void Machine::finish_barriers(Block& block) {
+  for (std::uint32_t id = 0; id < block.barriers.size(); ++id) {
+    Barrier& b = block.barriers[id];
+    const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
+    if (b.arrived == 0 || b.arrived < wanted) continue;
+    b = {};
+    for (Warp& w : block.warps) {
+      for (Split& s : w.splits) {
+        if (s.wait == Wait::barrier && s.barrier == id) s.wait = Wait::none;
+      }
+    }
+  }
+}
+
+}  // namespace tilescope::sim

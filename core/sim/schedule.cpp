@@ -1,0 +1,185 @@
+// Who goes on next: blocks of the grid, warps of a block, splits of a warp, and the loop that
+// executes instructions.
+#include <algorithm>
+
+#include "core/sim/machine.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+// Splits that stand at the same instruction become one.
+void unite(std::vector<Split>& splits) {
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    for (std::size_t k = i + 1; k < splits.size();) {
+      const bool meet = splits[i].pc == splits[k].pc && splits[i].wait == Wait::none &&
+                        splits[k].wait == Wait::none;
+      if (!meet) {
+        ++k;
+        continue;
+      }
+      splits[i].mask |= splits[k].mask;
+      splits[i].ran = std::min(splits[i].ran, splits[k].ran);
+      splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+}
+
+}  // namespace
+
+Core Machine::core_of(Block& block, Warp& warp) {
+  const ptx::Program& p = program();
+  Core x;
+  x.bank[0] = block.registers.data() + warp.index * register_stride();
+  // Handlers only read this bank.
+  x.bank[1] = const_cast<std::byte*>(image_->bound.constants.data());
+  x.predicates = block.predicates.data() + std::size_t{warp.index} * p.predicate_count;
+  x.live = warp.live;
+  x.elements = image_->bound.elements.data();
+  x.regions = regions_.data();
+  x.region_count = static_cast<std::uint32_t>(regions_.size());
+  x.parameters = &regions_[0];
+  x.local_bytes = p.local_bytes;
+  x.machine = this;
+  x.block = &block;
+  x.warp = &warp;
+  x.code = image_->bound.code.data();
+  return x;
+}
+
+// Gives a split of this warp its turn. False if all wait.
+bool Machine::choose_split(Warp& warp) {
+  unite(warp.splits);
+  const auto& rank = program().rank;
+  warp.fair = warp.unfair_for >= options_.split_turn;
+  const Split* best = nullptr;
+  for (const Split& s : warp.splits) {
+    if (s.wait != Wait::none) continue;
+    const auto behind = [&](const Split& a, const Split& b) {
+      return rank[a.pc] != rank[b.pc] ? rank[a.pc] < rank[b.pc] : a.pc < b.pc;
+    };
+    if (!best || (warp.fair ? s.ran < best->ran : behind(s, *best))) best = &s;
+  }
+  if (!best) return false;
+  warp.current = static_cast<std::int32_t>(best - warp.splits.data());
+  warp.splits[static_cast<std::size_t>(warp.current)].ran = ++clock_;
+  const bool company = warp.splits.size() > 1;
+  if (warp.fair || !company) warp.unfair_for = 0;
+  warp.turn_left = company ? options_.split_turn : ~std::uint64_t{0};
+  return true;
+}
+
+// Runs one split until it waits, ends or divides (`ended`), or has executed `limit` instructions;
+// in company also until the end of a block, where it may meet another.
+std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end,
+                                 bool& ended) {
+  std::uint64_t executed = 0;
+  Warp& warp = *x.warp;
+  Mask mask = warp.splits[x.split].mask;
+  std::uint32_t pc = warp.splits[x.split].pc;
+  ended = false;
+  while (executed < limit && !ended) {
+    const Code& c = x.code[pc];
+    const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
+    x.pc = pc;
+    ++executed;
+    Flow flow = Flow::next;
+    if (warp.undefined_registers) {
+      flow = run_carefully(x, c, mask, m);
+    } else if (m) {
+      flow = c.run(x, c, m);
+    }
+    if (flow == Flow::next) {
+      ++pc;
+      ended = stop_at_block_end && c.ends_block;
+      continue;
+    }
+    ended = flow != Flow::moved || stop_at_block_end;
+    if (flow != Flow::moved) return executed;  // the handler has left the splits as they are to be
+    mask = warp.splits[x.split].mask;
+    pc = warp.splits[x.split].pc;
+  }
+  warp.splits[x.split].pc = pc;
+  return executed;
+}
+
+// Fewer than `budget` instructions: the warp waits or has ended.
+std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
+  std::uint64_t executed = 0;
+  while (executed < budget && state_ == RunState::running) {
+    if (warp.current < 0 && !choose_split(warp)) break;
+    Core x = core_of(block, warp);
+    x.split = static_cast<std::uint32_t>(warp.current);
+    const bool company = warp.splits.size() > 1;
+    bool ended = false;
+    const std::uint64_t ran =
+        run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
+    executed += ran;
+    instructions_ += ran;
+    warp.turn_left -= ran;
+    if (company) warp.unfair_for += ran;
+    if (ended || warp.turn_left == 0) warp.current = -1;
+  }
+  return executed;
+}
+
+// Lets the warps of a block take turns until the block is done, its turn or the budget is over.
+RunState Machine::run_block(Block& block, std::uint64_t& budget) {
+  const auto count = static_cast<std::uint32_t>(block.warps.size());
+  std::uint32_t idle = 0;
+  while (budget && turn_left_ && block.live_threads) {
+    if (block.warp_turn_left == 0) block.warp_turn_left = options_.warp_turn;
+    const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left});
+    const std::uint64_t ran = run_warp(block, block.warps[block.next_warp], most);
+    if (state_ == RunState::fault) return state_;
+    budget -= ran;
+    turn_left_ -= ran;
+    block.warp_turn_left -= ran;
+    idle = ran ? 0 : idle + 1;
+    if (idle == count) {
+      report_deadlock(block);
+      return state_;
+    }
+    if (ran < most || block.warp_turn_left == 0) {
+      block.next_warp = (block.next_warp + 1) % count;
+      block.warp_turn_left = 0;
+    }
+  }
+  return block.live_threads ? RunState::running : RunState::done;
+}
+
+// The next resident block's turn, or that of one that starts now.
+void Machine::next_turn() {
+  turn_left_ = options_.block_turn;
+  if (blocks_.size() < options_.resident_blocks && started_ < total_) {
+    current_ = blocks_.size();
+    start_block(blocks_.emplace_back(), started_++);
+  } else {
+    current_ = (current_ + 1) % blocks_.size();
+  }
+}
+
+RunState Machine::run(std::uint64_t budget) {
+  while (state_ == RunState::running) {
+    if (finished_ == total_) {
+      finish_grid();
+      break;
+    }
+    if (budget == 0) return RunState::running;
+    if (blocks_.empty() || turn_left_ == 0) next_turn();
+    const RunState state = run_block(blocks_[current_], budget);
+    if (state == RunState::fault) break;
+    if (state != RunState::done) continue;
+    ++finished_;
+    turn_left_ = options_.block_turn;
+    if (started_ < total_) {
+      start_block(blocks_[current_], started_++);
+    } else {
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(current_));
+      if (current_ >= blocks_.size()) current_ = 0;
+    }
+  }
+  return state_;
+}
+
+}  // namespace tilescope::sim
