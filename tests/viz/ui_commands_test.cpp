@@ -187,6 +187,12 @@ TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
   EXPECT_EQ(session.choices.diff->wrong_count(), 1);
   EXPECT_TRUE(session.message.failed);
   EXPECT_NE(session.message.text.find("1 of 32 elements differ"), std::string::npos);
+  bool listed = false;
+  for (const InspectorSection& section : inspector(session)) {
+    listed = listed || (section.title == "First wrong elements" && section.lines.size() == 1 &&
+                        section.lines[0].second == "23, not 22");
+  }
+  EXPECT_TRUE(listed);
   must("pick 1 3");
   const Lines lines = diff_choice(session, true).provenance;
   const auto value = [&](std::string_view name) {

@@ -55,6 +55,7 @@ void add_open_kernel(OutlineSection& section, const Choices& choices) {
 OutlineSection kernels_of(const Session& session, const Workshop& workshop) {
   OutlineSection section{"Kernels", {}};
   const Choices& choices = session.choices;
+  bool listed = false;
   for (const KernelName& kernel : workshop.kernels()) {
     const bool open = choices.kernel && choices.kernel->name == kernel.name;
     OutlineItem item;
@@ -63,6 +64,15 @@ OutlineSection kernels_of(const Session& session, const Workshop& workshop) {
     item.command = open ? "select matrices" : fmt::format("open {}", kernel.name);
     section.items.push_back(std::move(item));
     if (open) add_open_kernel(section, choices);
+    listed = listed || open;
+  }
+  if (choices.kernel && !listed) {  // from a file
+    OutlineItem item;
+    item.label = choices.kernel->name;
+    item.detail = choices.kernel->help;
+    item.command = "select matrices";
+    section.items.push_back(std::move(item));
+    add_open_kernel(section, choices);
   }
   return section;
 }
@@ -127,6 +137,15 @@ Lines element_lines(const Choices& choices, Element element) {
   return {};
 }
 
+InspectorSection first_wrong(const DiffReport& report) {
+  InspectorSection section{"First wrong elements", {}, ""};
+  for (const Mismatch& each : report.first) {
+    section.lines.emplace_back(index_text(each.index, report.shape),
+                               fmt::format("{}, not {}", each.got_text, each.want_text));
+  }
+  return section;
+}
+
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
   const Choices& choices = session.choices;
   if (!choices.kernel) return;
@@ -152,6 +171,9 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   }
   if (choices.result && choices.result->diff && choices.view == ViewName::matrices) {
     out.push_back({"Difference", totals(*choices.result->diff), ""});
+  }
+  if (choices.result && choices.result->diff && !choices.result->diff->ok()) {
+    out.push_back(first_wrong(*choices.result->diff));
   }
   if (choices.result) {
     for (const Report& report : choices.result->reports) {

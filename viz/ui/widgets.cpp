@@ -211,6 +211,15 @@ void progress_bar(const Brush& brush, ImVec2 at, float width, double share) {
   if (filled >= 8) brush.box(at.x, at.y, filled, 8, Role::accent, 4);
 }
 
+void cut_line(const Brush& brush, float x, float y, float room, ImFont* font, Role role,
+              const std::string& words) {
+  const std::string shown = cut_in_the_middle(font, words, room);
+  brush.text(x, y, font, role, shown);
+  if (shown != words && ImGui::IsMouseHoveringRect({x, y - 10}, {x + room, y + 10})) {
+    tooltip(brush, words);
+  }
+}
+
 void tooltip(const Brush& brush, const std::string& words) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(8, 8));
   ImGui::BeginTooltip();

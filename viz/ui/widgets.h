@@ -47,6 +47,10 @@ void paragraph(const Brush& brush, const std::string& words, Role role);
 
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
 
+// One line of text that is cut in the middle where it is wider than its room, and whole on hover.
+void cut_line(const Brush& brush, float x, float y, float room, ImFont* font, Role role,
+              const std::string& words);
+
 // Text of a small box at the pointer; only what the pointer asks for.
 void tooltip(const Brush& brush, const std::string& words);
 

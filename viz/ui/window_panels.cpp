@@ -68,8 +68,7 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
     const StripStep& step = shown.steps[i];
     const float room = width - 32;
     brush.text(x, at.y + 18, fonts_.strong(TextSize::small), Role::text, step.title);
-    brush.text(x, at.y + 38, fonts_.code(TextSize::small), Role::quiet,
-               cut_in_the_middle(fonts_.code(TextSize::small), step.value, room));
+    cut_line(brush, x, at.y + 38, room, fonts_.code(TextSize::small), Role::quiet, step.value);
     if (step.current) brush.box(x, at.y, std::min(room, 160.0f), 2, Role::accent);
     if (i + 1 < shown.steps.size()) {
       const float tip = x + width - 12, y = at.y + size.y / 2;
@@ -94,8 +93,8 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   const float middle = at.y + size.y / 2;
   const bool both = size.x > hints_width * 2;
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
-  brush.text(at.x + 16, middle, font, session.message.failed ? Role::wrong : Role::text,
-             cut_in_the_middle(font, session.message.text, room));
+  cut_line(brush, at.x + 16, middle, room, font, session.message.failed ? Role::wrong : Role::text,
+           session.message.text);
   if (both) brush.text(at.x + size.x - 16 - hints_width, middle, font, Role::quiet, hints);
 }
 

@@ -107,8 +107,7 @@ void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 a
   if (!session.problem) {
     const Meaning meaning = meaning_of_field(session);
     ImFont* font = meaning.code ? fonts_.code(TextSize::small) : fonts_.words(TextSize::small);
-    brush.text(at.x + kFieldPadding, y, font, Role::quiet,
-               cut_in_the_middle(font, meaning.text, width));
+    cut_line(brush, at.x + kFieldPadding, y, width, font, Role::quiet, meaning.text);
     return;
   }
   // The sentence begins under the caret if it fits there, else as far left as it needs.
@@ -120,8 +119,8 @@ void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 a
   const float tip = std::clamp(problem_x_ + 4, at.x + 4, x);
   brush.list->AddTriangleFilled({tip - 5, y + 3}, {tip + 5, y + 3}, {tip, y - 5},
                                 packed(session.theme().wrong));
-  brush.text(std::max(x, tip + 12), y, font, Role::wrong,
-             cut_in_the_middle(font, sentence, limit - std::max(x, tip + 12)));
+  const float from = std::max(x, tip + 12);
+  cut_line(brush, from, y, limit - from, font, Role::wrong, sentence);
 }
 
 }  // namespace tilescope::ui
