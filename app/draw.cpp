@@ -1,6 +1,7 @@
 // tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "app/commands.h"
@@ -63,7 +64,18 @@ int draw(const Options& options, Terminal& terminal) {
   }
   const Outcome<LayoutView> view = view_of(options.expression);
   if (!view) return terminal.fail(view.error());
-  const Scene scene = build_scene(*view, choice, *theme, size);
+  if (choice.colour) {
+    if (const auto error = view->cannot_colour(*choice.colour)) return terminal.fail(*error);
+  }
+  Scene scene = build_scene(*view, choice, *theme, size);
+  // Pixels grow with the square of a picture's side: without a size asked for, a PNG stays within
+  // what a screen shows, and cells get smaller instead.
+  constexpr double side = 4096;
+  if (options.size.empty() && options.output.ends_with(".png") &&
+      (scene.size.width > side || scene.size.height > side)) {
+    size = {std::min(scene.size.width, side), std::min(scene.size.height, side)};
+    scene = build_scene(*view, choice, *theme, size);
+  }
   const Outcome<std::vector<std::byte>> picture = paint_for_file(scene, options.output);
   if (!picture) return terminal.fail(picture.error());
   if (const std::optional<Error> error = write_file(options.output, std::span(*picture))) {

@@ -26,33 +26,47 @@ enum class ErrorKind {
 
 constexpr std::string_view name_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::refused: return "refused";
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::unknown: return "unknown";
-    case ErrorKind::mismatch: return "mismatch";
-    case ErrorKind::unreadable: return "unreadable";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::fault: return "fault";
-    case ErrorKind::no_device: return "no_device";
-    case ErrorKind::interrupted: return "interrupted";
+    case ErrorKind::refused:
+      return "refused";
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::unknown:
+      return "unknown";
+    case ErrorKind::mismatch:
+      return "mismatch";
+    case ErrorKind::unreadable:
+      return "unreadable";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::fault:
+      return "fault";
+    case ErrorKind::no_device:
+      return "no_device";
+    case ErrorKind::interrupted:
+      return "interrupted";
   }
   return "";
 }
 
 constexpr int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::refused: return 1;
-    case ErrorKind::fault: return 3;
-    case ErrorKind::no_device: return 4;
-    case ErrorKind::interrupted: return 130;
-    default: return 2;
+    case ErrorKind::refused:
+      return 1;
+    case ErrorKind::fault:
+      return 3;
+    case ErrorKind::no_device:
+      return 4;
+    case ErrorKind::interrupted:
+      return 130;
+    default:
+      return 2;
   }
 }
 
 struct Error {
   ErrorKind kind = ErrorKind::usage;
   std::string sentence;  // complete: a person can act on it alone
-  std::string where;     // "file.ptx:12", "column 5 of the expression"; empty where there is no place
+  std::string where;  // "file.ptx:12", "column 5 of the expression"; empty where there is no place
 };
 
 template <class T>
