@@ -189,8 +189,8 @@ TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
   EXPECT_NE(session.message.text.find("1 of 32 elements differ"), std::string::npos);
   bool listed = false;
   for (const InspectorSection& section : inspector(session)) {
-    listed = listed || (section.title == "First wrong elements" && section.lines.size() == 1 &&
-                        section.lines[0].second == "23, not 22");
+    listed = listed || (section.title == "First wrong, got minus want" &&
+                        section.lines.size() == 1 && section.lines[0].second == "+1");
   }
   EXPECT_TRUE(listed);
   must("pick 1 3");
@@ -367,6 +367,33 @@ TEST_F(Commands, ExportPaintsTheOpenViewOrSaysThatThereIsNone) {
   must("open add");
   must("export 'b c.png'");
   EXPECT_EQ(workshop.exported, (std::vector<std::string>{"a.svg", "b c.png"}));
+}
+
+TEST_F(Commands, MatricesZoomAboutThePointerAndStayInTheirRooms) {
+  must("open add --m 40 --n 60");
+  must("run");
+  must("select matrices");
+  const MatricesView& view = *session.choices.matrices;
+  Picture shown = picture(session, {900, 600});
+  // Until a matrix fills its room there is an edge that it keeps to.
+  zoom_view(session, shown, shown.matrices->slots[1].centre(), 4);
+  shown = picture(session, {900, 600});
+  const Box slot = shown.matrices->slots[1];
+  const Point pointer{slot.x + slot.width * 0.7, slot.y + slot.height * 0.4};
+  const auto element = element_at(view, *shown.matrices, pointer);
+  ASSERT_TRUE(element);
+  for (int i = 0; i < 3; ++i) {
+    zoom_view(session, shown, pointer, 1.3);
+    shown = picture(session, {900, 600});
+    EXPECT_EQ(element_at(view, *shown.matrices, pointer), element);
+  }
+  for (const auto& [dx, dy] : {std::pair{1e6, 1e6}, std::pair{-1e6, -1e6}}) {
+    pan_view(session, shown, dx, dy);
+    shown = picture(session, {900, 600});
+    for (std::size_t i = 0; i < view.matrices().size(); ++i) {
+      EXPECT_TRUE(shown.matrices->slots[i] == shown.matrices->rooms[i]) << "no gap beside a matrix";
+    }
+  }
 }
 
 TEST_F(Commands, DescribeSaysEveryPanelAndIsTheSameForTheSameState) {

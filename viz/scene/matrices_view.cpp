@@ -229,25 +229,28 @@ MatricesFrame arrange(const MatricesView& view, const Lens& lens) {
                 std::max(1.0, lens.size.height - 56 - kLegend)};
   const std::size_t across = best_across(view, frame.body);
   const std::size_t down = (view.matrices().size() + across - 1) / across;
-  const double fit = fitting_cell(view, frame.body, across);
-  frame.fit = fit;
-  if (!(frame.lens.cell > fit)) {
-    frame.lens.cell = fit;
-    frame.lens.pan = {};
+  frame.fit = fitting_cell(view, frame.body, across);
+  const double cell = frame.lens.cell = std::max(frame.fit, lens.cell);
+  const double width = (frame.body.width - between_groups * static_cast<double>(across - 1)) /
+                       static_cast<double>(across);
+  const double height = frame.body.height / static_cast<double>(down);
+  const Size room{width, std::max(1.0, height - kHeading - between)};
+  // No matrix is moved further than until its last element is in the corner of its room.
+  Point most;
+  for (const MatricesView::Matrix& matrix : view.matrices()) {
+    most.x = std::max(most.x, static_cast<double>(matrix.columns) * cell - room.width);
+    most.y = std::max(most.y, static_cast<double>(matrix.rows) * cell - room.height);
   }
-  const double slot_width = (frame.body.width - between_groups * static_cast<double>(across - 1)) /
-                            static_cast<double>(across);
-  const double slot_height = frame.body.height / static_cast<double>(down);
+  Point& pan = frame.lens.pan;
+  pan = {std::clamp(pan.x, 0.0, most.x), std::clamp(pan.y, 0.0, most.y)};
   for (std::size_t i = 0; i < view.matrices().size(); ++i) {
     const MatricesView::Matrix& matrix = view.matrices()[i];
-    const double x = frame.body.x + static_cast<double>(i % across) * (slot_width + between_groups);
-    const double y = frame.body.y + static_cast<double>(i / across) * slot_height + kHeading;
-    const Box slot{x, y, slot_width, slot_height - kHeading - between};
-    const Box map{x - frame.lens.pan.x, y - frame.lens.pan.y,
-                  static_cast<double>(matrix.columns) * frame.lens.cell,
-                  static_cast<double>(matrix.rows) * frame.lens.cell};
-    frame.maps.push_back(map);
-    frame.slots.push_back(slot.cut(map));
+    const Point at{frame.body.x + static_cast<double>(i % across) * (width + between_groups),
+                   frame.body.y + static_cast<double>(i / across) * height + kHeading};
+    frame.rooms.push_back({at.x, at.y, room.width, room.height});
+    frame.maps.push_back({at.x - pan.x, at.y - pan.y, static_cast<double>(matrix.columns) * cell,
+                          static_cast<double>(matrix.rows) * cell});
+    frame.slots.push_back(frame.rooms[i].cut(frame.maps[i]));
   }
   return frame;
 }
@@ -313,30 +316,23 @@ std::optional<Element> element_at(const MatricesView& view, const MatricesFrame&
 
 Lens zoomed(const MatricesView&, const MatricesFrame& frame, Point at, double factor) {
   Lens lens = frame.lens;
-  const double cell = std::clamp(lens.cell * factor, frame.fit, std::max(frame.fit, kLargestCell));
-  for (std::size_t i = 0; i < frame.maps.size(); ++i) {
-    const Box& slot = frame.slots[i];
-    if (!slot.contains(at) && i + 1 < frame.maps.size()) continue;
-    // What is under the pointer stays there, in this matrix and alike in the others.
-    const Point inside_slot{at.x - slot.x, at.y - slot.y};
-    const double ratio = cell / lens.cell;
-    lens.pan = {(inside_slot.x + lens.pan.x) * ratio - inside_slot.x,
-                (inside_slot.y + lens.pan.y) * ratio - inside_slot.y};
-    break;
+  if (frame.rooms.empty()) return lens;
+  lens.cell = std::clamp(lens.cell * factor, frame.fit, std::max(frame.fit, kLargestCell));
+  const double ratio = lens.cell / frame.lens.cell;
+  // What is under the pointer stays there, in this matrix and alike in the others. A pointer
+  // beside all of them zooms at the middle.
+  Point held{frame.slots[0].width / 2, frame.slots[0].height / 2};
+  for (const Box& slot : frame.slots) {
+    if (slot.contains(at)) held = {at.x - slot.x, at.y - slot.y};
   }
-  lens.cell = cell;
+  lens.pan = {(held.x + lens.pan.x) * ratio - held.x, (held.y + lens.pan.y) * ratio - held.y};
   return lens;
 }
 
 Lens panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy) {
   Lens lens = frame.lens;
-  double most_x = 0, most_y = 0;
-  for (std::size_t i = 0; i < frame.maps.size() && i < view.matrices().size(); ++i) {
-    most_x = std::max(most_x, frame.maps[i].width - frame.slots[i].width);
-    most_y = std::max(most_y, frame.maps[i].height - frame.slots[i].height);
-  }
-  lens.pan = {std::clamp(lens.pan.x - dx, 0.0, most_x), std::clamp(lens.pan.y - dy, 0.0, most_y)};
-  return lens;
+  lens.pan = {lens.pan.x - dx, lens.pan.y - dy};
+  return arrange(view, lens).lens;
 }
 
 }  // namespace tilescope

@@ -46,7 +46,8 @@ struct MatricesFrame {
   Lens lens;               // `cell` is pixels an element
   double fit = 1;          // the cell at which everything is seen; never smaller
   std::vector<Box> maps;   // all of each matrix, before cutting
-  std::vector<Box> slots;  // the part of it that is seen
+  std::vector<Box> rooms;  // where each may be seen
+  std::vector<Box> slots;  // where it is seen: map and room
   Box body;
 };
 MatricesFrame arrange(const MatricesView& view, const Lens& lens);

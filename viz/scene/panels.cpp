@@ -138,10 +138,10 @@ Lines element_lines(const Choices& choices, Element element) {
 }
 
 InspectorSection first_wrong(const DiffReport& report) {
-  InspectorSection section{"First wrong elements", {}, ""};
+  InspectorSection section{"First wrong, got minus want", {}, ""};
   for (const Mismatch& each : report.first) {
     section.lines.emplace_back(index_text(each.index, report.shape),
-                               fmt::format("{}, not {}", each.got_text, each.want_text));
+                               fmt::format("{:+.3g}", each.got - each.want));
   }
   return section;
 }

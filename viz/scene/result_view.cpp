@@ -173,13 +173,14 @@ std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string took =
       with_time ? fmt::format("; simulated in {}", duration(result.progress.seconds)) : "";
   if (!result.diff) return fmt::format("{} ran to its end{}.", name, took);
-  const std::string& reference = result.matrices[result.reference].name;
+  const std::string& against = result.matrices[result.reference].name;
+  const std::string reference = against == "reference" ? "the reference" : against;
   if (result.diff->ok()) {
-    return fmt::format("{}: all {} elements agree with the {}{}.", name,
-                       grouped(result.diff->compared), reference, took);
+    return fmt::format("{}: all {} elements agree with {}{}.", name, grouped(result.diff->compared),
+                       reference, took);
   }
-  return fmt::format("{}: {} of {} elements differ from the {}{}.", name,
-                     grouped(result.diff->wrong), grouped(result.diff->compared), reference, took);
+  return fmt::format("{}: {} of {} elements differ from {}{}.", name, grouped(result.diff->wrong),
+                     grouped(result.diff->compared), reference, took);
 }
 
 std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result) {
