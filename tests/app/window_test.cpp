@@ -23,7 +23,9 @@ constexpr int kSameColour = 24;           // of 255 in a channel: another FreeTy
 struct View {
   std::string name, open, commands, theme;
 };
-void PrintTo(const View& view, std::ostream* out) { *out << view.name; }
+void PrintTo(const View& view, std::ostream* out) {
+  *out << view.name;
+}
 
 const std::vector<View>& views() {
   static const std::vector<View> all = {
