@@ -67,7 +67,14 @@ double differing(const Pixels& a, const Pixels& b) {
   return static_cast<double>(count) * 4 / static_cast<double>(a.rgba.size());
 }
 
-class Screens : public Program, public ::testing::WithParamInterface<View> {};
+// The program with OpenGL in it. Mesa forgets 128 bytes when it is unloaded, which is not ours to
+// mend; our own leaks are looked for by the tests of viz/ui, which draw without it.
+class Drawing : public Program {
+ protected:
+  Drawing() { set("ASAN_OPTIONS", "detect_leaks=0"); }
+};
+
+class Screens : public Drawing, public ::testing::WithParamInterface<View> {};
 
 TEST_P(Screens, LookAndReadAsCommitted) {
   const View& view = GetParam();
@@ -92,7 +99,7 @@ TEST_P(Screens, LookAndReadAsCommitted) {
 INSTANTIATE_TEST_SUITE_P(Window, Screens, ::testing::ValuesIn(views()),
                          [](const auto& which) { return which.param.name; });
 
-class Window : public Program {
+class Window : public Drawing {
  protected:
   // Runs a headless gui; false (and a skip) where there is no off-screen OpenGL.
   bool headless(Words words, Ended& ended) {
