@@ -73,8 +73,7 @@ bool BodyParser::directive(std::uint32_t scope) {
   if (token.is(".param")) return variables(scope, Space::param);
   if (token.is(".loc")) return location();
   if (token.is(".pragma")) {
-    while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
-    return true;
+    return cursor_.skip_to(';') || cursor_.fail_at(token.line, "this .pragma never ends");
   }
   return cursor_.fail_at(token.line,
                          fmt::format("the directive '{}' in a body is not understood", token.text));

@@ -93,6 +93,14 @@ bool Cursor::fail(std::string sentence) {
   return fail_at(peek().line, std::move(sentence));
 }
 
+bool Cursor::skip_to(char c) {
+  while (!peek().is(c)) {
+    if (peek().kind == Token::Kind::end || peek().kind == Token::Kind::bad) return false;
+    take();
+  }
+  return true;
+}
+
 bool Cursor::accept(char c) {
   if (!peek().is(c)) return false;
   take();

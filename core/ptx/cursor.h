@@ -27,6 +27,7 @@ class Cursor {
   const Token& peek() const { return lexer_.peek(); }
   Token take() { return lexer_.take(); }
   bool skip_braces() { return lexer_.skip_braces(); }
+  bool skip_to(char c);  // until it is next; false where the text ends, or what it says is no token
   std::string_view source() const { return *module_.text; }
 
   bool accept(char c);  // takes it if it is next

@@ -88,12 +88,12 @@ bool ModuleParser::directive() {
   if (word == ".func") return function(false);
   if (word == ".file") return debug_file();
   if (word == ".section") {
-    while (cursor_.peek().kind != Token::Kind::end && !cursor_.peek().is('{')) cursor_.take();
-    return cursor_.skip_braces() || cursor_.fail_at(token.line, "this .section never ends");
+    const bool body = cursor_.skip_to('{') && cursor_.skip_braces();
+    return body || cursor_.fail_at(token.line, "this .section never ends");
   }
   if (word == ".pragma" || word == ".alias") {
-    while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
-    return true;
+    return cursor_.skip_to(';') ||
+           cursor_.fail_at(token.line, fmt::format("this {} never ends", word));
   }
   return cursor_.fail_at(token.line, fmt::format("the directive '{}' is not understood", word));
 }
@@ -215,7 +215,8 @@ bool ModuleParser::wishes(Function& function) {
     } else if (token.is(".maxclusterrank") || token.is(".maxnctapersm")) {
       good = triple(ignored);
     } else if (token.is(".pragma")) {
-      while (cursor_.peek().kind != Token::Kind::end && !cursor_.accept(';')) cursor_.take();
+      good = cursor_.skip_to(';') ? cursor_.expect(';', "after .pragma")
+                                  : cursor_.fail("this .pragma never ends");
     } else if (!token.is(".noreturn") && !token.is(".explicitcluster") &&
                !token.is(".blocksareclusters")) {
       return cursor_.fail_at(token.line, fmt::format("the directive '{}' of {} is not understood",

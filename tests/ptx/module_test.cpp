@@ -165,6 +165,17 @@ TEST(Refusals, NameTheLineAndWhatStandsThere) {
             "test.ptx:4: the array a has more than 2^40 elements");
 }
 
+// What fuzzing found: a byte that begins no token stands where a directive is skipped.
+TEST(Refusals, EndWhereNoTokenBegins) {
+  for (const char* text : {".pragma \x01;", ".section .debug \x01 {}", ".alias a \x01;"}) {
+    EXPECT_NE(refusal(head + text).find("never ends"), std::string::npos) << text;
+  }
+  EXPECT_NE(refusal(head + ".entry k() .pragma \"x;\n { ret; }").find("never ends"),
+            std::string::npos);
+  EXPECT_NE(refusal(head + ".entry k() { .pragma \x01; ret; }").find("never ends"),
+            std::string::npos);
+}
+
 TEST(Refusals, BoundWhatTextCanNest) {
   EXPECT_NE(refusal(head + ".entry k() " + std::string(5000, '{') + std::string(5000, '}'))
                 .find("braces are nested more than 64 deep"),
