@@ -12,6 +12,13 @@
 #include "viz/scene/palette.h"
 #include "viz/scene/presets.h"
 
+#ifdef __SANITIZE_ADDRESS__
+// fontconfig, which Cairo loads, keeps its configuration until the process is gone.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\n";
+}
+#endif
+
 namespace tilescope {
 namespace {
 
