@@ -1,0 +1,82 @@
+// Arithmetic on integers and floats (PTX ISA 9.7.1, 9.7.3 to 9.7.5).
+#include "core/ptx/table/rows.h"
+
+namespace tilescope::ptx {
+
+// One row an opcode, one line a form.
+// clang-format off
+std::vector<Opcode> arithmetic_rows() {
+  using U = Unit;
+  return {
+      {Op::add, "add", U::integer,
+       {{I16_64, "d a b"},
+        {"sat type:s32", "d a b"},
+        {ROUND "? ftz? sat? type:f32", "d a b"},
+        {"round:rn? type:f64", "d a b"}},
+       "d = a + b", "9.7.1.1, 9.7.3.3"},
+      {Op::sub, "sub", U::integer,
+       {{I16_64, "d a b"},
+        {"sat type:s32", "d a b"},
+        {ROUND "? ftz? sat? type:f32", "d a b"},
+        {"round:rn? type:f64", "d a b"}},
+       "d = a - b", "9.7.1.2, 9.7.3.4"},
+      {Op::mul, "mul", U::integer,
+       {{"half:lo|hi " I16_64, "d a b"},
+        {"half:wide type:u16|u32|s16|s32", "d:w a b"},
+        {ROUND "? ftz? sat? type:f32", "d a b"},
+        {"round:rn? type:f64", "d a b"}},
+       "d = a * b; of integers the low half, the high half, or the whole in twice the width",
+       "9.7.1.3, 9.7.3.5"},
+      {Op::mad, "mad", U::integer,
+       {{"half:lo|hi " I16_64, "d a b c"},
+        {"half:hi sat type:s32", "d a b c"},
+        {"half:wide type:u16|u32|s16|s32", "d:w a b c:w"},
+        {ROUND " ftz? sat? type:f32", "d a b c"},
+        {"round:rn type:f64", "d a b c"}},
+       "d = a * b + c; of floats the same as fma", "9.7.1.4, 9.7.3.7"},
+      {Op::div, "div", U::integer,
+       {{I16_64, "d a b"},
+        {ROUND " ftz? type:f32", "d a b"},
+        {"approx:approx|full ftz? type:f32", "d a b"},
+        {"round:rn type:f64", "d a b"}},
+       "d = a / b; of integers truncated towards zero", "9.7.1.8, 9.7.3.8"},
+      {Op::rem, "rem", U::integer, {{I16_64, "d a b"}},
+       "the remainder of a / b, with the sign of a", "9.7.1.9"},
+      {Op::abs, "abs", U::integer,
+       {{S16_64, "d a"}, {"ftz? type:f32", "d a"}, {"type:f64", "d a"}},
+       "d = |a|", "9.7.1.10, 9.7.3.9"},
+      {Op::neg, "neg", U::integer,
+       {{S16_64, "d a"}, {"ftz? type:f32", "d a"}, {"type:f64", "d a"}},
+       "d = -a", "9.7.1.11, 9.7.3.10"},
+      {Op::min, "min", U::integer,
+       {{I16_64, "d a b"}, {"ftz? sat? type:f32", "d a b"}, {"type:f64", "d a b"}},
+       "the smaller; of floats the number, where one is NaN", "9.7.1.12, 9.7.3.11"},
+      {Op::max, "max", U::integer,
+       {{I16_64, "d a b"}, {"ftz? sat? type:f32", "d a b"}, {"type:f64", "d a b"}},
+       "the larger; of floats the number, where one is NaN", "9.7.1.13, 9.7.3.12"},
+      {Op::fma, "fma", U::floating,
+       {{ROUND " ftz? sat? type:f32", "d a b c"}, {"round:rn type:f64", "d a b c"}},
+       "d = a * b + c, rounded once", "9.7.3.6"},
+      {Op::rcp, "rcp", U::floating,
+       {{"approx:approx ftz? type:f32", "d a"}, {ROUND " ftz? type:f32", "d a"}},
+       "1 / a", "9.7.3.13"},
+      {Op::sqrt, "sqrt", U::floating,
+       {{"approx:approx ftz? type:f32", "d a"}, {ROUND " ftz? type:f32", "d a"}},
+       "the square root", "9.7.3.15"},
+      {Op::rsqrt, "rsqrt", U::floating, {{"approx:approx ftz? type:f32", "d a"}},
+       "1 / the square root", "9.7.3.16"},
+      {Op::ex2, "ex2", U::floating, {{"approx:approx ftz? type:f32", "d a"}}, "2 to the power of a",
+       "9.7.3.21"},
+      {Op::lg2, "lg2", U::floating, {{"approx:approx ftz? type:f32", "d a"}},
+       "the logarithm to base 2", "9.7.3.20"},
+      {Op::sin, "sin", U::floating, {{"approx:approx ftz? type:f32", "d a"}}, "the sine",
+       "9.7.3.18"},
+      {Op::cos, "cos", U::floating, {{"approx:approx ftz? type:f32", "d a"}}, "the cosine",
+       "9.7.3.19"},
+      {Op::copysign, "copysign", U::floating, {{"type:f32", "d a b"}},
+       "b with the sign of a", "9.7.3.2"},
+  };
+}
+// clang-format on
+
+}  // namespace tilescope::ptx

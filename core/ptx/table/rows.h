@@ -1,0 +1,37 @@
+// Words that many forms share, and what the files of this folder give: the rows of the opcode
+// table, a file for each kind. To teach the decoder a form, add it to its row; to teach the
+// simulator, add its handler in core/sim/lanes.
+#pragma once
+
+#include "core/ptx/opcodes.h"
+
+namespace tilescope::ptx {
+
+std::vector<Opcode> arithmetic_rows();
+std::vector<Opcode> bits_rows();
+std::vector<Opcode> moves_rows();
+std::vector<Opcode> memory_rows();
+std::vector<Opcode> control_rows();
+std::vector<Opcode> together_rows();
+
+}  // namespace tilescope::ptx
+
+#define I16_64 "type:u16|u32|u64|s16|s32|s64"
+#define I32_64 "type:u32|u64|s32|s64"
+#define S16_64 "type:s16|s32|s64"
+#define B16_64 "type:b16|b32|b64"
+#define ROUND "round:rn|rz|rm|rp"
+#define COMPARE "compare:eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan"
+#define LOGIC "logic:and|or|xor"
+#define COMPARED "type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64"
+#define LOADED "type:b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
+#define SPACES "space:const|global|local|param|param::entry|shared|shared::cta?"
+#define ORDER "order:relaxed|acquire|release|acq_rel"
+#define SCOPE "scope:cta|cluster|gpu|sys"
+#define CACHE "cache:ca|cg|cs|lu|cv|wb|wt?"
+#define EVICT \
+  "evict:L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate?"
+#define PREFETCH "prefetch:L2::64B|L2::128B|L2::256B?"
+#define VECTOR "vector:v2|v4|v8?"
+#define INTEGERS "u8|u16|u32|u64|s8|s16|s32|s64"
+#define ATOMIC_SPACE "space:global|shared|shared::cta?"
