@@ -5,13 +5,15 @@
 //     exponent 0        (-1)^s * 0.mantissa * 2^(1 - bias)
 //     else              (-1)^s * 1.mantissa * 2^(exponent - bias)
 //     exponent all ones infinity (mantissa 0) or NaN, unless the format is finite_only: then these
-//                       are ordinary values, but for the pattern of all ones, which is NaN
+//                       are ordinary values, but for the pattern of all ones, which is NaN unless
+//                       the format is without_nan
 //
 // Laws: decode(encode(x)) is x for every x the format holds; encode rounds once, to nearest, ties
-// to even. As every format here is narrower than double, converting a float by way of double also
-// rounds once.
+// to even, unless told otherwise. As every format here is narrower than double, converting a float
+// by way of double also rounds once; so does a double that was itself rounded to odd.
 // Sources: PTX ISA "Fundamental types, alternate floating-point data formats" (bf16, e4m3, e5m2,
-// tf32) and "cvt" (the canonical NaN); IEEE 754-2019 section 3 (binary16, binary32).
+// tf32, e2m3, e3m2, e2m1) and "cvt" (the canonical NaN); IEEE 754-2019 section 3 (binary16,
+// binary32).
 #pragma once
 
 #include <bit>
@@ -23,6 +25,7 @@ struct FloatFormat {
   int exponent_bits;
   int mantissa_bits;
   bool finite_only = false;  // no infinity: e4m3
+  bool without_nan = false;  // nor NaN: formats of 4 and 6 bits
 
   constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
@@ -31,8 +34,13 @@ struct FloatFormat {
     return ((1u << exponent_bits) - 1) << mantissa_bits;
   }
   constexpr std::uint32_t canonical_nan() const { return sign_bit() - 1; }
+  // The first magnitude that is no finite number.
+  constexpr std::uint32_t beyond() const {
+    return without_nan ? sign_bit() : finite_only ? canonical_nan() : infinity();
+  }
   constexpr bool is_nan(std::uint32_t pattern) const {
     const std::uint32_t magnitude = pattern & (sign_bit() - 1);
+    if (without_nan) return false;
     return finite_only ? magnitude == canonical_nan() : magnitude > infinity();
   }
 };
@@ -43,6 +51,11 @@ inline constexpr FloatFormat format_tf32{8, 10};
 inline constexpr FloatFormat format_f32{8, 23};
 inline constexpr FloatFormat format_e4m3{4, 3, true};
 inline constexpr FloatFormat format_e5m2{5, 2};
+inline constexpr FloatFormat format_e2m3{2, 3, true, true};
+inline constexpr FloatFormat format_e3m2{3, 2, true, true};
+inline constexpr FloatFormat format_e2m1{2, 1, true, true};
+
+enum class Rounding : std::uint8_t { nearest_even, nearest_away, zero, down, up };
 
 constexpr double decode(FloatFormat format, std::uint32_t pattern) {
   const std::uint64_t sign = pattern & format.sign_bit() ? std::uint64_t{1} << 63 : 0;
@@ -65,36 +78,64 @@ constexpr double decode(FloatFormat format, std::uint32_t pattern) {
                                mantissa << (52 - format.mantissa_bits));
 }
 
-// Overflow gives infinity, or NaN where the format has none; a NaN gives the canonical NaN, all
-// ones with sign 0, as cvt does.
-constexpr std::uint32_t encode(FloatFormat format, double value) {
-  const std::uint64_t wide = std::bit_cast<std::uint64_t>(value);
-  const std::uint32_t sign = wide >> 63 ? format.sign_bit() : 0;
-  const std::uint64_t magnitude = wide & ~(std::uint64_t{1} << 63);
-  if (magnitude > 0x7ff0000000000000) return format.canonical_nan();
+// Where rounding leads, from a value with `rest` of 2 * `half` lost below a last bit `odd`.
+constexpr bool rounds_away(Rounding rounding, bool negative, bool odd, std::uint64_t rest,
+                           std::uint64_t half) {
+  switch (rounding) {
+    case Rounding::nearest_even:
+      return rest > half || (rest == half && odd);
+    case Rounding::nearest_away:
+      return rest >= half;
+    case Rounding::zero:
+      return false;
+    case Rounding::down:
+      return negative && rest != 0;
+    case Rounding::up:
+      return !negative && rest != 0;
+  }
+  return false;
+}
 
-  // The value is significand * 2^(exponent - 52); a double denormal is far below every format.
+// Overflow gives infinity, or NaN where the format has none; when rounding leads back to the finite
+// numbers, or with `saturate`, or where the format has neither, the largest of these. A NaN gives
+// the canonical NaN, all ones with sign 0, as cvt does (without_nan: the largest number).
+constexpr std::uint32_t encode(FloatFormat format, double value,
+                               Rounding rounding = Rounding::nearest_even, bool saturate = false) {
+  const std::uint64_t wide = std::bit_cast<std::uint64_t>(value);
+  const bool negative = wide >> 63 != 0;
+  const std::uint32_t sign = negative ? format.sign_bit() : 0;
+  const std::uint64_t magnitude = wide & ~(std::uint64_t{1} << 63);
+  const std::uint32_t beyond = format.beyond();
+  if (magnitude > 0x7ff0000000000000) {
+    return format.without_nan ? beyond - 1 : format.canonical_nan();
+  }
+  if (format.without_nan) saturate = true;
+  if (magnitude == 0x7ff0000000000000) return sign | (saturate ? beyond - 1 : beyond);
+  if (magnitude == 0) return sign;
+
+  // The value is significand * 2^(exponent - 52); a double denormal is far below every format, so
+  // only that it is not zero matters.
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   std::uint64_t significand = (magnitude & 0xfffffffffffff) | (std::uint64_t{1} << 52);
-  if (exponent < -1022) return sign;
 
-  // How many low bits the format cannot hold; a denormal loses more of them.
+  // How many low bits the format cannot hold; a denormal loses more of them, at most all 53 and
+  // one above, so that what is left is less than half of a unit.
   const int lowest = 1 - format.bias();
-  const int lost = 52 - format.mantissa_bits + (exponent < lowest ? lowest - exponent : 0);
-  if (lost > 53) return sign;  // less than half of the smallest denormal
+  const int wanted = 52 - format.mantissa_bits + (exponent < lowest ? lowest - exponent : 0);
+  const int lost = wanted < 54 ? wanted : 54;
   const std::uint64_t half = std::uint64_t{1} << (lost - 1);
   const std::uint64_t rest = significand & (2 * half - 1);
   significand >>= lost;
-  if (rest > half || (rest == half && (significand & 1))) ++significand;
+  if (rounds_away(rounding, negative, significand & 1, rest, half)) ++significand;
 
   // Adding the significand to the biased exponent lets a carry out of the mantissa move into it.
   const std::int64_t hidden = exponent < lowest ? 0 : exponent - lowest;
   const std::uint64_t pattern =
       (static_cast<std::uint64_t>(hidden) << format.mantissa_bits) + significand;
-  const std::uint64_t top =
-      format.finite_only ? format.canonical_nan() : std::uint64_t{format.infinity()};
-  if (pattern >= top) return sign | static_cast<std::uint32_t>(top);
-  return sign | static_cast<std::uint32_t>(pattern);
+  if (pattern < beyond) return sign | static_cast<std::uint32_t>(pattern);
+  const bool back = rounding == Rounding::zero || (rounding == Rounding::down && !negative) ||
+                    (rounding == Rounding::up && negative);
+  return sign | (saturate || back ? beyond - 1 : beyond);
 }
 
 }  // namespace tilescope

@@ -28,16 +28,25 @@ int register_bits(Type type) {
   return std::max(16, bits_of(type));
 }
 
+// Types whose registers are of that type or of bits, and that no constant has (9.7.4, 9.7.9.21;
+// what ptxas 13 takes). Registers of bf16 and of packed types other than f16x2 can only be of bits.
+bool is_narrow(Type type) {
+  return class_of(type) == Class::floating && type != Type::f32 && type != Type::f64;
+}
+
 // Operand type checking (9.4.1): sizes agree; bits go with everything; signed with unsigned.
 bool compatible(Type instruction, Type reg) {
+  if (is_narrow(instruction)) return reg == instruction || class_of(reg) == Class::bits;
   const Class a = class_of(instruction), b = class_of(reg);
   if (a == Class::predicate || b == Class::predicate) return a == b;
   if (a == Class::bits || b == Class::bits) return true;
   return (a == Class::floating) == (b == Class::floating);
 }
 
-// ld, st and cvt take registers wider than the type (9.4.1, relaxed type checking).
-bool takes_wider(Op op) {
+// ld, st and cvt take registers wider than the type (9.4.1, relaxed type checking), cvt of narrow
+// types only for f16 and f16x2 (9.7.9.21).
+bool takes_wider(Op op, Type type) {
+  if (is_narrow(type) && type != Type::f16 && type != Type::f16x2) return false;
   return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::cvt;
 }
 
@@ -90,6 +99,9 @@ bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& o
     out.index = no_register;
     out.negated = w.bits == 0;
     return true;
+  }
+  if (is_narrow(type)) {
+    return fail(s, fmt::format("a constant stands where an {} register is wanted", name_of(type)));
   }
   if (w.floating && kind == Class::floating && bits_of(type) == 32) {
     double wide = 0;
@@ -162,7 +174,8 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
   }
   const Type reg = program_.registers[meaning.index].type;
   const int have = register_bits(reg), want = register_bits(type);
-  const bool wide_enough = takes_wider(opcode_named(s.opcode)->op) ? have >= want : have == want;
+  const bool wide_enough =
+      takes_wider(opcode_named(s.opcode)->op, type) ? have >= want : have == want;
   if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
     return fail(s, fmt::format("'{}' is a {} register, but {} is wanted", w.name, name_of(reg),
                                name_of(type)));

@@ -17,12 +17,12 @@ std::vector<FieldWords> fields() {
     out[static_cast<std::size_t>(f)] = {name, std::move(words)};
   };
   std::vector<std::string_view> types;
-  for (int i = 1; i <= static_cast<int>(Type::e5m2x2); ++i) {
+  for (int i = 1; i <= static_cast<int>(Type::ue8m0x2); ++i) {
     types.push_back(name_of(static_cast<Type>(i)));
   }
   set(Field::type, "type", types);
   set(Field::type2, "type2", types);
-  set(Field::round, "round", {"rn", "rz", "rm", "rp"});
+  set(Field::round, "round", {"rn", "rz", "rm", "rp", "rna"});
   set(Field::integral, "integral", {"rni", "rzi", "rmi", "rpi"});
   set(Field::compare, "compare",
       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
@@ -49,6 +49,11 @@ std::vector<FieldWords> fields() {
        "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot", "gl",   "cta", "sys"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
+                             {Field::relu, "relu"},
+                             {Field::satfinite, "satfinite"},
+                             {Field::nan, "NaN"},
+                             {Field::xorsign, "xorsign"},
+                             {Field::abs, "abs"},
                              {Field::shiftamt, "shiftamt"},
                              {Field::to, "to"},
                              {Field::weak, "weak"},

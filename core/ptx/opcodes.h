@@ -46,7 +46,7 @@ enum class Op : std::uint8_t {
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
   and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
   // floating only
-  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, copysign,
+  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
   // moves
   mov, cvt, cvta,
   // memory
@@ -65,7 +65,7 @@ enum class Op : std::uint8_t {
 // its word in words_of(field).
 // clang-format off
 enum class Field : std::uint8_t {
-  type, type2, round, integral, ftz, sat, approx, compare, logic, half, shiftamt,
+  type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, uni, sync, aligned, cta, warp,
   count_
@@ -75,7 +75,7 @@ constexpr std::size_t field_count = static_cast<std::size_t>(Field::count_);
 const std::vector<std::string_view>& words_of(Field field);
 std::string_view name_of(Field field);
 
-enum class Round : std::uint8_t { none, rn, rz, rm, rp };
+enum class Round : std::uint8_t { none, rn, rz, rm, rp, rna };
 // clang-format off
 enum class Compare : std::uint8_t {
   none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan

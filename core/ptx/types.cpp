@@ -40,6 +40,10 @@ constexpr Row rows[] = {
     {Type::e5m2, "e5m2", 8, Class::floating},
     {Type::e4m3x2, "e4m3x2", 16, Class::floating},
     {Type::e5m2x2, "e5m2x2", 16, Class::floating},
+    {Type::e2m1x2, "e2m1x2", 8, Class::floating},
+    {Type::e2m3x2, "e2m3x2", 16, Class::floating},
+    {Type::e3m2x2, "e3m2x2", 16, Class::floating},
+    {Type::ue8m0x2, "ue8m0x2", 16, Class::floating},
 };
 
 constexpr bool in_order() {

@@ -180,13 +180,18 @@ class Binder {
     Conversion how{};
     how.from_register = width(o[1]);
     how.to_register = width(o[0]);
+    how.from = i.modifiers.type2();
+    how.to = i.modifiers.type();
     how.round = integral == ptx::Round::none ? i.modifiers.round() : integral;
     how.ftz = i.modifiers.has(Field::ftz);
     how.sat = i.modifiers.has(Field::sat);
+    how.relu = i.modifiers.has(Field::relu);
+    how.satfinite = i.modifiers.has(Field::satfinite);
     static_assert(sizeof how <= sizeof c.immediate);
     std::memcpy(&c.immediate, &how, sizeof how);
     c.d = value(o[0]);
     c.a = value(o[1]);
+    if (i.count > 2) c.b = value(o[2]);
   }
 
   void operands(const Instruction& i, Code& c) {

@@ -55,8 +55,9 @@ struct Code {
 // What a cvt finds in Code::immediate.
 struct Conversion {
   std::uint8_t from_register, to_register;  // bytes
+  ptx::Type from, to;
   ptx::Round round;
-  bool ftz, sat;
+  bool ftz : 1, sat : 1, relu : 1, satfinite : 1;
 };
 
 struct Core {

@@ -1,12 +1,9 @@
-// cvt (PTX ISA 9.7.9.21): between integers, between integers and f32 or f64, between f32 and f64.
-//
-// Source and destination registers may be wider than the types: a source is cut, a result is
-// extended by the sign of its type. Float to integer clamps to the type's range in every form.
+// cvt (PTX ISA 9.7.9.21) to integers, f32 and f64; core/sim/lanes/narrow.cpp has the narrower ones.
+// Float to integer clamps to the type's range in every form.
 #include <limits>
 #include <type_traits>
 
-#include "core/sim/lanes/lanes.h"
-#include "core/sim/lanes/rounding.h"
+#include "core/sim/lanes/conversion.h"
 #include "core/sim/lanes/units.h"
 
 namespace tilescope::sim::TILESCOPE_LANES {
@@ -15,41 +12,6 @@ namespace {
 using ptx::Class;
 using ptx::Field;
 using ptx::Type;
-
-Conversion conversion(const Code& c) {
-  Conversion w;
-  std::memcpy(&w, &c.immediate, sizeof w);
-  return w;
-}
-
-// The lanes of a register, cut to S and extended to 64 bits by S's sign.
-template <class S>
-void read(const Core& x, Reference r, int bytes, std::int64_t* out) {
-  if (bytes == 2) {
-    const auto* a = lane_array<std::uint16_t>(x, r);
-    TILESCOPE_FOR_LANES(l) out[l] = static_cast<std::int64_t>(static_cast<S>(a[l]));
-  } else if (bytes == 4) {
-    const auto* a = lane_array<std::uint32_t>(x, r);
-    TILESCOPE_FOR_LANES(l) out[l] = static_cast<std::int64_t>(static_cast<S>(a[l]));
-  } else {
-    const auto* a = lane_array<std::uint64_t>(x, r);
-    TILESCOPE_FOR_LANES(l) out[l] = static_cast<std::int64_t>(static_cast<S>(a[l]));
-  }
-}
-
-template <class R>
-void narrow(Core& x, Reference r, const std::int64_t* from, Mask m) {
-  R t[32];
-  TILESCOPE_FOR_LANES(l) t[l] = static_cast<R>(from[l]);
-  blend(lane_array<R>(x, r), t, m);
-}
-
-// Values already extended, into a register of any width.
-void write(Core& x, Reference r, int bytes, const std::int64_t* from, Mask m) {
-  if (bytes == 2) return narrow<std::uint16_t>(x, r, from, m);
-  if (bytes == 4) return narrow<std::uint32_t>(x, r, from, m);
-  narrow<std::uint64_t>(x, r, from, m);
-}
 
 template <class D, class S>
 struct Cast {
@@ -75,47 +37,32 @@ Flow between_integers(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-template <class F>
-F to_integral(F v, Round round) {
-  switch (round) {
-    case Round::rz:
-      return std::trunc(v);
-    case Round::rm:
-      return std::floor(v);
-    case Round::rp:
-      return std::ceil(v);
-    case Round::rn:
-      return std::nearbyint(v);
-    case Round::none:
-      return v;
-  }
-  return v;
+template <class T>
+T saturated(T v) {
+  return v > 0 ? (v < 1 ? v : T{1}) : T{0};  // NaN is not above 0
 }
 
-inline float flush(float f) {
-  return (bits_of(f) & 0x7f800000u) ? f : float_of(bits_of(f) & 0x80000000u);
-}
-inline double flush(double f) {
-  return f;
-}
-
-// NaN becomes 0 from f32 to at most 32 bits, and 1 << (width - 1) otherwise.
+// NaN becomes 0, but 1 << (width - 1) from f64 and to 64 bits.
 template <class D, class F>
 Flow float_to_integer(Core& x, const Code& c, Mask m) {
+  using N = Number<F>;
   const Conversion w = conversion(c);
-  const F* a = lane_array<F>(x, c.a);
+  N a[32];
+  read_numbers<F>(x, c.a, w.from_register, a);
   constexpr int digits = std::numeric_limits<D>::digits;
-  constexpr bool wide = sizeof(D) == 8 || sizeof(F) == 8;
-  const F above = std::ldexp(F{1}, digits);  // the first value that is too large
+  constexpr bool wide = sizeof(D) == 8 || sizeof(N) == 8;
+  const N above = std::ldexp(N{1}, digits);  // the first value that is too large
   std::int64_t v[32];
   for (int l = 0; l < 32; ++l) {
-    const F r = to_integral(w.ftz ? flush(a[l]) : a[l], w.round);
+    N r = a[l];
+    if constexpr (std::is_same_v<F, float>) r = w.ftz ? flush(r) : r;
+    r = to_integral(r, w.round);
     D d;
     if (r != r) {
       d = wide ? static_cast<D>(std::uint64_t{1} << (sizeof(D) * 8 - 1)) : D{0};
     } else if (r >= above) {
       d = std::numeric_limits<D>::max();
-    } else if (r < static_cast<F>(std::numeric_limits<D>::min())) {
+    } else if (r < static_cast<N>(std::numeric_limits<D>::min())) {
       d = std::numeric_limits<D>::min();
     } else {
       d = static_cast<D>(r);
@@ -126,23 +73,16 @@ Flow float_to_integer(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-template <class S>
-float rounded(std::int64_t v, Round round) {
-  const bool negative = std::is_signed_v<S> && v < 0;
-  const std::uint64_t size =
-      negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
-  const double high = static_cast<double>(size >> 32) * 4294967296.0;
-  double exact = sum_to_odd(high, static_cast<double>(size & 0xffffffffu));
-  if (negative) exact = -exact;
+float rounded(double odd, Round round) {
   switch (round) {
     case Round::rz:
-      return narrowed<Round::rz>(exact);
+      return narrowed<Round::rz>(odd);
     case Round::rm:
-      return narrowed<Round::rm>(exact);
+      return narrowed<Round::rm>(odd);
     case Round::rp:
-      return narrowed<Round::rp>(exact);
+      return narrowed<Round::rp>(odd);
     default:
-      return narrowed<Round::rn>(exact);
+      return narrowed<Round::rn>(odd);
   }
 }
 
@@ -153,11 +93,23 @@ Flow integer_to_f32(Core& x, const Code& c, Mask m) {
   read<S>(x, c.a, w.from_register, v);
   float t[32];
   for (int l = 0; l < 32; ++l) {
-    t[l] = rounded<S>(v[l], w.round);
-    if (w.sat) t[l] = t[l] > 0 ? (t[l] < 1 ? t[l] : 1.0f) : 0.0f;
+    t[l] = rounded(integer_to_odd<S>(v[l]), w.round);
+    if (w.sat) t[l] = saturated(t[l]);
   }
-  blend(lane_array<float>(x, c.d), t, m);
+  write_numbers(x, c, t, m);
   return Flow::next;
+}
+
+// The nearest double, or its neighbour on the other side of v.
+template <class S>
+double integer_as_double(S v, Round round) {
+  const double nearest = static_cast<double>(v);
+  const __int128 back = static_cast<__int128>(nearest), exact = v;
+  if (back == exact || round == Round::rn) return nearest;
+  const bool above = back > exact;
+  const bool up = round == Round::rp || (round == Round::rz && exact < 0);
+  if (above == up) return nearest;
+  return std::nextafter(nearest, up ? HUGE_VAL : -HUGE_VAL);
 }
 
 template <class S>
@@ -167,24 +119,28 @@ Flow integer_to_f64(Core& x, const Code& c, Mask m) {
   read<S>(x, c.a, w.from_register, v);
   double t[32];
   for (int l = 0; l < 32; ++l) {
-    t[l] = std::is_signed_v<S> ? static_cast<double>(v[l])
-                               : static_cast<double>(static_cast<std::uint64_t>(v[l]));
+    t[l] = integer_as_double(static_cast<S>(v[l]), w.round);
+    if (w.sat) t[l] = saturated(t[l]);
   }
-  blend(lane_array<double>(x, c.d), t, m);
+  write_numbers(x, c, t, m);
   return Flow::next;
 }
 
-Flow f32_to_f32(Core& x, const Code& c, Mask m) {
+// From f16, bf16 and f32, all exact but for rounding to an integer. A NaN becomes the canonical
+// one, but from bf16 ("an unspecified NaN"), which is the upper half of an f32 as it stands.
+template <class F>
+Flow number_to_f32(Core& x, const Code& c, Mask m) {
   const Conversion w = conversion(c);
-  const float* a = lane_array<float>(x, c.a);
   float t[32];
+  read_numbers<F>(x, c.a, w.from_register, t);
   for (int l = 0; l < 32; ++l) {
-    float v = to_integral(w.ftz ? flush(a[l]) : a[l], w.round);
-    if (v != v) v = float_of(0x7fffffffu);
-    if (w.sat) v = v > 0 ? (v < 1 ? v : 1.0f) : 0.0f;
+    float v = w.ftz ? flush(t[l]) : t[l];
+    if constexpr (std::is_same_v<F, float>) v = to_integral(v, w.round);
+    if (v != v && !std::is_same_v<F, Bf16>) v = float_of(0x7fffffffu);
+    if (w.sat) v = saturated(v);
     t[l] = v;
   }
-  blend(lane_array<float>(x, c.d), t, m);
+  write_numbers(x, c, t, m);
   return Flow::next;
 }
 
@@ -197,28 +153,26 @@ Flow f64_to_f32(Core& x, const Code& c, Mask m) {
     float v = narrowed<round>(a[l]);
     if (w.ftz) v = flush(v);
     if (v != v) v = float_of(0x7fffffffu);
-    if (w.sat) v = v > 0 ? (v < 1 ? v : 1.0f) : 0.0f;
+    if (w.sat) v = saturated(v);
     t[l] = v;
   }
-  blend(lane_array<float>(x, c.d), t, m);
+  write_numbers(x, c, t, m);
   return Flow::next;
 }
 
-Flow f32_to_f64(Core& x, const Code& c, Mask m) {
+template <class F>
+Flow number_to_f64(Core& x, const Code& c, Mask m) {
   const Conversion w = conversion(c);
-  const float* a = lane_array<float>(x, c.a);
+  Number<F> a[32];
+  read_numbers<F>(x, c.a, w.from_register, a);
   double t[32];
-  for (int l = 0; l < 32; ++l) t[l] = static_cast<double>(w.ftz ? flush(a[l]) : a[l]);
-  blend(lane_array<double>(x, c.d), t, m);
-  return Flow::next;
-}
-
-Flow f64_to_f64(Core& x, const Code& c, Mask m) {
-  const Conversion w = conversion(c);
-  const double* a = lane_array<double>(x, c.a);
-  double t[32];
-  for (int l = 0; l < 32; ++l) t[l] = to_integral(a[l], w.round);
-  blend(lane_array<double>(x, c.d), t, m);
+  for (int l = 0; l < 32; ++l) {
+    if constexpr (std::is_same_v<F, float>) a[l] = w.ftz ? flush(a[l]) : a[l];
+    t[l] = static_cast<double>(a[l]);
+    if constexpr (std::is_same_v<F, double>) t[l] = to_integral(t[l], w.round);
+    if (w.sat) t[l] = saturated(t[l]);
+  }
+  write_numbers(x, c, t, m);
   return Flow::next;
 }
 
@@ -241,6 +195,10 @@ Handler to_integer(Type from) {
       return between_integers<D, std::int32_t>;
     case Type::s64:
       return between_integers<D, std::int64_t>;
+    case Type::f16:
+      return float_to_integer<D, F16>;
+    case Type::bf16:
+      return float_to_integer<D, Bf16>;
     case Type::f32:
       return float_to_integer<D, float>;
     case Type::f64:
@@ -273,10 +231,14 @@ Handler to_float(Type to, Type from, Round round) {
       return from_integer<std::int32_t>(to);
     case Type::s64:
       return from_integer<std::int64_t>(to);
+    case Type::f16:
+      return to == Type::f32 ? number_to_f32<F16> : number_to_f64<F16>;
+    case Type::bf16:
+      return to == Type::f32 ? number_to_f32<Bf16> : number_to_f64<Bf16>;
     case Type::f32:
-      return to == Type::f32 ? f32_to_f32 : f32_to_f64;
+      return to == Type::f32 ? number_to_f32<float> : number_to_f64<float>;
     case Type::f64:
-      if (to == Type::f64) return f64_to_f64;
+      if (to == Type::f64) return number_to_f64<double>;
       switch (round) {
         case Round::rz:
           return f64_to_f32<Round::rz>;
@@ -292,7 +254,29 @@ Handler to_float(Type to, Type from, Round round) {
   }
 }
 
-// The conversions that index arithmetic is full of, where the registers are as wide as the types.
+template <class F>
+struct Narrowed {
+  static std::uint16_t apply(float a) { return F::narrowed(a); }
+};
+template <class F>
+struct Packed {
+  static std::uint32_t apply(float a, float b) {
+    return static_cast<std::uint32_t>(F::narrowed(a)) << 16 | F::narrowed(b);
+  }
+};
+template <class F>
+struct Widened {
+  static float apply(std::uint16_t a) { return F::widened(a); }
+};
+template <>
+struct Widened<F16> {
+  static float apply(std::uint16_t a) {
+    const float v = F16::widened(a);
+    return v == v ? v : float_of(0x7fffffffu);
+  }
+};
+
+// The conversions that kernels are full of, where the registers are as wide as the types.
 Handler common(Type to, Type from, Round round) {
   if (to == Type::u64 && from == Type::u32)
     return unary<Cast<std::uint64_t, std::uint32_t>, std::uint64_t, std::uint32_t>;
@@ -302,19 +286,39 @@ Handler common(Type to, Type from, Round round) {
     return unary<Cast<std::uint32_t, std::uint64_t>, std::uint32_t, std::uint64_t>;
   if (to == Type::f32 && from == Type::s32 && round == Round::rn)
     return unary<Cast<float, std::int32_t>, float, std::int32_t>;
+  if (from == Type::f32 && round == Round::rn) {
+    if (to == Type::f16) return unary<Narrowed<F16>, std::uint16_t, float>;
+    if (to == Type::bf16) return unary<Narrowed<Bf16>, std::uint16_t, float>;
+    if (to == Type::f16x2) return binary<Packed<F16>, std::uint32_t, float>;
+    if (to == Type::bf16x2) return binary<Packed<Bf16>, std::uint32_t, float>;
+  }
+  if (to == Type::f32 && from == Type::f16) return unary<Widened<F16>, float, std::uint16_t>;
+  if (to == Type::f32 && from == Type::bf16) return unary<Widened<Bf16>, float, std::uint16_t>;
   return nullptr;
+}
+
+bool as_wide_as_types(const ptx::Program& program, const ptx::Instruction& i) {
+  const ptx::Operand* o = program.operands_of(i);
+  for (std::uint32_t k = 0; k < i.count; ++k) {
+    const Type type = k ? i.modifiers.type2() : i.modifiers.type();
+    if (o[k].kind == ptx::Operand::Kind::reg &&
+        ptx::bits_of(program.registers[o[k].index].type) != ptx::bits_of(type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_plain(const ptx::Modifiers& m) {
+  return !m.has(Field::ftz) && !m.has(Field::sat) && !m.has(Field::relu) &&
+         !m.has(Field::satfinite) && m.integral() == Round::none;
 }
 
 }  // namespace
 
 Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i) {
   const Type to = i.modifiers.type(), from = i.modifiers.type2();
-  const ptx::Operand* o = program.operands_of(i);
-  const auto exact = [&](const ptx::Operand& operand, Type type) {
-    return operand.kind != ptx::Operand::Kind::reg ||
-           ptx::bits_of(program.registers[operand.index].type) == ptx::bits_of(type);
-  };
-  if (!i.modifiers.has(Field::sat) && exact(o[0], to) && exact(o[1], from)) {
+  if (is_plain(i.modifiers) && as_wide_as_types(program, i)) {
     if (Handler h = common(to, from, i.modifiers.round())) return h;
   }
   switch (to) {
@@ -334,8 +338,11 @@ Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i) 
       return to_integer<std::int32_t>(from);
     case Type::s64:
       return to_integer<std::int64_t>(from);
-    default:
+    case Type::f32:
+    case Type::f64:
       return to_float(to, from, i.modifiers.round());
+    default:
+      return narrow_handler(i);
   }
 }
 

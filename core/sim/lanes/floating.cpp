@@ -189,6 +189,14 @@ struct Cos {
   }
 };
 
+// Nearest to tanh, of which the ISA allows a relative error of 2^-11; subnormals go through.
+template <class Mode>
+struct Tanh {
+  static float apply(float a) {
+    return Mode::out(static_cast<float>(std::tanh(double{Mode::in(a)})));
+  }
+};
+
 // 9.7.3.11: the number where one is NaN; -0 is less than +0.
 template <class Mode>
 struct Min {
@@ -416,6 +424,8 @@ Handler in_mode(const ptx::Instruction& i) {
       return unary<Sin<Mode>, float, float>;
     case Op::cos:
       return unary<Cos<Mode>, float, float>;
+    case Op::tanh:
+      return unary<Tanh<Mode>, float, float>;
     case Op::div:
       if (i.modifiers.approx() == Approx::approx) return binary<DivApprox<Mode>, float, float>;
       break;
@@ -432,6 +442,8 @@ Handler in_mode(const ptx::Instruction& i) {
       return rounded<Mode, Round::rm>(i.op);
     case Round::rp:
       return rounded<Mode, Round::rp>(i.op);
+    case Round::rna:
+      return nullptr;
   }
   return nullptr;
 }
@@ -469,7 +481,7 @@ Handler of_f64(const ptx::Instruction& i) {
 Handler floating_handler(const ptx::Instruction& i) {
   const bool ftz = i.modifiers.has(Field::ftz), sat = i.modifiers.has(Field::sat);
   if (i.modifiers.type() == Type::f64) return of_f64(i);
-  if (i.modifiers.type() != Type::f32) return nullptr;
+  if (i.modifiers.type() != Type::f32) return half_handler(i);
   if (i.op == Op::copysign) return binary<Copysign, float, float>;
   if (i.op == Op::setp) return ftz ? setp<float, Ftz>(i) : setp<float, Plain>(i);
   if (sat) return ftz ? in_mode<Sat<Ftz>>(i) : in_mode<Sat<Plain>>(i);

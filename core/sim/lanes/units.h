@@ -9,6 +9,7 @@ namespace tilescope::sim {
 #define TILESCOPE_UNITS                                                            \
   Handler integer_handler(const ptx::Instruction& i);                              \
   Handler floating_handler(const ptx::Instruction& i);                             \
+  Handler half_handler(const ptx::Instruction& i);                                 \
   Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i); \
   Handler move_handler(const ptx::Program& program, const ptx::Instruction& i);    \
   Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i);
@@ -21,11 +22,12 @@ TILESCOPE_UNITS
 }
 #undef TILESCOPE_UNITS
 
-// These look at few lanes' values, or none: one compilation will do.
+// These look at few lanes' values, or take so long for each that one compilation will do.
 Handler control_handler(const ptx::Instruction& i);
 Handler barrier_handler(const ptx::Instruction& i);
 Handler warp_handler(const ptx::Instruction& i);
 Handler warp_barrier_handler();
+Handler narrow_handler(const ptx::Instruction& i);
 Handler atomic_handler(const ptx::Instruction& i);
 
 }  // namespace tilescope::sim

@@ -1,0 +1,212 @@
+// cvt to types narrower than f32, and to and from packed ones (PTX ISA 9.7.9.21).
+//
+// A value goes from its type into a double, exactly or rounded to odd, and from there into the
+// result's format, so that it is rounded once. A NaN becomes the format's canonical one: 0x7fff of
+// f16 and bf16, 0x7f of e4m3 and e5m2, 0xff of ue8m0, the largest number of formats that have none.
+// Of tf32, whose lower 13 bits the ISA leaves open, these are 0, and a NaN is 0x7fffffff.
+// Of two operands the first goes to the upper half of the result. The commonest conversions have
+// handlers of their own in core/sim/lanes/convert.cpp.
+#include "core/numeric/small_float.h"
+#include "core/sim/lanes/conversion.h"
+#include "core/sim/lanes/units.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::Bf16;
+using base::bits_of;
+using base::conversion;
+using base::F16;
+using base::integer_to_odd;
+using base::Number;
+using base::read;
+using base::read_numbers;
+using base::Round;
+using base::to_integral;
+using base::write;
+using ptx::Type;
+using u32 = std::uint32_t;
+
+// A packed type is two elements of `bits` each.
+struct Elements {
+  int count;
+  int bits;
+};
+Elements elements_of(Type type) {
+  switch (type) {
+    case Type::f16x2:
+    case Type::bf16x2:
+      return {2, 16};
+    case Type::e4m3x2:
+    case Type::e5m2x2:
+    case Type::e2m3x2:
+    case Type::e3m2x2:
+    case Type::ue8m0x2:
+      return {2, 8};
+    case Type::e2m1x2:
+      return {2, 4};
+    default:
+      return {1, 32};
+  }
+}
+
+FloatFormat format_of(Type type) {
+  switch (type) {
+    case Type::f16:
+    case Type::f16x2:
+      return format_f16;
+    case Type::bf16:
+    case Type::bf16x2:
+      return format_bf16;
+    case Type::e4m3x2:
+      return format_e4m3;
+    case Type::e5m2x2:
+      return format_e5m2;
+    case Type::e2m3x2:
+      return format_e2m3;
+    case Type::e3m2x2:
+      return format_e3m2;
+    case Type::e2m1x2:
+      return format_e2m1;
+    case Type::tf32:
+      return format_tf32;
+    default:
+      return format_f32;
+  }
+}
+
+Rounding rounding_of(Round round) {
+  switch (round) {
+    case Round::rz:
+      return Rounding::zero;
+    case Round::rm:
+      return Rounding::down;
+    case Round::rp:
+      return Rounding::up;
+    case Round::rna:
+      return Rounding::nearest_away;
+    default:
+      return Rounding::nearest_even;
+  }
+}
+
+// ue8m0 is 2^(bits - 127) without a sign, which conversion drops; 255 is NaN. What is below 2^-127
+// has no place: toward zero it stays 0 (as CUDA's cuda_fp8.hpp does it without the instruction).
+u32 encode_scale(double value, Round round, bool saturate) {
+  const u32 b = bits_of(static_cast<float>(std::fabs(value)));  // from f32 or bf16: exact
+  if (b > 0x7f800000u) return 0xff;
+  const bool above = round == Round::rp && (b & 0x7fffffu) && b > 0x400000u;
+  const u32 out = (b >> 23) + (above ? 1 : 0);
+  return saturate && out == 0xff ? 0xfe : out;
+}
+double decode_scale(u32 bits) {
+  return bits == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(bits) - 127);
+}
+
+u32 encoded(const Conversion& w, double v) {
+  if (w.ftz && std::fabs(v) < 0x1p-126) v = std::copysign(0.0, v);
+  if (w.sat) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
+  if (w.relu) v = v > 0 || v != v ? v : 0.0;
+  if (w.to == Type::ue8m0x2) return encode_scale(v, w.round, w.satfinite);
+  if (w.to == Type::tf32) {
+    return v != v ? 0x7fffffffu : encode(format_tf32, v, rounding_of(w.round), w.satfinite) << 13;
+  }
+  return encode(format_of(w.to), v, rounding_of(w.round), w.satfinite);
+}
+
+double decoded(Type type, u32 bits) {
+  return type == Type::ue8m0x2 ? decode_scale(bits) : decode(format_of(type), bits);
+}
+
+template <class S>
+void read_integers(const Core& x, Reference r, int bytes, double* out) {
+  std::int64_t v[32];
+  read<S>(x, r, bytes, v);
+  for (int l = 0; l < 32; ++l) out[l] = integer_to_odd<S>(v[l]);
+}
+
+template <class F>
+void read_floats(const Core& x, Reference r, int bytes, double* out) {
+  Number<F> v[32];
+  read_numbers<F>(x, r, bytes, v);
+  for (int l = 0; l < 32; ++l) out[l] = static_cast<double>(v[l]);
+}
+
+// One operand of a type that is not packed.
+void read_scalars(const Core& x, Reference r, const Conversion& w, double* out) {
+  const int bytes = w.from_register;
+  switch (w.from) {
+    case Type::u8:
+      return read_integers<std::uint8_t>(x, r, bytes, out);
+    case Type::u16:
+      return read_integers<std::uint16_t>(x, r, bytes, out);
+    case Type::u32:
+      return read_integers<std::uint32_t>(x, r, bytes, out);
+    case Type::u64:
+      return read_integers<std::uint64_t>(x, r, bytes, out);
+    case Type::s8:
+      return read_integers<std::int8_t>(x, r, bytes, out);
+    case Type::s16:
+      return read_integers<std::int16_t>(x, r, bytes, out);
+    case Type::s32:
+      return read_integers<std::int32_t>(x, r, bytes, out);
+    case Type::s64:
+      return read_integers<std::int64_t>(x, r, bytes, out);
+    case Type::f16:
+      return read_floats<F16>(x, r, bytes, out);
+    case Type::bf16:
+      return read_floats<Bf16>(x, r, bytes, out);
+    case Type::f64:
+      return read_floats<double>(x, r, bytes, out);
+    default:
+      return read_floats<float>(x, r, bytes, out);
+  }
+}
+
+// To f16, bf16 or tf32 from anything that is not packed; to f16 and bf16 also an integral number.
+template <bool integral>
+Flow to_narrow(Core& x, const Code& c, Mask m) {
+  Conversion w = conversion(c);
+  double v[32];
+  read_scalars(x, c.a, w, v);
+  std::int64_t t[32];
+  for (int l = 0; l < 32; ++l) {
+    t[l] = static_cast<std::int64_t>(encoded(w, integral ? to_integral(v[l], w.round) : v[l]));
+  }
+  write(x, c.d, w.to_register, t, m);
+  return Flow::next;
+}
+
+// Two f32, or the two elements of a packed register, into the two elements of another.
+Flow to_packed(Core& x, const Code& c, Mask m) {
+  const Conversion w = conversion(c);
+  const Elements from = elements_of(w.from), to = elements_of(w.to);
+  double upper[32], lower[32];
+  if (from.count == 1) {
+    read_scalars(x, c.a, w, upper);
+    read_scalars(x, c.b, w, lower);
+  } else {
+    std::int64_t bits[32];
+    read<u32>(x, c.a, w.from_register, bits);
+    const u32 mask = (1u << from.bits) - 1;
+    for (int l = 0; l < 32; ++l) {
+      upper[l] = decoded(w.from, static_cast<u32>(bits[l]) >> from.bits & mask);
+      lower[l] = decoded(w.from, static_cast<u32>(bits[l]) & mask);
+    }
+  }
+  std::int64_t t[32];
+  for (int l = 0; l < 32; ++l) {
+    t[l] = static_cast<std::int64_t>(encoded(w, upper[l]) << to.bits | encoded(w, lower[l]));
+  }
+  write(x, c.d, w.to_register, t, m);
+  return Flow::next;
+}
+
+}  // namespace
+
+Handler narrow_handler(const ptx::Instruction& i) {
+  if (elements_of(i.modifiers.type()).count == 2) return to_packed;
+  return i.modifiers.integral() != Round::none ? to_narrow<true> : to_narrow<false>;
+}
+
+}  // namespace tilescope::sim
