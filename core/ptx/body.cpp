@@ -24,6 +24,7 @@ class BodyParser {
   bool registers(std::uint32_t scope);
   bool variables(std::uint32_t scope, Space space);
   bool location();
+  bool targets(std::uint32_t scope, std::string_view directive);
   bool instruction(std::uint32_t scope);
   bool operands(std::vector<Written>& out, char close);
   bool operand(Written& out);
@@ -72,6 +73,9 @@ bool BodyParser::directive(std::uint32_t scope) {
   if (token.is(".const")) return variables(scope, Space::constant);
   if (token.is(".param")) return variables(scope, Space::param);
   if (token.is(".loc")) return location();
+  if (token.is(".branchtargets") || token.is(".calltargets") || token.is(".callprototype")) {
+    return targets(scope, token.text);
+  }
   if (token.is(".pragma")) {
     return cursor_.skip_to(';') || cursor_.fail_at(token.line, "this .pragma never ends");
   }
@@ -152,6 +156,29 @@ bool BodyParser::location() {
     }
   }
   return true;
+}
+
+// name: .branchtargets L1, L2;   name: .calltargets f, g;   name: .callprototype (..) _ (..);
+bool BodyParser::targets(std::uint32_t scope, std::string_view directive) {
+  auto& statements = body_.statements;
+  if (statements.empty() || statements.back().kind != Statement::Kind::label) {
+    return cursor_.fail(fmt::format("{} has no label in front of it", directive));
+  }
+  Targets out;
+  out.name = statements.back().text;
+  out.line = statements.back().line;
+  out.scope = scope;
+  out.branch = directive == ".branchtargets";
+  statements.pop_back();
+  if (out.branch) {
+    do {
+      if (!cursor_.word(out.labels.emplace_back(), "a label in .branchtargets")) return false;
+    } while (cursor_.accept(','));
+  } else if (!cursor_.skip_to(';')) {
+    return cursor_.fail_at(out.line, fmt::format("this {} never ends", directive));
+  }
+  body_.targets.push_back(std::move(out));
+  return cursor_.expect(';', "after the targets");
 }
 
 // A register, symbol or label; special registers have a suffix: %tid.x

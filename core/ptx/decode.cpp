@@ -135,13 +135,20 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
     case Meaning::Kind::nothing:
       return fail(s, fmt::format("'{}' is not declared", w.name));
     case Meaning::Kind::label:
+    case Meaning::Kind::targets:
       return fail(s, fmt::format("'{}' is a label, not an operand", w.name));
-    case Meaning::Kind::memory: {
-      if (written) return fail(s, fmt::format("'{}' is a variable and cannot be written", w.name));
-      if (class_of(type) == Class::floating || bits_of(type) < 32) {
+    case Meaning::Kind::memory:
+    case Meaning::Kind::function: {
+      if (written) return fail(s, fmt::format("'{}' cannot be written", w.name));
+      const int least = meaning.kind == Meaning::Kind::function ? 64 : 32;
+      if (class_of(type) == Class::floating || bits_of(type) < least) {
         return fail(s, fmt::format("the address of '{}' does not fit {}", w.name, name_of(type)));
       }
       out = constant(type, meaning.address + w.bits);
+      if (!meaning.in_frame || meaning.index == no_register) return true;
+      out.kind = Operand::Kind::frame;
+      out.index = meaning.index;
+      out.value = meaning.address + w.bits;
       return true;
     }
     case Meaning::Kind::special: {
@@ -244,6 +251,56 @@ bool Decoder::address(const Statement& s, const Instruction& i, const Written& w
                                name_of(meaning.space), name_of(space)));
   }
   out.value += meaning.address;
+  if (meaning.in_frame) out.index = meaning.index;
+  return true;
+}
+
+// brx.idx's list of labels, as it stood behind .branchtargets.
+bool Decoder::branch_targets(const Statement& s, const Written& w, Operand& out) {
+  const Meaning meaning = w.kind == Written::Kind::name ? look_up(w.name, s.scope) : Meaning{};
+  if (meaning.kind != Meaning::Kind::targets || !body().targets[meaning.index].branch) {
+    return fail(s, fmt::format("there is no list of .branchtargets '{}' here", w.name));
+  }
+  const Targets& targets = body().targets[meaning.index];
+  out.kind = Operand::Kind::targets;
+  out.index = static_cast<std::uint32_t>(program_.elements.size());
+  out.value = targets.labels.size();
+  for (std::string_view label : targets.labels) {
+    const Meaning to = look_up(label, targets.scope);
+    if (to.kind != Meaning::Kind::label) {
+      return fail(s, fmt::format("there is no label '{}' here", label));
+    }
+    Operand& element = program_.elements.emplace_back();
+    element.kind = Operand::Kind::label;
+    element.index = to.index;
+  }
+  return true;
+}
+
+// The address of a variable in a function's frame is where the frame begins plus an offset: a mov
+// of it is an addition. Elsewhere compilers do not write it.
+bool Decoder::move_frame_address(const Statement& s, Instruction& out) {
+  bool found = false;
+  for (std::uint32_t k = 0; k < out.count; ++k) {
+    found = found || program_.operands[out.first + k].kind == Operand::Kind::frame;
+  }
+  if (!found) return true;
+  if (out.op != Op::mov || bits_of(out.modifiers.type()) != 64) {
+    return fail(s, "the address of a function's own variable is only taken by a 64-bit mov");
+  }
+  const Operand from = program_.operands[out.first + 1];
+  out.op = Op::add;
+  out.unit = Unit::integer;
+  out.form = 0;
+  out.modifiers = {};
+  out.modifiers.set(Field::type, static_cast<std::uint8_t>(Type::u64));
+  Operand base;
+  base.kind = Operand::Kind::reg;
+  base.type = Type::u64;
+  base.index = from.index;
+  program_.operands[out.first + 1] = base;
+  program_.operands.push_back(constant(Type::u64, from.value));
+  out.count = 3;
   return true;
 }
 
@@ -286,8 +343,11 @@ bool Decoder::operand(const Statement& s, const OperandRule& rule, Type type, co
 
 bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) {
   using Kind = OperandRule::Kind;
+  if (row.op == Op::call) return call(s, out);
   out.first = static_cast<std::uint32_t>(program_.operands.size());
   const std::vector<OperandRule>& rules = operands_of(row, out.form);
+  std::size_t wanted = 0;  // operands that must still come
+  for (const OperandRule& rule : rules) wanted += !rule.optional;
   std::vector<Operand> decoded(rules.size());
   std::size_t next = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
@@ -303,8 +363,9 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       }
       continue;
     }
+    if (rule.optional && s.operands.size() - next <= wanted) continue;
+    wanted -= !rule.optional;
     if (next == s.operands.size()) {
-      if (rule.optional) continue;
       return fail(s, fmt::format("operands are missing, the form is {}", syntax(row, out.form)));
     }
     const Written& w = s.operands[next++];
@@ -321,6 +382,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       good = address(s, out, w, decoded[r]);
     } else if (rule.kind == Kind::label) {
       good = label(s, w, decoded[r]);
+    } else if (rule.kind == Kind::targets) {
+      good = branch_targets(s, w, decoded[r]);
     } else if (rule.kind == Kind::write_vector || rule.kind == Kind::read_vector) {
       const int count = out.modifiers.vector();
       Written whole;
@@ -371,6 +434,14 @@ bool Decoder::guard(const Statement& s, Instruction& out) {
   return true;
 }
 
+// Constants never; parameters where they are those of a function, or passed to one.
+bool Decoder::can_be_written(const Instruction& i) const {
+  const Space space = i.modifiers.space();
+  if (space == Space::constant) return false;
+  const Operand& at = program_.operands_of(i)[0];
+  return space != Space::param || at.index != no_register || at.value >= frame_parameters;
+}
+
 // What the table's strings cannot say: sizes that vectors may have, stores that count as such.
 bool Decoder::special_forms(const Statement& s, Instruction& i) {
   const int bytes = bytes_of(i.modifiers.type()) * i.modifiers.vector();
@@ -379,10 +450,7 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::ldu:
     case Op::st:
       if (bytes > 32) return fail(s, fmt::format("a vector of {} bytes is wider than 32", bytes));
-      if (i.op == Op::st &&
-          (i.modifiers.space() == Space::constant || i.modifiers.space() == Space::param)) {
-        return fail(s, "a kernel cannot write here");
-      }
+      if (i.op == Op::st && !can_be_written(i)) return fail(s, "a kernel cannot write here");
       if (i.op == Op::st) {
         program_.smallest_store = std::min(
             program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
@@ -428,37 +496,55 @@ bool Decoder::instruction(const Statement& s) {
   if (out.unit == Unit::integer && class_of(out.modifiers.type()) == Class::floating) {
     out.unit = Unit::floating;
   }
-  if (!guard(s, out) || !operands(s, *row, out) || !special_forms(s, out)) return false;
+  if (!guard(s, out) || !operands(s, *row, out) || !move_frame_address(s, out) ||
+      !special_forms(s, out)) {
+    return false;
+  }
   program_.code.push_back(out);
   return true;
 }
 
-bool Decoder::run() {
-  if (!declare_variables()) return false;
-  declare_registers();
+bool Decoder::function(std::size_t number) {
+  routine_ = number;
+  routine().first = static_cast<std::uint32_t>(program_.code.size());
+  if (routine().builtin != Builtin::none) return true;
   if (!declare_labels()) return false;
-  for (const Statement& s : body_.statements) {
+  for (const Statement& s : body().statements) {
     if (s.kind == Statement::Kind::instruction && !instruction(s)) return false;
   }
-  // Running off the end of a body ends the thread, so it becomes an instruction like any other.
+  // Running off the end of a body returns, so it becomes an instruction like any other.
   Instruction last;
   last.op = Op::ret;
   last.unit = Unit::control;
   last.first = static_cast<std::uint32_t>(program_.operands.size());
-  last.line = body_.statements.empty() ? program_.entry.body_line : body_.statements.back().line;
+  last.line = body().statements.empty() ? functions_[number].function->body_line
+                                        : body().statements.back().line;
   last.text = "ret";
   program_.code.push_back(last);
   return true;
 }
 
+bool Decoder::run() {
+  if (!declare_module()) return false;
+  for (routine_ = 0; routine_ < functions_.size(); ++routine_) {
+    if (!declare_function()) return false;
+  }
+  place_dynamic_shared();
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    if (!function(i)) return false;
+  }
+  return true;
+}
+
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry) {
-  Outcome<Body> body = parse_body(*module, entry);
-  if (!body.ok()) return body.error();
+  Outcome<std::vector<Reached>> functions = reach(*module, entry);
+  if (!functions.ok()) return functions.error();
   Program program;
   program.module = std::move(module);
   program.entry = entry;
-  Decoder decoder(program, *body);
+  Decoder decoder(program, *functions);
   if (!decoder.run()) return decoder.error();
+  measure_stack(program);
   find_blocks(program);
   place_registers(program);
   return program;

@@ -1,4 +1,5 @@
-// From statements to instructions: private to core/ptx. One Decoder decodes one entry.
+// From statements to instructions: private to core/ptx. One Decoder decodes one entry and what it
+// calls, function after function.
 #pragma once
 
 #include <map>
@@ -11,38 +12,70 @@
 
 namespace tilescope::ptx {
 
+// A function with its body; of one that CUDA provides there is none.
+struct Reached {
+  const Function* function = nullptr;
+  Body body;
+  Builtin builtin = Builtin::none;
+};
+
+// The entry, and every function that can be called from it (calls.cpp).
+Outcome<std::vector<Reached>> reach(const Module& module, const Function& entry);
+
 class Decoder {
  public:
-  Decoder(Program& program, const Body& body) : program_(program), body_(body) {}
+  Decoder(Program& program, const std::vector<Reached>& functions)
+      : program_(program), functions_(functions) {}
   bool run();
   const Error& error() const { return error_; }
 
  private:
   // What a name can mean.
   struct Meaning {
-    enum class Kind : std::uint8_t { nothing, reg, memory, label, special } kind = Kind::nothing;
-    std::uint32_t index = 0;    // register, label's instruction, special
+    enum class Kind : std::uint8_t {
+      nothing,
+      reg,
+      memory,
+      label,
+      special,
+      targets,
+      function
+    } kind = Kind::nothing;
+    std::uint32_t index = 0;    // register, label's instruction, special, routine, Body::targets
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
-    bool dynamic = false;  // dynamic shared memory: placed behind everything static
+    bool dynamic = false;   // dynamic shared memory: placed behind everything static
+    bool in_frame = false;  // address: from the beginning of the function's frame
   };
   using Names = std::unordered_map<std::string_view, Meaning>;
 
   // names (names.cpp)
-  bool declare_variables();
+  bool declare_module();
+  bool declare_function();
+  bool place_in_frame(const Variable& variable, Names& names);
+  bool declare_parameters(const std::vector<Parameter>& parameters, std::vector<Slot>& slots);
+  void place_dynamic_shared();
   bool place(const Variable& variable, Names& names);
-  static void move_to(std::uint64_t dynamic, Meaning& meaning);
   void declare_registers();
   bool declare_labels();
+  bool declare_targets();
   Meaning look_up(std::string_view name, std::uint32_t scope) const;
   Meaning numbered(std::string_view name, std::uint32_t scope) const;
 
+  // calls (calls.cpp)
+  bool call(const Statement& statement, Instruction& out);
+  bool actuals(const Statement& s, const Written& list, bool results,
+               std::vector<Operand>& operands, std::vector<Call::Actual>& out);
+  bool fits(const Statement& s, const Call& call);
+
   // instructions (decode.cpp)
+  bool function(std::size_t number);
   bool instruction(const Statement& statement);
   bool guard(const Statement& statement, Instruction& out);
   bool operands(const Statement& statement, const Opcode& row, Instruction& out);
   bool operand(const Statement& s, const OperandRule& rule, Type type, const Written& w,
                Operand& out);
+  bool can_be_written(const Instruction& i) const;
   bool special_forms(const Statement& statement, Instruction& out);
   bool name(const Statement& s, const OperandRule& rule, Type type, const Written& w, Operand& out);
   bool number(const Statement& s, Type type, const Written& w, Operand& out);
@@ -50,16 +83,30 @@ class Decoder {
   bool vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
               Operand& out);
   bool label(const Statement& s, const Written& w, Operand& out);
+  bool branch_targets(const Statement& s, const Written& w, Operand& out);
+  bool move_frame_address(const Statement& s, Instruction& out);
   Operand constant(Type type, std::uint64_t bits);
   bool fail(const Statement& s, std::string_view what);
   bool refuse(std::uint32_t line, std::string sentence);
 
+  // What the names of one function mean.
+  struct FunctionNames {
+    Names parameters;
+    std::vector<Names> scopes;  // variables, labels and single registers of each
+    std::vector<std::unordered_map<std::string_view, const Registers*>> ranges;
+  };
+
+  const Body& body() const { return functions_[routine_].body; }
+  Routine& routine() { return program_.routines[routine_]; }
+  FunctionNames& names() { return names_[routine_]; }
+  const FunctionNames& names() const { return names_[routine_]; }
+
   Program& program_;
-  const Body& body_;
+  const std::vector<Reached>& functions_;
+  std::size_t routine_ = 0;  // the function that is being decoded
   Error error_;
   Names module_names_;
-  std::vector<Names> scope_names_;  // variables, labels and single registers of each scope
-  std::vector<std::unordered_map<std::string_view, const Registers*>> ranges_;
+  std::vector<FunctionNames> names_;                                  // of functions_
   std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;  // (bits, width) -> place
   std::map<Special, std::uint32_t> specials_;                         // -> register
 };

@@ -119,7 +119,22 @@ void rank_blocks(std::vector<Block>& blocks) {
 }
 
 bool leaves(const Instruction& i) {
-  return i.op == Op::bra || i.op == Op::ret || i.op == Op::exit || i.op == Op::trap;
+  return i.op == Op::bra || i.op == Op::brx || i.op == Op::ret || i.op == Op::exit ||
+         i.op == Op::trap || i.op == Op::brkpt;
+}
+
+// The instructions that a branch may go to.
+std::vector<std::uint32_t> targets_of(const Program& program, const Instruction& i) {
+  if (i.op == Op::bra) return {program.operands_of(i)[0].index};
+  std::vector<std::uint32_t> out;
+  if (i.op != Op::brx) return out;
+  const Operand& list = program.operands_of(i)[1];
+  for (std::uint32_t k = 0; k < list.value; ++k) {
+    out.push_back(program.elements[list.index + k].index);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 }  // namespace
@@ -130,9 +145,10 @@ void find_blocks(Program& program) {
   leader[0] = 1;
   for (std::uint32_t pc = 0; pc < count; ++pc) {
     const Instruction& i = program.code[pc];
-    if (i.op == Op::bra) leader[program.operands_of(i)[0].index] = 1;
-    if (leaves(i)) leader[pc + 1] = 1;
+    for (std::uint32_t to : targets_of(program, i)) leader[to] = 1;
+    if (leaves(i) || i.op == Op::call) leader[pc + 1] = 1;
   }
+  for (const Routine& r : program.routines) leader[r.first] = 1;
   std::vector<std::uint32_t> block_of(count);
   for (std::uint32_t pc = 0; pc < count; ++pc) {
     if (leader[pc]) program.blocks.emplace_back().first = pc;
@@ -144,7 +160,7 @@ void find_blocks(Program& program) {
     if ((!leaves(last) || last.guarded) && block.end < count) {
       block.next.push_back(block_of[block.end]);
     }
-    if (last.op == Op::bra) block.next.push_back(block_of[program.operands_of(last)[0].index]);
+    for (std::uint32_t to : targets_of(program, last)) block.next.push_back(block_of[to]);
   }
   rank_blocks(program.blocks);
   program.rank.resize(count);

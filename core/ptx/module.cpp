@@ -28,7 +28,7 @@ class ModuleParser {
   bool directive();
   bool variables(Space space);
   bool function(bool entry);
-  bool parameters(Function& function);
+  bool parameters(std::vector<Parameter>& out, Function& function);
   bool parameter(Parameter& out);
   bool wishes(Function& function);
   bool triple(std::array<std::uint32_t, 3>& out);
@@ -164,15 +164,18 @@ bool ModuleParser::parameter(Parameter& out) {
   return true;
 }
 
-bool ModuleParser::parameters(Function& function) {
+bool ModuleParser::parameters(std::vector<Parameter>& out, Function& function) {
   if (!cursor_.accept('(')) return true;
+  std::uint32_t bytes = 0;
   while (!cursor_.accept(')')) {
     Parameter parameter;
+    function.in_registers = function.in_registers || cursor_.peek().is(".reg");
     if (!this->parameter(parameter)) return false;
     const std::uint32_t align = parameter.align ? parameter.align : 1;
-    parameter.offset = (function.parameter_bytes + align - 1) / align * align;
-    function.parameter_bytes = parameter.offset + parameter.bytes;
-    function.parameters.push_back(parameter);
+    parameter.offset = (bytes + align - 1) / align * align;
+    bytes = parameter.offset + parameter.bytes;
+    if (&out == &function.parameters) function.parameter_bytes = bytes;
+    out.push_back(parameter);
     if (!cursor_.accept(',') && !cursor_.peek().is(')')) {
       return cursor_.fail("expected ',' or ')' in a list of parameters");
     }
@@ -231,12 +234,9 @@ bool ModuleParser::function(bool entry) {
   Function function;
   function.entry = entry;
   function.line = cursor_.peek().line;
-  if (!entry) {
-    Function results;  // (.param .b32 result) before the name: read, and only calls need it
-    if (!parameters(results)) return false;
-  }
-  if (!cursor_.word(function.name, "the name of a function") || !parameters(function) ||
-      !wishes(function)) {
+  if (!entry && !parameters(function.results, function)) return false;
+  if (!cursor_.word(function.name, "the name of a function") ||
+      !parameters(function.parameters, function) || !wishes(function)) {
     return false;
   }
   if (!cursor_.accept(';')) {

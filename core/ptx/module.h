@@ -41,7 +41,8 @@ struct Variable {
   std::uint32_t line = 0;
 };
 
-// A kernel's parameter (7.1). Offsets follow from sizes and alignments in order.
+// A parameter or result of a kernel or function (7.1). Offsets follow from sizes and alignments in
+// order.
 struct Parameter {
   std::string_view name;
   Type type = Type::b8;
@@ -56,8 +57,10 @@ struct Function {
   bool entry = false;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::array<std::uint32_t, 3> required_block{};    // .reqntid
-  std::array<std::uint32_t, 3> maximum_block{};     // .maxntid: only the product binds
+  std::vector<Parameter> results;                 // of a .func
+  bool in_registers = false;                      // a .func with .reg parameters, as before PTX 2.0
+  std::array<std::uint32_t, 3> required_block{};  // .reqntid
+  std::array<std::uint32_t, 3> maximum_block{};   // .maxntid: only the product binds
   std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster
   std::uint32_t minimum_blocks_per_sm = 0;          // .minnctapersm
   std::uint32_t maximum_registers = 0;              // .maxnreg
@@ -122,10 +125,21 @@ struct Scope {
   std::vector<std::uint32_t> variables;  // into Body::variables
 };
 
+// What a label in front of a directive names: the targets of brx.idx (`ts: .branchtargets L1, L2;`)
+// or what an indirect call may call (`.calltargets`, `.callprototype`: 11.1).
+struct Targets {
+  std::string_view name;
+  std::uint32_t scope = 0;
+  bool branch = false;
+  std::vector<std::string_view> labels;  // of .branchtargets
+  std::uint32_t line = 0;
+};
+
 struct Body {
   std::vector<Scope> scopes;  // [0] is the function's own
   std::vector<Statement> statements;
   std::vector<Variable> variables;
+  std::vector<Targets> targets;
   std::uint32_t register_count = 0;
 };
 

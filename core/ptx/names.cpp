@@ -79,9 +79,26 @@ int bits_of(Special s) {
   return special_rows[static_cast<std::size_t>(s)].bits;
 }
 
+// Local variables, parameters of functions, and .param variables that are passed to others.
+bool Decoder::place_in_frame(const Variable& variable, Names& names) {
+  Routine& r = routine();
+  const std::uint64_t offset = align_up(r.frame_bytes, variable.align);
+  if (offset + variable.bytes > (1u << 19)) {
+    return refuse(variable.line, fmt::format("{} makes more than 512 KiB of local memory for a "
+                                             "thread, which no GPU has",
+                                             variable.name));
+  }
+  r.frame_bytes = static_cast<std::uint32_t>(offset + variable.bytes);
+  Meaning meaning{Meaning::Kind::memory, r.frame, offset, variable.space, false, true};
+  if (variable.space == Space::param) meaning.address += frame_parameters;
+  names[variable.name] = meaning;
+  if (variable.space == Space::local) program_.local.push_back({variable, offset});
+  return true;
+}
+
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
-  Meaning meaning{Meaning::Kind::memory, 0, 0, variable.space, false};
+  Meaning meaning{Meaning::Kind::memory, no_register, 0, variable.space, false, false};
   Placed placed{variable, 0};
   switch (variable.space) {
     case Space::shared:
@@ -103,15 +120,8 @@ bool Decoder::place(const Variable& variable, Names& names) {
       program_.shared.push_back(placed);
       break;
     case Space::local:
-      placed.address = align_up(program_.local_bytes, variable.align);
-      if (placed.address + variable.bytes > (1u << 19)) {
-        return refuse(variable.line, fmt::format("{} makes more than 512 KiB of local memory for "
-                                                 "a thread, which no GPU has",
-                                                 variable.name));
-      }
-      program_.local_bytes = static_cast<std::uint32_t>(placed.address + variable.bytes);
-      program_.local.push_back(placed);
-      break;
+    case Space::param:
+      return place_in_frame(variable, names);
     case Space::global:
     case Space::constant: {
       constexpr std::uint64_t gap = 4096;
@@ -137,53 +147,104 @@ bool Decoder::place(const Variable& variable, Names& names) {
   return true;
 }
 
-void Decoder::move_to(std::uint64_t dynamic, Meaning& meaning) {
-  if (meaning.dynamic) meaning.address = dynamic;
+void Decoder::place_dynamic_shared() {
+  const std::uint64_t dynamic = align_up(program_.shared_bytes, program_.dynamic_shared_align);
+  for (Placed& p : program_.shared) {
+    if (p.variable.bytes == 0) p.address = dynamic;
+  }
+  const auto move = [&](Names& names) {
+    for (auto& [name, meaning] : names) {
+      if (meaning.dynamic) meaning.address = dynamic;
+    }
+  };
+  move(module_names_);
+  for (FunctionNames& f : names_) {
+    for (Names& names : f.scopes) move(names);
+  }
 }
 
-bool Decoder::declare_variables() {
+bool Decoder::declare_module() {
   std::unordered_set<std::string_view> mentioned;
-  for (const Statement& s : body_.statements) mention(s.operands, mentioned);
+  for (const Reached& f : functions_) {
+    for (const Statement& s : f.body.statements) mention(s.operands, mentioned);
+  }
+  for (std::uint32_t r = 0; r < functions_.size(); ++r) {
+    program_.routines.emplace_back().name = functions_[r].function->name;
+    program_.routines.back().builtin = functions_[r].builtin;
+    module_names_[functions_[r].function->name] = {
+        Meaning::Kind::function, r,     functions_base + r * function_step,
+        Space::generic,          false, false};
+  }
   for (const Variable& variable : program_.module->variables) {
     // Shared memory that other entries use costs this one nothing.
     if (variable.space == Space::shared && !mentioned.count(variable.name)) continue;
     if (!place(variable, module_names_)) return false;
   }
-  for (const Parameter& parameter : program_.entry.parameters) {
-    module_names_[parameter.name] = {Meaning::Kind::memory, 0, parameter.offset, Space::param,
-                                     false};
-  }
-  scope_names_.resize(body_.scopes.size());
-  for (std::size_t i = 0; i < body_.scopes.size(); ++i) {
-    for (std::uint32_t v : body_.scopes[i].variables) {
-      if (!place(body_.variables[v], scope_names_[i])) return false;
-    }
-  }
-  const std::uint64_t dynamic = align_up(program_.shared_bytes, program_.dynamic_shared_align);
-  for (Placed& p : program_.shared) {
-    if (p.variable.bytes == 0) p.address = dynamic;
-  }
-  for (auto& [name, meaning] : module_names_) move_to(dynamic, meaning);
-  for (Names& names : scope_names_) {
-    for (auto& [name, meaning] : names) move_to(dynamic, meaning);
+  names_.resize(functions_.size());
+  return true;
+}
+
+bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,
+                                 std::vector<Slot>& slots) {
+  for (const Parameter& p : parameters) {
+    Variable variable;
+    variable.name = p.name;
+    variable.space = Space::param;
+    variable.align = p.align;
+    variable.bytes = p.bytes;
+    variable.line = functions_[routine_].function->line;
+    if (!place_in_frame(variable, names().parameters)) return false;
+    slots.push_back({routine().frame_bytes - p.bytes, p.bytes});
   }
   return true;
 }
 
+// Parameters, variables and registers of the function at hand.
+bool Decoder::declare_function() {
+  const Function& f = *functions_[routine_].function;
+  Routine& r = routine();
+  r.first_register = static_cast<std::uint32_t>(program_.registers.size());
+  if (f.entry) {
+    for (const Parameter& p : f.parameters) {
+      names().parameters[p.name] = {Meaning::Kind::memory, no_register, p.offset,
+                                    Space::param,          false,       false};
+    }
+  } else {
+    r.frame = r.first_register + body().register_count;
+    if (!declare_parameters(f.results, r.results) ||
+        !declare_parameters(f.parameters, r.parameters)) {
+      return false;
+    }
+  }
+  names().scopes.resize(body().scopes.size());
+  names().ranges.resize(body().scopes.size());
+  for (std::size_t i = 0; i < body().scopes.size(); ++i) {
+    for (std::uint32_t v : body().scopes[i].variables) {
+      if (!place(body().variables[v], names().scopes[i])) return false;
+    }
+  }
+  declare_registers();
+  if (!f.entry) program_.registers.push_back({"%frame", -1, Type::b64, no_register});
+  r.end_register = static_cast<std::uint32_t>(program_.registers.size());
+  r.frame_bytes = static_cast<std::uint32_t>(align_up(r.frame_bytes, 16));
+  return true;
+}
+
 void Decoder::declare_registers() {
-  program_.registers.resize(body_.register_count);
-  ranges_.resize(body_.scopes.size());
-  for (std::size_t i = 0; i < body_.scopes.size(); ++i) {
-    for (const Registers& declared : body_.scopes[i].registers) {
+  const std::uint32_t base = routine().first_register;
+  program_.registers.resize(base + body().register_count);
+  for (std::size_t i = 0; i < body().scopes.size(); ++i) {
+    for (const Registers& declared : body().scopes[i].registers) {
+      const std::uint32_t first = base + declared.first;
       for (std::uint32_t k = 0; k < declared.count; ++k) {
-        program_.registers[declared.first + k] = {
-            declared.name, declared.numbered ? static_cast<std::int32_t>(k) : -1, declared.type,
-            no_register};
+        program_.registers[first + k] = {declared.name,
+                                         declared.numbered ? static_cast<std::int32_t>(k) : -1,
+                                         declared.type, no_register};
       }
       if (declared.numbered) {
-        ranges_[i][declared.name] = &declared;
+        names().ranges[i][declared.name] = &declared;
       } else {
-        scope_names_[i][declared.name] = {Meaning::Kind::reg, declared.first, 0, Space::reg, false};
+        names().scopes[i][declared.name] = {Meaning::Kind::reg, first, 0, Space::reg, false, false};
       }
     }
   }
@@ -191,17 +252,31 @@ void Decoder::declare_registers() {
 
 // Labels name the instruction that follows; at the end of a body that is an implied `ret`.
 bool Decoder::declare_labels() {
-  std::uint32_t pc = 0;
-  for (const Statement& s : body_.statements) {
+  auto pc = static_cast<std::uint32_t>(program_.code.size());
+  for (const Statement& s : body().statements) {
     if (s.kind == Statement::Kind::instruction) {
       ++pc;
       continue;
     }
-    Meaning& meaning = scope_names_[s.scope][s.text];
+    Meaning& meaning = names().scopes[s.scope][s.text];
     if (meaning.kind != Meaning::Kind::nothing) {
       return refuse(s.line, fmt::format("{} is declared twice in the same braces", s.text));
     }
-    meaning = {Meaning::Kind::label, pc, 0, Space::generic, false};
+    meaning = {Meaning::Kind::label, pc, 0, Space::generic, false, false};
+  }
+  return declare_targets();
+}
+
+// Names of .branchtargets and the like; the address is the index into Body::targets.
+bool Decoder::declare_targets() {
+  for (std::uint32_t t = 0; t < body().targets.size(); ++t) {
+    const Targets& targets = body().targets[t];
+    Meaning& meaning = names().scopes[targets.scope][targets.name];
+    if (meaning.kind != Meaning::Kind::nothing) {
+      return refuse(targets.line,
+                    fmt::format("{} is declared twice in the same braces", targets.name));
+    }
+    meaning = {Meaning::Kind::targets, t, 0, Space::generic, false, false};
   }
   return true;
 }
@@ -213,25 +288,33 @@ Decoder::Meaning Decoder::numbered(std::string_view name, std::uint32_t scope) c
   if (cut == name.size() || name.size() - cut > 8) return {};
   std::uint32_t number = 0;
   for (char c : name.substr(cut)) number = number * 10 + static_cast<std::uint32_t>(c - '0');
-  const auto range = ranges_[scope].find(name.substr(0, cut));
-  if (range == ranges_[scope].end() || number >= range->second->count) return {};
-  return {Meaning::Kind::reg, range->second->first + number, 0, Space::reg, false};
+  const auto& ranges = names().ranges[scope];
+  const auto range = ranges.find(name.substr(0, cut));
+  if (range == ranges.end() || number >= range->second->count) return {};
+  const std::uint32_t first = program_.routines[routine_].first_register + range->second->first;
+  return {Meaning::Kind::reg, first + number, 0, Space::reg, false, false};
 }
 
 Decoder::Meaning Decoder::look_up(std::string_view name, std::uint32_t scope) const {
   for (auto s = static_cast<std::int32_t>(scope); s >= 0;
-       s = body_.scopes[static_cast<std::size_t>(s)].parent) {
-    const Names& names = scope_names_[static_cast<std::size_t>(s)];
-    if (const auto found = names.find(name); found != names.end()) return found->second;
+       s = body().scopes[static_cast<std::size_t>(s)].parent) {
+    const Names& here = names().scopes[static_cast<std::size_t>(s)];
+    if (const auto found = here.find(name); found != here.end()) return found->second;
     const Meaning reg = numbered(name, static_cast<std::uint32_t>(s));
     if (reg.kind != Meaning::Kind::nothing) return reg;
   }
+  const Names& parameters = names().parameters;
+  if (const auto found = parameters.find(name); found != parameters.end()) return found->second;
   if (const auto found = module_names_.find(name); found != module_names_.end()) {
     return found->second;
   }
   for (const SpecialRow& row : special_rows) {
     if (row.name == name) {
-      return {Meaning::Kind::special, static_cast<std::uint32_t>(row.special), 0, Space::reg,
+      return {Meaning::Kind::special,
+              static_cast<std::uint32_t>(row.special),
+              0,
+              Space::reg,
+              false,
               false};
     }
   }

@@ -44,9 +44,14 @@ std::vector<FieldWords> fields() {
        "L1::no_allocate"});
   set(Field::prefetch, "prefetch", {"L2::64B", "L2::128B", "L2::256B"});
   set(Field::vector, "vector", {"v2", "v4", "v8"});
-  set(Field::operation, "operation",
-      {"add", "inc",  "dec",  "min", "max", "and", "or",  "xor",    "exch", "cas", "sync", "arrive",
-       "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot", "gl",   "cta", "sys"});
+  set(Field::operation, "operation", {"add",  "inc",    "dec", "min",  "max",
+                                      "and",  "or",     "xor", "exch", "cas",
+                                      "sync", "arrive", "up",  "down", "bfly",
+                                      "idx",  "all",    "any", "uni",  "ballot",
+                                      "gl",   "cta",    "sys", "red",  "launch_dependents",
+                                      "wait"});
+  set(Field::reduce, "reduce", {"popc", "and", "or"});
+  set(Field::nan, "nan", {"NaN"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
                              {Field::relu, "relu"},
@@ -62,7 +67,9 @@ std::vector<FieldWords> fields() {
                              {Field::sync, "sync"},
                              {Field::aligned, "aligned"},
                              {Field::cta, "cta"},
-                             {Field::warp, "warp"}}) {
+                             {Field::warp, "warp"},
+                             {Field::mask, "mask"},
+                             {Field::abs, "abs"}}) {
     set(field, name, {name});
   }
   return out;
@@ -144,15 +151,17 @@ OperandRule compile_operand(std::string_view item, bool partner) {
                 : type == "type2" ? OperandRule::From::type2
                                   : OperandRule::From::said;
   }
-  rule.kind = item == "d"       ? Kind::write
-              : item == "p"     ? Kind::write_predicate
-              : item == "q"     ? Kind::read_predicate
-              : item == "[a]"   ? Kind::address
-              : item == "{d}"   ? Kind::write_vector
-              : item[0] == '{'  ? Kind::read_vector
-              : item == "label" ? Kind::label
-              : item == "n"     ? Kind::constant
-                                : Kind::read;
+  rule.kind = item == "d"         ? Kind::write
+              : item == "p"       ? Kind::write_predicate
+              : item == "q"       ? Kind::read_predicate
+              : item == "[a]"     ? Kind::address
+              : item == "{d}"     ? Kind::write_vector
+              : item[0] == '{'    ? Kind::read_vector
+              : item == "label"   ? Kind::label
+              : item == "targets" ? Kind::targets
+              : item == "call"    ? Kind::call
+              : item == "n"       ? Kind::constant
+                                  : Kind::read;
   if (rule.kind == Kind::write_predicate || rule.kind == Kind::read_predicate) {
     rule.from = OperandRule::From::said;
     rule.type = Type::pred;

@@ -14,6 +14,7 @@
 //   d|p p|p  the second may be absent    [a]      address
 //   {d} {a}  a register, or as many in braces as the vector modifier says
 //   label    a label of this function    n        an integer constant, known at load
+//   targets  a list of labels            call     what is called, with its parameters
 //   :type    its type; :w twice the width of the instruction's type; :type2 its second type
 //   ?        may be left out
 #pragma once
@@ -52,11 +53,11 @@ enum class Op : std::uint8_t {
   // memory
   ld, ldu, st, atom, red,
   // control
-  bra, ret, exit, trap, nanosleep,
+  bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
   bar, barrier, membar, fence,
   // across lanes
-  shfl, vote, activemask,
+  shfl, vote, match, redux, elect, activemask,
   count_
 };
 // clang-format on
@@ -67,7 +68,7 @@ enum class Op : std::uint8_t {
 enum class Field : std::uint8_t {
   type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
-  operation, uni, sync, aligned, cta, warp,
+  operation, reduce, uni, sync, aligned, cta, warp, mask, abs, nan,
   count_
 };
 // clang-format on
@@ -92,7 +93,10 @@ enum class Operation : std::uint8_t {
   up, down, bfly, idx,                                        // shfl
   all, any, uni, ballot,                                      // vote
   gl, cta, sys,                                               // membar
+  red,                                                        // bar, barrier
+  launch_dependents, wait,                                    // griddepcontrol
 };
+enum class Reduce : std::uint8_t { none, popc, and_, or_ };  // what bar.red does
 // clang-format on
 
 // The modifiers of one instruction.
@@ -111,6 +115,7 @@ class Modifiers {
   Funnel funnel() const { return static_cast<Funnel>((*this)[Field::funnel]); }
   Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
+  Reduce reduce() const { return static_cast<Reduce>((*this)[Field::reduce]); }
   Space space() const;  // generic where none is said
   int vector() const;   // 1, 2, 4, 8
 
@@ -143,6 +148,8 @@ struct OperandRule {
     write_vector,
     read_vector,
     label,
+    targets,
+    call,
     constant
   };
   Kind kind = Kind::read;

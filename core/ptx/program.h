@@ -6,7 +6,7 @@
 // that are never alive together share a place. Predicates are one 32-bit mask each, in a file of
 // their own; predicate 0 is always true and is the guard of unguarded instructions.
 //
-// A register that may be read before it is written stands in `undefined_at_start`.
+// A register that may be read before its function writes it stands in Routine::undefined_at_start.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,9 @@ struct Operand {
     vector,     // index, count: elements in Program::elements
     address,    // [reg + value]; or [value] with index == no_register
     label,      // index: an instruction
+    targets,    // index, value: the first label in Program::elements and how many, of brx.idx
+    call,       // index: what is called, in Program::calls
+    frame,      // the address of a local variable: register `index` + value; only mov takes it
   };
   Kind kind = Kind::none;
   Type type = Type::none;
@@ -104,6 +107,50 @@ constexpr std::uint64_t parameters_base = 0x0000'0400'0000'0000;
 constexpr std::uint64_t shared_base = 0x0000'0200'0000'0000;
 constexpr std::uint64_t local_base = 0x0000'0300'0000'0000;
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;  // of shared, local, parameters
+// Functions have addresses too, for indirect calls: this, and 16 for each in Program::routines.
+constexpr std::uint64_t functions_base = 0x0000'0600'0000'0000;
+constexpr std::uint64_t function_step = 16;
+// The .param space of an entry holds its parameters. What functions pass to each other lies in the
+// frames of local memory instead; as .param addresses these begin here.
+constexpr std::uint64_t frame_parameters = window_bytes;
+
+// What lies at `offset` of a function's frame.
+struct Slot {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+// Functions that CUDA provides, called by name.
+enum class Builtin : std::uint8_t { none, print, assertion };
+
+// A function of the program: the entry, which is [0], and what can be called from it.
+//
+// A frame is the part of a thread's local memory that one activation uses: local variables,
+// parameters and results, and what it passes to those it calls. Frames follow one another as calls
+// nest; the entry's begins at 0, the others' where the hidden register `frame` says.
+struct Routine {
+  std::string_view name;
+  Builtin builtin = Builtin::none;
+  std::uint32_t first = 0;  // instruction
+  std::uint32_t frame_bytes = 0;
+  std::vector<Slot> parameters, results;
+  std::uint32_t frame = no_register;
+  std::uint32_t first_register = 0, end_register = 0;
+  bool recursive = false;                         // may be called again before it returns
+  std::vector<std::uint32_t> undefined_at_start;  // registers
+};
+
+// One call instruction (9.7.12.5): what goes into the callee's frame, and what comes back.
+struct Call {
+  static constexpr std::uint32_t indirect = ~0u;
+  std::uint32_t routine = indirect;
+  std::uint32_t target = 0;  // operand of the instruction that holds the address, where indirect
+  struct Actual {
+    bool in_frame = true;  // a .param variable of the caller; else an operand of the instruction
+    Slot slot;             // the variable, in the caller's frame
+    std::uint32_t operand = 0;  // its number
+  };
+  std::vector<Actual> arguments, results;
+};
 
 struct Program {
   std::shared_ptr<const Module> module;
@@ -116,19 +163,22 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<std::uint32_t> rank;  // of an instruction: its block's
   std::vector<bool> ends_block;     // of an instruction
+  std::vector<Routine> routines;    // [0] is the entry
+  std::vector<Call> calls;
 
   std::vector<Placed> variables;  // global and const
   std::vector<Placed> shared, local;
   std::uint32_t shared_bytes = 0;  // static; dynamic memory follows, aligned
   std::uint32_t dynamic_shared_align = 16;
   bool wants_dynamic_shared = false;
-  std::uint32_t local_bytes = 0;  // of one thread
+  std::uint32_t local_bytes = 0;  // of one thread: the frames of the deepest nesting of calls,
+                                  // those that come back to a function apart
+  bool recursive = false;
 
   std::uint32_t register_bytes = 0;  // of one warp's register file
   std::uint32_t predicate_count = 1;
   std::vector<std::byte> constants;                         // 32 equal lanes each
   std::vector<std::pair<Special, std::uint32_t>> specials;  // and their places
-  std::vector<std::uint32_t> undefined_at_start;            // registers
   std::uint32_t smallest_store = 16;  // bytes: the grain in which writers are remembered
 
   // "%r3"
@@ -144,7 +194,8 @@ struct Program {
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry);
 
 // The steps of decode() that follow the operands; each fills what its comment says.
+void measure_stack(Program& program);    // calls.cpp: recursive, local_bytes
 void find_blocks(Program& program);      // flow.cpp: blocks, rank, ends_block
-void place_registers(Program& program);  // registers.cpp: places, undefined_at_start
+void place_registers(Program& program);  // registers.cpp: places, Routine::undefined_at_start
 
 }  // namespace tilescope::ptx

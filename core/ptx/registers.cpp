@@ -3,6 +3,9 @@
 // written, read, or live across a block. That is linear scan (Poletto and Sarkar 1999) with spans
 // instead of exact lives: a little larger, and sound for lanes that went different ways, since
 // each lane has its own storage in every place.
+//
+// Registers of different functions never share a place: those of a caller keep their values while
+// the callee runs. (One that is called again before it returns saves its own: core/sim/calls.cpp.)
 #include <algorithm>
 #include <queue>
 
@@ -140,13 +143,26 @@ class Lives {
       if (live_in_[b] == span.reg) continue;
       live_in_[b] = span.reg;
       span.cover(start_[b]);
-      if (b == 0) program_.undefined_at_start.push_back(span.reg);
+      Routine* r = entered_at(b);
+      // The call says where the frame begins.
+      if (r && span.reg != r->frame) r->undefined_at_start.push_back(span.reg);
       for (std::uint32_t p : predecessors_[b]) {
         span.cover(start_[p] + (program_.blocks[p].end - program_.blocks[p].first) - 1);
         if (defined_[p] != span.reg) exposed.push_back(p);
       }
     }
     return span;
+  }
+
+  // The routine that begins with this block. What CUDA provides has no instructions, and begins
+  // where the next does.
+  Routine* entered_at(std::uint32_t block) {
+    const std::uint32_t first = program_.blocks[block].first;
+    const auto next =
+        std::upper_bound(program_.routines.begin(), program_.routines.end(), first,
+                         [](std::uint32_t pc, const Routine& r) { return pc < r.first; });
+    Routine* r = &*std::prev(next);
+    return r->first == first ? r : nullptr;
   }
 
   Program& program_;
@@ -178,14 +194,27 @@ Pool pool_of(Type type) {
 
 void place_registers(Program& program) {
   std::vector<Span> spans = Lives(program).spans();
-  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+  const auto owner = [&](std::uint32_t reg) {  // the function that declares it; specials: none
+    const auto next = std::upper_bound(
+        program.routines.begin(), program.routines.end(), reg,
+        [](std::uint32_t r, const Routine& routine) { return r < routine.end_register; });
+    return next - program.routines.begin();
+  };
+  std::sort(spans.begin(), spans.end(), [&](const Span& a, const Span& b) {
+    if (owner(a.reg) != owner(b.reg)) return owner(a.reg) < owner(b.reg);
     return a.begin != b.begin ? a.begin < b.begin : a.reg < b.reg;
   });
   std::vector<std::uint32_t> free[pool_count];
   std::uint32_t used[pool_count] = {};
+  auto current = owner(0);
   using Ending = std::pair<std::uint32_t, std::uint32_t>;  // end, register
   std::priority_queue<Ending, std::vector<Ending>, std::greater<Ending>> alive;
   for (const Span& span : spans) {
+    if (owner(span.reg) != current) {
+      current = owner(span.reg);
+      alive = {};
+      for (auto& places : free) places.clear();
+    }
     while (!alive.empty() && alive.top().first < span.begin) {
       const Register& gone = program.registers[alive.top().second];
       free[pool_of(gone.type)].push_back(gone.place);

@@ -123,6 +123,8 @@ class Execution {
   virtual Progress progress() const = 0;
   virtual const std::vector<Buffer>& buffers() const = 0;
   virtual const std::vector<Report>& reports() const = 0;
+  // What the kernel printed so far (printf); empty where the device prints it itself.
+  virtual std::string_view printed() const { return {}; }
   // Who wrote this byte of this buffer last; nothing if the kernel did not, or the device cannot
   // tell.
   virtual std::optional<Site> writer(std::size_t buffer, std::size_t byte) const = 0;

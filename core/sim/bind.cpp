@@ -232,10 +232,49 @@ class Binder {
       case Op::bra:
         c.target = o[0].index;
         return;
+      case Op::brx:
+        c.a = value(o[0]);
+        c.target = static_cast<std::uint32_t>(out_.elements.size());
+        c.immediate = o[1].value;
+        for (std::uint32_t k = 0; k < o[1].value; ++k) {
+          out_.elements.push_back(program_.elements[o[1].index + k].index);
+        }
+        return;
+      case Op::call:
+        c.target = o[0].index;
+        if (const ptx::Call& call = program_.calls[o[0].index];
+            call.routine == ptx::Call::indirect) {
+          c.a = value(o[call.target]);
+        }
+        return;
       case Op::bar:
       case Op::barrier:
+        if (i.modifiers.operation() == ptx::Operation::red) {  // d|p, barrier, threads, predicate
+          c.d = value(o[0]);
+          c.p = predicate(o[0]);
+          c.a = value(o[1]);
+          c.b = value(o[2]);
+          read_predicate(o[3], c);
+          return;
+        }
         c.a = value(o[0]);
         if (i.count > 1) c.b = value(o[1]);
+        return;
+      case Op::match:
+        c.d = value(o[0]);
+        if (i.count > 3) c.p = predicate(o[1]);
+        c.a = value(o[i.count - 2]);
+        c.e = value(o[i.count - 1]);
+        return;
+      case Op::redux:
+        c.d = value(o[0]);
+        c.a = value(o[1]);
+        c.e = value(o[2]);
+        return;
+      case Op::elect:
+        c.d = value(o[0]);
+        c.p = predicate(o[1]);
+        c.e = value(o[2]);
         return;
       case Op::shfl:
         c.d = value(o[0]);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/sim/machine.h"
+#include "core/sim/together.h"
 #include "core/sim/undefined.h"
 
 namespace tilescope::sim {
@@ -148,9 +149,9 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.shared = Region(Region::Kind::shared, "shared", 0,
                         std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
   block.shared.make_undefined();
-  if (p.local_bytes) {
+  if (const std::uint32_t local = local_bytes()) {
     block.local = Region(Region::Kind::local, "local", 0,
-                         std::vector<std::byte>(std::size_t{warps} * lanes * p.local_bytes));
+                         std::vector<std::byte>(std::size_t{warps} * lanes * local));
     block.local.make_undefined();
   }
   block.warps.assign(warps, {});
@@ -164,14 +165,8 @@ void Machine::start_block(Block& block, std::uint64_t number) {
     block.predicates[std::size_t{w} * p.predicate_count] = ~Mask{0};
     fill_specials(block, warp);
     Core x = core_of(block, warp);
-    for (std::uint32_t reg : p.undefined_at_start) {
-      const ptx::Register& r = p.registers[reg];
-      if (r.type == ptx::Type::pred) {
-        undefine_predicate(x, r.place, ~Mask{0}, ~Mask{0});
-      } else {
-        undefine(x, r.place, std::max(2, ptx::bytes_of(r.type)), ~Mask{0});
-      }
-    }
+    warp.calls.top.fill(p.routines[0].frame_bytes);
+    undefine_registers(x, p.routines[0], ~Mask{0});
   }
 }
 
@@ -182,12 +177,16 @@ void Machine::finish_barriers(Block& block) {
     Barrier& b = block.barriers[id];
     const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
     if (b.arrived == 0 || b.arrived < wanted) continue;
-    b = {};
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {
-        if (s.wait == Wait::barrier && s.barrier == id) s.wait = Wait::none;
+        if (s.wait != Wait::barrier || s.barrier != id) continue;
+        s.wait = Wait::none;
+        if (b.reduce == ptx::Reduce::none) continue;
+        Core x = core_of(block, w);
+        finish_reduction(x, x.code[s.pc - 1], s.mask, b);
       }
     }
+    b = {};
   }
 }
 

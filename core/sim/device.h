@@ -24,6 +24,7 @@ class SimExecution : public Execution {
   Progress progress() const override { return machine_.progress(); }
   const std::vector<Buffer>& buffers() const override;
   const std::vector<Report>& reports() const override { return machine_.reports(); }
+  std::string_view printed() const override { return machine_.printed(); }
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const override {
     return machine_.writer(buffer, byte);
   }

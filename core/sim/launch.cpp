@@ -35,6 +35,24 @@ std::string shown(const ptx::Function& f) {
   return out.empty() ? "none" : out;
 }
 
+// Of a variable, or of a function. Functions that this entry cannot call get addresses all the
+// same, behind those that it can.
+std::optional<std::uint64_t> address_of(const ptx::Program& program, std::string_view symbol) {
+  for (const ptx::Placed& placed : program.variables) {
+    if (placed.variable.name == symbol) return placed.address;
+  }
+  for (std::size_t r = 0; r < program.routines.size(); ++r) {
+    if (program.routines[r].name == symbol) return ptx::functions_base + r * ptx::function_step;
+  }
+  const auto& functions = program.module->functions;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    if (functions[f].name == symbol) {
+      return ptx::functions_base + (program.routines.size() + f) * ptx::function_step;
+    }
+  }
+  return {};
+}
+
 std::string about(const Buffer& b) {
   std::string out(name_of(b.dtype));
   for (std::size_t i = 0; i < b.shape.size(); ++i) {
@@ -172,19 +190,15 @@ bool Machine::place_variables(Error& error) {
     for (std::size_t i = 0; i < v.initial.size(); ++i) {
       std::uint64_t value = v.initial[i].bits;
       if (!v.initial[i].symbol.empty()) {
-        bool found = false;
-        for (const ptx::Placed& other : program().variables) {
-          if (other.variable.name != v.initial[i].symbol) continue;
-          value += other.address;
-          found = true;
+        const std::optional<std::uint64_t> address = address_of(program(), v.initial[i].symbol);
+        if (!address) {
+          return refuse(error, ErrorKind::unsupported,
+                        fmt::format("{} is initialised with the address of {}, which is neither a "
+                                    "variable nor a function",
+                                    v.name, v.initial[i].symbol),
+                        where);
         }
-        if (!found) {
-          return refuse(
-              error, ErrorKind::unsupported,
-              fmt::format("{} is initialised with the address of {}, which is no variable", v.name,
-                          v.initial[i].symbol),
-              where);
-        }
+        value += *address;
       }
       std::memcpy(bytes.data() + i * width, &value, std::min(width, sizeof value));
     }

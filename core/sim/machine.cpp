@@ -9,6 +9,11 @@ Progress Machine::progress() const {
   return {finished_, total_, instructions_};
 }
 
+std::uint32_t Machine::local_bytes() const {
+  const ptx::Program& p = program();
+  return p.local_bytes + (p.recursive ? options_.stack_bytes : 0);
+}
+
 std::vector<Buffer> Machine::buffers() const {
   std::vector<Buffer> out = shells_;
   for (std::size_t b = 0; b < out.size(); ++b) {

@@ -44,6 +44,8 @@ class Machine {
   const std::vector<Report>& reports() const { return reports_; }
   // The buffers of the job with their bytes of now.
   std::vector<Buffer> buffers() const;
+  // What the kernel printed (vprintf), in the order in which its lanes did.
+  const std::string& printed() const { return printed_; }
   // Who wrote this byte of this buffer last.
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
 
@@ -60,6 +62,8 @@ class Machine {
   const std::vector<Region>& regions() const { return regions_; }
   void finish_barriers(Block& block);  // after arrivals and exits
   std::uint64_t instructions() const { return instructions_; }
+  std::uint32_t local_bytes() const;  // of one thread
+  void print(std::string_view text) { printed_ += text; }
 
  private:
   // What never changes while a program runs.
@@ -85,6 +89,7 @@ class Machine {
   std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
   std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end, bool& ended);
   bool choose_split(Warp& warp);
+  bool behind(const Warp& warp, const Split& a, const Split& b) const;
   Core core_of(Block& block, Warp& warp);
 
   // machine.cpp
@@ -108,6 +113,7 @@ class Machine {
   std::uint64_t instructions_ = 0;
   std::uint64_t clock_ = 0;  // of choices between splits
   std::vector<Report> reports_;
+  std::string printed_;
   RunState state_ = RunState::running;
 };
 

@@ -11,6 +11,13 @@ void Region::make_undefined() {
   undefined_.assign((bytes_.size() + 7) / 8, 0xff);
 }
 
+void Region::make_undefined(std::uint64_t offset, std::uint64_t bytes) {
+  if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
+  for (std::uint64_t at = offset; at < offset + bytes; ++at) {
+    undefined_[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
+  }
+}
+
 void Region::remember_writers(std::uint32_t grain) {
   grain_shift_ = 0;
   while ((1u << grain_shift_) < grain) ++grain_shift_;

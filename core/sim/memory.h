@@ -62,7 +62,8 @@ class Region {
     return undefined_.empty() ? nullptr : undefined_.data();
   }
 
-  void make_undefined();                       // all bytes, as before anybody wrote
+  void make_undefined();  // all bytes, as before anybody wrote
+  void make_undefined(std::uint64_t offset, std::uint64_t bytes);
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
 
   bool is_undefined(std::uint64_t offset) const {

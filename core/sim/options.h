@@ -14,6 +14,9 @@ struct Options {
   std::uint32_t block_turn = 1u << 20;
   // Instructions that one split of a warp may run while others of its warp could.
   std::uint32_t split_turn = 1024;
+  // Local memory of a thread for functions that call themselves, beyond what the program says that
+  // it needs: CUDA's own default (cudaLimitStackSize).
+  std::uint32_t stack_bytes = 1024;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

@@ -39,7 +39,7 @@ Core Machine::core_of(Block& block, Warp& warp) {
   x.regions = regions_.data();
   x.region_count = static_cast<std::uint32_t>(regions_.size());
   x.parameters = &regions_[0];
-  x.local_bytes = p.local_bytes;
+  x.local_bytes = local_bytes();
   x.machine = this;
   x.block = &block;
   x.warp = &warp;
@@ -47,18 +47,33 @@ Core Machine::core_of(Block& block, Warp& warp) {
   return x;
 }
 
+// Is a further behind than b? The outermost call that they are not both in decides; of one that
+// stands at a call and one that is inside it, the former.
+bool Machine::behind(const Warp& warp, const Split& a, const Split& b) const {
+  const auto& rank = program().rank;
+  const auto before = [&](std::uint32_t x, std::uint32_t y) {
+    return rank[x] != rank[y] ? rank[x] < rank[y] : x < y;
+  };
+  if (warp.calls.levels.empty()) return before(a.pc, b.pc);
+  const auto la = static_cast<std::size_t>(__builtin_ctz(a.mask));
+  const auto lb = static_cast<std::size_t>(__builtin_ctz(b.mask));
+  const std::uint32_t da = warp.calls.depth[la], db = warp.calls.depth[lb];
+  for (std::uint32_t level = 0;; ++level) {
+    const std::uint32_t pa = level < da ? warp.calls.levels[level].back[la] - 1 : a.pc;
+    const std::uint32_t pb = level < db ? warp.calls.levels[level].back[lb] - 1 : b.pc;
+    if (pa != pb) return before(pa, pb);
+    if (level >= da || level >= db) return da < db;
+  }
+}
+
 // Gives a split of this warp its turn. False if all wait.
 bool Machine::choose_split(Warp& warp) {
   unite(warp.splits);
-  const auto& rank = program().rank;
   warp.fair = warp.unfair_for >= options_.split_turn;
   const Split* best = nullptr;
   for (const Split& s : warp.splits) {
     if (s.wait != Wait::none) continue;
-    const auto behind = [&](const Split& a, const Split& b) {
-      return rank[a.pc] != rank[b.pc] ? rank[a.pc] < rank[b.pc] : a.pc < b.pc;
-    };
-    if (!best || (warp.fair ? s.ran < best->ran : behind(s, *best))) best = &s;
+    if (!best || (warp.fair ? s.ran < best->ran : behind(warp, s, *best))) best = &s;
   }
   if (!best) return false;
   warp.current = static_cast<std::int32_t>(best - warp.splits.data());

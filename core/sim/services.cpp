@@ -70,9 +70,14 @@ Where where(const Core& x, Space space, u64 address) {
     if (address - ptx::parameters_base < ptx::window_bytes) {
       return {x.parameters, address - ptx::parameters_base, x.parameters->size()};
     }
+    constexpr u64 frames = ptx::parameters_base + ptx::frame_parameters;
+    if (address - frames < ptx::window_bytes) return {&b.local, address - frames, x.local_bytes};
   }
   if (space == Space::shared) return {&b.shared, address, b.shared.size()};
   if (space == Space::local) return {&b.local, address, x.local_bytes};
+  if (space == Space::param && address >= ptx::frame_parameters) {
+    return {&b.local, address - ptx::frame_parameters, x.local_bytes};
+  }
   if (space == Space::param) return {x.parameters, address, x.parameters->size()};
   const Region* r = x.machine->nearest_region(address);
   return r ? Where{r, address - r->base(), r->size()} : Where{};
@@ -91,6 +96,17 @@ Region* find_region(Core& x, u64 address) {
   if (address - r->base() >= r->size()) return nullptr;
   x.last_region = static_cast<std::uint32_t>(r - x.regions);
   return r;
+}
+
+bool read_generic(Core& x, int lane, u64 address, std::size_t bytes, std::byte* out) {
+  const Where w = where(x, Space::generic, address);
+  if (!w.region || w.offset >= w.size || w.size - w.offset < bytes) return false;
+  u64 offset = w.offset;
+  if (w.region == &x.block->local) {
+    offset += u64{x.warp->index * 32 + static_cast<std::uint32_t>(lane)} * x.local_bytes;
+  }
+  std::memcpy(out, w.region->data() + offset, bytes);
+  return true;
 }
 
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/ptx/opcodes.h"
 #include "core/run/job.h"
 #include "core/sim/memory.h"
 
@@ -43,8 +44,28 @@ struct Origin {
   std::uint32_t region = 0;  // index into the machine's global regions, for buffers and variables
 };
 
+// The calls that each lane of a warp is in: where it goes back to, and where its frame lies in its
+// thread's local memory. Lanes keep their own, so that those that came different ways can go
+// together through a function.
+struct CallStack {
+  struct Level {
+    std::array<std::uint32_t, 32> back{};     // instruction after the call
+    std::array<std::uint32_t, 32> routine{};  // called
+    std::array<std::uint32_t, 32> frame{};    // of the routine
+    // The registers of a routine that was entered again, as they were: the warp's whole file, of
+    // which the lanes' and the routine's part counts.
+    std::vector<std::byte> registers;
+    std::vector<std::uint8_t> undefined;
+    std::vector<std::uint32_t> predicates, undefined_predicates;
+  };
+  std::vector<Level> levels;
+  std::array<std::uint32_t, 32> depth{};  // levels that are a lane's
+  std::array<std::uint32_t, 32> top{};    // where its next frame begins
+};
+
 struct Warp {
   std::uint32_t index = 0;  // in its block
+  CallStack calls;
   Mask live = 0;
   std::vector<Split> splits;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
@@ -61,9 +82,11 @@ struct Warp {
 
 // One of a block's 16 barriers (PTX ISA 9.7.13.1).
 struct Barrier {
-  std::uint32_t arrived = 0;    // threads, of the round that is open
-  std::uint32_t expected = 0;   // threads; 0: all of the block
-  std::uint32_t opened_at = 0;  // instruction that arrived first
+  std::uint32_t arrived = 0;               // threads, of the round that is open
+  std::uint32_t expected = 0;              // threads; 0: all of the block
+  std::uint32_t opened_at = 0;             // instruction that arrived first
+  ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
+  std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
 
 struct Block {

@@ -10,6 +10,9 @@ namespace tilescope::sim {
 // Flow::yield: the split waits for the others; lanes that the guard kept out have gone on.
 Flow together(Core& x, Mask m, Mask wanted, Wait kind);
 
+// bar.red gives its result to lanes that waited: the barrier is complete.
+void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& barrier);
+
 // Lanes m of this split end. Flow::yield if none is left in it.
 Flow end_lanes(Core& x, Mask m);
 

@@ -105,10 +105,13 @@ class Careful {
     if (i_.unit == Unit::memory) return memory();
     if (i_.unit == Unit::warp || i_.unit == Unit::barrier) {
       if (!operands_decide()) return Flow::fault;
+      if (i_.op == Op::redux) return reduce();
       if (i_.op != Op::shfl) return plain();
       return shuffle();
     }
-    if (i_.unit == Unit::control) return c_.run(x_, c_, m_);
+    if (i_.unit == Unit::control) {
+      return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
+    }
     if (!reads_undefined()) return plain();
     return compute();
   }
@@ -181,10 +184,24 @@ class Careful {
     return c_.run(x_, c_, m_);
   }
 
-  // Of warp-wide instructions and barriers, everything but a shuffled value decides something.
+  // Where a branch goes, what is called. Values that are passed to a function decide nothing yet.
+  bool decides_by_operand() const { return i_.op == Op::brx || i_.op == Op::call; }
+
+  // The operand that is only handed on.
+  bool is_payload(std::uint32_t k) const {
+    if (i_.op == Op::shfl) return k == 2;
+    if (i_.op == Op::redux) return k == 1;
+    if (i_.op == Op::call) {
+      const ptx::Call& call = program_.calls[o_[0].index];
+      return call.routine != ptx::Call::indirect || k != call.target;
+    }
+    return false;
+  }
+
+  // Of warp-wide instructions, barriers and branches everything else decides something.
   bool operands_decide() {
     for (std::uint32_t k = 0; k < i_.count; ++k) {
-      if (i_.op == Op::shfl && k == 2) continue;
+      if (is_payload(k)) continue;
       if (!undefined_in(o_[k])) continue;
       const Operand& o = o_[k];
       const Mask bad =
@@ -233,6 +250,14 @@ class Careful {
     recount(x_, c_.d, 4);
     if (x_.strays) undefine(x_, c_.d, 4, x_.strays);
     return Flow::next;
+  }
+
+  // Every lane's result depends on every lane's value.
+  Flow reduce() {
+    const Mask bad = undefined_lanes(x_, place(program_, o_[1]), 4) & m_;
+    const Flow flow = plain();
+    if (flow == Flow::next && bad) undefine(x_, c_.d, 4, m_);
+    return flow;
   }
 
   // Lane by lane: what of the result depends on something undefined?
@@ -462,6 +487,17 @@ void undefine_predicate(Core& x, std::uint32_t p, Mask undefined, Mask m) {
   mask = (mask & ~m) | (undefined & m);
   if (!before && mask) ++x.warp->undefined_registers;
   if (before && !mask) --x.warp->undefined_registers;
+}
+
+void undefine_registers(Core& x, const ptx::Routine& routine, Mask m) {
+  for (std::uint32_t reg : routine.undefined_at_start) {
+    const ptx::Register& r = x.machine->program().registers[reg];
+    if (r.type == ptx::Type::pred) {
+      undefine_predicate(x, r.place, m, m);
+    } else {
+      undefine(x, r.place, std::max(2, ptx::bytes_of(r.type)), m);
+    }
+  }
 }
 
 std::string origin_text(const Core& x) {

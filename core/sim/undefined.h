@@ -21,6 +21,8 @@ bool has_undefined(const Core& x, Reference r, int width);
 void define(Core& x, Reference r, int width, Mask m);
 void undefine(Core& x, Reference r, int width, Mask m);
 void undefine_predicate(Core& x, std::uint32_t p, Mask lanes, Mask m);  // sets exactly `lanes` of m
+// The registers of a function that may be read before it writes them.
+void undefine_registers(Core& x, const ptx::Routine& routine, Mask m);
 // "%r5 was read from shared memory byte 12, which nobody has written"
 std::string origin_text(const Core& x);
 

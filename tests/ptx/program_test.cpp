@@ -88,7 +88,7 @@ TEST(Registers, ThatAreNeverAliveTogetherShareAPlace) {
   }
   const Program p = program_of(body + "st.global.u32 [%d], %r1000;\nret;");
   EXPECT_LE(p.register_bytes, 8u * lanes + 2 * 4 * lanes);
-  EXPECT_TRUE(p.undefined_at_start.empty());
+  EXPECT_TRUE(p.routines[0].undefined_at_start.empty());
 }
 
 TEST(Registers, ThatAreAliveTogetherDoNot) {
@@ -105,8 +105,8 @@ TEST(Registers, ThatMayBeReadBeforeTheyAreWrittenAreKnown) {
   const Program p = program_of(
       ".reg .b32 x, y, w;\n.reg .pred q;\nmov.u32 y, %tid.x;\nsetp.eq.u32 q, y, 0;\n"
       "@q mov.u32 x, 1;\nadd.u32 w, x, y;\n@q bra L;\nmov.u32 w, 4;\nL:\nadd.u32 y, w, 1;\nret;");
-  ASSERT_EQ(p.undefined_at_start.size(), 1u);
-  EXPECT_EQ(p.name_of_register(p.undefined_at_start[0]), "x");
+  ASSERT_EQ(p.routines[0].undefined_at_start.size(), 1u);
+  EXPECT_EQ(p.name_of_register(p.routines[0].undefined_at_start[0]), "x");
 }
 
 TEST(Flow, RanksALoopBeforeWhatFollowsItWhereverItStands) {

@@ -78,6 +78,7 @@ class Reader {
     if (key == "expect") return expect(rest);
     if (key == "expect-fault") return parts(rest, out_.fault, out_.fault_text);
     if (key == "expect-note") return parts(rest, out_.note, out_.note_text);
+    if (key == "expect-printed") out_.printed += rest + "\n";
     if (key == "expect-site") out_.site = rest;
     if (key == "expect-error") {
       std::string text;

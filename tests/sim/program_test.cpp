@@ -86,6 +86,7 @@ TEST_P(Program, DoesWhatItsTextSays) {
     EXPECT_NE(reports.back().sentence.find(p.note_text), std::string::npos)
         << reports.back().sentence;
   }
+  EXPECT_EQ(execution.printed(), p.printed);
   for (const test::Expectation& expected : p.memory) {
     for (const Buffer& b : execution.buffers()) {
       if (b.name == expected.buffer) compare(b, expected);

@@ -9,10 +9,21 @@ std::vector<Opcode> control_rows() {
   using U = Unit;
   return {
       {Op::bra, "bra", U::control, {{"uni?", "label"}}, "goes on at a label", "9.7.12.3"},
+      {Op::brx, "brx", U::control, {{"operation:idx uni?", "a:u32 targets"}},
+       "goes on at the label with that number in a list", "9.7.12.4"},
+      {Op::call, "call", U::control, {{"uni?", "call"}},
+       "calls a function of this file, by name or address, or vprintf or __assertfail", "9.7.12.5"},
       {Op::ret, "ret", U::control, {{"uni?", ""}}, "leaves the function; in an entry the same as exit",
        "9.7.12.6"},
       {Op::exit, "exit", U::control, {{"", ""}}, "ends the thread", "9.7.12.7"},
       {Op::trap, "trap", U::control, {{"", ""}}, "stops the whole launch with an error", "9.7.19.5"},
+      {Op::brkpt, "brkpt", U::control, {{"", ""}}, "stops for a debugger; without one, as trap",
+       "9.7.19.1"},
+      {Op::pmevent, "pmevent", U::control, {{"", "n"}, {"mask", "n"}},
+       "counts events for a profiler: nothing here", "9.7.19.3"},
+      {Op::griddepcontrol, "griddepcontrol", U::control,
+       {{"operation:launch_dependents|wait", ""}},
+       "orders dependent launches: there is one launch here", "9.7.13.13"},
       {Op::nanosleep, "nanosleep", U::control, {{"type:u32", "a"}}, "lets others go on for a while",
        "9.7.19.2"},
   };

@@ -12,13 +12,15 @@
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine.h"
 #include "core/sim/together.h"
+#include "core/sim/undefined.h"
 
 namespace tilescope::sim {
 namespace {
 
 using base::lane_array;
+using ptx::Reduce;
 
-template <bool aligned, bool waits>
+template <bool aligned, bool waits, Reduce reduce>
 Flow barrier(Core& x, const Code& c, Mask m) {
   if (aligned) {
     const Flow flow = together(x, m, x.warp->live, Wait::aligned);
@@ -49,8 +51,20 @@ Flow barrier(Core& x, const Code& c, Mask m) {
             id, x.machine->program().code[b.opened_at].line),
         said(b.expected), said(count));
   }
+  if (b.arrived && b.reduce != reduce) {
+    return x.machine->fault(
+        x, lane, "barrier_mismatch",
+        fmt::format("barrier {} is used in two ways at once, which has no defined outcome: with a "
+                    "reduction and without, or with two; it was opened at PTX line {}",
+                    id, x.machine->program().code[b.opened_at].line),
+        "the same form of bar.red from every thread", "another one");
+  }
   if (b.arrived == 0) b.opened_at = x.pc;
   b.expected = count;
+  b.reduce = reduce;
+  const Mask yes = x.predicates[c.r] ^ c.flip;
+  b.yes += static_cast<std::uint32_t>(__builtin_popcount(m & yes));
+  b.no += static_cast<std::uint32_t>(__builtin_popcount(m & ~yes));
   b.arrived += aligned && count ? 32 : static_cast<std::uint32_t>(__builtin_popcount(m));
   Split& s = x.warp->splits[x.split];
   if (const Mask others = s.mask & ~m) {
@@ -70,21 +84,48 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   return Flow::yield;
 }
 
+template <bool aligned, bool waits>
+Handler barrier_for(Reduce reduce) {
+  switch (reduce) {
+    case Reduce::popc:
+      return barrier<aligned, waits, Reduce::popc>;
+    case Reduce::and_:
+      return barrier<aligned, waits, Reduce::and_>;
+    case Reduce::or_:
+      return barrier<aligned, waits, Reduce::or_>;
+    default:
+      return barrier<aligned, waits, Reduce::none>;
+  }
+}
+
 Flow fence(Core&, const Code&, Mask) {
   return Flow::next;
 }
 
 }  // namespace
 
+void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& b) {
+  if (b.reduce == Reduce::popc) {
+    std::uint32_t yes[32];
+    for (std::uint32_t& v : yes) v = b.yes;
+    base::blend(lane_array<std::uint32_t>(x, c.d), yes, m);
+    define(x, c.d, 4, m);
+  } else if (c.p) {
+    const bool holds = b.reduce == Reduce::or_ ? b.yes != 0 : b.no == 0;
+    x.predicates[c.p] = (x.predicates[c.p] & ~m) | (holds ? m : 0);
+  }
+}
+
 Handler barrier_handler(const ptx::Instruction& i) {
   using ptx::Op;
   if (i.op == Op::membar || i.op == Op::fence) return fence;
   if (i.modifiers.has(ptx::Field::warp)) return warp_barrier_handler();
-  const bool waits = i.modifiers.operation() == ptx::Operation::sync;
+  const bool waits = i.modifiers.operation() != ptx::Operation::arrive;
+  const Reduce reduce = i.modifiers.reduce();
   if (i.op == Op::bar || i.modifiers.has(ptx::Field::aligned)) {
-    return waits ? barrier<true, true> : barrier<true, false>;
+    return waits ? barrier_for<true, true>(reduce) : barrier_for<true, false>(reduce);
   }
-  return waits ? barrier<false, true> : barrier<false, false>;
+  return waits ? barrier_for<false, true>(reduce) : barrier_for<false, false>(reduce);
 }
 
 }  // namespace tilescope::sim

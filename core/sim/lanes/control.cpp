@@ -1,4 +1,7 @@
 // Branches and the end of threads (PTX ISA 9.7.12), and how lanes wait for each other.
+#include <fmt/format.h>
+
+#include "core/sim/calls.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine.h"
@@ -72,8 +75,58 @@ Flow branch(Core& x, const Code& c, Mask m) {
   return Flow::yield;
 }
 
-Flow leave(Core& x, const Code&, Mask m) {
+// brx.idx (9.7.12.4): lane for lane, the label with the number that it holds.
+Flow branch_by_index(Core& x, const Code& c, Mask m) {
+  const std::uint32_t* index = base::lane_array<std::uint32_t>(x, c.a);
+  Warp& w = *x.warp;
+  const Mask all = w.splits[x.split].mask;
+  const auto count = static_cast<std::uint32_t>(c.immediate);
+  bool first = true;
+  const auto send = [&](Mask lanes, std::uint32_t pc) {
+    Split split;
+    split.pc = pc;
+    split.mask = lanes;
+    if (first) {
+      w.splits[x.split] = split;
+    } else {
+      w.splits.push_back(split);
+    }
+    first = false;
+  };
+  for (Mask rest = m; rest;) {
+    const int lane = __builtin_ctz(rest);
+    if (index[lane] >= count) {
+      return x.machine->fault(x, lane, "bad_branch", "brx.idx has no label with this number",
+                              fmt::format("a number below {}", count),
+                              fmt::format("{}", index[lane]));
+    }
+    const std::uint32_t to = x.elements[c.target + index[lane]];
+    Mask group = 0;
+    for (Mask other = rest; other; other &= other - 1) {
+      const int l = __builtin_ctz(other);
+      if (index[l] < count && x.elements[c.target + index[l]] == to) group |= Mask{1} << l;
+    }
+    rest &= ~group;
+    send(group, to);
+    if (group == all) return Flow::moved;
+  }
+  if (all & ~m) send(all & ~m, x.pc + 1);
+  return Flow::yield;
+}
+
+Flow exit_lanes(Core& x, const Code&, Mask m) {
   return end_lanes(x, m);
+}
+
+// Profiling and dependent launches: nothing happens here.
+Flow nothing_happens(Core&, const Code&, Mask) {
+  return Flow::next;
+}
+
+Flow breakpoint(Core& x, const Code&, Mask m) {
+  return x.machine->fault(x, __builtin_ctz(m), "breakpoint",
+                          "the kernel executed brkpt, and there is no debugger to go on with", "",
+                          "");
 }
 
 // Sleeping is leaving the turn to the other splits of the warp.
@@ -92,9 +145,19 @@ Handler control_handler(const ptx::Instruction& i) {
   switch (i.op) {
     case ptx::Op::bra:
       return branch;
+    case ptx::Op::brx:
+      return branch_by_index;
+    case ptx::Op::call:
+      return call;
     case ptx::Op::ret:
-    case ptx::Op::exit:
       return leave;
+    case ptx::Op::exit:
+      return exit_lanes;
+    case ptx::Op::brkpt:
+      return breakpoint;
+    case ptx::Op::pmevent:
+    case ptx::Op::griddepcontrol:
+      return nothing_happens;
     case ptx::Op::nanosleep:
       return sleep;
     case ptx::Op::trap:

@@ -64,12 +64,22 @@ inline Place place_of(Core& x, Space space, u64 address, int lane) {
     if (in_window(address, ptx::parameters_base)) {
       return {x.parameters, ptx::parameters_base, x.parameters->size(), 0};
     }
+    if (in_window(address, ptx::parameters_base + ptx::frame_parameters)) {
+      Place p = place_of(x, Space::local, 0, lane);
+      p.base = ptx::parameters_base + ptx::frame_parameters;
+      return p;
+    }
     space = Space::global;
   }
   switch (space) {
     case Space::shared:
       return {&x.block->shared, 0, x.block->shared.size(), 0};
     case Space::param:
+      if (address >= ptx::frame_parameters) {  // of a function: in its frame
+        Place p = place_of(x, Space::local, 0, lane);
+        p.base = ptx::frame_parameters;
+        return p;
+      }
       return {x.parameters, 0, x.parameters->size(), 0};
     case Space::local:
       return {&x.block->local, 0, x.local_bytes,

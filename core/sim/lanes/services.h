@@ -21,6 +21,9 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
 
 std::uint64_t dynamic_special(Core& x, ptx::Special special);
 
+// Bytes at a generic address, as `lane` sees it. False where they lie in no memory.
+bool read_generic(Core& x, int lane, std::uint64_t address, std::size_t bytes, std::byte* out);
+
 // The region that holds an address of the grid (not shared, not local), or null.
 Region* find_region(Core& x, std::uint64_t address);
 

@@ -1,4 +1,5 @@
-// Across the lanes of a warp: shfl.sync (PTX ISA 9.7.9.6), vote.sync (9.7.13.10), activemask.
+// Across the lanes of a warp: shfl.sync (PTX ISA 9.7.9.6), vote.sync (9.7.13.10), match, redux,
+// elect and activemask.
 //
 // A .sync instruction waits until all lanes of its membermask that have not exited are here. Lanes
 // that execute it together may name different masks, each the set of its own group.
@@ -104,6 +105,138 @@ Flow vote(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// match.sync (9.7.13.11): lanes of the same group that hold the same value.
+template <class T, bool all>
+Flow match(Core& x, const Code& c, Mask m) {
+  const Flow flow = gather(x, c.e, m);
+  if (flow != Flow::next) return flow;
+  const u32* mask = lane_array<u32>(x, c.e);
+  const T* a = lane_array<T>(x, c.a);
+  u32 t[32] = {};
+  Mask agree = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const Mask group = group_of(mask, m, lane);
+    Mask same = 0;
+    for (Mask other = group; other; other &= other - 1) {
+      const int l = __builtin_ctz(other);
+      if (a[l] == a[lane]) same |= 1u << l;
+    }
+    if (same == group) agree |= 1u << lane;
+    t[lane] = all && same != group ? 0 : same;
+  }
+  base::blend(lane_array<u32>(x, c.d), t, m);
+  if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | (agree & m);
+  return Flow::next;
+}
+
+// redux.sync (9.7.13.14)
+template <class Op, class T>
+Flow reduce(Core& x, const Code& c, Mask m) {
+  const Flow flow = gather(x, c.e, m);
+  if (flow != Flow::next) return flow;
+  const u32* mask = lane_array<u32>(x, c.e);
+  const T* a = lane_array<T>(x, c.a);
+  T t[32] = {};
+  for (Mask rest = m; rest;) {
+    const Mask group = group_of(mask, m, __builtin_ctz(rest));
+    T sum = Op::first(a[__builtin_ctz(group)]);
+    for (Mask other = group & (group - 1); other; other &= other - 1) {
+      sum = Op::apply(sum, Op::first(a[__builtin_ctz(other)]));
+    }
+    for (Mask lane = group; lane; lane &= lane - 1) t[__builtin_ctz(lane)] = sum;
+    rest &= ~group;
+  }
+  base::blend(lane_array<T>(x, c.d), t, m);
+  return Flow::next;
+}
+
+template <Operation how, class T>
+struct Combine {
+  static T first(T a) { return a; }
+  static T apply(T a, T b) {
+    if (how == Operation::add) return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b));
+    if (how == Operation::min) return a < b ? a : b;
+    if (how == Operation::max) return a > b ? a : b;
+    if (how == Operation::and_) return a & b;
+    if (how == Operation::or_) return a | b;
+    return a ^ b;
+  }
+};
+
+// Of floats, as bits: the number where one is NaN, or with .NaN always NaN; -0 is below +0.
+template <bool largest, bool absolute, bool nan>
+struct CombineFloats {
+  static u32 first(u32 a) { return absolute ? a & 0x7fffffffu : a; }
+  static u32 apply(u32 a, u32 b) {
+    if (is_nan(a) || is_nan(b)) {
+      if (nan || (is_nan(a) && is_nan(b))) return 0x7fffffffu;
+      return is_nan(a) ? b : a;
+    }
+    return (order(a) < order(b)) == largest ? b : a;
+  }
+  static bool is_nan(u32 a) { return (a & 0x7fffffffu) > 0x7f800000u; }
+  // Bits that stand in the order of the numbers.
+  static u32 order(u32 a) { return a & 0x80000000u ? ~a : a | 0x80000000u; }
+};
+
+template <bool largest>
+Handler reduce_floats(const ptx::Instruction& i) {
+  const bool absolute = i.modifiers.has(ptx::Field::abs), nan = i.modifiers.has(ptx::Field::nan);
+  if (absolute) {
+    return nan ? reduce<CombineFloats<largest, true, true>, u32>
+               : reduce<CombineFloats<largest, true, false>, u32>;
+  }
+  return nan ? reduce<CombineFloats<largest, false, true>, u32>
+             : reduce<CombineFloats<largest, false, false>, u32>;
+}
+
+Handler reduction_handler(const ptx::Instruction& i) {
+  const Operation how = i.modifiers.operation();
+  if (i.modifiers.type() == ptx::Type::f32) {
+    return how == Operation::max ? reduce_floats<true>(i) : reduce_floats<false>(i);
+  }
+  const bool is_signed = i.modifiers.type() == ptx::Type::s32;
+  using s32 = std::int32_t;
+  switch (how) {
+    case Operation::add:
+      return reduce<Combine<Operation::add, u32>, u32>;
+    case Operation::min:
+      return is_signed ? reduce<Combine<Operation::min, s32>, s32>
+                       : reduce<Combine<Operation::min, u32>, u32>;
+    case Operation::max:
+      return is_signed ? reduce<Combine<Operation::max, s32>, s32>
+                       : reduce<Combine<Operation::max, u32>, u32>;
+    case Operation::and_:
+      return reduce<Combine<Operation::and_, u32>, u32>;
+    case Operation::or_:
+      return reduce<Combine<Operation::or_, u32>, u32>;
+    case Operation::xor_:
+      return reduce<Combine<Operation::xor_, u32>, u32>;
+    default:
+      return nullptr;
+  }
+}
+
+// elect.sync (9.7.13.15): the same lane every time for the same mask; here the lowest that is
+// there.
+Flow elect(Core& x, const Code& c, Mask m) {
+  const Flow flow = gather(x, c.e, m);
+  if (flow != Flow::next) return flow;
+  const u32* mask = lane_array<u32>(x, c.e);
+  u32 t[32] = {};
+  Mask leaders = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const int leader = __builtin_ctz(group_of(mask, m, lane));
+    t[lane] = static_cast<u32>(leader);
+    if (lane == leader) leaders |= 1u << lane;
+  }
+  if (c.d != nothing) base::blend(lane_array<u32>(x, c.d), t, m);
+  if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | (leaders & m);
+  return Flow::next;
+}
+
 Flow active_mask(Core& x, const Code& c, Mask m) {
   u32 t[32];
   for (u32& v : t) v = m;
@@ -124,6 +257,15 @@ Handler warp_barrier_handler() {
 
 Handler warp_handler(const ptx::Instruction& i) {
   if (i.op == ptx::Op::activemask) return active_mask;
+  if (i.op == ptx::Op::elect) return elect;
+  if (i.op == ptx::Op::redux) return reduction_handler(i);
+  if (i.op == ptx::Op::match) {
+    const bool all = i.modifiers.operation() == Operation::all;
+    if (ptx::bits_of(i.modifiers.type()) == 64) {
+      return all ? match<std::uint64_t, true> : match<std::uint64_t, false>;
+    }
+    return all ? match<u32, true> : match<u32, false>;
+  }
   switch (i.modifiers.operation()) {
     case Operation::up:
       return shuffle<Operation::up>;
