@@ -51,7 +51,6 @@ std::vector<FieldWords> fields() {
                                       "gl",   "cta",    "sys", "red",  "launch_dependents",
                                       "wait"});
   set(Field::reduce, "reduce", {"popc", "and", "or"});
-  set(Field::nan, "nan", {"NaN"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
                              {Field::relu, "relu"},
@@ -68,8 +67,7 @@ std::vector<FieldWords> fields() {
                              {Field::aligned, "aligned"},
                              {Field::cta, "cta"},
                              {Field::warp, "warp"},
-                             {Field::mask, "mask"},
-                             {Field::abs, "abs"}}) {
+                             {Field::mask, "mask"}}) {
     set(field, name, {name});
   }
   return out;

@@ -68,7 +68,7 @@ enum class Op : std::uint8_t {
 enum class Field : std::uint8_t {
   type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
-  operation, reduce, uni, sync, aligned, cta, warp, mask, abs, nan,
+  operation, reduce, uni, sync, aligned, cta, warp, mask,
   count_
 };
 // clang-format on

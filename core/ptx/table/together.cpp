@@ -41,7 +41,7 @@ std::vector<Opcode> together_rows() {
       {Op::redux, "redux", U::warp,
        {{"sync operation:add|min|max type:u32|s32", "d a e:u32"},
         {"sync operation:and|or|xor type:b32", "d a e:u32"},
-        {"sync operation:min|max abs? nan:NaN? type:f32", "d a e:u32"}},
+        {"sync operation:min|max abs? NaN? type:f32", "d a e:u32"}},
        "a of all lanes, combined; of floats for sm_100a", "9.7.13.12"},
       {Op::elect, "elect", U::warp, {{"sync", "d:b32|p e:u32"}},
        "one of the lanes: the lowest", "9.7.13.14"},
