@@ -1,8 +1,6 @@
 #include "app/commands.h"
 
 #include <array>
-#include <memory>
-#include <string>
 
 namespace tilescope {
 namespace {
@@ -28,19 +26,6 @@ constexpr std::array table = {
 
 std::span<const Command> commands() {
   return table;
-}
-
-void define_commands(CLI::App& app, Action& chosen) {
-  app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
-  for (const Command& command : table) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
-    sub->footer("Example:\n  " + std::string(command.example));
-    if (command.hidden) sub->group("");
-    // The action outlives the parse: it owns the places the options are parsed into.
-    const auto action = std::make_shared<Action>(command.define(*sub));
-    sub->callback([&chosen, action] { chosen = *action; });
-  }
 }
 
 }  // namespace tilescope

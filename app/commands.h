@@ -1,42 +1,33 @@
 // The program's commands: one table that dispatch, --help, the man page and the completions read.
 //
-// A command is a function that puts its options on a CLI11 application and answers what to do once
-// they are parsed. Options, their help and their checks are said once, there.
+// A command is a function that says its options and answers what to do once they are parsed.
+// Options, their help and their checks are said once, there.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <span>
 #include <string_view>
 
-#include "app/terminal.h"
+#include "app/command_line.h"
 
 namespace tilescope {
-
-// Runs with the options parsed; answers the exit code (design: the contract of exit codes).
-using Action = std::function<int(Terminal&)>;
 
 struct Command {
   std::string_view name;
   std::string_view help;     // one line
   std::string_view example;  // a command line that works as it stands
-  Action (*define)(CLI::App& options);
+  Action (*define)(CommandOptions& options);
   bool hidden = false;  // not in --help: for the build
 };
 
 std::span<const Command> commands();
 
-// Fills `app` with every command, as the program parses it. `chosen` is set to the action of the
-// sub-command that a parse finds.
-void define_commands(CLI::App& app, Action& chosen);
-
 // One file each.
-Action define_eval(CLI::App& options);
-Action define_draw(CLI::App& options);
-Action define_list(CLI::App& options);
-Action define_run(CLI::App& options);
-Action define_gui(CLI::App& options);
-Action define_generate(CLI::App& options);
+Action define_eval(CommandOptions& options);
+Action define_draw(CommandOptions& options);
+Action define_list(CommandOptions& options);
+Action define_run(CommandOptions& options);
+Action define_gui(CommandOptions& options);
+Action define_generate(CommandOptions& options);
 
 // `tilescope` without a command: the window on the 9x32 example, or without a display three
 // commands to try.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/files.h"
@@ -87,20 +88,20 @@ int draw(const Options& options, Terminal& terminal) {
 
 }  // namespace
 
-Action define_draw(CLI::App& app) {
+Action define_draw(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("EXPR", options->expression,
                  "a layout expression, or 'preset NAME' (see `tilescope list presets`)")
-      ->required();
+      .required();
   app.add_option("-o,--output", options->output, "where to: F.svg, F.png or F.pdf")
-      ->type_name("FILE")
-      ->required();
+      .type_name("FILE")
+      .required();
   app.add_option("--colour,--color", options->colour,
                  "tile, thread, warp, value, offset, bank or none; the best one where left out")
-      ->type_name("BY");
+      .type_name("BY");
   app.add_option("--size", options->size, "in pixels; as large as the content needs where left out")
-      ->type_name("WxH");
-  app.add_option("--theme", options->theme, "light or dark")->type_name("THEME");
+      .type_name("WxH");
+  app.add_option("--theme", options->theme, "light or dark").type_name("THEME");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return draw(*options, terminal); };
 }

@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "core/layout/language.h"
@@ -58,11 +59,11 @@ int evaluate_all(const Options& options, Terminal& terminal) {
 
 }  // namespace
 
-Action define_eval(CLI::App& app) {
+Action define_eval(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("EXPR", options->expressions,
                  "expressions in CuTe's notation, or - to read one a line from stdin")
-      ->required();
+      .required();
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) {
     if (options->expressions.size() == 1 && options->expressions[0] == "-") {

@@ -46,7 +46,7 @@ int run_gui(GuiOptions options, const std::string& size, const std::string& them
 
 }  // namespace
 
-Action define_gui(CLI::App& app) {
+Action define_gui(CommandOptions& app) {
   struct Parsed {
     GuiOptions gui;
     std::string size = "1600x1000", theme = "light";
@@ -54,23 +54,22 @@ Action define_gui(CLI::App& app) {
   const auto parsed = std::make_shared<Parsed>();
   app.add_option("--open", parsed->gui.open,
                  "what is open at first: `layout EXPR`, `preset NAME` or a kernel")
-      ->type_name("WHAT");
+      .type_name("WHAT");
   app.add_option("--do", parsed->gui.commands,
                  "window commands, separated by `;`; `tilescope list commands`")
-      ->type_name("COMMANDS")
-      ->expected(1)
-      ->take_all();
+      .type_name("COMMANDS")
+      .repeated();
   app.add_flag("--headless", parsed->gui.headless, "draw without a display");
   app.add_option("--screenshot", parsed->gui.screenshot, "where the picture of the window goes")
-      ->type_name("F.png");
+      .type_name("F.png");
   app.add_option("--describe", parsed->gui.describe,
                  "where every shown label and value goes, as JSON")
-      ->type_name("F.json");
+      .type_name("F.json");
   app.add_option("--size", parsed->size, "of the window; 1600x1000 where left out")
-      ->type_name("WxH");
-  app.add_option("--theme", parsed->theme, "light or dark")->type_name("THEME");
+      .type_name("WxH");
+  app.add_option("--theme", parsed->theme, "light or dark").type_name("THEME");
   app.add_option("--frames", parsed->gui.frames, "draw so many frames and say how long they took")
-      ->group("");
+      .hidden();
   return [parsed](Terminal& terminal) {
     return run_gui(parsed->gui, parsed->size, parsed->theme, terminal);
   };

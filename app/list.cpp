@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "core/layout/language.h"
@@ -91,7 +92,7 @@ int list(const std::string& what, Terminal& terminal) {
 
 }  // namespace
 
-Action define_list(CLI::App& app) {
+Action define_list(CommandOptions& app) {
   struct Options {
     std::string what;
     bool json = false;

@@ -1,7 +1,7 @@
 // What came of a run, as text for people and as JSON: reports of the machine, and the difference.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

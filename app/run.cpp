@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/files.h"
@@ -216,27 +217,27 @@ int run_kernel(Options options, Terminal& terminal) {
 
 }  // namespace
 
-Action define_run(CLI::App& app) {
+Action define_run(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("KERNEL", options->kernel,
                  "a kernel's name (`tilescope list kernels`), or a PTX file with --launch")
-      ->required();
+      .required();
   app.add_option("--launch", options->launch,
                  "how a PTX file is run: grid, block, buffers, arguments")
-      ->type_name("F.toml");
-  app.add_option("--on", options->on, "sim: the CPU simulator")->type_name("DEVICE");
-  app.add_option("--m", options->m, "rows; from the files where left out")->type_name("M");
-  app.add_option("--n", options->n, "columns; from the files where left out")->type_name("N");
-  app.add_option("--a", options->a, "the first input; random where left out")->type_name("A.npy");
-  app.add_option("--b", options->b, "the second input; random where left out")->type_name("B.npy");
-  app.add_option("--out", options->output, "where the result goes")->type_name("D.npy");
+      .type_name("F.toml");
+  app.add_option("--on", options->on, "sim: the CPU simulator").type_name("DEVICE");
+  app.add_option("--m", options->m, "rows; from the files where left out").type_name("M");
+  app.add_option("--n", options->n, "columns; from the files where left out").type_name("N");
+  app.add_option("--a", options->a, "the first input; random where left out").type_name("A.npy");
+  app.add_option("--b", options->b, "the second input; random where left out").type_name("B.npy");
+  app.add_option("--out", options->output, "where the result goes").type_name("D.npy");
   app.add_option("--against", options->against, "what to compare with: reference, or a file")
-      ->type_name("reference|F.npy");
+      .type_name("reference|F.npy");
   app.add_option("--rtol", options->rtol, "relative tolerance; the catalog's where left out");
   app.add_option("--atol", options->atol, "absolute tolerance; the catalog's where left out");
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
   app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
-      ->type_name("TYPE");
+      .type_name("TYPE");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace tilescope {
 namespace {

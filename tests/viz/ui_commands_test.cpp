@@ -1,6 +1,7 @@
 // The window's commands: what they do to the session, what they refuse, and undo.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "tests/viz/ui_workshop.h"

@@ -1,6 +1,7 @@
 #include "viz/scene/describe.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/layout/text.h"
 

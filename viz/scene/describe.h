@@ -5,7 +5,7 @@
 // the pointer, the choice of colour) stands beside it. Equal views give equal bytes.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "viz/scene/diff_view.h"
 #include "viz/scene/layout_scene.h"

@@ -1,6 +1,7 @@
 #include "viz/scene/panels.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "viz/scene/number_words.h"
 #include "viz/scene/open.h"
