@@ -482,7 +482,7 @@ bool Decoder::instruction(const Statement& s) {
   out.text = s.text;
   const Opcode* row = opcode_named(s.opcode);
   if (!row) return fail(s, fmt::format("the opcode '{}' is not known", s.opcode));
-  const int form = match(*row, s.modifiers, out.modifiers);
+  const int form = match(*row, s.modifiers, s.operands.size(), out.modifiers);
   if (form < 0) {
     std::string forms;
     for (std::size_t f = 0; f < row->forms.size(); ++f) {

@@ -27,6 +27,8 @@ std::vector<FieldWords> fields() {
   set(Field::compare, "compare",
       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
        "gtu", "geu", "num", "nan"});
+  set(Field::property, "property",
+      {"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   set(Field::logic, "logic", {"and", "or", "xor"});
   set(Field::half, "half", {"lo", "hi", "wide"});
   set(Field::funnel, "funnel", {"l", "r"});
@@ -218,6 +220,16 @@ bool fits(const CompiledForm& form, const std::vector<std::string_view>& modifie
   return next == modifiers.size();
 }
 
+bool takes(const CompiledForm& form, std::size_t operands) {
+  std::size_t least = 0, most = 0;
+  for (const OperandRule& rule : form.operands) {
+    if (rule.partner) continue;
+    ++most;
+    if (!rule.optional) ++least;
+  }
+  return least <= operands && operands <= most;
+}
+
 }  // namespace
 
 std::string_view name_of(Unit unit) {
@@ -259,12 +271,18 @@ const Opcode* opcode_named(std::string_view name) {
   return found == by_name.end() ? nullptr : found->second;
 }
 
-int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers, Modifiers& out) {
+int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
+          std::size_t operands, Modifiers& out) {
   const auto& forms = compiled()[static_cast<std::size_t>(opcode.op)];
+  int first = -1;
+  Modifiers taken;
   for (std::size_t i = 0; i < forms.size(); ++i) {
-    if (fits(forms[i], modifiers, out)) return static_cast<int>(i);
+    if (!fits(forms[i], modifiers, taken)) continue;
+    const bool all = takes(forms[i], operands);
+    if (all || first < 0) out = taken, first = static_cast<int>(i);
+    if (all) break;
   }
-  return -1;
+  return first;
 }
 
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form) {

@@ -47,7 +47,7 @@ enum class Op : std::uint8_t {
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
   and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
   // floating only
-  fma, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
+  fma, testp, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
   // moves
   mov, cvt, cvta,
   // memory
@@ -66,7 +66,7 @@ enum class Op : std::uint8_t {
 // its word in words_of(field).
 // clang-format off
 enum class Field : std::uint8_t {
-  type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, approx, compare, logic, half, shiftamt,
+  type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, property, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, reduce, uni, sync, aligned, cta, warp, mask,
   count_
@@ -82,6 +82,15 @@ enum class Compare : std::uint8_t {
   none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
 };
 // clang-format on
+enum class Property : std::uint8_t {
+  none,
+  finite,
+  infinite,
+  number,
+  notanumber,
+  normal,
+  subnormal
+};
 enum class Logic : std::uint8_t { none, and_, or_, xor_ };
 enum class Half : std::uint8_t { none, lo, hi, wide };
 enum class Funnel : std::uint8_t { none, l, r };
@@ -111,6 +120,7 @@ class Modifiers {
   Round integral() const { return static_cast<Round>((*this)[Field::integral]); }
   Compare compare() const { return static_cast<Compare>((*this)[Field::compare]); }
   Logic logic() const { return static_cast<Logic>((*this)[Field::logic]); }
+  Property property() const { return static_cast<Property>((*this)[Field::property]); }
   Half half() const { return static_cast<Half>((*this)[Field::half]); }
   Funnel funnel() const { return static_cast<Funnel>((*this)[Field::funnel]); }
   Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
@@ -164,8 +174,10 @@ const Opcode& opcode(Op op);
 const Opcode* opcode_named(std::string_view name);
 
 // Fits the modifiers to the forms of an opcode: the number of the first form that takes all of
-// them, or -1.
-int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers, Modifiers& out);
+// them and that many operands; where none takes so many, of the first that takes the modifiers; or
+// -1.
+int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
+          std::size_t operands, Modifiers& out);
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);
 
 // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b": what a form looks like, for messages and help.

@@ -204,6 +204,10 @@ class Binder {
         c.b = value(o[3]);
         if (i.count > 4) read_predicate(o[4], c);
         return;
+      case Op::testp:
+        c.p = predicate(o[0]);
+        c.a = value(o[1]);
+        return;
       case Op::selp:
         c.d = value(o[0]);
         c.a = value(o[1]);

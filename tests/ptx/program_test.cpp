@@ -62,7 +62,7 @@ TEST(Opcodes, MatchWhatTheyPrint) {
         taken = true;
       }
       Modifiers modifiers;
-      EXPECT_GE(match(row, first, modifiers), 0) << printed;
+      EXPECT_GE(match(row, first, 0, modifiers), 0) << printed;
     }
   }
 }
@@ -70,15 +70,15 @@ TEST(Opcodes, MatchWhatTheyPrint) {
 TEST(Opcodes, RefuseModifiersOutOfOrderOrUnknown) {
   Modifiers m;
   const Opcode& add = opcode(Op::add);
-  EXPECT_GE(match(add, {"rn", "ftz", "f32"}, m), 0);
+  EXPECT_GE(match(add, {"rn", "ftz", "f32"}, 3, m), 0);
   EXPECT_EQ(m.round(), Round::rn);
   EXPECT_TRUE(m.has(Field::ftz));
   EXPECT_EQ(m.type(), Type::f32);
-  EXPECT_LT(match(add, {"ftz", "rn", "f32"}, m), 0);
-  EXPECT_LT(match(add, {"f32", "rn"}, m), 0);
-  EXPECT_LT(match(add, {"rn", "s32"}, m), 0);
-  EXPECT_LT(match(add, {"f32", "f32"}, m), 0);
-  EXPECT_LT(match(add, {}, m), 0);
+  EXPECT_LT(match(add, {"ftz", "rn", "f32"}, 3, m), 0);
+  EXPECT_LT(match(add, {"f32", "rn"}, 3, m), 0);
+  EXPECT_LT(match(add, {"rn", "s32"}, 3, m), 0);
+  EXPECT_LT(match(add, {"f32", "f32"}, 3, m), 0);
+  EXPECT_LT(match(add, {}, 3, m), 0);
 }
 
 TEST(Registers, ThatAreNeverAliveTogetherShareAPlace) {

@@ -1,16 +1,15 @@
-// Floating-point instructions of f32 (PTX ISA 9.7.3), and the plain ones of f64.
+// Floating-point instructions of f32, and comparisons of f64 (PTX ISA 9.7.3, 9.7.6); what is IEEE
+// 754 about them and what is not stands in core/sim/lanes/single.h.
 //
-// f32 is IEEE 754 with these differences: a NaN result is 0x7fffffff whatever went in; with .ftz
-// subnormal inputs and results are zeros of the same sign, where a result is subnormal if it is so
-// before it is rounded (seen on an H200); .sat clamps to [0, 1] and NaN to 0.
 // Division, reciprocal and square root are correctly rounded in every form, which is within the
 // error that PTX allows the .approx and .full forms; ex2, lg2, sin, cos and rsqrt are the correctly
 // rounded double result of the C library, rounded again: within half a unit in the last place.
 #include <limits>
 #include <type_traits>
 
+#include "core/sim/lanes/extremes.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/lanes/rounding.h"
+#include "core/sim/lanes/single.h"
 #include "core/sim/lanes/units.h"
 
 namespace tilescope::sim::TILESCOPE_LANES {
@@ -21,103 +20,8 @@ using ptx::Compare;
 using ptx::Field;
 using ptx::Logic;
 using ptx::Op;
+using ptx::Property;
 using ptx::Type;
-
-inline float canonical(float f) {
-  return f == f ? f : float_of(0x7fffffffu);
-}
-inline double canonical(double f) {
-  constexpr std::uint64_t nan = 0x7fffffffffffffffu;
-  double out;
-  std::memcpy(&out, &nan, 8);
-  return f == f ? f : out;
-}
-inline float flushed(float f) {
-  const std::uint32_t b = bits_of(f);
-  return (b & 0x7f800000u) ? f : float_of(b & 0x80000000u);
-}
-
-struct Plain {
-  static constexpr bool flushes = false;
-  static float in(float f) { return f; }
-  static float out(float f) { return canonical(f); }
-};
-struct Ftz {
-  static constexpr bool flushes = true;
-  static float in(float f) { return flushed(f); }
-  static float out(float f) { return canonical(flushed(f)); }
-};
-template <class Mode>
-struct Sat {
-  static constexpr bool flushes = Mode::flushes;
-  static float in(float f) { return Mode::in(f); }
-  static float out(float f) {
-    const float v = Mode::out(f);
-    return v > 0 ? (v < 1 ? v : 1.0f) : 0.0f;  // NaN is not above 0
-  }
-};
-
-// A result whose value before rounding is `exact`, as far as flushing goes.
-template <class Mode>
-inline float tiny_or(float rounded, double exact) {
-  if constexpr (Mode::flushes) {
-    const bool tiny = exact < 0x1p-126 && exact > -0x1p-126;
-    return tiny ? float_of(bits_of(rounded) & 0x80000000u) : rounded;
-  }
-  return rounded;
-}
-
-template <class Mode, Round round>
-struct Add {
-  static float apply(float a, float b) {
-    if constexpr (round == Round::rn) return Mode::out(Mode::in(a) + Mode::in(b));
-    return Mode::out(directed(Mode::in(a), Mode::in(b)));
-  }
-  static float directed(float a, float b) {
-    const float nearest = a + b;
-    // Infinities, NaN and exact zeros (whose sign is - only when rounding down) are their own case.
-    if (!(nearest - nearest == 0) && !(a - a == 0 && b - b == 0)) return nearest;
-    const double exact = sum_to_odd(a, b);
-    if (exact == 0)
-      return a == 0 && b == 0 && bits_of(a) == bits_of(b) ? a : round == Round::rm ? -0.0f : 0.0f;
-    return narrowed<round>(exact);
-  }
-};
-template <class Mode, Round round>
-struct Sub {
-  static float apply(float a, float b) {
-    if constexpr (round == Round::rn) return Mode::out(Mode::in(a)-Mode::in(b));
-    return Mode::out(Add<Mode, round>::directed(Mode::in(a), -Mode::in(b)));
-  }
-};
-template <class Mode, Round round>
-struct Mul {
-  static float apply(float a, float b) {
-    a = Mode::in(a), b = Mode::in(b);
-    if constexpr (round == Round::rn && !Mode::flushes) return Mode::out(a * b);
-    const double exact = double{a} * double{b};
-    return Mode::out(tiny_or<Mode>(narrowed<round>(exact), exact));
-  }
-};
-template <class Mode, Round round>
-struct Fma {
-  static float apply(float a, float b, float c) {
-    a = Mode::in(a), b = Mode::in(b), c = Mode::in(c);
-#ifdef __FMA__
-    if constexpr (round == Round::rn && !Mode::flushes) return Mode::out(__builtin_fmaf(a, b, c));
-#endif
-    const double product = double{a} * double{b};  // exact
-    if (!(product - product == 0) || !(c - c == 0)) {
-      return Mode::out(static_cast<float>(product + c));
-    }
-    const double exact = sum_to_odd(product, c);
-    if (exact == 0 && round != Round::rn) {
-      const bool same = std::signbit(product) == std::signbit(c);
-      return Mode::out(same ? c : round == Round::rm ? -0.0f : 0.0f);
-    }
-    return Mode::out(tiny_or<Mode>(narrowed<round>(exact), exact));
-  }
-};
 
 template <class Mode, Round round>
 struct Div {
@@ -197,21 +101,18 @@ struct Tanh {
   }
 };
 
-// 9.7.3.11: the number where one is NaN; -0 is less than +0.
-template <class Mode>
-struct Min {
+// min and max of two, or of three: the third goes against the result of the others.
+template <class Mode, class Extreme>
+struct Chosen {
   static float apply(float a, float b) {
-    a = Mode::in(a), b = Mode::in(b);
-    const float smaller = a < b ? a : b < a ? b : float_of(bits_of(a) | bits_of(b));
-    return Mode::out(a != a ? b : b != b ? a : smaller);
+    return Mode::out(Extreme::apply(Mode::in(a), Mode::in(b)));
   }
 };
-template <class Mode>
-struct Max {
-  static float apply(float a, float b) {
-    a = Mode::in(a), b = Mode::in(b);
-    const float larger = a > b ? a : b > a ? b : float_of(bits_of(a) & bits_of(b));
-    return Mode::out(a != a ? b : b != b ? a : larger);
+template <class Mode, class Extreme, bool magnitudes>
+struct ChosenOfThree {
+  static float in(float f) { return magnitudes ? std::fabs(Mode::in(f)) : Mode::in(f); }
+  static float apply(float a, float b, float c) {
+    return Mode::out(Extreme::apply(Extreme::apply(in(a), in(b)), in(c)));
   }
 };
 template <class Mode>
@@ -228,41 +129,6 @@ struct Copysign {
   static float apply(float a, float b) {
     return float_of((bits_of(a) & 0x80000000u) | (bits_of(b) & 0x7fffffffu));
   }
-};
-
-// f64, to nearest.
-struct Add64 {
-  static double apply(double a, double b) { return canonical(a + b); }
-};
-struct Sub64 {
-  static double apply(double a, double b) { return canonical(a - b); }
-};
-struct Mul64 {
-  static double apply(double a, double b) { return canonical(a * b); }
-};
-struct Div64 {
-  static double apply(double a, double b) { return canonical(a / b); }
-};
-struct Fma64 {
-  static double apply(double a, double b, double c) { return canonical(std::fma(a, b, c)); }
-};
-struct Min64 {
-  static double apply(double a, double b) {
-    if (a != a || b != b) return canonical(a != a ? b : a);
-    return a < b || (a == b && std::signbit(a)) ? a : b;
-  }
-};
-struct Max64 {
-  static double apply(double a, double b) {
-    if (a != a || b != b) return canonical(a != a ? b : a);
-    return a > b || (a == b && !std::signbit(a)) ? a : b;
-  }
-};
-struct Abs64 {
-  static double apply(double a) { return canonical(std::fabs(a)); }
-};
-struct Neg64 {
-  static double apply(double a) { return canonical(-a); }
 };
 
 // Ordered comparisons are false of NaN, the ...u forms true (9.7.6.2).
@@ -403,13 +269,32 @@ Handler rounded(Op op) {
   }
 }
 
+template <class Mode, bool larger, bool nan_wins>
+Handler extreme_with(const ptx::Instruction& i) {
+  using Two = Extreme<larger, nan_wins, false>;
+  if (i.modifiers.has(Field::xorsign)) {
+    return binary<Chosen<Mode, Extreme<larger, nan_wins, true>>, float, float>;
+  }
+  if (i.count == 4) {
+    return i.modifiers.has(Field::abs) ? ternary<ChosenOfThree<Mode, Two, true>, float, float>
+                                       : ternary<ChosenOfThree<Mode, Two, false>, float, float>;
+  }
+  return binary<Chosen<Mode, Two>, float, float>;
+}
+
+template <class Mode, bool larger>
+Handler extreme(const ptx::Instruction& i) {
+  return i.modifiers.has(Field::nan) ? extreme_with<Mode, larger, true>(i)
+                                     : extreme_with<Mode, larger, false>(i);
+}
+
 template <class Mode>
 Handler in_mode(const ptx::Instruction& i) {
   switch (i.op) {
     case Op::min:
-      return binary<Min<Mode>, float, float>;
+      return extreme<Mode, false>(i);
     case Op::max:
-      return binary<Max<Mode>, float, float>;
+      return extreme<Mode, true>(i);
     case Op::abs:
       return unary<Abs<Mode>, float, float>;
     case Op::neg:
@@ -448,39 +333,71 @@ Handler in_mode(const ptx::Instruction& i) {
   return nullptr;
 }
 
-Handler of_f64(const ptx::Instruction& i) {
-  switch (i.op) {
-    case Op::add:
-      return binary<Add64, double, double>;
-    case Op::sub:
-      return binary<Sub64, double, double>;
-    case Op::mul:
-      return binary<Mul64, double, double>;
-    case Op::div:
-      return binary<Div64, double, double>;
-    case Op::mad:
-    case Op::fma:
-      return ternary<Fma64, double, double>;
-    case Op::min:
-      return binary<Min64, double, double>;
-    case Op::max:
-      return binary<Max64, double, double>;
-    case Op::abs:
-      return unary<Abs64, double, double>;
-    case Op::neg:
-      return unary<Neg64, double, double>;
-    case Op::setp:
-      return setp<double, Identity>(i);
-    default:
+// testp (9.7.3.1): zeros count as normal.
+template <class T>
+bool has(Property property, T v) {
+  const int kind = std::fpclassify(v);
+  switch (property) {
+    case Property::finite:
+      return kind != FP_NAN && kind != FP_INFINITE;
+    case Property::infinite:
+      return kind == FP_INFINITE;
+    case Property::number:
+      return kind != FP_NAN;
+    case Property::notanumber:
+      return kind == FP_NAN;
+    case Property::normal:
+      return kind == FP_NORMAL || kind == FP_ZERO;
+    case Property::subnormal:
+      return kind == FP_SUBNORMAL;
+    case Property::none:
+      return false;
+  }
+  return false;
+}
+
+template <class T, Property property>
+Flow test(Core& x, const Code& c, Mask m) {
+  const T* a = lane_array<T>(x, c.a);
+  Mask yes = 0;
+  for (int l = 0; l < 32; ++l) yes |= has(property, a[l]) ? lane_bit[l] : 0u;
+  set_predicates(x, c, m, yes, Logic::none);
+  return Flow::next;
+}
+
+template <class T>
+Handler testp(Property property) {
+  switch (property) {
+    case Property::finite:
+      return test<T, Property::finite>;
+    case Property::infinite:
+      return test<T, Property::infinite>;
+    case Property::number:
+      return test<T, Property::number>;
+    case Property::notanumber:
+      return test<T, Property::notanumber>;
+    case Property::normal:
+      return test<T, Property::normal>;
+    case Property::subnormal:
+      return test<T, Property::subnormal>;
+    case Property::none:
       return nullptr;
   }
+  return nullptr;
 }
 
 }  // namespace
 
 Handler floating_handler(const ptx::Instruction& i) {
   const bool ftz = i.modifiers.has(Field::ftz), sat = i.modifiers.has(Field::sat);
-  if (i.modifiers.type() == Type::f64) return of_f64(i);
+  if (i.op == Op::testp) {
+    const Property property = i.modifiers.property();
+    return i.modifiers.type() == Type::f64 ? testp<double>(property) : testp<float>(property);
+  }
+  if (i.modifiers.type() == Type::f64) {
+    return i.op == Op::setp ? setp<double, Identity>(i) : double_handler(i);
+  }
+  if (i.modifiers.type() == Type::f32x2 || i.modifiers.has(Field::type2)) return mixed_handler(i);
   if (i.modifiers.type() != Type::f32) return half_handler(i);
   if (i.op == Op::copysign) return binary<Copysign, float, float>;
   if (i.op == Op::setp) return ftz ? setp<float, Ftz>(i) : setp<float, Plain>(i);

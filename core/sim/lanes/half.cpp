@@ -10,6 +10,7 @@
 
 #include <type_traits>
 
+#include "core/sim/lanes/extremes.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 

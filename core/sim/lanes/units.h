@@ -10,6 +10,8 @@ namespace tilescope::sim {
   Handler integer_handler(const ptx::Instruction& i);                              \
   Handler floating_handler(const ptx::Instruction& i);                             \
   Handler half_handler(const ptx::Instruction& i);                                 \
+  Handler double_handler(const ptx::Instruction& i);                               \
+  Handler mixed_handler(const ptx::Instruction& i);                                \
   Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i); \
   Handler move_handler(const ptx::Program& program, const ptx::Instruction& i);    \
   Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i);
