@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/gui.h"
@@ -77,12 +78,14 @@ Action define_gui(CommandOptions& app) {
 
 int open_window_or_explain(Terminal& terminal) {
   if (has_display()) return open_window(GuiOptions{}, terminal);
+  const std::vector<std::string> commands = {
+      "tilescope eval 'zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)'",
+      "tilescope draw 'preset 9x32' -o tiles.svg", "tilescope run elementwise_add --m 300 --n 200"};
   terminal.print(
       "Tilescope shows how tensors are cut into tiles and how a kernel really runs. There is no "
-      "display\nfor its window here; these work without one:\n\n"
-      "  tilescope eval 'zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)'\n"
-      "  tilescope draw 'preset 9x32' -o tiles.svg\n"
-      "  tilescope run elementwise_add --m 300 --n 200\n");
+      "display\nfor its window here; these work without one:\n\n");
+  for (const std::string& command : commands) terminal.print("  " + command + "\n");
+  if (terminal.json()) terminal.document({{"commands", commands}});
   return 0;
 }
 

@@ -54,8 +54,9 @@ std::string describe(const PreparedRun& run) {
     side += fmt::format("{}{} {} {}", side.empty() ? "" : ", ", b.name, shape_text(b.shape),
                         name_of(b.dtype));
   }
-  return fmt::format("{} -> {}; {} blocks of {} threads", inputs, outputs,
-                     run.job.launch.grid.count(), run.job.launch.block.count());
+  const auto blocks = run.job.launch.grid.count();
+  return fmt::format("{} -> {}; {} block{} of {} threads", inputs, outputs, blocks,
+                     blocks == 1 ? "" : "s", run.job.launch.block.count());
 }
 
 std::string text_of_reports(const std::vector<Report>& reports) {

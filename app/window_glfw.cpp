@@ -70,8 +70,13 @@ void sleep_until_news(bool running) {
 
 }  // namespace
 
+// An empty variable names no display, as X11 and Wayland themselves have it.
 bool has_display() {
-  return std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY");
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+  };
+  return named("DISPLAY") || named("WAYLAND_DISPLAY");
 }
 
 int open_window(const GuiOptions& options, Terminal& terminal) {

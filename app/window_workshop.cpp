@@ -89,12 +89,8 @@ Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options
   return prepare_run(name, *run);
 }
 
-std::string shape_text(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::string extents;
-  for (std::int64_t extent : shape) {
-    extents += fmt::format("{}{}", extents.empty() ? "" : ",", extent);
-  }
-  return fmt::format("{} ({})", name_of(dtype), extents);
+std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) {
+  return fmt::format("{} {}", name_of(dtype), shape_text(shape));
 }
 
 std::string launch_text(const Launch& launch) {
@@ -144,7 +140,7 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   for (std::size_t i = 0; i < entry.tensors.size(); ++i) {
     const TensorSpec& tensor = entry.tensors[i];
     card.tensors.push_back({tensor.name,
-                            shape_text(variant.dtypes[i], shape_of(tensor, fitted.sizes)),
+                            type_and_shape(variant.dtypes[i], shape_of(tensor, fitted.sizes)),
                             where_from(tensor, options), nullptr});
   }
   return card;
@@ -158,7 +154,7 @@ KernelCard file_card(const PreparedRun& run) {
   card.launch = launch_text(run.job.launch);
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
     const Buffer& buffer = run.job.buffers[i];
-    card.tensors.push_back({buffer.name, shape_text(buffer.dtype, buffer.shape),
+    card.tensors.push_back({buffer.name, type_and_shape(buffer.dtype, buffer.shape),
                             is_output(run, i) ? "written by the kernel" : "from the launch file",
                             nullptr});
   }

@@ -50,7 +50,7 @@ std::vector<NamedLayout> layouts(const Sizes& s) {
       {"thread layout", "(4,32):(32,1)", "which thread stands where: 4 warps of 32 lanes a row"},
       {"value layout", "(4,4):(4,1)",
        "the 4 x 4 values of a thread, four in a row to load at once"},
-      {"thread-value layout", "((32,4),(4,4)):((64,4),(16,1))",
+      {"thread-value layout", "make_layout_tv((4,32):(32,1), (4,4):(4,1))",
        "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
       {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
        "(place in the tile, tile): one column a block; rounded up to whole tiles"}};

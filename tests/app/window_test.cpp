@@ -167,6 +167,12 @@ TEST_F(Window, WithoutADisplayTheWindowSaysWhatWorks) {
   EXPECT_TRUE(has(alone.out, "tilescope eval") && has(alone.out, "tilescope draw") &&
               has(alone.out, "tilescope run"))
       << alone.out;
+  const auto [code, document] = run_json({});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["commands"].size(), 3u);
+  const Ended empty = shell("DISPLAY= WAYLAND_DISPLAY= tilescope");
+  EXPECT_EQ(empty.exit_code, 0) << "an empty name is no display: " << empty.err;
+  EXPECT_EQ(empty.out, alone.out);
 }
 
 TEST_F(Window, OnAVirtualDisplayItStartsDrawsAndCloses) {

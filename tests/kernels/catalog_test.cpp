@@ -216,7 +216,7 @@ TEST(ElementwiseAdd, ItsLayoutsHaveTheSizesFilledIn) {
   EXPECT_EQ(expression(256, 512, "matrix"), "(256,512):(512,1)");
   EXPECT_EQ(expression(256, 512, "tiles"), "zipped_divide((256,512):(512,1), <16,128>)");
   EXPECT_EQ(expression(17, 1000, "tiles"), "zipped_divide((32,1024):(1000,1), <16,128>)");
-  EXPECT_EQ(expression(1, 1, "thread-value layout"), "((32,4),(4,4)):((64,4),(16,1))");
+  EXPECT_EQ(expression(1, 1, "thread-value layout"), "make_layout_tv((4,32):(32,1), (4,4):(4,1))");
 }
 
 // ---- references ----

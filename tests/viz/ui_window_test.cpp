@@ -264,6 +264,17 @@ TEST_F(Window, PanelsCollapseAndTheViewTakesTheirPlace) {
   EXPECT_FLOAT_EQ(static_cast<float>(window->picture().scene.size.width), before + 296);
 }
 
+TEST_F(Window, AChoiceWithoutRoomFoldsAndAClickGoesOnToTheNext) {
+  ImGui::GetIO().DisplaySize = {900, 700};
+  settle();
+  const ImVec2 label{900 - 240 - 16 - 24, 104};  // the right end of the controls over the view
+  ASSERT_FALSE(session.choices.coordinates);
+  click(label);
+  EXPECT_TRUE(session.choices.coordinates);
+  click(label);
+  EXPECT_FALSE(session.choices.coordinates);
+}
+
 TEST_F(Window, EveryWindowSizeIsDrawnWithoutHarm) {
   act("open add");
   act("run");

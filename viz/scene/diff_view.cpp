@@ -151,7 +151,7 @@ Lines DiffView::inspect(Element element) const {
   float difference = 0;
   std::uint8_t wrong = 0;
   source_->read(element.row, element.column, {&difference, 1}, {&wrong, 1});
-  out.push_back({"element", fmt::format("({},{})", element.row, element.column)});
+  out.push_back({"element", fmt::format("({}, {})", element.row, element.column)});
   out.push_back({"got", source_->got(element.row, element.column)});
   out.push_back({"want", source_->want(element.row, element.column)});
   out.push_back({"difference", fmt::format("{:.6g}", difference)});

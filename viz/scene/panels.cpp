@@ -202,7 +202,8 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   } else {
     out.steps.push_back(
         {"Run",
-         result ? fmt::format("{} blocks, {} warp instructions{}", grouped(result->progress.done),
+         result ? fmt::format("{} block{}, {} warp instructions{}", grouped(result->progress.done),
+                              result->progress.done == 1 ? "" : "s",
                               grouped(result->progress.instructions),
                               session.show_times ? ", " + duration(result->progress.seconds) : "")
                 : "not yet",

@@ -28,6 +28,24 @@ float size_width(const Brush& brush, const SizeField& field) {
   return std::round(text_width(brush.fonts.words(TextSize::small), field.name)) + 8 + kSizeField;
 }
 
+// What is chosen alone; a click goes on to the next.
+Choice folded(const Choice& choice) {
+  for (std::size_t i = 0; i < choice.options.size(); ++i) {
+    if (!choice.options[i].current) continue;
+    const Tab& next = choice.options[(i + 1) % choice.options.size()];
+    return {choice.title, {{choice.options[i].label, next.command, true}}};
+  }
+  return choice;
+}
+
+float row_width(const Brush& brush, const std::vector<Choice>& choices) {
+  float width = 0;
+  for (const Choice& choice : choices) {
+    width += segmented_width(brush, choice) + (width > 0 ? kGap : 0);
+  }
+  return width;
+}
+
 }  // namespace
 
 void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at) {
@@ -77,21 +95,18 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
     draw_sizes(brush, session, {x, y});
     for (const SizeField& field : sizes) x += size_width(brush, field) + kGap;
   }
-  // Choices stand at the right end; those without room are left to the field and the legend.
+  // Choices stand at the right end. Where they crowd, they fold from the last to the first.
   const float right = at.x + width - 16;
-  const std::vector<Choice> choices = view_choices(session);
-  float all = 0;
-  std::size_t shown = 0;
-  for (const Choice& choice : choices) {
-    const float wide = segmented_width(brush, choice) + (shown ? kGap : 0);
-    if (x + all + wide > right) break;
-    all += wide;
-    ++shown;
+  std::vector<Choice> choices = view_choices(session);
+  for (std::size_t i = choices.size(); i-- > 0 && x + row_width(brush, choices) > right;) {
+    choices[i] = folded(choices[i]);
   }
-  float from = std::round(right - all);
-  for (std::size_t i = 0; i < shown; ++i) {
-    show(choices[i], from);
-    from += segmented_width(brush, choices[i]) + kGap;
+  float from = std::max(x, std::round(right - row_width(brush, choices)));
+  for (const Choice& choice : choices) {
+    const float wide = segmented_width(brush, choice);
+    if (from + wide > right) break;  // what no fold makes fit is left to the field
+    show(choice, from);
+    from += wide + kGap;
   }
 }
 
