@@ -90,9 +90,10 @@ std::string writer_text(const std::optional<Site>& writer) {
 
 std::string text(const DiffReport& report) {
   std::string out =
-      fmt::format("{} against {}: {} {}, {} elements, rtol {}, atol {}\n", report.got_name,
+      fmt::format("{} against {}: {} {}, {} element{}, rtol {}, atol {}\n", report.got_name,
                   report.want_name, name_of(report.dtype), shape_text(report.shape),
-                  report.compared, report.options.tolerance.rtol, report.options.tolerance.atol);
+                  report.compared, report.compared == 1 ? "" : "s", report.options.tolerance.rtol,
+                  report.options.tolerance.atol);
   if (report.ok()) {
     out += report.exact == report.compared
                ? "  all are equal\n"

@@ -241,11 +241,14 @@ Outcome<Buffer> read_npy(std::span<const std::byte> file, std::string_view name,
                                     shape_text(header->shape)));
   }
   if (*needed != data.size()) {
+    // NumPy would take the first array and leave the rest unsaid.
     return broken(name,
                   fmt::format("has {} bytes of data, but its shape {} of {} needs {}: the file "
                               "is {}",
                               data.size(), shape_text(header->shape), name_of(*type), *needed,
-                              data.size() < *needed ? "cut short" : "longer than one array"));
+                              data.size() < *needed
+                                  ? "cut short"
+                                  : "longer than one array; save each array to a file of its own"));
   }
 
   Buffer tensor;

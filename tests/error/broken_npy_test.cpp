@@ -69,7 +69,7 @@ TEST(BrokenNpy, DataThatDoesNotFitTheShape) {
             "short.");
   EXPECT_EQ(sentence(file_with(good, 25)),
             "a.npy has 25 bytes of data, but its shape (2, 3) of f32 needs 24: the file is longer "
-            "than one array.");
+            "than one array; save each array to a file of its own.");
 }
 
 TEST(BrokenNpy, SizesThatOverflowAreRefusedBeforeAnythingIsAllocated) {
