@@ -220,7 +220,7 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
 }
 
 // [reg+8], [variable+8], [parameter+8], [8]
-bool Decoder::address(const Statement& s, const Instruction& i, const Written& w, Operand& out) {
+bool Decoder::address(const Statement& s, Space space, const Written& w, Operand& out) {
   if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is wanted");
   if (!w.elements.empty()) return fail(s, "only one address in [ ] is wanted");
   out.kind = Operand::Kind::address;
@@ -243,7 +243,6 @@ bool Decoder::address(const Statement& s, const Instruction& i, const Written& w
     return fail(s,
                 fmt::format("'{}' is not declared as a register, variable or parameter", w.name));
   }
-  const Space space = i.modifiers.space();
   const bool same =
       space == meaning.space || (space == Space::generic && (meaning.space == Space::global));
   if (!same) {
@@ -302,6 +301,16 @@ bool Decoder::move_frame_address(const Statement& s, Instruction& out) {
   program_.operands.push_back(constant(Type::u64, from.value));
   out.count = 3;
   return true;
+}
+
+// cp.async's fourth operand: how much to read, or a predicate that says to read nothing.
+bool Decoder::size_or_predicate(const Statement& s, const Written& w, Operand& out) {
+  OperandRule rule;
+  const Meaning meaning = w.kind == Written::Kind::name ? look_up(w.name, s.scope) : Meaning{};
+  const bool predicate =
+      meaning.kind == Meaning::Kind::reg && program_.registers[meaning.index].type == Type::pred;
+  if (predicate) rule.kind = OperandRule::Kind::read_predicate;
+  return operand(s, rule, predicate ? Type::pred : Type::u32, w, out);
 }
 
 bool Decoder::label(const Statement& s, const Written& w, Operand& out) {
@@ -379,7 +388,11 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
     if (rule.from == OperandRule::From::wide) type = widened(out.modifiers.type());
     bool good = false;
     if (rule.kind == Kind::address) {
-      good = address(s, out, w, decoded[r]);
+      good = address(s, out.modifiers.space(), w, decoded[r]);
+    } else if (rule.kind == Kind::second_address) {
+      good = address(s, out.modifiers.space2(), w, decoded[r]);
+    } else if (rule.kind == Kind::size) {
+      good = size_or_predicate(s, w, decoded[r]);
     } else if (rule.kind == Kind::label) {
       good = label(s, w, decoded[r]);
     } else if (rule.kind == Kind::targets) {
@@ -442,8 +455,33 @@ bool Decoder::can_be_written(const Instruction& i) const {
   return space != Space::param || at.index != no_register || at.value >= frame_parameters;
 }
 
+// A cache policy comes with .L2::cache_hint, and the other way round.
+bool Decoder::hint_fits(const Statement& s, const Instruction& i) {
+  const std::vector<OperandRule>& rules = operands_of(opcode(i.op), i.form);
+  if (rules.empty() || !rules.back().optional || rules.back().type != Type::b64) return true;
+  const bool given = program_.operands_of(i)[i.count - 1].kind != Operand::Kind::none;
+  if (given == i.modifiers.has(Field::hint)) return true;
+  return fail(s, given ? "a cache policy is given without .L2::cache_hint"
+                       : ".L2::cache_hint wants a cache policy as the last operand");
+}
+
+// cp.async copies 4, 8 or 16 bytes, past the L1 cache only 16 (9.7.9.25.3.1).
+bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
+  if (i.modifiers.has(Field::operation)) return true;
+  const Operand& size = program_.operands_of(i)[2];
+  const bool cached = words_of(Field::cache)[i.modifiers[Field::cache] - 1u] == "ca";
+  const bool known = size.kind == Operand::Kind::constant;
+  if (known && (size.value == 16 || (cached && (size.value == 4 || size.value == 8)))) {
+    program_.copies = true;
+    program_.smallest_store = std::min(program_.smallest_store, 4u);
+    return true;
+  }
+  return fail(s, cached ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
+}
+
 // What the table's strings cannot say: sizes that vectors may have, stores that count as such.
 bool Decoder::special_forms(const Statement& s, Instruction& i) {
+  if (!hint_fits(s, i)) return false;
   const int bytes = bytes_of(i.modifiers.type()) * i.modifiers.vector();
   switch (i.op) {
     case Op::ld:
@@ -456,6 +494,8 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
             program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       }
       break;
+    case Op::cp:
+      return copy_fits(s, i);
     case Op::atom:
     case Op::red:
       program_.smallest_store = std::min(program_.smallest_store,

@@ -75,11 +75,14 @@ class Decoder {
   bool operands(const Statement& statement, const Opcode& row, Instruction& out);
   bool operand(const Statement& s, const OperandRule& rule, Type type, const Written& w,
                Operand& out);
+  bool hint_fits(const Statement& s, const Instruction& i);
+  bool copy_fits(const Statement& s, const Instruction& i);
   bool can_be_written(const Instruction& i) const;
   bool special_forms(const Statement& statement, Instruction& out);
   bool name(const Statement& s, const OperandRule& rule, Type type, const Written& w, Operand& out);
   bool number(const Statement& s, Type type, const Written& w, Operand& out);
-  bool address(const Statement& s, const Instruction& i, const Written& w, Operand& out);
+  bool address(const Statement& s, Space space, const Written& w, Operand& out);
+  bool size_or_predicate(const Statement& s, const Written& w, Operand& out);
   bool vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
               Operand& out);
   bool label(const Statement& s, const Written& w, Operand& out);

@@ -34,8 +34,9 @@ std::vector<FieldWords> fields() {
   set(Field::funnel, "funnel", {"l", "r"});
   set(Field::amount, "amount", {"clamp", "wrap"});
   set(Field::approx, "approx", {"approx", "full"});
-  const std::vector<std::string_view> spaces = {"const",  "global",       "local",      "param",
-                                                "shared", "param::entry", "shared::cta"};
+  const std::vector<std::string_view> spaces = {"const",       "global",      "local",
+                                                "param",       "shared",      "param::entry",
+                                                "shared::cta", "param::func", "shared::cluster"};
   set(Field::space, "space", spaces);
   set(Field::space2, "space2", spaces);
   set(Field::order, "order", {"volatile", "relaxed", "acquire", "release", "acq_rel", "sc"});
@@ -46,12 +47,21 @@ std::vector<FieldWords> fields() {
        "L1::no_allocate"});
   set(Field::prefetch, "prefetch", {"L2::64B", "L2::128B", "L2::256B"});
   set(Field::vector, "vector", {"v2", "v4", "v8"});
-  set(Field::operation, "operation", {"add",  "inc",    "dec", "min",  "max",
-                                      "and",  "or",     "xor", "exch", "cas",
-                                      "sync", "arrive", "up",  "down", "bfly",
-                                      "idx",  "all",    "any", "uni",  "ballot",
-                                      "gl",   "cta",    "sys", "red",  "launch_dependents",
-                                      "wait"});
+  set(Field::operation, "operation",
+      {"add",   "inc",          "dec",        "min",      "max",
+       "and",   "or",           "xor",        "exch",     "cas",
+       "sync",  "arrive",       "up",         "down",     "bfly",
+       "idx",   "all",          "any",        "uni",      "ballot",
+       "gl",    "cta",          "sys",        "red",      "launch_dependents",
+       "wait",  "commit_group", "wait_group", "wait_all", "fractional",
+       "range", "cvt"});
+  set(Field::evict2, "evict2", {"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  const std::vector<std::string_view> levels = {
+      "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};
+  set(Field::level, "level", levels);
+  set(Field::level2, "level2", levels);
+  set(Field::hint, "hint", {"L2::cache_hint"});
+  set(Field::proxies, "proxies", {"alias"});
   set(Field::reduce, "reduce", {"popc", "and", "or"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
@@ -69,7 +79,11 @@ std::vector<FieldWords> fields() {
                              {Field::aligned, "aligned"},
                              {Field::cta, "cta"},
                              {Field::warp, "warp"},
-                             {Field::mask, "mask"}}) {
+                             {Field::mask, "mask"},
+                             {Field::async, "async"},
+                             {Field::noftz, "noftz"},
+                             {Field::mmio, "mmio"},
+                             {Field::proxy, "proxy"}}) {
     set(field, name, {name});
   }
   return out;
@@ -126,7 +140,11 @@ ModifierRule compile_modifier(std::string_view item) {
   const std::size_t colon = item.find(':');
   const bool flag = colon == std::string_view::npos;
   rule.field = field_named(flag ? item : item.substr(0, colon));
-  for (std::string_view word : split(flag ? item : item.substr(colon + 1), '|')) {
+  if (flag) {  // the field's only word
+    rule.values.push_back(1);
+    return rule;
+  }
+  for (std::string_view word : split(item.substr(colon + 1), '|')) {
     rule.values.push_back(value_of(rule.field, word));
   }
   return rule;
@@ -155,6 +173,8 @@ OperandRule compile_operand(std::string_view item, bool partner) {
               : item == "p"       ? Kind::write_predicate
               : item == "q"       ? Kind::read_predicate
               : item == "[a]"     ? Kind::address
+              : item == "[b]"     ? Kind::second_address
+              : item == "s"       ? Kind::size
               : item == "{d}"     ? Kind::write_vector
               : item[0] == '{'    ? Kind::read_vector
               : item == "label"   ? Kind::label
@@ -246,10 +266,18 @@ std::string_view name_of(Field field) {
   return field_words()[static_cast<std::size_t>(field)].name;
 }
 
+namespace {
+constexpr Space spaces[] = {Space::generic, Space::constant, Space::global, Space::local,
+                            Space::param,   Space::shared,   Space::param,  Space::shared,
+                            Space::param,   Space::shared};
+}
+
 Space Modifiers::space() const {
-  constexpr Space spaces[] = {Space::generic, Space::constant, Space::global, Space::local,
-                              Space::param,   Space::shared,   Space::param,  Space::shared};
   return spaces[(*this)[Field::space]];
+}
+
+Space Modifiers::space2() const {
+  return spaces[(*this)[Field::space2]];
 }
 
 int Modifiers::vector() const {

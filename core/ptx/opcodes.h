@@ -12,6 +12,7 @@
 //   d        register written            a b c    register or constant read
 //   p        predicate written           q        predicate read; may be negated
 //   d|p p|p  the second may be absent    [a]      address
+//   [b]      an address in the second space   s   a number of bytes, or a predicate
 //   {d} {a}  a register, or as many in braces as the vector modifier says
 //   label    a label of this function    n        an integer constant, known at load
 //   targets  a list of labels            call     what is called, with its parameters
@@ -51,7 +52,7 @@ enum class Op : std::uint8_t {
   // moves
   mov, cvt, cvta,
   // memory
-  ld, ldu, st, atom, red,
+  ld, ldu, st, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp,
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
@@ -68,7 +69,8 @@ enum class Op : std::uint8_t {
 enum class Field : std::uint8_t {
   type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, property, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
-  operation, reduce, uni, sync, aligned, cta, warp, mask,
+  operation, reduce, uni, sync, aligned, cta, warp, mask, async, noftz,
+  evict2, hint, level, level2, mmio, proxy, proxies,
   count_
 };
 // clang-format on
@@ -104,6 +106,8 @@ enum class Operation : std::uint8_t {
   gl, cta, sys,                                               // membar
   red,                                                        // bar, barrier
   launch_dependents, wait,                                    // griddepcontrol
+  commit_group, wait_group, wait_all,                         // cp.async
+  fractional, range, cvt,                                     // createpolicy
 };
 enum class Reduce : std::uint8_t { none, popc, and_, or_ };  // what bar.red does
 // clang-format on
@@ -126,8 +130,9 @@ class Modifiers {
   Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
   Reduce reduce() const { return static_cast<Reduce>((*this)[Field::reduce]); }
-  Space space() const;  // generic where none is said
-  int vector() const;   // 1, 2, 4, 8
+  Space space() const;   // generic where none is said
+  Space space2() const;  // of a second address
+  int vector() const;    // 1, 2, 4, 8
 
  private:
   std::array<std::uint8_t, field_count> values_{};
@@ -155,6 +160,8 @@ struct OperandRule {
     read,
     read_predicate,
     address,
+    second_address,
+    size,
     write_vector,
     read_vector,
     label,

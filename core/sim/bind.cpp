@@ -45,6 +45,7 @@ class Binder {
         return false;
       }
       c.ends_block = program_.ends_block[pc];
+      c.synchronises = i.modifiers.has(Field::order) || i.op == Op::atom || i.op == Op::red;
       if (i.guarded) {
         c.guard = program_.registers[i.guard].place;
         c.guard_flip = i.guard_negated ? ~Mask{0} : 0;
@@ -68,6 +69,8 @@ class Binder {
         break;
     }
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
+    if (i.op == Op::cp) return copy_handler(i);
+    if (Handler hint = hint_handler(i)) return hint;
 #ifdef TILESCOPE_HAS_AVX2
     if (fast_)
       return lane_handler<avx2::integer_handler, avx2::floating_handler, avx2::convert_handler,
@@ -148,6 +151,40 @@ class Binder {
     c.narrow_address = ptx::bits_of(o.type) == 32;
   }
 
+  // The elements that get the old values, or nothing, and behind them those that go in.
+  void two_vectors(const Operand& d, const Operand& b, Code& c) {
+    if (d.kind == Operand::Kind::vector) {
+      vector(d, c);
+    } else {
+      c.target = static_cast<std::uint32_t>(out_.elements.size());
+      out_.elements.insert(out_.elements.end(), b.count, nothing);
+    }
+    const std::uint32_t first = c.target;
+    vector(b, c);
+    c.target = first;
+  }
+
+  // cp.async: see core/sim/lanes/copy.cpp for what is where.
+  void copy(const Instruction& i, const Operand* o, Code& c) {
+    if (i.modifiers.has(Field::operation)) {
+      if (i.count > 0) c.a = value(o[0]);
+      return;
+    }
+    address(i, o[1], c);
+    c.space = i.modifiers.space2();
+    c.width = static_cast<std::uint8_t>(o[2].value);
+    c.b = o[0].index == ptx::no_register ? nothing : program_.registers[o[0].index].place;
+    c.target = static_cast<std::uint32_t>(out_.elements.size());
+    out_.elements.push_back(ptx::bits_of(o[0].type) == 32);
+    out_.elements.push_back(static_cast<Reference>(o[0].value));
+    if (o[3].kind == Operand::Kind::predicate) {
+      read_predicate(o[3], c);
+      if (c.r == 0 && c.flip) return;  // "!true": nothing is ignored
+    } else {
+      c.c = value(o[3]);
+    }
+  }
+
   // cvta adds the distance of a space's window from 0 (core/ptx/program.h), or takes it away.
   void convert_address(const Instruction& i, const Operand* o, Code& c) {
     std::uint64_t distance = 0;
@@ -224,14 +261,39 @@ class Binder {
         vector(o[1], c);
         return;
       case Op::atom:
-        c.d = value(o[0]);
         address(i, o[1], c);
+        if (i.modifiers.vector() > 1) {
+          two_vectors(o[0], o[2], c);
+          return;
+        }
+        c.d = value(o[0]);
         c.b = value(o[2]);
-        if (i.count > 3) c.c = value(o[3]);
+        if (i.modifiers.operation() == ptx::Operation::cas) c.c = value(o[3]);
         return;
       case Op::red:
         address(i, o[0], c);
-        c.b = value(o[1]);
+        if (i.modifiers.vector() > 1) {
+          two_vectors({}, o[1], c);
+        } else {
+          c.b = value(o[1]);
+        }
+        return;
+      case Op::prefetch:
+      case Op::prefetchu:
+      case Op::applypriority:
+      case Op::discard:
+        address(i, o[0], c);
+        return;
+      case Op::isspacep:
+        c.p = predicate(o[0]);
+        c.a = value(o[1]);
+        return;
+      case Op::createpolicy:
+        c.d = value(o[0]);
+        c.a = broadcast(0);
+        return;
+      case Op::cp:
+        copy(i, o, c);
         return;
       case Op::bra:
         c.target = o[0].index;

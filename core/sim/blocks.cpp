@@ -16,6 +16,17 @@ Mask lanes_below(std::uint32_t n) {
   return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
 }
 
+// What a warp did before it arrived is all that it did until now, if all of it waits here or has
+// exited: others have seen it up to now.
+void stop_clocks(Block& block, std::uint32_t id) {
+  for (const Warp& w : block.warps) {
+    const bool stands = std::all_of(w.splits.begin(), w.splits.end(), [&](const Split& s) {
+      return s.wait == Wait::barrier && s.barrier == id;
+    });
+    if (stands) block.barriers[id].clock[w.index] = block.races.now();
+  }
+}
+
 }  // namespace
 
 std::size_t Machine::register_stride() const {
@@ -149,10 +160,14 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.shared = Region(Region::Kind::shared, "shared", 0,
                         std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
   block.shared.make_undefined();
+  block.races.start(options_.races && (warps > 1 || p.copies) ? warps : 0, block.shared.size());
+  block.meetings = 0;
+  if (compares_stores_) block.shared.compare_stores();
   if (const std::uint32_t local = local_bytes()) {
     block.local = Region(Region::Kind::local, "local", 0,
                          std::vector<std::byte>(std::size_t{warps} * lanes * local));
     block.local.make_undefined();
+    if (compares_stores_) block.local.compare_stores();
   }
   block.warps.assign(warps, {});
   for (std::uint32_t w = 0; w < warps; ++w) {
@@ -177,16 +192,19 @@ void Machine::finish_barriers(Block& block) {
     Barrier& b = block.barriers[id];
     const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
     if (b.arrived == 0 || b.arrived < wanted) continue;
+    if (block.races.on()) stop_clocks(block, id);
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id) continue;
         s.wait = Wait::none;
+        if (block.races.on()) block.races.acquire(w.index, b.clock);
         if (b.reduce == ptx::Reduce::none) continue;
         Core x = core_of(block, w);
         finish_reduction(x, x.code[s.pc - 1], s.mask, b);
       }
     }
     b = {};
+    ++block.meetings;
   }
 }
 

@@ -49,6 +49,7 @@ struct Code {
   bool ends_block = false;
   ptx::Space space = ptx::Space::generic;
   bool narrow_address = false;  // the address register has 32 bits
+  bool synchronises = false;    // volatile, relaxed, acquire, release: an access that orders others
   std::uint64_t immediate = 0;  // address offset
 };
 
@@ -85,6 +86,9 @@ struct Bound {
   std::vector<Reference> elements;
   std::vector<std::byte> constants;
 };
+
+// Notes an access of shared memory, and reports what it is unordered with (core/sim/hazards.cpp).
+void watch(Core& x, const Races::Access& access);
 
 // Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
 // the line of an instruction that has none.

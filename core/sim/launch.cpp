@@ -253,6 +253,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.launch_ = job.launch;
   m.options_ = options;
   m.total_ = job.launch.grid.count();
+  m.random_ = options.schedule;
   Error error;
   if (!m.check_launch(error) || !m.place_memory(std::move(job.buffers), error) ||
       !m.place_arguments(job.arguments, error)) {

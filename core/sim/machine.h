@@ -20,9 +20,12 @@
 // executes, an address, which lanes take part; or until it lies in a buffer at the end.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/ptx/program.h"
@@ -56,6 +59,9 @@ class Machine {
   // For handlers.
   Flow fault(const Core& x, int lane, std::string kind, std::string sentence, std::string expected,
              std::string found);
+  // A hazard at x.pc, in which instruction `other_pc` has a part: told once, then counted.
+  void hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+              const std::function<Report()>& tell);
   Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
   // The region of the grid nearest to an address; null where there is none.
   const Region* nearest_region(std::uint64_t address) const;
@@ -64,6 +70,7 @@ class Machine {
   std::uint64_t instructions() const { return instructions_; }
   std::uint32_t local_bytes() const;  // of one thread
   void print(std::string_view text) { printed_ += text; }
+  const Options& options() const { return options_; }
 
  private:
   // What never changes while a program runs.
@@ -92,6 +99,16 @@ class Machine {
   bool behind(const Warp& warp, const Split& a, const Split& b) const;
   Core core_of(Block& block, Warp& warp);
 
+  std::uint64_t drawn(std::uint64_t below);  // at random, by the schedule's seed
+  std::uint64_t turn_length(std::uint64_t longest);
+
+  // endless.cpp
+  std::vector<std::byte> moment(const Block& block, const Warp& warp) const;
+  std::uint64_t changes_for(const Block& block) const;
+  void compare_stores();
+  bool goes_round(const Block& block, const Warp& warp) const;
+  void look_for_endless_loop(Block& block, Warp& warp);
+
   // machine.cpp
   void finish_grid();
 
@@ -113,6 +130,9 @@ class Machine {
   std::uint64_t instructions_ = 0;
   std::uint64_t clock_ = 0;  // of choices between splits
   std::vector<Report> reports_;
+  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> hazards_;
+  bool compares_stores_ = false;
+  std::uint64_t random_ = 0;
   std::string printed_;
   RunState state_ = RunState::running;
 };

@@ -46,6 +46,10 @@ std::uint64_t& Region::writer_slot(std::uint64_t grain) {
   return page[grain % page_grains];
 }
 
+bool Region::differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const {
+  return std::memcmp(bytes_.data() + offset, from, bytes) != 0 || any_undefined(offset, bytes);
+}
+
 // What is known of a write, besides its bytes.
 inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
                          Writer writer) {
@@ -69,6 +73,14 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
 
 void Region::write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
                    std::uint32_t bytes, Writer writer) {
+  count_change(offset, from, bytes);
+  std::memcpy(bytes_.data() + offset, from, bytes);
+  note(offset, undefined, bytes, writer);
+}
+
+void Region::write_atomically(std::uint64_t offset, const std::byte* from,
+                              const std::uint8_t* undefined, std::uint32_t bytes, Writer writer) {
+  if (differs(offset, from, bytes)) ++changes_;
   std::memcpy(bytes_.data() + offset, from, bytes);
   note(offset, undefined, bytes, writer);
 }
@@ -79,6 +91,7 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
     if (!(mask >> lane & 1)) continue;
     const std::uint64_t offset = offsets[lane];
     const std::byte* from = data.bytes + lane * data.width;
+    count_change(offset, from, data.width);
     switch (data.width) {  // constant sizes become single moves
       case 4:
         std::memcpy(bytes_.data() + offset, from, 4);
@@ -117,6 +130,7 @@ void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first)
     }
     return;
   }
+  count_change(offset, data.bytes, bytes);
   std::memcpy(bytes_.data() + offset, data.bytes, bytes);
   if (!undefined_.empty()) std::memset(undefined_.data() + (offset >> 3), 0, bytes >> 3);
   if (!remembers_) return;

@@ -66,6 +66,10 @@ class Region {
   void make_undefined(std::uint64_t offset, std::uint64_t bytes);
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
 
+  // Counts writes; after compare_stores() only those that change something.
+  std::uint64_t changes() const { return changes_; }
+  void compare_stores() { compares_ = true; }
+
   bool is_undefined(std::uint64_t offset) const {
     return !undefined_.empty() && (undefined_[offset >> 3] >> (offset & 7) & 1);
   }
@@ -80,9 +84,17 @@ class Region {
   void write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
              std::uint32_t bytes, Writer writer);
 
+  // As write(), by an atomic: one that leaves everything as it was does not count as a change.
+  void write_atomically(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
+                        std::uint32_t bytes, Writer writer);
+
   std::vector<std::byte> take_bytes() { return std::move(bytes_); }
 
  private:
+  void count_change(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {
+    if (!compares_ || differs(offset, from, bytes)) ++changes_;
+  }
+  bool differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const;
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);
   std::uint64_t& writer_slot(std::uint64_t grain_index);
@@ -95,6 +107,8 @@ class Region {
   std::vector<std::uint8_t> undefined_;
   std::uint32_t grain_shift_ = 0;
   bool remembers_ = false;
+  bool compares_ = false;
+  std::uint64_t changes_ = 0;
   std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
 };
 

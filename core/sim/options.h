@@ -17,6 +17,13 @@ struct Options {
   // Local memory of a thread for functions that call themselves, beyond what the program says that
   // it needs: CUDA's own default (cudaLimitStackSize).
   std::uint32_t stack_bytes = 1024;
+  // 0: warps and blocks take turns in order. Else the seed of another legal order: who goes on next
+  // and for how long is drawn at random.
+  std::uint64_t schedule = 0;
+  // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
+  bool lazy = false;
+  // Look for accesses of shared memory that nothing orders.
+  bool races = true;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

@@ -143,9 +143,11 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
   std::uint32_t idle = 0;
   while (budget && turn_left_ && block.live_threads) {
-    if (block.warp_turn_left == 0) block.warp_turn_left = options_.warp_turn;
+    if (block.warp_turn_left == 0) block.warp_turn_left = turn_length(options_.warp_turn);
     const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left});
-    const std::uint64_t ran = run_warp(block, block.warps[block.next_warp], most);
+    Warp& warp = block.warps[block.next_warp];
+    const std::uint64_t ran = run_warp(block, warp, most);
+    warp.pace.instructions += ran;
     if (state_ == RunState::fault) return state_;
     budget -= ran;
     turn_left_ -= ran;
@@ -155,22 +157,46 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
       report_deadlock(block);
       return state_;
     }
+    if (ran == most && block.warp_turn_left == 0) {
+      look_for_endless_loop(block, warp);
+      if (state_ == RunState::fault) return state_;
+    }
     if (ran < most || block.warp_turn_left == 0) {
-      block.next_warp = (block.next_warp + 1) % count;
+      // Drawn where some waits: all must come to know that nobody can go on.
+      const bool draws = options_.schedule && !idle;
+      block.next_warp =
+          draws ? static_cast<std::uint32_t>(drawn(count)) : (block.next_warp + 1) % count;
       block.warp_turn_left = 0;
     }
   }
   return block.live_threads ? RunState::running : RunState::done;
 }
 
+// splitmix64 (Steele, Lea and Flood, 2014)
+std::uint64_t Machine::drawn(std::uint64_t below) {
+  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (z ^ (z >> 31)) % below;
+}
+
+// Short turns are as likely as long ones: 1 to 2, 3 to 4, 5 to 8, ...
+std::uint64_t Machine::turn_length(std::uint64_t longest) {
+  if (options_.schedule == 0) return longest;
+  std::uint64_t bits = 0;
+  while ((std::uint64_t{2} << bits) <= longest) ++bits;
+  return 1 + drawn(std::uint64_t{1} << drawn(bits + 1));
+}
+
 // The next resident block's turn, or that of one that starts now.
 void Machine::next_turn() {
-  turn_left_ = options_.block_turn;
+  turn_left_ = turn_length(options_.block_turn);
   if (blocks_.size() < options_.resident_blocks && started_ < total_) {
     current_ = blocks_.size();
     start_block(blocks_.emplace_back(), started_++);
   } else {
-    current_ = (current_ + 1) % blocks_.size();
+    current_ = options_.schedule ? static_cast<std::size_t>(drawn(blocks_.size()))
+                                 : (current_ + 1) % blocks_.size();
   }
 }
 

@@ -204,6 +204,18 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
   return any ? room : nullptr;
 }
 
+void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
+                  const u64* offsets, std::uint32_t bytes, bool run) {
+  const bool shared = region.kind() == Region::Kind::shared;
+  if (c.synchronises) {
+    const u64 base = shared ? ptx::shared_base : region.base();
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);
+    }
+  }
+  if (shared) watch(x, {kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run});
+}
+
 // One instruction is one tick of the clock; a tick is one nanosecond of the timer.
 std::uint64_t dynamic_special(Core& x, ptx::Special special) {
   const u64 now = x.machine->instructions();

@@ -14,7 +14,9 @@
 
 #include "core/ptx/opcodes.h"
 #include "core/run/job.h"
+#include "core/sim/copies.h"
 #include "core/sim/memory.h"
+#include "core/sim/races.h"
 
 namespace tilescope::sim {
 
@@ -63,9 +65,20 @@ struct CallStack {
   std::array<std::uint32_t, 32> top{};    // where its next frame begins
 };
 
+// Whether a warp gets on: a moment of it that later ones are compared with (core/sim/endless.cpp).
+struct Pace {
+  std::vector<std::byte> moment;
+  std::uint64_t changes = 0;       // of memory, at that moment
+  std::uint64_t instructions = 0;  // since then
+  std::uint64_t next = 1;          // of them, when to remember another
+  bool goes_round = false;         // the same again, and nothing had changed
+};
+
 struct Warp {
   std::uint32_t index = 0;  // in its block
   CallStack calls;
+  Copies copies;
+  Pace pace;
   Mask live = 0;
   std::vector<Split> splits;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
@@ -85,6 +98,7 @@ struct Barrier {
   std::uint32_t arrived = 0;               // threads, of the round that is open
   std::uint32_t expected = 0;              // threads; 0: all of the block
   std::uint32_t opened_at = 0;             // instruction that arrived first
+  Races::Clock clock{};                    // what those who arrived have done
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
@@ -97,6 +111,8 @@ struct Block {
   std::uint32_t next_warp = 0;  // whose turn it is
   std::uint64_t warp_turn_left = 0;
   std::array<Barrier, 16> barriers;
+  std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
+  Races races;
 
   std::vector<std::byte> registers;           // of all warps, one file after the other
   std::vector<std::uint32_t> predicates;      // masks, likewise

@@ -192,7 +192,13 @@ $set:
   options.resident_blocks = 1;
   Outcome<sim::Machine> one = sim::Machine::load(job, options);
   ASSERT_TRUE(one.ok());
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(one->run(1000), RunState::running);
+  for (int i = 0; i < 100 && one->run(1000) == RunState::running; ++i) {
+  }
+  EXPECT_EQ(one->run(1), RunState::fault);
+  ASSERT_EQ(one->reports().size(), 1u);
+  EXPECT_EQ(one->reports()[0].kind, "endless_loop");
+  EXPECT_NE(one->reports()[0].sentence.find("1 blocks cannot start"), std::string::npos)
+      << one->reports()[0].sentence;
 }
 
 TEST(Machine, LanesMeetAgainBehindABranch) {

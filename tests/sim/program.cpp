@@ -78,6 +78,11 @@ class Reader {
     if (key == "expect") return expect(rest);
     if (key == "expect-fault") return parts(rest, out_.fault, out_.fault_text);
     if (key == "expect-note") return parts(rest, out_.note, out_.note_text);
+    if (key == "expect-hazard") {
+      std::string text;
+      parts(rest, out_.hazard, text);
+      parts(text, out_.hazard_text, out_.hazard_count);
+    }
     if (key == "expect-printed") out_.printed += rest + "\n";
     if (key == "expect-site") out_.site = rest;
     if (key == "expect-error") {

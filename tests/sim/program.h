@@ -8,6 +8,7 @@
 //   // expect-fault: out_of_bounds | sentence, or a part of it
 //   // expect-site: PTX line 21, block (0,0,0), warp 0, lane 3
 //   // expect-printed: hello 3             (a line of what vprintf printed; each line in its order)
+//   // expect-hazard: shared_race | sentence, or a part of it | 3       (how often at its site)
 //   // expect-note: unwritten | 12 of the 128 bytes
 //   // expect-error: unsupported | sentence, or a part of it | where
 //
@@ -33,6 +34,7 @@ struct SimProgram {
   std::vector<Expectation> memory;
   std::string fault, fault_text, site;
   std::string note, note_text;
+  std::string hazard, hazard_text, hazard_count;
   std::string printed;
   std::string error, error_text, error_where;
   std::string mistake;  // what is wrong with the test file itself

@@ -80,6 +80,16 @@ TEST_P(Program, DoesWhatItsTextSays) {
     EXPECT_NE(text(reports.back().site).find(p.site), std::string::npos)
         << text(reports.back().site);
   }
+  // A hazard that no text expects is a false one.
+  for (const Report& r : reports) {
+    if (r.weight != Weight::hazard) continue;
+    EXPECT_EQ(r.kind, p.hazard) << r.sentence;
+    EXPECT_NE(r.sentence.find(p.hazard_text), std::string::npos) << r.sentence;
+    EXPECT_EQ(std::to_string(r.count), p.hazard_count);
+  }
+  EXPECT_EQ(p.hazard.empty(), std::none_of(reports.begin(), reports.end(), [](const Report& r) {
+    return r.weight == Weight::hazard;
+  }));
   if (!p.note.empty()) {
     ASSERT_FALSE(reports.empty()) << "there is no note";
     EXPECT_EQ(reports.back().kind, p.note);
@@ -102,6 +112,33 @@ std::string label(const testing::TestParamInfo<Program::ParamType>& test) {
   }
   return name + (std::get<1>(test.param) ? "_plain" : "");
 }
+
+// Whoever goes on next: what a program promises holds in every order.
+class Schedules : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Schedules, ChangeNoResult) {
+  for (const std::string& file : programs()) {
+    test::SimProgram p = test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + file);
+    if (!p.error.empty() || !p.fault.empty() || !p.hazard.empty()) continue;
+    SCOPED_TRACE(file);
+    sim::Options options;
+    options.schedule = GetParam();
+    options.lazy = GetParam() % 2;
+    Outcome<std::unique_ptr<Execution>> run = sim::SimDevice(options).start(p.job);
+    ASSERT_TRUE(run.ok());
+    RunState state = RunState::running;
+    for (int i = 0; i < 100 && state == RunState::running; ++i) state = (*run)->advance(1'000'000);
+    ASSERT_EQ(state, RunState::done);
+    for (const Report& r : (*run)->reports()) EXPECT_NE(r.weight, Weight::hazard) << r.sentence;
+    for (const test::Expectation& expected : p.memory) {
+      for (const Buffer& b : (*run)->buffers()) {
+        if (b.name == expected.buffer) compare(b, expected);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, Schedules, testing::Range<std::uint64_t>(1, 21));
 
 INSTANTIATE_TEST_SUITE_P(Programs, Program,
                          testing::Combine(testing::ValuesIn(programs()), testing::Bool()), label);

@@ -42,6 +42,7 @@ Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
 Flow end_lanes(Core& x, Mask m) {
   Warp& w = *x.warp;
   w.live &= ~m;
+  ++x.block->meetings;
   x.block->live_threads -= static_cast<std::uint32_t>(__builtin_popcount(m));
   // Who waited for these lanes need not any more: each looks again when it is its turn.
   for (Split& s : w.splits) {

@@ -159,6 +159,10 @@ inline bool any_undefined(const Group& g, std::uint32_t bytes) {
   return found != 0;
 }
 
+inline bool is_watched(const Code& c, const Region& region) {
+  return region.kind() == Region::Kind::shared || c.synchronises;
+}
+
 // T lies in memory, R in the register.
 template <class T, class R>
 inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
@@ -195,11 +199,15 @@ Flow load(Core& x, const Code& c, Mask m) {
       return refuse_access(x, c, Access::load, bad, address[bad], bytes);
     }
     const bool all = g.mask == ~Mask{0};
+    const bool run = g.run;
     if (c.count != 1) g.run = false;  // side by side lie the vectors, not their elements
     for (std::uint32_t k = 0; k < c.count; ++k) {
       const Reference d = x.elements[c.target + k];
       if (d == nothing) continue;
       fetch<T, R>(g, k * static_cast<std::uint32_t>(sizeof(T)), lane_array<R>(x, d), all);
+    }
+    if (x.block->races.on() && is_watched(c, *g.region)) {
+      watch_access(x, c, Races::Kind::read, *g.region, g.mask, g.offset, bytes, run);
     }
     if (any_undefined(g, bytes)) mark_loaded(x, c, g.mask, *g.region, g.offset);
     m &= ~g.mask;
@@ -236,6 +244,9 @@ Flow store(Core& x, const Code& c, Mask m) {
     if (!next_group(x, c, m, address, bytes, g, bad) || g.region->read_only) {
       return refuse_access(x, c, Access::store, bad, address[bad], bytes);
     }
+    if (x.block->races.on() && is_watched(c, *g.region)) {
+      watch_access(x, c, Races::Kind::write, *g.region, g.mask, g.offset, bytes, g.run);
+    }
     if (g.run) {
       g.region->write_run(g.offset[0], data, first);
     } else {
@@ -262,6 +273,9 @@ Handler in_register(const ptx::Instruction& i, int bits) {
   }
   if constexpr (sizeof(T) <= 8) {
     if (bits == 64) return access<T, u64>(i);
+  }
+  if constexpr (sizeof(T) == 16) {
+    if (bits == 128) return access<T, unsigned __int128>(i);
   }
   return nullptr;
 }
@@ -290,6 +304,8 @@ Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i) {
                                      : in_register<std::uint32_t>(i, bits);
     case 64:
       return in_register<u64>(i, bits);
+    case 128:
+      return in_register<unsigned __int128>(i, bits);
     default:
       return nullptr;
   }

@@ -19,6 +19,11 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
 // in memory; null if none is. `room` holds 32 lanes of 32 bytes.
 const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room);
 
+// Notes an access of shared memory, or one that synchronises: is it ordered with those of other
+// warps?
+void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
+                  const std::uint64_t* offsets, std::uint32_t bytes, bool run = false);
+
 std::uint64_t dynamic_special(Core& x, ptx::Special special);
 
 // Bytes at a generic address, as `lane` sees it. False where they lie in no memory.

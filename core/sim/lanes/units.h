@@ -31,5 +31,7 @@ Handler warp_handler(const ptx::Instruction& i);
 Handler warp_barrier_handler();
 Handler narrow_handler(const ptx::Instruction& i);
 Handler atomic_handler(const ptx::Instruction& i);
+Handler copy_handler(const ptx::Instruction& i);
+Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
 
 }  // namespace tilescope::sim

@@ -1,0 +1,24 @@
+// Copies by cp.async that a warp has begun, and has not waited for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilescope::sim {
+
+struct Copy {
+  std::uint32_t mask = 0;  // lanes that have not waited for theirs
+  std::uint32_t bytes = 0;
+  std::uint32_t pc = 0;
+  std::array<std::uint64_t, 32> source{}, target{};  // address; offset in shared memory
+  std::array<std::uint32_t, 32> read{};              // bytes of the source; the rest are zeros
+  std::array<std::uint32_t, 32> group{};             // each lane numbers its own
+};
+
+struct Copies {
+  std::vector<Copy> open;
+  std::array<std::uint32_t, 32> committed{};  // groups
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,150 @@
+// Launches that never end: every warp that is left repeats itself, and nothing changes memory.
+//
+// A warp whose registers and position are those of an earlier moment, while no memory that it can
+// see has changed in between, will do the same again for ever, unless another changes memory. When
+// that holds for all warps of all resident blocks that do not wait anyway, nothing ever will.
+// Moments are compared at the ends of a warp's turns, with the one remembered at the last power of
+// two (Brent, An improved Monte Carlo factorization algorithm, 1980), so any period is found.
+//
+// A store that writes what was there changes nothing; but comparing costs, so stores are compared
+// only from the first time on that a warp's registers repeat.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+template <class T>
+void append(std::vector<std::byte>& out, const T* data, std::size_t count) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  out.insert(out.end(), bytes, bytes + count * sizeof(T));
+}
+
+bool waits(const Warp& warp) {
+  return std::all_of(warp.splits.begin(), warp.splits.end(),
+                     [](const Split& s) { return s.wait != Wait::none; });
+}
+
+// The lines of the innermost loop that an instruction is part of: what lies between the first and
+// the last block that it leads to and that lead back to it.
+std::pair<std::uint32_t, std::uint32_t> loop_lines(const ptx::Program& program, std::uint32_t pc) {
+  const auto& blocks = program.blocks;
+  const auto home = static_cast<std::uint32_t>(
+      std::find_if(blocks.begin(), blocks.end(),
+                   [&](const ptx::Block& b) { return pc >= b.first && pc < b.end; }) -
+      blocks.begin());
+  const auto reach = [&](bool backwards) {
+    std::vector<bool> seen(blocks.size(), false);
+    std::vector<std::uint32_t> todo{home};
+    std::vector<std::vector<std::uint32_t>> before(backwards ? blocks.size() : 0);
+    for (std::uint32_t b = 0; backwards && b < blocks.size(); ++b) {
+      for (std::uint32_t to : blocks[b].next) before[to].push_back(b);
+    }
+    while (!todo.empty()) {
+      const std::uint32_t at = todo.back();
+      todo.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      for (std::uint32_t to : backwards ? before[at] : blocks[at].next) todo.push_back(to);
+    }
+    return seen;
+  };
+  const std::vector<bool> after = reach(false), before = reach(true);
+  std::pair<std::uint32_t, std::uint32_t> lines{~0u, 0};
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    if (!after[b] || !before[b]) continue;
+    lines.first = std::min(lines.first, program.code[blocks[b].first].line);
+    lines.second = std::max(lines.second, program.code[blocks[b].end - 1].line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::byte> Machine::moment(const Block& block, const Warp& warp) const {
+  std::vector<std::byte> out;
+  const std::size_t stride = register_stride();
+  out.reserve(stride + 64 * warp.splits.size());
+  append(out, block.registers.data() + warp.index * stride, stride);
+  const std::size_t predicates = program().predicate_count;
+  append(out, block.predicates.data() + warp.index * predicates, predicates);
+  for (const Split& s : warp.splits) {
+    append(out, &s.pc, 1);
+    append(out, &s.mask, 1);
+    append(out, &s.wait, 1);
+  }
+  append(out, warp.calls.top.data(), warp.calls.top.size());
+  return out;
+}
+
+// How often anything changed that a warp of this block could see.
+std::uint64_t Machine::changes_for(const Block& block) const {
+  std::uint64_t out = block.shared.changes() + block.local.changes() + block.meetings;
+  for (const Region& r : regions_) out += r.changes();
+  return out;
+}
+
+void Machine::compare_stores() {
+  for (Region& r : regions_) r.compare_stores();
+  for (Block& b : blocks_) {
+    b.shared.compare_stores();
+    b.local.compare_stores();
+  }
+  compares_stores_ = true;
+}
+
+bool Machine::goes_round(const Block& block, const Warp& warp) const {
+  return warp.pace.goes_round && warp.pace.changes == changes_for(block);
+}
+
+// A turn of this warp is over, and it waits for nothing.
+void Machine::look_for_endless_loop(Block& block, Warp& warp) {
+  Pace& pace = warp.pace;
+  const std::uint64_t changes = changes_for(block);
+  const std::vector<std::byte> now = moment(block, warp);
+  const bool same = now == pace.moment;
+  // Long enough that every split that could go on has had its turn since.
+  const std::uint64_t enough = 4 * std::uint64_t{options_.split_turn} * (warp.splits.size() + 1);
+  pace.goes_round = same && pace.changes == changes && pace.instructions >= enough;
+  if (same && pace.changes != changes && !compares_stores_) compare_stores();
+  if (!same && pace.instructions >= pace.next) {
+    pace.moment = now;
+    pace.changes = changes;
+    pace.instructions = 0;
+    pace.next *= 2;
+  } else if (same && pace.changes != changes) {
+    pace.changes = changes;
+    pace.instructions = 0;
+  }
+  if (!pace.goes_round) return;
+  for (const Block& b : blocks_) {
+    for (const Warp& w : b.warps) {
+      if (w.live && !waits(w) && !goes_round(b, w)) return;
+    }
+  }
+  const Split& split = warp.splits.front();
+  const auto [first, last] = loop_lines(program(), split.pc);
+  const std::uint64_t waiting = total_ - started_;
+  Report r;
+  r.kind = "endless_loop";
+  r.sentence = fmt::format(
+      "the launch never ends: this warp goes round between PTX lines {} and {} with the same "
+      "values "
+      "every time, everybody else does so too or waits, and nobody changes memory{}",
+      first, last,
+      waiting ? fmt::format(" ({} blocks cannot start before one of the {} resident ones ends)",
+                            waiting, blocks_.size())
+              : "");
+  r.expected = "something that ends the loop";
+  r.found = fmt::format("the same state after {} instructions of the launch", instructions_);
+  r.site = site(block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)),
+                split.pc);
+  reports_.push_back(std::move(r));
+  state_ = RunState::fault;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,99 @@
+// Which accesses of a block's shared memory nothing orders: a race detector with vector clocks, as
+// FastTrack (Flanagan and Freund, PLDI 2009), for warps instead of threads.
+//
+// Time is the number of watched accesses of the block. Of two warps, W has seen R up to the last
+// release of R (an arrival at a barrier, a synchronising access) that W has acquired since. An
+// access of R at time t is ordered before one of W exactly if W has seen R up to t. Lanes of one
+// warp are taken to be in order, and two accesses that both synchronise are no race.
+//
+// Kept for each 4 bytes: the last write; and which warps have read since, with the time of the
+// first of these reads. A read that is reported is at least that late, so a report is always of two
+// accesses that really are unordered; where warps synchronise with some others only, a later read
+// of one that an earlier one is ordered for may be missed.
+//
+// A word may also wait for a cp.async that nobody has waited for: touching it is reported as well.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace tilescope::sim {
+
+class Races {
+ public:
+  static constexpr std::uint32_t most_warps = 32;
+  using Clock = std::array<std::uint32_t, most_warps>;
+  enum class Kind : std::uint8_t { read, write, atomic, copy };
+
+  struct Access {
+    Kind kind = Kind::read;
+    bool synchronises = false;
+    std::uint32_t warp = 0, pc = 0;
+    std::uint32_t mask = 0;                  // lanes
+    const std::uint64_t* offsets = nullptr;  // of each lane
+    std::uint32_t bytes = 0;                 // of a lane
+    bool run = false;                        // all 32 lanes, side by side
+  };
+  // What an access is unordered with.
+  struct Conflict {
+    std::uint32_t lane = 0;  // of the access
+    std::uint64_t offset = 0;
+    Kind other = Kind::write;
+    std::uint32_t warp = 0, pc = 0;  // of the other
+    bool pending = false;            // a cp.async that is not waited for
+  };
+
+  void start(std::uint32_t warps, std::uint64_t bytes);
+  bool on() const { return !written_.empty(); }
+  std::uint32_t now() const { return now_; }
+
+  // Notes the access. True: it is unordered with an earlier one.
+  bool access(const Access& access, Conflict& out);
+
+  // Warp `warp` releases into a clock what it has done and seen; or acquires what a clock holds.
+  void release(std::uint32_t warp, Clock& clock) const;
+  void acquire(std::uint32_t warp, const Clock& clock);
+  // The same by way of a synchronising access (atomic, volatile, acquire, release) of an address.
+  void meet_at(std::uint64_t address, std::uint32_t warp);
+
+  // A cp.async of a lane to [offset, offset + bytes) has begun, or was waited for.
+  void begin_copy(std::uint32_t warp, std::uint32_t pc, std::uint64_t offset, std::uint32_t bytes);
+  void end_copy(std::uint32_t warp, std::uint64_t offset, std::uint32_t bytes);
+
+ private:
+  using Times = std::vector<std::uint32_t>;
+  enum Flag : std::uint8_t { strong_write = 1, strong_reads = 2, pending_copy = 4 };
+
+  // Who touched a word: instruction (23 bits), warp (5), which of the 4 bytes (4).
+  static std::uint32_t who(const Access& a, std::uint32_t bytes) {
+    return a.pc << 9 | a.warp << 4 | bytes;
+  }
+  static std::uint32_t pc_of(std::uint32_t who) { return who >> 9; }
+  static std::uint32_t warp_of(std::uint32_t who) { return who >> 4 & 31; }
+  static std::uint32_t bytes_of(std::uint32_t who) { return who & 15; }
+
+  bool one_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
+  bool read_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
+  bool write_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
+  bool read_run(std::uint64_t first, std::uint64_t count, const Access& a);
+  bool write_run(std::uint64_t first, std::uint64_t count, const Access& a);
+  bool read_whole(std::uint64_t word, std::uint32_t floor, std::uint32_t me, std::uint32_t warp);
+  bool write_whole(std::uint64_t word, std::uint32_t floor, std::uint32_t me, std::uint32_t warp);
+  static std::uint32_t together(const Access& a, std::uint32_t first, std::uint64_t& step);
+  bool lane(std::uint32_t lane, const Access& a, Conflict& out);
+
+  std::uint32_t now_ = 0;
+  // Of each word; times are 0 for never.
+  Times written_, writer_;          // last write: when, who()
+  Times since_, readers_, reader_;  // reads since: first, a bit a warp, who() of the last
+  std::vector<std::uint8_t> flags_;
+  bool copies_ = false;                   // there was a cp.async
+  std::array<Clock, most_warps> seen_{};  // seen_[w][r]
+  Clock floor_{};                         // of each warp: up to where it has seen all others
+  std::uint32_t warps_ = 0;
+  std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
+};
+
+}  // namespace tilescope::sim
