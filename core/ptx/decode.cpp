@@ -50,6 +50,10 @@ bool takes_wider(Op op, Type type) {
   return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::cvt;
 }
 
+std::string registers_text(int count) {
+  return fmt::format("{} register{}", count, count == 1 ? "" : "s");
+}
+
 std::uint64_t cut_to(int bits, std::uint64_t value) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
@@ -398,7 +402,10 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
     } else if (rule.kind == Kind::targets) {
       good = branch_targets(s, w, decoded[r]);
     } else if (rule.kind == Kind::write_vector || rule.kind == Kind::read_vector) {
-      const int count = out.modifiers.vector();
+      const int count = rule.count ? rule.count : out.modifiers.vector();
+      if (rule.count && w.kind != Written::Kind::vector) {
+        return fail(s, fmt::format("{} in braces are wanted", registers_text(count)));
+      }
       Written whole;
       whole.kind = Written::Kind::vector;
       whole.elements = w.kind == Written::Kind::vector ? w.elements : std::vector<Written>{w};
@@ -412,8 +419,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
           good = vector(s, rule, bits_type(bits_of(type) / parts), whole, decoded[r]);
         }
       } else if (static_cast<int>(whole.elements.size()) != count) {
-        return fail(s,
-                    fmt::format("{} registers are wanted, not {}", count, whole.elements.size()));
+        return fail(s, fmt::format("{} are wanted, not {}", registers_text(count),
+                                   whole.elements.size()));
       } else {
         good = vector(s, rule, type, whole, decoded[r]);
       }
@@ -496,6 +503,10 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::cp:
       return copy_fits(s, i);
+    case Op::stmatrix:  // each lane writes what its register holds: whole, or by halves
+      program_.smallest_store =
+          std::min(program_.smallest_store, i.modifiers.has(Field::trans) ? 2u : 4u);
+      break;
     case Op::atom:
     case Op::red:
       program_.smallest_store = std::min(program_.smallest_store,

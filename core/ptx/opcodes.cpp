@@ -23,6 +23,13 @@ std::vector<FieldWords> fields() {
   set(Field::type, "type", types);
   set(Field::type2, "type2", types);
   set(Field::round, "round", {"rn", "rz", "rm", "rp", "rna"});
+  set(Field::type3, "type3", types);
+  set(Field::type4, "type4", types);
+  set(Field::shape, "shape",
+      {"m8n8", "m8n8k4", "m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+  set(Field::a_layout, "a_layout", {"row", "col"});
+  set(Field::b_layout, "b_layout", {"row", "col"});
+  set(Field::matrices, "matrices", {"x1", "x2", "x4"});
   set(Field::integral, "integral", {"rni", "rzi", "rmi", "rpi"});
   set(Field::compare, "compare",
       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
@@ -83,7 +90,8 @@ std::vector<FieldWords> fields() {
                              {Field::async, "async"},
                              {Field::noftz, "noftz"},
                              {Field::mmio, "mmio"},
-                             {Field::proxy, "proxy"}}) {
+                             {Field::proxy, "proxy"},
+                             {Field::trans, "trans"}}) {
     set(field, name, {name});
   }
   return out;
@@ -168,6 +176,13 @@ OperandRule compile_operand(std::string_view item, bool partner) {
                 : type == "type"  ? OperandRule::From::type
                 : type == "type2" ? OperandRule::From::type2
                                   : OperandRule::From::said;
+  }
+  if (item[0] == '{' && item.back() != '}') {
+    const std::size_t brace = item.find('}');
+    for (char digit : item.substr(brace + 1)) {
+      rule.count = static_cast<std::uint8_t>(rule.count * 10 + (digit - '0'));
+    }
+    item = item.substr(0, brace + 1);
   }
   rule.kind = item == "d"         ? Kind::write
               : item == "p"       ? Kind::write_predicate
@@ -254,7 +269,7 @@ bool takes(const CompiledForm& form, std::size_t operands) {
 
 std::string_view name_of(Unit unit) {
   constexpr std::string_view names[] = {"integer", "floating", "convert", "move",
-                                        "memory",  "control",  "barrier", "warp"};
+                                        "memory",  "control",  "barrier", "warp", "matrix"};
   return names[static_cast<std::size_t>(unit)];
 }
 

@@ -14,6 +14,7 @@
 //   d|p p|p  the second may be absent    [a]      address
 //   [b]      an address in the second space   s   a number of bytes, or a predicate
 //   {d} {a}  a register, or as many in braces as the vector modifier says
+//   {d}4     as many in braces as the number says
 //   label    a label of this function    n        an integer constant, known at load
 //   targets  a list of labels            call     what is called, with its parameters
 //   :type    its type; :w twice the width of the instruction's type; :type2 its second type
@@ -39,6 +40,7 @@ enum class Unit : std::uint8_t {
   control,   // branches, exit
   barrier,   // bar, membar
   warp,      // shuffles, votes: across the lanes
+  matrix,    // mma, and the moves of its fragments
 };
 std::string_view name_of(Unit unit);
 
@@ -59,6 +61,8 @@ enum class Op : std::uint8_t {
   bar, barrier, membar, fence,
   // across lanes
   shfl, vote, match, redux, elect, activemask,
+  // matrices of a warp
+  mma, ldmatrix, stmatrix, movmatrix,
   count_
 };
 // clang-format on
@@ -71,6 +75,7 @@ enum class Field : std::uint8_t {
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, reduce, uni, sync, aligned, cta, warp, mask, async, noftz,
   evict2, hint, level, level2, mmio, proxy, proxies,
+  shape, a_layout, b_layout, type3, type4, matrices, trans,
   count_
 };
 // clang-format on
@@ -112,6 +117,17 @@ enum class Operation : std::uint8_t {
 enum class Reduce : std::uint8_t { none, popc, and_, or_ };  // what bar.red does
 // clang-format on
 
+enum class Shape : std::uint8_t {
+  none,
+  m8n8,
+  m8n8k4,
+  m8n8k16,
+  m16n8k4,
+  m16n8k8,
+  m16n8k16,
+  m16n8k32
+};
+
 // The modifiers of one instruction.
 class Modifiers {
  public:
@@ -120,6 +136,9 @@ class Modifiers {
   bool has(Field f) const { return (*this)[f] != 0; }
   Type type() const { return static_cast<Type>((*this)[Field::type]); }
   Type type2() const { return static_cast<Type>((*this)[Field::type2]); }
+  Type type3() const { return static_cast<Type>((*this)[Field::type3]); }
+  Type type4() const { return static_cast<Type>((*this)[Field::type4]); }
+  Shape shape() const { return static_cast<Shape>((*this)[Field::shape]); }
   Round round() const { return static_cast<Round>((*this)[Field::round]); }
   Round integral() const { return static_cast<Round>((*this)[Field::integral]); }
   Compare compare() const { return static_cast<Compare>((*this)[Field::compare]); }
@@ -173,6 +192,7 @@ struct OperandRule {
   Type type = Type::none;  // none: by `from`
   enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
   bool optional = false;
+  std::uint8_t count = 0;  // of a vector's registers; 0: as the vector modifier says
   bool partner = false;  // written behind a '|' of the operand before it
 };
 

@@ -65,6 +65,8 @@ class Binder {
         return barrier_handler(i);
       case Unit::warp:
         return warp_handler(i);
+      case Unit::matrix:
+        return matrix_handler(i);
       default:
         break;
     }
@@ -139,6 +141,18 @@ class Binder {
     for (std::uint32_t e = 0; e < o.count; ++e) {
       const Operand& part = program_.elements[o.index + e];
       out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
+    }
+  }
+
+  // The registers of all operands of an mma, one after the other.
+  void fragments(const Instruction& i, const Operand* o, Code& c) {
+    c.target = static_cast<std::uint32_t>(out_.elements.size());
+    c.immediate = mma_form(i);
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      for (std::uint32_t e = 0; e < o[k].count; ++e) {
+        const Operand& part = program_.elements[o[k].index + e];
+        out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
+      }
     }
   }
 
@@ -251,12 +265,17 @@ class Binder {
         c.b = value(o[2]);
         read_predicate(o[3], c);
         return;
+      case Op::mma:
+        fragments(i, o, c);
+        return;
       case Op::ld:
       case Op::ldu:
+      case Op::ldmatrix:
         vector(o[0], c);
         address(i, o[1], c);
         return;
       case Op::st:
+      case Op::stmatrix:
         address(i, o[0], c);
         vector(o[1], c);
         return;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/sim/machine.h"
+#include "core/sim/matrix/fragments.h"
 
 namespace tilescope::sim {
 namespace {
@@ -109,6 +110,7 @@ class Careful {
       if (i_.op != Op::shfl) return plain();
       return shuffle();
     }
+    if (i_.unit == Unit::matrix) return run_matrix_carefully(x_, c_, m_);
     if (i_.unit == Unit::control) {
       return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
     }

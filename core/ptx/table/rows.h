@@ -13,6 +13,7 @@ std::vector<Opcode> moves_rows();
 std::vector<Opcode> memory_rows();
 std::vector<Opcode> control_rows();
 std::vector<Opcode> together_rows();
+std::vector<Opcode> matrix_rows();
 
 }  // namespace tilescope::ptx
 

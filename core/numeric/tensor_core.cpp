@@ -1,0 +1,84 @@
+#include "core/numeric/tensor_core.h"
+
+#include "core/numeric/tensor_core_steps.h"
+
+namespace tilescope {
+namespace {
+
+bool has_avx2() {
+#ifdef TILESCOPE_NUMERIC_AVX2
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+// What one term adds to a sum with infinities in it.
+struct Special {
+  bool nan = false, up = false, down = false;
+  void infinity(bool negative) { (negative ? down : up) = true; }
+};
+
+}  // namespace
+
+void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
+                std::int32_t* significand, std::int32_t* exponent) {
+  const std::uint32_t sign = format.sign_bit();
+  const std::int32_t hidden = 1 << format.mantissa_bits;
+  const std::int32_t top = (1 << format.exponent_bits) - 1;
+  // From here on patterns mean infinity (where the format has one) or NaN.
+  const auto infinity =
+      static_cast<std::int32_t>(format.finite_only ? format.canonical_nan() : format.infinity());
+  const std::int32_t at_infinity = format.finite_only ? 0 : 1;
+  for (int i = 0; i < count; ++i) {
+    const auto size = static_cast<std::int32_t>(patterns[i] & (sign - 1));
+    const std::int32_t field = size >> format.mantissa_bits & top;
+    std::int32_t s = (size & (hidden - 1)) | (field ? hidden : 0);
+    std::int32_t e = (field ? field : 1) - format.bias();
+    e = s ? e : zero_exponent;
+    e = size >= infinity ? special_exponent : e;
+    s = size >= infinity ? (size == infinity ? at_infinity : 0) : s;
+    significand[i] = patterns[i] & sign ? -s : s;
+    exponent[i] = e;
+  }
+}
+
+std::uint32_t special_sum(bool half, int block, Factors a, Factors b, int stride,
+                          std::int32_t c_significand, std::int32_t c_exponent) {
+  Special found;
+  for (int p = 0; p < block; ++p) {
+    const std::int32_t s = a.significand[p], t = b.significand[p * stride];
+    const bool special =
+        a.exponent[p] == special_exponent || b.exponent[p * stride] == special_exponent;
+    // An infinity's significand is +-1: a product of 0 is NaN, or infinity times zero.
+    if (special && (s == 0 || t == 0)) found.nan = true;
+    if (special && s != 0 && t != 0) found.infinity((s < 0) != (t < 0));
+  }
+  if (c_exponent == special_exponent && c_significand == 0) found.nan = true;
+  if (c_exponent == special_exponent && c_significand != 0) found.infinity(c_significand < 0);
+  const FloatFormat format = half ? format_f16 : format_f32;
+  if (found.nan || (found.up && found.down)) return format.canonical_nan();
+  return format.infinity() | (found.down ? format.sign_bit() : 0);
+}
+
+std::uint32_t half_of(double value) {
+  return encode(format_f16, value);
+}
+
+void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+                        FloatFormat b_format, Factors b, std::uint32_t* c) {
+  base::run_steps({rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c});
+}
+
+void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+                  FloatFormat b_format, Factors b, std::uint32_t* c) {
+#ifdef TILESCOPE_NUMERIC_AVX2
+  if (has_avx2()) {
+    avx2::run_steps({rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c});
+    return;
+  }
+#endif
+  multiply_add_plain(rule, shape, a_format, a, b_format, b, c);
+}
+
+}  // namespace tilescope

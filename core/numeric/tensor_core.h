@@ -1,0 +1,53 @@
+// How tensor cores add: products of small floats, summed as the chips do it, bit for bit.
+//
+// PTX leaves the order, the rounding and subnormal inputs of mma open (PTX ISA 9.7.14.5.14); the
+// chips follow one rule, which their bits show. A step takes a block of products and the
+// accumulator at once:
+//
+//   1. products are exact; a product's exponent is the sum of its operands' exponents;
+//   2. all terms are aligned to the largest exponent among them and truncated (towards zero) below
+//      2^(largest - fraction);
+//   3. their sum, exact, is truncated to `significant` bits: the accumulator of the next block.
+//
+// Sources: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021;
+// Khattak, Mikaitis, "Accurate Models of NVIDIA Tensor Cores", 2025, with measured bits, of which
+// tests/kernels/tensor_core_test.cpp holds some.
+#pragma once
+
+#include <cstdint>
+
+#include "core/numeric/small_float.h"
+
+namespace tilescope {
+
+struct StepRule {
+  int block = 16;                 // products in one step
+  int fraction = 25;              // bits kept below the largest exponent
+  int significant = 24;           // bits of a sum
+  int lowest = -133;              // the largest exponent is taken to be at least this
+  bool half_accumulator = false;  // C and D are f16, and sums are rounded to nearest even
+};
+
+// Numbers taken apart: value = significand * 2^(exponent - mantissa bits of the format).
+// Zero, infinity and NaN have exponents of their own (tensor_core.cpp).
+struct Factors {
+  const std::int32_t* significand = nullptr;
+  const std::int32_t* exponent = nullptr;
+};
+void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
+                std::int32_t* significand, std::int32_t* exponent);
+
+struct MatrixShape {
+  int m = 0, n = 0, k = 0;  // n is a multiple of 8, k of the rule's block
+};
+
+// C += A * B. A is m x k of `a_format`, B is k x n, C is m x n patterns of f32 (or f16, as the rule
+// says), each row after row. A NaN among the results is the canonical one: all ones but the sign.
+void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+                  FloatFormat b_format, Factors b, std::uint32_t* c);
+
+// The same without vector instructions beyond those that every processor has: for tests.
+void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+                        FloatFormat b_format, Factors b, std::uint32_t* c);
+
+}  // namespace tilescope

@@ -1,0 +1,48 @@
+// Fragments: how a warp holds a matrix in its registers (PTX ISA 9.7.14.5.1 to 9.7.14.5.13).
+//
+// A fragment is a layout from (lane, element) to the element's place in the matrix. The elements of
+// a lane are counted through its registers, from the low bits up. All of mma's but m8n8k4's follow
+// one pattern: four neighbouring lanes hold a row of A (a column of B), each as many elements side
+// by side as fill a register; eight such groups hold eight rows; further registers hold the rows
+// from 8 on, then the columns behind those.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/layout/layout.h"
+#include "core/numeric/tensor_core.h"
+#include "core/sim/code.h"
+
+namespace tilescope::sim {
+
+struct Fragment {
+  Layout layout;                     // ((4,8),(elements)) -> row * columns + column
+  int bits = 0;                      // of an element
+  int registers = 0;                 // that a lane needs
+  int in_register = 1;               // elements in one
+  std::vector<std::uint16_t> place;  // the layout, tabulated: [element][lane]
+};
+
+// Of A (m x k), B (k x n), and C or D (m x n). A register holds 32 bits; for f64, 64.
+Fragment fragment_of_a(MatrixShape shape, int bits);
+Fragment fragment_of_b(MatrixShape shape, int bits);
+Fragment fragment_of_c(MatrixShape shape, int bits);
+
+// One form of mma: what it multiplies, and how a warp holds it.
+struct Mma {
+  ptx::Shape name = ptx::Shape::none;
+  ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none;
+  MatrixShape shape;
+  Fragment a_fragment, b_fragment, c_fragment;
+};
+const std::vector<Mma>& mma_forms();
+
+// An instruction of this unit in a warp with undefined registers (core/sim/undefined.h).
+Flow run_matrix_carefully(Core& x, const Code& c, Mask m);
+
+// Flow::next when all 32 lanes of the warp are at this .sync.aligned instruction. A fault where
+// they cannot come: the ISA leaves it undefined if a thread of the warp has exited.
+Flow whole_warp(Core& x, Mask m);
+
+}  // namespace tilescope::sim

@@ -1,0 +1,244 @@
+// mma.sync (PTX ISA 9.7.14.5.14): fragments are gathered into matrices, multiplied, and the result
+// is scattered again.
+//
+// Products and sums of f16, bf16 and tf32 are the tensor cores' own (core/numeric/tensor_core.h).
+// Of f8 they are not: for sm_90 and sm_100 ptxas 13.0 converts f8 to f16, which is exact, sums the
+// products in two steps that start from zero, and adds C afterwards as any sum of f32 or f16 is.
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/sim/lanes/units.h"
+#include "core/sim/matrix/fragments.h"
+
+namespace tilescope::sim {
+namespace {
+
+using ptx::Type;
+using u32 = std::uint32_t;
+
+constexpr int most_a = 16 * 32, most_b = 32 * 8, most_c = 16 * 8;  // elements
+
+const u32* lanes_of(const Core& x, Reference r) {
+  return reinterpret_cast<const u32*>(x.bank[r >> 31] + (r & ~constant_bit));
+}
+
+// The patterns of a matrix, each in 32 bits, from registers of 32 bits.
+void gather(const Core& x, const Reference* registers, const Fragment& f, u32* out) {
+  const u32 mask = f.bits == 32 ? ~u32{0} : (u32{1} << f.bits) - 1;
+  const std::uint16_t* place = f.place.data();
+  for (int r = 0; r < f.registers; ++r) {
+    const u32* from = lanes_of(x, registers[r]);
+    for (int shift = 0; shift < 32; shift += f.bits) {
+      for (int l = 0; l < lanes; ++l) out[*place++] = from[l] >> shift & mask;
+    }
+  }
+}
+
+void scatter(Core& x, const Reference* registers, const Fragment& f, const u32* from) {
+  const std::uint16_t* place = f.place.data();
+  for (int r = 0; r < f.registers; ++r) {
+    if (registers[r] == nothing) {
+      place += f.in_register * lanes;
+      continue;
+    }
+    u32 packed[lanes] = {};
+    for (int shift = 0; shift < 32; shift += f.bits) {
+      for (int l = 0; l < lanes; ++l) packed[l] |= from[*place++] << shift;
+    }
+    std::memcpy(x.bank[0] + registers[r], packed, sizeof packed);
+  }
+}
+
+// Where the registers of the operands begin: D, A, B, C.
+struct Operands {
+  const Reference *d, *a, *b, *c;
+  Operands(const Core& x, const Code& code, const Mma& mma)
+      : d(x.elements + code.target),
+        a(d + mma.c_fragment.registers),
+        b(a + mma.a_fragment.registers),
+        c(b + mma.b_fragment.registers) {}
+};
+
+// A matrix ready to be multiplied.
+template <int most>
+struct Taken {
+  std::int32_t significand[most], exponent[most];
+  Taken(FloatFormat format, const u32* patterns, int count) {
+    take_apart(format, patterns, count, significand, exponent);
+  }
+  Factors factors() const { return {significand, exponent}; }
+};
+
+FloatFormat format_of(Type type) {
+  return type == Type::f16 ? format_f16 : type == Type::bf16 ? format_bf16 : format_tf32;
+}
+
+Flow mma_float(Core& x, const Code& code, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const Mma& mma = mma_forms()[code.immediate];
+  const Operands o(x, code, mma);
+  u32 a[most_a], b[most_b], c[most_c];
+  gather(x, o.a, mma.a_fragment, a);
+  gather(x, o.b, mma.b_fragment, b);
+  gather(x, o.c, mma.c_fragment, c);
+  const FloatFormat format = format_of(mma.a);
+  if (mma.a == Type::tf32) {  // the low 13 bits of the register do not matter
+    for (int i = 0; i < mma.shape.m * mma.shape.k; ++i) a[i] >>= 13;
+    for (int i = 0; i < mma.shape.k * mma.shape.n; ++i) b[i] >>= 13;
+  }
+  const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
+  const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
+  StepRule rule;
+  rule.block = mma.a == Type::tf32 ? 4 : mma.shape.k;
+  rule.half_accumulator = mma.d == Type::f16;
+  multiply_add(rule, mma.shape, format, left.factors(), format, right.factors(), c);
+  scatter(x, o.d, mma.c_fragment, c);
+  return Flow::next;
+}
+
+// Every f8 value as f16: each is exact, but the NaNs, which become the canonical one.
+std::array<u32, 256> as_halves(FloatFormat format) {
+  std::array<u32, 256> out;
+  for (u32 i = 0; i < 256; ++i) out[i] = encode(format_f16, decode(format, i));
+  return out;
+}
+
+void widen(Type type, u32* patterns, int count) {
+  static const std::array<u32, 256> e4m3 = as_halves(format_e4m3), e5m2 = as_halves(format_e5m2);
+  const std::array<u32, 256>& table = type == Type::e4m3 ? e4m3 : e5m2;
+  for (int i = 0; i < count; ++i) patterns[i] = table[patterns[i]];
+}
+
+// As add.rn does: a NaN is the canonical one. In double the sum of two f32 may be rounded, but then
+// rounding it again to f32 gives what rounding once gives (53 >= 2 * 24 + 2 bits).
+u32 sum_of(FloatFormat format, u32 a, u32 b) {
+  return encode(format, decode(format, a) + decode(format, b));
+}
+
+Flow mma_float8(Core& x, const Code& code, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const Mma& mma = mma_forms()[code.immediate];
+  const Operands o(x, code, mma);
+  u32 a[most_a], b[most_b], c[most_c], products[most_c] = {};
+  gather(x, o.a, mma.a_fragment, a);
+  gather(x, o.b, mma.b_fragment, b);
+  gather(x, o.c, mma.c_fragment, c);
+  widen(mma.a, a, mma.shape.m * mma.shape.k);
+  widen(mma.b, b, mma.shape.k * mma.shape.n);
+  const Taken<most_a> left(format_f16, a, mma.shape.m * mma.shape.k);
+  const Taken<most_b> right(format_f16, b, mma.shape.k * mma.shape.n);
+  StepRule rule;
+  rule.block = mma.shape.k / 2;
+  rule.half_accumulator = mma.d == Type::f16;
+  multiply_add(rule, mma.shape, format_f16, left.factors(), format_f16, right.factors(), products);
+  const FloatFormat format = rule.half_accumulator ? format_f16 : format_f32;
+  for (int i = 0; i < mma.shape.m * mma.shape.n; ++i) c[i] = sum_of(format, products[i], c[i]);
+  scatter(x, o.d, mma.c_fragment, c);
+  return Flow::next;
+}
+
+void extend_bytes(Type type, u32* patterns, int count) {
+  if (type == Type::u8) return;
+  for (int i = 0; i < count; ++i)
+    patterns[i] = static_cast<u32>(static_cast<std::int8_t>(patterns[i]));
+}
+
+// Exact, then wrapped or limited to 32 bits.
+template <bool satfinite>
+Flow mma_integer(Core& x, const Code& code, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const Mma& mma = mma_forms()[code.immediate];
+  const Operands o(x, code, mma);
+  const auto [rows, columns, depth] = mma.shape;
+  u32 a[most_a], b[most_b], c[most_c];
+  gather(x, o.a, mma.a_fragment, a);
+  gather(x, o.b, mma.b_fragment, b);
+  gather(x, o.c, mma.c_fragment, c);
+  extend_bytes(mma.a, a, rows * depth);
+  extend_bytes(mma.b, b, depth * columns);
+  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min(),
+                         most = std::numeric_limits<std::int32_t>::max();
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      u32 products = 0;  // 32 products of 8 bits fit
+      for (int k = 0; k < depth; ++k) products += a[i * depth + k] * b[k * columns + j];
+      u32& sum = c[i * columns + j];
+      const std::int64_t exact =
+          std::int64_t{static_cast<std::int32_t>(products)} + static_cast<std::int32_t>(sum);
+      sum = static_cast<u32>(satfinite ? std::max(least, std::min(most, exact)) : exact);
+    }
+  }
+  scatter(x, o.d, mma.c_fragment, c);
+  return Flow::next;
+}
+
+void gather(const Core& x, const Reference* registers, const Fragment& f, double* out) {
+  for (int r = 0; r < f.registers; ++r) {
+    double from[lanes];
+    std::memcpy(from, lanes_of(x, registers[r]), sizeof from);
+    for (int l = 0; l < lanes; ++l) out[f.place[static_cast<std::size_t>(r * lanes + l)]] = from[l];
+  }
+}
+
+// Of f64, each product is added as fma.rn does, in the order of k.
+Flow mma_double(Core& x, const Code& code, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const Mma& mma = mma_forms()[code.immediate];
+  const Operands o(x, code, mma);
+  const auto [rows, columns, depth] = mma.shape;
+  double a[16 * 16], b[16 * 8], c[most_c];
+  gather(x, o.a, mma.a_fragment, a);
+  gather(x, o.b, mma.b_fragment, b);
+  gather(x, o.c, mma.c_fragment, c);
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      double& sum = c[i * columns + j];
+      for (int k = 0; k < depth; ++k) sum = std::fma(a[i * depth + k], b[k * columns + j], sum);
+    }
+  }
+  for (int r = 0; r < mma.c_fragment.registers; ++r) {
+    if (o.d[r] == nothing) continue;
+    double to[lanes];
+    const std::uint16_t* place = &mma.c_fragment.place[static_cast<std::size_t>(r * lanes)];
+    for (int l = 0; l < lanes; ++l) to[l] = c[place[l]];
+    std::memcpy(x.bank[0] + o.d[r], to, sizeof to);
+  }
+  return Flow::next;
+}
+
+Handler mma_handler(const ptx::Instruction& i) {
+  if (mma_form(i) == mma_forms().size()) return nullptr;
+  switch (i.modifiers.type2()) {
+    case Type::f16:
+    case Type::bf16:
+    case Type::tf32:
+      return mma_float;
+    case Type::e4m3:
+    case Type::e5m2:
+      return mma_float8;
+    case Type::s8:
+    case Type::u8:
+      return i.modifiers.has(ptx::Field::satfinite) ? mma_integer<true> : mma_integer<false>;
+    case Type::f64:
+      return mma_double;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+// Of moves.cpp.
+Handler matrix_move_handler(const ptx::Instruction& i);
+
+Handler matrix_handler(const ptx::Instruction& i) {
+  return i.op == ptx::Op::mma ? mma_handler(i) : matrix_move_handler(i);
+}
+
+}  // namespace tilescope::sim

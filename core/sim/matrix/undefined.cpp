@@ -1,0 +1,100 @@
+// Undefined values through the matrices of a warp: an element of D means nothing if an element of
+// its row of A, of its column of B, or its own element of C does not.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/sim/machine.h"
+#include "core/sim/matrix/fragments.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u64 = std::uint64_t;
+
+// Calls say(place) for each element of a fragment with an undefined byte.
+template <class Say>
+void for_undefined(Core& x, const Reference* registers, const Fragment& f, Say say) {
+  const int width = f.bits == 64 ? 8 : 4, bytes = f.bits / 8;
+  for (int r = 0; r < f.registers; ++r) {
+    if (!has_undefined(x, registers[r], width)) continue;
+    const std::uint8_t* hidden = shadow(x, registers[r]);
+    for (int s = 0; s < f.in_register; ++s) {
+      for (int l = 0; l < lanes; ++l) {
+        bool any = false;
+        for (int k = 0; k < bytes; ++k) any = any || hidden[l * width + s * bytes + k];
+        if (any) say(f.place[static_cast<std::size_t>((r * f.in_register + s) * lanes + l)]);
+      }
+    }
+  }
+}
+
+Flow mma(Core& x, const Code& c, Mask m) {
+  const Mma& mma = mma_forms()[c.immediate];
+  const int n = mma.shape.n, k = mma.shape.k;
+  const Reference* d = x.elements + c.target;
+  const Reference* a = d + mma.c_fragment.registers;
+  const Reference* b = a + mma.a_fragment.registers;
+  bool row[16] = {}, column[8] = {}, own[16 * 8] = {};
+  for_undefined(x, a, mma.a_fragment, [&](int place) { row[place / k] = true; });
+  for_undefined(x, b, mma.b_fragment, [&](int place) { column[place % n] = true; });
+  for_undefined(x, b + mma.b_fragment.registers, mma.c_fragment,
+                [&](int place) { own[place] = true; });
+
+  const Flow flow = c.run(x, c, m);
+  if (flow != Flow::next) return flow;
+
+  const Fragment& f = mma.c_fragment;
+  const int width = f.bits == 64 ? 8 : 4, bytes = f.bits / 8;
+  for (int r = 0; r < f.registers; ++r) {
+    if (d[r] == nothing) continue;
+    std::uint8_t* hidden = shadow(x, d[r]);
+    for (int s = 0; s < f.in_register; ++s) {
+      for (int l = 0; l < lanes; ++l) {
+        const int place = f.place[static_cast<std::size_t>((r * f.in_register + s) * lanes + l)];
+        const bool undefined = row[place / n] || column[place % n] || own[place];
+        std::memset(hidden + l * width + s * bytes, undefined ? 0xff : 0,
+                    static_cast<std::size_t>(bytes));
+      }
+    }
+    recount(x, d[r], width);
+  }
+  return flow;
+}
+
+// The addresses of the rows decide where memory is touched; the others' do not.
+Flow row_addresses(Core& x, const Code& c, Mask m) {
+  const int width = c.narrow_address ? 4 : 8;
+  if (has_undefined(x, c.a, width)) {
+    const std::uint8_t* hidden = shadow(x, c.a);
+    for (int l = 0; l < 8 * c.count; ++l) {
+      bool any = false;
+      for (int k = 0; k < width; ++k) any = any || hidden[l * width + k];
+      if (!any) continue;
+      const ptx::Program& program = x.machine->program();
+      const ptx::Instruction& i = program.code[x.pc];
+      const ptx::Operand& address = program.operands_of(i)[i.op == ptx::Op::ldmatrix ? 1 : 0];
+      return x.machine->fault(
+          x, l, "undefined_address", "the address of this row is undefined", "a defined address",
+          fmt::format("{}{}", program.name_of_register(address.index), origin_text(x)));
+    }
+  }
+  return c.run(x, c, m);
+}
+
+}  // namespace
+
+Flow run_matrix_carefully(Core& x, const Code& c, Mask m) {
+  switch (x.machine->program().code[x.pc].op) {
+    case ptx::Op::mma:
+      return mma(x, c, m);
+    case ptx::Op::ldmatrix:
+    case ptx::Op::stmatrix:
+      return row_addresses(x, c, m);
+    default:
+      return c.run(x, c, m);  // movmatrix moves the marks with the values
+  }
+}
+
+}  // namespace tilescope::sim
