@@ -5,13 +5,11 @@
 namespace tilescope {
 namespace {
 
-bool has_avx2() {
 #ifdef TILESCOPE_NUMERIC_AVX2
+bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
 }
+#endif
 
 // What one term adds to a sum with infinities in it.
 struct Special {

@@ -30,6 +30,13 @@ inline Ints smaller(const Ints& a, const Ints& b) {
   return a < b ? a : b;
 }
 
+// Is a comparison true anywhere?
+inline bool any(const Ints& comparison) {
+  std::int64_t parts[width / 2];
+  std::memcpy(parts, &comparison, sizeof parts);
+  return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
+}
+
 // `value` without the bits that `by` places to the right fall off, towards zero.
 inline Ints truncated(const Ints& value, const Ints& by) {
   const Ints sign = value >> 31;
@@ -76,6 +83,7 @@ void narrow(const StepRule& rule, const Doubles& sum, const Ints& scale, std::ui
   value *= kept;
   const Floats narrowed = __builtin_convertvector(value, Floats);
   store(out, narrowed);
+  if (!any(scale < -126)) return;
   // Below the normal numbers fewer bits remain, and they are truncated as well.
   for (int j = 0; j < width; ++j) {
     if (std::fabs(value[j]) >= 0x1p-126 || value[j] == 0) continue;
@@ -101,24 +109,29 @@ void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
   }
 
   // Two sums of half the products each: one would not fit 32 bits.
-  Ints sums[2] = {};
+  Ints even{}, odd{};
   const int up = s.rule.fraction - s.product_bits;
-  for (int p = 0; p < block; ++p) {
+  const auto product = [&](int p) {
     Ints e, f;
     load(e, b_exponent + p * n);
     load(f, b_significand + p * n);
-    sums[p & 1] += truncated(f * (a_significand[p] << up), largest - (e + a_exponent[p]));
+    return truncated(f * (a_significand[p] << up), largest - (e + a_exponent[p]));
+  };
+  for (int p = 0; p < block; p += 2) {
+    even += product(p);
+    odd += product(p + 1);
   }
   const int c_bits = s.rule.half_accumulator ? 10 : 23;
   const int c_up = s.rule.fraction > c_bits ? s.rule.fraction - c_bits : 0;
   const int c_down = s.rule.fraction < c_bits ? c_bits - s.rule.fraction : 0;
   const Ints kept = truncated(old.significand << c_up, largest - old.exponent + c_down);
 
-  const Doubles sum = __builtin_convertvector(sums[0], Doubles) +
-                      __builtin_convertvector(sums[1], Doubles) +
+  const Doubles sum = __builtin_convertvector(even, Doubles) +
+                      __builtin_convertvector(odd, Doubles) +
                       __builtin_convertvector(kept, Doubles);
   narrow(s.rule, sum, smaller(largest, Ints{} + 512) - s.rule.fraction, c);
 
+  if (!any(largest >= least_special)) return;
   for (int q = 0; q < width; ++q) {
     if (largest[q] < least_special) continue;
     c[q] = special_sum(s.rule.half_accumulator, block, {a_significand, a_exponent},
