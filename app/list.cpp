@@ -1,4 +1,4 @@
-// tilescope list [kernels|devices|presets|commands|functions]
+// tilescope list [kernels|devices|presets|commands|opcodes|functions]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "core/layout/language.h"
+#include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/presets.h"
@@ -50,6 +51,17 @@ const Listing listings[] = {
        return rows_of(window_commands(), [](const WindowCommand& c) {
          return Row{fmt::format("{} {}", c.name, c.arguments), std::string(c.help)};
        });
+     }},
+    {"opcodes", "the PTX instructions that the simulator executes, form by form",
+     [] {
+       std::vector<Row> rows;
+       for (const ptx::Opcode& o : ptx::opcodes()) {
+         for (int form = 0; form < static_cast<int>(o.forms.size()); ++form) {
+           rows.push_back({ptx::syntax(o, form),
+                           form ? "" : fmt::format("{} (PTX ISA {})", o.about, o.section)});
+         }
+       }
+       return rows;
      }},
     {"functions", "the functions of layout expressions",
      [] {
@@ -98,7 +110,8 @@ Action define_list(CommandOptions& app) {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  app.add_option("WHAT", options->what, "kernels, devices, presets, commands or functions");
+  app.add_option("WHAT", options->what,
+                 "kernels, devices, presets, commands, opcodes or functions");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return list(options->what, terminal); };
 }

@@ -29,7 +29,10 @@ constexpr int lanes = 32;
 enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
   nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, warpsize, lanemask_eq, lanemask_le,
-  lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size,
+  lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size, aggr_smem_size,
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y,
+  cluster_nctaid_z, cluster_ctarank, cluster_nctarank, current_graph_exec,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   count_
 };

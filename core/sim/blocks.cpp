@@ -117,11 +117,37 @@ void Machine::fill_specials(Block& block, Warp& warp) {
         case Special::dynamic_smem_size:
           v = launch_.dynamic_shared;
           break;
+        // Blocks are clusters of their own.
+        case Special::clusterid_x:
+          v = block.index.x;
+          break;
+        case Special::clusterid_y:
+          v = block.index.y;
+          break;
+        case Special::clusterid_z:
+          v = block.index.z;
+          break;
+        case Special::nclusterid_x:
+          v = grid.x;
+          break;
+        case Special::nclusterid_y:
+          v = grid.y;
+          break;
+        case Special::nclusterid_z:
+          v = grid.z;
+          break;
+        case Special::cluster_nctaid_x:
+        case Special::cluster_nctaid_y:
+        case Special::cluster_nctaid_z:
+        case Special::cluster_nctarank:
+          v = 1;
+          break;
+        case Special::aggr_smem_size:
         case Special::total_smem_size:
           v = static_cast<std::uint32_t>(block.shared.size());
           break;
         default:
-          break;  // %gridid is 0: one grid
+          break;  // %gridid is 0: one grid; ranks in a cluster too
       }
       if (ptx::bits_of(special) == 64) {
         const std::uint64_t wide = v;
