@@ -18,12 +18,6 @@
 namespace tilescope::sim {
 namespace {
 
-template <class T>
-void append(std::vector<std::byte>& out, const T* data, std::size_t count) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  out.insert(out.end(), bytes, bytes + count * sizeof(T));
-}
-
 bool waits(const Warp& warp) {
   return std::all_of(warp.splits.begin(), warp.splits.end(),
                      [](const Split& s) { return s.wait != Wait::none; });
@@ -65,20 +59,40 @@ std::pair<std::uint32_t, std::uint32_t> loop_lines(const ptx::Program& program, 
 
 }  // namespace
 
+// Hands what a warp is at this moment to f(data, bytes), piece by piece, until one says false.
+template <class F>
+bool Machine::each_piece(const Block& block, const Warp& warp, F f) const {
+  const std::size_t stride = register_stride(), predicates = program().predicate_count;
+  if (!f(block.registers.data() + warp.index * stride, stride)) return false;
+  const std::uint32_t* masks = block.predicates.data() + warp.index * predicates;
+  if (!f(masks, predicates * sizeof *masks)) return false;
+  for (const Split& s : warp.splits) {
+    if (!f(&s.pc, sizeof s.pc) || !f(&s.mask, sizeof s.mask) || !f(&s.wait, sizeof s.wait)) {
+      return false;
+    }
+  }
+  return f(warp.calls.top.data(), sizeof warp.calls.top);
+}
+
 std::vector<std::byte> Machine::moment(const Block& block, const Warp& warp) const {
   std::vector<std::byte> out;
-  const std::size_t stride = register_stride();
-  out.reserve(stride + 64 * warp.splits.size());
-  append(out, block.registers.data() + warp.index * stride, stride);
-  const std::size_t predicates = program().predicate_count;
-  append(out, block.predicates.data() + warp.index * predicates, predicates);
-  for (const Split& s : warp.splits) {
-    append(out, &s.pc, 1);
-    append(out, &s.mask, 1);
-    append(out, &s.wait, 1);
-  }
-  append(out, warp.calls.top.data(), warp.calls.top.size());
+  each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    out.insert(out.end(), begin, begin + bytes);
+    return true;
+  });
   return out;
+}
+
+bool Machine::is_moment(const Block& block, const Warp& warp) const {
+  const std::vector<std::byte>& then = warp.pace.moment;
+  std::size_t at = 0;
+  const bool equal = each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+    if (then.size() - at < bytes || std::memcmp(then.data() + at, data, bytes) != 0) return false;
+    at += bytes;
+    return true;
+  });
+  return equal && at == then.size();
 }
 
 // How often anything changed that a warp of this block could see.
@@ -105,14 +119,13 @@ bool Machine::goes_round(const Block& block, const Warp& warp) const {
 void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   Pace& pace = warp.pace;
   const std::uint64_t changes = changes_for(block);
-  const std::vector<std::byte> now = moment(block, warp);
-  const bool same = now == pace.moment;
+  const bool same = is_moment(block, warp);
   // Long enough that every split that could go on has had its turn since.
   const std::uint64_t enough = 4 * std::uint64_t{options_.split_turn} * (warp.splits.size() + 1);
   pace.goes_round = same && pace.changes == changes && pace.instructions >= enough;
   if (same && pace.changes != changes && !compares_stores_) compare_stores();
   if (!same && pace.instructions >= pace.next) {
-    pace.moment = now;
+    pace.moment = moment(block, warp);
     pace.changes = changes;
     pace.instructions = 0;
     pace.next *= 2;

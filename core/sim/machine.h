@@ -103,7 +103,10 @@ class Machine {
   std::uint64_t turn_length(std::uint64_t longest);
 
   // endless.cpp
+  template <class F>
+  bool each_piece(const Block& block, const Warp& warp, F f) const;
   std::vector<std::byte> moment(const Block& block, const Warp& warp) const;
+  bool is_moment(const Block& block, const Warp& warp) const;  // the one remembered
   std::uint64_t changes_for(const Block& block) const;
   void compare_stores();
   bool goes_round(const Block& block, const Warp& warp) const;
