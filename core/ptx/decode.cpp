@@ -419,8 +419,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
           good = vector(s, rule, bits_type(bits_of(type) / parts), whole, decoded[r]);
         }
       } else if (static_cast<int>(whole.elements.size()) != count) {
-        return fail(s, fmt::format("{} are wanted, not {}", registers_text(count),
-                                   whole.elements.size()));
+        return fail(
+            s, fmt::format("{} are wanted, not {}", registers_text(count), whole.elements.size()));
       } else {
         good = vector(s, rule, type, whole, decoded[r]);
       }
@@ -536,8 +536,12 @@ bool Decoder::instruction(const Statement& s) {
   const int form = match(*row, s.modifiers, s.operands.size(), out.modifiers);
   if (form < 0) {
     std::string forms;
-    for (std::size_t f = 0; f < row->forms.size(); ++f) {
+    constexpr std::size_t longest = 400;
+    for (std::size_t f = 0; f < row->forms.size() && forms.size() < longest; ++f) {
       forms += (f ? "; " : "") + syntax(*row, static_cast<int>(f));
+      if (forms.size() >= longest && f + 1 < row->forms.size()) {
+        forms += fmt::format("; and {} more: tilescope list opcodes", row->forms.size() - f - 1);
+      }
     }
     return fail(s, fmt::format("this form of '{}' is not known (there are: {})", s.opcode, forms));
   }

@@ -192,8 +192,11 @@ bool Decoder::declare_module() {
         Space::generic,          false, false};
   }
   for (const Variable& variable : program_.module->variables) {
-    // Shared memory that other entries use costs this one nothing.
-    if (variable.space == Space::shared && !mentioned.count(variable.name)) continue;
+    // Shared memory that other entries use costs this one nothing; what lies in another file is
+    // missed only where it is wanted.
+    const bool elsewhere =
+        variable.external && variable.bytes > 0;  // and not dynamic shared memory
+    if ((variable.space == Space::shared || elsewhere) && !mentioned.count(variable.name)) continue;
     if (!place(variable, module_names_)) return false;
   }
   names_.resize(functions_.size());

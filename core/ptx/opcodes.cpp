@@ -1,5 +1,6 @@
 #include "core/ptx/opcodes.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tilescope::ptx {
@@ -265,11 +266,35 @@ bool takes(const CompiledForm& form, std::size_t operands) {
   return least <= operands && operands <= most;
 }
 
+// The same with the modifiers in any order, which ptxas takes too and some libraries write
+// (atom.add.acq_rel.gpu.s32): each goes to the first group that has it and is still free.
+bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& modifiers,
+                 Modifiers& out) {
+  out = {};
+  for (std::string_view modifier : modifiers) {
+    const ModifierRule* taker = nullptr;
+    std::uint8_t value = 0;
+    for (const ModifierRule& rule : form.modifiers) {
+      value = value_of(rule.field, modifier);
+      const bool allowed = value != 0 && std::find(rule.values.begin(), rule.values.end(), value) !=
+                                             rule.values.end();
+      if (!allowed || out.has(rule.field)) continue;
+      taker = &rule;
+      break;
+    }
+    if (!taker) return false;
+    out.set(taker->field, value);
+  }
+  return std::all_of(form.modifiers.begin(), form.modifiers.end(), [&](const ModifierRule& rule) {
+    return rule.optional || out.has(rule.field);
+  });
+}
+
 }  // namespace
 
 std::string_view name_of(Unit unit) {
-  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",
-                                        "memory",  "control",  "barrier", "warp", "matrix"};
+  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",  "memory",
+                                        "control", "barrier",  "warp",    "matrix"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -319,11 +344,14 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
   const auto& forms = compiled()[static_cast<std::size_t>(opcode.op)];
   int first = -1;
   Modifiers taken;
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    if (!fits(forms[i], modifiers, taken)) continue;
-    const bool all = takes(forms[i], operands);
-    if (all || first < 0) out = taken, first = static_cast<int>(i);
-    if (all) break;
+  for (auto fit : {fits, fits_anyhow}) {
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      if (!fit(forms[i], modifiers, taken)) continue;
+      const bool all = takes(forms[i], operands);
+      if (all || first < 0) out = taken, first = static_cast<int>(i);
+      if (all) return first;
+    }
+    if (first >= 0) break;
   }
   return first;
 }

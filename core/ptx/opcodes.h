@@ -193,14 +193,15 @@ struct OperandRule {
   enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
   bool optional = false;
   std::uint8_t count = 0;  // of a vector's registers; 0: as the vector modifier says
-  bool partner = false;  // written behind a '|' of the operand before it
+  bool partner = false;    // written behind a '|' of the operand before it
 };
 
 const std::vector<Opcode>& opcodes();
 const Opcode& opcode(Op op);
 const Opcode* opcode_named(std::string_view name);
 
-// Fits the modifiers to the forms of an opcode: the number of the first form that takes all of
+// Fits the modifiers to the forms of an opcode, in a form's order or, where none takes them so, in
+// their own: the number of the first form that takes all of
 // them and that many operands; where none takes so many, of the first that takes the modifiers; or
 // -1.
 int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
