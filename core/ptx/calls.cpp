@@ -148,7 +148,8 @@ bool Decoder::actuals(const Statement& s, const Written& list, bool results,
                                    "itself, only what is loaded from it",
                                    w.name));
       }
-      actual.slot = {static_cast<std::uint32_t>(meaning.address - frame_parameters), 0};
+      actual.slot = {static_cast<std::uint32_t>(meaning.address - frame_parameters),
+                     static_cast<std::uint32_t>(meaning.bytes)};
       out.push_back(actual);
       continue;
     }
@@ -181,6 +182,16 @@ bool Decoder::fits(const Statement& s, const Call& call) {
   if (call.results.size() > r.results.size()) {
     return differ("result", r.results.size(), call.results.size());
   }
+  const auto as_large = [&](const std::vector<Call::Actual>& given,
+                            const std::vector<Slot>& wanted) {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (!given[k].in_frame || given[k].slot.bytes == wanted[k].bytes) continue;
+      return fail(s, fmt::format("{} passes {} bytes where the call has {}", r.name,
+                                 wanted[k].bytes, given[k].slot.bytes));
+    }
+    return true;
+  };
+  if (!as_large(call.arguments, r.parameters) || !as_large(call.results, r.results)) return false;
   return true;
 }
 

@@ -107,6 +107,7 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
   r.frame_bytes = static_cast<std::uint32_t>(offset + variable.bytes);
   Meaning meaning{Meaning::Kind::memory, r.frame, offset, variable.space, false, true};
   if (variable.space == Space::param) meaning.address += frame_parameters;
+  meaning.bytes = variable.bytes;
   names[variable.name] = meaning;
   if (variable.space == Space::local) program_.local.push_back({variable, offset});
   return true;
@@ -246,6 +247,9 @@ bool Decoder::declare_function() {
   if (!f.entry) program_.registers.push_back({"%frame", -1, Type::b64, no_register});
   r.end_register = static_cast<std::uint32_t>(program_.registers.size());
   r.frame_bytes = static_cast<std::uint32_t>(align_up(r.frame_bytes, 16));
+  // Some room even where nothing lies in it: else a function without variables could call itself
+  // for ever.
+  if (!f.entry) r.frame_bytes = std::max(r.frame_bytes, 16u);
   return true;
 }
 

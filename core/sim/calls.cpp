@@ -21,12 +21,6 @@ std::size_t at(int lane) {
   return static_cast<std::size_t>(lane);
 }
 
-// A frame takes room even where nothing lies in it: else a function without variables could call
-// itself for ever.
-u32 frame_room(const Routine& r) {
-  return std::max(r.frame_bytes, 16u);
-}
-
 // Where the frame of a lane's current function begins.
 u32 frame_of(const Warp& w, int lane) {
   const u32 depth = w.calls.depth[at(lane)];
@@ -124,14 +118,14 @@ class Caller {
     for (Mask rest = m_; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const u32 top = w_.calls.top[at(lane)];
-      if (top + frame_room(r) <= x_.local_bytes) continue;
+      if (top + r.frame_bytes <= x_.local_bytes) continue;
       x_.machine->fault(
           x_, lane, "stack_overflow",
           fmt::format("calls nest {} deep, and {} finds no room on the thread's stack for its {} "
                       "bytes",
-                      w_.calls.depth[at(lane)] + 1, r.name, frame_room(r)),
+                      w_.calls.depth[at(lane)] + 1, r.name, r.frame_bytes),
           fmt::format("at most {} bytes of local memory a thread", x_.local_bytes),
-          fmt::format("{} bytes", top + frame_room(r)));
+          fmt::format("{} bytes", top + r.frame_bytes));
       return false;
     }
     return true;
@@ -147,7 +141,8 @@ class Caller {
         const ptx::Call::Actual& a = call_.arguments[k];
         const Slot& slot = r.parameters[k];
         if (a.in_frame) {
-          copy(x_, lane, mine + a.slot.offset, frame + slot.offset, slot.bytes);
+          copy(x_, lane, mine + a.slot.offset, frame + slot.offset,
+               std::min(slot.bytes, a.slot.bytes));
         } else {
           pass_value(x_, lane, value_of(x_, o[a.operand]), frame + slot.offset, slot.bytes);
         }
@@ -164,7 +159,8 @@ class Caller {
         const ptx::Call::Actual& a = call_.results[k];
         const Slot& slot = r.results[k];
         if (a.in_frame) {
-          copy(x_, lane, frame[lane] + slot.offset, frame_of(w_, lane) + a.slot.offset, slot.bytes);
+          copy(x_, lane, frame[lane] + slot.offset, frame_of(w_, lane) + a.slot.offset,
+               std::min(slot.bytes, a.slot.bytes));
         } else {
           take_value(x_, lane, frame[lane] + slot.offset,
                      value_of(x_, program_.operands_of(i)[a.operand]), slot.bytes);
@@ -189,7 +185,7 @@ class Caller {
         const u64 begin = stack.top[at(lane)];
         std::memcpy(x_.bank[0] + frame + at(lane) * sizeof begin, &begin, sizeof begin);
       }
-      stack.top[at(lane)] += frame_room(r);
+      stack.top[at(lane)] += r.frame_bytes;
     }
     undefine_registers(x_, r, m_);
   }
