@@ -143,7 +143,7 @@ OptionText describe(const CLI::Option& option) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app("Tilescope: see how GPU tensors are tiled and how a GEMM kernel really runs.",
+  CLI::App app("Tilescope: see how GPU tensors are tiled and how a GPU kernel really runs.",
                "tilescope");
   app.set_version_flag("--version", "tilescope " TILESCOPE_VERSION);
   app.footer(
@@ -157,6 +157,7 @@ int run_command_line(int argc, char** argv) {
   Action chosen;
   define_commands(app, chosen);
 
+  end_by_exit_code();
   // Known before parsing, so that a usage error under --json is a document too.
   Terminal terminal;
   for (int i = 1; i < argc; ++i) {
@@ -165,11 +166,11 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    return terminal.finish(app.exit(help));
   } catch (const CLI::ParseError& wrong) {
     return terminal.fail({ErrorKind::usage, usage_sentence(app, wrong), ""});
   }
-  return chosen ? chosen(terminal) : open_window_or_explain(terminal);
+  return terminal.finish(chosen ? chosen(terminal) : open_window_or_explain(terminal));
 }
 
 std::vector<CommandText> describe_commands() {

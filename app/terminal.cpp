@@ -4,15 +4,58 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 namespace tilescope {
 namespace {
 
-volatile sig_atomic_t interrupt_seen = 0;
+// All that a signal handler may look at (signal-safety(7)).
+volatile sig_atomic_t interrupt_asks = 0, interrupt_seen = 0, answers_json = 0;
+
+void write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void on_interrupt(int) {
+  if (interrupt_asks && !interrupt_seen) {
+    interrupt_seen = 1;
+    return;
+  }
+  if (answers_json) {
+    write_all(STDOUT_FILENO,
+              R"({"schema":1,"ok":false,"error":{"kind":"interrupted","sentence":"Interrupted.",)"
+              R"("where":""}})"
+              "\n");
+  } else {
+    write_all(STDERR_FILENO, "tilescope: Interrupted.\n");
+  }
+  ::_exit(exit_code(ErrorKind::interrupted));
+}
+
+void on_closed_pipe(int) {
+  ::_exit(exit_code(ErrorKind::unreadable));
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
+}
 
 }  // namespace
+
+void Terminal::use_json() {
+  json_ = true;
+  answers_json = 1;
+}
 
 void Terminal::print(std::string_view text) {
   if (!json_) std::fwrite(text.data(), 1, text.size(), stdout);
@@ -28,7 +71,9 @@ void Terminal::document(nlohmann::ordered_json body) {
   out.update(body);
   // Bytes that are no UTF-8 (a file's name, say) are replaced: the document stays JSON.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  fmt::print("{}\n", out.dump(2, ' ', false, replace));
+  const std::string text = out.dump(2, ' ', false, replace) + "\n";
+  answers_json = 0;  // this is the one document
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 int Terminal::fail(const Error& error) {
@@ -45,6 +90,15 @@ int Terminal::fail(const Error& error) {
     }
   }
   return exit_code(error.kind);
+}
+
+int Terminal::finish(int code) {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && !std::ferror(stdout)) return code;
+  fmt::print(stderr, "tilescope: The results could not be written to standard output{}{}.\n",
+             errno ? ": " : "", errno ? std::strerror(errno) : "");
+  return exit_code(ErrorKind::unreadable);
 }
 
 void Terminal::progress(std::string_view what, double share) {
@@ -69,11 +123,13 @@ nlohmann::ordered_json to_json(const Error& error) {
   return {{"kind", name_of(error.kind)}, {"sentence", error.sentence}, {"where", error.where}};
 }
 
+void end_by_exit_code() {
+  handle(SIGINT, on_interrupt);
+  handle(SIGPIPE, on_closed_pipe);
+}
+
 void watch_for_interrupt() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupt_seen = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
+  interrupt_asks = 1;
 }
 
 bool interrupted() {

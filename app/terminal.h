@@ -14,7 +14,7 @@ namespace tilescope {
 class Terminal {
  public:
   // Answers with documents instead of text from here on.
-  void use_json() { json_ = true; }
+  void use_json();
   bool json() const { return json_; }
 
   void print(std::string_view text);  // a result, to stdout; nothing under --json
@@ -24,6 +24,9 @@ class Terminal {
 
   // The sentence on stderr, or the error document. Answers the exit code.
   int fail(const Error& error);
+
+  // Sees results through to where they go; answers `code`, or what a full disk makes of it.
+  int finish(int code);
 
   // One line on stderr that is written over; nothing where stderr is no terminal.
   void progress(std::string_view what, double share);
@@ -37,7 +40,11 @@ class Terminal {
 
 nlohmann::ordered_json to_json(const Error& error);
 
-// Whether Ctrl-C was pressed since the program began; the first press asks, the second kills.
+// The program ends with an exit code, never by a signal. Ctrl-C says so and exits 130; a reader of
+// stdout that has gone ends it quietly, as nobody wants the rest.
+void end_by_exit_code();
+
+// From here on the first Ctrl-C only asks, and interrupted() tells; the second ends.
 void watch_for_interrupt();
 bool interrupted();
 

@@ -252,6 +252,14 @@ void interrupt_when_it_listens(int process) {
   kill(process, SIGKILL);
 }
 
+TEST_F(Run, CtrlCWhileInputsAreMadeIsAnExitCodeToo) {
+  const Ended ended = run_while({"run", "elementwise_add", "--m", "8000", "--n", "8000"},
+                                interrupt_when_it_listens);
+  EXPECT_EQ(ended.signal, 0);
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_TRUE(has(ended.err, "nterrupted")) << ended.err;
+}
+
 TEST_F(Run, CtrlCEndsAnEndlessKernel) {
   matrices(4, 4);
   put_in_place_of_the_kernel(kernel("again:\n  bra again;\n"));

@@ -64,6 +64,22 @@ TEST_F(Contract, AloneWithoutADisplayItNamesThreeCommandsThatWork) {
   EXPECT_EQ(tried, 3) << ended.out << ended.err;
 }
 
+TEST_F(Contract, ResultsThatCannotBeWrittenAreNoSuccess) {
+  for (const char* command : {"tilescope eval 4:1", "tilescope eval 4:1 --json", "tilescope --help",
+                              "tilescope list functions"}) {
+    const Ended ended = shell(std::string(command) + " > /dev/full");
+    EXPECT_EQ(ended.exit_code, 2) << command;
+    EXPECT_TRUE(has(ended.err, "standard output")) << command << "\n" << ended.err;
+  }
+}
+
+TEST_F(Contract, AReaderThatLeavesEndsItQuietly) {
+  const Ended ended =
+      shell("(yes 4:1 | (tilescope eval -; echo $? > code)) 2> words | head -n 1; cat code");
+  EXPECT_EQ(ended.out, "4:1\n2\n");
+  EXPECT_EQ(read("words"), "");
+}
+
 TEST_F(Contract, WrongUsageIsASentenceOnStderr) {
   const std::vector<Words> wrong = {{"frobnicate"},
                                     {"eval"},
