@@ -262,7 +262,9 @@ TEST_F(Run, CtrlCWhileInputsAreMadeIsAnExitCodeToo) {
 
 TEST_F(Run, CtrlCEndsAnEndlessKernel) {
   matrices(4, 4);
-  put_in_place_of_the_kernel(kernel("again:\n  bra again;\n"));
+  // It counts: a loop that goes round with the same values is found to be endless.
+  put_in_place_of_the_kernel(
+      kernel("  mov.b32 %r1, 0;\nagain:\n  add.u32 %r1, %r1, 1;\n  bra again;\n"));
   const Ended ended = run_while(with_files, interrupt_when_it_listens);
   EXPECT_EQ(ended.signal, 0);
   EXPECT_EQ(ended.exit_code, 130) << ended.err;
