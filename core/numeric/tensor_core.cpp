@@ -19,6 +19,18 @@ struct Special {
 
 }  // namespace
 
+StepRule step_rule(TensorChip chip, FloatFormat format, int k) {
+  StepRule out;
+  const bool bytes = format.bits() == 8;
+  const int most = bytes ? 32 : format.bits() == format_tf32.bits() ? 8 : 16;
+  out.block = k < most ? k : most;
+  if (bytes && chip == TensorChip::hopper) {
+    out.fraction = 13;
+    out.significant = 14;
+  }
+  return out;
+}
+
 void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
                 std::int32_t* significand, std::int32_t* exponent) {
   const std::uint32_t sign = format.sign_bit();
@@ -60,7 +72,8 @@ std::uint32_t special_sum(bool half, int block, Factors a, Factors b, int stride
 }
 
 std::uint32_t half_of(double value) {
-  return encode(format_f16, value);
+  const std::uint32_t rounded = encode(format_f16, value);
+  return rounded == format_f16.sign_bit() ? 0 : rounded;  // a zero is +0
 }
 
 void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,

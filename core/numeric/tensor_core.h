@@ -7,11 +7,17 @@
 //   1. products are exact; a product's exponent is the sum of its operands' exponents;
 //   2. all terms are aligned to the largest exponent among them and truncated (towards zero) below
 //      2^(largest - fraction);
-//   3. their sum, exact, is truncated to `significant` bits: the accumulator of the next block.
+//   3. their sum, exact, is truncated to `significant` bits: the accumulator of the next block. A
+//      zero is +0.
+//
+// Subnormal inputs and sums count as what they are. Of an f16 accumulator only the last line
+// differs: each block's sum is rounded to nearest even.
 //
 // Sources: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021;
 // Khattak, Mikaitis, "Accurate Models of NVIDIA Tensor Cores", 2025, with measured bits, of which
-// tests/kernels/tensor_core_test.cpp holds some.
+// tests/kernels/tensor_core_test.cpp holds some. On an H200 (2026-11-21), mma.sync of f16, bf16,
+// tf32 and f8, with f32 and f16 accumulators, zeros, subnormals, infinities and NaN among 500,000
+// elements, gave the rule's bits.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +33,12 @@ struct StepRule {
   int lowest = -133;              // the largest exponent is taken to be at least this
   bool half_accumulator = false;  // C and D are f16, and sums are rounded to nearest even
 };
+
+// The numbers of an instruction that multiplies `k` deep. f16, bf16 and tf32 are alike on both
+// chips (tf32: mma.sync's; wgmma's was not tried). f8 is wgmma's on Hopper, and on Blackwell what
+// was measured of sums without C; mma.sync multiplies f8 as f16 (core/sim/matrix/mma.cpp).
+enum class TensorChip : std::uint8_t { hopper, blackwell };
+StepRule step_rule(TensorChip chip, FloatFormat format, int k);
 
 // Numbers taken apart: value = significand * 2^(exponent - mantissa bits of the format).
 // Zero, infinity and NaN have exponents of their own (tensor_core.cpp).

@@ -84,10 +84,10 @@ void narrow(const StepRule& rule, const Doubles& sum, const Ints& scale, std::ui
   const Floats narrowed = __builtin_convertvector(value, Floats);
   store(out, narrowed);
   if (!any(scale < -126)) return;
-  // Below the normal numbers fewer bits remain, and they are truncated as well.
+  // Below the normal numbers fewer bits remain, and they are truncated as well; a zero is +0.
   for (int j = 0; j < width; ++j) {
     if (std::fabs(value[j]) >= 0x1p-126 || value[j] == 0) continue;
-    const float least = static_cast<float>(std::trunc(value[j] * 0x1p149) * 0x1p-149);
+    const float least = static_cast<float>(std::trunc(value[j] * 0x1p149) * 0x1p-149) + 0.0f;
     std::memcpy(&out[j], &least, sizeof least);
   }
 }

@@ -16,7 +16,7 @@ constexpr std::int32_t least_special = 8192;
 std::uint32_t special_sum(bool half, int block, Factors a, Factors b, int stride,
                           std::int32_t c_significand, std::int32_t c_exponent);
 
-std::uint32_t half_of(double value);  // as f16, rounded to nearest even
+std::uint32_t half_of(double value);  // as f16, rounded to nearest even; zeros are +0
 
 struct Steps {
   StepRule rule;

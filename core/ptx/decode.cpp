@@ -503,6 +503,12 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::cp:
       return copy_fits(s, i);
+    case Op::wmma:
+      if (i.modifiers.operation() == Operation::store) {
+        program_.smallest_store = std::min(
+            program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      }
+      break;
     case Op::stmatrix:  // each lane writes what its register holds: whole, or by halves
       program_.smallest_store =
           std::min(program_.smallest_store, i.modifiers.has(Field::trans) ? 2u : 4u);

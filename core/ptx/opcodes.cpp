@@ -27,9 +27,11 @@ std::vector<FieldWords> fields() {
   set(Field::type3, "type3", types);
   set(Field::type4, "type4", types);
   set(Field::shape, "shape",
-      {"m8n8", "m8n8k4", "m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+      {"m8n8", "m8n8k4", "m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32", "m16n16k8",
+       "m16n16k16", "m8n32k16", "m32n8k16"});
   set(Field::a_layout, "a_layout", {"row", "col"});
   set(Field::b_layout, "b_layout", {"row", "col"});
+  set(Field::part, "part", {"a", "b", "c", "d"});
   set(Field::matrices, "matrices", {"x1", "x2", "x4"});
   set(Field::integral, "integral", {"rni", "rzi", "rmi", "rpi"});
   set(Field::compare, "compare",
@@ -62,7 +64,7 @@ std::vector<FieldWords> fields() {
        "idx",   "all",          "any",        "uni",      "ballot",
        "gl",    "cta",          "sys",        "red",      "launch_dependents",
        "wait",  "commit_group", "wait_group", "wait_all", "fractional",
-       "range", "cvt"});
+       "range", "cvt",          "load",       "store",    "mma"});
   set(Field::evict2, "evict2", {"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
   const std::vector<std::string_view> levels = {
       "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};

@@ -62,7 +62,7 @@ enum class Op : std::uint8_t {
   // across lanes
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
-  mma, ldmatrix, stmatrix, movmatrix,
+  mma, wmma, ldmatrix, stmatrix, movmatrix,
   count_
 };
 // clang-format on
@@ -75,7 +75,7 @@ enum class Field : std::uint8_t {
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, reduce, uni, sync, aligned, cta, warp, mask, async, noftz,
   evict2, hint, level, level2, mmio, proxy, proxies,
-  shape, a_layout, b_layout, type3, type4, matrices, trans,
+  shape, a_layout, b_layout, type3, type4, matrices, trans, part,
   count_
 };
 // clang-format on
@@ -113,6 +113,7 @@ enum class Operation : std::uint8_t {
   launch_dependents, wait,                                    // griddepcontrol
   commit_group, wait_group, wait_all,                         // cp.async
   fractional, range, cvt,                                     // createpolicy
+  load, store, mma,                                           // wmma
 };
 enum class Reduce : std::uint8_t { none, popc, and_, or_ };  // what bar.red does
 // clang-format on
@@ -125,8 +126,13 @@ enum class Shape : std::uint8_t {
   m16n8k4,
   m16n8k8,
   m16n8k16,
-  m16n8k32
+  m16n8k32,
+  m16n16k8,  // from here on only of wmma
+  m16n16k16,
+  m8n32k16,
+  m32n8k16
 };
+enum class Part : std::uint8_t { none, a, b, c, d };  // what wmma loads or stores
 
 // The modifiers of one instruction.
 class Modifiers {
@@ -138,6 +144,7 @@ class Modifiers {
   Type type2() const { return static_cast<Type>((*this)[Field::type2]); }
   Type type3() const { return static_cast<Type>((*this)[Field::type3]); }
   Type type4() const { return static_cast<Type>((*this)[Field::type4]); }
+  Part part() const { return static_cast<Part>((*this)[Field::part]); }
   Shape shape() const { return static_cast<Shape>((*this)[Field::shape]); }
   Round round() const { return static_cast<Round>((*this)[Field::round]); }
   Round integral() const { return static_cast<Round>((*this)[Field::integral]); }

@@ -156,6 +156,16 @@ class Binder {
     }
   }
 
+  void wmma(const Instruction& i, const Operand* o, Code& c) {
+    const ptx::Operation does = i.modifiers.operation();
+    if (does == ptx::Operation::mma) return fragments(i, o, c);
+    const bool stores = does == ptx::Operation::store;
+    address(i, o[stores ? 0 : 1], c);
+    vector(o[stores ? 1 : 0], c);
+    if (i.count > 2) c.b = value(o[2]);
+    c.e = matrix_access(i);
+  }
+
   void address(const Instruction& i, const Operand& o, Code& c) const {
     c.space = i.modifiers.space();
     c.immediate = o.value;
@@ -267,6 +277,9 @@ class Binder {
         return;
       case Op::mma:
         fragments(i, o, c);
+        return;
+      case Op::wmma:
+        wmma(i, o, c);
         return;
       case Op::ld:
       case Op::ldu:

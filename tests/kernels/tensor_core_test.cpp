@@ -74,30 +74,18 @@ struct Chip {
   bool c_afterwards = false;  // c is added to the sum as f32
 };
 
-StepRule rule(int block, int fraction, int significant) {
-  StepRule out;
-  out.block = block;
-  out.fraction = fraction;
-  out.significant = significant;
-  return out;
-}
-
 std::vector<Chip> chips() {
-  std::vector<Chip> out;
-  for (const char* name : {"h200_fp16", "b200_fp16"}) {
-    out.push_back({name, format_f16, rule(16, 25, 24)});
-  }
-  for (const char* name : {"h200_bf16", "b200_bf16"}) {
-    out.push_back({name, format_bf16, rule(16, 25, 24)});
-  }
-  for (const char* name : {"h200_tf32", "b200_tf32"}) {
-    out.push_back({name, format_tf32, rule(4, 25, 24)});
-  }
-  out.push_back({"h200_e4m3", format_e4m3, rule(32, 13, 14), true});
-  out.push_back({"h200_e5m2", format_e5m2, rule(32, 13, 14), true});
-  out.push_back({"b200_e4m3", format_e4m3, rule(32, 25, 24), true, true});
-  out.push_back({"b200_e5m2", format_e5m2, rule(32, 25, 24), true, true});
-  return out;
+  const TensorChip h200 = TensorChip::hopper, b200 = TensorChip::blackwell;
+  return {{"h200_fp16", format_f16, step_rule(h200, format_f16, 16)},
+          {"b200_fp16", format_f16, step_rule(b200, format_f16, 16)},
+          {"h200_bf16", format_bf16, step_rule(h200, format_bf16, 16)},
+          {"b200_bf16", format_bf16, step_rule(b200, format_bf16, 16)},
+          {"h200_tf32", format_tf32, step_rule(h200, format_tf32, 4)},
+          {"b200_tf32", format_tf32, step_rule(b200, format_tf32, 4)},
+          {"h200_e4m3", format_e4m3, step_rule(h200, format_e4m3, 32), true},
+          {"h200_e5m2", format_e5m2, step_rule(h200, format_e5m2, 32), true},
+          {"b200_e4m3", format_e4m3, step_rule(b200, format_e4m3, 32), true, true},
+          {"b200_e5m2", format_e5m2, step_rule(b200, format_e5m2, 32), true, true}};
 }
 
 TEST(TensorCore, GivesTheBitsOfRealChips) {
@@ -125,6 +113,14 @@ TEST(TensorCore, GivesTheBitsOfRealChips) {
 
 // --- the rule, written down plainly
 // ------------------------------------------------------------------
+
+StepRule rule(int block, int fraction, int significant) {
+  StepRule out;
+  out.block = block;
+  out.fraction = fraction;
+  out.significant = significant;
+  return out;
+}
 
 // floor(log2) as the rule takes it: of a product, the sum of its factors'.
 int exponent_of(FloatFormat format, std::uint32_t pattern) {
@@ -248,6 +244,21 @@ TEST(TensorCore, InfinitiesAndNaNGoAsInAnySum) {
   EXPECT_EQ(sum(one, one, one, one, 0xff800000u), 0xff800000u);
   EXPECT_EQ(sum(infinity, one, one, one, 0xff800000u), 0x7fffffffu);
   EXPECT_EQ(sum(one, one, one, one, 0x7f800001u), 0x7fffffffu);
+}
+
+TEST(TensorCore, ASumThatIsCutToNothingIsPlusZero) {
+  StepRule r = rule(8, 25, 24);
+  const Patterns tiny(8, 0x0080), minus_tiny(8, 0x8080);  // bf16: 2^-126
+  for (MultiplyAdd how : ways) {
+    EXPECT_EQ(dot(how, r, format_bf16, tiny, minus_tiny, 0), 0u);
+    EXPECT_EQ(dot(how, r, format_bf16, tiny, minus_tiny, 0x80000000), 0u);
+  }
+  r.half_accumulator = true;
+  const Patterns least(8, 0x0001), minus_least(8, 0x8001);  // f16: 2^-24
+  for (MultiplyAdd how : ways) {
+    EXPECT_EQ(dot(how, r, format_f16, least, minus_least, 0x8000), 0u);
+    EXPECT_EQ(dot(how, r, format_f16, least, minus_least, 0x8001), 0x8001u);
+  }
 }
 
 TEST(TensorCore, ANeighboursNaNStaysInItsColumnAndRow) {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "core/numeric/small_float.h"
 #include "core/ptx/types.h"
@@ -261,9 +263,53 @@ TEST_P(MmaForm, MultipliesWhatTheLanesHold) {
   }
 }
 
-std::string label(const testing::TestParamInfo<Form>& test) {
-  const Form& f = test.param;
+std::string name_of(const Form& f) {
   return fmt::format("{}{}_{}_{}_{}", f.shape, *f.flag ? "_satfinite" : "", f.d, f.a, f.b);
+}
+
+std::vector<std::byte> bytes_of(const std::string& hex) {
+  std::vector<std::byte> out;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return out;
+}
+
+void expect_same(const Form& f, const Operand& found, const Operand& wanted) {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < f.m * f.n / 32; ++i) {
+      ASSERT_EQ(found.get(lane, i), wanted.get(lane, i)) << "lane " << lane << ", element " << i;
+    }
+  }
+}
+
+TEST(MmaBits, AreThoseOfARealChip) {
+  std::ifstream file(TILESCOPE_TESTS_DIR "/mma_bits.txt");
+  int warps = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string name, in, out;
+    words >> name >> in >> out;
+    SCOPED_TRACE(fmt::format("{}, warp {} of the file", name, ++warps));
+    bool known = false;
+    for (const Form& f : forms()) {
+      if (name_of(f) != name) continue;
+      known = true;
+      const Operand a(f.a, f.m * f.k), b(f.b, f.k * f.n), c(f.d, f.m * f.n);
+      Operand wanted(f.d, f.m * f.n), found = wanted;
+      wanted.bytes = bytes_of(out);
+      found.bytes = run(program(f, {&a, &b, &c}, found), bytes_of(in), wanted.bytes.size());
+      ASSERT_EQ(found.bytes.size(), wanted.bytes.size());
+      expect_same(f, found, wanted);
+    }
+    EXPECT_TRUE(known);
+  }
+  EXPECT_EQ(warps, 106);
+}
+
+std::string label(const testing::TestParamInfo<Form>& test) {
+  return name_of(test.param);
 }
 INSTANTIATE_TEST_SUITE_P(Forms, MmaForm, testing::ValuesIn(forms()), label);
 

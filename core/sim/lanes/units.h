@@ -34,9 +34,10 @@ Handler atomic_handler(const ptx::Instruction& i);
 Handler copy_handler(const ptx::Instruction& i);
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
 
-// Matrices of a warp (core/sim/matrix). An mma's handler finds the number of its form, and an
-// ldmatrix's or stmatrix's how many matrices there are, in its Code.
+// Matrices of a warp (core/sim/matrix). An mma's handler finds the number of its form in
+// Code::immediate, a wmma.load's or wmma.store's in Code::e.
 Handler matrix_handler(const ptx::Instruction& i);
 std::uint64_t mma_form(const ptx::Instruction& i);
+std::uint32_t matrix_access(const ptx::Instruction& i);
 
 }  // namespace tilescope::sim

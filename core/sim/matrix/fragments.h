@@ -4,7 +4,8 @@
 // a lane are counted through its registers, from the low bits up. All of mma's but m8n8k4's follow
 // one pattern: four neighbouring lanes hold a row of A (a column of B), each as many elements side
 // by side as fill a register; eight such groups hold eight rows; further registers hold the rows
-// from 8 on, then the columns behind those.
+// from 8 on, then the columns behind those. Where an operand of wmma has more registers than its
+// matrix has elements, they hold copies.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,11 @@ struct Fragment {
 };
 
 // Of A (m x k), B (k x n), and C or D (m x n). A register holds 32 bits; for f64, 64.
-Fragment fragment_of_a(MatrixShape shape, int bits);
-Fragment fragment_of_b(MatrixShape shape, int bits);
+Fragment fragment_of_a(MatrixShape shape, int bits, int copies = 1);
+Fragment fragment_of_b(MatrixShape shape, int bits, int copies = 1);
 Fragment fragment_of_c(MatrixShape shape, int bits);
 
-// One form of mma: what it multiplies, and how a warp holds it.
+// One form of mma or wmma.mma: what it multiplies, and how a warp holds it.
 struct Mma {
   ptx::Shape name = ptx::Shape::none;
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none;
@@ -37,6 +38,22 @@ struct Mma {
   Fragment a_fragment, b_fragment, c_fragment;
 };
 const std::vector<Mma>& mma_forms();
+
+// What a form of wmma.load or wmma.store moves.
+struct MatrixAccess {
+  ptx::Shape shape = ptx::Shape::none;
+  ptx::Part part = ptx::Part::none;
+  ptx::Type type = ptx::Type::none;
+  bool by_columns = false;  // in memory
+  int rows = 0, columns = 0;
+  Fragment fragment;
+};
+const std::vector<MatrixAccess>& matrix_accesses();
+
+// mma, or wmma.mma.
+inline bool multiplies(const ptx::Instruction& i) {
+  return i.op == ptx::Op::mma || i.modifiers.operation() == ptx::Operation::mma;
+}
 
 // An instruction of this unit in a warp with undefined registers (core/sim/undefined.h).
 Flow run_matrix_carefully(Core& x, const Code& c, Mask m);

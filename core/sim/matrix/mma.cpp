@@ -2,8 +2,10 @@
 // is scattered again.
 //
 // Products and sums of f16, bf16 and tf32 are the tensor cores' own (core/numeric/tensor_core.h).
-// Of f8 they are not: for sm_90 and sm_100 ptxas 13.0 converts f8 to f16, which is exact, sums the
-// products in two steps that start from zero, and adds C afterwards as any sum of f32 or f16 is.
+// Those of f8 are not: for sm_90 and sm_100 ptxas 13.0 converts f8 to f16, which is exact, sums the
+// products in two steps that start from zero (first those of the lower two elements of each
+// register, then those of the upper two), and adds C afterwards as any sum of f32 or f16 is. All of
+// it gave an H200's bits (2026-11-21).
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace {
 using ptx::Type;
 using u32 = std::uint32_t;
 
-constexpr int most_a = 16 * 32, most_b = 32 * 8, most_c = 16 * 8;  // elements
+constexpr int most_a = 32 * 16, most_b = 32 * 16, most_c = 32 * 8;  // elements
 
 const u32* lanes_of(const Core& x, Reference r) {
   return reinterpret_cast<const u32*>(x.bank[r >> 31] + (r & ~constant_bit));
@@ -91,8 +93,7 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   }
   const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
   const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
-  StepRule rule;
-  rule.block = mma.a == Type::tf32 ? 4 : mma.shape.k;
+  StepRule rule = step_rule(TensorChip::hopper, format, mma.shape.k);
   rule.half_accumulator = mma.d == Type::f16;
   multiply_add(rule, mma.shape, format, left.factors(), format, right.factors(), c);
   scatter(x, o.d, mma.c_fragment, c);
@@ -106,10 +107,15 @@ std::array<u32, 256> as_halves(FloatFormat format) {
   return out;
 }
 
-void widen(Type type, u32* patterns, int count) {
+const std::array<u32, 256>& halves_of(Type type) {
   static const std::array<u32, 256> e4m3 = as_halves(format_e4m3), e5m2 = as_halves(format_e5m2);
-  const std::array<u32, 256>& table = type == Type::e4m3 ? e4m3 : e5m2;
-  for (int i = 0; i < count; ++i) patterns[i] = table[patterns[i]];
+  return type == Type::e4m3 ? e4m3 : e5m2;
+}
+
+// Of four neighbours in a register, two belong to the first step and two to the second: where k
+// comes to stand among all of `depth`.
+constexpr int place_in_steps(int k, int depth) {
+  return k / 2 % 2 * (depth / 2) + k / 4 * 2 + k % 2;
 }
 
 // As add.rn does: a NaN is the canonical one. In double the sum of two f32 may be rounded, but then
@@ -123,20 +129,26 @@ Flow mma_float8(Core& x, const Code& code, Mask m) {
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
   const Operands o(x, code, mma);
-  u32 a[most_a], b[most_b], c[most_c], products[most_c] = {};
+  const auto [rows, columns, depth] = mma.shape;
+  u32 a[most_a], b[most_b], c[most_c], products[most_c] = {}, left[most_a], right[most_b];
   gather(x, o.a, mma.a_fragment, a);
   gather(x, o.b, mma.b_fragment, b);
   gather(x, o.c, mma.c_fragment, c);
-  widen(mma.a, a, mma.shape.m * mma.shape.k);
-  widen(mma.b, b, mma.shape.k * mma.shape.n);
-  const Taken<most_a> left(format_f16, a, mma.shape.m * mma.shape.k);
-  const Taken<most_b> right(format_f16, b, mma.shape.k * mma.shape.n);
+  const std::array<u32, 256>&a_halves = halves_of(mma.a), &b_halves = halves_of(mma.b);
+  for (int k = 0; k < depth; ++k) {
+    const int to = place_in_steps(k, depth);
+    for (int i = 0; i < rows; ++i) left[i * depth + to] = a_halves[a[i * depth + k]];
+    for (int j = 0; j < columns; ++j) right[to * columns + j] = b_halves[b[k * columns + j]];
+  }
+  const Taken<most_a> a_taken(format_f16, left, rows * depth);
+  const Taken<most_b> b_taken(format_f16, right, depth * columns);
   StepRule rule;
-  rule.block = mma.shape.k / 2;
+  rule.block = depth / 2;
   rule.half_accumulator = mma.d == Type::f16;
-  multiply_add(rule, mma.shape, format_f16, left.factors(), format_f16, right.factors(), products);
+  multiply_add(rule, mma.shape, format_f16, a_taken.factors(), format_f16, b_taken.factors(),
+               products);
   const FloatFormat format = rule.half_accumulator ? format_f16 : format_f32;
-  for (int i = 0; i < mma.shape.m * mma.shape.n; ++i) c[i] = sum_of(format, products[i], c[i]);
+  for (int i = 0; i < rows * columns; ++i) c[i] = sum_of(format, products[i], c[i]);
   scatter(x, o.d, mma.c_fragment, c);
   return Flow::next;
 }
@@ -185,7 +197,17 @@ void gather(const Core& x, const Reference* registers, const Fragment& f, double
   }
 }
 
-// Of f64, each product is added as fma.rn does, in the order of k.
+// fma.rn of f64. Of several NaNs the sum's own stays, then a's, then b's, made quiet; one that
+// comes of numbers has its sign set: so on an H200.
+double fused(double a, double b, double sum) {
+  for (const double operand : {sum, a, b}) {
+    if (operand != operand) return operand + operand;
+  }
+  const double result = std::fma(a, b, sum);
+  return result == result ? result : -std::numeric_limits<double>::quiet_NaN();
+}
+
+// Of f64, each product is added by itself, in the order of k.
 Flow mma_double(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
@@ -199,7 +221,7 @@ Flow mma_double(Core& x, const Code& code, Mask m) {
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
       double& sum = c[i * columns + j];
-      for (int k = 0; k < depth; ++k) sum = std::fma(a[i * depth + k], b[k * columns + j], sum);
+      for (int k = 0; k < depth; ++k) sum = fused(a[i * depth + k], b[k * columns + j], sum);
     }
   }
   for (int r = 0; r < mma.c_fragment.registers; ++r) {
@@ -214,7 +236,7 @@ Flow mma_double(Core& x, const Code& code, Mask m) {
 
 Handler mma_handler(const ptx::Instruction& i) {
   if (mma_form(i) == mma_forms().size()) return nullptr;
-  switch (i.modifiers.type2()) {
+  switch (mma_forms()[mma_form(i)].a) {
     case Type::f16:
     case Type::bf16:
     case Type::tf32:
@@ -234,11 +256,13 @@ Handler mma_handler(const ptx::Instruction& i) {
 
 }  // namespace
 
-// Of moves.cpp.
+// Of moves.cpp and wmma.cpp.
 Handler matrix_move_handler(const ptx::Instruction& i);
+Handler wmma_access_handler(const ptx::Instruction& i);
 
 Handler matrix_handler(const ptx::Instruction& i) {
-  return i.op == ptx::Op::mma ? mma_handler(i) : matrix_move_handler(i);
+  if (multiplies(i)) return mma_handler(i);
+  return i.op == ptx::Op::wmma ? wmma_access_handler(i) : matrix_move_handler(i);
 }
 
 }  // namespace tilescope::sim

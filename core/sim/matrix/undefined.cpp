@@ -36,7 +36,7 @@ Flow mma(Core& x, const Code& c, Mask m) {
   const Reference* d = x.elements + c.target;
   const Reference* a = d + mma.c_fragment.registers;
   const Reference* b = a + mma.a_fragment.registers;
-  bool row[16] = {}, column[8] = {}, own[16 * 8] = {};
+  bool row[32] = {}, column[32] = {}, own[32 * 8] = {};
   for_undefined(x, a, mma.a_fragment, [&](int place) { row[place / k] = true; });
   for_undefined(x, b, mma.b_fragment, [&](int place) { column[place % n] = true; });
   for_undefined(x, b + mma.b_fragment.registers, mma.c_fragment,
@@ -64,20 +64,18 @@ Flow mma(Core& x, const Code& c, Mask m) {
 }
 
 // The addresses of the rows decide where memory is touched; the others' do not.
-Flow row_addresses(Core& x, const Code& c, Mask m) {
-  const int width = c.narrow_address ? 4 : 8;
-  if (has_undefined(x, c.a, width)) {
-    const std::uint8_t* hidden = shadow(x, c.a);
-    for (int l = 0; l < 8 * c.count; ++l) {
+Flow row_addresses(Core& x, const Code& c, Mask m, int count) {
+  const Reference address = c.a;
+  for (const Reference r : {address, c.b}) {  // c.b: wmma's distance between rows
+    const int width = r == address && !c.narrow_address ? 8 : 4;
+    if (!has_undefined(x, r, width)) continue;
+    const std::uint8_t* hidden = shadow(x, r);
+    for (int l = 0; l < count; ++l) {
       bool any = false;
       for (int k = 0; k < width; ++k) any = any || hidden[l * width + k];
       if (!any) continue;
-      const ptx::Program& program = x.machine->program();
-      const ptx::Instruction& i = program.code[x.pc];
-      const ptx::Operand& address = program.operands_of(i)[i.op == ptx::Op::ldmatrix ? 1 : 0];
-      return x.machine->fault(
-          x, l, "undefined_address", "the address of this row is undefined", "a defined address",
-          fmt::format("{}{}", program.name_of_register(address.index), origin_text(x)));
+      return x.machine->fault(x, l, "undefined_address", "the address of this row is undefined",
+                              "a defined address", fmt::format("undefined{}", origin_text(x)));
     }
   }
   return c.run(x, c, m);
@@ -86,12 +84,14 @@ Flow row_addresses(Core& x, const Code& c, Mask m) {
 }  // namespace
 
 Flow run_matrix_carefully(Core& x, const Code& c, Mask m) {
-  switch (x.machine->program().code[x.pc].op) {
-    case ptx::Op::mma:
-      return mma(x, c, m);
+  const ptx::Instruction& i = x.machine->program().code[x.pc];
+  if (multiplies(i)) return mma(x, c, m);
+  switch (i.op) {
     case ptx::Op::ldmatrix:
     case ptx::Op::stmatrix:
-      return row_addresses(x, c, m);
+      return row_addresses(x, c, m, 8 * c.count);
+    case ptx::Op::wmma:
+      return row_addresses(x, c, m, lanes);
     default:
       return c.run(x, c, m);  // movmatrix moves the marks with the values
   }
