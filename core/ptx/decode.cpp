@@ -404,7 +404,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
     } else if (rule.kind == Kind::write_vector || rule.kind == Kind::read_vector) {
       const int count = rule.count ? rule.count : out.modifiers.vector();
       if (rule.count && w.kind != Written::Kind::vector) {
-        return fail(s, fmt::format("{} in braces are wanted", registers_text(count)));
+        return fail(s, fmt::format("{} in braces {} wanted", registers_text(count),
+                                   count == 1 ? "is" : "are"));
       }
       Written whole;
       whole.kind = Written::Kind::vector;

@@ -347,6 +347,8 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
   int first = -1;
   Modifiers taken;
   for (auto fit : {fits, fits_anyhow}) {
+    // The layouts and types of mma are told apart by their order alone.
+    if (fit == fits_anyhow && opcode.unit == Unit::matrix) break;
     for (std::size_t i = 0; i < forms.size(); ++i) {
       if (!fit(forms[i], modifiers, taken)) continue;
       const bool all = takes(forms[i], operands);
