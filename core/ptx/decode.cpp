@@ -31,12 +31,15 @@ int register_bits(Type type) {
 // Types whose registers are of that type or of bits, and that no constant has (9.7.4, 9.7.9.21;
 // what ptxas 13 takes). Registers of bf16 and of packed types other than f16x2 can only be of bits.
 bool is_narrow(Type type) {
+  if (type == Type::u16x2 || type == Type::s16x2) return true;
   return class_of(type) == Class::floating && type != Type::f32 && type != Type::f64;
 }
 
 // Operand type checking (9.4.1): sizes agree; bits go with everything; signed with unsigned.
 bool compatible(Type instruction, Type reg) {
-  if (is_narrow(instruction)) return reg == instruction || class_of(reg) == Class::bits;
+  if (is_narrow(instruction)) {
+    return reg == instruction || class_of(reg) == Class::bits;
+  }
   const Class a = class_of(instruction), b = class_of(reg);
   if (a == Class::predicate || b == Class::predicate) return a == b;
   if (a == Class::bits || b == Class::bits) return true;
@@ -184,7 +187,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       break;
   }
   const Type reg = program_.registers[meaning.index].type;
-  const int have = register_bits(reg), want = register_bits(type);
+  const int have = bits_of(reg), want = bits_of(type);
   const bool wide_enough =
       takes_wider(opcode_named(s.opcode)->op, type) ? have >= want : have == want;
   if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
@@ -365,6 +368,13 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
   std::size_t next = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
     const OperandRule& rule = rules[r];
+    if (is_hidden(rule)) {
+      decoded[r].kind = Operand::Kind::predicate;
+      decoded[r].type = Type::pred;
+      decoded[r].index = routine().carry;
+      decoded[r].written = rule.kind == Kind::write_carry;
+      continue;
+    }
     if (rule.partner) {
       const std::string_view partner = s.operands[next - 1].partner;
       if (partner.empty()) continue;
@@ -518,6 +528,14 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::red:
       program_.smallest_store = std::min(program_.smallest_store,
                                          static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      break;
+    case Op::cvt:
+      for (std::uint32_t k = 0; i.modifiers.has(Field::pack) && k < i.count; ++k) {
+        const Operand& o = program_.operands_of(i)[k];
+        if (o.kind == Operand::Kind::reg && bits_of(program_.registers[o.index].type) != 32) {
+          return fail(s, "cvt.pack takes registers of 32 bits");
+        }
+      }
       break;
     case Op::mov: {
       const Operand* o = program_.operands_of(i);

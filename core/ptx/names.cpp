@@ -245,6 +245,8 @@ bool Decoder::declare_function() {
   }
   declare_registers();
   if (!f.entry) program_.registers.push_back({"%frame", -1, Type::b64, no_register});
+  r.carry = static_cast<std::uint32_t>(program_.registers.size());
+  program_.registers.push_back({"CC.CF", -1, Type::pred, no_register});
   r.end_register = static_cast<std::uint32_t>(program_.registers.size());
   r.frame_bytes = static_cast<std::uint32_t>(align_up(r.frame_bytes, 16));
   // Some room even where nothing lies in it: else a function without variables could call itself

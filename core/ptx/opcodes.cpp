@@ -42,6 +42,8 @@ std::vector<FieldWords> fields() {
   set(Field::logic, "logic", {"and", "or", "xor"});
   set(Field::half, "half", {"lo", "hi", "wide"});
   set(Field::funnel, "funnel", {"l", "r"});
+  set(Field::permute, "permute", {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  set(Field::packed, "packed", {"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
   set(Field::amount, "amount", {"clamp", "wrap"});
   set(Field::approx, "approx", {"approx", "full"});
   const std::vector<std::string_view> spaces = {"const",       "global",      "local",
@@ -75,6 +77,8 @@ std::vector<FieldWords> fields() {
   set(Field::reduce, "reduce", {"popc", "and", "or"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
+                             {Field::cc, "cc"},
+                             {Field::pack, "pack"},
                              {Field::relu, "relu"},
                              {Field::satfinite, "satfinite"},
                              {Field::nan, "NaN"},
@@ -187,7 +191,9 @@ OperandRule compile_operand(std::string_view item, bool partner) {
     }
     item = item.substr(0, brace + 1);
   }
-  rule.kind = item == "d"         ? Kind::write
+  rule.kind = item == "cf"        ? Kind::read_carry
+              : item == "cf="     ? Kind::write_carry
+              : item == "d"       ? Kind::write
               : item == "p"       ? Kind::write_predicate
               : item == "q"       ? Kind::read_predicate
               : item == "[a]"     ? Kind::address
@@ -204,6 +210,7 @@ OperandRule compile_operand(std::string_view item, bool partner) {
     rule.from = OperandRule::From::said;
     rule.type = Type::pred;
   }
+  if (is_hidden(rule)) rule.optional = true;
   if (rule.kind == Kind::constant) {
     rule.from = OperandRule::From::said;
     rule.type = Type::u32;
@@ -261,7 +268,7 @@ bool fits(const CompiledForm& form, const std::vector<std::string_view>& modifie
 bool takes(const CompiledForm& form, std::size_t operands) {
   std::size_t least = 0, most = 0;
   for (const OperandRule& rule : form.operands) {
-    if (rule.partner) continue;
+    if (rule.partner || is_hidden(rule)) continue;
     ++most;
     if (!rule.optional) ++least;
   }
@@ -380,6 +387,7 @@ std::string syntax(const Opcode& opcode, int form) {
   }
   bool first = true;
   for (std::string_view item : split(written.operands, ' ')) {
+    if (item == "cf" || item == "cf=") continue;
     const std::size_t colon = item.find(':');
     out += first ? " " : ", ";
     out += item.substr(0, colon);

@@ -19,6 +19,7 @@
 //   targets  a list of labels            call     what is called, with its parameters
 //   :type    its type; :w twice the width of the instruction's type; :type2 its second type
 //   ?        may be left out
+//   cf cf=   the carry flag, read or written: a predicate that the text does not show
 #pragma once
 
 #include <array>
@@ -49,6 +50,7 @@ enum class Op : std::uint8_t {
   // integer
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
   and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
+  addc, subc, madc, mul24, mad24, sad, cnot, szext, bmsk, fns, dp4a, dp2a, set, slct,
   // floating only
   fma, testp, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
   // moves
@@ -71,7 +73,7 @@ enum class Op : std::uint8_t {
 // its word in words_of(field).
 // clang-format off
 enum class Field : std::uint8_t {
-  type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, property, approx, compare, logic, half, shiftamt,
+  type, type2, round, integral, ftz, sat, relu, satfinite, nan, xorsign, abs, property, cc, permute, pack, packed, approx, compare, logic, half, shiftamt,
   funnel, amount, space, space2, to, weak, order, scope, cache, evict, prefetch, vector, nc,
   operation, reduce, uni, sync, aligned, cta, warp, mask, async, noftz,
   evict2, hint, level, level2, mmio, proxy, proxies,
@@ -193,7 +195,9 @@ struct OperandRule {
     label,
     targets,
     call,
-    constant
+    constant,
+    read_carry,
+    write_carry
   };
   Kind kind = Kind::read;
   Type type = Type::none;  // none: by `from`
@@ -202,6 +206,11 @@ struct OperandRule {
   std::uint8_t count = 0;  // of a vector's registers; 0: as the vector modifier says
   bool partner = false;    // written behind a '|' of the operand before it
 };
+
+// Not in the text: the carry flag.
+inline bool is_hidden(const OperandRule& rule) {
+  return rule.kind == OperandRule::Kind::read_carry || rule.kind == OperandRule::Kind::write_carry;
+}
 
 const std::vector<Opcode>& opcodes();
 const Opcode& opcode(Op op);

@@ -137,6 +137,7 @@ struct Routine {
   std::uint32_t frame_bytes = 0;
   std::vector<Slot> parameters, results;
   std::uint32_t frame = no_register;
+  std::uint32_t carry = no_register;  // the carry flag CC.CF (9.7.2): a predicate of its own
   std::uint32_t first_register = 0, end_register = 0;
   bool recursive = false;                         // may be called again before it returns
   std::vector<std::uint32_t> undefined_at_start;  // registers

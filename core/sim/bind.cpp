@@ -253,17 +253,62 @@ class Binder {
     c.d = value(o[0]);
     c.a = value(o[1]);
     if (i.count > 2) c.b = value(o[2]);
+    if (i.count > 3) c.c = value(o[3]);
+  }
+
+  void compare(const Instruction& i, Code& c) const {
+    Comparison how{};
+    how.from = i.modifiers.has(Field::type2) ? i.modifiers.type2() : i.modifiers.type();
+    how.to = i.modifiers.type();
+    how.compare = i.modifiers.compare();
+    how.logic = i.modifiers.logic();
+    how.ftz = i.modifiers.has(Field::ftz);
+    static_assert(sizeof how <= sizeof c.immediate);
+    std::memcpy(&c.immediate, &how, sizeof how);
+  }
+
+  // setp of one f16 or bf16 writes only one (9.7.7.2).
+  static bool has_second_predicate(const Instruction& i) {
+    return i.modifiers.type() != ptx::Type::f16 && i.modifiers.type() != ptx::Type::bf16;
+  }
+
+  // The carry flag going in and out of an addition (9.7.2).
+  void carry(const Instruction& i, const Operand* o, Code& c) const {
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      if (o[k].kind != Operand::Kind::predicate) continue;
+      (o[k].written ? c.p : c.r) = predicate(o[k]);
+    }
   }
 
   void operands(const Instruction& i, Code& c) {
     const Operand* o = program_.operands_of(i);
     switch (i.op) {
-      case Op::setp:
-        c.p = predicate(o[0]);
-        c.q = predicate(o[1]);
+      case Op::set:
+      case Op::slct:
+        compare(i, c);
+        c.d = value(o[0]);
+        c.a = value(o[1]);
+        c.b = value(o[2]);
+        if (i.op == Op::slct) c.c = value(o[3]);
+        if (i.op == Op::set && i.count > 3) read_predicate(o[3], c);
+        return;
+      case Op::lop3:
+        if (!i.modifiers.has(Field::logic)) break;
+        c.d = value(o[0]);
+        c.p = predicate(o[1]);
         c.a = value(o[2]);
         c.b = value(o[3]);
-        if (i.count > 4) read_predicate(o[4], c);
+        c.c = value(o[4]);
+        c.e = value(o[5]);
+        read_predicate(o[6], c);
+        return;
+      case Op::setp:
+        compare(i, c);
+        c.p = predicate(o[0]);
+        if (has_second_predicate(i)) c.q = predicate(*++o);
+        c.a = value(o[1]);
+        c.b = value(o[2]);
+        if (i.modifiers.has(Field::logic)) read_predicate(o[3], c);
         return;
       case Op::testp:
         c.p = predicate(o[0]);
@@ -410,6 +455,7 @@ class Binder {
     if (i.op == Op::mov && o[1].kind == Operand::Kind::special) c.target = o[1].index;
     if (i.op == Op::mov && o[0].kind == Operand::Kind::vector) vector(o[0], c);
     if (i.op == Op::mov && o[1].kind == Operand::Kind::vector) vector(o[1], c);
+    if (i.unit == Unit::integer) carry(i, o, c);
     Reference* const places[] = {&c.d, &c.a, &c.b, &c.c, &c.e};
     for (std::uint32_t k = 0; k < i.count && k < std::size(places); ++k) *places[k] = value(o[k]);
   }

@@ -61,6 +61,14 @@ struct Conversion {
   bool ftz : 1, sat : 1, relu : 1, satfinite : 1;
 };
 
+// What set, slct and setp of f16 and bf16 find in Code::immediate.
+struct Comparison {
+  ptx::Type from, to;
+  ptx::Compare compare;
+  ptx::Logic logic;
+  bool ftz;
+};
+
 struct Core {
   std::byte* bank[2] = {};  // [0] the warp's registers, [1] the program's constants
   std::uint32_t* predicates = nullptr;

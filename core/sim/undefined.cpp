@@ -115,7 +115,7 @@ class Careful {
       return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
     }
     if (!reads_undefined()) return plain();
-    return compute();
+    return i_.op == Op::mov && !c_.p ? move() : compute();
   }
 
  private:
@@ -272,7 +272,6 @@ class Careful {
       result[l] = depends(l);
       if (result[l]) predicate |= 1u << l;
     }
-    if (o_[0].kind == Operand::Kind::vector) return unpack(result);
     const Flow flow = c_.run(x_, c_, m_);
     define_results();
     if (c_.p) undefine_predicate(x_, c_.p, predicate, m_);
@@ -287,23 +286,44 @@ class Careful {
     return flow;
   }
 
-  Flow unpack(const std::uint64_t* result) {
+  // mov keeps bytes apart: the shadow's bytes go where the value's go, of up to 128 bits.
+  Flow move() {
+    std::uint8_t bytes[lanes][16] = {};
+    for_parts(o_[1], [&](const Operand& part, int at, int width) {
+      const Reference r = place(program_, part);
+      if (!in_file(r) || x_.block->undefined.empty()) return;
+      const std::uint8_t* from = shadow(x_, r);
+      const int stride = register_width(program_, part);
+      for (int l = 0; l < lanes; ++l) {
+        std::memcpy(bytes[l] + at, from + l * stride, static_cast<std::size_t>(width));
+      }
+    });
     const Flow flow = c_.run(x_, c_, m_);
     define_results();
-    int shift = 0;
-    for (std::uint32_t e = 0; e < o_[0].count; ++e) {
-      const Operand& part = program_.elements[o_[0].index + e];
-      const int width = register_width(program_, part);
+    for_parts(o_[0], [&](const Operand& part, int at, int width) {
       const Reference r = place(program_, part);
-      if (r != nothing) {
-        for (int l = 0; l < lanes; ++l) {
-          if (m_ >> l & 1) set_lane(x_, r, width, l, result[l] >> shift);
+      if (r == nothing) return;
+      std::uint8_t* to = shadow(x_, r);
+      const int stride = register_width(program_, part);
+      for (int l = 0; l < lanes; ++l) {
+        if (m_ >> l & 1) {
+          std::memcpy(to + l * stride, bytes[l] + at, static_cast<std::size_t>(width));
         }
-        recount(x_, r, width);
       }
-      shift += 8 * width;
-    }
+      recount(x_, r, stride);
+    });
     return flow;
+  }
+
+  // A vector's elements, or the operand itself: which bytes of the whole each one is.
+  template <class F>
+  void for_parts(const Operand& o, F f) {
+    if (o.kind != Operand::Kind::vector) return f(o, 0, ptx::bytes_of(o.type));
+    for (std::uint32_t e = 0; e < o.count; ++e) {
+      const Operand& part = program_.elements[o.index + e];
+      const int width = ptx::bytes_of(part.type);
+      f(part, static_cast<int>(e) * width, width);
+    }
   }
 
   // The shadow of one lane's result: byte by byte where the instruction keeps bytes apart, else
@@ -311,10 +331,6 @@ class Careful {
   std::uint64_t depends(int lane) const {
     const std::uint64_t all = ~std::uint64_t{0};
     switch (i_.op) {
-      case Op::mov:
-        if (o_[1].kind == Operand::Kind::vector) return packed(lane);
-        if (o_[1].kind == Operand::Kind::predicate) return any(o_[1], lane) ? all : 0;
-        return of(o_[1], lane);
       case Op::selp: {
         if (any(o_[3], lane)) return all;
         const bool chosen = (x_.predicates[c_.r] ^ c_.flip) >> lane & 1;
@@ -338,6 +354,8 @@ class Careful {
       default:
         break;
     }
+    const int half = bits_of_halves();
+    if (half && !c_.p && !i_.modifiers.has(ptx::Field::logic)) return by_halves(lane, half);
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (any(o_[k], lane)) return all;
     }
@@ -354,15 +372,25 @@ class Careful {
     }
     return of(o, lane) != 0;
   }
-  std::uint64_t packed(int lane) const {
+  // A result of two numbers: each depends on what stands in its own half of the operands.
+  std::uint64_t by_halves(int lane, int bits) const {
     std::uint64_t out = 0;
-    int shift = 0;
-    for (std::uint32_t e = 0; e < o_[1].count; ++e) {
-      const Operand& part = program_.elements[o_[1].index + e];
-      out |= of(part, lane) << shift;
-      shift += 8 * register_width(program_, part);
+    for (std::uint32_t k = 1; k < i_.count; ++k) out |= of(o_[k], lane);
+    const std::uint64_t lower = (std::uint64_t{1} << bits) - 1, upper = lower << bits;
+    return (out & lower ? lower : 0) | (out & upper ? upper : 0);
+  }
+  int bits_of_halves() const {
+    switch (i_.modifiers.type()) {
+      case ptx::Type::f16x2:
+      case ptx::Type::bf16x2:
+      case ptx::Type::u16x2:
+      case ptx::Type::s16x2:
+        return 16;
+      case ptx::Type::f32x2:
+        return 32;
+      default:
+        return 0;
     }
-    return out;
   }
   // and: a byte of zeros decides; or: a byte of ones.
   std::uint64_t bitwise(int lane) const {
@@ -405,6 +433,12 @@ class Careful {
     const std::uint64_t all = ~std::uint64_t{0};
     const auto is_integer = [](ptx::Type t) { return ptx::class_of(t) != ptx::Class::floating; };
     const ptx::Type to = i_.modifiers.type(), from = i_.modifiers.type2();
+    if (i_.count > 2) {  // two numbers, or what is packed on top of others
+      for (std::uint32_t k = 1; k < i_.count; ++k) {
+        if (any(o_[k], lane)) return all;
+      }
+      return 0;
+    }
     std::uint64_t a = of(o_[1], lane);
     if (ptx::bits_of(from) < 64) a &= (std::uint64_t{1} << ptx::bits_of(from)) - 1;
     if (!is_integer(to) || !is_integer(from) || i_.modifiers.has(ptx::Field::sat))

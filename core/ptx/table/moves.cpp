@@ -9,7 +9,7 @@ std::vector<Opcode> moves_rows() {
   using U = Unit;
   return {
       {Op::mov, "mov", U::move,
-       {{"type:b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "{d} {a}"}, {"type:pred", "p q"}},
+       {{"type:b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64", "{d} {a}"}, {"type:pred", "p q"}},
        "d = a: a register, constant, special register or address; packs and unpacks {..}",
        "9.7.9.3, 9.7.9.4"},
       {Op::cvt, "cvt", U::convert,
@@ -50,8 +50,10 @@ std::vector<Opcode> moves_rows() {
         {"round:rn relu? type:f16x2 type2:" PACKED8 "|e2m1x2|e2m3x2|e3m2x2", "d:type a:type2"},
         {"round:rz|rp satfinite? type:ue8m0x2 type2:f32", "d:type a:type2 b:type2"},
         {"round:rz|rp satfinite? type:ue8m0x2 type2:bf16x2", "d:type a:type2"},
-        {"round:rn type:bf16x2 type2:ue8m0x2", "d:type a:type2"}},
-       "a converted from its type to d's", "9.7.9.21"},
+        {"round:rn type:bf16x2 type2:ue8m0x2", "d:type a:type2"},
+        {"pack sat packed:u16|s16 type2:s32", "d:u32 a:type2 b:type2"},
+        {"pack sat packed:u8|s8|u4|s4|u2|s2 type2:s32 type:b32", "d:u32 a:type2 b:type2 c:u32"}},
+       "a converted from its type to d's; with .pack two integers, cut to a range", "9.7.9.21, 9.7.9.22"},
       {Op::cvta, "cvta", U::move,
        {{"to space:const|global|local|param|shared|shared::cta type:u64", "d a"},
         {"space:const|global|local|param|shared|shared::cta type:u64", "d a"}},

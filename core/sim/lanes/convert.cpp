@@ -317,6 +317,7 @@ bool is_plain(const ptx::Modifiers& m) {
 }  // namespace
 
 Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i) {
+  if (i.modifiers.has(Field::pack)) return pack_handler(i);
   const Type to = i.modifiers.type(), from = i.modifiers.type2();
   if (is_plain(i.modifiers) && as_wide_as_types(program, i)) {
     if (Handler h = common(to, from, i.modifiers.round())) return h;

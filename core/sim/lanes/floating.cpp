@@ -389,6 +389,7 @@ Handler testp(Property property) {
 }  // namespace
 
 Handler floating_handler(const ptx::Instruction& i) {
+  if (i.op == Op::set || i.op == Op::slct) return comparison_handler(i);
   const bool ftz = i.modifiers.has(Field::ftz), sat = i.modifiers.has(Field::sat);
   if (i.op == Op::testp) {
     const Property property = i.modifiers.property();
@@ -398,7 +399,9 @@ Handler floating_handler(const ptx::Instruction& i) {
     return i.op == Op::setp ? setp<double, Identity>(i) : double_handler(i);
   }
   if (i.modifiers.type() == Type::f32x2 || i.modifiers.has(Field::type2)) return mixed_handler(i);
-  if (i.modifiers.type() != Type::f32) return half_handler(i);
+  if (i.modifiers.type() != Type::f32) {
+    return i.op == Op::setp ? comparison_handler(i) : half_handler(i);
+  }
   if (i.op == Op::copysign) return binary<Copysign, float, float>;
   if (i.op == Op::setp) return ftz ? setp<float, Ftz>(i) : setp<float, Plain>(i);
   if (sat) return ftz ? in_mode<Sat<Ftz>>(i) : in_mode<Sat<Plain>>(i);

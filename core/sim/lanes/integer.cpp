@@ -170,121 +170,25 @@ struct Shr {
   }
 };
 
-// Funnel shifts (9.7.8.7): the pair b:a, of which a left shift keeps the upper word.
-template <bool left, bool wrap>
-struct Shf {
-  static u32 apply(u32 a, u32 b, u32 c) {
-    const u32 n = wrap ? c & 31 : (c > 32 ? 32 : c);
-    const u64 pair = static_cast<u64>(b) << 32 | a;
-    return static_cast<u32>(left ? (pair << n) >> 32 : pair >> n);
-  }
-};
-
-// prmt (9.7.9.7): each nibble of the selector names one of the eight bytes; with its highest bit
-// set the byte's sign is repeated instead.
-struct Prmt {
-  static u32 apply(u32 a, u32 b, u32 selector) {
-    const u64 pair = static_cast<u64>(b) << 32 | a;
-    u32 out = 0;
-    for (int k = 0; k < 4; ++k) {
-      const u32 nibble = selector >> (4 * k) & 15;
-      u32 byte = static_cast<u32>(pair >> (8 * (nibble & 7))) & 0xff;
-      if (nibble & 8) byte = byte & 0x80 ? 0xff : 0;
-      out |= byte << (8 * k);
-    }
-    return out;
-  }
-};
-
-// lop3 (9.7.8.6): bit 4a + 2b + c of the table is the result for bits a, b, c.
-Flow logic_of_three(Core& x, const Code& code, Mask m) {
-  const u32* a = lane_array<u32>(x, code.a);
-  const u32* b = lane_array<u32>(x, code.b);
-  const u32* c = lane_array<u32>(x, code.c);
-  const u32 table = lane_array<u32>(x, code.e)[0];
-  u32 t[32] = {};
-  for (u32 row = 0; row < 8; ++row) {
-    if (!(table >> row & 1)) continue;
-    const u32 fa = row & 4 ? 0 : ~0u, fb = row & 2 ? 0 : ~0u, fc = row & 1 ? 0 : ~0u;
-    TILESCOPE_FOR_LANES(l) t[l] |= (a[l] ^ fa) & (b[l] ^ fb) & (c[l] ^ fc);
-  }
-  blend(lane_array<u32>(x, code.d), t, m);
-  return Flow::next;
-}
-
-Handler funnel_shift(const ptx::Instruction& i) {
-  const bool wrap = i.modifiers[ptx::Field::amount] == 2;  // clamp, wrap
-  if (i.modifiers.funnel() == ptx::Funnel::l) {
-    return wrap ? ternary<Shf<true, true>, u32, u32> : ternary<Shf<true, false>, u32, u32>;
-  }
-  return wrap ? ternary<Shf<false, true>, u32, u32> : ternary<Shf<false, false>, u32, u32>;
-}
-
+// c + |a - b| (9.7.1.7), which wraps as sums do.
 template <class T>
-struct Popc {
-  static u32 apply(T a) { return static_cast<u32>(__builtin_popcountll(a)); }
-};
-template <class T>
-struct Clz {
-  static u32 apply(T a) {
-    return a == 0 ? width<T> : static_cast<u32>(__builtin_clzll(a)) - (64 - width<T>);
+struct Sad {
+  static T apply(T a, T b, T c) {
+    return static_cast<T>(Wrap<T>(c) + (a < b ? Wrap<T>(b) - Wrap<T>(a) : Wrap<T>(a) - Wrap<T>(b)));
   }
 };
 template <class T>
-struct Brev {
-  static T apply(T a) {
-    u64 v = a;
-    v = (v >> 1 & 0x5555555555555555u) | (v & 0x5555555555555555u) << 1;
-    v = (v >> 2 & 0x3333333333333333u) | (v & 0x3333333333333333u) << 2;
-    v = (v >> 4 & 0x0f0f0f0f0f0f0f0fu) | (v & 0x0f0f0f0f0f0f0f0fu) << 4;
-    return static_cast<T>(__builtin_bswap64(v) >> (64 - width<T>));
+struct Cnot {
+  static T apply(T a) { return a == 0 ? T{1} : T{0}; }
+};
+// .relu of s32: what is below 0 becomes 0 (9.7.1.12).
+template <class Extreme>
+struct Relu {
+  static s32 apply(s32 a, s32 b) {
+    const s32 v = Extreme::apply(a, b);
+    return v < 0 ? 0 : v;
   }
 };
-// The highest bit that differs from the sign, or all ones (9.7.1.16).
-template <class T, bool shift>
-struct Bfind {
-  static u32 apply(T a) {
-    const auto v = static_cast<std::make_unsigned_t<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
-    if (v == 0) return ~0u;
-    const u32 zeros = Clz<std::make_unsigned_t<T>>::apply(v);
-    return shift ? zeros : width<T> - 1 - zeros;
-  }
-};
-// 9.7.1.19: position and length count modulo 256; what lies beyond the top is the sign, which of
-// an unsigned number is 0.
-template <class T>
-struct Bfe {
-  static T apply(T a, u32 position, u32 length) {
-    using U = std::make_unsigned_t<T>;
-    const u32 pos = position & 0xff, len = length & 0xff;
-    constexpr u32 msb = width<T> - 1;
-    if (len == 0) return 0;
-    const bool negative = std::is_signed_v<T> &&
-                          (static_cast<U>(a) >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1);
-    const U field = pos > msb ? U{0} : static_cast<U>(static_cast<U>(a) >> pos);
-    const u32 have = pos > msb ? 0 : msb + 1 - pos;
-    const u32 keep = len < have ? len : have;
-    const U low = keep > msb ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << keep) - 1);
-    return static_cast<T>((field & low) | (negative ? static_cast<U>(~low) : U{0}));
-  }
-};
-
-template <class T>
-Flow bit_field_insert(Core& x, const Code& c, Mask m) {
-  const T* a = lane_array<T>(x, c.a);
-  const T* b = lane_array<T>(x, c.b);
-  const u32* position = lane_array<u32>(x, c.c);
-  const u32* length = lane_array<u32>(x, c.e);
-  T t[32];
-  for (int l = 0; l < 32; ++l) {
-    const u32 pos = position[l] & 0xff, len = length[l] & 0xff;
-    const T field = len >= width<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << len) - 1);
-    const T at = Shl<T>::apply(field, pos);
-    t[l] = (b[l] & ~at) | (Shl<T>::apply(a[l], pos) & at);
-  }
-  blend(lane_array<T>(x, c.d), t, m);
-  return Flow::next;
-}
 
 template <class T>
 struct Eq {
@@ -378,23 +282,6 @@ Handler product(const ptx::Instruction& i) {
   return nullptr;
 }
 
-// What only unsigned (or bit) types of 32 and 64 bits have.
-template <class T>
-Handler bit_counting(const ptx::Instruction& i) {
-  switch (i.op) {
-    case Op::popc:
-      return unary<Popc<T>, u32, T>;
-    case Op::clz:
-      return unary<Clz<T>, u32, T>;
-    case Op::brev:
-      return unary<Brev<T>, T, T>;
-    case Op::bfi:
-      return bit_field_insert<T>;
-    default:
-      return nullptr;
-  }
-}
-
 template <class T>
 Handler of_type(const ptx::Instruction& i) {
   switch (i.op) {
@@ -429,18 +316,14 @@ Handler of_type(const ptx::Instruction& i) {
       return binary<Shl<T>, T, T, u32>;
     case Op::shr:
       return binary<Shr<T>, T, T, u32>;
+    case Op::sad:
+      return ternary<Sad<T>, T, T>;
+    case Op::cnot:
+      return unary<Cnot<T>, T, T>;
     case Op::setp:
       return setp<T>(i);
     default:
       break;
-  }
-  if constexpr (sizeof(T) >= 4) {
-    if (i.op == Op::bfe) return ternary<Bfe<T>, T, T, u32, u32>;
-    if (i.op == Op::bfind) {
-      return i.modifiers.has(ptx::Field::shiftamt) ? unary<Bfind<T, true>, u32, T>
-                                                   : unary<Bfind<T, false>, u32, T>;
-    }
-    if constexpr (std::is_unsigned_v<T>) return bit_counting<T>(i);
   }
   return nullptr;
 }
@@ -470,12 +353,32 @@ Handler of_predicates(Op op) {
   }
 }
 
+bool carries(const ptx::Instruction& i) {
+  return i.op == Op::addc || i.op == Op::subc || i.op == Op::madc ||
+         i.modifiers.has(ptx::Field::cc);
+}
+
 }  // namespace
 
 Handler integer_handler(const ptx::Instruction& i) {
-  if (i.op == Op::shf) return funnel_shift(i);
-  if (i.op == Op::lop3) return logic_of_three;
-  if (i.op == Op::prmt) return ternary<Prmt, u32, u32>;
+  if (carries(i)) return carry_handler(i);
+  switch (i.op) {
+    case Op::set:
+    case Op::slct:
+      return comparison_handler(i);
+    case Op::dp4a:
+    case Op::dp2a:
+    case Op::mul24:
+    case Op::mad24:
+      return dot_handler(i);
+    default:
+      break;
+  }
+  if (i.modifiers.type() == Type::u16x2 || i.modifiers.type() == Type::s16x2) return dot_handler(i);
+  if (Handler h = bits_handler(i)) return h;
+  if (i.modifiers.has(ptx::Field::relu)) {
+    return i.op == Op::min ? binary<Relu<Min<s32>>, s32, s32> : binary<Relu<Max<s32>>, s32, s32>;
+  }
   if (i.modifiers.has(ptx::Field::sat)) {
     switch (i.op) {
       case Op::add:

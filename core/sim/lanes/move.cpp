@@ -10,6 +10,10 @@ using ptx::Op;
 using ptx::Operand;
 using ptx::Space;
 
+template <class Part, int bits>
+constexpr Part low_bits = static_cast<Part>(~Part{0}) >>
+                          (static_cast<int>(sizeof(Part)) * 8 - bits);
+
 template <class T>
 struct Same {
   static T apply(T a) { return a; }
@@ -34,21 +38,21 @@ Flow select(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-// {a, b} into one register, the first part lowest.
-template <class Whole, class Part, int count>
+// {a, b} into one register, the first part lowest. A part of `bits` lies in a register of type
+// Part: one of 8 bits in 16.
+template <class Whole, class Part, int count, int bits = static_cast<int>(sizeof(Part)) * 8>
 Flow pack(Core& x, const Code& c, Mask m) {
   Whole t[32] = {};
   for (int k = 0; k < count; ++k) {
     const Part* part = lane_array<Part>(x, x.elements[c.target + static_cast<std::uint32_t>(k)]);
     TILESCOPE_FOR_LANES(l)
-    t[l] |=
-        static_cast<Whole>(static_cast<Whole>(part[l]) << (k * static_cast<int>(sizeof(Part)) * 8));
+    t[l] |= static_cast<Whole>(static_cast<Whole>(part[l] & low_bits<Part, bits>) << (k * bits));
   }
   blend(lane_array<Whole>(x, c.d), t, m);
   return Flow::next;
 }
 
-template <class Whole, class Part, int count>
+template <class Whole, class Part, int count, int bits = static_cast<int>(sizeof(Part)) * 8>
 Flow unpack(Core& x, const Code& c, Mask m) {
   Whole whole[32];
   std::memcpy(whole, lane_array<Whole>(x, c.a), sizeof whole);
@@ -57,7 +61,7 @@ Flow unpack(Core& x, const Code& c, Mask m) {
     if (r == nothing) continue;
     Part t[32];
     TILESCOPE_FOR_LANES(l)
-    t[l] = static_cast<Part>(whole[l] >> (k * static_cast<int>(sizeof(Part)) * 8));
+    t[l] = static_cast<Part>(static_cast<Part>(whole[l] >> (k * bits)) & low_bits<Part, bits>);
     blend(lane_array<Part>(x, r), t, m);
   }
   return Flow::next;
@@ -88,6 +92,7 @@ Handler mov(const ptx::Program& program, const ptx::Instruction& i) {
   using u16 = std::uint16_t;
   using u32 = std::uint32_t;
   using u64 = std::uint64_t;
+  using u128 = unsigned __int128;
   const Operand* o = program.operands_of(i);
   if (i.modifiers.type() == ptx::Type::pred) return move_predicate;
   if (o[1].kind == Operand::Kind::special) return read_special;
@@ -95,6 +100,10 @@ Handler mov(const ptx::Program& program, const ptx::Instruction& i) {
   const bool packs = o[1].kind == Operand::Kind::vector;
   if (packs || o[0].kind == Operand::Kind::vector) {
     const int parts = packs ? o[1].count : o[0].count;
+    if (bits == 16) return packs ? pack<u16, u16, 2, 8> : unpack<u16, u16, 2, 8>;
+    if (bits == 32 && parts == 4) return packs ? pack<u32, u16, 4, 8> : unpack<u32, u16, 4, 8>;
+    if (bits == 128 && parts == 2) return packs ? pack<u128, u64, 2> : unpack<u128, u64, 2>;
+    if (bits == 128 && parts == 4) return packs ? pack<u128, u32, 4> : unpack<u128, u32, 4>;
     if (bits == 32 && parts == 2) return packs ? pack<u32, u16, 2> : unpack<u32, u16, 2>;
     if (bits == 64 && parts == 2) return packs ? pack<u64, u32, 2> : unpack<u64, u32, 2>;
     if (bits == 64 && parts == 4) return packs ? pack<u64, u16, 4> : unpack<u64, u16, 4>;
@@ -103,6 +112,7 @@ Handler mov(const ptx::Program& program, const ptx::Instruction& i) {
   if (bits == 16) return unary<Same<u16>, u16, u16>;
   if (bits == 32) return unary<Same<u32>, u32, u32>;
   if (bits == 64) return unary<Same<u64>, u64, u64>;
+  if (bits == 128) return unary<Same<u128>, u128, u128>;
   return nullptr;
 }
 

@@ -202,7 +202,50 @@ Flow to_packed(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// cvt.pack (9.7.9.22): a and b cut to the range of T with `bits`, a above b, and c above these.
+template <class T, int bits>
+Flow pack(Core& x, const Code& c, Mask m) {
+  constexpr std::int64_t most = (std::int64_t{1} << (std::is_signed_v<T> ? bits - 1 : bits)) - 1;
+  constexpr std::int64_t least = std::is_signed_v<T> ? -most - 1 : 0;
+  const auto cut = [](std::int32_t v) {
+    const std::int64_t inside = v > most ? most : v < least ? least : v;
+    return static_cast<u32>(inside) & ((1u << bits) - 1);
+  };
+  const auto* a = base::lane_array<std::int32_t>(x, c.a);
+  const auto* b = base::lane_array<std::int32_t>(x, c.b);
+  u32 t[32];
+  for (int l = 0; l < 32; ++l) {
+    t[l] = cut(a[l]) << bits | cut(b[l]);
+    if constexpr (bits < 16) t[l] |= base::lane_array<u32>(x, c.c)[l] << (2 * bits);
+  }
+  base::blend(base::lane_array<u32>(x, c.d), t, m);
+  return Flow::next;
+}
+
 }  // namespace
+
+Handler pack_handler(const ptx::Instruction& i) {
+  switch (i.modifiers[ptx::Field::packed]) {
+    case 1:
+      return pack<u32, 16>;
+    case 2:
+      return pack<std::int32_t, 16>;
+    case 3:
+      return pack<u32, 8>;
+    case 4:
+      return pack<std::int32_t, 8>;
+    case 5:
+      return pack<u32, 4>;
+    case 6:
+      return pack<std::int32_t, 4>;
+    case 7:
+      return pack<u32, 2>;
+    case 8:
+      return pack<std::int32_t, 2>;
+    default:
+      return nullptr;
+  }
+}
 
 Handler narrow_handler(const ptx::Instruction& i) {
   if (elements_of(i.modifiers.type()).count == 2) return to_packed;

@@ -12,6 +12,10 @@ namespace tilescope::sim {
   Handler half_handler(const ptx::Instruction& i);                                 \
   Handler double_handler(const ptx::Instruction& i);                               \
   Handler mixed_handler(const ptx::Instruction& i);                                \
+  Handler bits_handler(const ptx::Instruction& i);                                 \
+  Handler carry_handler(const ptx::Instruction& i);                                \
+  Handler comparison_handler(const ptx::Instruction& i);                           \
+  Handler dot_handler(const ptx::Instruction& i);                                  \
   Handler convert_handler(const ptx::Program& program, const ptx::Instruction& i); \
   Handler move_handler(const ptx::Program& program, const ptx::Instruction& i);    \
   Handler memory_handler(const ptx::Program& program, const ptx::Instruction& i);
@@ -30,6 +34,7 @@ Handler barrier_handler(const ptx::Instruction& i);
 Handler warp_handler(const ptx::Instruction& i);
 Handler warp_barrier_handler();
 Handler narrow_handler(const ptx::Instruction& i);
+Handler pack_handler(const ptx::Instruction& i);
 Handler atomic_handler(const ptx::Instruction& i);
 Handler copy_handler(const ptx::Instruction& i);
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
