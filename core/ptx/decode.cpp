@@ -188,8 +188,9 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
   }
   const Type reg = program_.registers[meaning.index].type;
   const int have = bits_of(reg), want = bits_of(type);
-  const bool wide_enough =
-      takes_wider(opcode_named(s.opcode)->op, type) ? have >= want : have == want;
+  const bool may_be_wider =
+      takes_wider(opcode_named(s.opcode)->op, type) && class_of(reg) != Class::floating;
+  const bool wide_enough = may_be_wider ? have >= want : have == want;
   if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
     return fail(s, fmt::format("'{}' is a {} register, but {} is wanted", w.name, name_of(reg),
                                name_of(type)));
@@ -497,6 +498,28 @@ bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
   return fail(s, cached ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
 }
 
+// .sat is only for results that may not hold what is converted (9.7.9.21); cvt.pack takes only
+// registers as wide as its types.
+bool Decoder::conversion_fits(const Statement& s, const Instruction& i) {
+  for (std::uint32_t k = 0; i.modifiers.has(Field::pack) && k < i.count; ++k) {
+    const Operand& o = program_.operands_of(i)[k];
+    if (o.kind == Operand::Kind::reg && bits_of(program_.registers[o.index].type) != 32) {
+      return fail(s, "cvt.pack takes registers of 32 bits");
+    }
+  }
+  const Type to = i.modifiers.type(), from = i.modifiers.type2();
+  const auto is_integer = [](Type type) {
+    return class_of(type) == Class::signed_integer || class_of(type) == Class::unsigned_integer;
+  };
+  if (!i.modifiers.has(Field::sat) || !is_integer(to) || !is_integer(from)) return true;
+  const bool holds_all = class_of(to) == class_of(from)
+                             ? bits_of(to) >= bits_of(from)
+                             : class_of(to) == Class::signed_integer && bits_of(to) > bits_of(from);
+  if (!holds_all) return true;
+  return fail(
+      s, fmt::format(".sat has nothing to do where {} holds every {}", name_of(to), name_of(from)));
+}
+
 // What the table's strings cannot say: sizes that vectors may have, stores that count as such.
 bool Decoder::special_forms(const Statement& s, Instruction& i) {
   if (!hint_fits(s, i)) return false;
@@ -530,11 +553,11 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
                                          static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       break;
     case Op::cvt:
-      for (std::uint32_t k = 0; i.modifiers.has(Field::pack) && k < i.count; ++k) {
-        const Operand& o = program_.operands_of(i)[k];
-        if (o.kind == Operand::Kind::reg && bits_of(program_.registers[o.index].type) != 32) {
-          return fail(s, "cvt.pack takes registers of 32 bits");
-        }
+      return conversion_fits(s, i);
+    case Op::lop3:
+      if (i.modifiers.has(Field::logic) &&
+          program_.operands_of(i)[1].kind != Operand::Kind::predicate) {
+        return fail(s, "a predicate behind '|' is wanted: it is what the operation is for");
       }
       break;
     case Op::mov: {

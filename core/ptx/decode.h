@@ -80,6 +80,7 @@ class Decoder {
   bool copy_fits(const Statement& s, const Instruction& i);
   bool can_be_written(const Instruction& i) const;
   bool special_forms(const Statement& statement, Instruction& out);
+  bool conversion_fits(const Statement& s, const Instruction& i);
   bool name(const Statement& s, const OperandRule& rule, Type type, const Written& w, Operand& out);
   bool number(const Statement& s, Type type, const Written& w, Operand& out);
   bool address(const Statement& s, Space space, const Written& w, Operand& out);

@@ -275,11 +275,18 @@ bool takes(const CompiledForm& form, std::size_t operands) {
   return least <= operands && operands <= most;
 }
 
+bool is_type(Field field) {
+  return name_of(field).substr(0, 4) == "type";
+}
+
 // The same with the modifiers in any order, which ptxas takes too and some libraries write
-// (atom.add.acq_rel.gpu.s32): each goes to the first group that has it and is still free.
+// (atom.add.acq_rel.gpu.s32): each goes to the first group that has it and is still free. Only
+// types keep their order, which says what each is the type of: cvt.rn.f16.s16 is not
+// cvt.rn.s16.f16.
 bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& modifiers,
                  Modifiers& out) {
   out = {};
+  const ModifierRule* last_type = nullptr;
   for (std::string_view modifier : modifiers) {
     const ModifierRule* taker = nullptr;
     std::uint8_t value = 0;
@@ -288,10 +295,12 @@ bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& 
       const bool allowed = value != 0 && std::find(rule.values.begin(), rule.values.end(), value) !=
                                              rule.values.end();
       if (!allowed || out.has(rule.field)) continue;
+      if (is_type(rule.field) && last_type && &rule < last_type) continue;
       taker = &rule;
       break;
     }
     if (!taker) return false;
+    if (is_type(taker->field)) last_type = taker;
     out.set(taker->field, value);
   }
   return std::all_of(form.modifiers.begin(), form.modifiers.end(), [&](const ModifierRule& rule) {

@@ -87,6 +87,17 @@ TEST(Opcodes, TakeModifiersInAnyOrderButNoneTwiceOrUnknown) {
   EXPECT_LT(match(add, {}, 3, m), 0);
 }
 
+// cvt.rn.s16.f16 would be a conversion to an integer, which rounds otherwise: not to f16, turned.
+TEST(Opcodes, KeepTypesInOrder) {
+  Modifiers m;
+  const Opcode& cvt = opcode(Op::cvt);
+  EXPECT_GE(match(cvt, {"rn", "f16", "s16"}, 2, m), 0);
+  EXPECT_EQ(m.type(), Type::f16);
+  EXPECT_EQ(m.type2(), Type::s16);
+  EXPECT_LT(match(cvt, {"rn", "s16", "f16"}, 2, m), 0);
+  EXPECT_GE(match(cvt, {"f16", "rn", "s16"}, 2, m), 0);
+}
+
 TEST(Registers, ThatAreNeverAliveTogetherShareAPlace) {
   std::string body = ".reg .b32 %r<1001>;\n.reg .b64 %d;\nld.param.u64 %d, [a];\nmov.u32 %r0, 1;\n";
   for (int i = 1; i <= 1000; ++i) {
