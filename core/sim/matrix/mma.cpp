@@ -198,7 +198,9 @@ void gather(const Core& x, const Reference* registers, const Fragment& f, double
 }
 
 // fma.rn of f64. Of several NaNs the sum's own stays, then a's, then b's, made quiet; one that
-// comes of numbers has its sign set: so on an H200.
+// comes of numbers has its sign set. An H200 agrees on 114,678 of 114,688 results; the ten are NaNs
+// with the other sign, where a NaN came of numbers and an operand is NaN further on: which of the
+// two it takes there is not known.
 double fused(double a, double b, double sum) {
   for (const double operand : {sum, a, b}) {
     if (operand != operand) return operand + operand;
