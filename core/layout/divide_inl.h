@@ -7,13 +7,17 @@ namespace tilescope {
 namespace detail {
 
 // ((a0,b0),(a1,b1),...) of `tiler` into ((a0,a1,...),(b0,b1,...)); modes beyond the tiler's go to
-// the second part as they are.
+// the second part as they are. A mode that `_` kept whole is a tile, and its rest is 1:0. (CuTe has
+// no answer there, or splits a mode of rank 2 as if it had been divided.)
 constexpr void unzip(const Tree<Mode>& divided, const Tiler& tiler, Tree<Mode>& tile,
                      Tree<Mode>& rest) {
   for (int i = 0; i < divided.rank(); ++i) {
     const Tree<Mode> part = divided.mode(i);
     if (i >= tiler.rank()) {
       rest.push(part);
+    } else if (tiler.mode(i).keeps_whole()) {
+      tile.push(part);
+      rest.push(Tree<Mode>(Mode{1, 0}));
     } else if (tiler.mode(i).by_mode()) {
       Tree<Mode> inner_tile, inner_rest;
       unzip(part, tiler.mode(i), inner_tile, inner_rest);
@@ -26,29 +30,24 @@ constexpr void unzip(const Tree<Mode>& divided, const Tiler& tiler, Tree<Mode>& 
   }
 }
 
-// A with 1:0 appended up to `rank` modes.
-constexpr Layout padded(const Layout& layout, int rank) {
-  if (layout.rank() >= rank) return layout;
-  Tree<Mode> out;
-  if (layout.modes.scalar())
-    out.push(layout.modes);
-  else
-    out = layout.modes;
-  while (out.rank() < rank) out.push(Tree<Mode>(Mode{1, 0}));
-  return with_modes(layout, out);
+// The two parts of a logical divide or product by mode, each gathered over the modes.
+constexpr Result<Layout> zipped(const Layout& a, const Result<Layout>& parts, const Tiler& b) {
+  if (!parts || (!b.by_mode() && !b.keeps_whole())) return parts;
+  Tree<Mode> tile, rest, out;
+  if (b.keeps_whole()) {
+    tile = parts->modes;
+    rest = Tree<Mode>(Mode{1, 0});
+  } else {
+    unzip(parts->modes, b, tile, rest);
+  }
+  out.push(tile);
+  out.push(rest);
+  return built(a, out);
 }
 
-// ((a0,b0),(a1,b1),...); as in CuTe a number on the left is paired whole.
-constexpr Result<Layout> zip(const Tree<Mode>& a, const Tree<Mode>& b) {
-  Tree<Mode> out;
-  for (int i = 0; i < a.rank(); ++i) {
-    Tree<Mode> pair;
-    pair.push(a.mode(i));
-    pair.push(a.scalar() ? b : b.mode(i));
-    out.push(pair);
-  }
-  if (const Refusal r = out.capacity()) return r;
-  return Layout(out);
+// A with 1:0 appended up to `rank` modes.
+constexpr Layout padded(const Layout& layout, int rank) {
+  return *append(layout, Layout(1, 0), rank);
 }
 
 // The modes of one part of a zipped layout, each for itself; a part of one mode stays as it is.
@@ -66,8 +65,7 @@ constexpr Result<Layout> unpacked(const Result<Layout>& zipped, bool tile_too) {
   else
     out.push(zipped->modes.mode(0));
   push_modes(zipped->modes.mode(1), out);
-  if (const Refusal r = out.capacity()) return r;
-  return with_modes(*zipped, out);
+  return built(*zipped, out);
 }
 
 }  // namespace detail
@@ -86,25 +84,15 @@ constexpr Result<Layout> logical_divide(const Layout& a, const Layout& b) {
 }
 
 constexpr Result<Layout> logical_divide(const Layout& a, const Tiler& b) {
-  if (b.keeps_whole()) {
-    const Layout pair = detail::with_modes(a, make_layout_of(a, Layout(1, 0)).modes);
-    if (const Refusal r = pair.modes.capacity()) return r;
-    return pair;
-  }
-  if (!b.by_mode()) return logical_divide(a, b.layout());
-  return detail::by_mode(
-      a, b.rank(), [&](const Layout& mode, int i) { return logical_divide(mode, b.mode(i)); });
+  if (b.keeps_whole()) return a;
+  if (!b.by_mode()) return logical_divide(a, b.part());
+  return detail::by_mode(a, b.rank(), detail::Others::kept, [&](const Layout& mode, int i) {
+    return logical_divide(mode, b.mode(i));
+  });
 }
 
 constexpr Result<Layout> zipped_divide(const Layout& a, const Tiler& b) {
-  const Result<Layout> divided = logical_divide(a, b);
-  if (!divided || !b.by_mode()) return divided;
-  Tree<Mode> tile, rest, out;
-  detail::unzip(divided->modes, b, tile, rest);
-  out.push(tile);
-  out.push(rest);
-  if (const Refusal r = out.capacity()) return r;
-  return detail::with_modes(a, out);
+  return detail::zipped(a, logical_divide(a, b), b);
 }
 
 constexpr Result<Layout> tiled_divide(const Layout& a, const Tiler& b) {
@@ -116,43 +104,79 @@ constexpr Result<Layout> flat_divide(const Layout& a, const Tiler& b) {
 }
 
 constexpr Result<Layout> logical_product(const Layout& a, const Layout& b) {
-  const Result<std::int64_t> block = size(a);
-  if (!block) return block.refusal;
   if (const Refusal r = detail::needs_concrete(b, 1)) return r;
-  const Result<std::int64_t> reach = cosize(b);
+  const Result<std::int64_t> block = size(a), reach = cosize(b);
+  if (!block) return block.refusal;
   if (!reach) return reach.refusal;
   bool fits = true;
   const std::int64_t target = checked_mul(*block, *reach, fits);
   if (!fits) return detail::refuse(Refusal::Rule::overflow);
-  const Result<Layout> room = complement(a, Tuple(target));
+  // A swizzle in front of A stays in front of all copies. Copies need room, not every offset of it.
+  const Result<Layout> room =
+      detail::complement_in(Layout(a.modes), Tuple(target), detail::Holes::left);
   if (!room) return room;
   const Result<Layout> copies = detail::compose(*room, b, false);
   if (!copies) return copies;
-  const Layout out = make_layout_of(a, *copies);
-  if (const Refusal r = out.modes.capacity()) return r;
-  return out;
+  return detail::built(a, make_layout_of(a, *copies).modes);
 }
 
-constexpr Result<Layout> tiled_product(const Layout& a, const Layout& b) {
-  return detail::unpacked(logical_product(a, b), false);
+constexpr Result<Layout> logical_product(const Layout& a, const Tiler& b) {
+  if (b.keeps_whole()) return a;
+  if (!b.by_mode()) return logical_product(a, b.part());
+  return detail::by_mode(a, b.rank(), detail::Others::kept, [&](const Layout& mode, int i) {
+    return logical_product(mode, b.mode(i));
+  });
 }
 
-constexpr Result<Layout> flat_product(const Layout& a, const Layout& b) {
-  return detail::unpacked(logical_product(a, b), true);
+constexpr Result<Layout> zipped_product(const Layout& a, const Tiler& b) {
+  return detail::zipped(a, logical_product(a, b), b);
+}
+
+constexpr Result<Layout> tiled_product(const Layout& a, const Tiler& b) {
+  return detail::unpacked(zipped_product(a, b), false);
+}
+
+constexpr Result<Layout> flat_product(const Layout& a, const Tiler& b) {
+  return detail::unpacked(zipped_product(a, b), true);
 }
 
 constexpr Result<Layout> blocked_product(const Layout& a, const Layout& b) {
   const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
   const Result<Layout> both = logical_product(detail::padded(a, rank), detail::padded(b, rank));
   if (!both) return both;
-  return detail::zip(both->modes.mode(0), both->modes.mode(1));
+  return zip(detail::with_modes(a, both->modes.mode(0)), Layout(both->modes.mode(1)));
 }
 
 constexpr Result<Layout> raked_product(const Layout& a, const Layout& b) {
   const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
   const Result<Layout> both = logical_product(detail::padded(a, rank), detail::padded(b, rank));
   if (!both) return both;
-  return detail::zip(both->modes.mode(1), both->modes.mode(0));
+  return zip(detail::with_modes(a, both->modes.mode(1)), Layout(both->modes.mode(0)));
+}
+
+constexpr Result<Layout> tile_to_shape(const Layout& block, const Tuple& target,
+                                       const Tuple& order) {
+  using Rule = Refusal::Rule;
+  const int rank = target.rank();
+  if (const Refusal r = detail::needs_concrete(block, 0, {.swizzle = true})) return r;
+  if (block.rank() > rank) return detail::refuse(Rule::rank_too_large, -1, block.rank(), rank);
+  const Layout whole = detail::padded(block, rank);
+  Tuple copies;
+  for (int i = 0; i < rank; ++i) {
+    const Result<std::int64_t> have = size(*get(whole, i)), want = product(target.mode(i));
+    if (!have) return have.refusal;
+    if (!want) return want.refusal;
+    if (*want < 1) return detail::refuse(Rule::size_not_positive, i, *want);
+    if (*want % *have != 0) return detail::refuse(Rule::tile_does_not_fill, i, *have, *want);
+    if (target.scalar())
+      copies = Tuple(*want / *have);
+    else
+      copies.push(Tuple(*want / *have));
+  }
+  const Result<Layout> arrangement =
+      order.empty() ? make_layout(copies) : make_ordered_layout(copies, order);
+  if (!arrangement) return arrangement;
+  return blocked_product(whole, *arrangement);
 }
 
 constexpr Result<ThreadValue> make_layout_tv(const Layout& threads, const Layout& values) {

@@ -1,8 +1,11 @@
 // The functions of the language: a table of name, parameters, help and what they do. The evaluator,
-// the help and the window's completion all read it.
+// the help and the window's completion all read it. The rows live with their kind:
+// functions_making.cpp, functions_algebra.cpp, functions_analysis.cpp.
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -30,15 +33,56 @@ struct Function {
   // shape, `<...>` or a number), S shape or coordinate, N number, V anything.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
+  // Tells the parts of the call; where there is none, the call is one step.
+  void (*explain)(const Arguments&, Derivation&) = nullptr;
 };
 
 const Function* find_function(std::string_view name);
 
+// Turns each argument into what its parameter asks for; the problem of the first that is not it.
+std::optional<Problem> convert(const Function& function, Arguments& arguments);
+
 // Calls `function` on the arguments, converting each to what its parameter asks for; [begin, end)
 // is the whole call, for the problem that concerns no single argument.
-Evaluated call(const Function& function, Arguments arguments, std::size_t begin, std::size_t end);
+Evaluated call(const Function& function, Arguments arguments, std::size_t begin, std::size_t end,
+               Derivation* steps = nullptr);
 
 // A o B as the language means it: swizzle o layout, number o layout, layout o layout or tiler.
 Answer compose(const Value& left, const Value& right);
+void explain_compose(const Value& left, const Value& right, const Answer& answer,
+                     Derivation& steps);
+
+// In reading order: making, asking, coordinates; the algebra; what can be said of a layout.
+std::span<const Function> functions_making();
+std::span<const Function> functions_algebra();
+std::span<const Function> functions_analysis();
+
+// --- what the rows are made of ----------------------------------------------------------------
+
+template <class T>
+Answer answer(const Result<T>& result) {
+  if (!result) return result.refusal;
+  return Value(result.value);
+}
+inline Answer answer(const Result<std::int64_t>& result) {
+  if (!result) return result.refusal;
+  return Value(Tuple(result.value));
+}
+inline Answer number(std::int64_t n) {
+  return Value(Tuple(n));
+}
+
+template <Result<Layout> (*operation)(const Layout&)>
+Answer unary(const Arguments& a) {
+  return answer(operation(a[0].layout));
+}
+template <Result<Layout> (*operation)(const Layout&, const Layout&)>
+Answer binary(const Arguments& a) {
+  return answer(operation(a[0].layout, a[1].layout));
+}
+template <Result<Layout> (*operation)(const Layout&, const Tiler&)>
+Answer tiled(const Arguments& a) {
+  return answer(operation(a[0].layout, a[1].tiler));
+}
 
 }  // namespace tilescope::language

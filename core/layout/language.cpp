@@ -43,7 +43,11 @@ class Evaluator {
  public:
   using Names = std::map<std::string, Value, std::less<>>;
 
-  Evaluator(std::string_view text, Names names) : text_(text), names_(std::move(names)) { next(); }
+  // `steps`, where there is one, is told how each operation came to its answer.
+  Evaluator(std::string_view text, Names names, Derivation* steps = nullptr)
+      : text_(text), names_(std::move(names)), steps_(steps) {
+    next();
+  }
 
   // Nothing where the text is blank.
   std::optional<Evaluated> program() {
@@ -164,7 +168,9 @@ class Evaluator {
     } while (token_.kind == Token::Kind::word && token_.text == "o");
     Value value = std::move(chain.back().value);
     for (std::size_t i = chain.size() - 1; i-- > 0 && !problem_;) {
-      value = take(language::compose(chain[i].value, value), chain[i].begin, chain.back().end);
+      const language::Answer answer = language::compose(chain[i].value, value);
+      if (steps_) language::explain_compose(chain[i].value, value, answer, *steps_);
+      value = take(answer, chain[i].begin, chain.back().end);
     }
     return value;
   }
@@ -354,7 +360,7 @@ class Evaluator {
     }
     const Tuple* tuple = std::get_if<Tuple>(&value);
     if (!tuple || tuple->empty()) return std::nullopt;
-    if (tuple->scalar()) return Tiler(Layout(tuple->leaf[0], 1));
+    if (tuple->scalar()) return Tiler::number(tuple->leaf[0]);
     return Tiler(*tuple);
   }
 
@@ -398,7 +404,8 @@ class Evaluator {
     }
     Arguments given = arguments();
     if (problem_) return {};
-    Evaluated result = language::call(function, std::move(given), name.begin, previous_end_);
+    Evaluated result =
+        language::call(function, std::move(given), name.begin, previous_end_, steps_);
     if (Value* value = std::get_if<Value>(&result)) return std::move(*value);
     problem_ = std::get<Problem>(std::move(result));
     return {};
@@ -440,6 +447,7 @@ class Evaluator {
   int depth_ = 0;
   Token token_;
   std::optional<Problem> problem_;
+  Derivation* steps_;
 };
 
 struct Printer {
@@ -450,6 +458,17 @@ struct Printer {
     std::string out;
     for (const Tuple& t : tuples) out += (out.empty() ? "" : " ") + text(t);
     return tuples.empty() ? "none" : out;
+  }
+  std::string operator()(const Verdict& verdict) const { return verdict.value ? "true" : "false"; }
+  std::string operator()(const Facts& facts) const {
+    std::string out;
+    for (const Fact& fact : facts) {
+      out += out.empty() ? "" : ", ";
+      out += std::string(fact.name) + " ";
+      const std::int64_t* number = std::get_if<std::int64_t>(&fact.value);
+      out += number ? fmt::to_string(*number) : *std::get_if<std::string>(&fact.value);
+    }
+    return out;
   }
   template <class T>
   std::string operator()(const T& other) const {
@@ -474,7 +493,9 @@ std::string_view kind_of(const Value& value) {
                                         "a slice with its offset",
                                         "a tiler with its thread/value layout",
                                         "a list of offsets",
-                                        "a list of coordinates"};
+                                        "a list of coordinates",
+                                        "a yes or no",
+                                        "a list of findings"};
   return names[value.index()];
 }
 
@@ -494,7 +515,15 @@ std::string caret(std::string_view expression, const Problem& problem) {
 }
 
 std::optional<Evaluated> Scope::evaluate(std::string_view expression) {
-  Evaluator evaluator(expression, names_);
+  return evaluated(expression, nullptr);
+}
+
+std::optional<Evaluated> Scope::explain(std::string_view expression, Derivation& steps) {
+  return evaluated(expression, &steps);
+}
+
+std::optional<Evaluated> Scope::evaluated(std::string_view expression, Derivation* steps) {
+  Evaluator evaluator(expression, names_, steps);
   std::optional<Evaluated> result = evaluator.program();
   if (result && std::holds_alternative<Value>(*result)) names_ = evaluator.names();
   return result;

@@ -27,8 +27,22 @@ namespace tilescope {
 using Numbers = std::vector<std::int64_t>;  // indices(L)
 using Tuples = std::vector<Tuple>;          // coordinates(offset, L)
 
+// Yes or no with its reason: injective(L)...
+struct Verdict {
+  bool value = false;
+  std::string because;  // a sentence
+};
+
+// Named findings in reading order: bank_conflicts(L)...
+struct Fact {
+  std::string_view name;
+  std::variant<std::int64_t, std::string> value;
+};
+using Facts = std::vector<Fact>;
+
 // A composed layout whose left side is only a swizzle is a Layout; a bare swizzle is a Swizzle.
-using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples>;
+using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples,
+                           Verdict, Facts>;
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...
@@ -48,16 +62,31 @@ std::string caret(std::string_view expression, const Problem& problem);
 
 using Evaluated = std::variant<Value, Problem>;
 
+// Why a value is what it is: what each operation did, in the order in which it was done.
+struct DerivationStep {
+  int level = 0;          // 0: a call of the expression; deeper: a part of the call behind it
+  std::string operation;  // "composition", "complement", "leaf 1"...
+  std::string operands;   // as text; may be empty
+  std::string result;     // as text; empty where the step was refused
+  std::string sentence;   // what happened and by which rule
+  std::optional<Layout> layout;  // the intermediate layout, for drawing
+};
+using Derivation = std::vector<DerivationStep>;
+
 // Names bound so far. A binding persists when its expression has a value.
 class Scope {
  public:
   // Evaluates statements separated by `;` (or one line each); the answer is the last one's value.
   // Nothing is bound when any of them has a problem. Blank text has no value: nothing is answered.
   std::optional<Evaluated> evaluate(std::string_view expression);
+  // The same, and `steps` grows by how each operation came to its answer, or why it has none.
+  std::optional<Evaluated> explain(std::string_view expression, Derivation& steps);
 
   const std::map<std::string, Value, std::less<>>& names() const { return names_; }
 
  private:
+  std::optional<Evaluated> evaluated(std::string_view expression, Derivation* steps);
+
   std::map<std::string, Value, std::less<>> names_;
 };
 

@@ -135,7 +135,7 @@ constexpr Result<std::int64_t> cosize(const Layout& layout) {
       if (!m.stride.known()) return detail::refuse(Refusal::Rule::dynamic_leaf, i);
       if (!m.stride.axis.none()) return detail::refuse(Refusal::Rule::axis_stride, i);
       const std::int64_t step = checked_mul(m.shape.value - 1, m.stride.value, fits);
-      reach = checked_add(reach, step < 0 ? -step : step, fits);
+      reach = checked_add(reach, step < 0 ? checked_mul(step, -1, fits) : step, fits);
     }
     reach = checked_add(reach, layout.offset.value, fits);
     if (!fits) return detail::refuse(Refusal::Rule::overflow);

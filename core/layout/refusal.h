@@ -30,6 +30,22 @@ struct Refusal {
     empty,                // an operation that needs at least one mode met ()
     swizzle_bits,         // a swizzle whose fields overlap or leave 64 bits: bits `a`, shift `b`
     order_not_distinct,   // make_ordered_layout: order `a` stands twice
+    empty_range,          // modes from `a` up to, but without, `b`: none
+    rank_too_large,       // a layout of rank `a` cannot be brought to rank `b` by adding modes
+    not_divisible,        // upcast: stride `a` and the factor `b` do not divide each other
+    not_adjacent,         // downcast: no stride is 1
+    factor,               // a factor of `a`: 1 or more, for a swizzle a power of two
+    tile_does_not_fill,   // tile_to_shape: an extent of `a` does not divide the target's `b`
+    swizzle_through,      // no swizzle behind this layout does what the one before it does
+    swizzle_below,        // a swizzle reads bit `a`, below the lowest bit `b` of the new element
+    swizzle_merge,        // two swizzles that are not one swizzle together
+    has_offset,           // a swizzle with an offset of `a` where only 0 can be carried over
+    too_large_to_list,    // an answer that is counted out needs `a` steps, `b` are the most
+    not_power_of_two,     // a number of `a` where a power of two is needed
+    not_linear,           // offset `a` of coordinate `b` is not the XOR of its bits' offsets
+    access_width,         // accesses of `a` bytes: 1, 2, 4, 8 or 16 are
+    lanes,                // `a` lanes: 1 to 32 take part
+    not_aligned,          // an access at byte `a`, which is no multiple of its width `b`
   };
 
   Rule rule = Rule::none;

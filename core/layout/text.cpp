@@ -36,11 +36,6 @@ std::string modes_text(const Tree<Mode>& modes) {
          tree_text(modes, [](const Mode& m) { return text(m.stride); });
 }
 
-std::string where(const Refusal& r) {
-  std::string out = r.operand == 1 ? " of the second operand" : "";
-  return r.mode < 0 ? out : fmt::format(" in mode {}{}", static_cast<int>(r.mode), out);
-}
-
 }  // namespace
 
 std::optional<std::uint8_t> axis_named(std::string_view name) {
@@ -113,88 +108,6 @@ std::string text(const Slice& slice) {
 
 std::string text(const ThreadValue& tv) {
   return "(" + text(tv.tiler) + "," + text(tv.layout) + ")";
-}
-
-std::string sentence(const Refusal& r) {
-  using Rule = Refusal::Rule;
-  const std::string at = where(r);
-  switch (r.rule) {
-    case Rule::none:
-      return "";
-    case Rule::too_many_leaves:
-      return fmt::format("The result needs more than {} leaves; split the layout.", max_leaves);
-    case Rule::too_deep:
-      return fmt::format("Nested deeper than {} levels; flatten some of them.", max_depth);
-    case Rule::overflow:
-      return "A size or an offset does not fit in 64 bits; use smaller extents or strides.";
-    case Rule::not_congruent:
-      return fmt::format(
-          "The two differ in structure ({} against {} elements); give both the same nesting.", r.a,
-          r.b);
-    case Rule::mode_out_of_range:
-      return fmt::format("There is no mode {}: the layout has rank {} (modes 0 to {}).", r.a, r.b,
-                         r.b - 1);
-    case Rule::rank_too_small:
-      return fmt::format(
-          "A tiler of rank {} needs a layout of at least that rank{}, and this one has rank {}.",
-          r.a, at, r.b);
-    case Rule::size_not_positive:
-      return fmt::format("An extent of {}{}: extents are 1 or more.", r.a, at);
-    case Rule::stride_divisibility:
-      return fmt::format(
-          "A stride of {}{} meets an extent of {}: one must divide the other, or a step would "
-          "cross "
-          "into the next mode part way. Strides that divide {} (or are multiples of it) would "
-          "work.",
-          r.a, at, r.b, r.b);
-    case Rule::shape_divisibility:
-      return fmt::format(
-          "{} steps{} do not fill whole rounds of the {} that fit before the mode ends; a multiple "
-          "of {} (or fewer than {}) would work.",
-          r.a, at, r.b, r.b, r.b + 1);
-    case Rule::carry:
-      return fmt::format(
-          "Together the modes of the right side reach {}{} of extent {}: their sum runs over its "
-          "end, so no layout gives A(B(c)) for all c.",
-          r.a, at, r.b);
-    case Rule::not_injective:
-      return fmt::format(
-          "A stride of {}{} lies inside the {} offsets that smaller strides already cover: the "
-          "layout visits an offset twice and has no complement.",
-          r.a, at, r.b);
-    case Rule::hole:
-      return fmt::format(
-          "A stride of {}{} is no multiple of the {} offsets covered before it; the hole cannot be "
-          "filled by a layout. A multiple of {} would work.",
-          r.a, at, r.b, r.b);
-    case Rule::negative_stride:
-      return fmt::format("A stride of {}{}: this operation needs strides of 0 or more.", r.a, at);
-    case Rule::dynamic_leaf:
-      return fmt::format("A `?`{}: this operation needs a known number there.", at);
-    case Rule::axis_stride:
-      return fmt::format("A stride on an axis{}: this operation needs plain strides.", at);
-    case Rule::has_swizzle:
-      return fmt::format(
-          "A swizzled layout{} stands where only a plain one can: take the swizzle off, or put the "
-          "layout on the left side of the composition.",
-          at);
-    case Rule::out_of_bounds:
-      return fmt::format("A coordinate of {}: coordinates are 0 or more.", r.a);
-    case Rule::underscore:
-      return "A `_` stands where a number is needed; `_` belongs in slice().";
-    case Rule::empty:
-      return fmt::format("An empty layout (){}: at least one mode is needed.", at);
-    case Rule::swizzle_bits:
-      return fmt::format(
-          "A swizzle of {} bits shifted by {}: each of B, M and |S| is at most 30, and the shift "
-          "is "
-          "at least the bits, or source and target overlap.",
-          r.a, r.b);
-    case Rule::order_not_distinct:
-      return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
-                         r.a, at);
-  }
-  return "";
 }
 
 }  // namespace tilescope

@@ -14,6 +14,7 @@ namespace tilescope {
 struct Tiler {
   Tree<Mode> modes;
   std::array<std::uint8_t, max_leaves> brackets{};  // of `open`, how many are the tiler's own
+  std::uint32_t numbers = 0;  // one bit a leaf: written as a number alone, as in <4,2:1>
 
   constexpr Tiler() = default;
   // A layout alone: no brackets of its own.
@@ -23,21 +24,38 @@ struct Tiler {
       : modes(shape.map<Mode>([](const Int& s) {
           return Mode{s, 1};
         })),
-        brackets(shape.open) {}
+        brackets(shape.open),
+        numbers(~std::uint32_t{0}) {}
 
   // Whether it cuts mode by mode; if not, it is a layout for the whole domain.
   constexpr bool by_mode() const { return modes.leaves > 0 && brackets[0] > 0; }
   constexpr bool keeps_whole() const {  // `_`
     return modes.scalar() && modes.leaf[0].shape.kind == Int::Kind::all;
   }
+  // A number alone: `4` is `4:1`, but see part().
+  static constexpr Tiler number(const Int& n) {
+    Tiler out(Layout(Tree<Mode>(Mode{n, 1})));
+    out.numbers = 1;
+    return out;
+  }
   constexpr int rank() const { return by_mode() ? modes.rank() : 1; }
   constexpr Layout layout() const { return Layout(modes); }
+  // The part as what divides or repeats a layout. A number n alone is make_layout(n), and so 1 is
+  // 1:0 there, while in a composition it is 1:1: CuTe tells the two apart, and it prints them.
+  constexpr Layout part() const {
+    const bool one = modes.scalar() && numbers % 2 != 0 && modes.leaf[0].shape.is(1);
+    return one ? Layout(1, 0) : layout();
+  }
 
   constexpr void push(const Tiler& element) {
     const int before = modes.leaves;
     modes.push(element.modes);
     if (modes.overflowed) return;
-    for (int k = 0; k < element.modes.leaves; ++k) brackets[before + k] = element.brackets[k];
+    for (int k = 0; k < element.modes.leaves; ++k) {
+      brackets[before + k] = element.brackets[k];
+      const std::uint32_t bit = std::uint32_t{1} << (before + k);
+      numbers = (element.numbers >> k) % 2 != 0 ? numbers | bit : numbers & ~bit;
+    }
     if (before == 0 && modes.leaves > 0) ++brackets[0];
   }
 
@@ -47,6 +65,7 @@ struct Tiler {
     int begin = 0;
     for (int k = 0; k < i; ++k) begin += modes.mode(k).leaves;
     for (int k = 0; k < out.modes.leaves; ++k) out.brackets[k] = brackets[begin + k];
+    out.numbers = begin < max_leaves ? numbers >> begin : 0;
     if (begin == 0 && out.modes.leaves > 0) --out.brackets[0];
     return out;
   }

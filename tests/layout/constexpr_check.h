@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/layout/algebra.h"
+#include "core/layout/bits.h"
 
 namespace tilescope::compile_time {
 
@@ -52,7 +53,34 @@ static_assert(!composition(layout(make_tuple_of(2, t(4, 2)), make_tuple_of(2, t(
                            layout(t(6, 2), t(1, 6))));
 static_assert(!composition(layout(t(2, 4, 4), t(8, 16, 1)), layout(t(8, 6, 4), t(24, 1, 6))));
 
+// Recasts, tiles, orders, modes, what is shared.
+static_assert(must(upcast(layout(t(8, 16), t(1, 8)), 2)) == layout(t(4, 16), t(1, 4)));
+static_assert(must(downcast(layout(t(8, 16), t(1, 8)), 4)) == layout(t(32, 16), t(1, 32)));
+static_assert(must(recast_layout(Layout(8, 1), 32, 8)) == Layout(32, 1));
+static_assert(must(tile_to_shape(layout(t(4, 8), t(8, 1)), t(32, 64), t(2, 1))) ==
+              layout(make_tuple_of(t(4, 8), t(8, 8)), make_tuple_of(t(8, 256), t(1, 32))));
+static_assert(must(make_layout_like(layout(t(2, 4, 8), t(64, 0, 2)))) ==
+              layout(t(2, 4, 8), t(8, 0, 1)));
+static_assert(must(group(layout(t(2, 3, 4), t(1, 2, 6)), 0, 2)) ==
+              layout(make_tuple_of(t(2, 3), 4), make_tuple_of(t(1, 2), 6)));
+static_assert(must(nullspace(layout(t(2, 4, 8), t(1, 0, 2)))) == Layout(4, 2));
+static_assert(must(max_common_vector(layout(t(4, 8), t(8, 1)), layout(t(4, 8), t(8, 1)))) == 32);
+static_assert(must(max_alignment(layout(t(8, 4), t(1, 16)))) == 8);
+
+// A shared-memory atom of 128 bytes of halves: its tile, its inverse, and its bits.
+constexpr Layout atom = must(composition(Swizzle{3, 3, 3}, layout(t(8, 64), t(64, 1))));
+static_assert(must(tile_to_shape(atom, t(128, 64))) ==
+              must(composition(Swizzle{3, 3, 3}, layout(make_tuple_of(t(8, 16), t(64, 1)),
+                                                        make_tuple_of(t(64, 512), t(1, 0))))));
+static_assert(must(right_inverse(atom)) ==
+              must(composition(Swizzle{3, 0, -6}, layout(t(64, 8), t(8, 1)))));
+static_assert(must(left_inverse(atom))(atom(77)) == 77);
+static_assert(must(layout_of_matrix(must(matrix_of(atom)))) == atom);
+
 // Refusals are values at compile time too.
+static_assert(upcast(Layout(8, 3), 2).refusal.rule == Refusal::Rule::not_divisible);
+static_assert(downcast(Layout(8, 2), 2).refusal.rule == Refusal::Rule::not_adjacent);
+static_assert(tile_to_shape(Layout(3, 1), t(8)).refusal.rule == Refusal::Rule::tile_does_not_fill);
 static_assert(composition(Layout(8, 1), Layout(4, -1)).refusal.rule ==
               Refusal::Rule::negative_stride);
 static_assert(complement(layout(t(4, 4), t(1, 3)), t(24)).refusal.rule ==

@@ -74,6 +74,16 @@ TEST(Language, AMarkInATilerLeavesAModeWhole) {
             "Sw<2,0,2> o 0 o ((2,4),(2,1)):((4,1),(8,0))");
 }
 
+TEST(Language, ATilersOneIsOneZeroWhereItCuts) {
+  EXPECT_EQ(value_of("zipped_divide((2,4):(1,2), <1,2>)"), "((1,2),(2,2)):((0,2),(1,4))");
+  EXPECT_EQ(value_of("zipped_divide((2,4):(1,2), <1:1,2>)"), "((1,2),(2,2)):((1,2),(1,4))");
+  EXPECT_EQ(value_of("composition((2,4):(1,2), <1,2>)"), "(1,2):(1,2)");
+}
+
+TEST(Language, AListThatIsTooLongIsRefused) {
+  EXPECT_NE(problem_of("indices(2097152:1)").sentence.find("counted out"), std::string::npos);
+}
+
 TEST(Language, BindingsLiveInTheirScope) {
   Scope scope;
   EXPECT_EQ(text(std::get<Value>(*scope.evaluate("A = (8,8):(8,1)"))), "(8,8):(8,1)");
@@ -112,7 +122,7 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"foo", "neither a function nor a name", "foo"},
       {"(3,4):(1,2,3)", "differ in structure", "(3,4):(1,2,3)"},
       {"coalesce((2,4))", "Did you mean make_layout((2,4))", "(2,4)"},
-      {"size(4:1, 5)", "called with 2 arguments", "size(4:1, 5)"},
+      {"flatten(4:1, 5)", "called with 2 arguments", "flatten(4:1, 5)"},
       {"complement((4,4):(1,3), 24)", "visits an offset twice", "(4,4):(1,3)"},
       {"0:1", "extents are 1 or more", "0:1"},
       {"99999999999999999999:1", "does not fit in 64 bits", "99999999999999999999"},
@@ -129,6 +139,20 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"(4:1, 5:1)", "make_layout(A, B) joins layouts", "4:1"},
       {"size(?:1)", "needs a known number", "size(?:1)"},
       {"zipped_divide((4,4):(4,1), <2,2,2>)", "A tiler of rank 3", "zipped_divide"},
+      {"upcast((8,4):(3,1), 2)", "one must divide the other", "(8,4):(3,1)"},
+      {"downcast(8:2, 2)", "No mode has stride 1", "downcast"},
+      {"tile_to_shape((3,4):(4,1), (8,8))", "does not fill a target of 8", "(3,4):(4,1)"},
+      {"take((2,3):(1,2), 1, 1)", "that is none", "take"},
+      {"select((2,3):(1,2), 0, 2)", "There is no mode 2", "select"},
+      {"append((2,3):(1,2), 1)", "cannot become one of rank 1", "append"},
+      {"(2,6):(6,1) o (Sw<1,0,1> o 0 o 4:1)", "keep the swizzle's bits together", "(2,6)"},
+      {"Sw<1,0,1> o Sw<1,1,1>", "together are not one swizzle", "Sw<1,0,1>"},
+      {"8:1 o Sw<1,0,1> o 4 o 8:1", "An offset of 4 stands between", "8:1"},
+      {"bank_conflicts(33:1, 4)", "a warp has 32", "33:1"},
+      {"bank_conflicts(32:1, 16, 2)", "not aligned to its 16 bytes", "bank_conflicts"},
+      {"to_matrix((4,2):(1,3))", "is not the XOR", "to_matrix"},
+      {"surjective((65536,65536):(1,65536))", "would have to be counted out", "surjective"},
+      {"injectve(4:1)", "did you mean `injective`", "injectve"},
   };
   for (const Mistake& m : mistakes) {
     const Problem problem = problem_of(m.expression);

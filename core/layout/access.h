@@ -1,0 +1,71 @@
+// How a warp's access meets shared memory and global memory.
+//
+// An access pattern is a layout from lanes to offsets in elements of `element` bytes, where each
+// lane moves `width` bytes from there on. Mode 0 is the lane (at most 32); further modes are
+// further instructions, and their numbers are added up.
+//
+// Shared memory: 32 banks of 4 bytes. An access of up to 4 bytes a lane is served at once, of 8
+// bytes in two phases of 16 lanes, of 16 bytes in four phases of 8 lanes. In each phase a bank
+// gives one 4-byte word a wavefront, to every lane that asks for that word. So a phase takes as
+// many wavefronts as the busiest bank has distinct words; one is ideal. Sources: CUDA C++
+// Programming Guide, "Shared Memory" of compute capability 5.x and later; phases of wide accesses
+// as the vendor's profiler counts them (32 lanes of 16 contiguous bytes: 4 wavefronts, no excess).
+//
+// Global memory: a request touches 32-byte sectors of 128-byte lines; the ideal is the fewest
+// sectors that hold as many distinct bytes. Source: CUDA C++ Best Practices Guide, "Coalesced
+// Access to Global Memory".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/layout/algebra.h"
+
+namespace tilescope {
+
+inline constexpr int lanes_of_warp = 32;
+inline constexpr int banks = 32;
+inline constexpr int bank_bytes = 4;
+inline constexpr int sector_bytes = 32;
+inline constexpr int line_bytes = 128;
+
+struct WarpAccess {
+  std::int64_t width = 4;    // bytes a lane moves: 1, 2, 4, 8 or 16
+  std::int64_t element = 4;  // bytes of what the layout counts
+};
+
+struct BankConflicts {
+  std::int64_t instructions = 0;
+  std::int64_t wavefronts = 0;
+  std::int64_t ideal = 0;  // one for each phase
+  std::int64_t excess() const { return wavefronts - ideal; }
+  // The worst phase: which instruction and phase, the busiest bank, its distinct words.
+  std::int64_t worst_instruction = 0;
+  int worst_phase = 0, worst_bank = 0;
+  std::int64_t worst_words = 0;
+};
+Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access);
+
+struct Coalescing {
+  std::int64_t instructions = 0;
+  std::int64_t sectors = 0, ideal = 0;
+  std::int64_t lines = 0;
+  std::int64_t bytes = 0;  // distinct bytes that were asked for
+  std::int64_t excess() const { return sectors - ideal; }
+};
+Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access);
+
+// The swizzle that leaves the fewest excess wavefronts over all patterns, tried out one by one;
+// among equals the one with the fewest bits, then the lowest. Patterns map lanes to coordinates of
+// `memory`, a plain layout; the swizzle permutes its offsets among themselves and keeps what one
+// access moves together. A pattern of more than 2^12 lanes in all is refused.
+struct FoundSwizzle {
+  Swizzle swizzle;
+  std::int64_t before = 0, after = 0;  // excess wavefronts
+  std::int64_t ideal = 0;
+  std::int64_t tried = 0;
+};
+Result<FoundSwizzle> find_swizzle(const Layout& memory, const std::vector<Layout>& patterns,
+                                  WarpAccess access);
+
+}  // namespace tilescope

@@ -1,0 +1,209 @@
+// The language's functions of the algebra, and composition by `o`.
+#include <array>
+
+#include "core/layout/explain.h"
+#include "core/layout/functions.h"
+#include "core/layout/text.h"
+
+namespace tilescope::language {
+namespace {
+
+using Rule = Refusal::Rule;
+
+// Each explanation takes the operands of its row.
+template <void (*explain)(const Layout&, Derivation&)>
+void of_one(const Arguments& a, Derivation& steps) {
+  explain(a[0].layout, steps);
+}
+template <void (*explain)(const Layout&, const Layout&, Derivation&)>
+void of_two(const Arguments& a, Derivation& steps) {
+  explain(a[0].layout, a[1].layout, steps);
+}
+template <void (*explain)(const Layout&, const Tiler&, Derivation&)>
+void of_tiler(const Arguments& a, Derivation& steps) {
+  explain(a[0].layout, a[1].tiler, steps);
+}
+
+Answer coalesce_call(const Arguments& a) {
+  return answer(a.size() == 2 ? coalesce(a[0].layout, a[1].tuple) : coalesce(a[0].layout));
+}
+Answer filter_call(const Arguments& a) {
+  return answer(a.size() == 2 ? filter(a[0].layout, a[1].tuple) : filter(a[0].layout));
+}
+Answer complement_call(const Arguments& a) {
+  return answer(a.size() == 2 ? complement(a[0].layout, a[1].tuple) : complement(a[0].layout));
+}
+void complement_steps(const Arguments& a, Derivation& steps) {
+  if (a.size() == 2) return explain_complement(a[0].layout, a[1].tuple, steps);
+  const Result<Layout> plain = filter(a[0].layout);
+  const Result<std::int64_t> reach = plain ? cosize(*plain) : Result<std::int64_t>(plain.refusal);
+  if (reach) explain_complement(a[0].layout, Tuple(*reach), steps);
+}
+Answer tile_to_shape_call(const Arguments& a) {
+  return answer(tile_to_shape(a[0].layout, a[1].tuple, a.size() == 3 ? a[2].tuple : Tuple{}));
+}
+void tile_to_shape_steps(const Arguments& a, Derivation& steps) {
+  explain_tile_to_shape(a[0].layout, a[1].tuple, a.size() == 3 ? a[2].tuple : Tuple{}, steps);
+}
+template <void (*explain)(const Layout&, std::int64_t, Derivation&)>
+void of_factor(const Arguments& a, Derivation& steps) {
+  if (a[1].number > 0) explain(a[0].layout, a[1].number, steps);
+}
+Answer composition_call(const Arguments& a) {
+  return compose(a[0].value, a[1].value);
+}
+void composition_steps(const Arguments& a, Derivation& steps) {
+  const Layout* left = std::get_if<Layout>(&a[0].value);
+  if (left) explain_composition_of(*left, a[1].value, steps);
+}
+
+const std::array table = {
+    Function{{"flatten", "(L)", "the same leaves without nesting"}, "L", unary<flatten>},
+    Function{{"coalesce", "(L[, PROFILE])", "the same function with the fewest leaves; by mode"},
+             "Ls",
+             coalesce_call,
+             of_one<explain_coalesce>},
+    Function{{"filter", "(L[, PROFILE])", "without modes that do not move, coalesced; by mode"},
+             "Ls",
+             filter_call},
+    Function{
+        {"filter_zeros", "(L)", "modes of stride 0 become one element"}, "L", unary<filter_zeros>},
+    Function{{"composition", "(A, B)", "R(c) = A(B(c)); by mode for a tiler"},
+             "VV",
+             composition_call,
+             composition_steps},
+    Function{{"complement", "(L[, SIZE])", "what L leaves out of [0, SIZE)"},
+             "Ls",
+             complement_call,
+             complement_steps},
+    Function{{"right_inverse", "(L)", "L(R(i)) = i"},
+             "L",
+             unary<right_inverse>,
+             of_one<explain_right_inverse>},
+    Function{{"left_inverse", "(L)", "R(L(i)) = i"},
+             "L",
+             unary<left_inverse>,
+             of_one<explain_left_inverse>},
+    Function{{"max_common_layout", "(A, B)", "the longest R with A(R(i)) = B(R(i)) = i"},
+             "LL",
+             binary<max_common_layout>},
+    Function{
+        {"max_common_vector", "(A, B)", "how many elements can go from A to B at once"},
+        "LL",
+        [](const Arguments& a) { return answer(max_common_vector(a[0].layout, a[1].layout)); }},
+    Function{
+        {"nullspace", "(L)", "the coordinates that have L's first offset"}, "L", unary<nullspace>},
+    Function{{"logical_divide", "(L, TILER)", "(tile, rest), mode by mode for a tiler"},
+             "LT",
+             tiled<logical_divide>,
+             of_tiler<explain_divide>},
+    Function{{"zipped_divide", "(L, TILER)", "((tiles), (rests))"},
+             "LT",
+             tiled<zipped_divide>,
+             of_tiler<explain_divide>},
+    Function{{"tiled_divide", "(L, TILER)", "((tiles), rest, rest...)"},
+             "LT",
+             tiled<tiled_divide>,
+             of_tiler<explain_divide>},
+    Function{{"flat_divide", "(L, TILER)", "(tile, tile..., rest, rest...)"},
+             "LT",
+             tiled<flat_divide>,
+             of_tiler<explain_divide>},
+    Function{{"logical_product", "(A, TILER)", "(A, copies of A arranged as TILER); by mode"},
+             "LT",
+             tiled<logical_product>,
+             of_tiler<explain_product>},
+    Function{{"zipped_product", "(A, TILER)", "((A...), (copies...))"},
+             "LT",
+             tiled<zipped_product>,
+             of_tiler<explain_product>},
+    Function{{"tiled_product", "(A, TILER)", "(A, copies, copies...)"},
+             "LT",
+             tiled<tiled_product>,
+             of_tiler<explain_product>},
+    Function{{"flat_product", "(A, TILER)", "(a, a..., copies, copies...)"},
+             "LT",
+             tiled<flat_product>,
+             of_tiler<explain_product>},
+    Function{{"blocked_product", "(A, B)", "blocks of A, mode by mode"},
+             "LL",
+             binary<blocked_product>,
+             of_two<explain_ranked_product>},
+    Function{{"raked_product", "(A, B)", "A's elements interleaved, mode by mode"},
+             "LL",
+             binary<raked_product>,
+             of_two<explain_ranked_product>},
+    Function{{"tile_to_shape", "(L, SHAPE[, ORDER])", "copies of L until it has the shape SHAPE"},
+             "LSs",
+             tile_to_shape_call,
+             tile_to_shape_steps},
+    Function{{"upcast", "(L, N)", "the same memory in elements N times as wide"},
+             "LN",
+             [](const Arguments& a) { return answer(upcast(a[0].layout, a[1].number)); },
+             of_factor<explain_upcast>},
+    Function{{"downcast", "(L, N)", "the same memory in elements 1/N as wide"},
+             "LN",
+             [](const Arguments& a) { return answer(downcast(a[0].layout, a[1].number)); },
+             of_factor<explain_downcast>},
+    Function{{"recast_layout", "(L, OLD_BITS, NEW_BITS)", "from elements of one width to another"},
+             "LNN",
+             [](const Arguments& a) {
+               return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
+             }},
+    Function{{"max_alignment", "(L)", "the widest element into which L can be upcast whole"},
+             "L",
+             [](const Arguments& a) { return answer(max_alignment(a[0].layout)); }},
+};
+
+}  // namespace
+
+std::span<const Function> functions_algebra() {
+  return table;
+}
+
+// A swizzle behind a layout is the swizzle of the layout's own coordinates.
+static Answer compose_with_bare(const Layout& a, Swizzle b) {
+  const Result<std::int64_t> n = size(a);
+  if (!n) return n.refusal;
+  const Result<Layout> through = composition(a, *composition(b, Layout(*n, 1)));
+  if (!through) return through.refusal;
+  Layout out = a;
+  out.swizzle = through->swizzle;
+  return Value(out);
+}
+
+Answer compose(const Value& left, const Value& right) {
+  const Layout* b = std::get_if<Layout>(&right);
+  const Swizzle* bare = std::get_if<Swizzle>(&right);
+  const Tuple* offset = std::get_if<Tuple>(&left);
+  if (const Swizzle* swizzle = std::get_if<Swizzle>(&left)) {
+    if (bare) return answer(composition(*swizzle, *bare));
+    if (!b) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+    return answer(composition(*swizzle, *b));
+  }
+  if (offset && offset->scalar() && offset->leaf[0].known() && b) {
+    if (!b->plain()) return Refusal{Rule::has_swizzle, -1, 1, 0, 0};
+    Layout out = *b;
+    out.offset = offset->leaf[0];
+    return Value(out);
+  }
+  const Layout* a = std::get_if<Layout>(&left);
+  if (!a) return Refusal{Rule::not_congruent, -1, 0, 1, 1};
+  if (b) return answer(composition(*a, *b));
+  if (bare) return compose_with_bare(*a, *bare);
+  if (const Tiler* tiler = std::get_if<Tiler>(&right)) return answer(composition(*a, *tiler));
+  const Tuple* shape = std::get_if<Tuple>(&right);
+  if (!shape || shape->empty()) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  if (shape->scalar()) return answer(composition(*a, Layout(shape->leaf[0], 1)));
+  return answer(composition(*a, Tiler(*shape)));
+}
+
+void explain_compose(const Value& left, const Value& right, const Answer& answer,
+                     Derivation& steps) {
+  DerivationStep step = step_of("o", text(left) + " o " + text(right), answer);
+  if (step.sentence.empty()) step.sentence = "The right side first: R(c) = A(B(c)).";
+  steps.push_back(std::move(step));
+  if (const Layout* a = std::get_if<Layout>(&left)) explain_composition_of(*a, right, steps);
+}
+
+}  // namespace tilescope::language

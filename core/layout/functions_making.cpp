@@ -1,0 +1,221 @@
+// The language's functions that make layouts, ask about them, and go from coordinates to offsets.
+#include <array>
+
+#include "core/layout/explain.h"
+#include "core/layout/functions.h"
+
+namespace tilescope::language {
+namespace {
+
+using Rule = Refusal::Rule;
+
+constexpr std::int64_t listable = std::int64_t{1} << 20;  // elements that a listing may have
+
+// How many elements a listing of L has, if that can be listed.
+Result<std::int64_t> listing_size(const Layout& layout) {
+  if (!layout.concrete()) return Refusal{Rule::dynamic_leaf, -1, 0, 0, 0};
+  if (layout.modes.empty()) return Refusal{Rule::empty, -1, 0, 0, 0};
+  const Result<std::int64_t> n = size(layout);
+  if (n && *n > listable) return Refusal{Rule::too_large_to_list, -1, 0, *n, listable};
+  return n;
+}
+
+Answer indices(const Arguments& a) {
+  const Result<std::int64_t> n = listing_size(a[0].layout);
+  if (!n) return n.refusal;
+  Numbers out;
+  out.reserve(static_cast<std::size_t>(*n));
+  for (std::int64_t i = 0; i < *n; ++i) out.push_back(a[0].layout(i));
+  return Value(std::move(out));
+}
+
+Answer coordinates(const Arguments& a) {
+  const Layout& layout = a[1].layout;
+  const Result<std::int64_t> n = listing_size(layout);
+  if (!n) return n.refusal;
+  Tuples out;
+  for (std::int64_t i = 0; i < *n; ++i) {
+    if (layout(i) == a[0].number) out.push_back(*idx2crd(i, layout.shape()));
+  }
+  return Value(std::move(out));
+}
+
+Answer make_layout_call(const Arguments& a) {
+  const Tuple* shape = std::get_if<Tuple>(&a[0].value);
+  const Tuple* stride = a.size() == 2 ? std::get_if<Tuple>(&a[1].value) : nullptr;
+  if (shape && stride) return answer(make_layout(*shape, *stride));
+  if (shape && a.size() == 1) return answer(make_layout(*shape));
+  Tree<Mode> modes;  // several layouts, each a mode
+  for (const Argument& each : a) {
+    const Layout* layout = std::get_if<Layout>(&each.value);
+    if (!layout) return Refusal{Rule::not_congruent, -1, 0, 1, 2};
+    if (!layout->plain()) return Refusal{Rule::has_swizzle, -1, 0, 0, 0};
+    if (a.size() == 1) return Value(*layout);
+    modes.push(layout->modes);
+  }
+  return answer(detail::built({}, modes));
+}
+
+Answer slice_call(const Arguments& a) {
+  const Result<Slice> part = slice(a[0].tuple, a[1].layout);
+  if (!part) return part.refusal;
+  if (part->layout.modes.empty()) return Refusal{Rule::empty, -1, 0, 0, 0};
+  return Value(part->layout);
+}
+
+// f<I,J...>(L): the mode that the numbers behind L lead to, one level each. A shape stands for its
+// compact layout, so that size((2,3)) and rank((2,(3,4))) are answered too.
+Result<Layout> mode_asked_for(const Arguments& a) {
+  const Tuple* shape = std::get_if<Tuple>(&a[0].value);
+  Result<Layout> out = shape ? make_layout(*shape) : Result<Layout>(a[0].layout);
+  if (const Layout* layout = std::get_if<Layout>(&a[0].value)) out = *layout;
+  if (const Slice* part = std::get_if<Slice>(&a[0].value)) out = part->layout;
+  for (std::size_t i = 1; i < a.size() && out; ++i) out = get(*out, a[i].number);
+  return out;
+}
+
+template <class Ask>
+Answer ask(const Arguments& a, Ask about) {
+  const Value& first = a[0].value;
+  if (!std::holds_alternative<Tuple>(first) && !std::holds_alternative<Layout>(first) &&
+      !std::holds_alternative<Slice>(first)) {
+    return Refusal{Rule::not_congruent, -1, 0, 1, 1};
+  }
+  const Result<Layout> mode = mode_asked_for(a);
+  if (!mode) return mode.refusal;
+  return about(*mode);
+}
+
+Answer size_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) { return answer(size(mode)); });
+}
+Answer cosize_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) { return answer(cosize(mode)); });
+}
+Answer rank_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) { return number(mode.rank()); });
+}
+Answer depth_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) { return number(mode.depth()); });
+}
+Answer shape_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) { return Answer(Value(mode.shape())); });
+}
+Answer stride_call(const Arguments& a) {
+  return ask(a, [](const Layout& mode) {
+    return mode.plain() ? Answer(Value(mode.stride()))
+                        : Answer(Refusal{Rule::has_swizzle, -1, 0, 0, 0});
+  });
+}
+Answer get_call(const Arguments& a) {
+  return answer(mode_asked_for(a));
+}
+
+Tuple numbers_behind(const Arguments& a) {
+  Tuple out;
+  for (std::size_t i = 1; i < a.size(); ++i) out.push(Tuple(a[i].number));
+  return out;
+}
+
+// append(L), append(L, N), append(L, X), append(L, X, N): a number alone is the rank to reach.
+template <Result<Layout> (*once)(const Layout&, const Layout&),
+          Result<Layout> (*up_to)(const Layout&, const Layout&, std::int64_t)>
+Answer add_modes(const Arguments& a) {
+  Layout x(1, 0);
+  const Tuple* rank = nullptr;
+  for (std::size_t i = 1; i < a.size(); ++i) {
+    const Layout* layout = std::get_if<Layout>(&a[i].value);
+    const Tuple* tuple = std::get_if<Tuple>(&a[i].value);
+    if (layout && i == 1)
+      x = *layout;
+    else if (tuple && tuple->scalar() && tuple->leaf[0].known() && i + 1 == a.size())
+      rank = tuple;
+    else
+      return Refusal{Rule::not_congruent, -1, static_cast<std::int8_t>(i), 1, 1};
+  }
+  return answer(rank ? up_to(a[0].layout, x, rank->leaf[0].value) : once(a[0].layout, x));
+}
+
+Answer idx2crd_call(const Arguments& a) {
+  const Layout* layout = std::get_if<Layout>(&a[1].value);
+  const Tuple* shape = std::get_if<Tuple>(&a[1].value);
+  if (!layout && !shape) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  return answer(idx2crd(a[0].number, layout ? layout->shape() : *shape));
+}
+
+const std::array table = {
+    Function{{"make_layout", "(SHAPE[, STRIDE])",
+              "compact column-major strides, or those given; several layouts become modes"},
+             "Vvvvvvvv",
+             make_layout_call},
+    Function{
+        {"make_ordered_layout", "(SHAPE, ORDER)", "compact strides, the smallest order fastest"},
+        "SS",
+        [](const Arguments& a) { return answer(make_ordered_layout(a[0].tuple, a[1].tuple)); }},
+    Function{{"make_layout_like", "(L)", "L's shape with compact strides in the order of L's"},
+             "L",
+             unary<make_layout_like>},
+    Function{{"make_layout_tv", "(THREADS, VALUES)",
+              "tiler and thread/value layout of threads raked over values"},
+             "LL",
+             [](const Arguments& a) { return answer(make_layout_tv(a[0].layout, a[1].layout)); },
+             [](const Arguments& a, Derivation& steps) {
+               explain_thread_value(a[0].layout, a[1].layout, steps);
+             }},
+    Function{{"size", "(L[, I...])", "number of coordinates, of mode I"}, "Vnnn", size_call},
+    Function{{"cosize", "(L[, I...])", "one more than the largest offset"}, "Vnnn", cosize_call},
+    Function{{"rank", "(L[, I...])", "number of top-level modes"}, "Vnnn", rank_call},
+    Function{
+        {"depth", "(L[, I...])", "levels of nesting; 0 for a single number"}, "Vnnn", depth_call},
+    Function{{"shape", "(L[, I...])", "the shape alone"}, "Vnnn", shape_call},
+    Function{{"stride", "(L[, I...])", "the strides alone"}, "Vnnn", stride_call},
+    Function{{"get", "(L, I[, J...])", "mode I as a layout, of that mode J"}, "LNnnn", get_call},
+    Function{
+        {"take", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END"},
+        "LNN",
+        [](const Arguments& a) { return answer(take(a[0].layout, a[1].number, a[2].number)); }},
+    Function{{"select", "(L, I[, J...])", "the modes of these numbers, in this order"},
+             "LNnnnnnn",
+             [](const Arguments& a) { return answer(select(a[0].layout, numbers_behind(a))); }},
+    Function{
+        {"group", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END as one mode"},
+        "LNN",
+        [](const Arguments& a) { return answer(group(a[0].layout, a[1].number, a[2].number)); }},
+    Function{{"append", "(L[, X][, RANK])", "X (or 1:0) behind the modes, once or up to RANK"},
+             "Lvv",
+             add_modes<append, append>},
+    Function{{"prepend", "(L[, X][, RANK])", "X (or 1:0) before the modes, once or up to RANK"},
+             "Lvv",
+             add_modes<prepend, prepend>},
+    Function{
+        {"replace", "(L, I, X)", "X in the place of mode I"},
+        "LNL",
+        [](const Arguments& a) { return answer(replace(a[0].layout, a[1].number, a[2].layout)); }},
+    Function{{"zip", "(A, B)", "((a0,b0),(a1,b1),...)"}, "LL", binary<zip>},
+    Function{{"unflatten", "(L, PROFILE)", "flat modes in the nesting of PROFILE"},
+             "LS",
+             [](const Arguments& a) { return answer(unflatten(a[0].layout, a[1].tuple)); }},
+    Function{{"crd2idx", "(COORDINATE, L)", "the offset of a coordinate"},
+             "SL",
+             [](const Arguments& a) { return answer(crd2idx(a[0].tuple, a[1].layout)); }},
+    Function{{"idx2crd", "(INDEX, SHAPE)", "the coordinate of the INDEX-th element"},
+             "NV",
+             idx2crd_call},
+    Function{{"coordinates", "(OFFSET, L)", "every coordinate that maps to an offset"},
+             "NL",
+             coordinates},
+    Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "L", indices},
+    Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"}, "SL", slice_call},
+    Function{
+        {"slice_and_offset", "(COORDINATE, L)", "the modes at `_`, and the offset of the rest"},
+        "SL",
+        [](const Arguments& a) { return answer(slice(a[0].tuple, a[1].layout)); }},
+};
+
+}  // namespace
+
+std::span<const Function> functions_making() {
+  return table;
+}
+
+}  // namespace tilescope::language

@@ -1,0 +1,237 @@
+// Inverses, what two layouts share, and swizzles that pass through layouts; include algebra.h.
+#pragma once
+
+#include "core/layout/algebra.h"
+
+namespace tilescope {
+namespace detail {
+
+// The most coordinates that are counted out where a law is verified by trying it.
+inline constexpr std::int64_t verifiable = std::int64_t{1} << 22;
+
+template <class Trace = Silent>
+constexpr Result<Layout> right_inverse_of(const Layout& layout, Trace trace = {}) {
+  if (const Refusal r = needs_concrete(layout, 0)) return r;
+  // Walk the leaves by stride; those that continue [0, reach) without a gap are inverted: where a
+  // leaf stands among A's coordinates becomes its stride.
+  Tree<Mode> leaves = coalesce(layout)->modes;
+  std::int64_t before = 1;
+  std::array<std::int64_t, max_leaves> domain{};
+  for (int i = 0; i < leaves.leaves; ++i) {
+    domain[i] = before;
+    before *= leaves.leaf[i].shape.value;
+  }
+  Leaves out;
+  std::int64_t reach = 1;
+  for (bool found = true; found;) {
+    found = false;
+    for (int i = 0; i < leaves.leaves && !found; ++i) {
+      const Mode& m = leaves.leaf[i];
+      if (m.shape.is(1) || !m.stride.is(reach)) continue;
+      trace.finds(m, reach, {m.shape, domain[i]});
+      push_coalesced(out, {m.shape, domain[i]});
+      reach *= m.shape.value;
+      found = true;
+    }
+  }
+  trace.ends(reach);
+  return Layout(out.done());
+}
+
+template <class Trace = Silent>
+constexpr Result<Layout> left_inverse_of(const Layout& layout, Trace trace = {}) {
+  using Rule = Refusal::Rule;
+  if (const Refusal r = needs_concrete(layout, 0)) return r;
+  // An offset is read as digits in the radix of the sorted strides; each digit's place among L's
+  // coordinates is its stride. Digits that no leaf of L moves have stride 0, and leaves of L that
+  // do not move (a broadcast) have no digit.
+  const Tree<Mode> leaves = coalesce(layout)->modes;
+  Tree<Mode> by_stride = leaves;
+  sort_by_stride(by_stride);
+  int first = 0;
+  while (first < by_stride.leaves && by_stride.leaf[first].stride.is(0)) ++first;
+  if (first == by_stride.leaves) return Layout(by_stride.leaf[first - 1].shape, 0);
+  Leaves out;
+  if (!by_stride.leaf[first].stride.is(1)) out.push({by_stride.leaf[first].stride, 0});
+  std::int64_t reach = 1;
+  bool fits = true;
+  for (int i = first; i < leaves.leaves; ++i) {
+    const Mode& m = by_stride.leaf[i];
+    const std::int64_t stride = m.stride.value;
+    if (stride < reach) return refuse(Rule::not_injective, i, stride, reach);
+    std::int64_t domain = 1;
+    for (int k = 0; !(leaves.leaf[k] == m); ++k) domain *= leaves.leaf[k].shape.value;
+    const bool last = i + 1 == leaves.leaves;
+    const std::int64_t end = checked_mul(stride, m.shape.value, fits);
+    if (!fits) return refuse(Rule::overflow);
+    const std::int64_t next = last ? end : by_stride.leaf[i + 1].stride.value;
+    if (next % stride != 0) return refuse(Rule::hole, i + 1, next, stride);
+    trace.finds(m, reach, {next / stride, domain});
+    push_coalesced(out, {next / stride, domain});
+    reach = end;
+  }
+  if (out.list.overflowed) return refuse(Rule::too_many_leaves, -1, max_leaves);
+  return Layout(out.done());
+}
+
+// The swizzle that has these source and target bits, as CuTe's make_swizzle<Y,Z>; the identity
+// where both are empty, a refusal where no Swizzle has them.
+constexpr Result<Swizzle> swizzle_of_masks(std::int64_t source, std::int64_t target) {
+  const Refusal no = refuse(Refusal::Rule::swizzle_through, -1, source, target);
+  if (source == 0 && target == 0) return Swizzle{};
+  if (source <= 0 || target <= 0) return no;
+  const auto lowest = [](std::int64_t x) {
+    int n = 0;
+    while ((x >> n) % 2 == 0) ++n;
+    return n;
+  };
+  const int y = lowest(source), z = lowest(target);
+  const std::int64_t field = source >> y;
+  if (field != target >> z || (field & (field + 1)) != 0) return no;
+  int bits = 0;
+  while ((field >> bits) != 0) ++bits;
+  const Result<Swizzle> made = make_swizzle(bits, y < z ? y : z, y - z);
+  return made ? made : Result<Swizzle>(no);
+}
+
+// L(index) with arithmetic that says when it does not fit: an index may lie far outside of L.
+constexpr Result<std::int64_t> offset_at(const Layout& layout, std::int64_t index) {
+  if (index < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index);
+  bool fits = true;
+  std::int64_t sum = layout.offset.value;
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    const Mode& m = layout.modes.leaf[i];
+    const bool last = i + 1 == layout.modes.leaves;
+    const std::int64_t here = last ? index : index % m.shape.value;
+    if (!last) index /= m.shape.value;
+    sum = checked_add(sum, checked_mul(here, m.stride.value, fits), fits);
+  }
+  if (!fits) return refuse(Refusal::Rule::overflow);
+  return layout.swizzle(sum);
+}
+
+// For A o Sw with A plain: the swizzle Sw' for which Sw' o A may be the same. Whether it is, the
+// caller verifies: A carries a swizzle only where it moves the swizzled bits as bits.
+constexpr Result<Swizzle> carried_through(const Layout& a, Swizzle swizzle) {
+  if (swizzle.identity()) return Swizzle{};
+  const std::int64_t field = (std::int64_t{1} << swizzle.bits) - 1;
+  const int up = swizzle.shift > 0 ? swizzle.shift : 0,
+            down = swizzle.shift < 0 ? -swizzle.shift : 0;
+  if (swizzle.base + up + down + swizzle.bits > 62) return refuse(Refusal::Rule::swizzle_through);
+  const Result<std::int64_t> source = offset_at(a, field << (swizzle.base + up));
+  const Result<std::int64_t> target = offset_at(a, field << (swizzle.base + down));
+  if (!source || !target) return refuse(Refusal::Rule::swizzle_through);
+  return swizzle_of_masks(*source, *target);
+}
+
+// A o (Sw o B) as Sw' o (A o B): CuTe's rule, and here verified for every coordinate of B.
+constexpr Result<Layout> compose_with_swizzled(const Layout& a, const Layout& b) {
+  using Rule = Refusal::Rule;
+  if (!a.plain()) return refuse(Rule::has_swizzle);
+  if (const Refusal r = needs_concrete(a, 0)) return r;
+  if (const Refusal r = needs_concrete(b, 1, {.swizzle = true})) return r;
+  if (b.offset.value != 0) return refuse(Rule::has_offset, -1, b.offset.value);
+  const Result<std::int64_t> n = size(b);
+  if (!n) return n.refusal;
+  if (*n > verifiable) return refuse(Rule::too_large_to_list, -1, *n, verifiable);
+  Result<Layout> out = compose(a, Layout(b.modes), true);
+  if (!out) return out;
+  const Result<Swizzle> carried = carried_through(a, b.swizzle);
+  for (const Swizzle candidate : {carried.value, Swizzle{}}) {
+    if (!carried && !candidate.identity()) continue;
+    out.value.swizzle = candidate;
+    bool same = true;
+    for (std::int64_t i = 0; i < *n && same; ++i) {
+      const Result<std::int64_t> expected = offset_at(a, b(i));
+      same = expected && out.value(i) == *expected;
+    }
+    if (same) return out;
+  }
+  return refuse(Rule::swizzle_through);
+}
+
+// The inverse of Sw o L is L's inverse o Sw; as one layout it is Sw' o the inverse, where that
+// holds.
+constexpr Result<Layout> swizzled_inverse(const Layout& layout, const Result<Layout>& plain_inverse,
+                                          bool from_the_left) {
+  using Rule = Refusal::Rule;
+  if (!plain_inverse) return plain_inverse;
+  if (!layout.offset.is(0)) return refuse(Rule::has_offset, -1, layout.offset.value);
+  Result<Layout> out = plain_inverse;
+  const Result<Swizzle> carried = carried_through(*plain_inverse, layout.swizzle);
+  const Result<std::int64_t> n = size(from_the_left ? layout : *plain_inverse);
+  if (!n) return n.refusal;
+  if (*n > verifiable) return refuse(Rule::too_large_to_list, -1, *n, verifiable);
+  for (const Swizzle candidate : {carried.value, Swizzle{}}) {
+    if (!carried && !candidate.identity()) continue;
+    out.value.swizzle = candidate;
+    bool inverts = true;
+    for (std::int64_t i = 0; i < *n && inverts; ++i) {
+      const std::int64_t there = from_the_left ? layout(i) : out.value(i);
+      const Result<std::int64_t> back = offset_at(from_the_left ? *out : layout, there);
+      inverts =
+          back && (from_the_left ? *back >= 0 && *back < *n && layout(*back) == there : *back == i);
+    }
+    if (inverts) return out;
+  }
+  return refuse(Rule::swizzle_through);
+}
+
+}  // namespace detail
+
+constexpr Result<Swizzle> composition(Swizzle a, Swizzle b) {
+  // Both are linear over bits (XOR), so they agree everywhere if they agree on each bit.
+  const auto mask = [](Swizzle s, bool source) {
+    const std::int64_t field = (std::int64_t{1} << s.bits) - 1;
+    const int up = s.shift > 0 ? s.shift : 0, down = s.shift < 0 ? -s.shift : 0;
+    return field << (s.base + (source ? up : down));
+  };
+  const Refusal no = detail::refuse(Refusal::Rule::swizzle_merge);
+  const Result<Swizzle> merged =
+      detail::swizzle_of_masks(mask(a, true) ^ mask(b, true), mask(a, false) ^ mask(b, false));
+  if (!merged) return no;
+  for (int bit = 0; bit < 62; ++bit) {
+    const std::int64_t x = std::int64_t{1} << bit;
+    if ((*merged)(x) != a(b(x))) return no;
+  }
+  return merged;
+}
+
+constexpr Result<Layout> composition(Swizzle a, const Layout& b) {
+  const Result<Swizzle> merged = composition(a, b.swizzle);
+  if (!merged) return merged.refusal;
+  Layout out = b;
+  out.swizzle = *merged;
+  return out;
+}
+
+constexpr Result<Layout> right_inverse(const Layout& layout) {
+  if (layout.plain()) return detail::right_inverse_of(layout);
+  const Result<Layout> plain = detail::right_inverse_of(Layout(layout.modes));
+  return detail::swizzled_inverse(layout, plain, false);
+}
+
+constexpr Result<Layout> left_inverse(const Layout& layout) {
+  if (layout.plain()) return detail::left_inverse_of(layout);
+  const Result<Layout> plain = detail::left_inverse_of(Layout(layout.modes));
+  return detail::swizzled_inverse(layout, plain, true);
+}
+
+constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b) {
+  const Result<Layout> to_b = right_inverse(b);
+  if (!to_b) return to_b;
+  const Result<Layout> through = composition(a, *to_b);
+  if (!through) return through;
+  const Layout common = *coalesce(*through);
+  const Mode& first = common.modes.leaf[0];
+  if (!common.plain() || !first.stride.is(1)) return Layout(1, 0);
+  return composition(*to_b, Layout(first.shape, first.stride));
+}
+
+constexpr Result<std::int64_t> max_common_vector(const Layout& a, const Layout& b) {
+  const Result<Layout> common = max_common_layout(a, b);
+  if (!common) return common.refusal;
+  return size(*common);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,172 @@
+// The sentence of a refusal: the rule, the mode, the numbers, and what would be legal.
+#include <fmt/format.h>
+
+#include "core/layout/text.h"
+
+namespace tilescope {
+namespace {
+
+constexpr int lanes_of_a_warp = 32;
+
+std::string where(const Refusal& r) {
+  std::string out = r.operand == 1 ? " of the second operand" : "";
+  return r.mode < 0 ? out : fmt::format(" in mode {}{}", static_cast<int>(r.mode), out);
+}
+
+}  // namespace
+
+std::string sentence(const Refusal& r) {
+  using Rule = Refusal::Rule;
+  const std::string at = where(r);
+  switch (r.rule) {
+    case Rule::none:
+      return "";
+    case Rule::too_many_leaves:
+      return fmt::format("The result needs more than {} leaves; split the layout.", max_leaves);
+    case Rule::too_deep:
+      return fmt::format("Nested deeper than {} levels; flatten some of them.", max_depth);
+    case Rule::overflow:
+      return "A size or an offset does not fit in 64 bits; use smaller extents or strides.";
+    case Rule::not_congruent:
+      return fmt::format(
+          "The two differ in structure ({} against {} elements); give both the same nesting.", r.a,
+          r.b);
+    case Rule::mode_out_of_range:
+      return fmt::format("There is no mode {}: the layout has rank {} (modes 0 to {}).", r.a, r.b,
+                         r.b - 1);
+    case Rule::rank_too_small:
+      return fmt::format(
+          "A tiler of rank {} needs a layout of at least that rank{}, and this one has rank {}.",
+          r.a, at, r.b);
+    case Rule::size_not_positive:
+      return fmt::format("An extent of {}{}: extents are 1 or more.", r.a, at);
+    case Rule::stride_divisibility:
+      return fmt::format(
+          "A stride of {}{} meets an extent of {}: one must divide the other, or a step would "
+          "cross "
+          "into the next mode part way. Strides that divide {} (or are multiples of it) would "
+          "work.",
+          r.a, at, r.b, r.b);
+    case Rule::shape_divisibility:
+      return fmt::format(
+          "{} steps{} do not fill whole rounds of the {} that fit before the mode ends; a multiple "
+          "of {} (or fewer than {}) would work.",
+          r.a, at, r.b, r.b, r.b + 1);
+    case Rule::carry:
+      return fmt::format(
+          "Together the modes of the right side reach {}{} of extent {}: their sum runs over its "
+          "end, so no layout gives A(B(c)) for all c. Parts that together stay below {} would "
+          "work, "
+          "or an extent of more than {}.",
+          r.a, at, r.b, r.b, r.a);
+    case Rule::not_injective:
+      return fmt::format(
+          "A stride of {}{} lies inside the {} offsets that smaller strides already cover: the "
+          "layout visits an offset twice and has no complement.",
+          r.a, at, r.b);
+    case Rule::hole:
+      return fmt::format(
+          "A stride of {}{} is no multiple of the {} offsets covered before it; the hole cannot be "
+          "filled by a layout. A multiple of {} would work.",
+          r.a, at, r.b, r.b);
+    case Rule::negative_stride:
+      return fmt::format("A stride of {}{}: this operation needs strides of 0 or more.", r.a, at);
+    case Rule::dynamic_leaf:
+      return fmt::format("A `?`{}: this operation needs a known number there.", at);
+    case Rule::axis_stride:
+      return fmt::format("A stride on an axis{}: this operation needs plain strides.", at);
+    case Rule::has_swizzle:
+      return fmt::format(
+          "A swizzled layout{} stands where only a plain one can: take the swizzle off, or put the "
+          "layout on the left side of the composition.",
+          at);
+    case Rule::out_of_bounds:
+      return fmt::format("A coordinate of {}: coordinates are 0 or more.", r.a);
+    case Rule::underscore:
+      return "A `_` stands where a number is needed; `_` belongs in slice().";
+    case Rule::empty:
+      return fmt::format("An empty layout (){}: at least one mode is needed.", at);
+    case Rule::swizzle_bits:
+      return fmt::format(
+          "A swizzle of {} bits shifted by {}: each of B, M and |S| is at most 30, and the shift "
+          "is "
+          "at least the bits, or source and target overlap.",
+          r.a, r.b);
+    case Rule::empty_range:
+      return fmt::format("Modes {} up to, but without, {}: that is none; the end comes behind.",
+                         r.a, r.b);
+    case Rule::rank_too_large:
+      return fmt::format(
+          "A layout of rank {} cannot become one of rank {}: ask for rank {} or more, or take() "
+          "some "
+          "modes first.",
+          r.a, r.b, r.a);
+    case Rule::not_divisible:
+      return fmt::format(
+          "A stride of {}{} and a factor of {}: one must divide the other, or an element of the "
+          "new "
+          "width would hold parts of two.",
+          r.a, at, r.b);
+    case Rule::not_adjacent:
+      return "No mode has stride 1, so no element can be split into adjacent parts; a layout with "
+             "a "
+             "stride of 1 would work.";
+    case Rule::factor:
+      return fmt::format("A factor of {}: 1 or more, and for a swizzled layout a power of two.",
+                         r.a);
+    case Rule::tile_does_not_fill:
+      return fmt::format(
+          "A block of extent {}{} does not fill a target of {} with whole copies; a target that is "
+          "a multiple of {} would work.",
+          r.a, at, r.b, r.a);
+    case Rule::swizzle_through:
+      return "The other layout does not keep the swizzle's bits together, so no swizzle in front "
+             "of "
+             "it does the same; power-of-two extents and strides would work.";
+    case Rule::swizzle_below:
+      return fmt::format(
+          "The swizzle moves bit {} of the offset upwards, and the new element swallows the bits "
+          "below {}: which element moves would be lost. A swizzle with a base of {} or more would "
+          "work.",
+          r.a, r.b, r.b);
+    case Rule::swizzle_merge:
+      return "These two swizzles together are not one swizzle; two with the same shift and bits "
+             "that "
+             "do not meet would be.";
+    case Rule::has_offset:
+      return fmt::format(
+          "An offset of {} stands between swizzle and layout; only an offset of 0 can be taken "
+          "through.",
+          r.a);
+    case Rule::too_large_to_list:
+      return fmt::format("{} coordinates would have to be counted out; {} are the most.", r.a, r.b);
+    case Rule::not_power_of_two:
+      return fmt::format("{} is not a power of two{}, and one is needed here.", r.a,
+                         r.b > 0 ? fmt::format(" up to {}", r.b) : std::string());
+    case Rule::not_linear:
+      return fmt::format(
+          "Coordinate {} has offset {}, which is not the XOR of the offsets of its bits: the "
+          "layout "
+          "is no matrix over GF(2). Power-of-two extents, and strides that share no bits, would "
+          "work.",
+          r.b, r.a);
+    case Rule::access_width:
+      return fmt::format("{} bytes: an access or an element has 1, 2, 4, 8 or 16.", r.a);
+    case Rule::lanes:
+      return fmt::format(
+          "{} lanes in mode 0: a warp has 32. Put the lanes into mode 0 and further instructions "
+          "into mode 1, as in ({},N).",
+          r.a, lanes_of_a_warp);
+    case Rule::not_aligned:
+      return fmt::format(
+          "An access at byte {} is not aligned to its {} bytes; the hardware faults there. Offsets "
+          "that are multiples of {} bytes would work.",
+          r.a, r.b, r.b);
+    case Rule::order_not_distinct:
+      return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
+                         r.a, at);
+  }
+  return "";
+}
+
+}  // namespace tilescope

@@ -1,0 +1,119 @@
+// The steps of an operation: they lead to its value, and a refusal has the steps before it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/layout/language.h"
+#include "core/layout/text.h"
+#include "tests/layout/generate.h"
+
+namespace tilescope {
+namespace {
+
+struct Explained {
+  Derivation steps;
+  Evaluated result;
+};
+Explained explained(std::string_view expression) {
+  Explained out;
+  out.result = *Scope().explain(expression, out.steps);
+  return out;
+}
+
+const DerivationStep* find(const Derivation& steps, std::string_view operation) {
+  const auto found = std::find_if(steps.begin(), steps.end(), [&](const DerivationStep& s) {
+    return s.operation == operation;
+  });
+  return found == steps.end() ? nullptr : &*found;
+}
+
+TEST(Explain, ACompositionGoesLeafByLeafThroughTheDigits) {
+  const Explained e = explained("composition((6,2):(8,2), (4,3):(3,1))");
+  ASSERT_FALSE(e.steps.empty());
+  EXPECT_EQ(e.steps[0].operation, "composition");
+  EXPECT_EQ(e.steps[0].level, 0);
+  EXPECT_EQ(e.steps[0].result, "((2,2),3):((24,2),8)");
+  const DerivationStep* digit = find(e.steps, "digit 0");
+  ASSERT_TRUE(digit);
+  EXPECT_EQ(digit->operands, "6:8");
+  EXPECT_EQ(digit->result, "2:24");
+  const DerivationStep* last = find(e.steps, "last mode");
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->result, "2:2");
+  ASSERT_TRUE(last->layout);
+  EXPECT_EQ(text(*last->layout), "2:2");
+}
+
+TEST(Explain, ADivideSaysItsComplementAndItsComposition) {
+  const Explained e = explained("zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
+  const DerivationStep* rest = find(e.steps, "complement");
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->operands, "3:3, 9");
+  EXPECT_EQ(rest->result, "3:1");
+  const DerivationStep* both = find(e.steps, "composition");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->result, "(3,3):(177,59)");
+  EXPECT_TRUE(find(e.steps, "mode 1"));
+}
+
+TEST(Explain, ARefusalHasTheStepsThatLeadThere) {
+  const Explained e = explained("composition((8,2):(2,1), (6,2):(1,6))");
+  EXPECT_TRUE(std::holds_alternative<Problem>(e.result));
+  ASSERT_FALSE(e.steps.empty());
+  EXPECT_EQ(e.steps[0].result, "");
+  EXPECT_NE(e.steps[0].sentence.find("runs over its end"), std::string::npos);
+  EXPECT_TRUE(find(e.steps, "leaf 1")) << "the leaf whose sum with the first one carries";
+}
+
+TEST(Explain, AFillOfTheComplementIsNamed) {
+  const Explained e = explained("complement((2,2):(1,6), 24)");
+  std::vector<std::string> fills;
+  for (const DerivationStep& step : e.steps) {
+    if (step.operation == "gap" || step.operation == "rest") fills.push_back(step.result);
+  }
+  EXPECT_EQ(fills, (std::vector<std::string>{"1:1", "3:2", "2:12"}));
+}
+
+// What coalescing merges, and what a composition puts together, leads to the value itself.
+TEST(Explain, TheLastStepsOfACoalesceAreItsModes) {
+  testing::Layouts layouts(61);
+  for (int round = 0; round < 500; ++round) {
+    const Layout a = layouts.any(static_cast<int>(layouts.number(1, 5)));
+    const Explained e = explained("coalesce(" + text(a) + ")");
+    const Layout value = std::get<Layout>(std::get<Value>(e.result));
+    std::vector<Mode> modes;  // a merge stands for the mode it merged with
+    for (std::size_t i = 1; i < e.steps.size(); ++i) {
+      const DerivationStep& step = e.steps[i];
+      if (!step.layout) continue;
+      if (step.sentence.rfind("Goes on", 0) == 0) modes.pop_back();
+      modes.push_back(step.layout->modes.leaf[0]);
+    }
+    if (modes.empty()) continue;  // all modes were 1
+    ASSERT_EQ(static_cast<int>(modes.size()), value.leaves()) << text(a);
+    for (int i = 0; i < value.leaves(); ++i) {
+      ASSERT_EQ(value.modes.leaf[i], modes[static_cast<std::size_t>(i)]) << text(a);
+    }
+  }
+}
+
+TEST(Explain, ExplainingChangesNoAnswer) {
+  for (const char* expression :
+       {"A = (8,8):(8,1); zipped_divide(A, <4,_>)", "logical_product((2,2):(1,2), (3,4):(1,3))",
+        "raked_product((4,2):(2,1), 2:1)", "Sw<3,3,3> o 0 o (8,64):(64,1)",
+        "right_inverse((4,8):(8,1))", "left_inverse((4,4):(1,8))", "injective((4,4):(1,3))",
+        "find_swizzle((64,64):(64,1), 16, 2, 32:1)", "to_matrix((8,8):(8,1))",
+        "composition((8,8):(8,1), <4,2>)", "upcast((8,4):(3,1), 2)", "size(4:1, 5)", "4:1 @"}) {
+    const Explained e = explained(expression);
+    const Evaluated plain = *Scope().evaluate(expression);
+    ASSERT_EQ(e.result.index(), plain.index()) << expression;
+    if (const Value* value = std::get_if<Value>(&plain)) {
+      EXPECT_EQ(text(std::get<Value>(e.result)), text(*value)) << expression;
+      EXPECT_FALSE(e.steps.empty()) << expression;
+    }
+    for (const DerivationStep& step : e.steps)
+      EXPECT_FALSE(step.sentence.empty() && step.result.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tilescope
