@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/values.h"
 #include "core/layout/language.h"
 
 namespace tilescope {
@@ -14,6 +15,7 @@ namespace {
 struct Options {
   std::vector<std::string> expressions;
   bool json = false;
+  bool explain = false;
 };
 
 Error as_error(const std::string& expression, const Problem& problem) {
@@ -39,19 +41,27 @@ int evaluate_lines(Terminal& terminal) {
   return all_fine ? 0 : 1;
 }
 
+// With --explain the steps stand before the value, or before the refusal that they lead to.
 int evaluate_all(const Options& options, Terminal& terminal) {
   Scope scope;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const std::string& expression : options.expressions) {
-    const std::optional<Evaluated> result = scope.evaluate(expression);
+    Derivation steps;
+    const std::optional<Evaluated> result =
+        options.explain ? scope.explain(expression, steps) : scope.evaluate(expression);
     if (!result) continue;
+    if (options.explain) terminal.print(derivation_text(steps));
     if (const Problem* problem = std::get_if<Problem>(&*result)) {
       return terminal.fail(as_error(expression, *problem));
     }
     const Value& value = std::get<Value>(*result);
     terminal.print(text(value) + "\n");
-    results.push_back(
-        {{"expression", expression}, {"value", text(value)}, {"kind", kind_of(value)}});
+    nlohmann::ordered_json answer = {{"expression", expression},
+                                     {"value", text(value)},
+                                     {"kind", kind_of(value)},
+                                     {"data", data_of(value)}};
+    if (options.explain) answer["steps"] = data_of(steps);
+    results.push_back(std::move(answer));
   }
   if (terminal.json()) terminal.document({{"results", results}});
   return 0;
@@ -64,9 +74,15 @@ Action define_eval(CommandOptions& app) {
   app.add_option("EXPR", options->expressions,
                  "expressions in CuTe's notation, or - to read one a line from stdin")
       .required();
+  app.add_flag("--explain", options->explain, "also the steps of each operation, and why");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) {
     if (options->expressions.size() == 1 && options->expressions[0] == "-") {
+      if (options->explain) {
+        return terminal.fail({ErrorKind::usage,
+                              "`eval -` answers line by line; --explain goes with expressions.",
+                              ""});
+      }
       if (terminal.json()) {
         return terminal.fail(
             {ErrorKind::usage, "`eval -` answers line by line; --json goes with expressions.", ""});

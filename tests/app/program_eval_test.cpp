@@ -56,6 +56,42 @@ TEST_F(Eval, AnswersOneJsonDocument) {
   EXPECT_EQ(document["results"][1]["value"].get<std::string>() + "\n", divided);
 }
 
+TEST_F(Eval, JsonHoldsNumbersNotOnlyText) {
+  const auto [code, document] =
+      run_json({"eval", divide, "bank_conflicts(32:32, 4)", "injective((4,4):(1,3))", "size(4:1)",
+                "Sw<3,3,3> o 0 o (8,64):(64,1)"});
+  EXPECT_EQ(code, 0);
+  const auto& results = document["results"];
+  EXPECT_EQ(results[0]["data"]["shape"].dump(), "[[3,[2,4]],[3,[2,2]]]");
+  EXPECT_EQ(results[0]["data"]["stride"].dump(), "[[177,[13,2]],[59,[26,1]]]");
+  EXPECT_EQ(results[1]["data"]["wavefronts"], 32);
+  EXPECT_EQ(results[1]["data"]["excess"], 31);
+  EXPECT_EQ(results[2]["data"]["value"], false);
+  EXPECT_FALSE(results[2]["data"]["because"].get<std::string>().empty());
+  EXPECT_EQ(results[3]["data"], 4);
+  EXPECT_EQ(results[4]["data"]["swizzle"]["base"], 3);
+}
+
+TEST_F(Eval, ExplainsEachStep) {
+  const Ended ended = run({"eval", "--explain", "complement((2,2):(1,6), 24)"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.out, "gap 2:6 = 3:2")) << ended.out;
+  EXPECT_EQ(ended.out.substr(ended.out.rfind('\n', ended.out.size() - 2) + 1), "(3,2):(2,12)\n");
+  const auto [code, document] =
+      run_json({"eval", "--explain", "coalesce((2,4):(1,2))", "right_inverse((4,8):(8,1))"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["results"][0]["steps"][0]["operation"], "coalesce");
+  EXPECT_GT(document["results"][1]["steps"].size(), 2u);
+}
+
+TEST_F(Eval, ExplainsARefusalUpToIt) {
+  const Ended ended = run({"eval", "--explain", "composition((8,2):(2,1), (6,2):(1,6))"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(has(ended.out, "leaf 1")) << ended.out;
+  EXPECT_TRUE(has(ended.err, "would work")) << ended.err;
+  EXPECT_EQ(run({"eval", "--explain", "-"}, "4:1\n").exit_code, 2);
+}
+
 TEST_F(Eval, LinesInAndLinesOut) {
   const Ended ended = run({"eval", "-"},
                           "A = (8,8):(8,1)\n"

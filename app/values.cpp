@@ -1,0 +1,98 @@
+#include "app/values.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/layout/text.h"
+
+namespace tilescope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const Int& n) {
+  return n.known() && n.axis.none() ? Json(n.value) : Json(text(n));
+}
+
+Json tuple(const Tuple& t) {
+  if (t.scalar()) return number(t.leaf[0]);
+  Json out = Json::array();
+  for (int i = 0; i < t.rank(); ++i) out.push_back(tuple(t.mode(i)));
+  return out;
+}
+
+Json swizzle(Swizzle s) {
+  return {{"bits", s.bits}, {"base", s.base}, {"shift", s.shift}};
+}
+
+Json layout(const Layout& l) {
+  Json out = {{"shape", tuple(l.shape())}, {"stride", tuple(l.stride())}};
+  if (l.plain()) return out;
+  out["swizzle"] = swizzle(l.swizzle);
+  out["offset"] = number(l.offset);
+  return out;
+}
+
+struct Data {
+  Json operator()(const Tuple& t) const { return tuple(t); }
+  Json operator()(const Layout& l) const { return layout(l); }
+  Json operator()(const Tiler& t) const { return text(t); }
+  Json operator()(Swizzle s) const { return swizzle(s); }
+  Json operator()(const Slice& s) const {
+    Json out = {{"offset", s.offset}};
+    if (!s.layout.modes.empty()) out["layout"] = layout(s.layout);
+    return out;
+  }
+  Json operator()(const ThreadValue& tv) const {
+    return {{"tiler", tuple(tv.tiler)}, {"layout", layout(tv.layout)}};
+  }
+  Json operator()(const Numbers& numbers) const { return numbers; }
+  Json operator()(const Tuples& tuples) const {
+    Json out = Json::array();
+    for (const Tuple& t : tuples) out.push_back(tuple(t));
+    return out;
+  }
+  Json operator()(const Verdict& v) const { return {{"value", v.value}, {"because", v.because}}; }
+  Json operator()(const Facts& facts) const {
+    Json out = Json::object();
+    for (const Fact& fact : facts) {
+      std::visit([&](const auto& each) { out[std::string(fact.name)] = each; }, fact.value);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+Json data_of(const Value& value) {
+  return std::visit(Data{}, value);
+}
+
+Json data_of(const Derivation& steps) {
+  Json out = Json::array();
+  for (const DerivationStep& step : steps) {
+    Json each = {{"level", step.level},
+                 {"operation", step.operation},
+                 {"operands", step.operands},
+                 {"result", step.result},
+                 {"sentence", step.sentence}};
+    if (step.layout) each["layout"] = layout(*step.layout);
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
+std::string derivation_text(const Derivation& steps) {
+  std::string out;
+  for (const DerivationStep& step : steps) {
+    std::string line(static_cast<std::size_t>(2 * step.level), ' ');
+    line += step.operation;
+    if (!step.operands.empty()) line += " " + step.operands;
+    if (!step.result.empty()) line += " = " + step.result;
+    out += line + "\n";
+    if (step.sentence.empty()) continue;
+    out += std::string(static_cast<std::size_t>(2 * step.level + 4), ' ') + step.sentence + "\n";
+  }
+  return out;
+}
+
+}  // namespace tilescope
