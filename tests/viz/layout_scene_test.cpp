@@ -206,6 +206,15 @@ TEST(Detail, OneCellWideStripesAreNotLabelledAsABlock) {
   EXPECT_EQ(labels_in(build_scene(view, warps, light_theme(), Size{1600, 1000})), 32u);
 }
 
+TEST(Detail, AllBlocksOfASizeAreLabelledOrNone) {
+  const LayoutView view = view_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))");
+  std::set<std::size_t> counts;
+  for (double width = 400; width <= 1600; width += 25) {
+    counts.insert(labels_in(build_scene(view, {}, light_theme(), Size{width, 900})));
+  }
+  EXPECT_EQ(counts, (std::set<std::size_t>{0, 128})) << "128 threads, 16 elements each";
+}
+
 TEST(Detail, ARasterIsMadeOnceAChange) {
   const LayoutView view = view_of("zipped_divide((64,64):(64,1), <8,8>)");
   RasterStore store;

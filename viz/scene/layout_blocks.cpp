@@ -98,19 +98,26 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   s.columns = s.window.across();
   if (s.rows * s.columns > most_samples) return;
   s.number = d.view.numbers_of(s.window, by, d.choice.element_bytes);
+  if (s.number.empty()) return;
+  const auto label_of = [by](std::int64_t n) { return fmt::format("{}{}", letter_of(by), n); };
+  const auto width_of = [](const std::string& label) {
+    return text_width(label, small_text, Family::mono) + 4;
+  };
+  // All blocks of a size are labelled or none is, not those alone whose number is short.
+  const double room = width_of(label_of(*std::max_element(s.number.begin(), s.number.end())));
   for (std::int64_t i = 0; i < s.rows; ++i) {
     for (std::int64_t j = 0; j < s.columns; ++j) {
       const std::int64_t n = s.at(i, j);
       if (n < 0 || (j > 0 && s.at(i, j - 1) == n) || (i > 0 && s.at(i - 1, j) == n)) continue;
       const Block block = block_at(s, i, j);
       if (block.rows * block.columns < 2) continue;
-      std::string label = fmt::format("{}{}", letter_of(by), n);
-      const double wide = text_width(label, small_text, Family::mono) + 4;
+      std::string label = label_of(n);
+      const double wide = width_of(label);
       const double high = small_text * label_pitch;
       const Box box{seen.x(block.column), seen.y(block.row),
                     seen.cell.width * static_cast<double>(block.columns),
                     seen.cell.height * static_cast<double>(block.rows)};
-      if (wide > box.width || high > box.height || !all_equal(d.view, seen, block, by)) continue;
+      if (room > box.width || high > box.height || !all_equal(d.view, seen, block, by)) continue;
       Point middle = box.centre();
       if (seen.cell.height > small_text + 4) {  // inside one row of cells, not between two
         middle.y = seen.y(block.row + (block.rows - 1) / 2) + seen.cell.height / 2;
