@@ -117,6 +117,13 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& wrong) {
 // ---- Read back, for the manual page and completions
 // ----------------------------------------------
 
+// Whether a type's name counts its values up, as "light|dark" does; "reference|F.npy" does not.
+bool counts_up(const std::string& type) {
+  return type.find('|') != std::string::npos && std::all_of(type.begin(), type.end(), [](char c) {
+           return c == '|' || (c >= 'a' && c <= 'z');
+         });
+}
+
 // CLI11 writes the values that a check allows as "TEXT:{sim,gpu}" into the option's type.
 void read_type(const CLI::Option& option, OptionText& text) {
   const std::string type = option.get_type_name();
@@ -124,6 +131,9 @@ void read_type(const CLI::Option& option, OptionText& text) {
   if (open != std::string::npos && close != std::string::npos) {
     text.choices = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
     text.value = fmt::format("{}", fmt::join(text.choices, "|"));
+  } else if (counts_up(type)) {
+    text.choices = CLI::detail::split(type, '|');
+    text.value = type;
   } else {
     text.value = type.substr(0, type.find(':'));
   }

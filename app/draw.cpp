@@ -97,11 +97,11 @@ Action define_draw(CommandOptions& app) {
       .type_name("FILE")
       .required();
   app.add_option("--colour,--color", options->colour,
-                 "tile, thread, warp, value, offset, bank or none; the best one where left out")
-      .type_name("BY");
+                 "what a cell's colour means; the best one where left out")
+      .type_name("tile|thread|warp|value|offset|bank|none");
   app.add_option("--size", options->size, "in pixels; as large as the content needs where left out")
       .type_name("WxH");
-  app.add_option("--theme", options->theme, "light or dark").type_name("THEME");
+  app.add_option("--theme", options->theme, "light where left out").type_name("light|dark");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return draw(*options, terminal); };
 }

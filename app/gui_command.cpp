@@ -68,7 +68,7 @@ Action define_gui(CommandOptions& app) {
       .type_name("F.json");
   app.add_option("--size", parsed->size, "of the window; 1600x1000 where left out")
       .type_name("WxH");
-  app.add_option("--theme", parsed->theme, "light or dark").type_name("THEME");
+  app.add_option("--theme", parsed->theme, "light where left out").type_name("light|dark");
   app.add_option("--frames", parsed->gui.frames, "draw so many frames and say how long they took")
       .hidden();
   return [parsed](Terminal& terminal) {

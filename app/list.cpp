@@ -110,8 +110,10 @@ Action define_list(CommandOptions& app) {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  app.add_option("WHAT", options->what,
-                 "kernels, devices, presets, commands, opcodes or functions");
+  std::string names;
+  for (const Listing& l : listings) names += fmt::format("{}{}", names.empty() ? "" : "|", l.name);
+  app.add_option("WHAT", options->what, "what to list; the lists that there are where left out")
+      .type_name(names);
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return list(options->what, terminal); };
 }

@@ -157,9 +157,11 @@ TEST_F(Contract, ManualAndCompletionsKnowEveryCommandAndOption) {
       "bash -c 'source ./completion.bash && COMP_WORDS=(tilescope ru) COMP_CWORD=1 && _tilescope "
       "&& "
       "echo \"${COMPREPLY[@]}\" && COMP_WORDS=(tilescope run --ag) COMP_CWORD=2 && _tilescope && "
-      "echo \"${COMPREPLY[@]}\"'");
+      "echo \"${COMPREPLY[@]}\" && COMP_WORDS=(tilescope draw --theme l) COMP_CWORD=3 && "
+      "_tilescope && echo \"${COMPREPLY[@]}\" && COMP_WORDS=(tilescope list k) COMP_CWORD=2 && "
+      "_tilescope && echo \"${COMPREPLY[@]}\"'");
   EXPECT_EQ(completed.exit_code, 0) << completed.err;
-  EXPECT_EQ(completed.out, "run\n--against\n");
+  EXPECT_EQ(completed.out, "run\n--against\nlight\nkernels\n");
 }
 
 }  // namespace
