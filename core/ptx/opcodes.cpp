@@ -119,12 +119,6 @@ std::vector<std::string_view> split(std::string_view s, char at) {
   return out;
 }
 
-struct ModifierRule {
-  Field field = Field::type;
-  std::vector<std::uint8_t> values;  // allowed, as words of the field, from 1
-  bool optional = false;
-};
-
 struct CompiledForm {
   std::vector<ModifierRule> modifiers;
   std::vector<OperandRule> operands;
@@ -374,6 +368,10 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
     if (first >= 0) break;
   }
   return first;
+}
+
+const std::vector<ModifierRule>& modifiers_of(const Opcode& opcode, int form) {
+  return compiled()[static_cast<std::size_t>(opcode.op)][static_cast<std::size_t>(form)].modifiers;
 }
 
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form) {

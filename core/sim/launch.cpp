@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/run/fit_launch.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -18,21 +19,6 @@ constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
 bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
   error = {kind, std::move(sentence), std::move(where)};
   return false;
-}
-
-std::string shown(const Dim3& d) {
-  return fmt::format("({},{},{})", d.x, d.y, d.z);
-}
-
-std::string shown(const ptx::Function& f) {
-  std::string out;
-  for (const ptx::Parameter& p : f.parameters) {
-    if (!out.empty()) out += ", ";
-    out += p.bytes == static_cast<std::uint32_t>(ptx::bytes_of(p.type))
-               ? fmt::format("{} {}", ptx::name_of(p.type), p.name)
-               : fmt::format("{} bytes {}", p.bytes, p.name);
-  }
-  return out.empty() ? "none" : out;
 }
 
 // Of a variable, or of a function. Functions that this entry cannot call get addresses all the
@@ -66,51 +52,23 @@ std::string about(const Buffer& b) {
 bool Machine::check_launch(Error& error) const {
   const ptx::Program& p = program();
   const std::string where = fmt::format("{}:{}", p.module->name, p.entry.line);
-  const Dim3 block = launch_.block, grid = launch_.grid;
   const auto no = [&](std::string sentence) {
     return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
   };
-  if (block.count() == 0 || grid.count() == 0) {
-    return no(fmt::format("a launch of {} with grid {} and block {} has no threads", kernel_,
-                          shown(grid), shown(block)));
+  if (const std::optional<Error> wrong = misfit(p.entry, launch_, where)) {
+    error = *wrong;
+    return false;
   }
-  if (block.count() > 1024 || block.x > 1024 || block.y > 1024 || block.z > 64) {
-    return no(
-        fmt::format("a block of {} threads {} is too large: at most 1024 threads, 1024 in x "
-                    "and y, 64 in z",
-                    block.count(), shown(block)));
+  if (launch_.grid.count() > most_blocks) {
+    return no(fmt::format("a grid of {} is too large to simulate: at most {} blocks",
+                          text(launch_.grid), most_blocks));
   }
-  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535 || grid.count() > most_blocks) {
-    return no(fmt::format("a grid of {} is too large: at most 2147483647 blocks, 65535 in y and z",
-                          shown(grid)));
-  }
-  const auto& asked = p.entry.required_block;
-  if (asked[0] && (asked[0] != block.x || asked[1] != block.y || asked[2] != block.z)) {
-    return no(
-        fmt::format("{} asks for blocks of ({},{},{}) threads (.reqntid), but the launch has {}",
-                    kernel_, asked[0], asked[1], asked[2], shown(block)));
-  }
-  const auto& most = p.entry.maximum_block;
-  const std::uint64_t threads = std::uint64_t{most[0]} * most[1] * most[2];
-  if (most[0] && block.count() > threads) {
-    return no(
-        fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
-                    kernel_, threads, block.count()));
-  }
-  const auto& pair = p.entry.required_cluster;
-  const Dim3 wanted = pair[0] ? Dim3{pair[0], pair[1], pair[2]} : Dim3{};
-  const Dim3 cluster = launch_.cluster.value_or(wanted);
-  if (pair[0] && cluster != wanted) {
-    return no(
-        fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch "
-                    "has {}",
-                    kernel_, shown(wanted), shown(cluster)));
-  }
+  const Dim3 cluster = cluster_of(p.entry, launch_);
   if (cluster.count() != 1) {
     return refuse(error, ErrorKind::unsupported,
                   fmt::format("clusters of more than one block are not simulated, but {} is to run "
                               "in clusters of {}",
-                              kernel_, shown(cluster)),
+                              kernel_, text(cluster)),
                   where);
   }
   const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
@@ -129,38 +87,15 @@ bool Machine::check_launch(Error& error) const {
 bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& error) {
   const ptx::Function& entry = program().entry;
   const std::string where = fmt::format("{}:{}", program().module->name, entry.line);
-  if (arguments.size() != entry.parameters.size()) {
-    return refuse(
-        error, ErrorKind::mismatch,
-        fmt::format("{} has {} parameter{} ({}), but the launch gives {} argument{}", kernel_,
-                    entry.parameters.size(), entry.parameters.size() == 1 ? "" : "s", shown(entry),
-                    arguments.size(), arguments.size() == 1 ? "" : "s"),
-        where);
+  if (const std::optional<Error> wrong = misfit(entry, arguments, shells_.size(), where)) {
+    error = *wrong;
+    return false;
   }
   std::vector<std::byte> bytes(entry.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ptx::Parameter& p = entry.parameters[i];
     Argument a = arguments[i];
-    if (a.bytes.size() != p.bytes) {
-      return refuse(
-          error, ErrorKind::mismatch,
-          fmt::format("parameter {} of {} ({}) has {} bytes ({}), but its argument has {}", i,
-                      kernel_, p.name, p.bytes, ptx::name_of(p.type), a.bytes.size()),
-          where);
-    }
     for (const Argument::Address& at : a.addresses) {
-      if (at.buffer >= shells_.size()) {
-        return refuse(error, ErrorKind::mismatch,
-                      fmt::format("argument {} of {} points to buffer number {}, but there are {}",
-                                  i, kernel_, at.buffer, shells_.size()),
-                      where);
-      }
-      if (std::uint64_t{at.at} + 8 > a.bytes.size()) {
-        return refuse(error, ErrorKind::mismatch,
-                      fmt::format("argument {} of {} has no room for an address at byte {}", i,
-                                  kernel_, at.at),
-                      where);
-      }
       const std::uint64_t address =
           regions_[first_buffer_ + at.buffer].base() + static_cast<std::uint64_t>(at.offset);
       std::memcpy(a.bytes.data() + at.at, &address, sizeof address);

@@ -1,0 +1,67 @@
+#include "kernels/gpu/device.h"
+
+#include <fmt/format.h>
+
+#include "core/ptx/module.h"
+#include "core/run/fit_launch.h"
+#include "kernels/gpu/execution.h"
+#include "kernels/gpu/resources.h"
+
+namespace tilescope::gpu {
+
+Outcome<std::unique_ptr<GpuDevice>> GpuDevice::open(const std::string& path) {
+  Outcome<std::shared_ptr<const Driver>> driver = load_driver(path);
+  if (!driver) return driver.error();
+  Outcome<std::vector<Chip>> found = chips(**driver);
+  if (!found) return found.error();
+  return std::unique_ptr<GpuDevice>(new GpuDevice(*driver, found->front()));
+}
+
+// One context for all runs, until one faults in it.
+Outcome<std::shared_ptr<Context>> GpuDevice::context() {
+  if (!context_ || context_->lost || context_->endless) {
+    context_.reset();
+    Outcome<std::shared_ptr<Context>> fresh = Context::retain(driver_, chip_);
+    if (!fresh) return fresh;
+    context_ = std::move(*fresh);
+  }
+  return context_;
+}
+
+Outcome<std::unique_ptr<Execution>> GpuDevice::start(Job job) {
+  Outcome<ptx::Module> module = ptx::parse_module(job.program.name, job.program.ptx);
+  if (!module) return module.error();
+  const Outcome<const ptx::Function*> entry = module->entry(job.launch.entry);
+  if (!entry) return entry.error();
+  const std::string where = fmt::format("{}:{}", module->name, (*entry)->line);
+  if (auto error = misfit(**entry, job.launch, where)) return *error;
+  if (auto error = misfit(**entry, job.arguments, job.buffers.size(), where)) return *error;
+  if (const auto why = unfit(module->target, chip_)) {
+    return Error{ErrorKind::no_device,
+                 fmt::format("{} {}, but the GPU here is {}. Use --on sim.", (*entry)->name, *why,
+                             chip_.text()),
+                 where};
+  }
+  Outcome<std::shared_ptr<Context>> here = context();
+  if (!here) return here.error();
+  auto run = GpuExecution::prepare(*here, chip_, **entry, std::move(job));
+  if (!run) return run.error();
+  return std::unique_ptr<Execution>(std::move(*run));
+}
+
+Outcome<std::vector<double>> GpuDevice::time(Job job, int launches) {
+  const Outcome<std::unique_ptr<Execution>> run = start(std::move(job));
+  if (!run) return run.error();
+  auto& execution = static_cast<GpuExecution&>(**run);
+  std::vector<double> seconds;
+  for (int i = 0; i <= launches; ++i) {
+    double one = 0;
+    if (execution.measure(one) != Result::success) {
+      return Error{ErrorKind::fault, execution.reports().back().sentence, ""};
+    }
+    if (i > 0) seconds.push_back(one);
+  }
+  return seconds;
+}
+
+}  // namespace tilescope::gpu
