@@ -66,9 +66,9 @@ std::optional<Error> misfit(const ptx::Function& entry, const Launch& launch,
   std::string wrong = wrong_size(entry, launch);
   const Dim3 cluster = cluster_of(entry, launch);
   if (wrong.empty() && entry.required_cluster[0] && cluster != dim_of(entry.required_cluster)) {
-    wrong = fmt::format(
-        "{} asks for clusters of {} blocks (.reqnctapercluster), but the launch has {}", entry.name,
-        text(dim_of(entry.required_cluster)), text(cluster));
+    wrong =
+        fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch has {}",
+                    entry.name, text(dim_of(entry.required_cluster)), text(cluster));
   }
   if (wrong.empty()) return std::nullopt;
   return Error{ErrorKind::mismatch, std::move(wrong), where};

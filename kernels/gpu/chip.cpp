@@ -54,10 +54,10 @@ Outcome<std::vector<Chip>> chips(const Driver& driver) {
     out.push_back(std::move(chip));
   }
   if (result != Result::success) {
-    return Error{ErrorKind::no_device,
-                 fmt::format("The CUDA driver does not tell about its GPUs: {}.",
-                             driver.name_of(result)),
-                 ""};
+    return Error{
+        ErrorKind::no_device,
+        fmt::format("The CUDA driver does not tell about its GPUs: {}.", driver.name_of(result)),
+        ""};
   }
   if (out.empty()) {
     return Error{ErrorKind::no_device,

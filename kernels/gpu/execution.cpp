@@ -52,14 +52,13 @@ std::optional<Error> GpuExecution::allow_launch(const Chip& chip) {
   // More than 48 KiB of shared memory, and clusters of more than 8 blocks, have to be asked for
   // (CUDA C++ Programming Guide, "Shared Memory" and "Thread Block Clusters").
   if (job_.launch.dynamic_shared > 0) {
-    const Result result =
-        allow(max_dynamic_shared, static_cast<int>(job_.launch.dynamic_shared));
+    const Result result = allow(max_dynamic_shared, static_cast<int>(job_.launch.dynamic_shared));
     if (result != Result::success) {
-      return Error{ErrorKind::mismatch,
-                   fmt::format("{} cannot have {} bytes of dynamic shared memory on {}: {}.",
-                               entry_, job_.launch.dynamic_shared, chip.name,
-                               driver_.name_of(result)),
-                   job_.program.name};
+      return Error{
+          ErrorKind::mismatch,
+          fmt::format("{} cannot have {} bytes of dynamic shared memory on {}: {}.", entry_,
+                      job_.launch.dynamic_shared, chip.name, driver_.name_of(result)),
+          job_.program.name};
     }
   }
   if (cluster_.count() > 8) allow(larger_clusters_allowed, 1);  // refused at the launch, if at all
@@ -75,11 +74,11 @@ std::optional<Error> GpuExecution::upload(const Chip& chip) {
     const std::size_t bytes = static_cast<std::size_t>(b.elements()) * bytes_of(b.dtype);
     if (b.undefined && b.bytes.empty()) b.bytes.resize(bytes);
     if (b.bytes.size() != bytes) {
-      return Error{ErrorKind::mismatch,
-                   fmt::format("buffer {} {} of {} should have {} bytes, but has {}", b.name,
-                               shape_text(b.shape), tilescope::name_of(b.dtype), bytes,
-                               b.bytes.size()),
-                   ""};
+      return Error{
+          ErrorKind::mismatch,
+          fmt::format("buffer {} {} of {} should have {} bytes, but has {}", b.name,
+                      shape_text(b.shape), tilescope::name_of(b.dtype), bytes, b.bytes.size()),
+          ""};
     }
     Memory memory;
     then([&] { return allocate(context_, bytes, memory); });
@@ -99,10 +98,10 @@ std::optional<Error> GpuExecution::upload(const Chip& chip) {
   then([&] { return create(context_, begin_); });
   then([&] { return create(context_, end_); });
   if (result == Result::success) return std::nullopt;
-  return Error{ErrorKind::no_device,
-               fmt::format("{} gives no events to measure with: {}.", chip.name,
-                           driver_.name_of(result)),
-               ""};
+  return Error{
+      ErrorKind::no_device,
+      fmt::format("{} gives no events to measure with: {}.", chip.name, driver_.name_of(result)),
+      ""};
 }
 
 // Where arguments hold addresses of buffers, these are now known.

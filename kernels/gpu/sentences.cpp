@@ -62,8 +62,8 @@ Fault fault_named(Result result) {
 Error not_loaded(const Driver& driver, const Chip& chip, const std::string& program, Result result,
                  const std::string& log) {
   const std::string said = errors_of(log);
-  const std::string why = fmt::format("{}{}{}", driver.name_of(result), said.empty() ? "" : ": ",
-                                      said);
+  const std::string why =
+      fmt::format("{}{}{}", driver.name_of(result), said.empty() ? "" : ": ", said);
   if (result == Result::unsupported_ptx_version) {
     return {ErrorKind::no_device,
             fmt::format("The CUDA driver (CUDA {}) is too old for the PTX version of {}: {}. "
@@ -76,8 +76,8 @@ Error not_loaded(const Driver& driver, const Chip& chip, const std::string& prog
             fmt::format("{} cannot be made into code for {}: {}.", program, chip.text(), why),
             program};
   }
-  return {ErrorKind::unsupported,
-          fmt::format("The CUDA driver refuses {}: {}.", program, why), program};
+  return {ErrorKind::unsupported, fmt::format("The CUDA driver refuses {}: {}.", program, why),
+          program};
 }
 
 Report fault_of(const Driver& driver, const std::string& kernel, Result result) {

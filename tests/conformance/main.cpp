@@ -1,0 +1,212 @@
+// conformance: every form of the opcode table on the simulator and on a chip, bit for bit.
+//
+//   conformance list                     what is tried, and which opcodes have no generator
+//   conformance show PART                the kernels of the spellings that contain PART, as PTX
+//   conformance simulate [PART]          runs all (or those that contain PART) on the simulator
+//   conformance record FILE [COMMIT]     runs all on both; keeps the chip's answers in FILE, and
+//                                        prints every difference
+//   conformance replay FILE              the simulator against kept answers
+//
+// TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/sim/device.h"
+#include "kernels/gpu/device.h"
+#include "tests/conformance/compare.h"
+
+namespace tilescope::conformance {
+namespace {
+
+struct Case {
+  Spelling spelling;
+  std::optional<Kernel> kernel;
+};
+
+template <class Visit>
+void each_case(const std::string& part, Visit visit) {
+  for (const ptx::Opcode& opcode : ptx::opcodes()) {
+    for (const Spelling& spelling : spellings(opcode)) {
+      if (spelling.key().find(part) != std::string::npos) {
+        visit(Case{spelling, kernel_for(spelling)});
+      }
+    }
+  }
+}
+
+int list() {
+  std::size_t all = 0, tried = 0;
+  std::set<std::string> without;
+  each_case("", [&](const Case& c) {
+    ++all;
+    c.kernel ? void(++tried) : void(without.insert(std::string(c.spelling.opcode->name)));
+  });
+  fmt::print("{} spellings, {} with a kernel; opcodes with some that have none:", all, tried);
+  for (const std::string& name : without) fmt::print(" {}", name);
+  fmt::print("\n");
+  return 0;
+}
+
+int show(const std::string& part) {
+  each_case(part, [&](const Case& c) {
+    if (c.kernel) fmt::print("// {}\n{}", c.spelling.key(), c.kernel->ptx);
+  });
+  return 0;
+}
+
+int simulate(const std::string& part) {
+  sim::SimDevice simulator;
+  std::size_t refused = 0, ran = 0;
+  each_case(part, [&](const Case& c) {
+    if (!c.kernel) return;
+    const auto buffers = run(simulator, *c.kernel);
+    ++ran;
+    if (buffers) return;
+    ++refused;
+    fmt::print("{}: {}\n", c.spelling.key(), buffers.error().sentence);
+  });
+  fmt::print("{} run, {} refused or faulted\n", ran, refused);
+  return 0;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+// What a driver says about text that it refuses, without the parts that change.
+std::string refusal(const Error& error) {
+  std::string text = error.sentence;
+  const std::size_t at = text.find("error   : ");
+  if (at != std::string::npos) text = text.substr(at + 10);
+  for (char& c : text) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  return text.substr(0, 100);
+}
+
+class Recorder {
+ public:
+  Recorder(gpu::GpuDevice& chip, std::string commit) : chip_(chip) {
+    kept_.chip = chip.chip().text();
+    kept_.driver = "CUDA " + chip.driver().version_text();
+    kept_.date = today();
+    kept_.commit = std::move(commit);
+  }
+
+  void add(const Case& c) {
+    if (!c.kernel) return;
+    const std::string key = c.spelling.key();
+    const auto chip = run(chip_, *c.kernel);
+    if (!chip) {
+      kept_.answers[key] = {'-', {}, "", refusal(chip.error())};
+      ++refused_;
+      return;
+    }
+    kept_.answers[key] = answer_of(*c.kernel, *chip, bound_of(c.spelling) != nullptr);
+    const auto simulated = run(simulator_, *c.kernel);
+    if (!simulated) {
+      ++differing_;
+      fmt::print("{}: the chip runs it, the simulator does not: {}\n", key,
+                 simulated.error().sentence);
+      return;
+    }
+    const Differences differences = compare(c.spelling, *c.kernel, *chip, *simulated);
+    if (differences.lanes == 0) {
+      ++equal_;
+      return;
+    }
+    ++differing_;
+    fmt::print("{}: {} lanes differ\n", key, differences.lanes);
+    for (const std::string& one : differences.first) fmt::print("    {}\n", one);
+  }
+
+  const Vectors& kept() const { return kept_; }
+  void total() const {
+    fmt::print("{} equal, {} differ, {} refused by the chip's assembler\n", equal_, differing_,
+               refused_);
+  }
+  bool good() const { return differing_ == 0; }
+
+ private:
+  gpu::GpuDevice& chip_;
+  sim::SimDevice simulator_;
+  Vectors kept_;
+  std::size_t equal_ = 0, differing_ = 0, refused_ = 0;
+};
+
+int record(const std::string& file, const std::string& commit) {
+  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
+  const auto chip = gpu::GpuDevice::open(library ? library : "");
+  if (!chip) {
+    fmt::print(stderr, "{}\n", chip.error().sentence);
+    return exit_code(chip.error().kind);
+  }
+  Recorder recorder(**chip, commit);
+  each_case("", [&](const Case& c) { recorder.add(c); });
+  recorder.total();
+  std::ofstream(file) << write(recorder.kept());
+  return recorder.good() ? 0 : 1;
+}
+
+int replay(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  const Outcome<Vectors> vectors = read_vectors(text.str());
+  if (!vectors) {
+    fmt::print(stderr, "{}\n", vectors.error().sentence);
+    return 2;
+  }
+  sim::SimDevice simulator;
+  std::size_t equal = 0, differing = 0, unrecorded = 0;
+  each_case("", [&](const Case& c) {
+    if (!c.kernel) return;
+    const auto answer = vectors->answers.find(c.spelling.key());
+    if (answer == vectors->answers.end()) return void(++unrecorded);
+    if (answer->second.kind == '-') return;
+    const auto simulated = run(simulator, *c.kernel);
+    const Differences d = simulated ? compare(c.spelling, *c.kernel, answer->second, *simulated)
+                                    : Differences{lanes, {simulated.error().sentence}};
+    if (d.lanes == 0) return void(++equal);
+    ++differing;
+    fmt::print("{}\n", c.spelling.key());
+    for (const std::string& one : d.first) fmt::print("    {}\n", one);
+  });
+  fmt::print("{} equal, {} differ, {} not recorded\n", equal, differing, unrecorded);
+  return differing ? 1 : 0;
+}
+
+int usage() {
+  fmt::print(stderr,
+             "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
+             "replay FILE\n");
+  return 2;
+}
+
+}  // namespace
+
+int main_of(const std::vector<std::string>& words) {
+  const auto word = [&](std::size_t i) { return i < words.size() ? words[i] : std::string(); };
+  if (word(0) == "list") return list();
+  if (word(0) == "show" && words.size() == 2) return show(word(1));
+  if (word(0) == "simulate") return simulate(word(1));
+  if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2));
+  if (word(0) == "replay" && words.size() == 2) return replay(word(1));
+  return usage();
+}
+
+}  // namespace tilescope::conformance
+
+int main(int count, char** words) {
+  // Whatever ends the process, what was found so far is told.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  return tilescope::conformance::main_of({words + 1, words + count});
+}
