@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/devices.h"
 #include "core/layout/language.h"
 #include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
@@ -38,7 +39,11 @@ const Listing listings[] = {
           }); }},
     {"devices", "what `--on` takes",
      [] {
-       return std::vector<Row>{{"sim", "the CPU simulator: runs the kernel's PTX as it is"}};
+       const Outcome<OpenDevice> gpu = open_gpu();
+       return std::vector<Row>{
+           {"sim", open_simulator().about},
+           {"gpu", gpu ? gpu->about : "none: " + gpu.error().sentence},
+           {"both", "the simulator, then the GPU; their results are compared with each other too"}};
      }},
     {"presets", "what `draw 'preset NAME'` and the window's `open preset NAME` take",
      [] {

@@ -1,11 +1,12 @@
 // tilescope run KERNEL | F.ptx --launch F.toml
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/comparisons.h"
+#include "app/devices.h"
 #include "app/files.h"
 #include "app/reports.h"
 #include "app/runs.h"
@@ -23,37 +24,6 @@ struct Options {
   RunOptions run;
   bool strict = false, json = false;
 };
-
-struct Ended {
-  RunState state = RunState::running;
-  double seconds = 0;
-};
-
-// Advances in pieces, so that progress shows and Ctrl-C is answered within one.
-Outcome<Ended> finish(Execution& execution, std::string_view name, Terminal& terminal) {
-  constexpr std::uint64_t piece = 200'000;  // warp instructions
-  const auto begun = std::chrono::steady_clock::now();
-  Ended out;
-  watch_for_interrupt();
-  while (out.state == RunState::running) {
-    out.state = execution.advance(piece);
-    const Progress progress = execution.progress();
-    if (progress.total > 0) {
-      terminal.progress(name,
-                        static_cast<double>(progress.done) / static_cast<double>(progress.total));
-    }
-    if (interrupted()) {
-      terminal.end_progress();
-      return Error{ErrorKind::interrupted,
-                   fmt::format("Interrupted after {} of {} blocks; nothing was written.",
-                               progress.done, progress.total),
-                   ""};
-    }
-  }
-  terminal.end_progress();
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  return out;
-}
 
 // Ends with the reports; under --json they are in the error document.
 int faulted(const Execution& execution, const PreparedRun& run, Terminal& terminal) {
@@ -89,10 +59,11 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (!options.b.empty()) options.run.files["B"] = options.b;
   const bool inputs_named =
       !options.run.sizes.empty() || !options.run.files.empty() || !options.run.dtype.empty();
-  if (is_file && (inputs_named || !options.output.empty() || !options.against.empty())) {
+  if (is_file && (inputs_named || !options.output.empty() ||
+                  (!options.against.empty() && options.against != "gpu"))) {
     return Error{
         ErrorKind::usage,
-        "Sizes, inputs, --dtype, --out and --against belong to kernels of the catalog; for "
+        "Sizes, inputs, --dtype, --out and --against FILE belong to kernels of the catalog; for "
         "a PTX file the launch file says them.",
         ""};
   }
@@ -101,116 +72,149 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (!run) return run;
   for (Output& output : run->outputs) {
     if (!options.output.empty()) output.file = options.output;
-    if (!options.against.empty() && options.against != "reference") output.want = options.against;
+    if (!options.against.empty() && options.against != "reference" && options.against != "gpu") {
+      output.want = options.against;
+    }
     if (options.rtol) output.tolerance.rtol = *options.rtol;
     if (options.atol) output.tolerance.atol = *options.atol;
   }
   return run;
 }
 
-// An output after the run, beside what it should be.
-struct Compared {
-  const Output* output;
-  std::optional<Buffer> want;
-  std::optional<DiffReport> diff;
-};
-
-// What cannot be compared is said before the run, not after it.
-Outcome<std::vector<Compared>> expectations(const PreparedRun& run) {
-  std::vector<Compared> out;
-  for (const Output& output : run.outputs) {
-    Outcome<std::optional<Buffer>> want = wanted(run, output);
-    if (!want) return want.error();
-    if (*want) {
-      const auto check =
-          Differ::start(run.job.buffers[output.buffer], **want, {.tolerance = output.tolerance});
-      if (!check) return check.error();
-    }
-    out.push_back({&output, std::move(*want), {}});
+nlohmann::ordered_json to_json(const std::vector<Ran>& ran) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Ran& one : ran) {
+    const std::optional<double> own = one.execution->seconds();
+    out.push_back({{"device", one.device},
+                   {"about", one.about},
+                   {"seconds", one.seconds},
+                   {"kernel_seconds", own ? nlohmann::ordered_json(*own) : nullptr},
+                   {"reports", to_json(one.execution->reports())}});
   }
   return out;
 }
 
-std::optional<Error> compare(std::vector<Compared>& outputs, const Execution& execution) {
-  for (Compared& c : outputs) {
-    if (!c.want) continue;
-    const std::size_t buffer = c.output->buffer;
-    Outcome<DiffReport> diff =
-        tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
-    if (!diff) return diff.error();
-    name_writers(*diff, execution, buffer);
-    c.diff = std::move(*diff);
-  }
-  return std::nullopt;
+// The file goes with the first comparison of an output, whose device it was written from.
+const std::optional<std::string>& file_of(const Compared& c) {
+  static const std::optional<std::string> none;
+  return c.ran == 0 ? c.output->file : none;
 }
 
-void report(const Options& options, const PreparedRun& run, const Execution& execution,
-            const std::vector<Compared>& outputs, double seconds, bool ok, Terminal& terminal) {
-  const Progress progress = execution.progress();
+void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
+            const std::vector<Compared>& compared, bool ok, Terminal& terminal) {
+  const Execution& first = *ran.front().execution;
   if (!terminal.json()) {
-    if (!execution.reports().empty()) terminal.say(text_of_reports(execution.reports()));
-    terminal.print(fmt::format("{} on {}: {}\n", run.kernel, options.on, describe(run)));
-    for (const Compared& c : outputs) {
-      if (c.diff) terminal.print(text(*c.diff));
-      if (c.output->file) terminal.say(fmt::format("wrote {}", *c.output->file));
+    for (const Ran& one : ran) {
+      if (!one.execution->reports().empty()) {
+        terminal.say(text_of_reports(one.execution->reports()));
+      }
     }
-    terminal.say(fmt::format("{} warp instructions in {:.3f} s", progress.instructions, seconds));
+    terminal.print(fmt::format("{} on {}: {}\n", run.kernel, options.on, describe(run)));
+    for (const Compared& c : compared) {
+      if (c.diff) terminal.print(text(*c.diff));
+    }
+    for (const Output& output : run.outputs) {
+      if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
+    }
+    for (const Ran& one : ran) terminal.say(time_text(one));
     return;
   }
   nlohmann::ordered_json each = nlohmann::ordered_json::array();
-  for (const Compared& c : outputs) {
+  for (const Compared& c : compared) {
     each.push_back({{"buffer", run.job.buffers[c.output->buffer].name},
-                    {"file", c.output->file ? nlohmann::ordered_json(*c.output->file) : nullptr},
+                    {"device", ran[c.ran].device},
+                    {"file", file_of(c) ? nlohmann::ordered_json(*file_of(c)) : nullptr},
                     {"diff", c.diff ? to_json(*c.diff) : nullptr}});
   }
   terminal.document({{"ok", ok},
                      {"kernel", run.kernel},
                      {"device", options.on},
-                     {"blocks", progress.total},
-                     {"warp_instructions", progress.instructions},
-                     {"seconds", seconds},
-                     {"reports", to_json(execution.reports())},
+                     {"blocks", first.progress().total},
+                     {"warp_instructions", first.progress().instructions},
+                     {"seconds", ran.front().seconds},
+                     {"devices", to_json(ran)},
+                     {"reports", to_json(first.reports())},
                      {"outputs", each}});
 }
 
-int run_kernel(Options options, Terminal& terminal) {
+std::optional<Error> wrong_device(const Options& options) {
   if (options.on != "sim" && options.on != "gpu" && options.on != "both") {
-    return terminal.fail({ErrorKind::unknown,
-                          fmt::format("--on {}: there is no such device; there are sim, gpu and "
-                                      "both.",
-                                      options.on),
-                          ""});
+    return Error{
+        ErrorKind::unknown,
+        fmt::format("--on {}: there is no such device; there are sim, gpu and both.", options.on),
+        ""};
   }
-  if (options.on != "sim") {
-    return terminal.fail({ErrorKind::no_device,
-                          fmt::format("--on {}: this version runs kernels on the simulator alone; "
-                                      "use --on sim.",
-                                      options.on),
-                          ""});
+  if (options.against == "gpu" && options.on == "gpu") {
+    return Error{ErrorKind::usage,
+                 "--on gpu --against gpu compares the GPU with itself; use --on sim --against gpu, "
+                 "or --on both.",
+                 ""};
   }
-  const Outcome<PreparedRun> run = prepare(options);
+  return std::nullopt;
+}
+
+// In the order in which they run; the GPU comes last.
+Outcome<std::vector<OpenDevice>> devices_of(const Options& options) {
+  std::vector<OpenDevice> out;
+  if (options.on != "gpu") out.push_back(open_simulator());
+  if (options.on != "sim" || options.against == "gpu") {
+    Outcome<OpenDevice> gpu = open_gpu();
+    if (!gpu) return gpu.error();
+    out.push_back(std::move(*gpu));
+  }
+  return out;
+}
+
+// Writes the outputs that have a file, from the first device.
+std::optional<Error> write_outputs(const PreparedRun& run, const Execution& execution) {
+  for (const Output& output : run.outputs) {
+    if (!output.file) continue;
+    const std::vector<std::byte> npy = write_npy(execution.buffers()[output.buffer]);
+    if (auto error = write_file(*output.file, std::span(npy))) return error;
+  }
+  return std::nullopt;
+}
+
+// Where two devices run, what they leave is compared though the launch file names no outputs.
+void look_at_all(PreparedRun& run) {
+  if (!run.outputs.empty()) return;
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    run.outputs.push_back({i, {}, {}, tolerance_for(run.job.buffers[i].dtype)});
+  }
+}
+
+int run_kernel(Options options, Terminal& terminal) {
+  if (const auto error = wrong_device(options)) return terminal.fail(*error);
+  Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
-  Outcome<std::vector<Compared>> outputs = expectations(*run);
-  if (!outputs) return terminal.fail(outputs.error());
-
-  const std::unique_ptr<Device> device = make_simulator();
-  const Outcome<std::unique_ptr<Execution>> execution = device->start(run->job);
-  if (!execution) return terminal.fail(execution.error());
-  const Outcome<Ended> ended = finish(**execution, run->kernel, terminal);
-  if (!ended) return terminal.fail(ended.error());
-  if (ended->state == RunState::fault) return faulted(**execution, *run, terminal);
-  if (const auto error = compare(*outputs, **execution)) return terminal.fail(*error);
-
-  const bool hazardous = options.strict && has_hazard((*execution)->reports());
-  bool equal = true;
-  for (const Compared& c : *outputs) {
-    equal = equal && (!c.diff || c.diff->ok());
-    if (!c.output->file || hazardous) continue;
-    const std::vector<std::byte> npy = write_npy((*execution)->buffers()[c.output->buffer]);
-    if (const auto error = write_file(*c.output->file, std::span(npy)))
-      return terminal.fail(*error);
+  const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
+  if (!devices) return terminal.fail(devices.error());
+  const bool with_gpu = devices->size() > 1, gpu_alone_judges = options.against == "gpu";
+  if (with_gpu) look_at_all(*run);
+  Outcome<std::vector<Compared>> compared = expectations(*run, devices->size());
+  if (!compared) return terminal.fail(compared.error());
+  for (Compared& c : *compared) {
+    if (gpu_alone_judges) c.want.reset();
   }
-  report(options, *run, **execution, *outputs, ended->seconds, equal && !hazardous, terminal);
+
+  Outcome<std::vector<Ran>> ran = start_on(*devices, run->job);
+  if (!ran) return terminal.fail(ran.error());
+  for (Ran& one : *ran) {
+    if (const auto error = finish(one, run->kernel, terminal)) return terminal.fail(*error);
+    if (one.state == RunState::fault) return faulted(*one.execution, *run, terminal);
+  }
+  const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
+  if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
+
+  const bool hazardous = options.strict && has_hazard(ran->front().execution->reports());
+  bool equal = true;
+  for (const Compared& c : *compared) equal = equal && (!c.diff || c.diff->ok());
+  if (!hazardous) {
+    if (const auto error = write_outputs(*run, *ran->front().execution)) {
+      return terminal.fail(*error);
+    }
+  }
+  report(options, *run, *ran, *compared, equal && !hazardous, terminal);
   if (hazardous) return exit_code(ErrorKind::fault);
   return equal ? 0 : 1;
 }
@@ -225,14 +229,18 @@ Action define_run(CommandOptions& app) {
   app.add_option("--launch", options->launch,
                  "how a PTX file is run: grid, block, buffers, arguments")
       .type_name("F.toml");
-  app.add_option("--on", options->on, "sim: the CPU simulator").type_name("DEVICE");
+  app.add_option(
+         "--on", options->on,
+         "sim: the CPU simulator; gpu: a GPU through the CUDA driver; both: one after the other, "
+         "compared")
+      .type_name("sim|gpu|both");
   app.add_option("--m", options->m, "rows; from the files where left out").type_name("M");
   app.add_option("--n", options->n, "columns; from the files where left out").type_name("N");
   app.add_option("--a", options->a, "the first input; random where left out").type_name("A.npy");
   app.add_option("--b", options->b, "the second input; random where left out").type_name("B.npy");
   app.add_option("--out", options->output, "where the result goes").type_name("D.npy");
-  app.add_option("--against", options->against, "what to compare with: reference, or a file")
-      .type_name("reference|F.npy");
+  app.add_option("--against", options->against, "what to compare with: reference, gpu, or a file")
+      .type_name("reference|gpu|F.npy");
   app.add_option("--rtol", options->rtol, "relative tolerance; the catalog's where left out");
   app.add_option("--atol", options->atol, "absolute tolerance; the catalog's where left out");
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");

@@ -50,6 +50,7 @@ std::string text(const Site& site) {
   if (site.source_line) out += fmt::format(", {}:{}", site.source, site.source_line);
   if (site.ptx_line && site.source_line) out += fmt::format(" (PTX line {})", site.ptx_line);
   if (site.ptx_line && !site.source_line) out += fmt::format(", PTX line {}", site.ptx_line);
+  if (!site.ptx_line && !site.source_line) return out;  // of the kernel as a whole
   return out + fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
                            site.block.z, site.warp, site.lane);
 }

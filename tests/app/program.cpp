@@ -1,15 +1,18 @@
 #include "tests/app/program.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 namespace tilescope::test {
 
@@ -172,6 +175,24 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
     value = static_cast<float>(static_cast<std::int32_t>(state)) / 3.0e8f;
   }
   return values;
+}
+
+void interrupt_when_it_listens(int process) {
+  const std::string status = "/proc/" + std::to_string(process) + "/status";
+  for (int tries = 0; tries < 2000; ++tries) {
+    std::ifstream file(status);
+    for (std::string line; std::getline(file, line);) {
+      if (line.rfind("SigCgt:", 0) != 0) continue;
+      if ((std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1) != 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        kill(process, SIGINT);
+        return;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << "the run never began";
+  kill(process, SIGKILL);
 }
 
 }  // namespace tilescope::test

@@ -53,6 +53,9 @@ class Program : public ::testing::Test {
   std::vector<std::pair<std::string, std::string>> environment_;
 };
 
+// Presses Ctrl-C: SIGINT is caught from the moment that a run begins.
+void interrupt_when_it_listens(int process);
+
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

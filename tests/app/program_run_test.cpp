@@ -1,12 +1,8 @@
 // `tilescope run` on a user's own matrices: right results, wrong ones with who wrote them, faults,
 // and each input that does not fit with its sentence.
-#include <signal.h>
-
-#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "tests/app/program.h"
 
@@ -223,6 +219,7 @@ TEST_F(Run, BrokenFilesGetASentence) {
 
 TEST_F(Run, ADeviceThatIsNotHereEndsWithFour) {
   matrices(4, 4);
+  set("TILESCOPE_CUDA_DRIVER", "/nowhere/libcuda.so.1");
   Words words = with_files;
   words.insert(words.end(), {"--on", "gpu"});
   const auto [code, document] = run_json(words);
@@ -231,25 +228,6 @@ TEST_F(Run, ADeviceThatIsNotHereEndsWithFour) {
   words.back() = "abacus";
   EXPECT_EQ(run(words).exit_code, 2) << "no name of a device";
   EXPECT_FALSE(exists("c.npy"));
-}
-
-// SIGINT is caught from the moment that a run begins.
-void interrupt_when_it_listens(int process) {
-  const std::string status = "/proc/" + std::to_string(process) + "/status";
-  for (int tries = 0; tries < 2000; ++tries) {
-    std::ifstream file(status);
-    for (std::string line; std::getline(file, line);) {
-      if (line.rfind("SigCgt:", 0) != 0) continue;
-      if ((std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1) != 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        kill(process, SIGINT);
-        return;
-      }
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ADD_FAILURE() << "the run never began";
-  kill(process, SIGKILL);
 }
 
 TEST_F(Run, CtrlCWhileInputsAreMadeIsAnExitCodeToo) {

@@ -1,0 +1,55 @@
+#include "app/comparisons.h"
+
+#include <fmt/format.h>
+
+namespace tilescope {
+namespace {
+
+// With several devices an output is told with its device: "C on sim".
+std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
+  const Execution& execution = *ran[c.ran].execution;
+  const std::size_t buffer = c.output->buffer;
+  Outcome<DiffReport> diff =
+      tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
+  if (!diff) return diff.error();
+  if (execution.traces()) name_writers(*diff, execution, buffer);
+  if (ran.size() > 1) diff->got_name += fmt::format(" on {}", ran[c.ran].device);
+  c.diff = std::move(*diff);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome<std::vector<Compared>> expectations(const PreparedRun& run, std::size_t devices) {
+  std::vector<Compared> out;
+  for (const Output& output : run.outputs) {
+    Outcome<std::optional<Buffer>> want = wanted(run, output);
+    if (!want) return want.error();
+    if (*want) {
+      const auto check =
+          Differ::start(run.job.buffers[output.buffer], **want, {.tolerance = output.tolerance});
+      if (!check) return check.error();
+    }
+    for (std::size_t d = 0; d < devices; ++d) out.push_back({&output, d, *want, {}});
+  }
+  return out;
+}
+
+std::optional<Error> compare(std::vector<Compared>& compared, const std::vector<Ran>& ran,
+                             std::optional<std::size_t> gpu) {
+  const std::size_t outputs = compared.size();
+  for (std::size_t i = 0; gpu && i < outputs; ++i) {
+    if (compared[i].ran == *gpu) continue;
+    Compared with_chip{compared[i].output, compared[i].ran, {}, {}};
+    with_chip.want = ran[*gpu].execution->buffers()[with_chip.output->buffer];
+    with_chip.want->name += " on gpu";
+    compared.push_back(std::move(with_chip));
+  }
+  for (Compared& c : compared) {
+    if (!c.want) continue;
+    if (auto error = compare_one(c, ran)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,71 @@
+#include "app/devices.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "kernels/gpu/device.h"
+
+namespace tilescope {
+
+OpenDevice open_simulator() {
+  return {make_simulator(), "the CPU simulator: runs the kernel's PTX as it is"};
+}
+
+Outcome<OpenDevice> open_gpu() {
+  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
+  Outcome<std::unique_ptr<gpu::GpuDevice>> gpu = gpu::GpuDevice::open(library ? library : "");
+  if (!gpu) return gpu.error();
+  std::string about =
+      fmt::format("{}, driver for CUDA {}", (*gpu)->chip().text(), (*gpu)->driver().version_text());
+  return OpenDevice{std::move(*gpu), std::move(about)};
+}
+
+Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const Job& job) {
+  std::vector<Ran> out;
+  for (const OpenDevice& open : devices) {
+    Outcome<std::unique_ptr<Execution>> execution = open.device->start(job);
+    if (!execution) return execution.error();
+    Ran ran;
+    ran.device = open.device->name();
+    ran.about = open.about;
+    ran.execution = std::move(*execution);
+    out.push_back(std::move(ran));
+  }
+  return out;
+}
+
+std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal) {
+  constexpr std::uint64_t piece = 200'000;  // warp instructions
+  const auto begun = std::chrono::steady_clock::now();
+  watch_for_interrupt();
+  while (ran.state == RunState::running) {
+    ran.state = ran.execution->advance(piece);
+    const Progress progress = ran.execution->progress();
+    if (progress.total > 0) {
+      terminal.progress(name,
+                        static_cast<double>(progress.done) / static_cast<double>(progress.total));
+    }
+    if (interrupted()) {
+      terminal.end_progress();
+      return Error{ErrorKind::interrupted,
+                   fmt::format("Interrupted after {} of {} blocks; nothing was written.",
+                               progress.done, progress.total),
+                   ""};
+    }
+  }
+  terminal.end_progress();
+  ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return std::nullopt;
+}
+
+std::string time_text(const Ran& ran) {
+  if (const auto seconds = ran.execution->seconds()) {
+    return fmt::format("{:.1f} us by the clock of {}", *seconds * 1e6, ran.about);
+  }
+  return fmt::format("{} warp instructions in {:.3f} s", ran.execution->progress().instructions,
+                     ran.seconds);
+}
+
+}  // namespace tilescope
