@@ -37,6 +37,8 @@ const std::map<std::string_view, Manner>& manners() {
       {"match", {{U::few, U::whole_warp}}},
       {"redux", {{U::number, U::whole_warp}}},
       {"elect", {{U::whole_warp}}},
+      {"bar", {{}}},
+      {"barrier", {{}}},
       {"activemask", {{}}},
       {"ld", {{}}},
       {"ldu", {{}}},
@@ -90,12 +92,16 @@ class Writer {
         return true;
       case ptx::Unit::move:
         return s_.opcode->name != "cvta";
+      // Barriers have results only where they combine a predicate.
+      case ptx::Unit::barrier:
+        return manners().count(s_.opcode->name) != 0 && s_.text.find(".red") != std::string::npos;
       default:
         return manners().count(s_.opcode->name) != 0;
     }
   }
 
   bool operand(const OperandRule& rule) {
+    if (rule.optional && !rule.partner) return true;  // left out: the whole block
     const Type type = type_of(rule, s_.modifiers);
     if (ptx::bits_of(type) > 64) return false;  // operands and results are 8 bytes
     switch (rule.kind) {
@@ -114,10 +120,9 @@ class Writer {
         return vector(rule, type);
       case Kind::address:
         return add(address(type), false);
-      case Kind::label:
-        return false;
+      default:
+        return false;  // where to go on: nothing of the lane's own
     }
-    return false;
   }
 
   bool add(const std::string& operand, bool partner) {

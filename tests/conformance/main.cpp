@@ -11,34 +11,17 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "core/sim/device.h"
-#include "kernels/gpu/device.h"
+#include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/record.h"
 
 namespace tilescope::conformance {
 namespace {
-
-struct Case {
-  Spelling spelling;
-  std::optional<Kernel> kernel;
-};
-
-template <class Visit>
-void each_case(const std::string& part, Visit visit) {
-  for (const ptx::Opcode& opcode : ptx::opcodes()) {
-    for (const Spelling& spelling : spellings(opcode)) {
-      if (spelling.key().find(part) != std::string::npos) {
-        visit(Case{spelling, kernel_for(spelling)});
-      }
-    }
-  }
-}
 
 int list() {
   std::size_t all = 0, tried = 0;
@@ -73,88 +56,6 @@ int simulate(const std::string& part) {
   });
   fmt::print("{} run, {} refused or faulted\n", ran, refused);
   return 0;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
-// What a driver says about text that it refuses, without the parts that change.
-std::string refusal(const Error& error) {
-  std::string text = error.sentence;
-  const std::size_t at = text.find("error   : ");
-  if (at != std::string::npos) text = text.substr(at + 10);
-  for (char& c : text) {
-    if (c == '\n' || c == '\t') c = ' ';
-  }
-  return text.substr(0, 100);
-}
-
-class Recorder {
- public:
-  Recorder(gpu::GpuDevice& chip, std::string commit) : chip_(chip) {
-    kept_.chip = chip.chip().text();
-    kept_.driver = "CUDA " + chip.driver().version_text();
-    kept_.date = today();
-    kept_.commit = std::move(commit);
-  }
-
-  void add(const Case& c) {
-    if (!c.kernel) return;
-    const std::string key = c.spelling.key();
-    const auto chip = run(chip_, *c.kernel);
-    if (!chip) {
-      kept_.answers[key] = {'-', {}, "", refusal(chip.error())};
-      ++refused_;
-      return;
-    }
-    kept_.answers[key] = answer_of(*c.kernel, *chip, bound_of(c.spelling) != nullptr);
-    const auto simulated = run(simulator_, *c.kernel);
-    if (!simulated) {
-      ++differing_;
-      fmt::print("{}: the chip runs it, the simulator does not: {}\n", key,
-                 simulated.error().sentence);
-      return;
-    }
-    const Differences differences = compare(c.spelling, *c.kernel, *chip, *simulated);
-    if (differences.lanes == 0) {
-      ++equal_;
-      return;
-    }
-    ++differing_;
-    fmt::print("{}: {} lanes differ\n", key, differences.lanes);
-    for (const std::string& one : differences.first) fmt::print("    {}\n", one);
-  }
-
-  const Vectors& kept() const { return kept_; }
-  void total() const {
-    fmt::print("{} equal, {} differ, {} refused by the chip's assembler\n", equal_, differing_,
-               refused_);
-  }
-  bool good() const { return differing_ == 0; }
-
- private:
-  gpu::GpuDevice& chip_;
-  sim::SimDevice simulator_;
-  Vectors kept_;
-  std::size_t equal_ = 0, differing_ = 0, refused_ = 0;
-};
-
-int record(const std::string& file, const std::string& commit) {
-  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
-  const auto chip = gpu::GpuDevice::open(library ? library : "");
-  if (!chip) {
-    fmt::print(stderr, "{}\n", chip.error().sentence);
-    return exit_code(chip.error().kind);
-  }
-  Recorder recorder(**chip, commit);
-  each_case("", [&](const Case& c) { recorder.add(c); });
-  recorder.total();
-  std::ofstream(file) << write(recorder.kept());
-  return recorder.good() ? 0 : 1;
 }
 
 int replay(const std::string& file) {

@@ -64,10 +64,11 @@ void add_hints(const std::vector<ModifierRule>& rules, std::vector<Choice>& choi
 }
 
 // Integer constants that are tried with a form that takes one: for lop3 functions of one, two and
-// three inputs, symmetric and not.
+// three inputs, symmetric and not; for barriers their numbers.
 std::vector<std::optional<std::uint32_t>> constants_of(const ptx::Opcode& opcode, int form) {
   for (const ptx::OperandRule& rule : ptx::operands_of(opcode, form)) {
     if (rule.kind == ptx::OperandRule::Kind::constant) {
+      if (opcode.unit == ptx::Unit::barrier) return {0, 15};
       return {0x00, 0x01, 0x80, 0x96, 0xCA, 0xE8, 0xF0, 0x1B, 0xFF};
     }
   }

@@ -49,19 +49,21 @@ std::vector<std::uint64_t> kept(const Kernel& kernel, const Answer& answer, std:
   return out;
 }
 
-std::string write(const Vectors& v) {
-  std::string out = fmt::format("{}\nchip {}\ndriver {}\ndate {}\ncommit {}\n", first_line, v.chip,
-                                v.driver, v.date, v.commit);
-  for (const auto& [key, answer] : v.answers) {
-    out += fmt::format("{} {}\t", answer.kind, key);
-    if (answer.kind == '-') out += answer.refusal;
-    if (answer.kind == '=') {
-      for (const std::uint32_t hash : answer.hashes) out += fmt::format("{:08x}", hash);
-      out += ' ';
-    }
-    if (answer.kind != '-') out += answer.raw;
-    out += '\n';
+std::string line_of(const std::string& key, const Answer& answer) {
+  std::string out = fmt::format("{} {}\t", answer.kind, key);
+  if (answer.kind == '-') out += answer.refusal;
+  if (answer.kind == '=') {
+    for (const std::uint32_t hash : answer.hashes) out += fmt::format("{:08x}", hash);
+    out += ' ';
   }
+  if (answer.kind != '-') out += answer.raw;
+  return out + '\n';
+}
+
+std::string write(const Vectors& v) {
+  std::string out =
+      fmt::format("{}\nchip {}\ndate {}\ncommit {}\n", first_line, v.chip, v.date, v.commit);
+  for (const auto& [key, answer] : v.answers) out += line_of(key, answer);
   return out;
 }
 
@@ -83,7 +85,6 @@ Outcome<Vectors> read_vectors(const std::string& text) {
     if (space == std::string::npos) return broken("nothing follows the first word");
     const std::string word = line.substr(0, space), rest = line.substr(space + 1);
     if (word == "chip") out.chip = rest;
-    if (word == "driver") out.driver = rest;
     if (word == "date") out.date = rest;
     if (word == "commit") out.commit = rest;
     if (word.size() != 1) continue;

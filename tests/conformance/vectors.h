@@ -1,8 +1,7 @@
 // What a chip answered, kept: one line a spelling, under a header that says where from.
 //
 //   tilescope-conformance 1
-//   chip NVIDIA H200, compute capability 9.0
-//   driver CUDA 13.0
+//   chip NVIDIA H200, compute capability 9.0, driver for CUDA 13.0
 //   date 2026-11-21
 //   commit 0123abcd
 //   = add.rn.f32 HASH... RAW...     bit for bit: a hash of each batch of lanes, and some lanes
@@ -32,7 +31,7 @@ struct Answer {
 };
 
 struct Vectors {
-  std::string chip, driver, date, commit;
+  std::string chip, date, commit;                      // chip: with its driver
   std::map<std::string, Answer, std::less<>> answers;  // by Spelling::key()
 };
 
@@ -41,6 +40,7 @@ Answer answer_of(const Kernel& kernel, const std::vector<Buffer>& buffers, bool 
 // What lane kept_lanes[i] gave.
 std::vector<std::uint64_t> kept(const Kernel& kernel, const Answer& answer, std::size_t i);
 
+std::string line_of(const std::string& key, const Answer& answer);
 std::string write(const Vectors& vectors);
 Outcome<Vectors> read_vectors(const std::string& text);
 

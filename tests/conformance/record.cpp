@@ -1,0 +1,151 @@
+#include "tests/conformance/record.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "core/sim/device.h"
+#include "kernels/gpu/device.h"
+#include "tests/conformance/cases.h"
+#include "tests/conformance/compare.h"
+
+namespace tilescope::conformance {
+namespace {
+
+Outcome<std::unique_ptr<gpu::GpuDevice>> open_chip() {
+  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
+  return gpu::GpuDevice::open(library ? library : "");
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+// What a driver says about text that it refuses, from its first error on.
+std::string refusal(const Error& error) {
+  std::string text = error.sentence;
+  const std::size_t at = text.find("error   : ");
+  if (at != std::string::npos) text = text.substr(at + 10, text.find("; ", at) - at - 10);
+  for (char& c : text) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  return text.substr(0, 80);
+}
+
+// What is written to the parent for each case: a line of the vectors with a mark before it.
+namespace mark {
+constexpr char equal = 'e', differs = 'd', refused = 'r', about = 'h';
+}
+
+// One case on both devices; differences go to stdout.
+std::string asked(gpu::GpuDevice& chip, const Case& c) {
+  sim::SimDevice simulator;
+  const std::string key = c.spelling.key();
+  const auto answer = run(chip, *c.kernel);
+  if (!answer) return mark::refused + line_of(key, {'-', {}, "", refusal(answer.error())});
+  const std::string line =
+      line_of(key, answer_of(*c.kernel, *answer, bound_of(c.spelling) != nullptr));
+  const auto simulated = run(simulator, *c.kernel);
+  if (!simulated) {
+    fmt::print("{}: the chip runs it, the simulator does not: {}\n", key,
+               simulated.error().sentence);
+    return mark::differs + line;
+  }
+  const Differences differences = compare(c.spelling, *c.kernel, *answer, *simulated);
+  if (differences.lanes == 0) return mark::equal + line;
+  fmt::print("{}: {} lanes differ\n", key, differences.lanes);
+  for (const std::string& one : differences.first) fmt::print("    {}\n", one);
+  return mark::differs + line;
+}
+
+// In a child: the cases from `from` on, one line each into the pipe.
+int ask(const std::vector<Case>& cases, std::size_t from, std::FILE* pipe) {
+  const auto chip = open_chip();
+  if (!chip) {
+    fmt::print(stderr, "{}\n", chip.error().sentence);
+    return exit_code(chip.error().kind);
+  }
+  fmt::print(pipe, "{}{}, driver for CUDA {}\n", mark::about, (*chip)->chip().text(),
+             (*chip)->driver().version_text());
+  for (std::size_t i = from; i < cases.size(); ++i) {
+    fmt::print(pipe, "{}", asked(**chip, cases[i]));
+    std::fflush(pipe);
+  }
+  return 0;
+}
+
+struct Ended {
+  bool crashed = false;
+  int exit_code = 0;
+};
+
+// Runs ask() in a child and hands its lines on.
+template <class Take>
+Ended in_child(const std::vector<Case>& cases, std::size_t from, Take take) {
+  int ends[2];
+  if (pipe(ends) != 0) return {false, 2};
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    std::FILE* out = fdopen(ends[1], "w");
+    const int code = ask(cases, from, out);
+    std::fclose(out);
+    std::fflush(stdout);
+    _exit(code);  // the driver's own ending is not waited for
+  }
+  close(ends[1]);
+  std::FILE* in = fdopen(ends[0], "r");
+  std::string line;
+  for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) {
+    line += static_cast<char>(c);
+    if (c != '\n') continue;
+    take(line);
+    line.clear();
+  }
+  std::fclose(in);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {!WIFEXITED(status), WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+}
+
+}  // namespace
+
+int record(const std::string& file, const std::string& commit) {
+  std::vector<Case> cases;
+  each_case("", [&](Case c) {
+    if (c.kernel) cases.push_back(std::move(c));
+  });
+  std::size_t next = 0, equal = 0, differing = 0, refused = 0, crashed = 0;
+  std::string chip, lines;
+  const auto take = [&](const std::string& line) {
+    if (line[0] == mark::about) {
+      chip = line.substr(1, line.size() - 2);
+      return;
+    }
+    ++(line[0] == mark::equal ? equal : line[0] == mark::differs ? differing : refused);
+    lines += line.substr(1);
+    ++next;
+  };
+  while (next < cases.size()) {
+    const Ended ended = in_child(cases, next, take);
+    if (!ended.crashed && ended.exit_code != 0) return ended.exit_code;
+    if (!ended.crashed) break;
+    ++crashed;
+    lines += line_of(cases[next++].spelling.key(), {'-', {}, "", "the assembler crashes"});
+  }
+  fmt::print("{} equal, {} differ, {} refused by the chip's assembler, {} crash it\n", equal,
+             differing, refused, crashed);
+  std::ofstream out(file);
+  out << write({chip, today(), commit, {}}) << lines;
+  return !out ? 2 : differing ? 1 : 0;
+}
+
+}  // namespace tilescope::conformance
