@@ -133,7 +133,7 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }
-  for (const NamedLayout& own : entry.layouts(fitted.sizes)) {
+  for (const NamedLayout& own : entry.layouts(fitted.sizes, entry.variants[fitted.variant])) {
     card.layouts.push_back({own.name, own.expression, own.help});
   }
   const Variant& variant = entry.variants[fitted.variant];

@@ -73,7 +73,7 @@ struct CatalogEntry {
   std::function<std::optional<std::string>(const Sizes&)> objection;
   std::function<Launch(const Sizes&)> launch;  // the entry's name comes from the variant
   std::function<std::vector<Argument>(const Sizes&)> arguments;
-  std::function<std::vector<NamedLayout>(const Sizes&)> layouts;
+  std::function<std::vector<NamedLayout>(const Sizes&, const Variant&)> layouts;
   // The outputs, in the order of the tensors, from the job's inputs.
   std::function<Outcome<std::vector<Buffer>>(const Job&)> reference;
 };

@@ -1,8 +1,8 @@
-// C = A + B for f32 matrices of any size (kernels/elementwise/elementwise_add.cu).
+// C = A + B for matrices of any size (kernels/elementwise/elementwise_add.cu).
 //
 // A block of 128 threads owns a tile of 16 x 128 elements, and block t the t-th column of
-// zipped_divide(matrix, <16,128>): tiles are numbered down the rows first. A thread owns 4 x 4
-// elements of it, four neighbours in each of four rows, so that it can load 128 bits at once.
+// zipped_divide(matrix, <16,128>): tiles are numbered down the rows first. A thread owns as many
+// neighbours of a row as it can load in 128 bits: 4 x 4 elements of 4 bytes, or 2 x 8 of 2 bytes.
 #include <fmt/format.h>
 
 #include "kernels/catalog/catalog.h"
@@ -33,18 +33,19 @@ Launch launch(const Sizes& s) {
   return launch;
 }
 
-// elementwise_add(const float* a, const float* b, float* c, int m, int n)
+// elementwise_add(const Element* a, const Element* b, Element* c, int m, int n)
 std::vector<Argument> arguments(const Sizes& s) {
   return {Argument::pointer(0), Argument::pointer(1), Argument::pointer(2),
           Argument::i32(static_cast<std::int32_t>(s.m)),
           Argument::i32(static_cast<std::int32_t>(s.n))};
 }
 
-std::vector<NamedLayout> layouts(const Sizes& s) {
+std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
   const std::string matrix = fmt::format("({},{}):({},1)", s.m, s.n, s.n);
   // The grid covers whole tiles: what lies beyond the matrix is masked by the coordinate tensor.
   const std::string covered = fmt::format("({},{}):({},1)", tiles(s.m, tile_rows) * tile_rows,
                                           tiles(s.n, tile_cols) * tile_cols, s.n);
+<<<<<<< HEAD
   return {
       {"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
       {"thread layout", "(4,32):(32,1)", "which thread stands where: 4 warps of 32 lanes a row"},
@@ -54,6 +55,23 @@ std::vector<NamedLayout> layouts(const Sizes& s) {
        "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
       {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
        "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
+=======
+  const auto vector = 16 / static_cast<std::int64_t>(bytes_of(variant.dtypes[0]));
+  const std::int64_t across = tile_cols / vector, rows = tile_rows / vector;
+  return {{"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
+          {"thread layout", fmt::format("({},{}):({},1)", vector, across, across),
+           across == 32 ? "which thread stands where: 4 warps of 32 lanes a row"
+                        : "which thread stands where: 4 warps, 16 lanes in each of two rows"},
+          {"value layout", fmt::format("({},{}):({},1)", rows, vector, vector),
+           fmt::format("the {} x {} values of a thread, {} in a row to load at once", rows, vector,
+                       vector == 4 ? "four" : "eight")},
+          {"thread-value layout",
+           fmt::format("(({},{}),({},{})):(({},{}),(16,1))", across, vector, vector, rows,
+                       16 * vector, rows),
+           "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
+          {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
+           "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
+>>>>>>> 470c4ca (Add f16, bf16 and i32 to elementwise_add; replay and measure on a GPU by one command each)
 }
 
 Outcome<std::vector<Buffer>> reference_of(const Job& job) {
@@ -77,8 +95,13 @@ CatalogEntry elementwise_add_entry() {
   entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::n}, "the first matrix"},
                    {"B", TensorRole::input, {&Sizes::m, &Sizes::n}, "the second matrix"},
                    {"C", TensorRole::output, {&Sizes::m, &Sizes::n}, "the sum"}};
-  // One correctly rounded addition an element leaves nothing to tolerate.
-  entry.variants = {{"elementwise_add", {DType::f32, DType::f32, DType::f32}, 0, 0}};
+  // One correctly rounded addition an element leaves nothing to tolerate, in any type.
+  const auto variant = [](std::string name, DType type) {
+    return Variant{std::move(name), {type, type, type}, 0, 0};
+  };
+  entry.variants = {
+      variant("elementwise_add", DType::f32), variant("elementwise_add_f16", DType::f16),
+      variant("elementwise_add_bf16", DType::bf16), variant("elementwise_add_i32", DType::i32)};
   entry.objection = objection;
   entry.launch = launch;
   entry.arguments = arguments;

@@ -5,21 +5,29 @@
 //   A, B, C (M,N):(N,1)     zipped_divide by the tile: ((16,128),(M/16,N/128))
 //     -> one column of that (one tile) a block, one slice of the tile a thread
 //
+// That is for elements of 4 bytes; of 2 bytes 8 fill an access of 128 bits, so threads are (8,16)
+// and values (2,8). The tile is the same.
+//
 // The same division of the coordinate tensor (M,N):(1@0,1@1) tells every thread where in the
 // matrix its elements stand. That gives their address, and at ragged edges it is the predicate:
-// only elements inside (M,N) are touched. Where all rows are aligned to 16 bytes four columns
-// travel in one 128-bit access; where not, each element travels alone.
+// only elements inside (M,N) are touched. Where all rows are aligned to 16 bytes the columns of a
+// thread's row travel in one 128-bit access; where not, each element travels alone.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include "core/layout/algebra.h"
 #include "kernels/device/coordinates.h"
 
 namespace tilescope::device {
 
-// What elementwise_add knows at compile time, all of it from core's layouts.
+// What elementwise_add knows at compile time, all of it from core's layouts; `vector` elements fill
+// 16 bytes.
+template <int vector>
 struct AddTile {
   static constexpr Layout threads =
-      must(make_ordered_layout(make_tuple_of(4, 32), make_tuple_of(1, 0)));
+      must(make_ordered_layout(make_tuple_of(vector, 128 / vector), make_tuple_of(1, 0)));
   static constexpr Layout values =
-      must(make_ordered_layout(make_tuple_of(4, 4), make_tuple_of(1, 0)));
+      must(make_ordered_layout(make_tuple_of(16 / vector, vector), make_tuple_of(1, 0)));
   static constexpr ThreadValue tv = must(make_layout_tv(threads, values));
 
   static constexpr int thread_count = static_cast<int>(must(size(threads)));
@@ -41,17 +49,17 @@ struct AddTile {
   static constexpr Layout of_thread = must(get(slices, 0));
   static constexpr Layout of_value = must(get(slices, 1));
 
-  // Neighbouring values of a thread that are neighbours in a row: what one access can carry.
-  static constexpr int vector = static_cast<int>(of_value.modes.leaf[0].shape.value);
+  // Neighbouring values of a thread are neighbours in a row: what one access can carry.
   static_assert(of_value.modes.leaf[0].stride == Int(1, detail::columns));
-  static_assert(vector * sizeof(float) == 16, "128-bit accesses");
+  static_assert(of_value.modes.leaf[0].shape.value == vector);
 };
 
 // Tile number t of a matrix with `tile_rows` rows of tiles: zipped_divide counts down a column of
 // tiles first. The strides are the compile-time layout's, the extent is the matrix's.
+template <class Tile>
 __device__ inline Coordinate tile_origin(int t, int tile_rows) {
-  constexpr int row_step = static_cast<int>(AddTile::tiles.modes.leaf[0].stride.value);
-  constexpr int column_step = static_cast<int>(AddTile::tiles.modes.leaf[1].stride.value);
+  constexpr int row_step = static_cast<int>(Tile::tiles.modes.leaf[0].stride.value);
+  constexpr int column_step = static_cast<int>(Tile::tiles.modes.leaf[1].stride.value);
   return {t % tile_rows * row_step, t / tile_rows * column_step};
 }
 
@@ -59,56 +67,84 @@ __device__ inline bool aligned(const void* p) {
   return reinterpret_cast<unsigned long long>(p) % 16 == 0;
 }
 
-}  // namespace tilescope::device
+// One rounding an element. Integers wrap: their sum is taken without a sign.
+__device__ inline float sum(float a, float b) {
+  return a + b;
+}
+__device__ inline int sum(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+__device__ inline __half sum(__half a, __half b) {
+  return __hadd(a, b);
+}
+__device__ inline __nv_bfloat16 sum(__nv_bfloat16 a, __nv_bfloat16 b) {
+  return __hadd(a, b);
+}
 
-// a, b, c: row-major f32 (m,n), m * n < 2^31. Grid: ceil(m/16) * ceil(n/128) blocks of 128 threads.
-extern "C" __global__ void __launch_bounds__(tilescope::device::AddTile::thread_count)
-    elementwise_add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                    int m, int n) {
-  using namespace tilescope::device;
-  using Tile = AddTile;
+// 16 bytes, for one access.
+template <class Element>
+struct alignas(16) Vector {
+  static constexpr int size = 16 / sizeof(Element);
+  Element element[size];
+};
 
-  // This block's tile, this thread's slice of it.
-  const int tile_rows = (m + Tile::rows - 1) / Tile::rows;
-  const Coordinate first = tile_origin(static_cast<int>(blockIdx.x), tile_rows) +
-                           coordinate_of<Tile::of_thread>(static_cast<int>(threadIdx.x));
-
-  if (n % Tile::vector == 0 && aligned(a) && aligned(b) && aligned(c)) {
-    // Rows start on 16 bytes and hold whole vectors: a vector is inside if its first element is.
-    constexpr int vectors = Tile::value_count / Tile::vector;
-    float4 fragment_a[vectors], fragment_b[vectors];
+template <class Element>
+__device__ inline Vector<Element> sum(const Vector<Element>& a, const Vector<Element>& b) {
+  Vector<Element> out;
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) {
-      const Coordinate at = first + coordinate_of<Tile::of_value>(v * Tile::vector);
-      if (at.row < m && at.column < n) {
-        fragment_a[v] = *reinterpret_cast<const float4*>(a + at.row * n + at.column);
-        fragment_b[v] = *reinterpret_cast<const float4*>(b + at.row * n + at.column);
-      }
-    }
-#pragma unroll
-    for (int v = 0; v < vectors; ++v) {
-      const Coordinate at = first + coordinate_of<Tile::of_value>(v * Tile::vector);
-      if (at.row < m && at.column < n) {
-        const float4 x = fragment_a[v], y = fragment_b[v];
-        *reinterpret_cast<float4*>(c + at.row * n + at.column) =
-            make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-      }
-    }
-    return;
-  }
+  for (int i = 0; i < Vector<Element>::size; ++i) out.element[i] = sum(a.element[i], b.element[i]);
+  return out;
+}
 
-  float fragment_a[Tile::value_count], fragment_b[Tile::value_count];
+// A thread's slice, `step` elements at a time; Access is what travels in one go.
+template <class Tile, class Access, int step, class Element>
+__device__ inline void add_slice(const Element* a, const Element* b, Element* c, int m, int n,
+                                 Coordinate first) {
+  constexpr int accesses = Tile::value_count / step;
+  Access fragment_a[accesses], fragment_b[accesses];
 #pragma unroll
-  for (int v = 0; v < Tile::value_count; ++v) {
-    const Coordinate at = first + coordinate_of<Tile::of_value>(v);
+  for (int v = 0; v < accesses; ++v) {
+    const Coordinate at = first + coordinate_of<Tile::of_value>(v * step);
     if (at.row < m && at.column < n) {
-      fragment_a[v] = a[at.row * n + at.column];
-      fragment_b[v] = b[at.row * n + at.column];
+      fragment_a[v] = *reinterpret_cast<const Access*>(a + at.row * n + at.column);
+      fragment_b[v] = *reinterpret_cast<const Access*>(b + at.row * n + at.column);
     }
   }
 #pragma unroll
-  for (int v = 0; v < Tile::value_count; ++v) {
-    const Coordinate at = first + coordinate_of<Tile::of_value>(v);
-    if (at.row < m && at.column < n) c[at.row * n + at.column] = fragment_a[v] + fragment_b[v];
+  for (int v = 0; v < accesses; ++v) {
+    const Coordinate at = first + coordinate_of<Tile::of_value>(v * step);
+    if (at.row < m && at.column < n) {
+      *reinterpret_cast<Access*>(c + at.row * n + at.column) = sum(fragment_a[v], fragment_b[v]);
+    }
   }
 }
+
+template <class Element>
+__device__ inline void add(const Element* a, const Element* b, Element* c, int m, int n) {
+  constexpr int vector = Vector<Element>::size;
+  using Tile = AddTile<vector>;
+  // This block's tile, this thread's slice of it.
+  const int tile_rows = (m + Tile::rows - 1) / Tile::rows;
+  const Coordinate first = tile_origin<Tile>(static_cast<int>(blockIdx.x), tile_rows) +
+                           coordinate_of<Tile::of_thread>(static_cast<int>(threadIdx.x));
+  if (n % vector == 0 && aligned(a) && aligned(b) && aligned(c)) {
+    // Rows start on 16 bytes and hold whole vectors: a vector is inside if its first element is.
+    add_slice<Tile, Vector<Element>, vector>(a, b, c, m, n, first);
+  } else {
+    add_slice<Tile, Element, 1>(a, b, c, m, n, first);
+  }
+}
+
+}  // namespace tilescope::device
+
+// a, b, c: row-major (m,n), m * n < 2^31. Grid: ceil(m/16) * ceil(n/128) blocks of 128 threads.
+#define ELEMENTWISE_ADD(name, Element)                                                            \
+  extern "C" __global__ void __launch_bounds__(128)                                               \
+      name(const Element* __restrict__ a, const Element* __restrict__ b, Element* __restrict__ c, \
+           int m, int n) {                                                                        \
+    tilescope::device::add(a, b, c, m, n);                                                        \
+  }
+ELEMENTWISE_ADD(elementwise_add, float)
+ELEMENTWISE_ADD(elementwise_add_f16, __half)
+ELEMENTWISE_ADD(elementwise_add_bf16, __nv_bfloat16)
+ELEMENTWISE_ADD(elementwise_add_i32, int)

@@ -93,6 +93,44 @@ TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
   EXPECT_NE(result_of("7"), result_of("8"));
 }
 
+TEST_F(Run, AddsInEveryTypeAtEverySize) {
+  // Rows of whole and of broken 128-bit vectors, and tiles that end inside the matrix.
+  for (const std::string type : {"f16", "bf16", "i32", "f32"}) {
+    for (const auto& [m, n] : {std::pair<std::string, std::string>{"17", "129"},
+                               {"3", "8"},
+                               {"33", "264"},
+                               {"1", "1"}}) {
+      const Ended ended =
+          run({"run", "elementwise_add", "--dtype", type, "--m", m, "--n", n, "--out", "c.npy"});
+      EXPECT_EQ(ended.exit_code, 0) << type << " " << m << "x" << n << "\n" << ended.err;
+      EXPECT_TRUE(has(ended.out, "all are equal")) << ended.out;
+      EXPECT_TRUE(has(ended.out, " " + type + ",")) << ended.out;
+    }
+  }
+}
+
+// NumPy has no bf16: its bits travel as 16-bit integers, and --dtype says what they are.
+TEST_F(Run, Bf16MatricesAreRawBits) {
+  const auto bits = [](const std::string& values) {
+    std::string header = "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }";
+    header += std::string(63 - (10 + header.size()) % 64, ' ') + "\n";
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header +
+           values;
+  };
+  // 1, 2, -0.5, 3.140625, infinity, 256 and what is added to them, as bf16.
+  write("a.npy", bits(std::string("\x80\x3f\x00\x40\x00\xbf\x49\x40\x80\x7f\x80\x43", 12)));
+  write("b.npy", bits(std::string("\x80\x3f\x00\xc0\x00\xbf\x80\x3f\x80\x3f\x80\x3f", 12)));
+  Words words = with_files;
+  words.insert(words.end(), {"--dtype", "bf16"});
+  const Ended ended = run(words);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  // 2, 0, -1, 4.140625 (a tie, to even: 4.125), infinity, 257 (to even: 256)
+  const std::string sum = read("c.npy");
+  EXPECT_TRUE(has(sum, "u2")) << "bits again";
+  EXPECT_EQ(sum.substr(sum.size() - 12),
+            std::string("\x00\x40\x00\x00\x80\xbf\x84\x40\x80\x7f\x80\x43", 12));
+}
+
 TEST_F(Run, AgainstAFileThatDiffersEndsWithOneAndNamesTheElement) {
   std::vector<float> want = matrices(20, 30);
   want[5 * 30 + 7] += 1;

@@ -49,6 +49,7 @@ Job product(const std::string& name, std::int32_t n, int sizes) {
 Job addition(std::int32_t n) {
   Job job = {};
   job.program = {"elementwise_add.ptx", file("assets/ptx/elementwise_add.ptx")};
+  job.launch.entry = "elementwise_add";
   job.launch.block = {128, 1, 1};
   job.launch.grid = {static_cast<std::uint32_t>(n / 16 * (n / 128)), 1, 1};
   job.buffers = {matrix("A", n, false), matrix("B", n, false), matrix("C", n, true)};

@@ -178,11 +178,16 @@ class Writer {
   }
 
   bool vector(const OperandRule& rule, Type type) {
-    const int count = s_.modifiers.vector();
+    int count = s_.modifiers.vector();
+    const bool written = rule.kind == Kind::write_vector;
+    if (s_.constant && written == (*s_.constant < 16)) {  // mov: the side with the parts
+      count = static_cast<int>(*s_.constant % 16);
+      type = ptx::bits_type(ptx::bits_of(type) / count);
+    }
     if (count * ptx::bits_of(type) > 8 * static_cast<int>(slot_bytes)) return false;
     std::string list;
     for (int i = 0; i < count; ++i) {
-      list += (i ? ", " : "") + (rule.kind == Kind::write_vector ? write(type) : read(type));
+      list += (i ? ", " : "") + (written ? write(type) : read(type));
     }
     return add(count == 1 ? list : "{" + list + "}", false);
   }

@@ -64,8 +64,12 @@ void add_hints(const std::vector<ModifierRule>& rules, std::vector<Choice>& choi
 }
 
 // Integer constants that are tried with a form that takes one: for lop3 functions of one, two and
-// three inputs, symmetric and not; for barriers their numbers.
-std::vector<std::optional<std::uint32_t>> constants_of(const ptx::Opcode& opcode, int form) {
+// three inputs, symmetric and not; for barriers their numbers. Of mov: into how many parts it takes
+// a register apart, or from how many (+ 16) it puts one together (PTX ISA 9.7.9.4).
+std::vector<std::optional<std::uint32_t>> constants_of(const ptx::Opcode& opcode, int form,
+                                                       ptx::Type type) {
+  if (opcode.op == ptx::Op::mov && type == ptx::Type::b32) return {std::nullopt, 2, 18};
+  if (opcode.op == ptx::Op::mov && type == ptx::Type::b64) return {std::nullopt, 2, 4, 18, 20};
   for (const ptx::OperandRule& rule : ptx::operands_of(opcode, form)) {
     if (rule.kind == ptx::OperandRule::Kind::constant) {
       if (opcode.unit == ptx::Unit::barrier) return {0, 15};
@@ -101,7 +105,7 @@ std::vector<Spelling> spellings(const ptx::Opcode& opcode) {
     add_hints(rules, choices);
     for (const Choice& choice : choices) {
       Spelling one = spelling(opcode, form, rules, choice);
-      for (const auto& constant : constants_of(opcode, form)) {
+      for (const auto& constant : constants_of(opcode, form, one.modifiers.type())) {
         one.constant = constant;
         // The same text can be a spelling of two forms; the decoder takes the first.
         const bool known = std::any_of(out.begin(), out.end(), [&](const Spelling& s) {

@@ -19,7 +19,7 @@ struct Spelling {
   int form = 0;
   ptx::Modifiers modifiers;
   std::string text;                       // "add.rn.ftz.f32"
-  std::optional<std::uint32_t> constant;  // for forms that take an integer constant
+  std::optional<std::uint32_t> constant;  // an integer constant, or how mov packs
   // "lop3.b32 0x96": what a result is kept under
   std::string key() const;
 };
