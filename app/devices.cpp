@@ -1,13 +1,36 @@
 #include "app/devices.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 
 #include "kernels/gpu/device.h"
 
 namespace tilescope {
+namespace {
+
+// The driver writes to stdout what a kernel prints; but there are results alone, so while a kernel
+// runs stdout leads to stderr.
+class ResultsAside {
+ public:
+  ResultsAside() : results_(dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ResultsAside(const ResultsAside&) = delete;
+  ~ResultsAside() {
+    std::fflush(stdout);
+    if (results_ >= 0) dup2(results_, STDOUT_FILENO), close(results_);
+  }
+
+ private:
+  int results_;
+};
+
+}  // namespace
 
 OpenDevice open_simulator() {
   return {make_simulator(), "the CPU simulator: runs the kernel's PTX as it is"};
@@ -41,7 +64,10 @@ std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal)
   const auto begun = std::chrono::steady_clock::now();
   watch_for_interrupt();
   while (ran.state == RunState::running) {
-    ran.state = ran.execution->advance(piece);
+    {
+      const ResultsAside aside;
+      ran.state = ran.execution->advance(piece);
+    }
     const Progress progress = ran.execution->progress();
     if (progress.total > 0) {
       terminal.progress(name,
@@ -56,6 +82,7 @@ std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal)
     }
   }
   terminal.end_progress();
+  if (!ran.execution->printed().empty()) terminal.say(ran.execution->printed());
   ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return std::nullopt;
 }

@@ -171,6 +171,15 @@ TEST_F(Gpu, WhatNobodyWroteIsNoted) {
   EXPECT_TRUE(has(ended.err, "600 of the 600 elements of C hold the bytes 0xFB")) << ended.err;
 }
 
+TEST_F(Gpu, WhatAKernelPrintsIsNoResult) {
+  set("FAKE_CUDA", "print");
+  const Ended ended = run(on("gpu"));
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.err, "printed by the kernel")) << ended.err;
+  EXPECT_FALSE(has(ended.out, "printed by the kernel")) << ended.out;
+  EXPECT_EQ(run_json(on("gpu")).first, 0) << "one document alone on stdout";
+}
+
 TEST_F(Gpu, CtrlCEndsAnEndlessKernel) {
   set("FAKE_CUDA", "endless");
   const Ended ended = run_while(on("gpu"), interrupt_when_it_listens);

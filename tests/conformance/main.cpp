@@ -5,6 +5,7 @@
 //   conformance simulate [PART]          runs all (or those that contain PART) on the simulator
 //   conformance record FILE [COMMIT]     runs all on both; keeps the chip's answers in FILE, and
 //                                        prints every difference
+//   conformance answers PART             every lane of a few spellings, as the chip answers
 //   conformance replay FILE              the simulator against kept answers
 //
 // TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
@@ -88,6 +89,7 @@ int replay(const std::string& file) {
 int usage() {
   fmt::print(stderr,
              "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
+             "answers PART | "
              "replay FILE\n");
   return 2;
 }
@@ -100,6 +102,7 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "show" && words.size() == 2) return show(word(1));
   if (word(0) == "simulate") return simulate(word(1));
   if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2));
+  if (word(0) == "answers" && words.size() == 2) return answers(word(1));
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
   return usage();
 }

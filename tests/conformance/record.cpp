@@ -148,4 +148,30 @@ int record(const std::string& file, const std::string& commit) {
   return !out ? 2 : differing ? 1 : 0;
 }
 
+int answers(const std::string& part) {
+  const auto chip = open_chip();
+  if (!chip) {
+    fmt::print(stderr, "{}\n", chip.error().sentence);
+    return exit_code(chip.error().kind);
+  }
+  each_case(part, [&](const Case& c) {
+    const auto answer = c.kernel ? run(**chip, *c.kernel)
+                                 : Error{ErrorKind::unsupported, "there is no kernel for it", ""};
+    if (!answer) {
+      fmt::print("{}: {}\n", c.spelling.key(), answer.error().sentence);
+      return;
+    }
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      fmt::print("{}", c.spelling.key());
+      for (std::size_t i = 0; i < c.kernel->operands.size(); ++i) {
+        fmt::print(" {:#x}", operand(c.kernel->key, c.kernel->operands, i, lane));
+      }
+      fmt::print(" ->");
+      for (const std::uint64_t v : c.kernel->values(*answer, lane)) fmt::print(" {:#x}", v);
+      fmt::print("\n");
+    }
+  });
+  return 0;
+}
+
 }  // namespace tilescope::conformance

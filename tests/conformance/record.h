@@ -13,4 +13,7 @@ namespace tilescope::conformance {
 // differs, 1 some do, 2 the file cannot be written, 4 no GPU.
 int record(const std::string& file, const std::string& commit);
 
+// Prints every lane of the spellings that contain `part`, as the chip answers: to find a rule.
+int answers(const std::string& part);
+
 }  // namespace tilescope::conformance

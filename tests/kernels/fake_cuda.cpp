@@ -7,6 +7,7 @@
 //   load=218     loading a module ends with this CUresult, and a log
 //   fault=700    the kernel ends with this CUresult, and so does everything after it
 //   wrong        the kernel adds 1 to its first element
+//   print        the kernel prints a line
 //   nothing      the kernel does nothing
 //   endless      the kernel never ends
 #include <cstdint>
@@ -64,6 +65,7 @@ void add(void** parameters) {
   const int count = parameter<int>(parameters, 3) * parameter<int>(parameters, 4);
   for (int i = 0; i < count; ++i) c[i] = a[i] + b[i];
   if (!says("wrong").empty()) c[0] += 1;
+  if (!says("print").empty()) std::puts("printed by the kernel");
 }
 
 }  // namespace
