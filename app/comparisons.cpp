@@ -12,7 +12,7 @@ std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
   Outcome<DiffReport> diff =
       tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
   if (!diff) return diff.error();
-  if (execution.traces()) name_writers(*diff, execution, buffer);
+  if (ran[c.ran].traces()) name_writers(*diff, execution, buffer);
   if (ran.size() > 1) diff->got_name += fmt::format(" on {}", ran[c.ran].device);
   c.diff = std::move(*diff);
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/run/chip_execution.h"
 #include "kernels/gpu/device.h"
 
 namespace tilescope {
@@ -87,8 +88,17 @@ std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal)
   return std::nullopt;
 }
 
+std::optional<double> Ran::chip_seconds() const {
+  const auto* chip = dynamic_cast<const ChipExecution*>(execution.get());
+  return chip ? chip->seconds() : std::nullopt;
+}
+
+bool Ran::traces() const {
+  return dynamic_cast<const ChipExecution*>(execution.get()) == nullptr;
+}
+
 std::string time_text(const Ran& ran) {
-  if (const auto seconds = ran.execution->seconds()) {
+  if (const auto seconds = ran.chip_seconds()) {
     return fmt::format("{:.1f} us by the clock of {}", *seconds * 1e6, ran.about);
   }
   return fmt::format("{} warp instructions in {:.3f} s", ran.execution->progress().instructions,

@@ -29,6 +29,9 @@ struct Ran {
   std::unique_ptr<Execution> execution;
   RunState state = RunState::running;
   double seconds = 0;  // by our clock, from the first step to the last
+
+  std::optional<double> chip_seconds() const;  // by the chip's clock; nothing of the simulator
+  bool traces() const;                         // whether it can tell who wrote what
 };
 
 // Starts the job on each: what does not fit one of them is refused before any begins.

@@ -84,7 +84,7 @@ Outcome<PreparedRun> prepare(Options& options) {
 nlohmann::ordered_json to_json(const std::vector<Ran>& ran) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Ran& one : ran) {
-    const std::optional<double> own = one.execution->seconds();
+    const std::optional<double> own = one.chip_seconds();
     out.push_back({{"device", one.device},
                    {"about", one.about},
                    {"seconds", one.seconds},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/ptx/modifiers.h"
+
 namespace tilescope::ptx {
 namespace {
 

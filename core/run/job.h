@@ -128,11 +128,6 @@ class Execution {
   // Who wrote this byte of this buffer last; nothing if the kernel did not, or the device cannot
   // tell.
   virtual std::optional<Site> writer(std::size_t buffer, std::size_t byte) const = 0;
-  // Whether it can tell writers and undefined bytes at all.
-  virtual bool traces() const { return true; }
-  // How long the kernel took by the device's own clock; nothing before the end, and where the
-  // device has no such clock.
-  virtual std::optional<double> seconds() const { return std::nullopt; }
 };
 
 class Device {

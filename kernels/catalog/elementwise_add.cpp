@@ -45,33 +45,21 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
   // The grid covers whole tiles: what lies beyond the matrix is masked by the coordinate tensor.
   const std::string covered = fmt::format("({},{}):({},1)", tiles(s.m, tile_rows) * tile_rows,
                                           tiles(s.n, tile_cols) * tile_cols, s.n);
-<<<<<<< HEAD
+  const auto vector = 16 / static_cast<std::int64_t>(bytes_of(variant.dtypes[0]));
+  const std::int64_t across = tile_cols / vector, rows = tile_rows / vector;
   return {
       {"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
-      {"thread layout", "(4,32):(32,1)", "which thread stands where: 4 warps of 32 lanes a row"},
-      {"value layout", "(4,4):(4,1)",
-       "the 4 x 4 values of a thread, four in a row to load at once"},
-      {"thread-value layout", "make_layout_tv((4,32):(32,1), (4,4):(4,1))",
+      {"thread layout", fmt::format("({},{}):({},1)", vector, across, across),
+       across == 32 ? "which thread stands where: 4 warps of 32 lanes a row"
+                    : "which thread stands where: 4 warps, 16 lanes in each of two rows"},
+      {"value layout", fmt::format("({},{}):({},1)", rows, vector, vector),
+       fmt::format("the {} x {} values of a thread, {} in a row to load at once", rows, vector,
+                   vector == 4 ? "four" : "eight")},
+      {"thread-value layout",
+       fmt::format("make_layout_tv(({0},{1}):({1},1), ({2},{0}):({0},1))", vector, across, rows),
        "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
       {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
        "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
-=======
-  const auto vector = 16 / static_cast<std::int64_t>(bytes_of(variant.dtypes[0]));
-  const std::int64_t across = tile_cols / vector, rows = tile_rows / vector;
-  return {{"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
-          {"thread layout", fmt::format("({},{}):({},1)", vector, across, across),
-           across == 32 ? "which thread stands where: 4 warps of 32 lanes a row"
-                        : "which thread stands where: 4 warps, 16 lanes in each of two rows"},
-          {"value layout", fmt::format("({},{}):({},1)", rows, vector, vector),
-           fmt::format("the {} x {} values of a thread, {} in a row to load at once", rows, vector,
-                       vector == 4 ? "four" : "eight")},
-          {"thread-value layout",
-           fmt::format("(({},{}),({},{})):(({},{}),(16,1))", across, vector, vector, rows,
-                       16 * vector, rows),
-           "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
-          {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
-           "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
->>>>>>> 470c4ca (Add f16, bf16 and i32 to elementwise_add; replay and measure on a GPU by one command each)
 }
 
 Outcome<std::vector<Buffer>> reference_of(const Job& job) {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/ptx/module.h"
-#include "core/run/job.h"
+#include "core/run/chip_execution.h"
 #include "kernels/gpu/resources.h"
 
 namespace tilescope::gpu {
 
-class GpuExecution : public Execution {
+class GpuExecution : public ChipExecution {
  public:
   // `entry` belongs to the job's PTX and fits its launch and arguments.
   static Outcome<std::unique_ptr<GpuExecution>> prepare(std::shared_ptr<Context> context,
@@ -25,7 +25,6 @@ class GpuExecution : public Execution {
   const std::vector<Buffer>& buffers() const override { return job_.buffers; }
   const std::vector<Report>& reports() const override { return reports_; }
   std::optional<Site> writer(std::size_t, std::size_t) const override { return std::nullopt; }
-  bool traces() const override { return false; }
   std::optional<double> seconds() const override { return seconds_; }
 
   // Launches once more and waits; only the time is wanted.

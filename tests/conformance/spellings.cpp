@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/ptx/modifiers.h"
+
 namespace tilescope::conformance {
 namespace {
 

@@ -1,0 +1,19 @@
+// A form's modifiers, taken apart: for whoever writes every spelling of a form.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ptx/opcodes.h"
+
+namespace tilescope::ptx {
+
+struct ModifierRule {
+  Field field = Field::type;
+  std::vector<std::uint8_t> values;  // allowed, as words of the field, from 1
+  bool optional = false;
+};
+
+const std::vector<ModifierRule>& modifiers_of(const Opcode& opcode, int form);
+
+}  // namespace tilescope::ptx
