@@ -37,6 +37,10 @@ const std::map<std::string_view, Manner>& manners() {
       {"match", {{U::few, U::whole_warp}}},
       {"redux", {{U::number, U::whole_warp}}},
       {"elect", {{U::whole_warp}}},
+      {"mma", {{}}},
+      {"ldmatrix", {{}}},
+      {"stmatrix", {{}}},
+      {"movmatrix", {{}}},
       {"bar", {{}}},
       {"barrier", {{}}},
       {"activemask", {{}}},
@@ -178,7 +182,8 @@ class Writer {
   }
 
   bool vector(const OperandRule& rule, Type type) {
-    int count = s_.modifiers.vector();
+    int count = rule.count ? rule.count : s_.modifiers.vector();
+    if (s_.opcode->name == "mma" && rule.kind == Kind::read_vector) type = fragment_type(type);
     const bool written = rule.kind == Kind::write_vector;
     if (s_.constant && written == (*s_.constant < 16)) {  // mov: the side with the parts
       count = static_cast<int>(*s_.constant % 16);
@@ -192,11 +197,27 @@ class Writer {
     return add(count == 1 ? list : "{" + list + "}", false);
   }
 
+  // What a register of mma's next operand (A, B, C) holds, so that it gets values of that type.
+  Type fragment_type(Type type) {
+    constexpr Field fields[] = {Field::type2, Field::type3, Field::type4};
+    switch (static_cast<Type>(s_.modifiers[fields[fragments_++ % 3]])) {
+      case Type::f16:
+        return Type::f16x2;
+      case Type::bf16:
+        return Type::bf16x2;
+      case Type::tf32:
+        return Type::tf32;
+      default:
+        return type;
+    }
+  }
+
   // The lane's slot, in the space of the instruction: the one in global memory itself, or one that
   // is copied from there before and to there after.
   std::string address(Type type) {
     const int count = s_.modifiers.vector();
     kernel_.memory.assign(static_cast<std::size_t>(count), type);
+    if (s_.opcode->unit == ptx::Unit::matrix) return row_address();
     switch (s_.modifiers.space()) {
       case Space::shared:
         shared_ = true;
@@ -222,6 +243,19 @@ class Writer {
       default:
         return "[%memory]";
     }
+  }
+
+  // ldmatrix, stmatrix: a row of eight elements in shared memory, also by a generic address.
+  std::string row_address() {
+    kernel_.memory.assign(8, Type::b16);
+    shared_ = true;
+    before_ +=
+        "  mov.u32 %word, slots;\n  mad.lo.u32 %word, %thread, 32, %word;\n"
+        "  cvt.u64.u32 %slot, %word;\n  cvta.shared.u64 %generic, %slot;\n";
+    copied("shared");
+    before_ += "  bar.warp.sync 0xffffffff;\n";
+    after_ = "  bar.warp.sync 0xffffffff;\n" + after_;
+    return s_.modifiers.space() == Space::shared ? "[%slot]" : "[%generic]";
   }
 
   void copied(const char* space) {
@@ -258,7 +292,7 @@ class Writer {
     out += ".visible .entry conform(.param .u64 in, .param .u64 out, .param .u64 memory";
     if (parameter_) out += ", .param .align 16 .b8 slots[32]";
     out += ")\n{\n  .reg .b32 %thread, %lane, %word, %dim;\n";
-    out += "  .reg .b64 %in, %out, %memory, %slot, %long;\n" + declared_;
+    out += "  .reg .b64 %in, %out, %memory, %slot, %generic, %long;\n" + declared_;
     if (shared_) out += "  .shared .align 32 .b8 slots[4096];\n";
     if (local_) out += "  .local .align 32 .b8 slots[32];\n";
     out +=
@@ -285,7 +319,7 @@ class Writer {
   Kernel kernel_;
   std::vector<std::string> operands_;
   std::string declared_, before_, after_;
-  int registers_ = 0;
+  int registers_ = 0, fragments_ = 0;
   bool shared_ = false, local_ = false, constant_ = false, parameter_ = false;
 };
 
