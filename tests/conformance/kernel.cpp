@@ -89,6 +89,7 @@ class Writer {
  private:
   // Arithmetic and moves of a lane's own registers, and what manners() knows.
   bool tried() const {
+    if (s_.opcode->name == "createpolicy") return false;  // a policy's bits are the chip's own
     switch (s_.opcode->unit) {
       case ptx::Unit::integer:
       case ptx::Unit::floating:

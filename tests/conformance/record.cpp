@@ -143,9 +143,11 @@ int record(const std::string& file, const std::string& commit) {
   }
   fmt::print("{} equal, {} differ, {} refused by the chip's assembler, {} crash it\n", equal,
              differing, refused, crashed);
+  // Read and written again, sorted and with the refusals together.
+  Outcome<Vectors> kept = read_vectors(write({chip, today(), commit, {}}) + lines);
   std::ofstream out(file);
-  out << write({chip, today(), commit, {}}) << lines;
-  return !out ? 2 : differing ? 1 : 0;
+  if (kept) out << write(*kept);
+  return !kept || !out ? 2 : differing ? 1 : 0;
 }
 
 int answers(const std::string& part) {

@@ -20,6 +20,10 @@ bool is_hint(const ModifierRule& rule) {
     case Field::cache:
     case Field::evict:
     case Field::prefetch:
+    case Field::evict2:
+    case Field::level:
+    case Field::level2:
+    case Field::hint:
       return true;
     default:
       return false;
@@ -55,7 +59,8 @@ void add_hints(const std::vector<ModifierRule>& rules, std::vector<Choice>& choi
   const std::vector<Choice> plain = choices;
   std::size_t turn = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
-    if (!is_hint(rules[r])) continue;
+    // A cache hint needs a policy as an operand, which is the chip's own matter.
+    if (!is_hint(rules[r]) || rules[r].field == Field::hint) continue;
     for (const std::uint8_t value : rules[r].values) {
       for (std::size_t s = 0; s < std::min(samples, plain.size()); ++s) {
         choices.push_back(plain[(turn++ * 37) % plain.size()]);

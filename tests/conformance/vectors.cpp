@@ -49,8 +49,8 @@ std::vector<std::uint64_t> kept(const Kernel& kernel, const Answer& answer, std:
   return out;
 }
 
-std::string line_of(const std::string& key, const Answer& answer) {
-  std::string out = fmt::format("{} {}\t", answer.kind, key);
+std::string line_of(const std::string& keys, const Answer& answer) {
+  std::string out = fmt::format("{} {}\t", answer.kind, keys);
   if (answer.kind == '-') out += answer.refusal;
   if (answer.kind == '=') {
     for (const std::uint32_t hash : answer.hashes) out += fmt::format("{:08x}", hash);
@@ -63,7 +63,16 @@ std::string line_of(const std::string& key, const Answer& answer) {
 std::string write(const Vectors& v) {
   std::string out =
       fmt::format("{}\nchip {}\ndate {}\ncommit {}\n", first_line, v.chip, v.date, v.commit);
-  for (const auto& [key, answer] : v.answers) out += line_of(key, answer);
+  std::map<std::string, std::string> refused;  // by what was said, so that it is said once
+  for (const auto& [key, answer] : v.answers) {
+    if (answer.kind != '-') {
+      out += line_of(key, answer);
+      continue;
+    }
+    std::string& keys = refused[answer.refusal];
+    keys += (keys.empty() ? "" : ";") + key;
+  }
+  for (const auto& [why, keys] : refused) out += line_of(keys, {'-', {}, "", why});
   return out;
 }
 
@@ -103,7 +112,8 @@ Outcome<Vectors> read_vectors(const std::string& text) {
       data = data.substr(batches * 8 + 1);
     }
     if (answer.kind != '-') answer.raw = data;
-    out.answers[rest.substr(0, tab)] = std::move(answer);
+    std::istringstream keys(rest.substr(0, tab));
+    for (std::string key; std::getline(keys, key, ';');) out.answers[key] = answer;
   }
   return out;
 }

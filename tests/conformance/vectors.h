@@ -6,7 +6,7 @@
 //   commit 0123abcd
 //   = add.rn.f32 HASH... RAW...     bit for bit: a hash of each batch of lanes, and some lanes
 //   whole ~ ex2.approx.f32 RAW...         approximate: those lanes alone
-//   - add.rn.sat.f64 WHY            the chip's assembler refuses it
+//   - add.rn.sat.f64;... WHY        the chip's assembler refuses these
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ Answer answer_of(const Kernel& kernel, const std::vector<Buffer>& buffers, bool 
 // What lane kept_lanes[i] gave.
 std::vector<std::uint64_t> kept(const Kernel& kernel, const Answer& answer, std::size_t i);
 
-std::string line_of(const std::string& key, const Answer& answer);
+std::string line_of(const std::string& keys, const Answer& answer);
 std::string write(const Vectors& vectors);
 Outcome<Vectors> read_vectors(const std::string& text);
 

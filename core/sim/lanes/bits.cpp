@@ -144,13 +144,19 @@ struct Bfind {
     return shift ? zeros : width<T> - 1 - zeros;
   }
 };
-// 9.7.1.19: position and length count modulo 256; what lies beyond the top is the sign, which of
-// an unsigned number is 0.
+// 9.7.1.19 lets position and length be 0 to 255. Beyond that chips take them modulo 256 for 32
+// bits, and as they are for 64 (seen on an H200).
+template <class T>
+inline u32 place_of(u32 value) {
+  return width<T> == 64 ? (value < 256 ? value : 255) : value & 0xff;
+}
+
+// What lies beyond the top is the sign, which of an unsigned number is 0.
 template <class T>
 struct Bfe {
   static T apply(T a, u32 position, u32 length) {
     using U = std::make_unsigned_t<T>;
-    const u32 pos = position & 0xff, len = length & 0xff;
+    const u32 pos = place_of<T>(position), len = place_of<T>(length);
     constexpr u32 msb = width<T> - 1;
     if (len == 0) return 0;
     const bool negative = std::is_signed_v<T> &&
@@ -171,7 +177,7 @@ Flow bit_field_insert(Core& x, const Code& c, Mask m) {
   const u32* length = lane_array<u32>(x, c.e);
   T t[32];
   for (int l = 0; l < 32; ++l) {
-    const u32 pos = position[l] & 0xff, len = length[l] & 0xff;
+    const u32 pos = place_of<T>(position[l]), len = place_of<T>(length[l]);
     const T field = len >= width<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << len) - 1);
     const T at = pos >= width<T> ? T{0} : static_cast<T>(field << pos);
     t[l] = pos >= width<T> ? b[l] : (b[l] & ~at) | (static_cast<T>(a[l] << pos) & at);

@@ -1,5 +1,7 @@
-// Floating-point instructions of f64 (PTX ISA 9.7.3), IEEE 754 in each of the four roundings; a NaN
-// result is 0x7fffffffffffffff.
+// Floating-point instructions of f64 (PTX ISA 9.7.3), IEEE 754 in each of the four roundings. A NaN
+// result is an operand's, quieted, with its sign and payload, also of abs and neg; where several
+// are NaN b's goes before c's and a's, in div a's before b's. Where none is, it is
+// 0xfff8000000000000 (all seen on an H200: tests/conformance).
 //
 // To nearest, the host computes. In the other directions sums, products and quotients are computed
 // with integers that are exact but for their last bit, which says whether anything was lost below;
@@ -29,8 +31,17 @@ inline double double_of(u64 b) {
   std::memcpy(&v, &b, 8);
   return v;
 }
-inline double canonical(double v) {
-  return v == v ? v : double_of(0x7fffffffffffffffu);
+inline double quieted(double nan) {
+  return double_of(bits_of(nan) | u64{1} << 51);
+}
+// v, or if it is NaN the first of the operands that is.
+inline double canonical(double v, double first) {
+  if (v == v) return v;
+  return first != first ? quieted(first) : double_of(0xfff8000000000000u);
+}
+template <class... Others>
+inline double canonical(double v, double first, Others... others) {
+  return v == v || first == first ? canonical(v, others...) : quieted(first);
 }
 inline bool is_finite(double v) {
   return v - v == 0;
@@ -128,21 +139,21 @@ inline double sum(const Exact& a, const Exact& b, Round round) {
 template <Round round>
 struct Add {
   static double apply(double a, double b) {
-    if (round == Round::rn || !is_finite(a) || !is_finite(b)) return canonical(a + b);
+    if (round == Round::rn || !is_finite(a) || !is_finite(b)) return canonical(a + b, b, a);
     return sum(exact_of(a), exact_of(b), round);
   }
 };
 template <Round round>
 struct Sub {
   static double apply(double a, double b) {
-    if (round == Round::rn) return canonical(a - b);
+    if (round == Round::rn || b != b) return canonical(a - b, b, a);
     return Add<round>::apply(a, -b);
   }
 };
 template <Round round>
 struct Mul {
   static double apply(double a, double b) {
-    if (round == Round::rn || !is_finite(a) || !is_finite(b)) return canonical(a * b);
+    if (round == Round::rn || !is_finite(a) || !is_finite(b)) return canonical(a * b, b, a);
     return rounded(product_of(a, b), round);
   }
 };
@@ -150,7 +161,7 @@ template <Round round>
 struct Fma {
   static double apply(double a, double b, double c) {
     if (round == Round::rn || !is_finite(a) || !is_finite(b) || !is_finite(c)) {
-      return canonical(std::fma(a, b, c));
+      return canonical(std::fma(a, b, c), b, c, a);
     }
     return sum(product_of(a, b), exact_of(c), round);
   }
@@ -159,7 +170,7 @@ template <Round round>
 struct Div {
   static double apply(double a, double b) {
     if (round == Round::rn || !is_finite(a) || !is_finite(b) || a == 0 || b == 0) {
-      return canonical(a / b);
+      return canonical(a / b, a, b);
     }
     const Exact x = exact_of(a), y = exact_of(b);
     const u128 dividend = x.significand << 64;
@@ -177,7 +188,7 @@ template <Round round>
 struct Sqrt {
   static double apply(double a) {
     const double nearest = std::sqrt(a);
-    if (round == Round::rn || !(a > 0) || !is_finite(a)) return canonical(nearest);
+    if (round == Round::rn || !(a > 0) || !is_finite(a)) return canonical(nearest, a);
     // Scaled, so that what is left of a can be told exactly.
     const bool tiny = a < 0x1p-900;
     const double scaled = tiny ? a * 0x1p200 : a, root = tiny ? nearest * 0x1p100 : nearest;
@@ -191,21 +202,21 @@ struct Sqrt {
 
 struct Min {
   static double apply(double a, double b) {
-    if (a != a || b != b) return canonical(a != a ? b : a);
+    if (a != a || b != b) return canonical(a != a ? b : a, b);
     return a < b || (a == b && std::signbit(a)) ? a : b;
   }
 };
 struct Max {
   static double apply(double a, double b) {
-    if (a != a || b != b) return canonical(a != a ? b : a);
+    if (a != a || b != b) return canonical(a != a ? b : a, b);
     return a > b || (a == b && !std::signbit(a)) ? a : b;
   }
 };
 struct Abs {
-  static double apply(double a) { return canonical(std::fabs(a)); }
+  static double apply(double a) { return canonical(std::fabs(a), a); }
 };
 struct Neg {
-  static double apply(double a) { return canonical(-a); }
+  static double apply(double a) { return canonical(-a, a); }
 };
 // 9.7.3.2: bits go through as they are, NaN too.
 struct Copysign {
@@ -215,7 +226,7 @@ struct Copysign {
 };
 
 struct Rsqrt {
-  static double apply(double a) { return canonical(1.0 / std::sqrt(a)); }
+  static double apply(double a) { return canonical(1.0 / std::sqrt(a), a); }
 };
 
 // 9.7.3.14, 9.7.3.17: of the upper word of a, with 32 zeros below; NaN is 0x7fffffff00000000.
