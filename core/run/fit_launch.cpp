@@ -45,7 +45,7 @@ std::string wrong_size(const ptx::Function& entry, const Launch& launch) {
   const Dim3 most = dim_of(entry.maximum_block);
   if (most.x && block.count() > most.count()) {
     return fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
-                       entry.name, most.count(), text(block));
+                       entry.name, most.count(), block.count());
   }
   return "";
 }

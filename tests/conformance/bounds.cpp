@@ -201,9 +201,9 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-// .approx of f64 looks at the upper word of its operand alone.
-std::uint64_t looked_at(Type type, std::uint64_t bits) {
-  return type == Type::f64 ? bits & 0xFFFFFFFF00000000 : bits;
+// .approx.ftz of f64 looks at the upper word of its operand alone.
+std::uint64_t looked_at(const ptx::Modifiers& m, std::uint64_t bits) {
+  return m.type() == Type::f64 && m.has(Field::ftz) ? bits & 0xFFFFFFFF00000000 : bits;
 }
 
 double flushed(double x, const ptx::Modifiers& m) {
@@ -250,7 +250,7 @@ const Bound* bound_of(const Spelling& spelling) {
 std::string outside(const Bound& bound, const Spelling& spelling,
                     const std::vector<std::uint64_t>& operands, std::uint64_t got) {
   const ptx::Modifiers& m = spelling.modifiers;
-  const std::vector<double> a = parts(m.type(), looked_at(m.type(), operands.at(0))),
+  const std::vector<double> a = parts(m.type(), looked_at(m, operands.at(0))),
                             result = parts(m.type(), got);
   const std::vector<double> b = parts(m.type(), operands.size() > 1 ? operands[1] : 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -266,7 +266,8 @@ std::string disagree(const Spelling& spelling, const std::vector<std::uint64_t>&
   const std::vector<double> c = parts(type, chip), s = parts(type, simulator);
   for (std::size_t i = 0; i < c.size(); ++i) {
     const bool named = std::any_of(operands.begin(), operands.end(), [&](std::uint64_t bits) {
-      const double x = flushed(parts(type, looked_at(type, bits))[i], spelling.modifiers);
+      const double x =
+          flushed(parts(type, looked_at(spelling.modifiers, bits))[i], spelling.modifiers);
       return x == 0 || !std::isfinite(x);
     });
     if (!named || (std::isnan(c[i]) && std::isnan(s[i]))) continue;

@@ -64,14 +64,13 @@ T sum(T old, T b, bool shared) {
     return r;
   } else if constexpr (std::is_same_v<T, double>) {
     double r = old + b;
-    if (r != r) {  // an operand's NaN, quieted, or 0x7ff8000000000000 (seen on an H200)
-      u64 nan = 0x7ff8000000000000u;
-      const double from = b != b ? b : old;
-      if (from != from) {
-        std::memcpy(&nan, &from, 8);
-        nan |= 0x0008000000000000u;
-      }
-      std::memcpy(&r, &nan, 8);
+    if (r != r) {  // b's NaN or memory's, all its bits, or 0xfff8000000000000 (seen on an H200)
+      const u64 invalid = 0xfff8000000000000u;
+      std::memcpy(&r,
+                  b != b       ? static_cast<const void*>(&b)
+                  : old != old ? &old
+                               : static_cast<const void*>(&invalid),
+                  8);
     }
     return r;
   } else {
