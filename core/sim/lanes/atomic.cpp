@@ -51,6 +51,23 @@ float flushed(float f) {
   return f;
 }
 
+// The NaN that an atomic sum of f64 gives: in shared memory, where chips add in a loop, as add
+// does, and memory's before b's; in global memory b's before memory's, all its bits. Where neither
+// is NaN it is 0xfff8000000000000 (all seen on an H200).
+inline double nan_of_sum(double old, double b, bool shared) {
+  const double first = shared ? old : b, second = shared ? b : old;
+  u64 bits = 0xfff8000000000000u;
+  if (first != first) {
+    std::memcpy(&bits, &first, 8);
+  } else if (second != second) {
+    std::memcpy(&bits, &second, 8);
+  }
+  if (shared) bits |= 0x0008000000000000u;
+  double nan;
+  std::memcpy(&nan, &bits, 8);
+  return nan;
+}
+
 // Floats add to nearest; f32 in global memory flushes subnormals, in shared memory it does not
 // (9.7.13.5). NaN is canonical, as for add.
 template <class T>
@@ -64,14 +81,7 @@ T sum(T old, T b, bool shared) {
     return r;
   } else if constexpr (std::is_same_v<T, double>) {
     double r = old + b;
-    if (r != r) {  // b's NaN or memory's, all its bits, or 0xfff8000000000000 (seen on an H200)
-      const u64 invalid = 0xfff8000000000000u;
-      std::memcpy(&r,
-                  b != b       ? static_cast<const void*>(&b)
-                  : old != old ? &old
-                               : static_cast<const void*>(&invalid),
-                  8);
-    }
+    if (r != r) r = nan_of_sum(old, b, shared);
     return r;
   } else {
     using U = std::conditional_t<sizeof(T) == 8, u64, std::uint32_t>;
