@@ -109,8 +109,8 @@ constexpr Result<Layout> group(const Layout& layout, std::int64_t begin, std::in
   Tree<Mode> out, inner;
   for (int i = 0; i < layout.rank(); ++i) {
     const Tree<Mode> mode = layout.modes.mode(i);
-    const bool inside = i >= begin && i < end;
-    (inside ? inner : out).push(mode);
+    const bool grouped = i >= begin && i < end;
+    (grouped ? inner : out).push(mode);
     if (i + 1 == end) out.push(inner);
   }
   return detail::built(layout, out);

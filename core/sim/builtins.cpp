@@ -1,9 +1,9 @@
 // vprintf and __assertfail, which CUDA's printf and assert become (CUDA C++ Programming Guide,
 // "Formatted Output" and "Assertion").
 #include <fmt/format.h>
+#include <fmt/printf.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "core/sim/calls.h"
@@ -169,18 +169,12 @@ class Printer {
 
   template <class T>
   bool put(const std::string& spec, T value) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    const int length = std::snprintf(nullptr, 0, spec.c_str(), value);
-    if (length < 0 || static_cast<std::size_t>(length) > longest_text) {
-      problem_ = fmt::format("its argument {} is too long in '{}'", count_, spec);
+    try {
+      text_ += fmt::sprintf(spec, value);
+    } catch (const fmt::format_error& e) {
+      problem_ = fmt::format("'{}' cannot be printed: {}", spec, e.what());
       return false;
     }
-    std::string out(static_cast<std::size_t>(length) + 1, 0);
-    std::snprintf(out.data(), out.size(), spec.c_str(), value);
-#pragma GCC diagnostic pop
-    out.pop_back();
-    text_ += out;
     return true;
   }
 

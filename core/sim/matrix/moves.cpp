@@ -83,6 +83,13 @@ void note_undefined(Core& x, Reference d, const Region& shared, const u64 (&at)[
   recount(x, d, 4);
 }
 
+// The rows that are touched, 16 bytes each, for who looks after races.
+void note_access(Core& x, const Code& c, Races::Kind kind, const u64* rows) {
+  if (!x.block->races.on()) return;
+  const Mask named = c.count == 4 ? ~Mask{0} : (Mask{1} << (8 * c.count)) - 1;
+  watch_access(x, c, kind, x.block->shared, named, rows, 16);
+}
+
 template <bool transposed>
 Flow load(Core& x, const Code& c, Mask m) {
   Flow flow = whole_warp(x, m);
@@ -90,6 +97,7 @@ Flow load(Core& x, const Code& c, Mask m) {
   if (flow == Flow::next) flow = find_rows(x, c, Access::load, rows);
   if (flow != Flow::next) return flow;
   const Region& shared = x.block->shared;
+  note_access(x, c, Races::Kind::read, rows);
   for (int q = 0; q < c.count; ++q) {
     const Reference d = x.elements[c.target + static_cast<u32>(q)];
     if (d == nothing) continue;
@@ -135,6 +143,7 @@ Flow store(Core& x, const Code& c, Mask m) {
   u64 rows[lanes];
   if (flow == Flow::next) flow = find_rows(x, c, Access::store, rows);
   if (flow != Flow::next) return flow;
+  note_access(x, c, Races::Kind::write, rows);
   for (int q = 0; q < c.count; ++q) {
     const Reference r = x.elements[c.target + static_cast<u32>(q)];
     for (int e = 0; e < 2; ++e) store_half(x, r, rows + 8 * q, transposed, e);

@@ -109,6 +109,15 @@ void mark(Core& x, Reference d, int at, int lane, const Place& place, u32 bytes)
   }
 }
 
+// For who looks after races.
+void note_access(Core& x, const Code& c, Races::Kind kind, int lane, const Place& place,
+                 u32 bytes) {
+  if (!x.block->races.on()) return;
+  u64 offsets[lanes];
+  offsets[lane] = place.offset;
+  watch_access(x, c, kind, *place.region, Mask{1} << lane, offsets, bytes);
+}
+
 Flow load(Core& x, const Code& c, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
@@ -121,6 +130,7 @@ Flow load(Core& x, const Code& c, Mask m) {
       const u64 address = elements.address(lane, i);
       const Place place = place_of(x, c, address, bytes);
       if (!place.region) return refuse_access(x, c, Access::load, lane, address, bytes);
+      note_access(x, c, Races::Kind::read, lane, place, bytes);
       std::memcpy(x.bank[0] + d + elements.byte(lane, i), place.region->data() + place.offset,
                   bytes);
       mark(x, d, elements.byte(lane, i), lane, place, bytes);
@@ -145,6 +155,7 @@ Flow store(Core& x, const Code& c, Mask m) {
       if (!place.region || place.region->read_only) {
         return refuse_access(x, c, Access::store, lane, address, bytes);
       }
+      note_access(x, c, Races::Kind::write, lane, place, bytes);
       const int at = elements.byte(lane, i);
       place.region->write(place.offset, x.bank[r >> 31] + (r & ~constant_bit) + at,
                           hidden ? shadow(x, r) + at : nullptr, bytes,
