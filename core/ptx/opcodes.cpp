@@ -271,18 +271,26 @@ bool takes(const CompiledForm& form, std::size_t operands) {
   return least <= operands && operands <= most;
 }
 
-bool is_type(Field field) {
-  return name_of(field).substr(0, 4) == "type";
+// Groups of one family have the same words: which of them a word is for, their order says. 0: of
+// none.
+std::size_t family_of(Field field) {
+  constexpr std::string_view families[] = {"type", "space", "level", "layout"};
+  const std::string_view name = name_of(field);
+  for (std::size_t f = 0; f < std::size(families); ++f) {
+    const bool first = name.substr(0, families[f].size()) == families[f];
+    if (first || (f == 3 && name.ends_with(families[f]))) return f + 1;
+  }
+  return 0;
 }
 
 // The same with the modifiers in any order, which ptxas takes too and some libraries write
 // (atom.add.acq_rel.gpu.s32): each goes to the first group that has it and is still free. Only
-// types keep their order, which says what each is the type of: cvt.rn.f16.s16 is not
-// cvt.rn.s16.f16.
+// types, layouts, spaces and levels keep their order among themselves, which says what each is of:
+// cvt.rn.f16.s16 is not cvt.rn.s16.f16.
 bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& modifiers,
                  Modifiers& out) {
   out = {};
-  const ModifierRule* last_type = nullptr;
+  const ModifierRule* last[5] = {};  // taken, of each family
   for (std::string_view modifier : modifiers) {
     const ModifierRule* taker = nullptr;
     std::uint8_t value = 0;
@@ -291,12 +299,13 @@ bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& 
       const bool allowed = value != 0 && std::find(rule.values.begin(), rule.values.end(), value) !=
                                              rule.values.end();
       if (!allowed || out.has(rule.field)) continue;
-      if (is_type(rule.field) && last_type && &rule < last_type) continue;
+      const std::size_t family = family_of(rule.field);
+      if (family && last[family] && &rule < last[family]) continue;
       taker = &rule;
       break;
     }
     if (!taker) return false;
-    if (is_type(taker->field)) last_type = taker;
+    last[family_of(taker->field)] = taker;
     out.set(taker->field, value);
   }
   return std::all_of(form.modifiers.begin(), form.modifiers.end(), [&](const ModifierRule& rule) {
@@ -359,8 +368,6 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
   int first = -1;
   Modifiers taken;
   for (auto fit : {fits, fits_anyhow}) {
-    // The layouts and types of mma are told apart by their order alone.
-    if (fit == fits_anyhow && opcode.unit == Unit::matrix) break;
     for (std::size_t i = 0; i < forms.size(); ++i) {
       if (!fit(forms[i], modifiers, taken)) continue;
       const bool all = takes(forms[i], operands);

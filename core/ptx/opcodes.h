@@ -50,7 +50,7 @@ enum class Op : std::uint8_t {
   // integer
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
   and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
-  addc, subc, madc, mul24, mad24, sad, cnot, szext, bmsk, fns, dp4a, dp2a, set, slct,
+  addc, subc, madc, mul24, mad24, sad, cnot, szext, bmsk, fns, dp4a, dp2a, vabsdiff4, set, slct,
   // floating only
   fma, testp, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
   // moves

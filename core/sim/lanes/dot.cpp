@@ -97,6 +97,27 @@ struct Mad24Sat {
   }
 };
 
+// vabsdiff4 (9.7.18.3): of bytes; c is only taken with .add.
+template <class A, class B, bool sums>
+struct AbsDiff4 {
+  static u32 apply(u32 a, u32 b, u32 c) {
+    u32 out = sums ? c : 0;
+    for (u32 k = 0; k < 4; ++k) {
+      const s32 x = static_cast<s32>(static_cast<A>(a >> (8 * k)));
+      const s32 y = static_cast<s32>(static_cast<B>(b >> (8 * k)));
+      const u32 apart = static_cast<u32>(x < y ? y - x : x - y);
+      out += sums ? apart : apart << (8 * k);
+    }
+    return out;
+  }
+};
+
+template <class A, class B>
+Handler absolute_differences(const ptx::Instruction& i) {
+  return i.modifiers.has(Field::operation) ? ternary<AbsDiff4<A, B, true>, u32, u32>
+                                           : ternary<AbsDiff4<A, B, false>, u32, u32>;
+}
+
 template <class A, class B>
 Handler dot(const ptx::Instruction& i) {
   if (i.op == Op::dp4a) return ternary<Dp4a<A, B>, u32, u32>;
@@ -146,6 +167,10 @@ Handler dot_handler(const ptx::Instruction& i) {
     case Op::dp4a:
     case Op::dp2a:
       return dots(i);
+    case Op::vabsdiff4:
+      if (is_signed(i.modifiers.type2()) != is_signed(i.modifiers.type3())) return nullptr;
+      return is_signed(i.modifiers.type2()) ? absolute_differences<std::int8_t, std::int8_t>(i)
+                                            : absolute_differences<std::uint8_t, std::uint8_t>(i);
     case Op::mul24:
     case Op::mad24:
       return is_signed(i.modifiers.type()) ? of_24<s32>(i) : of_24<u32>(i);

@@ -368,6 +368,7 @@ Handler integer_handler(const ptx::Instruction& i) {
       return comparison_handler(i);
     case Op::dp4a:
     case Op::dp2a:
+    case Op::vabsdiff4:
     case Op::mul24:
     case Op::mad24:
       return dot_handler(i);
