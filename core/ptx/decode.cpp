@@ -529,6 +529,9 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::ldu:
     case Op::st:
       if (bytes > 32) return fail(s, fmt::format("a vector of {} bytes is wider than 32", bytes));
+      if (i.modifiers.vector() == 8 && bytes != 32) {  // 9.7.9.8: .v8 is for 32 bits
+        return fail(s, "a vector of eight has elements of 32 bits");
+      }
       if (i.op == Op::st && !can_be_written(i)) return fail(s, "a kernel cannot write here");
       if (i.op == Op::st) {
         program_.smallest_store = std::min(

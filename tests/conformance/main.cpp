@@ -7,6 +7,7 @@
 //                                        prints every difference
 //   conformance answers PART             every lane of a few spellings, as the chip answers
 //   conformance replay FILE              the simulator against kept answers
+//   conformance programs FOLDER          the text programs of tests/sim/programs on the chip
 //
 // TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "core/sim/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/programs.h"
 #include "tests/conformance/record.h"
 
 namespace tilescope::conformance {
@@ -90,7 +92,7 @@ int usage() {
   fmt::print(stderr,
              "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
              "answers PART | "
-             "replay FILE\n");
+             "replay FILE | programs FOLDER\n");
   return 2;
 }
 
@@ -104,6 +106,7 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2));
   if (word(0) == "answers" && words.size() == 2) return answers(word(1));
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
+  if (word(0) == "programs" && words.size() == 2) return programs(word(1));
   return usage();
 }
 

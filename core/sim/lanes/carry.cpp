@@ -1,7 +1,7 @@
 // Additions, subtractions and products that carry (PTX ISA 9.7.2): integers wider than a register.
 //
 // The condition code's carry flag CC.CF is a predicate register that the text does not show
-// (core/ptx/opcodes.h), one bit a lane. A subtraction's carry is the borrow.
+// (core/ptx/opcodes.h), one bit a lane.
 #include <type_traits>
 
 #include "core/sim/lanes/lanes.h"
@@ -17,7 +17,9 @@ using ptx::Type;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// d = a + b (or a - b) with the flag going in and coming out, where these are asked for.
+// d = a + b (or a - b) with the flag going in and coming out, where these are asked for. A
+// difference is a + ~b + 1, so its flag is set where nothing was borrowed (seen on an H200; the ISA
+// says "borrow-out", which only tells apart who mixes subtractions with additions).
 template <class T, bool subtract, bool in, bool out>
 Flow carry(Core& x, const Code& c, const T* a, const T* b, Mask m) {
   const Mask flags = in ? x.predicates[c.r] : 0;
@@ -25,11 +27,10 @@ Flow carry(Core& x, const Code& c, const T* a, const T* b, Mask m) {
   Mask carried = 0;
   for (int l = 0; l < 32; ++l) {
     T first = 0;
-    const T flag = flags & lane_bit[l] ? 1 : 0;
-    const bool one = subtract ? __builtin_sub_overflow(a[l], b[l], &first)
-                              : __builtin_add_overflow(a[l], b[l], &first);
-    const bool two = subtract ? __builtin_sub_overflow(first, flag, &t[l])
-                              : __builtin_add_overflow(first, flag, &t[l]);
+    const T flag = in ? (flags & lane_bit[l] ? 1 : 0) : subtract;
+    const T other = static_cast<T>(subtract ? ~b[l] : b[l]);
+    const bool one = __builtin_add_overflow(a[l], other, &first);
+    const bool two = __builtin_add_overflow(first, flag, &t[l]);
     carried |= one || two ? lane_bit[l] : 0u;
   }
   blend(lane_array<T>(x, c.d), t, m);

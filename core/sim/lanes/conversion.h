@@ -110,5 +110,16 @@ double integer_to_odd(std::int64_t v) {
   return negative ? -odd : odd;
 }
 
+// A NaN of f64 as a narrower format's bits: sign, quiet, and the top of its payload (seen on an
+// H200).
+inline std::uint64_t nan_cut_to(double nan, int exponent_bits, int mantissa_bits) {
+  std::uint64_t wide = 0;
+  std::memcpy(&wide, &nan, sizeof wide);
+  const std::uint64_t mantissa = (wide & 0xfffffffffffffu) >> (52 - mantissa_bits);
+  const std::uint64_t exponent = (std::uint64_t{1} << exponent_bits) - 1;
+  return (wide >> 63) << (exponent_bits + mantissa_bits) | exponent << mantissa_bits |
+         std::uint64_t{1} << (mantissa_bits - 1) | mantissa;
+}
+
 }  // namespace
 }  // namespace tilescope::sim::TILESCOPE_LANES

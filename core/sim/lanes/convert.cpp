@@ -127,7 +127,8 @@ Flow integer_to_f64(Core& x, const Code& c, Mask m) {
 }
 
 // From f16, bf16 and f32, all exact but for rounding to an integer. A NaN becomes the canonical
-// one, but from bf16 ("an unspecified NaN"), which is the upper half of an f32 as it stands.
+// one, but stays as it is from bf16, which is the upper half of an f32, and from f32 where nothing
+// is to be done; with .ftz it is canonical there too (seen on an H200).
 template <class F>
 Flow number_to_f32(Core& x, const Code& c, Mask m) {
   const Conversion w = conversion(c);
@@ -136,7 +137,9 @@ Flow number_to_f32(Core& x, const Code& c, Mask m) {
   for (int l = 0; l < 32; ++l) {
     float v = w.ftz ? flush(t[l]) : t[l];
     if constexpr (std::is_same_v<F, float>) v = to_integral(v, w.round);
-    if (v != v && !std::is_same_v<F, Bf16>) v = float_of(0x7fffffffu);
+    const bool stays =
+        !w.ftz && (std::is_same_v<F, Bf16> || (std::is_same_v<F, float> && w.round == Round::none));
+    if (v != v && !stays) v = float_of(0x7fffffffu);
     if (w.sat) v = saturated(v);
     t[l] = v;
   }
@@ -152,7 +155,7 @@ Flow f64_to_f32(Core& x, const Code& c, Mask m) {
   for (int l = 0; l < 32; ++l) {
     float v = narrowed<round>(a[l]);
     if (w.ftz) v = flush(v);
-    if (v != v) v = float_of(0x7fffffffu);
+    if (v != v) v = float_of(static_cast<std::uint32_t>(nan_cut_to(a[l], 8, 23)));
     if (w.sat) v = saturated(v);
     t[l] = v;
   }
@@ -169,6 +172,8 @@ Flow number_to_f64(Core& x, const Code& c, Mask m) {
   for (int l = 0; l < 32; ++l) {
     if constexpr (std::is_same_v<F, float>) a[l] = w.ftz ? flush(a[l]) : a[l];
     t[l] = static_cast<double>(a[l]);
+    // With .ftz by way of f32's canonical NaN (seen on an H200).
+    if (w.ftz && a[l] != a[l]) t[l] = static_cast<double>(float_of(0x7fffffffu));
     if constexpr (std::is_same_v<F, double>) t[l] = to_integral(t[l], w.round);
     if (w.sat) t[l] = saturated(t[l]);
   }

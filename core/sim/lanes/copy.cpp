@@ -87,8 +87,8 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
     copy.group[at(lane)] = x.warp->copies.committed[at(lane)];
   }
   if (x.block->races.on()) {
-    const Races::Access access{
-        Races::Kind::write, false, x.warp->index, x.pc, m, copy.target.data(), copy.bytes, false};
+    const Races::Access access{Races::Kind::write, false,      x.warp->index, x.pc, m,
+                               copy.target.data(), copy.bytes, false};
     watch(x, access);
     for (Mask rest = m; rest; rest &= rest - 1) {
       x.block->races.begin_copy(x.warp->index, x.pc, copy.target[at(__builtin_ctz(rest))],

@@ -168,7 +168,6 @@ Handler dot_handler(const ptx::Instruction& i) {
     case Op::dp2a:
       return dots(i);
     case Op::vabsdiff4:
-      if (is_signed(i.modifiers.type2()) != is_signed(i.modifiers.type3())) return nullptr;
       return is_signed(i.modifiers.type2()) ? absolute_differences<std::int8_t, std::int8_t>(i)
                                             : absolute_differences<std::uint8_t, std::uint8_t>(i);
     case Op::mul24:

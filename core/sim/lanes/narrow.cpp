@@ -3,7 +3,7 @@
 // A value goes from its type into a double, exactly or rounded to odd, and from there into the
 // result's format, so that it is rounded once. A NaN becomes the format's canonical one: 0x7fff of
 // f16 and bf16, 0x7f of e4m3 and e5m2, 0xff of ue8m0, the largest number of formats that have none.
-// Of tf32, whose lower 13 bits the ISA leaves open, these are 0, and a NaN is 0x7fffffff.
+// Of tf32, whose lower 13 bits the ISA leaves open, these are 0, as on an H200.
 // Of two operands the first goes to the upper half of the result. The commonest conversions have
 // handlers of their own in core/sim/lanes/convert.cpp.
 #include "core/numeric/small_float.h"
@@ -104,12 +104,17 @@ double decode_scale(u32 bits) {
 }
 
 u32 encoded(const Conversion& w, double v) {
-  if (w.ftz && std::fabs(v) < 0x1p-126) v = std::copysign(0.0, v);
+  // Not on the way to f16 (seen on an H200).
+  if (w.ftz && w.to != Type::f16 && std::fabs(v) < 0x1p-126) v = std::copysign(0.0, v);
   if (w.sat) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
   if (w.relu) v = v > 0 || v != v ? v : 0.0;
   if (w.to == Type::ue8m0x2) return encode_scale(v, w.round, w.satfinite);
+  if (v != v && w.from == Type::f64 && w.to == Type::f16)
+    return static_cast<u32>(base::nan_cut_to(v, 5, 10));
+  if (v != v && w.from == Type::f64 && w.to == Type::bf16)
+    return static_cast<u32>(base::nan_cut_to(v, 8, 7));
   if (w.to == Type::tf32) {
-    return v != v ? 0x7fffffffu : encode(format_tf32, v, rounding_of(w.round), w.satfinite) << 13;
+    return v != v ? 0x7fffe000u : encode(format_tf32, v, rounding_of(w.round), w.satfinite) << 13;
   }
   return encode(format_of(w.to), v, rounding_of(w.round), w.satfinite);
 }
@@ -163,6 +168,15 @@ void read_scalars(const Core& x, Reference r, const Conversion& w, double* out) 
   }
 }
 
+// cvt.rna.tf32.f32 of a NaN: .rna leaves it as it is but for the lower bits, the others make it
+// canonical (seen on an H200).
+void keep_nans(const Core& x, const Code& c, std::int64_t* out) {
+  const u32* from = base::lane_array<u32>(x, c.a);
+  for (int l = 0; l < 32; ++l) {
+    if ((from[l] & 0x7fffffffu) > 0x7f800000u) out[l] = from[l] & 0xffffe000u;
+  }
+}
+
 // To f16, bf16 or tf32 from anything that is not packed; to f16 and bf16 also an integral number.
 template <bool integral>
 Flow to_narrow(Core& x, const Code& c, Mask m) {
@@ -173,6 +187,7 @@ Flow to_narrow(Core& x, const Code& c, Mask m) {
   for (int l = 0; l < 32; ++l) {
     t[l] = static_cast<std::int64_t>(encoded(w, integral ? to_integral(v[l], w.round) : v[l]));
   }
+  if (w.to == Type::tf32 && w.round == Round::rna && !w.satfinite) keep_nans(x, c, t);
   write(x, c.d, w.to_register, t, m);
   return Flow::next;
 }

@@ -1,0 +1,98 @@
+// The text programs of tests/sim/programs on a chip: what they promise was worked out by hand or by
+// other programs, so a chip that keeps it confirms the text, and the simulator with it.
+#include "tests/conformance/programs.h"
+
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "kernels/gpu/device.h"
+#include "tests/sim/program.h"
+
+namespace tilescope::conformance {
+namespace {
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() == ".ptx") out.push_back(file.path().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Empty where everything is as the text says.
+std::string difference(const test::SimProgram& p, const std::vector<Buffer>& buffers) {
+  for (const test::Expectation& e : p.memory) {
+    for (const Buffer& b : buffers) {
+      if (b.name != e.buffer) continue;
+      const auto at = std::mismatch(e.bytes.begin(), e.bytes.end(), b.bytes.begin()).first;
+      if (at == e.bytes.end()) continue;
+      return fmt::format("element {} of {}", (at - e.bytes.begin()) / bytes_of(b.dtype), b.name);
+    }
+  }
+  return "";
+}
+
+enum Told : int { equal, different, refused, no_gpu };
+
+Told try_one(const test::SimProgram& p, const std::string& name) {
+  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
+  auto device = gpu::GpuDevice::open(library ? library : "");
+  if (!device) {
+    fmt::print(stderr, "{}\n", device.error().sentence);
+    return no_gpu;
+  }
+  auto execution = (*device)->start(p.job);
+  if (!execution) {
+    fmt::print("{}: {}\n", name, execution.error().sentence.substr(0, 300));
+    return refused;
+  }
+  RunState state = RunState::running;
+  while (state == RunState::running) state = (*execution)->advance(1'000'000);
+  const std::string found =
+      state == RunState::done ? difference(p, (*execution)->buffers()) : "a fault";
+  if (found.empty()) return equal;
+  fmt::print("{}: {}\n", name, found);
+  return different;
+}
+
+// In a process of its own: what one program does to the driver is no matter of the next.
+Told try_apart(const test::SimProgram& p, const std::string& name) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const Told outcome = try_one(p, name);
+    std::fflush(nullptr);
+    _exit(outcome);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+    fmt::print("{}: the driver crashed\n", name);
+    return refused;
+  }
+  return static_cast<Told>(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+int programs(const std::string& folder) {
+  std::size_t count[4] = {};
+  for (const std::string& file : files_in(folder)) {
+    const test::SimProgram p = test::read_program(file);
+    if (p.memory.empty() || !p.fault.empty() || !p.error.empty()) continue;
+    const Told outcome = try_apart(p, std::filesystem::path(file).filename().string());
+    if (outcome == no_gpu) return 4;
+    ++count[outcome];
+  }
+  fmt::print("{} programs as their texts say, {} differ, {} not for this chip\n", count[equal],
+             count[different], count[refused]);
+  return count[different] ? 1 : 0;
+}
+
+}  // namespace tilescope::conformance

@@ -1,0 +1,12 @@
+// Runs the text programs of tests/sim/programs on a chip.
+#pragma once
+
+#include <string>
+
+namespace tilescope::conformance {
+
+// Those in `folder` that promise memory; prints what differs. 0: all are as they say; 1: some
+// differ; 4: no GPU.
+int programs(const std::string& folder);
+
+}  // namespace tilescope::conformance
