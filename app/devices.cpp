@@ -33,8 +33,8 @@ class ResultsAside {
 
 }  // namespace
 
-OpenDevice open_simulator() {
-  return {make_simulator(), "the CPU simulator: runs the kernel's PTX as it is"};
+OpenDevice open_simulator(const Order& order) {
+  return {make_simulator(order), "the CPU simulator: runs the kernel's PTX as it is"};
 }
 
 Outcome<OpenDevice> open_gpu() {

@@ -18,7 +18,7 @@ struct OpenDevice {
 };
 
 // The CPU simulator.
-OpenDevice open_simulator();
+OpenDevice open_simulator(const Order& order = {});
 
 // The first GPU of the CUDA driver; TILESCOPE_CUDA_DRIVER names another library than libcuda.so.1.
 Outcome<OpenDevice> open_gpu();

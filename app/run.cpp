@@ -22,6 +22,7 @@ struct Options {
   std::string a, b;
   std::optional<double> rtol, atol;
   RunOptions run;
+  Order order;
   bool strict = false, json = false;
 };
 
@@ -100,6 +101,25 @@ const std::optional<std::string>& file_of(const Compared& c) {
   return c.ran == 0 ? c.output->file : none;
 }
 
+// Of a run that ended and is not right: an output that differs, else the hazard that --strict
+// minds.
+nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<Ran>& ran,
+                                     const std::vector<Compared>& compared) {
+  for (const Compared& c : compared) {
+    if (!c.diff || c.diff->ok()) continue;
+    const std::string& buffer = run.job.buffers[c.output->buffer].name;
+    return {{"kind", "different"},
+            {"sentence", fmt::format("{} of {} on {} is not what it should be.", buffer, run.kernel,
+                                     ran[c.ran].device)},
+            {"where", buffer}};
+  }
+  for (const Report& r : ran.front().execution->reports()) {
+    if (r.weight != Weight::hazard) continue;
+    return {{"kind", "hazard"}, {"sentence", r.sentence}, {"where", text(r.site)}};
+  }
+  return {{"kind", "different"}, {"sentence", "The run is not what it should be."}, {"where", ""}};
+}
+
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
             const std::vector<Compared>& compared, bool ok, Terminal& terminal) {
   const Execution& first = *ran.front().execution;
@@ -126,15 +146,17 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
                     {"file", file_of(c) ? nlohmann::ordered_json(*file_of(c)) : nullptr},
                     {"diff", c.diff ? to_json(*c.diff) : nullptr}});
   }
-  terminal.document({{"ok", ok},
-                     {"kernel", run.kernel},
-                     {"device", options.on},
-                     {"blocks", first.progress().total},
-                     {"warp_instructions", first.progress().instructions},
-                     {"seconds", ran.front().seconds},
-                     {"devices", to_json(ran)},
-                     {"reports", to_json(first.reports())},
-                     {"outputs", each}});
+  nlohmann::ordered_json document = {{"ok", ok}};
+  if (!ok) document["error"] = what_is_wrong(run, ran, compared);
+  document["kernel"] = run.kernel;
+  document["device"] = options.on;
+  document["blocks"] = first.progress().total;
+  document["warp_instructions"] = first.progress().instructions;
+  document["seconds"] = ran.front().seconds;
+  document["devices"] = to_json(ran);
+  document["reports"] = to_json(first.reports());
+  document["outputs"] = std::move(each);
+  terminal.document(std::move(document));
 }
 
 std::optional<Error> wrong_device(const Options& options) {
@@ -156,7 +178,7 @@ std::optional<Error> wrong_device(const Options& options) {
 // In the order in which they run; the GPU comes last.
 Outcome<std::vector<OpenDevice>> devices_of(const Options& options) {
   std::vector<OpenDevice> out;
-  if (options.on != "gpu") out.push_back(open_simulator());
+  if (options.on != "gpu") out.push_back(open_simulator(options.order));
   if (options.on != "sim" || options.against == "gpu") {
     Outcome<OpenDevice> gpu = open_gpu();
     if (!gpu) return gpu.error();
@@ -246,6 +268,11 @@ Action define_run(CommandOptions& app) {
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
   app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
       .type_name("TYPE");
+  app.add_option("--schedule", options->order.schedule,
+                 "another legal order on the simulator, by its seed; 0: in turn")
+      .type_name("N");
+  app.add_flag("--lazy", options->order.lazy,
+               "asynchronous copies on the simulator arrive as late as is legal");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

@@ -114,8 +114,11 @@ Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& outp
   return std::optional<Buffer>(std::move(*read));
 }
 
-std::unique_ptr<Device> make_simulator() {
-  return std::make_unique<sim::SimDevice>();
+std::unique_ptr<Device> make_simulator(const Order& order) {
+  sim::Options options;
+  options.schedule = order.schedule;
+  options.lazy = order.lazy;
+  return std::make_unique<sim::SimDevice>(options);
 }
 
 }  // namespace tilescope

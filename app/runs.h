@@ -52,7 +52,13 @@ Outcome<Buffer> expected_output(const PreparedRun& run);
 // What an output is compared with: nothing, a file, or the reference of a catalog kernel.
 Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output);
 
+// How the simulator orders what may happen in any order (core/sim/options.h).
+struct Order {
+  std::uint64_t schedule = 0;
+  bool lazy = false;
+};
+
 // The CPU simulator.
-std::unique_ptr<Device> make_simulator();
+std::unique_ptr<Device> make_simulator(const Order& order = {});
 
 }  // namespace tilescope

@@ -144,7 +144,20 @@ TEST_F(Run, AgainstAFileThatDiffersEndsWithOneAndNamesTheElement) {
   const auto [code, document] = run_json(words);
   EXPECT_EQ(code, 1);
   EXPECT_EQ(document["ok"], false);
+  EXPECT_EQ(document["error"]["kind"], "different");
+  EXPECT_FALSE(document["error"]["sentence"].empty());
   EXPECT_EQ(document["outputs"][0]["diff"]["wrong"], 1);
+}
+
+TEST_F(Run, AnotherOrderAndLateCopiesChangeNothing) {
+  matrices(20, 30);
+  Words words = with_files;
+  ASSERT_EQ(run(words).exit_code, 0);
+  const std::string in_turn = read("c.npy");
+  words.insert(words.end(), {"--schedule", "7", "--lazy", "--strict"});
+  const Ended ended = run(words);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(read("c.npy"), in_turn);
 }
 
 // The tile is 16 x 128; a thread owns 4 x 4 of it, thread t at row t / 32 * 4, column t % 32 * 4.
