@@ -10,7 +10,8 @@
 namespace tilescope::sim {
 namespace {
 
-constexpr std::uint32_t sink_bytes = 16 * lanes;  // where forgotten results go, behind the registers
+constexpr std::uint32_t sink_bytes =
+    16 * lanes;  // where forgotten results go, behind the registers
 
 Mask lanes_below(std::uint32_t n) {
   return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;

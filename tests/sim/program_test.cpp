@@ -88,8 +88,8 @@ TEST_P(Program, DoesWhatItsTextSays) {
     EXPECT_EQ(std::to_string(r.count), p.hazard_count);
   }
   EXPECT_EQ(p.hazard.empty(), std::none_of(reports.begin(), reports.end(), [](const Report& r) {
-    return r.weight == Weight::hazard;
-  }));
+              return r.weight == Weight::hazard;
+            }));
   if (!p.note.empty()) {
     ASSERT_FALSE(reports.empty()) << "there is no note";
     EXPECT_EQ(reports.back().kind, p.note);

@@ -12,12 +12,18 @@
 #define ALL_LAYOUTS "a_layout:row|col b_layout:row|col "
 #define WMMA "operation:mma sync aligned " ALL_LAYOUTS
 #define HALF_SHAPES "shape:m16n16k16|m8n32k16|m32n8k16 "
-#define LOAD(part, shape, type, registers) \
-  {"operation:load part:" part " sync aligned a_layout:row|col shape:" shape \
-   " space:global|shared|shared::cta? type:" type, "{d}" registers " [a] b:u32?"}
-#define STORE(shape, type, registers) \
-  {"operation:store part:d sync aligned a_layout:row|col shape:" shape \
-   " space:global|shared|shared::cta? type:" type, "[a] {b}" registers " e:u32?"}
+#define LOAD(part, shape, type, registers)                                    \
+  {                                                                           \
+    "operation:load part:" part " sync aligned a_layout:row|col shape:" shape \
+    " space:global|shared|shared::cta? type:" type,                           \
+        "{d}" registers " [a] b:u32?"                                         \
+  }
+#define STORE(shape, type, registers)                                   \
+  {                                                                     \
+    "operation:store part:d sync aligned a_layout:row|col shape:" shape \
+    " space:global|shared|shared::cta? type:" type,                     \
+        "[a] {b}" registers " e:u32?"                                   \
+  }
 #define SHARED "space:shared|shared::cta?"
 
 namespace tilescope::ptx {
