@@ -69,7 +69,7 @@ class Decoder {
                std::vector<Operand>& operands, std::vector<Call::Actual>& out);
   bool fits(const Statement& s, const Call& call);
 
-  // instructions (decode.cpp)
+  // instructions (decode.cpp), their operands (operands.cpp)
   bool function(std::size_t number);
   bool instruction(const Statement& statement);
   bool guard(const Statement& statement, Instruction& out);
