@@ -150,6 +150,11 @@ const std::array table = {
              [](const Arguments& a) {
                return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
              }},
+    Function{{"recast", "(L, OLD_BITS, NEW_BITS)", "recast_layout by its short name"},
+             "LNN",
+             [](const Arguments& a) {
+               return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
+             }},
     Function{{"max_alignment", "(L)", "the widest element into which L can be upcast whole"},
              "L",
              [](const Arguments& a) { return answer(max_alignment(a[0].layout)); }},
