@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 
 #include "kernels/gpu/driver.h"
@@ -35,6 +36,13 @@ std::string says(const std::string& key) {
     if (word.rfind(key + "=", 0) == 0) return word.substr(key.size() + 1);
   }
   return "";
+}
+
+// What a device holds goes with its context: a program that ends after a fault need not free it, so
+// here it stays reachable.
+std::set<void*>& device_memory() {
+  static auto* held = new std::set<void*>;
+  return *held;
 }
 
 template <class... Values>
@@ -146,11 +154,14 @@ Result cuFuncSetAttribute(CUfunction, int attribute, int value) {
   return attribute == max_dynamic_shared && value > 232448 ? Result::invalid_value : now();
 }
 Result cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
-  *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+  void* memory = std::malloc(bytes);
+  device_memory().insert(memory);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
   log("allocate %zu\n", bytes);
   return now();
 }
 Result cuMemFree_v2(CUdeviceptr address) {
+  device_memory().erase(reinterpret_cast<void*>(address));
   std::free(reinterpret_cast<void*>(address));
   log("free\n");
   return now();
