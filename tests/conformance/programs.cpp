@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "kernels/gpu/device.h"
@@ -33,7 +34,13 @@ std::string difference(const test::SimProgram& p, const std::vector<Buffer>& buf
       if (b.name != e.buffer) continue;
       const auto at = std::mismatch(e.bytes.begin(), e.bytes.end(), b.bytes.begin()).first;
       if (at == e.bytes.end()) continue;
-      return fmt::format("element {} of {}", (at - e.bytes.begin()) / bytes_of(b.dtype), b.name);
+      const std::size_t width = bytes_of(b.dtype);
+      const std::size_t element = static_cast<std::size_t>(at - e.bytes.begin()) / width;
+      std::uint64_t wanted = 0, found = 0;
+      std::memcpy(&wanted, e.bytes.data() + element * width, width);
+      std::memcpy(&found, b.bytes.data() + element * width, width);
+      return fmt::format("element {} of {}: the chip gives 0x{:x}, the text says 0x{:x}", element,
+                         b.name, found, wanted);
     }
   }
   return "";
