@@ -10,6 +10,10 @@ namespace {
 
 using Rule = Refusal::Rule;
 
+Answer recast(const Arguments& a) {
+  return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
+}
+
 // Each explanation takes the operands of its row.
 template <void (*explain)(const Layout&, Derivation&)>
 void of_one(const Arguments& a, Derivation& steps) {
@@ -147,14 +151,9 @@ const std::array table = {
              of_factor<explain_downcast>},
     Function{{"recast_layout", "(L, OLD_BITS, NEW_BITS)", "from elements of one width to another"},
              "LNN",
-             [](const Arguments& a) {
-               return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
-             }},
-    Function{{"recast", "(L, OLD_BITS, NEW_BITS)", "recast_layout by its short name"},
-             "LNN",
-             [](const Arguments& a) {
-               return answer(recast_layout(a[0].layout, a[1].number, a[2].number));
-             }},
+             recast},
+    Function{
+        {"recast", "(L, OLD_BITS, NEW_BITS)", "recast_layout by its short name"}, "LNN", recast},
     Function{{"max_alignment", "(L)", "the widest element into which L can be upcast whole"},
              "L",
              [](const Arguments& a) { return answer(max_alignment(a[0].layout)); }},

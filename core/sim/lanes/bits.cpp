@@ -11,11 +11,6 @@ using ptx::Field;
 using ptx::Logic;
 using ptx::Op;
 using ptx::Type;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
 
 template <class T>
 constexpr u32 width = static_cast<u32>(sizeof(T) * 8);

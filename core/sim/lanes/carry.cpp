@@ -14,8 +14,6 @@ using ptx::Field;
 using ptx::Half;
 using ptx::Op;
 using ptx::Type;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 // d = a + b (or a - b) with the flag going in and coming out, where these are asked for. A
 // difference is a + ~b + 1, so its flag is set where nothing was borrowed (seen on an H200; the ISA

@@ -13,9 +13,6 @@ using ptx::Compare;
 using ptx::Logic;
 using ptx::Op;
 using ptx::Type;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 Comparison comparison(const Code& c) {
   Comparison out;

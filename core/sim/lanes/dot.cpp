@@ -13,12 +13,6 @@ using ptx::Field;
 using ptx::Half;
 using ptx::Op;
 using ptx::Type;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s16 = std::int16_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
 
 struct AddHalf {
   static u16 apply(u16 a, u16 b) { return static_cast<u16>(a + b); }

@@ -14,13 +14,6 @@ using ptx::Logic;
 using ptx::Op;
 using ptx::Type;
 
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s16 = std::int16_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
-
 template <class T>
 constexpr int width = static_cast<int>(sizeof(T) * 8);
 // Unsigned, and wide enough that nothing is promoted to int.

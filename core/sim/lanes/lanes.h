@@ -21,6 +21,14 @@
 namespace tilescope::sim::TILESCOPE_LANES {
 namespace {
 
+// The integers of registers, by PTX's names.
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+
 template <class T>
 inline T* lane_array(const Core& x, Reference r) {
   return reinterpret_cast<T*>(x.bank[r >> 31] + (r & ~constant_bit));

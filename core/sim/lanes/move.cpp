@@ -89,9 +89,6 @@ Flow read_special(Core& x, const Code& c, Mask m) {
 }
 
 Handler mov(const ptx::Program& program, const ptx::Instruction& i) {
-  using u16 = std::uint16_t;
-  using u32 = std::uint32_t;
-  using u64 = std::uint64_t;
   using u128 = unsigned __int128;
   const Operand* o = program.operands_of(i);
   if (i.modifiers.type() == ptx::Type::pred) return move_predicate;
