@@ -7,7 +7,7 @@
 
 #include "app/commands.h"
 #include "app/values.h"
-#include "core/layout/language.h"
+#include "core/language/language.h"
 
 namespace tilescope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/commands.h"
 #include "app/devices.h"
-#include "core/layout/language.h"
+#include "core/language/language.h"
 #include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/commands.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 
 namespace tilescope {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/layout/functions.h"
+#include "core/language/functions.h"
 
 namespace tilescope {
 namespace {

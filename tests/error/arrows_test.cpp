@@ -20,13 +20,14 @@ using Names = std::vector<std::string>;
 
 const fs::path root = TILESCOPE_SOURCE_DIR;
 
-// Whom each room may include besides itself. Inside core: layout <- tensor <- sim; ptx <- sim; run
-// between them; io on top. viz and kernels meet in app only.
+// Whom each room may include besides itself. Inside core: layout <- tensor <- language, sim; ptx <-
+// sim; run between them; io on top. viz and kernels meet in app only.
 const std::map<std::string, Names> may_know = {
     {"core", {}},  // core/error.h
     {"core/layout", {}},
     {"core/numeric", {"core"}},
     {"core/tensor", {"core", "core/layout", "core/numeric"}},
+    {"core/language", {"core", "core/layout", "core/numeric", "core/tensor"}},
     {"core/ptx", {"core", "core/numeric"}},
     {"core/run", {"core", "core/layout", "core/numeric", "core/ptx"}},
     {"core/diff", {"core", "core/numeric", "core/run"}},
@@ -43,15 +44,15 @@ const std::map<std::string, Names> may_know = {
      {"core", "core/layout", "core/numeric", "core/tensor", "core/run", "kernels/reference"}},
     {"kernels/gpu", {"core", "core/numeric", "core/ptx", "core/run"}},
     {"viz/scene",
-     {"core", "core/layout", "core/numeric", "core/tensor", "core/run", "core/diff", "core/sim",
-      "core/io"}},
+     {"core", "core/layout", "core/language", "core/numeric", "core/tensor", "core/run",
+      "core/diff", "core/sim", "core/io"}},
     {"viz/paint", {"core", "core/layout", "core/numeric", "viz/scene"}},
     {"viz/ui", {"core", "core/layout", "core/numeric", "core/run", "core/diff", "viz/scene"}},
     {"assets", {}},
     {"app",
-     {"core", "core/layout", "core/numeric", "core/tensor", "core/ptx", "core/run", "core/diff",
-      "core/sim", "core/io", "kernels/reference", "kernels/catalog", "kernels/gpu", "viz/scene",
-      "viz/paint", "viz/ui", "assets"}},
+     {"core", "core/layout", "core/language", "core/numeric", "core/tensor", "core/ptx", "core/run",
+      "core/diff", "core/sim", "core/io", "kernels/reference", "kernels/catalog", "kernels/gpu",
+      "viz/scene", "viz/paint", "viz/ui", "assets"}},
 };
 
 // Headers of others that a folder and all below it must not include, and why. A name that ends in

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "core/language/language.h"
 #include "core/layout/access.h"
 #include "core/layout/analysis.h"
 #include "core/layout/bits.h"
-#include "core/layout/language.h"
 #include "core/layout/text.h"
 #include "tests/layout/generate.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 #include "core/layout/text.h"
 #include "tests/layout/generate.h"
 

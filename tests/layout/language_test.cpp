@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 #include "core/layout/text.h"
 #include "tests/layout/constexpr_check.h"
 #include "tests/layout/generate.h"

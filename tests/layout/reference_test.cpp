@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 #include "core/layout/text.h"
 
 namespace tilescope {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/layout/language.h"
+#include "core/language/language.h"
 #include "viz/scene/theme.h"
 
 namespace tilescope {

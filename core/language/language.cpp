@@ -1,11 +1,11 @@
-#include "core/layout/language.h"
+#include "core/language/language.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "core/layout/functions.h"
+#include "core/language/functions.h"
 #include "core/layout/text.h"
 
 namespace tilescope {

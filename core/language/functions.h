@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 
 namespace tilescope::language {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <variant>
 
-#include "core/layout/language.h"
+#include "core/language/language.h"
 
 namespace tilescope {
 

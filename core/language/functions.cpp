@@ -1,12 +1,12 @@
 // Finding and calling the functions of the language; their rows stand in functions_*.cpp.
-#include "core/layout/functions.h"
+#include "core/language/functions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "core/layout/explain.h"
+#include "core/language/explain.h"
 #include "core/layout/text.h"
 
 namespace tilescope {

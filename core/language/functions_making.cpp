@@ -1,8 +1,8 @@
 // The language's functions that make layouts, ask about them, and go from coordinates to offsets.
 #include <array>
 
-#include "core/layout/explain.h"
-#include "core/layout/functions.h"
+#include "core/language/explain.h"
+#include "core/language/functions.h"
 
 namespace tilescope::language {
 namespace {

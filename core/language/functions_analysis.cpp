@@ -3,11 +3,11 @@
 
 #include <array>
 
+#include "core/language/explain.h"
+#include "core/language/functions.h"
 #include "core/layout/access.h"
 #include "core/layout/analysis.h"
 #include "core/layout/bits.h"
-#include "core/layout/explain.h"
-#include "core/layout/functions.h"
 #include "core/layout/text.h"
 
 namespace tilescope::language {

@@ -1,4 +1,4 @@
-#include "core/layout/explain.h"
+#include "core/language/explain.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // The language's functions of the algebra, and composition by `o`.
 #include <array>
 
-#include "core/layout/explain.h"
-#include "core/layout/functions.h"
+#include "core/language/explain.h"
+#include "core/language/functions.h"
 #include "core/layout/text.h"
 
 namespace tilescope::language {
