@@ -38,8 +38,21 @@ struct Data {
   Json operator()(const Tiler& t) const { return text(t); }
   Json operator()(Swizzle s) const { return swizzle(s); }
   Json operator()(const Slice& s) const {
-    Json out = {{"offset", s.offset}};
+    Json out = {{"offset", (*this)(s.offset)}};
     if (!s.layout.modes.empty()) out["layout"] = layout(s.layout);
+    return out;
+  }
+  // A number, a coordinate as an array, or {"TLane": 3, "TCol": 4}; the offset's name is "".
+  Json operator()(const Place& p) const {
+    if (p.plain()) return number(p.offset());
+    if (const Result<Tuple> coordinate = coordinate_of(p)) return tuple(*coordinate);
+    Json out = Json::object();
+    for (int i = 0; i < p.parts; ++i) {
+      Int plain = p.part[i];
+      plain.axis = {};
+      const std::string axis = text(p.part[i].axis);
+      out[axis.empty() ? axis : axis.substr(1)] = number(plain);
+    }
     return out;
   }
   Json operator()(const ThreadValue& tv) const {

@@ -49,6 +49,8 @@ Evaluated call(const Function& function, Arguments arguments, std::size_t begin,
 
 // A o B as the language means it: swizzle o layout, number o layout, layout o layout or tiler.
 Answer compose(const Value& left, const Value& right);
+// A + B: the sum of two places.
+Answer add(const Value& left, const Value& right);
 void explain_compose(const Value& left, const Value& right, const Answer& answer,
                      Derivation& steps);
 
@@ -67,6 +69,17 @@ Answer answer(const Result<T>& result) {
 inline Answer answer(const Result<std::int64_t>& result) {
   if (!result) return result.refusal;
   return Value(Tuple(result.value));
+}
+inline Answer answer(const Result<Int>& result) {
+  if (!result) return result.refusal;
+  return Value(Tuple(result.value));
+}
+// An offset and a coordinate are tuples; any other place is one.
+inline Answer answer(const Result<Place>& result) {
+  if (!result) return result.refusal;
+  if (result->plain()) return Value(Tuple(result->offset()));
+  if (const Result<Tuple> coordinate = coordinate_of(*result)) return Value(*coordinate);
+  return Value(*result);
 }
 inline Answer number(std::int64_t n) {
   return Value(Tuple(n));

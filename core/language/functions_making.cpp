@@ -11,6 +11,14 @@ using Rule = Refusal::Rule;
 
 constexpr std::int64_t listable = std::int64_t{1} << 20;  // elements that a listing may have
 
+// A place without axes is a number, and so is a number on one: what `+` adds.
+std::optional<Place> place_in(const Value& value) {
+  if (const Place* place = std::get_if<Place>(&value)) return *place;
+  const Tuple* tuple = std::get_if<Tuple>(&value);
+  if (!tuple || !tuple->scalar() || tuple->leaf[0].kind == Int::Kind::all) return std::nullopt;
+  return Place(tuple->leaf[0]);
+}
+
 // How many elements a listing of L has, if that can be listed.
 Result<std::int64_t> listing_size(const Layout& layout) {
   if (!layout.concrete()) return Refusal{Rule::dynamic_leaf, -1, 0, 0, 0};
@@ -21,6 +29,10 @@ Result<std::int64_t> listing_size(const Layout& layout) {
 }
 
 Answer indices(const Arguments& a) {
+  for (int i = 0; i < a[0].layout.leaves(); ++i) {
+    const Int& stride = a[0].layout.modes.leaf[i].stride;
+    if (!stride.axis.none()) return detail::on_axis(Rule::axis_stride, stride, i);
+  }
   const Result<std::int64_t> n = listing_size(a[0].layout);
   if (!n) return n.refusal;
   Numbers out;
@@ -87,10 +99,10 @@ Answer ask(const Arguments& a, Ask about) {
 }
 
 Answer size_call(const Arguments& a) {
-  return ask(a, [](const Layout& mode) { return answer(size(mode)); });
+  return ask(a, [](const Layout& mode) { return answer(extent(mode)); });
 }
 Answer cosize_call(const Arguments& a) {
-  return ask(a, [](const Layout& mode) { return answer(cosize(mode)); });
+  return ask(a, [](const Layout& mode) { return answer(coshape(mode)); });
 }
 Answer rank_call(const Arguments& a) {
   return ask(a, [](const Layout& mode) { return number(mode.rank()); });
@@ -152,6 +164,9 @@ const std::array table = {
         {"make_ordered_layout", "(SHAPE, ORDER)", "compact strides, the smallest order fastest"},
         "SS",
         [](const Arguments& a) { return answer(make_ordered_layout(a[0].tuple, a[1].tuple)); }},
+    Function{{"make_identity_layout", "(SHAPE)", "the layout of its own coordinates: (1@0,1@1)"},
+             "S",
+             [](const Arguments& a) { return answer(make_identity_layout(a[0].tuple)); }},
     Function{{"make_layout_like", "(L)", "L's shape with compact strides in the order of L's"},
              "L",
              unary<make_layout_like>},
@@ -163,7 +178,9 @@ const std::array table = {
                explain_thread_value(a[0].layout, a[1].layout, steps);
              }},
     Function{{"size", "(L[, I...])", "number of coordinates, of mode I"}, "Vnnn", size_call},
-    Function{{"cosize", "(L[, I...])", "one more than the largest offset"}, "Vnnn", cosize_call},
+    Function{{"cosize", "(L[, I...])", "one more than the largest offset, on each axis"},
+             "Vnnn",
+             cosize_call},
     Function{{"rank", "(L[, I...])", "number of top-level modes"}, "Vnnn", rank_call},
     Function{
         {"depth", "(L[, I...])", "levels of nesting; 0 for a single number"}, "Vnnn", depth_call},
@@ -195,9 +212,9 @@ const std::array table = {
     Function{{"unflatten", "(L, PROFILE)", "flat modes in the nesting of PROFILE"},
              "LS",
              [](const Arguments& a) { return answer(unflatten(a[0].layout, a[1].tuple)); }},
-    Function{{"crd2idx", "(COORDINATE, L)", "the offset of a coordinate"},
+    Function{{"crd2idx", "(COORDINATE, L)", "the offset, or place, of a coordinate"},
              "SL",
-             [](const Arguments& a) { return answer(crd2idx(a[0].tuple, a[1].layout)); }},
+             [](const Arguments& a) { return answer(place_of(a[0].tuple, a[1].layout)); }},
     Function{{"idx2crd", "(INDEX, SHAPE)", "the coordinate of the INDEX-th element"},
              "NV",
              idx2crd_call},
@@ -216,6 +233,14 @@ const std::array table = {
 
 std::span<const Function> functions_making() {
   return table;
+}
+
+Answer add(const Value& left, const Value& right) {
+  const std::optional<Place> a = place_in(left), b = place_in(right);
+  if (!a || !b) return Refusal{Rule::not_a_sum, -1, static_cast<std::int8_t>(a ? 1 : 0), 0, 0};
+  Place sum = *a;
+  if (const Refusal r = sum.add(*b)) return r;
+  return answer(Result<Place>(sum));
 }
 
 }  // namespace tilescope::language

@@ -4,6 +4,8 @@
 //     A = (8,8):(8,1); zipped_divide(A, <4,4>)        bindings, calls, tilers
 //     Sw<3,4,3> o 0 o (8,64):(64,1)                    composition by `o`
 //     A(3,_)   slice(((_,_),2), A)                     slicing; A(3,5) is an offset
+//     (4,5):(1@0,1@1)   3@TLane+4@TCol                 strides on axes; a place
+//     (?,?{div=16}):(1,?)                              numbers that are not known
 //     # a comment, // another; _8 is 8, as CuTe prints static integers
 //
 // Evaluation never throws; a bad expression answers a Problem with the place it is about.
@@ -42,7 +44,7 @@ using Facts = std::vector<Fact>;
 
 // A composed layout whose left side is only a swizzle is a Layout; a bare swizzle is a Swizzle.
 using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples,
-                           Verdict, Facts>;
+                           Verdict, Facts, Place>;
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...

@@ -55,6 +55,7 @@ struct Int {
   }
 
   constexpr bool known() const { return kind == Kind::number; }
+  constexpr bool zero() const { return known() && value == 0; }  // on whichever axis
   constexpr bool is(std::int64_t v) const { return known() && axis.none() && value == v; }
   friend constexpr bool operator==(const Int& a, const Int& b) {
     return a.value == b.value && a.axis == b.axis && a.kind == b.kind;
@@ -82,6 +83,78 @@ constexpr std::int64_t checked_add(std::int64_t a, std::int64_t b, bool& fits) {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return a / b + (a % b != 0);
+}
+
+namespace detail {
+
+constexpr std::int64_t gcd(std::int64_t a, std::int64_t b) {
+  while (b != 0) {
+    const std::int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+}  // namespace detail
+
+// --- arithmetic of numbers that may be unknown --------------------------------------------------
+//
+// A result is unknown where an operand is, and divisible by what follows from their divisors:
+//
+//     ?{div=4} * 8        = ?{div=32}       products multiply
+//     ?{div=16} + 24      = ?{div=8}        sums have the greatest common divisor
+//     ceil(?{div=16} / 4) = ?{div=4}        ceil(?{div=6} / 4) = ?
+//
+// Unknown numbers are never equal to each other, and an unknown extent is at least 1, hence at
+// least its divisor. A known number that does not fit clears `fits`; a divisor that does not fit is
+// replaced by a smaller one that is right too.
+
+// Provably a multiple of d > 0, and provably at least n (of an extent).
+constexpr bool multiple_of(const Int& a, std::int64_t d) {
+  return a.value % d == 0;
+}
+constexpr bool at_least(const Int& extent, std::int64_t n) {
+  return extent.value >= n;
+}
+
+// At most one of the two stands on an axis; the product does too, unless it is 0.
+constexpr Int times(const Int& a, const Int& b, bool& fits) {
+  if (a.zero() || b.zero()) return 0;
+  const Axis axis = a.axis.none() ? b.axis : a.axis;
+  if (a.known() && b.known()) return Int(checked_mul(a.value, b.value, fits), axis);
+  const std::int64_t x = a.value < 0 ? -a.value : a.value, y = b.value < 0 ? -b.value : b.value;
+  bool divisor_fits = true;
+  const std::int64_t divisor = checked_mul(x, y, divisor_fits);
+  Int out = Int::unknown(divisor_fits ? divisor : (x > y ? x : y));
+  out.axis = axis;
+  return out;
+}
+
+// Of two numbers on the same axis.
+constexpr Int plus(const Int& a, const Int& b, bool& fits) {
+  if (a.known() && b.known()) return Int(checked_add(a.value, b.value, fits), a.axis);
+  if (a.zero()) return b;
+  if (b.zero()) return a;
+  Int out = Int::unknown(detail::gcd(a.value, b.value));
+  out.axis = a.axis;
+  return out;
+}
+
+// a / d, for a multiple of d > 0.
+constexpr Int over(const Int& a, std::int64_t d) {
+  Int out = a;
+  out.value /= d;
+  return out;
+}
+
+// Of extents and strides, which are not negative; b is at least 1.
+constexpr Int ceil_div(const Int& a, const Int& b) {
+  if (a.known() && b.known()) return Int(ceil_div(a.value, b.value), a.axis);
+  if (a.known() && a.value <= b.value) return Int(a.value > 0 ? 1 : 0, a.axis);
+  Int out = Int::unknown(b.known() && multiple_of(a, b.value) ? a.value / b.value : 1);
+  out.axis = a.axis;
+  return out;
 }
 
 }  // namespace tilescope

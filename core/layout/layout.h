@@ -5,6 +5,9 @@
 //
 //     L(c) = swizzle(offset + sum over leaves of coordinate * stride)
 //
+// A stride may stand on an axis, `(4,5):(1@0,1@1)`: then L(c) is a place (place.h), a sum over
+// axes. A leaf may be unknown, `(?,8):(1,?{div=16})`: then so is what depends on it (int.h).
+//
 // A coordinate may be given whole (one number), by mode, or by leaf. A number is split over the
 // leaves colexicographically: the first mode moves fastest (CuTe; NumPy is the other way round).
 // The last leaf extends without bound, so L(c) is defined for every c >= 0.
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/layout/place.h"
 #include "core/layout/refusal.h"
 #include "core/layout/swizzle.h"
 #include "core/layout/tree.h"
@@ -89,6 +93,9 @@ constexpr Result<Layout> make_layout(const Tuple& shape, const Tuple& stride);
 // shape with compact strides, first mode fastest (CuTe's LayoutLeft) or last (LayoutRight).
 constexpr Result<Layout> make_layout(const Tuple& shape);
 constexpr Result<Layout> make_layout_right(const Tuple& shape);
+// The layout that answers its own coordinate: each leaf has its own axis (CuTe's identity tensors).
+//     make_identity_layout((4,(2,3))) = (4,(2,3)):(1@0,(1@0@1,1@1@1))
+constexpr Result<Layout> make_identity_layout(const Tuple& shape);
 // One tuple of several layouts, each a mode.
 template <class... Layouts>
 constexpr Layout make_layout_of(const Layouts&... each) {
@@ -105,6 +112,13 @@ constexpr Result<std::int64_t> size(const Layout& layout) {
 }
 // One more than the largest offset; with a swizzle, of the offsets that are reached.
 constexpr Result<std::int64_t> cosize(const Layout& layout);
+// The same two where a leaf may be unknown: extent((?{div=4},8)) = ?{div=32}.
+constexpr Result<Int> extent(const Tuple& shape);
+constexpr Result<Int> extent(const Layout& layout) {
+  return extent(layout.shape());
+}
+// One more than the largest number on each axis (on none: cosize): (4,5):(1@0,1@1) has 4@0+5@1.
+constexpr Result<Place> coshape(const Layout& layout);
 
 // The mode i as a layout; the offset and swizzle of a composed layout stay with it.
 constexpr Result<Layout> get(const Layout& layout, std::int64_t i) {
@@ -123,14 +137,15 @@ constexpr Result<Layout> get(const Layout& layout, std::int64_t i) {
 constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape);
 // The index of a coordinate, which may be given whole, by mode or by leaf.
 constexpr Result<std::int64_t> crd2index(const Tuple& coordinate, const Tuple& shape);
-// The offset of such a coordinate.
+// The offset of such a coordinate; its place where strides stand on axes or numbers are unknown.
 constexpr Result<std::int64_t> crd2idx(const Tuple& coordinate, const Layout& layout);
+constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout);
 
-// A slice: the modes at `_`, as a layout, and the offset that the other coordinates contribute.
-// A composed layout keeps its swizzle, and the offset goes in front of it.
+// A slice: the modes at `_`, as a layout, and the offset, or place, that the other coordinates
+// contribute. A composed layout keeps its swizzle, and the offset goes in front of it.
 struct Slice {
   Layout layout;
-  std::int64_t offset = 0;
+  Place offset;
 };
 constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout);
 

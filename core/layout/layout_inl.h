@@ -11,78 +11,143 @@ constexpr Refusal refuse(Refusal::Rule rule, int mode = -1, std::int64_t a = 0,
   return {rule, static_cast<std::int8_t>(mode), 0, a, b};
 }
 
+// A refusal about a stride or an extent on an axis: it names the number.
+constexpr Refusal on_axis(Refusal::Rule rule, const Int& number, int mode) {
+  return refuse(rule, mode, number.value, static_cast<std::int64_t>(number.axis.path));
+}
+
+constexpr Refusal not_an_extent(const Int& extent, int mode) {
+  using Rule = Refusal::Rule;
+  if (extent.kind == Int::Kind::all) return refuse(Rule::underscore, mode);
+  if (!extent.axis.none()) return on_axis(Rule::axis_extent, extent, mode);
+  if (extent.value < 1) return refuse(Rule::size_not_positive, mode, extent.value);
+  return {};
+}
+
 // Compact strides over `shape` from the first leaf to the last, or the other way. Size-1 leaves get
 // stride 0: no coordinate ever moves along them.
 constexpr Result<Layout> compact(const Tuple& shape, bool first_is_fastest) {
   if (const Refusal r = shape.capacity()) return r;
   Layout out(shape.map<Mode>([](const Int& s) { return Mode{s, 0}; }));
-  std::int64_t stride = 1;
+  Int stride = 1;
   bool fits = true;
   for (int k = 0; k < shape.leaves; ++k) {
     const int i = first_is_fastest ? k : shape.leaves - 1 - k;
     const Int extent = shape.leaf[i];
-    if (!extent.known()) return refuse(Refusal::Rule::dynamic_leaf, i);
-    if (extent.value < 1) return refuse(Refusal::Rule::size_not_positive, i, extent.value);
-    if (extent.value != 1) out.modes.leaf[i].stride = stride;
-    stride = checked_mul(stride, extent.value, fits);
+    if (const Refusal r = not_an_extent(extent, i)) return r;
+    if (!extent.is(1)) out.modes.leaf[i].stride = stride;
+    stride = times(stride, extent, fits);
   }
   if (!fits) return refuse(Refusal::Rule::overflow);
   return out;
 }
 
-// The plain part of crd2idx: sum of coordinate * stride, over a coordinate that may stop at any
-// level of the structure.
-constexpr Result<std::int64_t> inner_product(const Tuple& coordinate, const Tree<Mode>& modes) {
+// What coordinates times strides add up to: one number, or a place.
+struct Sum {
+  std::int64_t total = 0;
   bool fits = true;
-  std::int64_t sum = 0;
+
+  constexpr Refusal add(const Int& coordinate, const Int& stride, int leaf) {
+    if (!coordinate.known() || !stride.known()) return refuse(Refusal::Rule::dynamic_leaf, leaf);
+    if (!stride.axis.none()) return on_axis(Refusal::Rule::axis_stride, stride, leaf);
+    total = checked_add(total, checked_mul(coordinate.value, stride.value, fits), fits);
+    return fits ? Refusal{} : refuse(Refusal::Rule::overflow);
+  }
+};
+
+struct PlaceSum {
+  Place total;
+
+  constexpr Refusal add(const Int& coordinate, const Int& stride, int) {
+    bool fits = true;
+    Int part = times(coordinate, stride, fits);
+    if (part.zero()) part.axis = stride.axis;  // a place knows its axes at 0 too
+    if (!fits) return refuse(Refusal::Rule::overflow);
+    return total.add(part);
+  }
+};
+
+// The digit of `index` in a leaf of such an extent, and what is left of the index. An unknown index
+// has digits only where the leaf is alone; an unknown extent, where the index is surely below it.
+struct Digit {
+  Int here, rest;
+};
+constexpr Result<Digit> digit_of(const Int& index, const Int& extent, int leaf, bool last) {
+  if (last) return Digit{index, 0};
+  if (!index.known()) return refuse(Refusal::Rule::dynamic_leaf, leaf);
+  if (extent.known()) return Digit{index.value % extent.value, index.value / extent.value};
+  if (!at_least(extent, index.value + 1)) return refuse(Refusal::Rule::dynamic_leaf, leaf);
+  return Digit{index, 0};
+}
+
+// Sum of coordinate * stride, over a coordinate that may stop at any level of the structure.
+template <class Total>
+constexpr Refusal inner_product(const Tuple& coordinate, const Tree<Mode>& modes, Total& sum) {
   if (coordinate.scalar()) {
-    if (!coordinate.leaf[0].known()) {
-      return refuse(coordinate.leaf[0].kind == Int::Kind::all ? Refusal::Rule::underscore
-                                                              : Refusal::Rule::dynamic_leaf);
-    }
-    std::int64_t index = coordinate.leaf[0].value;
-    if (index < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index, 0);
+    Int index = coordinate.leaf[0];
+    if (index.kind == Int::Kind::all) return refuse(Refusal::Rule::underscore);
+    if (!index.axis.none()) return on_axis(Refusal::Rule::axis_coordinate, index, -1);
+    if (index.value < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index.value, 0);
     for (int i = 0; i < modes.leaves; ++i) {
       const Mode& m = modes.leaf[i];
-      if (!m.shape.known() || !m.stride.known()) return refuse(Refusal::Rule::dynamic_leaf, i);
-      if (!m.stride.axis.none()) return refuse(Refusal::Rule::axis_stride, i);
-      const bool last = i + 1 == modes.leaves;
-      const std::int64_t here = last ? index : index % m.shape.value;
-      if (!last) index /= m.shape.value;
-      sum = checked_add(sum, checked_mul(here, m.stride.value, fits), fits);
+      const Result<Digit> digit = digit_of(index, m.shape, i, i + 1 == modes.leaves);
+      if (!digit) return digit.refusal;
+      if (const Refusal r = sum.add(digit->here, m.stride, i)) return r;
+      index = digit->rest;
     }
-    if (!fits) return refuse(Refusal::Rule::overflow);
-    return sum;
+    return {};
   }
   if (coordinate.rank() != modes.rank() || modes.scalar() != coordinate.scalar()) {
     return refuse(Refusal::Rule::not_congruent, -1, coordinate.rank(), modes.rank());
   }
   for (int i = 0; i < coordinate.rank(); ++i) {
-    const Result<std::int64_t> part = inner_product(coordinate.mode(i), modes.mode(i));
-    if (!part) return part;
-    sum = checked_add(sum, *part, fits);
+    if (const Refusal r = inner_product(coordinate.mode(i), modes.mode(i), sum)) return r;
   }
-  if (!fits) return refuse(Refusal::Rule::overflow);
-  return sum;
+  return {};
 }
 
 constexpr Refusal slice_into(const Tuple& coordinate, const Tree<Mode>& modes, Tree<Mode>& kept,
-                             std::int64_t& offset) {
+                             PlaceSum& offset) {
   if (coordinate.scalar()) {
-    if (coordinate.leaf[0].kind == Int::Kind::all) {
-      kept.push(modes);
-      return kept.capacity();
+    if (coordinate.leaf[0].kind != Int::Kind::all) return inner_product(coordinate, modes, offset);
+    kept.push(modes);
+    for (int i = 0; i < modes.leaves; ++i) {  // the offset is 0 on their axes
+      const Axis axis = modes.leaf[i].stride.axis;
+      if (axis.none()) continue;
+      if (const Refusal r = offset.total.add(Int(0, axis))) return r;
     }
-    const Result<std::int64_t> part = inner_product(coordinate, modes);
-    bool fits = true;
-    if (part) offset = checked_add(offset, *part, fits);
-    return fits ? part.refusal : refuse(Refusal::Rule::overflow);
+    return kept.capacity();
   }
   if (modes.scalar() || coordinate.rank() != modes.rank()) {
     return refuse(Refusal::Rule::not_congruent, -1, coordinate.rank(), modes.rank());
   }
   for (int i = 0; i < coordinate.rank(); ++i) {
     if (const Refusal r = slice_into(coordinate.mode(i), modes.mode(i), kept, offset)) return r;
+  }
+  return {};
+}
+
+// What a swizzle makes of an offset. Of an unknown one the bits below its base stay as they are.
+constexpr Int swizzled(Swizzle swizzle, const Int& offset) {
+  if (swizzle.identity()) return offset;
+  if (offset.known()) return swizzle(offset.value);
+  return Int::unknown(gcd(offset.value, std::int64_t{1} << swizzle.base));
+}
+
+// The strides of an identity layout: 1 on the axis that leads to the leaf.
+constexpr Refusal identity_strides(const Tuple& shape, Axis outer, Tuple& stride) {
+  if (shape.scalar()) {
+    stride = Tuple(Int(1, outer));
+    return {};
+  }
+  constexpr int most_steps = 4, numbered = 127;
+  if (outer.steps() == most_steps) return refuse(Refusal::Rule::too_deep, -1, most_steps);
+  if (shape.rank() > numbered) return refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
+  for (int i = 0; i < shape.rank(); ++i) {
+    const Axis inner{(outer.path << 8) | static_cast<std::uint32_t>(i + 1)};
+    Tuple mode;
+    if (const Refusal r = identity_strides(shape.mode(i), inner, mode)) return r;
+    stride.push(mode);
   }
   return {};
 }
@@ -98,21 +163,71 @@ constexpr Result<Layout> make_layout(const Tuple& shape, const Tuple& stride) {
   }
   Layout out(shape.map<Mode>([](const Int& s) { return Mode{s, 0}; }));
   for (int i = 0; i < shape.leaves; ++i) {
-    if (shape.leaf[i].value < 1) {
-      return detail::refuse(Rule::size_not_positive, i, shape.leaf[i].value);
-    }
-    if (shape.leaf[i].kind == Int::Kind::all || stride.leaf[i].kind == Int::Kind::all) {
-      return detail::refuse(Rule::underscore, i);
-    }
+    if (const Refusal r = detail::not_an_extent(shape.leaf[i], i)) return r;
+    if (stride.leaf[i].kind == Int::Kind::all) return detail::refuse(Rule::underscore, i);
     out.modes.leaf[i].stride = stride.leaf[i];
   }
-  if (out.concrete()) {  // sizes and offsets that do not fit are found here, once
-    const Result<std::int64_t> n = size(out);
-    if (!n) return n.refusal;
-    const Result<std::int64_t> reach = cosize(out);
-    if (!reach) return reach.refusal;
-  }
+  // Sizes and offsets that do not fit are found here, once.
+  if (const Result<Int> n = extent(out); !n) return n.refusal;
+  if (const Result<Place> reach = coshape(out); !reach) return reach.refusal;
   return out;
+}
+
+constexpr Result<Layout> make_identity_layout(const Tuple& shape) {
+  if (shape.empty()) return detail::refuse(Refusal::Rule::empty);
+  Tuple stride;
+  if (const Refusal r = detail::identity_strides(shape, {}, stride)) return r;
+  return make_layout(shape, stride);
+}
+
+constexpr Result<Int> extent(const Tuple& shape) {
+  Int n = 1;
+  bool fits = true;
+  for (int i = 0; i < shape.leaves; ++i) {
+    if (shape.leaf[i].kind == Int::Kind::all) return detail::refuse(Refusal::Rule::underscore, i);
+    n = times(n, shape.leaf[i], fits);
+  }
+  if (!fits) return detail::refuse(Refusal::Rule::overflow);
+  return n;
+}
+
+constexpr Result<Place> coshape(const Layout& layout) {
+  if (!layout.swizzle.identity()) {
+    const Result<std::int64_t> n = cosize(layout);
+    if (!n) return n.refusal;
+    return Place(Int(*n));
+  }
+  // (extent - 1) * stride on each axis, as extent * stride - stride: what is unknown keeps its
+  // divisor. The known numbers are added up by themselves, so that -1 and the final 1 cancel.
+  Place unknown, known;
+  bool fits = true;
+  const auto add = [&](const Int& number) {
+    return (number.known() ? known : unknown).add(number);
+  };
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    const Mode& m = layout.modes.leaf[i];
+    if (m.stride.is(0)) continue;
+    Int stride = m.stride;
+    if (stride.value < 0) stride.value = checked_mul(stride.value, -1, fits);
+    Int end = times(m.shape, stride, fits);
+    end.axis = stride.axis;
+    const Int back = stride.known() ? Int(-stride.value, stride.axis) : stride;
+    if (const Refusal r = add(end)) return r;
+    if (const Refusal r = add(back)) return r;
+  }
+  if (!layout.offset.is(0)) {
+    if (const Refusal r = add(layout.offset)) return r;
+  }
+  if (known.parts == 0 && unknown.parts == 0) known = Place(Int(0));
+  for (int i = 0; i < unknown.parts; ++i) {
+    if (const Refusal r = known.add(Int(0, unknown.part[i].axis))) return r;
+  }
+  for (int i = 0; i < known.parts; ++i) {
+    known.part[i] = plus(known.part[i], Int(1, known.part[i].axis), fits);
+  }
+  if (const Refusal r = known.add(unknown)) return r;
+  if (!fits) return detail::refuse(Refusal::Rule::overflow);
+  return known;
 }
 
 constexpr Result<Layout> make_layout(const Tuple& shape) {
@@ -133,7 +248,7 @@ constexpr Result<std::int64_t> cosize(const Layout& layout) {
     for (int i = 0; i < layout.modes.leaves; ++i) {
       const Mode& m = layout.modes.leaf[i];
       if (!m.stride.known()) return detail::refuse(Refusal::Rule::dynamic_leaf, i);
-      if (!m.stride.axis.none()) return detail::refuse(Refusal::Rule::axis_stride, i);
+      if (!m.stride.axis.none()) return detail::on_axis(Refusal::Rule::axis_stride, m.stride, i);
       const std::int64_t step = checked_mul(m.shape.value - 1, m.stride.value, fits);
       reach = checked_add(reach, step < 0 ? checked_mul(step, -1, fits) : step, fits);
     }
@@ -153,13 +268,14 @@ constexpr Result<std::int64_t> cosize(const Layout& layout) {
 constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape) {
   if (index < 0) return detail::refuse(Refusal::Rule::out_of_bounds, -1, index, 0);
   Tuple out = shape;
+  Int rest = index;
   for (int i = 0; i < shape.leaves; ++i) {
-    if (!shape.leaf[i].known()) return detail::refuse(Refusal::Rule::dynamic_leaf, i);
-    const std::int64_t extent = shape.leaf[i].value;
-    if (extent < 1) return detail::refuse(Refusal::Rule::size_not_positive, i, extent);
-    const bool last = i + 1 == shape.leaves;
-    out.leaf[i] = last ? index : index % extent;
-    index /= extent;
+    if (const Refusal r = detail::not_an_extent(shape.leaf[i], i)) return r;
+    const Result<detail::Digit> digit =
+        detail::digit_of(rest, shape.leaf[i], i, i + 1 == shape.leaves);
+    if (!digit) return digit.refusal;
+    out.leaf[i] = digit->here;
+    rest = digit->rest;
   }
   return out;
 }
@@ -167,17 +283,22 @@ constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape) {
 constexpr Result<std::int64_t> crd2index(const Tuple& coordinate, const Tuple& shape) {
   const Result<Layout> counting = make_layout(shape);
   if (!counting) return counting.refusal;
-  return detail::inner_product(coordinate, counting->modes);
+  return crd2idx(coordinate, *counting);
 }
 
 constexpr Result<std::int64_t> crd2idx(const Tuple& coordinate, const Layout& layout) {
   if (!layout.offset.known()) return detail::refuse(Refusal::Rule::dynamic_leaf);
-  const Result<std::int64_t> sum = detail::inner_product(coordinate, layout.modes);
-  if (!sum) return sum;
-  bool fits = true;
-  const std::int64_t offset = checked_add(*sum, layout.offset.value, fits);
-  if (!fits) return detail::refuse(Refusal::Rule::overflow);
-  return layout.swizzle(offset);
+  detail::Sum sum{layout.offset.value, true};
+  if (const Refusal r = detail::inner_product(coordinate, layout.modes, sum)) return r;
+  return layout.swizzle(sum.total);
+}
+
+constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout) {
+  detail::PlaceSum sum;
+  if (!layout.offset.is(0)) sum.total = Place(layout.offset);
+  if (const Refusal r = detail::inner_product(coordinate, layout.modes, sum)) return r;
+  if (layout.swizzle.identity()) return sum.total;
+  return Place(detail::swizzled(layout.swizzle, sum.total.offset()));
 }
 
 constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout) {
@@ -188,11 +309,15 @@ constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout) {
     out.layout.modes = layout.modes;
     return out;
   }
-  const Refusal r = detail::slice_into(coordinate, layout.modes, out.layout.modes, out.offset);
+  detail::PlaceSum offset;
+  const Refusal r = detail::slice_into(coordinate, layout.modes, out.layout.modes, offset);
   if (r) return r;
+  out.offset = offset.total;
   if (!layout.swizzle.identity()) {  // the swizzle acts on the sum, so the offset stays inside
-    out.layout.offset = out.layout.offset.value + out.offset;
-    out.offset = 0;
+    bool fits = true;
+    out.layout.offset = plus(layout.offset, offset.total.offset(), fits);
+    if (!fits) return detail::refuse(Refusal::Rule::overflow);
+    out.offset = {};
   }
   return out;
 }

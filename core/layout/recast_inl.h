@@ -16,15 +16,6 @@ constexpr bool power_of_two(std::int64_t n) {
   return n > 0 && (n & (n - 1)) == 0;
 }
 
-constexpr std::int64_t gcd(std::int64_t a, std::int64_t b) {
-  while (b != 0) {
-    const std::int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // Sw seen from elements `n` times as wide: its bits move down by log2 n. Bits below the new element
 // are gone from a target, which only permutes inside an element; gone from a source they would
 // change the result, so those are refused.

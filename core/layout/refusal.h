@@ -23,7 +23,10 @@ struct Refusal {
     hole,                 // complement: stride `a` is no multiple of the `b` already covered
     negative_stride,      // an operation that needs strides >= 0 met `a`
     dynamic_leaf,         // an operation that needs a known number met `?`
-    axis_stride,          // an operation that needs plain strides met a stride on an axis
+    axis_stride,          // an operation that needs plain strides met `a` on the axis of path `b`
+    not_a_sum,            // + between what is no place
+    axis_extent,          // an extent of `a` on the axis of path `b`
+    axis_coordinate,      // a coordinate of `a` on the axis of path `b`
     has_swizzle,          // an operation on plain layouts met a composed one
     out_of_bounds,        // coordinate or index `a` outside a shape of `b`
     underscore,           // `_` where a number is needed

@@ -13,6 +13,14 @@ std::string where(const Refusal& r) {
   return r.mode < 0 ? out : fmt::format(" in mode {}{}", static_cast<int>(r.mode), out);
 }
 
+// `a` on the axis of path `b`.
+std::string axis_of(const Refusal& r) {
+  return text(Axis{static_cast<std::uint32_t>(r.b)});
+}
+std::string number_on_axis(const Refusal& r) {
+  return fmt::to_string(r.a) + axis_of(r);
+}
+
 }  // namespace
 
 std::string sentence(const Refusal& r) {
@@ -74,7 +82,18 @@ std::string sentence(const Refusal& r) {
     case Rule::dynamic_leaf:
       return fmt::format("A `?`{}: this operation needs a known number there.", at);
     case Rule::axis_stride:
-      return fmt::format("A stride on an axis{}: this operation needs plain strides.", at);
+      return fmt::format(
+          "A stride of {}{}: this operation needs offsets, and a place on the axis {} is none; "
+          "strides without an axis would work.",
+          number_on_axis(r), at, axis_of(r));
+    case Rule::not_a_sum:
+      return fmt::format("+ adds places, such as 3@TLane+4@TCol, and this{} is none.", at);
+    case Rule::axis_extent:
+      return fmt::format("An extent of {}{}: only strides stand on an axis.", number_on_axis(r),
+                         at);
+    case Rule::axis_coordinate:
+      return fmt::format("A coordinate of {}: coordinates are numbers without an axis.",
+                         number_on_axis(r));
     case Rule::has_swizzle:
       return fmt::format(
           "A swizzled layout{} stands where only a plain one can: take the swizzle off, or put the "

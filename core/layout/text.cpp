@@ -70,7 +70,25 @@ std::string text(const Int& number) {
       out = fmt::to_string(number.value);
       break;
   }
-  for (int i = 0; i < number.axis.steps(); ++i) out += "@" + axis_name(number.axis.step(i));
+  return out + text(number.axis);
+}
+
+std::string text(Axis axis) {
+  std::string out;
+  for (int i = 0; i < axis.steps(); ++i) out += "@" + axis_name(axis.step(i));
+  return out;
+}
+
+std::string text(const Place& place) {
+  if (place.plain()) return text(place.offset());
+  if (const Result<Tuple> coordinate = coordinate_of(place)) return text(*coordinate);
+  std::string out;
+  for (int i = 0; i < place.parts; ++i) {
+    const Int& part = place.part[i];
+    if (part.is(0)) continue;  // no offset besides the axes
+    if (!out.empty() && part.value >= 0) out += '+';
+    out += text(part);
+  }
   return out;
 }
 
@@ -103,7 +121,7 @@ std::string text(const Tiler& tiler) {
 
 std::string text(const Slice& slice) {
   const std::string layout = slice.layout.modes.empty() ? std::string("():()") : text(slice.layout);
-  return fmt::format("{} off {}", layout, slice.offset);
+  return fmt::format("{} off {}", layout, text(slice.offset));
 }
 
 std::string text(const ThreadValue& tv) {

@@ -17,7 +17,9 @@ std::string text(const Tuple& tuple);
 std::string text(const Layout& layout);
 std::string text(const Tiler& tiler);
 std::string text(Swizzle swizzle);
-std::string text(const Slice& slice);     // LAYOUT off N
+// An offset; (3,2) on numbered axes alone; else its parts: 3@TLane+4@TCol, 3@tid_in_wg+4.
+std::string text(const Place& place);
+std::string text(const Slice& slice);     // LAYOUT off PLACE
 std::string text(const ThreadValue& tv);  // (tiler,layout)
 
 // The sentence of a refusal: the rule, the mode, the numbers, and what would be legal.
@@ -27,5 +29,6 @@ std::string sentence(const Refusal& refusal);
 // byte of Axis::path.
 std::optional<std::uint8_t> axis_named(std::string_view name);
 std::string axis_name(std::uint8_t step);
+std::string text(Axis axis);  // "@TLane", "@1@0"; empty for none
 
 }  // namespace tilescope

@@ -279,7 +279,7 @@ TEST(Laws, ASliceIsTheLayoutWithSomeCoordinatesFixed) {
     for (std::int64_t k = 0; k < count(part->layout); ++k) {
       Tuple full;
       for (int i = 0; i < a.rank(); ++i) full.push(i == 1 ? Tuple(k) : coordinate.mode(i));
-      ASSERT_EQ(at(part->layout, k) + part->offset, *crd2idx(full, a)) << text(a);
+      ASSERT_EQ(at(part->layout, k) + part->offset.offset().value, *crd2idx(full, a)) << text(a);
     }
   }
 }

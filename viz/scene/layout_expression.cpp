@@ -85,8 +85,8 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   }
   if (const Slice* slice = std::get_if<Slice>(&value)) {
     Layout moved = slice->layout;
-    moved.offset = moved.offset.value + slice->offset;
-    return titled(plain(moved));
+    moved.offset = moved.offset.value + slice->offset.offset().value;
+    if (slice->offset.plain() && slice->offset.known()) return titled(plain(moved));
   }
   return Error{ErrorKind::refused,
                fmt::format("{} is {}; a picture needs a layout, such as (4,8):(1,4), a division of "

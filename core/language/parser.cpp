@@ -1,0 +1,417 @@
+#include "core/language/parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/language/functions.h"
+#include "core/language/lexer.h"
+#include "core/layout/text.h"
+
+namespace tilescope::language {
+namespace {
+
+// A recursive-descent evaluator: each rule answers a value; the first problem stops everything.
+//
+//     program   := statement (';' statement)*
+//     statement := [name '='] composed
+//     composed  := sum ('o' sum)*                       right to left
+//     sum       := layout ('+' layout)*                 places
+//     layout    := term [':' term]
+//     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S>
+class Evaluator {
+ public:
+  Evaluator(std::string_view text, Names& names, Derivation* steps)
+      : lexer_(text), names_(names), steps_(steps) {
+    next();
+  }
+
+  // Nothing where the text is blank.
+  std::optional<Evaluated> program() {
+    std::optional<Value> last;
+    while (!problem_) {
+      while (token_.is(';')) next();
+      if (token_.kind == Token::Kind::end || problem_) break;
+      last = statement();
+      if (!problem_ && token_.kind != Token::Kind::end && !token_.is(';')) {
+        fail_here("Expected an operator or the end");
+      }
+    }
+    if (problem_) return *problem_;
+    if (!last) return std::nullopt;
+    return *last;
+  }
+
+ private:
+  static constexpr int deepest = 64;  // of brackets and calls; a layout itself has 8 levels
+
+  void next() {
+    previous_end_ = token_.end();
+    token_ = lexer_.next();
+  }
+
+  // --- problems ---
+  Value fail(std::string sentence, std::size_t begin, std::size_t end, bool refused = false) {
+    if (!problem_)
+      problem_ = Problem{refused, std::move(sentence), begin, std::max(end, begin + 1)};
+    return {};
+  }
+
+  Value fail_here(std::string_view expected) {
+    const std::string found = token_.kind == Token::Kind::end
+                                  ? std::string("the end of the expression")
+                                  : fmt::format("`{}`", token_.text);
+    return fail(fmt::format("{}, found {}.", expected, found), token_.begin, token_.end());
+  }
+
+  bool expect(char mark, std::string_view context) {
+    if (problem_) return false;
+    if (!token_.is(mark)) {
+      fail_here(fmt::format("Expected `{}` {}", mark, context));
+      return false;
+    }
+    next();
+    return true;
+  }
+
+  Value take(Answer answer, std::size_t begin, std::size_t end) {
+    if (Value* value = std::get_if<Value>(&answer)) return std::move(*value);
+    return fail(sentence(std::get<Refusal>(answer)), begin, end, true);
+  }
+
+  // --- rules ---
+  Value statement() {
+    if (token_.kind == Token::Kind::word && lexer_.mark_ahead() == '=') {
+      const Token name = token_;
+      next();
+      next();
+      if (find_function(name.text) || name.text == "o" || name.text == "Sw") {
+        return fail(fmt::format("`{}` is a name of the language; bind another one.", name.text),
+                    name.begin, name.end());
+      }
+      Value value = composed();
+      if (!problem_) names_.insert_or_assign(std::string(name.text), value);
+      return value;
+    }
+    return composed();
+  }
+
+  Value composed() {
+    std::vector<Argument> chain;
+    do {
+      if (!chain.empty()) next();
+      Argument part;
+      part.begin = token_.begin;
+      part.value = sum();
+      part.end = previous_end_;
+      if (problem_) return {};
+      chain.push_back(std::move(part));
+    } while (token_.kind == Token::Kind::word && token_.text == "o");
+    Value value = std::move(chain.back().value);
+    for (std::size_t i = chain.size() - 1; i-- > 0 && !problem_;) {
+      const Answer answer = compose(chain[i].value, value);
+      if (steps_) explain_compose(chain[i].value, value, answer, *steps_);
+      value = take(answer, chain[i].begin, chain.back().end);
+    }
+    return value;
+  }
+
+  Value sum() {
+    const std::size_t begin = token_.begin;
+    Value left = layout();
+    while (!problem_ && token_.is('+')) {
+      next();
+      const Value right = layout();
+      if (!problem_) left = take(add(left, right), begin, previous_end_);
+    }
+    return left;
+  }
+
+  Value layout() {
+    const std::size_t begin = token_.begin;
+    Value left = term();
+    if (problem_ || !token_.is(':')) return left;
+    next();
+    const std::size_t stride_begin = token_.begin;
+    Value right = term();
+    if (problem_) return {};
+    const Tuple* shape = std::get_if<Tuple>(&left);
+    const Tuple* stride = std::get_if<Tuple>(&right);
+    if (!shape || !stride) {
+      return fail(fmt::format("A layout is shape:stride, two tuples of numbers; this side is {}.",
+                              kind_of(shape ? right : left)),
+                  shape ? stride_begin : begin, shape ? previous_end_ : stride_begin - 1);
+    }
+    const Result<Layout> made = make_layout(*shape, *stride);
+    if (!made) return fail(sentence(made.refusal), begin, previous_end_, true);
+    return *made;
+  }
+
+  Value term() {
+    if (++depth_ > deepest) {
+      return fail(fmt::format("Nested deeper than {} brackets.", deepest), token_.begin,
+                  token_.end());
+    }
+    Value value = unnested_term();
+    --depth_;
+    return value;
+  }
+
+  Value unnested_term() {
+    if (problem_) return {};
+    const Token first = token_;
+    if (first.kind == Token::Kind::number || first.is('?') || first.is('-')) return number();
+    if (first.is('(')) return applied(parenthesised(), first.begin);
+    if (first.is('<')) return tiler();
+    if (first.kind != Token::Kind::word) return fail_here("Expected a layout, a tuple or a number");
+    next();
+    if (first.text == "_") return Tuple(Int::all());
+    if (first.text == "Sw" || first.text == "Swizzle") return swizzle(first);
+    if (const auto found = names_.find(first.text); found != names_.end()) {
+      return applied(found->second, first.begin);
+    }
+    if (const Function* function = find_function(first.text)) {
+      return applied(call(*function, first), first.begin);
+    }
+    return unknown(first);
+  }
+
+  Value unknown(const Token& word) {
+    std::vector<std::string_view> known;
+    for (const FunctionHelp& f : functions()) known.push_back(f.name);
+    for (const auto& [name, value] : names_) known.push_back(name);
+    const std::string_view near = nearest(word.text, known);
+    return fail(near.empty()
+                    ? fmt::format("`{}` is neither a function nor a name bound before.", word.text)
+                    : fmt::format("`{}` is unknown; did you mean `{}`?", word.text, near),
+                word.begin, word.end());
+  }
+
+  // 16   -3   _8   ?   ?{div=16}   ?{i64 div=16}   and any of them on an axis: 2@1@0   1@TLane
+  Value number() {
+    const std::size_t begin = token_.begin;
+    Int out;
+    if (token_.is('?')) {
+      next();
+      out = Int::unknown();
+      if (token_.is('{')) out = divisibility();
+    } else {
+      const bool negative = token_.is('-');
+      if (negative) next();
+      out.value = digits();
+      if (negative) out.value = -out.value;
+    }
+    while (!problem_ && token_.is('@')) {
+      next();
+      const std::optional<std::uint8_t> step = axis_named(token_.text);
+      if (!step) return fail_here("Expected an axis: a number below 127 or a name such as TLane");
+      if (out.axis.steps() == 4) {
+        return fail("An axis has at most four steps.", begin, token_.end());
+      }
+      out.axis = out.axis.then(*step);
+      next();
+    }
+    return Tuple(out);
+  }
+
+  std::int64_t digits() {
+    if (token_.kind != Token::Kind::number) {
+      fail_here("Expected a number");
+      return 0;
+    }
+    std::int64_t value = 0;
+    bool fits = true;
+    for (char c : token_.text) {
+      if (c != '_') value = checked_add(checked_mul(value, 10, fits), c - '0', fits);
+    }
+    if (!fits) fail("This number does not fit in 64 bits.", token_.begin, token_.end());
+    next();
+    return value;
+  }
+
+  Int divisibility() {
+    next();
+    if (token_.is_word("i32") || token_.is_word("i64")) {  // the IR's width: all are 64 bits here
+      next();
+      if (token_.is('}')) {
+        next();
+        return Int::unknown();
+      }
+    }
+    if (!token_.is_word("div")) fail_here("Expected `div=` in `?{div=16}`");
+    next();
+    expect('=', "in `?{div=16}`");
+    const Token place = token_;
+    const std::int64_t divisor = problem_ ? 1 : digits();
+    if (divisor < 1) fail("A divisor is 1 or more.", place.begin, place.end());
+    expect('}', "after `?{div=`");
+    return Int::unknown(divisor);
+  }
+
+  // (a,b,...) is a tuple of numbers; (L) with anything else inside is L itself.
+  Value parenthesised() {
+    next();
+    Tuple tuple;
+    if (token_.is(')')) {
+      next();
+      return tuple;
+    }
+    for (bool first = true;; first = false) {
+      const std::size_t begin = token_.begin;
+      Value element = composed();
+      if (problem_) return {};
+      const Tuple* numbers = std::get_if<Tuple>(&element);
+      if (!numbers && first && token_.is(')')) {
+        next();
+        return element;
+      }
+      if (!numbers || numbers->empty()) {
+        return fail(fmt::format("A tuple holds numbers and tuples; this is {}.{}", kind_of(element),
+                                std::holds_alternative<Layout>(element)
+                                    ? " make_layout(A, B) joins layouts; <A,B> is a tiler."
+                                    : ""),
+                    begin, previous_end_);
+      }
+      tuple.push(*numbers);
+      if (const Refusal r = tuple.capacity()) {
+        return fail(sentence(r), begin, previous_end_, true);
+      }
+      if (token_.is(',')) {
+        next();
+        if (!token_.is(')')) continue;
+      }
+      if (!expect(')', "or `,` in a tuple")) return {};
+      return tuple;
+    }
+  }
+
+  Value tiler() {
+    next();
+    Tiler out;
+    for (;;) {
+      const std::size_t begin = token_.begin;
+      Value element = layout();
+      if (problem_) return {};
+      std::optional<Tiler> part = as_tiler(element);
+      if (!part) {
+        return fail(fmt::format("A tiler holds layouts, numbers, shapes and `_`; this is {}.",
+                                kind_of(element)),
+                    begin, previous_end_);
+      }
+      out.push(*part);
+      if (const Refusal r = out.modes.capacity()) {
+        return fail(sentence(r), begin, previous_end_, true);
+      }
+      if (token_.is(',')) {
+        next();
+        continue;
+      }
+      if (!expect('>', "or `,` in a tiler")) return {};
+      return out;
+    }
+  }
+
+  static std::optional<Tiler> as_tiler(const Value& value) {
+    if (const Tiler* tiler = std::get_if<Tiler>(&value)) return *tiler;
+    if (const Layout* layout = std::get_if<Layout>(&value)) {
+      if (!layout->plain() || layout->modes.empty()) return std::nullopt;
+      return Tiler(*layout);
+    }
+    const Tuple* tuple = std::get_if<Tuple>(&value);
+    if (!tuple || tuple->empty()) return std::nullopt;
+    if (tuple->scalar()) return Tiler::number(tuple->leaf[0]);
+    return Tiler(*tuple);
+  }
+
+  Value swizzle(const Token& word) {
+    std::int64_t field[3] = {};
+    if (!expect('<', "after `Sw`, as in Sw<3,4,3>")) return {};
+    for (int i = 0; i < 3; ++i) {
+      if (i > 0 && !expect(',', "between the numbers of a swizzle")) return {};
+      const bool negative = token_.is('-');
+      if (negative) next();
+      field[i] = digits();
+      if (negative) field[i] = -field[i];
+    }
+    if (!expect('>', "after the three numbers of a swizzle")) return {};
+    const Result<Swizzle> made = make_swizzle(field[0], field[1], field[2]);
+    if (!made) return fail(sentence(made.refusal), word.begin, previous_end_, true);
+    return *made;
+  }
+
+  Arguments arguments() {
+    Arguments out;
+    next();
+    while (!problem_ && !token_.is(')')) {
+      Argument a;
+      a.begin = token_.begin;
+      a.value = composed();
+      a.end = previous_end_;
+      out.push_back(std::move(a));
+      if (problem_ || !token_.is(',')) break;
+      next();
+    }
+    expect(')', "or `,` after an argument");
+    return out;
+  }
+
+  Value call(const Function& function, const Token& name) {
+    if (!token_.is('(')) {
+      return fail(fmt::format("{} is a function: {}{} gives {}.", name.text, name.text,
+                              function.help.parameters, function.help.help),
+                  name.begin, name.end());
+    }
+    Arguments given = arguments();
+    if (problem_) return {};
+    Evaluated result =
+        language::call(function, std::move(given), name.begin, previous_end_, steps_);
+    if (Value* value = std::get_if<Value>(&result)) return std::move(*value);
+    problem_ = std::get<Problem>(std::move(result));
+    return {};
+  }
+
+  // A(3,5) is the offset of a coordinate, A(3,_) a slice.
+  Value applied(Value value, std::size_t begin) {
+    while (!problem_ && token_.is('(') && std::holds_alternative<Layout>(value)) {
+      const Layout layout = std::get<Layout>(value);
+      Value inside = parenthesised();
+      if (problem_) return {};
+      const Tuple* coordinate = std::get_if<Tuple>(&inside);
+      if (!coordinate) {
+        return fail(
+            fmt::format("A coordinate is a tuple of numbers and `_`; this is {}.", kind_of(inside)),
+            begin, previous_end_);
+      }
+      const Tuple whole = coordinate->unwrapped();
+      bool slices = false;
+      for (int i = 0; i < whole.leaves; ++i) {
+        slices = slices || whole.leaf[i].kind == Int::Kind::all;
+      }
+      if (slices) {
+        const Result<Slice> part = slice(whole, layout);
+        if (!part) return fail(sentence(part.refusal), begin, previous_end_, true);
+        value = *part;
+      } else {
+        value = take(answer(place_of(whole, layout)), begin, previous_end_);
+      }
+    }
+    return value;
+  }
+
+  Lexer lexer_;
+  Names& names_;
+  std::size_t previous_end_ = 0;
+  int depth_ = 0;
+  Token token_;
+  std::optional<Problem> problem_;
+  Derivation* steps_;
+};
+
+}  // namespace
+
+std::optional<Evaluated> run(std::string_view text, Names& names, Derivation* steps) {
+  return Evaluator(text, names, steps).program();
+}
+
+}  // namespace tilescope::language

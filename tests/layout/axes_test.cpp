@@ -1,0 +1,103 @@
+// Strides on axes: what a layout answers is a place, a sum over axes.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/language/language.h"
+#include "core/layout/text.h"
+#include "tests/layout/generate.h"
+
+namespace tilescope {
+namespace {
+
+using testing::Layouts;
+
+std::string value_of(std::string_view expression) {
+  const Evaluated result = evaluate(expression);
+  if (const Problem* problem = std::get_if<Problem>(&result)) return "error: " + problem->sentence;
+  return text(std::get<Value>(result));
+}
+
+TEST(Axes, AnIdentityLayoutAnswersItsOwnCoordinate) {
+  Layouts layouts(71);
+  for (int round = 0; round < 1000; ++round) {
+    const Tuple shape = layouts.shape(static_cast<int>(layouts.number(1, 6)));
+    const Result<Layout> identity = make_identity_layout(shape);
+    ASSERT_TRUE(identity);
+    if (shape.scalar()) continue;  // a number is its own offset, on no axis
+    for (std::int64_t i = 0; i < *size(*identity); ++i) {
+      const Result<Place> place = place_of(Tuple(i), *identity);
+      ASSERT_TRUE(place);
+      const Result<Tuple> coordinate = coordinate_of(*place);
+      ASSERT_TRUE(coordinate) << text(*identity) << " at " << i;
+      ASSERT_EQ(*coordinate, *idx2crd(i, shape)) << text(*identity) << " at " << i;
+    }
+  }
+}
+
+// The value on each axis is the value of the layout that has only the strides of that axis.
+TEST(Axes, APlaceIsTheSumOnEachAxis) {
+  Layouts layouts(72);
+  const Axis axes[] = {{}, {1}, {2}, {(1 << 8) | 3}, {*axis_named("TLane")}, {*axis_named("TCol")}};
+  for (int round = 0; round < 1000; ++round) {
+    Layout a = layouts.any(static_cast<int>(layouts.number(1, 6)));
+    for (int i = 0; i < a.modes.leaves; ++i)
+      a.modes.leaf[i].stride.axis = axes[layouts.number(0, 5)];
+    const std::int64_t index = layouts.number(0, *size(a) - 1);
+    const Place place = *place_of(Tuple(index), a);
+    for (const Axis axis : axes) {
+      Layout alone = a;
+      for (int i = 0; i < a.modes.leaves; ++i) {
+        Int& stride = alone.modes.leaf[i].stride;
+        stride = stride.axis == axis ? stride.value : 0;
+      }
+      ASSERT_EQ(place.on(axis).value, alone(index)) << text(a) << " at " << index;
+    }
+  }
+}
+
+TEST(Axes, ASliceAndItsOffsetAreTheLayout) {
+  Layouts layouts(73);
+  for (int round = 0; round < 1000; ++round) {
+    const Layout a = *make_identity_layout(layouts.shape(static_cast<int>(layouts.number(2, 6))));
+    if (a.rank() < 2) continue;
+    Tuple kept, whole;
+    for (int i = 0; i < a.rank(); ++i) {
+      const Tuple at(layouts.number(0, *size(*get(a, i)) - 1));
+      kept.push(i == 0 ? Tuple(Int::all()) : at);
+      whole.push(at);
+    }
+    const Slice part = *slice(kept, a);
+    Place sum = part.offset;
+    ASSERT_FALSE(sum.add(*place_of(whole.mode(0), part.layout)));
+    ASSERT_EQ(sum, *place_of(whole, a)) << text(a) << " at " << text(whole);
+  }
+}
+
+TEST(Axes, PlacesArePrintedInOneForm) {
+  const std::pair<const char*, const char*> expected[] = {
+      {"A = (4,5):(1@0,1@1); A(3,2)", "(3,2)"},
+      {"A = ((4,2),5):((1@0@0,1@1@0),1@1); A((1,0),2)", "((1,0),2)"},
+      {"A = 4:1@3; A(2)", "(0,0,0,2)"},
+      {"A = (128,64):(1@TLane,1@TCol); A(3,0)", "3@TLane+0@TCol"},
+      {"A = (128,64):(1@tid_in_wg,1); A(3,4)", "3@tid_in_wg+4"},
+      {"A = (128,64):(1@tid_in_wg,1); A(3,_)", "(64):(1) off 3@tid_in_wg"},
+      {"A = (4,5):(1@0,1@1); A(1,_)", "(5):(1@1) off (1,0)"},
+      {"3@TLane+4@TCol+2@TLane", "5@TLane+4@TCol"},
+      {"3@TLane+-4@TCol", "3@TLane-4@TCol"},
+      {"3@0+2@1", "(3,2)"},
+      {"3@0+5", "3@0+5"},
+      {"1@0+1@0@0", "1@0+1@0@0"},
+      {"3+4", "7"}};
+  for (const auto& [expression, value] : expected) EXPECT_EQ(value_of(expression), value);
+}
+
+TEST(Axes, CosizeIsOneMoreThanTheLargestOnEachAxis) {
+  EXPECT_EQ(value_of("cosize((4,5):(1@0,1@1))"), "(4,5)");
+  EXPECT_EQ(value_of("cosize((4,(2,5)):(2@0,(1@0,1@1)))"), "(8,5)");
+  EXPECT_EQ(value_of("cosize((32,4):(1@TLane,1))"), "32@TLane+4");
+  EXPECT_EQ(value_of("size((4,5):(1@0,1@1))"), "20");
+}
+
+}  // namespace
+}  // namespace tilescope
