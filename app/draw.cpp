@@ -1,4 +1,4 @@
-// tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}
+// tilescope draw EXPR -o F.{svg,png,pdf,tex,txt} | -
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +45,25 @@ Outcome<LayoutView> view_of(const std::string& what) {
   return LayoutView::of_expression(what);
 }
 
+Outcome<std::vector<std::byte>> picture_of(const LayoutView& view, const LayoutChoice& choice,
+                                           const Theme& theme, Size size, const Options& options) {
+  if (asks_for_text(options.output)) {
+    const std::string text = text_for(view, choice, theme, options.output);
+    const auto bytes = std::as_bytes(std::span(text));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  }
+  Scene scene = build_scene(view, choice, theme, size);
+  // Pixels grow with the square of a picture's side: without a size asked for, a PNG stays within
+  // what a screen shows, and cells get smaller instead.
+  constexpr double side = 4096;
+  if (options.size.empty() && options.output.ends_with(".png") &&
+      (scene.size.width > side || scene.size.height > side)) {
+    size = {std::min(scene.size.width, side), std::min(scene.size.height, side)};
+    scene = build_scene(view, choice, theme, size);
+  }
+  return paint_for_file(scene, options.output);
+}
+
 int draw(const Options& options, Terminal& terminal) {
   const Theme* theme = theme_named(options.theme);
   if (!theme) {
@@ -68,21 +87,20 @@ int draw(const Options& options, Terminal& terminal) {
   if (choice.colour) {
     if (const auto error = view->cannot_colour(*choice.colour)) return terminal.fail(*error);
   }
-  Scene scene = build_scene(*view, choice, *theme, size);
-  // Pixels grow with the square of a picture's side: without a size asked for, a PNG stays within
-  // what a screen shows, and cells get smaller instead.
-  constexpr double side = 4096;
-  if (options.size.empty() && options.output.ends_with(".png") &&
-      (scene.size.width > side || scene.size.height > side)) {
-    size = {std::min(scene.size.width, side), std::min(scene.size.height, side)};
-    scene = build_scene(*view, choice, *theme, size);
-  }
-  const Outcome<std::vector<std::byte>> picture = paint_for_file(scene, options.output);
+  const Outcome<std::vector<std::byte>> picture = picture_of(*view, choice, *theme, size, options);
   if (!picture) return terminal.fail(picture.error());
-  if (const std::optional<Error> error = write_file(options.output, std::span(*picture))) {
+  if (options.output == "-") {
+    terminal.print({reinterpret_cast<const char*>(picture->data()), picture->size()});
+  } else if (const std::optional<Error> error = write_file(options.output, std::span(*picture))) {
     return terminal.fail(*error);
   }
-  if (terminal.json()) terminal.document({{"file", options.output}, {"bytes", picture->size()}});
+  if (terminal.json()) {
+    nlohmann::ordered_json body{{"file", options.output}, {"bytes", picture->size()}};
+    if (options.output == "-") {
+      body["text"] = std::string(reinterpret_cast<const char*>(picture->data()), picture->size());
+    }
+    terminal.document(std::move(body));
+  }
   return 0;
 }
 
@@ -93,7 +111,8 @@ Action define_draw(CommandOptions& app) {
   app.add_option("EXPR", options->expression,
                  "a layout expression, or 'preset NAME' (see `tilescope list presets`)")
       .required();
-  app.add_option("-o,--output", options->output, "where to: F.svg, F.png or F.pdf")
+  app.add_option("-o,--output", options->output,
+                 "where to: F.svg, F.png, F.pdf, F.tex, F.txt, or - for text on stdout")
       .type_name("FILE")
       .required();
   app.add_option("--colour,--color", options->colour,

@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "app/assets.h"
 #include "viz/paint/cairo.h"
 #include "viz/paint/svg.h"
+#include "viz/paint/text.h"
+#include "viz/paint/tikz.h"
+#include "viz/scene/layout_text.h"
 
 namespace tilescope {
 namespace {
@@ -23,23 +31,59 @@ Outcome<std::vector<std::byte>> with_fonts(const Scene& scene, Painter paint) {
   return paint(scene, {sans->bytes(), bold->bytes(), mono->bytes()});
 }
 
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+TextColours terminal_colours() {
+  if (!variable("NO_COLOR").empty() || variable("TERM") == "dumb") return TextColours::none;
+  const std::string_view depth = variable("COLORTERM");
+  return depth == "truecolor" || depth == "24bit" ? TextColours::full : TextColours::cube;
+}
+
 }  // namespace
 
 Outcome<std::vector<std::byte>> paint_for_file(const Scene& scene, std::string_view path) {
   const std::size_t dot = path.rfind('.');
   const std::string_view format = dot == path.npos ? "" : path.substr(dot);
-  if (format == ".svg") {
-    const std::string svg = paint_svg(scene);
-    const auto bytes = std::as_bytes(std::span(svg));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
-  }
+  if (format == ".svg") return bytes_of(paint_svg(scene));
+  if (format == ".tex") return bytes_of(paint_tikz(scene));
   if (format == ".png") {
     return with_fonts(scene, [](const Scene& s, const Fonts& f) { return paint_png(s, f); });
   }
   if (format == ".pdf") return with_fonts(scene, paint_pdf);
-  return Error{
-      ErrorKind::usage,
-      fmt::format("{}: the name says the format, and there are .svg, .png and .pdf.", path), ""};
+  if (asks_for_text(path)) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("{}: text is made by `tilescope draw EXPR -o -`; here .svg, .png, .pdf "
+                    "and .tex would work.",
+                    path),
+        ""};
+  }
+  return Error{ErrorKind::usage,
+               fmt::format("{}: the name says the format, and there are .svg, .png, .pdf, .tex, "
+                           ".txt and - for text on stdout.",
+                           path),
+               ""};
+}
+
+bool asks_for_text(std::string_view path) {
+  return path == "-" || path.ends_with(".txt");
+}
+
+std::string text_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                     std::string_view path) {
+  const bool terminal = path == "-" && ::isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  const bool known = terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  const TextPage page = text_page(view, choice, theme, known ? size.ws_col : 0);
+  return paint_text(page, terminal ? terminal_colours() : TextColours::none);
 }
 
 }  // namespace tilescope
