@@ -166,6 +166,25 @@ TEST_F(Draw, PicturesInTheDarkDiffer) {
   EXPECT_NE(read("light.svg"), read("dark.svg"));
 }
 
+TEST_F(Draw, WritesTextToAFileOrToStdout) {
+  const Ended shown = run({"draw", "(2,2):(2,1)", "-o", "-"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_TRUE(has(shown.out, "0 │0│1│\n  ├─┼─┤\n1 │2│3│\n")) << shown.out;
+  EXPECT_FALSE(has(shown.out, "\x1b")) << "no colours where there is no terminal";
+  EXPECT_EQ(run({"draw", "(2,2):(2,1)", "-o", "a.txt"}).exit_code, 0);
+  EXPECT_EQ(read("a.txt"), shown.out);
+  const auto [code, document] = run_json({"draw", "(2,2):(2,1)", "-o", "-"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["text"], shown.out);
+}
+
+TEST_F(Draw, WritesTeXThatDefinesWhatItUses) {
+  EXPECT_EQ(run({"draw", "(2,2):(2,1)", "-o", "a.tex"}).exit_code, 0);
+  const std::string tex = read("a.tex");
+  EXPECT_TRUE(has(tex, "\\documentclass") && has(tex, "\\end{document}"));
+  EXPECT_TRUE(has(tex, "\\definecolor{c00204D}{HTML}{00204D}") && has(tex, "fill=c00204D"));
+}
+
 TEST_F(Draw, SaysWhichFormatsThereAre) {
   const auto [code, document] = run_json({"draw", "(8,8):(8,1)", "-o", "a.bmp"});
   EXPECT_EQ(code, 2);

@@ -1,6 +1,8 @@
 // Colours can be told apart and what is written on them can be read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -60,6 +62,81 @@ TEST(Palette, CategoriesDifferUntilTheyRepeat) {
     for (int i = 0; i < distinct_categories; ++i) seen.insert(hex_of(category(i, dark)));
     EXPECT_EQ(seen.size(), static_cast<std::size_t>(distinct_categories));
     EXPECT_EQ(category(distinct_categories, dark), category(0, dark));
+  }
+}
+
+// What the three kinds of dichromats see: Machado, Oliveira, Fernandes, "A Physiologically-based
+// Model for Simulation of Color Vision Deficiency" (2009), severity 1.0, on linear light.
+using Matrix = std::array<std::array<double, 3>, 3>;
+constexpr Matrix full_vision{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+constexpr Matrix protanopia{{{0.152286, 1.052583, -0.204868},
+                             {0.114503, 0.786281, 0.099216},
+                             {-0.003882, -0.048116, 1.051998}}};
+constexpr Matrix deuteranopia{{{0.367322, 0.860646, -0.227968},
+                               {0.280085, 0.672501, 0.047413},
+                               {-0.011820, 0.042940, 0.968881}}};
+constexpr Matrix tritanopia{{{1.255528, -0.076749, -0.178779},
+                             {-0.078411, 0.930809, 0.147602},
+                             {0.004733, 0.691367, 0.303900}}};
+
+// Oklab (Ottosson 2020, bottosson.github.io/posts/oklab) of a colour as one with such eyes sees it:
+// distances in it are alike to the eye wherever they are; 0.02 is about the least that is noticed.
+std::array<double, 3> seen(Rgba colour, const Matrix& eyes) {
+  const auto linear = [](std::uint8_t channel) {
+    const double c = channel / 255.0;
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  };
+  const std::array<double, 3> light{linear(colour.r), linear(colour.g), linear(colour.b)};
+  const auto times = [](const Matrix& m, const std::array<double, 3>& v) {
+    std::array<double, 3> out{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) out[i] += m[i][j] * v[j];
+    }
+    return out;
+  };
+  std::array<double, 3> rgb_seen = times(eyes, light);
+  for (double& c : rgb_seen) c = std::clamp(c, 0.0, 1.0);
+  constexpr Matrix to_cones{{{0.4122214708, 0.5363325363, 0.0514459929},
+                             {0.2119034982, 0.6806995451, 0.1073969566},
+                             {0.0883024619, 0.2817188376, 0.6299787005}}};
+  constexpr Matrix to_lab{{{0.2104542553, 0.7936177850, -0.0040720468},
+                           {1.9779984951, -2.4285922050, 0.4505937099},
+                           {0.0259040371, 0.7827717662, -0.8086757660}}};
+  std::array<double, 3> cones = times(to_cones, rgb_seen);
+  for (double& c : cones) c = std::cbrt(c);
+  return times(to_lab, cones);
+}
+
+double distance_seen(Rgba a, Rgba b, const Matrix& eyes) {
+  const auto x = seen(a, eyes), y = seen(b, eyes);
+  return std::hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+}
+
+TEST(Palette, EightCategoriesAreToldApartByEveryKindOfEyes) {
+  for (const bool dark : {false, true}) {
+    for (const Matrix* eyes : {&full_vision, &protanopia, &deuteranopia, &tritanopia}) {
+      for (int i = 0; i < 8; ++i) {
+        for (int j = 0; j < i; ++j) {
+          EXPECT_GE(distance_seen(category(i, dark), category(j, dark), *eyes),
+                    distance_of_categories)
+              << hex_of(category(i, dark)) << " " << hex_of(category(j, dark));
+        }
+      }
+    }
+  }
+  // The measure itself: red and green, which protanopes and deuteranopes confuse.
+  EXPECT_GT(distance_seen(rgb(0xa02020), rgb(0x406000), full_vision), 0.15);
+  EXPECT_LT(distance_seen(rgb(0xa02020), rgb(0x406000), deuteranopia), 0.06);
+}
+
+TEST(Palette, ScalesKeepTheirOrderForEveryKindOfEyes) {
+  for (const Matrix* eyes : {&full_vision, &protanopia, &deuteranopia, &tritanopia}) {
+    for (int i = 1; i <= 32; ++i) {
+      EXPECT_GT(seen(quantity(i / 32.0), *eyes)[0], seen(quantity((i - 1) / 32.0), *eyes)[0]);
+    }
+    for (const bool dark : {false, true}) {
+      EXPECT_GT(distance_seen(signed_difference(-1, dark), signed_difference(1, dark), *eyes), 0.2);
+    }
   }
 }
 

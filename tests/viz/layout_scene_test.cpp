@@ -149,6 +149,58 @@ TEST(Labels, AreReadableOnTheirCells) {
   }
 }
 
+TEST(Labels, SayWhatTheColourStandsForWithItsMark) {
+  const LayoutView view = view_of("((2,2),(2,2)):((1,8),(2,16))");
+  const std::vector<std::pair<ColourBy, std::string>> all{{ColourBy::tile, "t1"},
+                                                          {ColourBy::thread, "T2"},
+                                                          {ColourBy::warp, "W0"},
+                                                          {ColourBy::value, "V0"},
+                                                          {ColourBy::bank, "b8"}};
+  for (const auto& [by, mark] : all) {
+    LayoutChoice choice;
+    choice.colour = by;
+    EXPECT_EQ(view.label({0, 0, 2, 0}, choice, view.label_forms(choice).front()),
+              (std::vector<std::string>{"8", mark}));
+    EXPECT_EQ(view.label({0, 0, 2, 0}, choice, {1, false}), std::vector<std::string>{mark});
+  }
+  // The legend writes its swatches with the same marks.
+  LayoutChoice banks;
+  banks.colour = ColourBy::bank;
+  EXPECT_EQ(view.legend(banks, light_theme()).entries[8].label, "b8");
+}
+
+TEST(Marks, ATickIsInEveryCellThatAStrideOf0Repeats) {
+  const LayoutView view = view_of("(4,(2,3)):(0,(1,0))");
+  const Frame frame = arrange(view, {});
+  std::set<std::pair<std::int64_t, std::int64_t>> ticked;
+  for (const Item& item : build_scene(view, {}, light_theme(), frame).items) {
+    const Segments* segments = std::get_if<Segments>(&item);
+    if (segments == nullptr) continue;
+    for (const auto& [a, b] : segments->lines) {
+      if (a.x == b.x || a.y == b.y) continue;
+      const std::optional<Cell> cell = cell_at(view, frame, {(a.x + b.x) / 2, (a.y + b.y) / 2});
+      ASSERT_TRUE(cell.has_value());
+      ticked.insert({cell->row, cell->column});
+    }
+  }
+  EXPECT_EQ(ticked.size(), 22u) << "of 24 cells two elements stand for the first time";
+  EXPECT_EQ(ticked.count({0, 0}) + ticked.count({0, 1}), 0u);
+  EXPECT_EQ(view.notes().size(), 1u);
+}
+
+TEST(Lines, AreHeavierTheFurtherOutTheyDivide) {
+  const Scene scene = build_scene(view_of("(1,((2,2),2)):(0,((1,2),4))"), {}, light_theme());
+  std::set<double> widths;
+  for (const Item& item : scene.items) {
+    if (const Segments* segments = std::get_if<Segments>(&item)) {
+      for (const auto& [a, b] : segments->lines) {
+        if (a.x == b.x) widths.insert(segments->stroke.width);
+      }
+    }
+  }
+  EXPECT_EQ(widths, (std::set<double>{1, 1.25, 2}));
+}
+
 TEST(Labels, SmallCellsOfOneOwnerShareOne) {
   const LayoutView view = view_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))");
   const Scene scene = build_scene(view, {}, light_theme(), Size{1600, 900});

@@ -189,7 +189,12 @@ TEST(ThreadValue, EveryOwnerOfACellIsKept) {
   EXPECT_FALSE(view->holds({Focus::On::thread, 4}, {0, 0, 0, 1}));
   // Hovering it lights all four threads, and the element.
   EXPECT_EQ(view->lit_by({0, 0, 0, 1}, ColourBy::thread).size(), 5u);
-  EXPECT_EQ(view->label({0, 0, 0, 1}, {}), (std::vector<std::string>{"T0+3", "V1"}));
+  const Cell cell{0, 0, 0, 1};
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(view->label(cell, {}, {4, true}), (Lines{"T0 V1", "T1 V1", "T2 V1", "T3 V1"}));
+  EXPECT_EQ(view->label(cell, {}, {3, true}), (Lines{"T0 V1", "T1 V1", "+2"}));
+  EXPECT_EQ(view->label(cell, {}, {2, false}), (Lines{"T0+3", "V1"}));
+  EXPECT_EQ(view->owner_words(cell), "T0 V1, T1 V1, T2 V1, T3 V1");
 }
 
 TEST(ThreadValue, SaysWhatIsNotOwnedAndWhatLiesOutside) {

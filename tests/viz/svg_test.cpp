@@ -97,6 +97,20 @@ TEST(Svg, SaysEveryLabelAsText) {
   EXPECT_NE(divided.find("&lt;2,4&gt;"), std::string::npos);  // the title
 }
 
+TEST(Svg, OwnersWithoutRoomAreInATitle) {
+  // Eight threads hold each of two elements: three stand in the cell, all in its title.
+  const std::string svg = paint_svg(scene_of("make_layout_tv(2:1, 1:0)"));
+  EXPECT_EQ(svg.find("class=\"hints\""), std::string::npos) << "one owner needs no title";
+  const Layout shared = std::get<Layout>(std::get<Value>(evaluate("(8,2):(0,1)")));
+  const Scene scene = build_scene(*LayoutView::thread_value(shared, Tuple(2)), {}, light_theme());
+  const std::string crowded = paint_svg(scene);
+  EXPECT_EQ(fault_in(crowded), "");
+  EXPECT_NE(crowded.find(">T2 V1</text>"), std::string::npos);
+  EXPECT_NE(crowded.find(">+5</text>"), std::string::npos);
+  EXPECT_NE(crowded.find("<title>(0,1): T0 V1, T1 V1, T2 V1, T3 V1, T4 V1, T5 V1, T6 V1, T7 V1"),
+            std::string::npos);
+}
+
 TEST(Svg, ALabelled128By128LayoutIsSmall) {
   const std::string svg = paint_svg(scene_of("(128,128):(128,1)"));
   EXPECT_NE(svg.find(">16383</text>"), std::string::npos);

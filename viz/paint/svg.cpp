@@ -91,11 +91,29 @@ class Writer {
     }
     close_texts();
     for (; open_ > 0; --open_) out_ += "</g>\n";
+    put_hints();
     out_ += "</svg>\n";
     return std::move(out_);
   }
 
  private:
+  // Invisible places whose titles a browser shows under the pointer.
+  void put_hints() {
+    if (scene_.hints.empty()) return;
+    out_ += "<g class=\"hints\" fill=\"none\" pointer-events=\"all\">\n";
+    for (const Hint& hint : scene_.hints) {
+      out_ += "<rect ";
+      attribute("x", hint.box.x);
+      attribute("y", hint.box.y);
+      attribute("width", std::max(hint.box.width, 0.0));
+      attribute("height", std::max(hint.box.height, 0.0));
+      out_ += "><title>";
+      put_escaped(out_, hint.text);
+      out_ += "</title></rect>\n";
+    }
+    out_ += "</g>\n";
+  }
+
   void attribute(std::string_view name, double value) {
     out_.append(name).append("=\"");
     put_number(out_, value);

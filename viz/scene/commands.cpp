@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 
-#include "core/layout/text.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
@@ -81,22 +80,6 @@ Answer run_colour(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("Coloured by {}.", name_of(*by));
 }
 
-// How many threads, tiles, values or warps the layout has; 0: it has none.
-std::int64_t how_many(const LayoutView& view, Focus::On on) {
-  switch (on) {
-    case Focus::On::tile:
-      return view.tiles();
-    case Focus::On::thread:
-      return view.threads();
-    case Focus::On::warp:
-      return (view.threads() + 31) / 32;
-    case Focus::On::value:
-      return view.values();
-    default:
-      return 0;
-  }
-}
-
 Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
   Choices& choices = session.choices;
   if (!choices.layout) return usage("Only cells of a layout can be isolated: open one first.");
@@ -112,7 +95,7 @@ Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
     return usage(
         fmt::format("`isolate {}` needs a number, for example `isolate {} 3`.", what, what));
   }
-  const std::int64_t count = how_many(*choices.layout, *on);
+  const std::int64_t count = choices.layout->categories(colour_telling(*on));
   if (*on != Focus::On::offset && *number >= count) {
     const std::string sentence = count == 0
                                      ? fmt::format("This layout has no {}s.", what)
@@ -318,7 +301,7 @@ constexpr std::array kTable = {
     WindowCommand{"zoom", "in | out | fit", "zooms the view", "zoom fit", "Home", run_zoom},
     WindowCommand{"theme", "light | dark", "changes the colours of the window", "theme dark", "",
                   run_theme},
-    WindowCommand{"export", "F.svg | F.png | F.pdf", "writes the view as a picture",
+    WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex", "writes the view as a picture",
                   "export tiles.svg", "", run_export},
     WindowCommand{"undo", "", "takes back the last choice", "undo", "Ctrl+Z", run_undo},
     WindowCommand{"redo", "", "makes the choice that was taken back again", "redo", "Ctrl+Shift+Z",

@@ -80,6 +80,7 @@ Json describe(const Scene& scene) {
   head["theme"] = scene.theme.dark ? "dark" : "light";
   head["size"] = {scene.size.width, scene.size.height};
   head["groups"] = out.contains("groups") ? out["groups"] : Json::array();
+  for (const Hint& hint : scene.hints) head["hints"].push_back(hint.text);
   return head;
 }
 

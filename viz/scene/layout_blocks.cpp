@@ -16,21 +16,6 @@ namespace {
 constexpr double sample_distance = 4;  // px
 constexpr std::int64_t most_samples = 1 << 20;
 
-char letter_of(ColourBy by) {
-  switch (by) {
-    case ColourBy::tile:
-      return 't';
-    case ColourBy::thread:
-      return 'T';
-    case ColourBy::warp:
-      return 'W';
-    case ColourBy::value:
-      return 'V';
-    default:
-      return 0;
-  }
-}
-
 struct Sampled {
   LayoutView::Window window;
   std::vector<std::int64_t> number;
@@ -86,7 +71,7 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   const ColourBy by = d.view.colour(d.choice);
   const bool last = seen.panel + 1 == static_cast<int>(d.view.panels().size());
   const bool indexed = d.view.kind() == LayoutView::Kind::divided && last;  // a column is a tile
-  if (letter_of(by) == 0 || d.view.most_owners() > 1 || indexed) return;
+  if (d.view.mark(by).empty() || d.view.most_owners() > 1 || indexed) return;
   Sampled s;
   s.window = window_of(seen);
   const auto step = [](double cell) {
@@ -99,7 +84,7 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   if (s.rows * s.columns > most_samples) return;
   s.number = d.view.numbers_of(s.window, by, d.choice.element_bytes);
   if (s.number.empty()) return;
-  const auto label_of = [by](std::int64_t n) { return fmt::format("{}{}", letter_of(by), n); };
+  const auto label_of = [&](std::int64_t n) { return fmt::format("{}{}", d.view.mark(by), n); };
   const auto width_of = [](const std::string& label) {
     return text_width(label, small_text, Family::mono) + 4;
   };

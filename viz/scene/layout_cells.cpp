@@ -29,6 +29,13 @@ bool LayoutView::exists(const Cell& cell) const {
          cell.column >= 0 && cell.column < p.columns;
 }
 
+std::string LayoutView::slice_name(int panel, std::int64_t slice) const {
+  const CellInfo at = info({panel, slice, 0, 0});
+  std::string out = "(_,_";
+  for (std::size_t i = 2; i < at.flat.size(); ++i) out += fmt::format(",{}", at.flat[i]);
+  return out + ")";
+}
+
 std::int64_t LayoutView::index_of(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
   return cell.row + p.rows * (cell.column + p.columns * cell.slice);
@@ -85,9 +92,14 @@ std::int64_t LayoutView::tile(const Cell& cell) const {
 }
 
 std::span<const Owner> LayoutView::owners(const Cell& cell) const {
-  if (kind_ != Kind::thread_value) return {};
-  const std::size_t c = static_cast<std::size_t>(index_of(cell));
-  return std::span(owners_).subspan(owner_begin_[c], owner_begin_[c + 1] - owner_begin_[c]);
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  if (!p.owners) return {};
+  return p.owners->of(offset(cell));
+}
+
+bool LayoutView::again(const Cell& cell) const {
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  return p.again && (*p.again)(index_of(cell)) != 0;
 }
 
 std::int64_t LayoutView::bank(const Cell& cell, int element_bytes) const {
@@ -183,6 +195,15 @@ std::int64_t LayoutView::count(const Focus& focus, int panel) const {
     }
   }
   return n;
+}
+
+std::string LayoutView::owner_words(const Cell& cell) const {
+  std::string out;
+  for (const Owner& owner : owners(cell)) {
+    out +=
+        fmt::format("{}{}{} V{}", out.empty() ? "" : ", ", thread_mark_, owner.thread, owner.value);
+  }
+  return out;
 }
 
 CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {

@@ -55,24 +55,6 @@ Separated separate(const Layout& layout, const LayoutView::Window& w) {
   return out;
 }
 
-ColourBy attribute_of(Focus::On on) {
-  switch (on) {
-    case Focus::On::offset:
-      return ColourBy::offset;
-    case Focus::On::tile:
-      return ColourBy::tile;
-    case Focus::On::thread:
-      return ColourBy::thread;
-    case Focus::On::warp:
-      return ColourBy::warp;
-    case Focus::On::value:
-      return ColourBy::value;
-    case Focus::On::nothing:
-      break;
-  }
-  return ColourBy::none;
-}
-
 Focus::On focus_of(ColourBy by) {
   switch (by) {
     case ColourBy::tile:
@@ -89,6 +71,24 @@ Focus::On focus_of(ColourBy by) {
 }
 
 }  // namespace
+
+ColourBy colour_telling(Focus::On on) {
+  switch (on) {
+    case Focus::On::offset:
+      return ColourBy::offset;
+    case Focus::On::tile:
+      return ColourBy::tile;
+    case Focus::On::thread:
+      return ColourBy::thread;
+    case Focus::On::warp:
+      return ColourBy::warp;
+    case Focus::On::value:
+      return ColourBy::value;
+    case Focus::On::nothing:
+      break;
+  }
+  return ColourBy::none;
+}
 
 std::vector<ColourBy> LayoutView::colours() const {
   using enum ColourBy;
@@ -189,13 +189,11 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
     fill([&](std::int64_t i, std::int64_t j) {
       return rises[static_cast<std::size_t>(i)] + shares[static_cast<std::size_t>(j)];
     });
-  } else if (kind_ == Kind::thread_value && most_owners_ == 1 &&
-             owners_.size() + 1 == owner_begin_.size()) {
-    // Each cell has one owner, and they stand in the order of the cells.
-    const std::int64_t base = w.slice * panel.rows * panel.columns;
+  } else if (panel.owners && panel.owners->one_each()) {
+    const Separated s = separate(panel.layout, w);
     fill([&](std::int64_t i, std::int64_t j) -> std::int64_t {
-      const Owner& owner =
-          owners_[static_cast<std::size_t>(base + row(i) + panel.rows * column(j))];
+      const Owner& owner = panel.owners->pairs[static_cast<std::size_t>(
+          s.base + s.rows[static_cast<std::size_t>(i)] + s.columns[static_cast<std::size_t>(j)])];
       return by == ColourBy::value    ? owner.value
              : by == ColourBy::thread ? owner.thread
              : by == ColourBy::warp   ? owner.thread / lanes
@@ -269,7 +267,7 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
   }
   if (lit.empty()) return;
   // One attribute for the whole pass; cells with several owners are asked one by one.
-  const ColourBy by = attribute_of(lit[0].on);
+  const ColourBy by = colour_telling(lit[0].on);
   std::vector<std::int64_t> counted;
   if (by != colour(choice)) counted = numbers_of(w, by, 0);
   const std::vector<std::int64_t>& numbers = counted.empty() ? coloured_by : counted;
@@ -283,22 +281,98 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
   }
 }
 
-std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice& choice) const {
+std::int64_t LayoutView::categories(ColourBy by) const {
+  switch (by) {
+    case ColourBy::tile:
+      return tiles_;
+    case ColourBy::thread:
+      return threads_;
+    case ColourBy::warp:
+      return ceil_div(threads_, lanes);
+    case ColourBy::value:
+      return values_;
+    case ColourBy::bank:
+      return 32;
+    case ColourBy::offset:
+    case ColourBy::none:
+      break;
+  }
+  return 0;
+}
+
+std::string_view LayoutView::mark(ColourBy by) const {
+  switch (by) {
+    case ColourBy::tile:
+      return "t";
+    case ColourBy::thread:
+      return thread_mark_;
+    case ColourBy::warp:
+      return "W";
+    case ColourBy::value:
+      return "V";
+    case ColourBy::bank:
+      return "b";
+    case ColourBy::offset:
+    case ColourBy::none:
+      break;
+  }
+  return {};
+}
+
+std::vector<LayoutView::LabelForm> LayoutView::label_forms(const LayoutChoice& choice) const {
+  if (choice.coordinates) return {{1, false}};
+  if (kind_ != Kind::thread_value) {
+    if (mark(colour(choice)).empty()) return {{1, false}};
+    return {{2, false}, {1, false}};
+  }
+  std::vector<LabelForm> out;
+  constexpr std::int64_t most_lines = 4;
+  for (std::int64_t lines = std::min(most_owners_, most_lines); lines >= 2; --lines) {
+    out.push_back({static_cast<int>(lines), true});
+  }
+  out.push_back({2, false});
+  out.push_back({1, false});
+  return out;
+}
+
+std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice& choice,
+                                           LabelForm form) const {
   if (!inside(cell)) return {};
   if (choice.coordinates) {
     const CellInfo about = info(cell);
     return {about.flat.size() == 1 ? fmt::format("{}", about.flat[0])
                                    : fmt::format("({})", fmt::join(about.flat, ","))};
   }
-  if (kind_ != Kind::thread_value) {
-    const std::string first = fmt::format("{}", offset(cell));
-    if (colour(choice) == ColourBy::tile) return {first, fmt::format("t{}", tile(cell))};
-    return {first};
-  }
+  const ColourBy by = colour(choice);
+  if (kind_ == Kind::thread_value) return owner_label(cell, by, form);
+  const std::string first = fmt::format("{}", offset(cell));
+  if (mark(by).empty()) return {first};
+  // With room for one thing it is what the colour stands for.
+  const std::string second =
+      fmt::format("{}{}", mark(by), number_of(cell, by, choice.element_bytes));
+  return form.lines == 1 ? std::vector{second} : std::vector{first, second};
+}
+
+std::vector<std::string> LayoutView::owner_label(const Cell& cell, ColourBy by,
+                                                 LabelForm form) const {
   const std::span<const Owner> all = owners(cell);
   if (all.empty()) return {"\u2013"};
+  std::vector<std::string> out;
+  if (form.pairs) {
+    const std::size_t lines = static_cast<std::size_t>(form.lines);
+    const std::size_t shown = all.size() <= lines ? all.size() : lines - 1;
+    for (const Owner& owner : all.first(shown)) {
+      out.push_back(fmt::format("{}{} V{}", thread_mark_, owner.thread, owner.value));
+    }
+    if (shown < all.size()) out.push_back(fmt::format("+{}", all.size() - shown));
+    return out;
+  }
   const std::string more = all.size() > 1 ? fmt::format("+{}", all.size() - 1) : std::string();
-  return {fmt::format("T{}", all[0].thread) + more, fmt::format("V{}", all[0].value)};
+  if (form.lines > 1 || by != ColourBy::value) {
+    out.push_back(fmt::format("{}{}", thread_mark_, all[0].thread) + more);
+  }
+  if (form.lines > 1 || by == ColourBy::value) out.push_back(fmt::format("V{}", all[0].value));
+  return out;
 }
 
 LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& theme) const {
@@ -318,15 +392,11 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     return out;
   }
   const bool by_warp = by == ColourBy::thread && threads_ > lanes;
-  const std::int64_t all = by == ColourBy::tile              ? tiles_
-                           : by == ColourBy::bank            ? 32
-                           : by == ColourBy::value           ? values_
-                           : by == ColourBy::warp || by_warp ? ceil_div(threads_, lanes)
-                                                             : threads_;
+  const std::int64_t all = categories(by_warp ? ColourBy::warp : by);
   const std::int64_t listed = std::min<std::int64_t>(all, 32);
   for (std::int64_t i = 0; i < listed; ++i) {
     Legend::Entry entry;
-    entry.label = fmt::format("{}", i);
+    entry.label = fmt::format("{}{}", mark(by_warp ? ColourBy::warp : by), i);
     entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
     if (by_warp) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -338,6 +408,7 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     out.entries.push_back(std::move(entry));
   }
   if (by_warp) out.title = "warp, lane 0 to 31";
+  if (by == ColourBy::thread && thread_mark_ != "T") out.title = thread_mark_;
   out.unlisted = all - listed;
   return out;
 }

@@ -7,6 +7,7 @@ namespace tilescope {
 namespace {
 
 constexpr double margin = 24, panel_gap = 32, slice_gap = 16, thin = 24;
+constexpr double least_operand_width = 232;
 constexpr double largest_cell = 256, smallest_cell = 1e-9;
 constexpr std::int64_t most_labelled = std::int64_t{1} << 14;
 
@@ -17,7 +18,10 @@ double digits_width(std::int64_t last) {
 // Rows of panels, as columns of stacked panels from left to right.
 using Arrangement = std::vector<std::vector<int>>;
 
-std::vector<Arrangement> arrangements(std::size_t panels) {
+// A product has one arrangement of its own.
+std::vector<Arrangement> arrangements(const LayoutView& view) {
+  const std::size_t panels = view.panels().size();
+  if (view.placing() == LayoutView::Placing::product) return {{}};
   if (panels <= 1) return {{{0}}};
   if (panels == 2) return {{{0}, {1}}, {{0, 1}}};
   return {{{0}, {1}, {2}}, {{0, 1}, {2}}, {{0, 1, 2}}};
@@ -30,6 +34,7 @@ double longest_side(const Panel& panel) {
 // Cells are square, and as large in every panel; but a division into large tiles is so much taller
 // than its input that it gets smaller ones, and a long thin grid is drawn thicker.
 Size cell_of(const LayoutView& view, const Panel& panel, double cell) {
+  if (view.placing() == LayoutView::Placing::product) return {cell, cell};
   constexpr double tallest = 1.5, thinnest = 8;
   const double rows = static_cast<double>(panel.rows);
   const double columns = static_cast<double>(panel.columns);
@@ -45,19 +50,20 @@ Size cell_of(const LayoutView& view, const Panel& panel, double cell) {
 }
 
 // A panel at the origin.
-Frame::Place place_of(const Panel& panel, Size cell, double heading) {
+Frame::Place place_of(const Panel& panel, Size cell, double heading, double gutter) {
   Frame::Place out;
   out.cell = cell;
   const Size grid{out.cell.width * static_cast<double>(panel.columns),
                   out.cell.height * static_cast<double>(panel.rows)};
-  const double gutter = row_gutter(panel);
   const double slice_heading = panel.slices > 1 ? slice_heading_height : 0;
   out.slice_step = {grid.width + slice_gap + gutter,
                     grid.height + slice_gap + slice_heading + index_height};
   const double want =
       std::sqrt(static_cast<double>(panel.slices) * out.slice_step.height / out.slice_step.width);
   out.slices_across =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(want)), 1, panel.slices);
+      panel.slices_in_row > 0
+          ? panel.slices_in_row
+          : std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(want)), 1, panel.slices);
   const std::int64_t down = ceil_div(panel.slices, out.slices_across);
   out.first = {gutter, heading + slice_heading + index_height, grid.width, grid.height};
   const double width =
@@ -77,8 +83,33 @@ struct Laid {
   std::vector<Frame::Place> places;
   Size size;
 };
+double heading_of(const LayoutView& view, const Panel& panel, const Lens& lens) {
+  return heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
+}
+
+// A to the left of C and B above it, so that their rows and columns run on into C's.
+Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
+  const std::vector<Panel>& panels = view.panels();
+  const double gutter = std::max(row_gutter(panels[1]), row_gutter(panels[2]));
+  Laid out;
+  for (const Panel& panel : panels) {
+    const bool left = &panel == &panels[0];
+    out.places.push_back(place_of(panel, cell_of(view, panel, cell), heading_of(view, panel, lens),
+                                  left ? row_gutter(panel) : gutter));
+    out.places.back().box.width = std::max(out.places.back().box.width, least_operand_width);
+  }
+  Frame::Place &a = out.places[0], &b = out.places[1], &c = out.places[2];
+  const double x = a.box.width + panel_gap, y = b.box.height + panel_gap;
+  move(a, 0, y);
+  move(b, x, 0);
+  move(c, x, y);
+  out.size = {x + std::max(b.box.width, c.box.width), y + std::max(a.box.height, c.box.height)};
+  return out;
+}
+
 Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell,
              const Lens& lens) {
+  if (view.placing() == LayoutView::Placing::product) return lay_out_product(view, cell, lens);
   Laid out;
   out.places.resize(view.panels().size());
   double x = 0;
@@ -86,8 +117,8 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
     double y = 0, width = 0;
     for (const int p : column) {
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
-      const double heading = heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
-      Frame::Place place = place_of(panel, cell_of(view, panel, cell), heading);
+      Frame::Place place = place_of(panel, cell_of(view, panel, cell),
+                                    heading_of(view, panel, lens), row_gutter(panel));
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);
@@ -111,6 +142,16 @@ double fitting_cell(const LayoutView& view, const Arrangement& arrangement, Size
   return low >= 6 ? std::floor(low + 1e-9) : low;
 }
 
+BlockSize smallest_block(const LayoutView& view) {
+  BlockSize out = block_at_origin(view, 0);
+  for (int p = 1; p < static_cast<int>(view.panels().size()); ++p) {
+    const BlockSize block = block_at_origin(view, p);
+    out.rows = std::min(out.rows, block.rows);
+    out.columns = std::min(out.columns, block.columns);
+  }
+  return out;
+}
+
 // The cell size at which a picture that may be any size is read best.
 double natural_cell(const LayoutView& view) {
   std::int64_t most = 1, longest = 1;
@@ -119,13 +160,13 @@ double natural_cell(const LayoutView& view) {
     longest = std::max({longest, p.rows, p.columns});
   }
   if (most > most_labelled) return 0;
-  const LabelSize label = label_size(view, LayoutChoice{});
+  const Size label = label_size(view, {}, view.label_forms({}).front());
   const double text = std::max(label.width + 8, label.height + 6);
-  const BlockSize block = block_at_origin(view);
+  const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
+  const BlockSize block = smallest_block(view);
   const double blocked =
       std::max({(label.width + 8) / static_cast<double>(block.columns),
                 (line_height * small_text + 4) / static_cast<double>(block.rows), 12.0});
-  const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
   const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16;
   return std::ceil(std::max(by_block ? blocked : text, roomy));
 }
@@ -143,9 +184,15 @@ double legend_block_height(const LayoutView& view, const Lens& lens) {
   return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
 }
 
-double title_width(const LayoutView& view, const Lens& lens) {
-  if (!lens.title) return 0;
-  const double whole = text_width(view.title(), title_text, Family::sans, FontWeight::bold);
+// What the title and the notes need to be read whole.
+double words_width(const LayoutView& view, const Lens& lens) {
+  double whole = 0;
+  if (lens.title) {
+    whole = text_width(view.title(), title_text, Family::sans, FontWeight::bold);
+  }
+  for (const std::string& note : view.notes()) {
+    whole = std::max(whole, text_width(note, small_text, Family::sans));
+  }
   return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : 960.0);
 }
 
@@ -163,7 +210,7 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
       std::max(0.0, lens.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
   // What fits stands in the middle; what does not is moved by the pan.
   const double free_x =
-      lens.size.width - std::max(laid.size.width, title_width(view, lens)) - 2 * margin;
+      lens.size.width - std::max(laid.size.width, words_width(view, lens)) - 2 * margin;
   const double free_y = lens.size.height - laid.size.height - above - below - 2 * margin;
   const double left = margin + std::max(0.0, std::floor(free_x / 2));
   const double top = margin + std::max(0.0, std::floor(free_y / 2));
@@ -201,7 +248,7 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
   lens.cell = sane(asked.cell, 0, 0, largest_cell);
   lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
   lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
-  const std::vector<Arrangement> all = arrangements(view.panels().size());
+  const std::vector<Arrangement> all = arrangements(view);
   const double above = lens.title ? title_height : 0;
   const double below = legend_block_height(view, lens);
 
@@ -236,7 +283,7 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
   if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000}, lens);
   const Size size = lay_out(view, *best, natural, lens).size;
   const double width =
-      std::max({size.width, title_width(view, lens), lens.legend ? legend_width(view) : 0});
+      std::max({size.width, words_width(view, lens), lens.legend ? legend_width(view) : 0});
   lens.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
   return framed(view, lens, *best, natural);
 }

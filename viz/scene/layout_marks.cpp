@@ -10,35 +10,25 @@ namespace tilescope {
 namespace {
 
 constexpr double least_for_lines = 6;       // px a cell
+constexpr double least_for_ticks = 12;      // px a cell
 constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
 constexpr std::int64_t most_labels = 1 << 17;
-constexpr std::size_t most_outlines = 4096;
+constexpr std::size_t most_outlines = 4096, most_hints = 4096;
 
 // Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
-void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, std::int64_t skip,
-                   Segments& out) {
+void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, Segments& out) {
   const double top = seen.y(seen.row), bottom = seen.y(seen.row + seen.rows);
   const std::int64_t first = std::max<std::int64_t>(ceil_div(seen.column, period), 1) * period;
   for (std::int64_t j = first; j < std::min(all, seen.column + seen.columns + 1); j += period) {
-    if (skip > 0 && j % skip == 0) continue;
     out.lines.push_back({{seen.x(j), top}, {seen.x(j), bottom}});
   }
 }
-void add_horizontals(const Seen& seen, std::int64_t period, std::int64_t all, std::int64_t skip,
-                     Segments& out) {
+void add_horizontals(const Seen& seen, std::int64_t period, std::int64_t all, Segments& out) {
   const double left = seen.x(seen.column), right = seen.x(seen.column + seen.columns);
   const std::int64_t first = std::max<std::int64_t>(ceil_div(seen.row, period), 1) * period;
   for (std::int64_t i = first; i < std::min(all, seen.row + seen.rows + 1); i += period) {
-    if (skip > 0 && i % skip == 0) continue;
     out.lines.push_back({{left, seen.y(i)}, {right, seen.y(i)}});
   }
-}
-
-std::int64_t level_one(const std::vector<Division>& divisions) {
-  for (const Division& d : divisions) {
-    if (d.level == 1) return d.period;
-  }
-  return 0;
 }
 
 // Edges between neighbours that differ, as runs.
@@ -74,25 +64,33 @@ void add_if_any(Scene& scene, Segments segments) {
   if (!segments.lines.empty()) scene.add(std::move(segments));
 }
 
-// How the labels of a grid are set: how large, and which of their lines.
+// How the labels of a grid are set: how large, and in which form.
 struct Setting {
   double size = 0;  // 0: no label fits
-  int first = 0, lines = 1;
+  LayoutView::LabelForm form;
 };
 Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cell) {
-  const LabelSize label = label_size(view, choice);
-  const bool values = view.colour(choice) == ColourBy::value && label.lines == 2;
-  for (int lines = label.lines; lines >= 1; --lines) {
+  for (const LayoutView::LabelForm form : view.label_forms(choice)) {
+    const Size label = label_size(view, choice, form);
     for (const double size : {title_text, heading_text, small_text}) {
       const double air = size > small_text ? 1.5 : 1;
       const double width = label.width * size / small_text * air + 4;
-      const double height = (size * label_pitch * lines) * air + 1;
-      if (width > cell.width || height > cell.height) continue;
-      const bool second = values && lines == 1 && view.kind() == LayoutView::Kind::thread_value;
-      return {size, second ? 1 : 0, lines};
+      const double height = label.height * size / small_text * air + 1;
+      if (width <= cell.width && height <= cell.height) return {size, form};
     }
   }
   return {};
+}
+
+// The owners of a cell whose label cannot name them all.
+void hint_owners(const Drawing& d, const Seen& seen, const Cell& cell, const Setting& setting) {
+  const std::size_t all = d.view.owners(cell).size();
+  const std::size_t named =
+      setting.form.pairs ? static_cast<std::size_t>(setting.form.lines) : std::size_t{1};
+  if (all <= named || d.scene.hints.size() >= most_hints) return;
+  d.scene.hints.push_back(
+      {{seen.x(cell.column), seen.y(cell.row), seen.cell.width, seen.cell.height},
+       fmt::format("({},{}): {}", cell.row, cell.column, d.view.owner_words(cell))});
 }
 
 void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Labels& out) {
@@ -100,7 +98,7 @@ void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Lab
   const double pitch = setting.size * label_pitch;
   // Offsets alone are the usual labels of large pictures: they need no question cell by cell.
   const bool only_offsets = d.view.kind() == LayoutView::Kind::plain && !d.choice.coordinates &&
-                            d.view.colour(d.choice) != ColourBy::tile;
+                            d.view.mark(d.view.colour(d.choice)).empty();
   std::vector<std::int64_t> offsets;
   if (only_offsets) offsets = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
   out.dark.reserve(colours.size());
@@ -111,18 +109,17 @@ void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Lab
       const std::vector<std::string> lines =
           only_offsets ? std::vector<std::string>{std::to_string(
                              offsets[static_cast<std::size_t>(i * seen.columns + j)])}
-                       : d.view.label(cell, d.choice);
+                       : d.view.label(cell, d.choice, setting.form);
       const Rgba under = colours[static_cast<std::size_t>(i * seen.columns + j)];
-      const int shown = std::min(setting.lines, static_cast<int>(lines.size()));
       const Point middle{seen.x(cell.column) + seen.cell.width / 2,
                          seen.y(cell.row) + seen.cell.height / 2};
+      const int shown = static_cast<int>(lines.size());
       for (int k = 0; k < shown; ++k) {
-        const std::size_t which = static_cast<std::size_t>(
-            std::min(setting.first + k, static_cast<int>(lines.size()) - 1));
-        out.add(label_text({middle.x, middle.y + pitch * (k - (shown - 1) / 2.0)}, lines[which],
-                           setting.size),
+        out.add(label_text({middle.x, middle.y + pitch * (k - (shown - 1) / 2.0)},
+                           lines[static_cast<std::size_t>(k)], setting.size),
                 under);
       }
+      if (d.view.most_owners() > 1) hint_owners(d, seen, cell, setting);
     }
   }
 }
@@ -146,6 +143,27 @@ Rectangle outline(const Box& box, Ink ink, double width) {
   out.box = box;
   out.stroke = {ink, width, false};
   return out;
+}
+
+// The lines between the parts of nested modes, the heavier the further out.
+void draw_divisions(const Drawing& d, const Seen& seen, const Panel& panel) {
+  static const std::array<Stroke, division_levels> strokes{
+      {{Role::text, 2, false}, {{Role::text, 0.7}, 1.25, false}, {{Role::text, 0.45}, 1, false}}};
+  for (int level = division_levels; level >= 1; --level) {
+    Segments parts;
+    parts.stroke = strokes[static_cast<std::size_t>(level - 1)];
+    const auto add = [&](const std::vector<Division>& divisions, double cell, auto add_lines,
+                         std::int64_t all) {
+      for (const Division& part : divisions) {
+        const bool visible = static_cast<double>(part.period) * cell >= least_between_lines;
+        if (part.level != level || !visible) continue;
+        add_lines(seen, part.period, all, parts);
+      }
+    };
+    add(panel.column_divisions, seen.cell.width, add_verticals, panel.columns);
+    add(panel.row_divisions, seen.cell.height, add_horizontals, panel.rows);
+    add_if_any(d.scene, std::move(parts));
+  }
 }
 
 }  // namespace
@@ -172,42 +190,46 @@ void Labels::into(Scene& scene) {
   for (Text& t : light) scene.add(std::move(t));
 }
 
-LabelSize label_size(const LayoutView& view, const LayoutChoice& choice) {
-  LabelSize out;
+Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::LabelForm form) {
   std::size_t longest = 1;
   const auto count = [&](const std::string& s) { longest = std::max(longest, s.size()); };
+  const ColourBy by = view.colour(choice);
+  const std::string_view thread = view.mark(ColourBy::thread);
   if (choice.coordinates) {
     for (const Panel& p : view.panels()) {
       const Cell last{static_cast<int>(&p - view.panels().data()), p.slices - 1, p.rows - 1,
                       p.columns - 1};
       count(fmt::format("({})", fmt::join(view.info(last).flat, ",")));
     }
+  } else if (form.pairs) {
+    count(fmt::format("{}{} V{}", thread, view.threads() - 1, view.values() - 1));
   } else if (view.kind() == LayoutView::Kind::thread_value) {
     const std::string more =
         view.most_owners() > 1 ? fmt::format("+{}", view.most_owners() - 1) : std::string();
-    count(fmt::format("T{}", view.threads() - 1) + more);
-    count(fmt::format("V{}", view.values() - 1));
-    out.lines = 2;
-  } else {
-    count(fmt::format("{}", view.lowest_offset()));
-    count(fmt::format("{}", view.highest_offset()));
-    if (view.colour(choice) == ColourBy::tile) {
-      count(fmt::format("t{}", view.tiles() - 1));
-      out.lines = 2;
+    if (form.lines > 1 || by != ColourBy::value) {
+      count(fmt::format("{}{}", thread, view.threads() - 1) + more);
     }
+    count(fmt::format("V{}", view.values() - 1));
+  } else {
+    const std::string_view mark = view.mark(by);
+    if (mark.empty() || form.lines > 1) {
+      count(fmt::format("{}", view.lowest_offset()));
+      count(fmt::format("{}", view.highest_offset()));
+    }
+    if (!mark.empty()) count(fmt::format("{}{}", mark, view.categories(by) - 1));
   }
-  out.width = text_width(std::string(longest, '0'), small_text, Family::mono);
-  out.height = small_text * label_pitch * out.lines;
-  return out;
+  return {text_width(std::string(longest, '0'), small_text, Family::mono),
+          small_text * label_pitch * form.lines};
 }
 
-BlockSize block_at_origin(const LayoutView& view) {
+BlockSize block_at_origin(const LayoutView& view, int p) {
   BlockSize out;
-  if (view.kind() != LayoutView::Kind::thread_value || view.owners(Cell{}).empty()) return out;
-  const Panel& panel = view.panels()[0];
-  const Focus first{Focus::On::thread, view.owners(Cell{})[0].thread};
-  while (out.columns < panel.columns && view.holds(first, {0, 0, 0, out.columns})) ++out.columns;
-  while (out.rows < panel.rows && view.holds(first, {0, 0, out.rows, 0})) ++out.rows;
+  const Cell origin{p, 0, 0, 0};
+  if (view.owners(origin).empty()) return out;
+  const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
+  const Focus first{Focus::On::thread, view.owners(origin)[0].thread};
+  while (out.columns < panel.columns && view.holds(first, {p, 0, 0, out.columns})) ++out.columns;
+  while (out.rows < panel.rows && view.holds(first, {p, 0, out.rows, 0})) ++out.rows;
   return out;
 }
 
@@ -218,30 +240,11 @@ void draw_lines(const Drawing& d, const Seen& seen) {
     Segments thin;
     // In small cells the lines step back behind the colours.
     thin.stroke = {{Role::line, std::clamp((seen.least() - 4) / 28, 0.15, 1.0)}, 1, false};
-    add_verticals(seen, 1, panel.columns, 0, thin);
-    add_horizontals(seen, 1, panel.rows, 0, thin);
+    add_verticals(seen, 1, panel.columns, thin);
+    add_horizontals(seen, 1, panel.rows, thin);
     add_if_any(d.scene, std::move(thin));
   }
-  for (const int level : {2, 1}) {
-    Segments parts;
-    parts.stroke = level == 1 ? Stroke{Role::text, 2, false} : Stroke{{Role::text, 0.6}, 1, false};
-    const auto visible = [&](const Division& part, double cell) {
-      return part.level == level && static_cast<double>(part.period) * cell >= least_between_lines;
-    };
-    for (const Division& part : panel.column_divisions) {
-      const std::int64_t skip = level == 2 ? level_one(panel.column_divisions) : 0;
-      if (visible(part, seen.cell.width)) {
-        add_verticals(seen, part.period, panel.columns, skip, parts);
-      }
-    }
-    for (const Division& part : panel.row_divisions) {
-      const std::int64_t skip = level == 2 ? level_one(panel.row_divisions) : 0;
-      if (visible(part, seen.cell.height)) {
-        add_horizontals(seen, part.period, panel.rows, skip, parts);
-      }
-    }
-    add_if_any(d.scene, std::move(parts));
-  }
+  draw_divisions(d, seen, panel);
   if (d.view.kind() == LayoutView::Kind::thread_value && seen.least() >= least_for_lines) {
     Segments threads, warps;
     threads.stroke = {{Role::text, 0.75}, 1, false};
@@ -265,6 +268,32 @@ void draw_labels(const Drawing& d, const Seen& seen) {
   }
   d.scene.begin("cells");
   labels.into(d.scene);
+  d.scene.end();
+}
+
+void draw_repetitions(const Drawing& d, const Seen& seen) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  if (!panel.again || seen.least() < least_for_ticks || seen.rows * seen.columns > most_labels) {
+    return;
+  }
+  const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
+  const double length = std::min(seen.least() / 3, 10.0);
+  Segments on_light, on_dark;  // each in the ink that is seen on its cell
+  on_light.stroke = {Ink(rgb(0x000000)), 1.5, false};
+  on_dark.stroke = {Ink(rgb(0xffffff)), 1.5, false};
+  for (std::int64_t i = 0; i < seen.rows; ++i) {
+    for (std::int64_t j = 0; j < seen.columns; ++j) {
+      const Cell cell{seen.panel, seen.slice, seen.row + i, seen.column + j};
+      if (!d.view.again(cell)) continue;
+      const Rgba under = colours[static_cast<std::size_t>(i * seen.columns + j)];
+      const double right = seen.x(cell.column + 1), top = seen.y(cell.row);
+      (text_on(under) == rgb(0x000000) ? on_light : on_dark)
+          .lines.push_back({{right - length, top}, {right, top + length}});
+    }
+  }
+  d.scene.begin("again");
+  add_if_any(d.scene, std::move(on_light));
+  add_if_any(d.scene, std::move(on_dark));
   d.scene.end();
 }
 
@@ -305,7 +334,7 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
 void draw_indices(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   const Box& body = d.frame.body;
-  const BlockSize block = block_at_origin(d.view);
+  const BlockSize block = block_at_origin(d.view, seen.panel);
   const double gutter = row_gutter(panel);
   const double top = std::max(seen.grid.y - index_height, body.y);
   const double right = std::max(seen.grid.x, body.x + gutter);

@@ -16,18 +16,14 @@ bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& le
 // Room for the row indices left of a grid.
 double row_gutter(const Panel& panel);
 
-// The widest label of a view, in pixels at the small text size.
-struct LabelSize {
-  double width = 0, height = 0;
-  int lines = 1;
-};
-LabelSize label_size(const LayoutView& view, const LayoutChoice& choice);
+// The widest label of a view in a form, in pixels at the small text size.
+Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::LabelForm form);
 
-// How far the first owner of the first cell reaches without a gap, of a thread/value view.
+// How far the first owner of a panel's first cell reaches without a gap, of a thread/value view.
 struct BlockSize {
   std::int64_t rows = 1, columns = 1;
 };
-BlockSize block_at_origin(const LayoutView& view);
+BlockSize block_at_origin(const LayoutView& view, int panel);
 
 // The cells of a slice that are seen, [row, row + rows) x [column, column + columns).
 struct Seen {
@@ -68,6 +64,8 @@ void draw_lines(const Drawing& d, const Seen& seen);
 void draw_labels(const Drawing& d, const Seen& seen);
 // One label for each rectangle of cells that count the same, where a cell is too small for one.
 void label_blocks(const Drawing& d, const Seen& seen, Labels& out);
+// Ticks in the corners of elements that a stride of 0 repeats.
+void draw_repetitions(const Drawing& d, const Seen& seen);
 void draw_outlines(const Drawing& d, const Seen& seen);
 void draw_indices(const Drawing& d, const Seen& seen);
 void draw_legend(const Drawing& d);

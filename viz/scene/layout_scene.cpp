@@ -201,11 +201,9 @@ void draw_heading(const Drawing& d, int p) {
 void draw_slice_heading(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   if (panel.slices == 1) return;
-  const CellInfo info = d.view.info({seen.panel, seen.slice, 0, 0});
-  std::string label = "(_,_";
-  for (std::size_t i = 2; i < info.flat.size(); ++i) label += fmt::format(",{}", info.flat[i]);
-  Text text = words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
-                    label + ")", small_text, FontWeight::regular, Role::text);
+  Text text =
+      words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
+            d.view.slice_name(seen.panel, seen.slice), small_text, FontWeight::regular, Role::text);
   text.family = Family::mono;
   d.scene.add(std::move(text));
 }
@@ -236,6 +234,7 @@ void draw_panel(const Drawing& d, int p, RasterStore* store) {
       draw_slice_heading(d, *seen);
       draw_raster(d, *seen, store);
       draw_lines(d, *seen);
+      draw_repetitions(d, *seen);
       draw_labels(d, *seen);
       draw_outlines(d, *seen);
       draw_indices(d, *seen);

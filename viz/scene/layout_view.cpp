@@ -54,13 +54,36 @@ std::vector<Division> divisions_of(const Tree<Mode>& mode) {
     level -= mode.close[i];
     period *= mode.leaf[i].shape.value;
     if (period == 1 || period == whole) continue;
-    const Division here{period, level <= 1 ? 1 : 2};
+    const Division here{period, std::clamp(level, 1, division_levels)};
     if (!out.empty() && out.back().period == period) {
       out.back().level = std::min(out.back().level, here.level);
     } else {
       out.push_back(here);
     }
   }
+  return out;
+}
+
+// 0 exactly at the first of the cells that strides of 0 make one element; nothing where no stride
+// is 0.
+std::optional<Layout> repetition_of(const Layout& layout) {
+  Layout out(layout.modes);
+  bool any = false;
+  for (int i = 0; i < out.modes.leaves; ++i) {
+    Mode& m = out.modes.leaf[i];
+    const bool still = m.stride.value == 0 && m.shape.value > 1;
+    any = any || still;
+    m.stride = still ? 1 : 0;
+  }
+  return any ? std::optional<Layout>(out) : std::nullopt;
+}
+
+// What rows, columns and slices of a layout are.
+std::string axes_of(const Layout& layout) {
+  if (layout.rank() == 1) return "one row";
+  std::string out = "mode 0 down, mode 1 across";
+  if (layout.rank() == 3) out += ", mode 2 slice by slice";
+  if (layout.rank() > 3) out += ", a slice for each coordinate of the other modes";
   return out;
 }
 
@@ -171,6 +194,8 @@ void LayoutView::add_panel(std::string title, std::string axes, const Layout& la
   panel.columns = extent_of(across);
   panel.column_divisions = divisions_of(across);
   for (int i = 2; i < rank; ++i) panel.slices *= extent_of(layout.modes.mode(i));
+  if (rank > 3) panel.slices_in_row = extent_of(layout.modes.mode(2));
+  panel.again = repetition_of(layout);
   panels_.push_back(std::move(panel));
 }
 
@@ -198,7 +223,7 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
   if (const auto error = undrawable(layout)) return *error;
   LayoutView view;
   view.kind_ = Kind::plain;
-  view.add_panel("Layout", layout.rank() == 1 ? "one row" : "mode 0 down, mode 1 across", layout);
+  view.add_panel("Layout", axes_of(layout), layout);
   view.title_ = formula.empty() ? view.panels_[0].formula : std::move(formula);
   view.measure_offsets(layout);
   const Panel& panel = view.panels_[0];
@@ -213,6 +238,16 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
     if (mode.rank() > 1) blocks *= extent_of(mode) / first_part(mode);
   }
   view.tiles_ = blocks > 1 ? blocks : 0;
+  if (panel.again) {
+    std::int64_t times = 1;
+    for (int i = 0; i < layout.modes.leaves; ++i) {
+      const Mode& m = layout.modes.leaf[i];
+      if (m.stride.is(0)) times *= m.shape.value;
+    }
+    view.notes_.push_back(fmt::format(
+        "Strides of 0 show each element {} times; a tick in the corner marks the repetitions.",
+        times));
+  }
   return view;
 }
 
@@ -315,83 +350,62 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler)
 }
 
 Outcome<LayoutView> LayoutView::thread_value(const Layout& layout, const Tuple& tile) {
-  if (const auto error = undrawable(layout)) return *error;
+  Operand one;
+  one.title = fmt::format("Tile {}", text(tile));
+  one.axes = "which thread and value own each element";
+  one.layout = layout;
+  one.tile = tile;
+  return operands({one}, Placing::free,
+                  fmt::format("{} over the tile {}", text(layout), text(tile)));
+}
+
+Outcome<LayoutView> LayoutView::operands(const std::vector<Operand>& all, Placing placing,
+                                         std::string title, std::string thread_mark) {
+  LayoutView view;
+  view.kind_ = Kind::thread_value;
+  view.placing_ = placing;
+  view.title_ = std::move(title);
+  view.thread_mark_ = std::move(thread_mark);
+  for (const Operand& operand : all) {
+    if (auto error = view.add_operand(operand)) return *error;
+    for (std::string& remark : view.panels_.back().owners->remarks()) {
+      view.notes_.push_back(all.size() > 1 ? fmt::format("{}: {}", operand.title, remark)
+                                           : std::move(remark));
+    }
+  }
+  return view;
+}
+
+std::optional<Error> LayoutView::add_operand(const Operand& operand) {
+  const Layout& layout = operand.layout;
+  if (auto error = undrawable(layout)) return error;
   if (layout.rank() != 2) {
     return refused(
         fmt::format("{} has {} modes; a thread/value layout has two, threads and values.",
                     text(layout), layout.rank()));
   }
-  const Result<Layout> cells = make_layout(tile);
+  const Result<Layout> cells = make_layout(operand.tile);
   if (!cells) return refused(sentence(cells.refusal));
-  if (const auto error = undrawable(*cells)) return *error;
+  if (auto error = undrawable(*cells)) return error;
   const std::int64_t count = *size(*cells), pairs = *size(layout);
   if (count > most_elements || pairs > most_elements) {
     return refused(
         fmt::format("The tile {} has {} cells and {} has {} pairs; up to {} of each are "
                     "shown.",
-                    text(tile), count, text(layout), pairs, most_elements));
+                    text(operand.tile), count, text(layout), pairs, most_elements));
   }
-  LayoutView view;
-  view.kind_ = Kind::thread_value;
-  view.title_ = fmt::format("{} over the tile {}", text(layout), text(tile));
-  view.add_panel(fmt::format("Tile {}", text(tile)), "which thread and value own each element",
-                 *cells);
-  view.panels_[0].formula = text(layout);
-  view.threads_ = extent_of(layout.modes.mode(0));
-  view.values_ = extent_of(layout.modes.mode(1));
-  view.measure_offsets(*cells);
-  if (auto error = view.own(layout, count)) return *error;
-  return view;
-}
-
-// The owners of each cell, as one table: cell c's are owners_[owner_begin_[c], owner_begin_[c+1]).
-std::optional<Error> LayoutView::own(const Layout& layout, std::int64_t cells) {
-  const std::int64_t pairs = threads_ * values_;
-  std::vector<std::int64_t> at(static_cast<std::size_t>(pairs));
-  // A pair's cell is what its thread gives plus what its value gives, before a swizzle.
-  const Layout by_thread(layout.modes.mode(0)), by_value(layout.modes.mode(1));
-  std::vector<std::int64_t> from_thread;
-  for (std::int64_t t = 0; t < threads_; ++t) from_thread.push_back(by_thread(t));
-  owner_begin_.assign(static_cast<std::size_t>(cells) + 1, 0);
-  std::int64_t outside = 0;
-  for (std::int64_t i = 0, base = 0; i < pairs; ++i) {
-    if (i % threads_ == 0) base = layout.offset.value + by_value(i / threads_);
-    const std::int64_t cell =
-        layout.swizzle(base + from_thread[static_cast<std::size_t>(i % threads_)]);
-    at[static_cast<std::size_t>(i)] = cell;
-    if (cell < 0 || cell >= cells) {
-      ++outside;
-    } else {
-      ++owner_begin_[static_cast<std::size_t>(cell) + 1];
-    }
+  Layout grid = *cells;
+  if (operand.turned && grid.rank() == 2) {
+    grid = make_layout_of(Layout(cells->modes.mode(1)), Layout(cells->modes.mode(0)));
   }
-  std::int64_t unowned = 0, shared = 0;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(cells); ++c) {
-    unowned += owner_begin_[c + 1] == 0;
-    shared += owner_begin_[c + 1] > 1;
-    most_owners_ = std::max<std::int64_t>(most_owners_, owner_begin_[c + 1]);
-    owner_begin_[c + 1] += owner_begin_[c];
-  }
-  owners_.resize(owner_begin_.back());
-  std::vector<std::uint32_t> next(owner_begin_.begin(), owner_begin_.end() - 1);
-  // By thread, then value: the first owner of a cell is the lowest thread.
-  for (std::int64_t t = 0; t < threads_; ++t) {
-    for (std::int64_t v = 0; v < values_; ++v) {
-      const std::int64_t cell = at[static_cast<std::size_t>(t + threads_ * v)];
-      if (cell < 0 || cell >= cells) continue;
-      owners_[next[static_cast<std::size_t>(cell)]++] = {static_cast<std::int32_t>(t),
-                                                         static_cast<std::int32_t>(v)};
-    }
-  }
-  if (shared > 0) {
-    notes_.push_back(fmt::format(
-        "{} cells have more than one owner: the first is shown, with how many more.", shared));
-  }
-  if (unowned > 0) notes_.push_back(fmt::format("{} cells have no owner.", unowned));
-  if (outside > 0) {
-    notes_.push_back(
-        fmt::format("{} of {} thread/value pairs lie outside the tile.", outside, pairs));
-  }
+  add_panel(operand.title, operand.axes, grid);
+  Panel& panel = panels_.back();
+  panel.formula = text(layout);
+  panel.owners = std::make_shared<const Owners>(owners_of(layout, count));
+  threads_ = std::max(threads_, panel.owners->threads);
+  values_ = std::max(values_, panel.owners->values);
+  most_owners_ = std::max(most_owners_, panel.owners->most);
+  highest_ = std::max(highest_, count - 1);
   return std::nullopt;
 }
 

@@ -3,11 +3,17 @@
 // Three kinds of content:
 //     plain         one layout; cell (i, j) shows its offset
 //     divided       input, logical_divide and zipped_divide side by side; a cell belongs to a tile
-//     thread_value  a tile of shape (M, N); a cell says which threads and values own it
+//     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
+//     or
+//                   several that belong together: a copy's two sides, or A, B and C of a product
 //
 // Grids are drawn as CuTe draws them: mode 0 down, mode 1 to the right, nested modes flattened
 // colexicographically with lines between their parts. Rank 1 is one row; modes beyond the second
 // are slices side by side.
+//
+// Colour never means something alone: what it stands for is in the cell too, as a number with its
+// mark (T thread, W warp, V value, t tile, b bank), and cells that are the same element again
+// because of a stride of 0 have a tick in their corner.
 //
 // A LayoutView does not change once made: what a reader chose (colour, hover, isolation) is a
 // LayoutChoice, a plain value. No list of cells is kept: offset, tile and owners are computed from
@@ -15,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +31,7 @@
 
 #include "core/error.h"
 #include "core/language/language.h"
+#include "viz/scene/layout_owners.h"
 #include "viz/scene/theme.h"
 
 namespace tilescope {
@@ -41,11 +49,6 @@ struct Cell {
   }
 };
 
-struct Owner {
-  std::int32_t thread = 0, value = 0;
-  friend bool operator==(Owner a, Owner b) { return a.thread == b.thread && a.value == b.value; }
-};
-
 // A set of cells, as a predicate: all cells of thread 5, of tile 2, with offset 59.
 struct Focus {
   enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value };
@@ -55,6 +58,7 @@ struct Focus {
 };
 std::string_view name_of(Focus::On on);
 Outcome<Focus::On> focus_name(std::string_view name);
+ColourBy colour_telling(Focus::On on);  // the colour that tells such sets apart
 
 // What the reader chose. All of the view's changing state.
 struct LayoutChoice {
@@ -86,7 +90,8 @@ struct CellInfo {
 };
 
 // Lines between parts of a nested mode: one every `period` cells; level 1 between the mode's own
-// parts, 2 inside them.
+// parts, 2 inside these, 3 deeper.
+inline constexpr int division_levels = 3;
 struct Division {
   std::int64_t period = 1;
   int level = 1;
@@ -100,23 +105,42 @@ struct Panel {
   std::int64_t rows = 0, columns = 0, slices = 1;
   std::vector<Division> row_divisions, column_divisions;
   Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
+  // How many slices make a row of them: all of mode 2 where there are more modes; 0: what fits.
+  std::int64_t slices_in_row = 0;
+  std::optional<Layout> again;           // not 0 where a stride of 0 brings an element once more
+  std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
 };
 
 class LayoutView {
  public:
   enum class Kind : std::uint8_t { plain, divided, thread_value };
+  // How panels stand: wherever there is room, or as a product: A, and B above C to its right, so
+  // that a row of A meets a column of B in their element of C.
+  enum class Placing : std::uint8_t { free, product };
+
+  // A tile and who owns its elements.
+  struct Operand {
+    std::string title, axes;
+    Layout layout;        // (thread, value) -> element of the tile
+    Tuple tile;           // its shape: elements are counted colexicographically
+    bool turned = false;  // mode 1 down and mode 0 across, as B stands above its product
+  };
 
   // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
   // beyond 2^62, a tile of more than 2^24 cells.
   static Outcome<LayoutView> plain(const Layout& layout, std::string formula = {});
   static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler);
   static Outcome<LayoutView> thread_value(const Layout& layout, const Tuple& tile);
+  // `thread_mark`: "T", or what else counts as a thread, such as "CTA".
+  static Outcome<LayoutView> operands(const std::vector<Operand>& all, Placing placing,
+                                      std::string title, std::string thread_mark = "T");
   // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
   // pair as thread_value, other layouts plain. The error's `where` is the caret picture.
   static Outcome<LayoutView> of_expression(std::string_view expression);
   static Outcome<LayoutView> of_value(const Value& value, std::string formula);
 
   Kind kind() const { return kind_; }
+  Placing placing() const { return placing_; }
   const std::string& title() const { return title_; }
   void retitle(std::string title) { title_ = std::move(title); }
   const std::vector<Panel>& panels() const { return panels_; }
@@ -132,15 +156,20 @@ class LayoutView {
   std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
   std::int64_t values() const { return values_; }
 
+  // How many tiles, threads, warps, values or banks there are to tell apart; 0 of a scale.
+  std::int64_t categories(ColourBy by) const;
+
   std::int64_t lowest_offset() const { return lowest_; }
   std::int64_t highest_offset() const { return highest_; }
   std::int64_t most_owners() const { return most_owners_; }  // of one cell
 
+  std::string slice_name(int panel, std::int64_t slice) const;  // "(_,_,1)"
   bool exists(const Cell& cell) const;
   bool inside(const Cell& cell) const;
   std::int64_t offset(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
   std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
+  bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
   std::int64_t bank(const Cell& cell, int element_bytes) const;
   CellInfo info(const Cell& cell, int element_bytes = 4) const;
 
@@ -152,9 +181,21 @@ class LayoutView {
   // How many cells of a panel a set has, by counting all of them (for tests and the inspector).
   std::int64_t count(const Focus& focus, int panel) const;
 
-  // The colour of a cell, and the label that belongs to it ("59", "T5", "V3"): one or two lines.
   Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 4) const;
-  std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice) const;
+  // What is written before a number that a colour stands for: "T" of T5; empty for an offset.
+  std::string_view mark(ColourBy by) const;
+  // What is written in a cell: "59", "59" and "t3", "T5" and "V3". As pairs each owner has a line,
+  // "T5 V3", and those that do not fit are counted in the last, "+4".
+  struct LabelForm {
+    int lines = 2;
+    bool pairs = false;
+  };
+  // The forms that this view's labels can have, the fullest first.
+  std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
+  std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice,
+                                 LabelForm form) const;
+  // All owners of a cell in words, "T5 V3, T7 V3": for where a label has no room for them.
+  std::string owner_words(const Cell& cell) const;
   // The same for part of a grid in one pass: every row_step-th row, every column_step-th column.
   struct Window {
     int panel = 0;
@@ -194,11 +235,12 @@ class LayoutView {
 
   LayoutView() = default;
   void add_panel(std::string title, std::string axes, const Layout& layout);
+  std::optional<Error> add_operand(const Operand& operand);
   void measure_offsets(const Layout& layout);
   std::optional<Error> divide(const Layout& input, const Tiler& tiler);
   std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
-  std::optional<Error> own(const Layout& layout, std::int64_t cells);
 
+  std::vector<std::string> owner_label(const Cell& cell, ColourBy by, LabelForm form) const;
   std::int64_t index_of(const Cell& cell) const;
   static std::int64_t bank_of(std::int64_t offset, int element_bytes);
   std::int64_t input_index(std::int64_t key) const;  // -1: padding
@@ -211,7 +253,8 @@ class LayoutView {
             const std::vector<std::int64_t>& numbers, std::vector<Rgba>& colours) const;
 
   Kind kind_ = Kind::plain;
-  std::string title_;
+  Placing placing_ = Placing::free;
+  std::string title_, thread_mark_ = "T";
   std::vector<Panel> panels_;
   std::vector<std::string> notes_;
   std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
@@ -222,9 +265,7 @@ class LayoutView {
   bool by_mode_ = false;  // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> place_of_;     // divided: by element of the input
-  std::vector<std::uint32_t> owner_begin_;  // thread_value: by cell of the tile, and one more
-  std::vector<Owner> owners_;
+  std::vector<std::uint32_t> place_of_;  // divided: by element of the input
 };
 
 }  // namespace tilescope

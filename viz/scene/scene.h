@@ -87,12 +87,19 @@ struct Target {
   std::string hint;  // what the click does, in words
 };
 
+// A place that has more to tell than is written there: a title in an SVG.
+struct Hint {
+  Box box;
+  std::string text;
+};
+
 struct Scene {
   Size size;    // what is not inside [0, size) is not painted
   Theme theme;  // resolves the roles
   std::string title;
   std::vector<Item> items;
   std::vector<Target> targets;
+  std::vector<Hint> hints;
 
   void add(Item item) { items.push_back(std::move(item)); }
   void begin(std::string name, std::optional<Box> clip = {}) {
