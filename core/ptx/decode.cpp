@@ -68,6 +68,9 @@ bool Decoder::hint_fits(const Statement& s, const Instruction& i) {
 
 // cp.async copies 4, 8 or 16 bytes, past the L1 cache only 16 (9.7.9.25.3.1).
 bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
+  if (i.modifiers.has(Field::bulk) || i.modifiers.has(Field::on_mbarrier)) {
+    return bulk_copy_fits(s, i);
+  }
   if (i.modifiers.has(Field::operation)) return true;
   const Operand& size = program_.operands_of(i)[2];
   const bool cached = words_of(Field::cache)[i.modifiers[Field::cache] - 1u] == "ca";
@@ -78,6 +81,25 @@ bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
     return true;
   }
   return fail(s, cached ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
+}
+
+// Bulk copies are whole 16 bytes, but what a box clips of them ends with any element. Of the ways
+// to go through a tensor (9.7.9.25.5.2) there is .tile.
+bool Decoder::bulk_copy_fits(const Statement& s, const Instruction& i) {
+  program_.copies = true;
+  program_.smallest_store = std::min(program_.smallest_store, 4u);
+  const std::uint8_t mode = i.modifiers[Field::mode];
+  if (mode <= 1) return true;
+  return fail(s, fmt::format("tensor copies by .{} are not simulated; .tile would work",
+                             words_of(Field::mode)[mode - 1u]));
+}
+
+// 9.7.19.5
+bool Decoder::registers_fit(const Statement& s, const Instruction& i) {
+  const Operand& count = program_.operands_of(i)[0];
+  const bool known = count.kind == Operand::Kind::constant;
+  if (known && count.value >= 24 && count.value <= 256 && count.value % 8 == 0) return true;
+  return fail(s, "setmaxnreg takes a number of registers from 24 to 256, a multiple of 8");
 }
 
 // .sat is only for results that may not hold what is converted (9.7.9.21); cvt.pack takes only
@@ -122,6 +144,8 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::cp:
       return copy_fits(s, i);
+    case Op::setmaxnreg:
+      return registers_fit(s, i);
     case Op::wmma:
       if (i.modifiers.operation() == Operation::store) {
         program_.smallest_store = std::min(

@@ -80,10 +80,15 @@ class Decoder {
   bool copy_fits(const Statement& s, const Instruction& i);
   bool can_be_written(const Instruction& i) const;
   bool special_forms(const Statement& statement, Instruction& out);
+  bool registers_fit(const Statement& s, const Instruction& i);
+  bool bulk_copy_fits(const Statement& s, const Instruction& i);
   bool conversion_fits(const Statement& s, const Instruction& i);
   bool name(const Statement& s, const OperandRule& rule, Type type, const Written& w, Operand& out);
   bool number(const Statement& s, Type type, const Written& w, Operand& out);
   bool address(const Statement& s, Space space, const Written& w, Operand& out);
+  bool place_address(const Statement& s, Space space, const Written& w, Operand& out);
+  bool tensor_map(const Statement& s, const Written& w, Operand& out);
+  bool coordinates(const Statement& s, const Written& w, const Instruction& i, Operand& out);
   bool size_or_predicate(const Statement& s, const Written& w, Operand& out);
   bool vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
               Operand& out);

@@ -75,7 +75,25 @@ std::vector<FieldWords> fields() {
   set(Field::level, "level", levels);
   set(Field::level2, "level2", levels);
   set(Field::hint, "hint", {"L2::cache_hint"});
-  set(Field::proxies, "proxies", {"alias"});
+  set(Field::proxies, "proxies", {"alias", "async", "tensormap::generic", "async::generic"});
+  set(Field::restriction, "restriction",
+      {"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+  set(Field::step, "step",
+      {"init", "inval", "expect_tx", "complete_tx", "arrive", "arrive_drop", "test_wait",
+       "try_wait", "pending_count"});
+  set(Field::dim, "dim", {"1d", "2d", "3d", "4d", "5d"});
+  set(Field::completion, "completion", {"mbarrier::complete_tx::bytes", "bulk_group"});
+  set(Field::mode, "mode",
+      {"tile", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs", "tile::gather4",
+       "tile::scatter4"});
+  set(Field::registers, "registers", {"inc", "dec"});
+  // Flags that some form also has as a word of another field.
+  set(Field::on_mbarrier, "on_mbarrier", {"mbarrier"});
+  set(Field::no_complete, "no_complete", {"noComplete"});
+  set(Field::expects, "expects", {"expect_tx"});
+  set(Field::multicast, "multicast", {"multicast::cluster"});
+  set(Field::reduction, "reduction", {"reduce"});
+  set(Field::prefetching, "prefetching", {"prefetch"});
   set(Field::reduce, "reduce", {"popc", "and", "or"});
   for (auto [field, name] : {std::pair<Field, std::string_view>{Field::ftz, "ftz"},
                              {Field::sat, "sat"},
@@ -100,7 +118,14 @@ std::vector<FieldWords> fields() {
                              {Field::noftz, "noftz"},
                              {Field::mmio, "mmio"},
                              {Field::proxy, "proxy"},
-                             {Field::trans, "trans"}}) {
+                             {Field::trans, "trans"},
+                             {Field::noinc, "noinc"},
+                             {Field::parity, "parity"},
+                             {Field::mbarrier_init, "mbarrier_init"},
+                             {Field::bulk, "bulk"},
+                             {Field::tensor, "tensor"},
+                             {Field::read, "read"},
+                             {Field::tensormap, "tensormap"}}) {
     set(field, name, {name});
   }
   return out;
@@ -194,6 +219,9 @@ OperandRule compile_operand(std::string_view item, bool partner) {
               : item == "q"       ? Kind::read_predicate
               : item == "[a]"     ? Kind::address
               : item == "[b]"     ? Kind::second_address
+              : item == "[m]"     ? Kind::mbarrier_address
+              : item == "[t]"     ? Kind::tensor_map
+              : item == "{x}"     ? Kind::coordinates
               : item == "s"       ? Kind::size
               : item == "{d}"     ? Kind::write_vector
               : item[0] == '{'    ? Kind::read_vector
@@ -316,8 +344,8 @@ bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& 
 }  // namespace
 
 std::string_view name_of(Unit unit) {
-  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",  "memory",
-                                        "control", "barrier",  "warp",    "matrix"};
+  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",   "memory",
+                                        "control", "barrier",  "warp",    "matrix", "async"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -406,7 +434,7 @@ std::string syntax(const Opcode& opcode, int form) {
     if (item == "cf" || item == "cf=") continue;
     const std::size_t colon = item.find(':');
     out += first ? " " : ", ";
-    out += item.substr(0, colon);
+    out += item == "[t]|{x}" ? "[map, {coordinates}]" : item.substr(0, colon);
     if (item.back() == '?' && colon != std::string_view::npos) out += '?';
     first = false;
   }

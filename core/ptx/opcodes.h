@@ -13,6 +13,9 @@
 //   p        predicate written           q        predicate read; may be negated
 //   d|p p|p  the second may be absent    [a]      address
 //   [b]      an address in the second space   s   a number of bytes, or a predicate
+//   [m]      the address of an mbarrier, in shared memory
+//   [t]|{x}  [map, {coordinates}] of a tensor copy: a generic address, and as many coordinates as
+//            the dim modifier says
 //   {d} {a}  a register, or as many in braces as the vector modifier says
 //   {d}4     as many in braces as the number says
 //   label    a label of this function    n        an integer constant, known at load
@@ -42,6 +45,7 @@ enum class Unit : std::uint8_t {
   barrier,   // bar, membar
   warp,      // shuffles, votes: across the lanes
   matrix,    // mma, and the moves of its fragments
+  async,     // mbarriers, tensor maps
 };
 std::string_view name_of(Unit unit);
 
@@ -60,7 +64,7 @@ enum class Op : std::uint8_t {
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
-  bar, barrier, membar, fence,
+  bar, barrier, membar, fence, mbarrier, setmaxnreg,
   // across lanes
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
@@ -78,6 +82,8 @@ enum class Field : std::uint8_t {
   operation, reduce, uni, sync, aligned, cta, warp, mask, async, noftz,
   evict2, hint, level, level2, mmio, proxy, proxies,
   shape, a_layout, b_layout, type3, type4, matrices, trans, part,
+  step, on_mbarrier, noinc, no_complete, expects, parity, mbarrier_init, restriction,
+  bulk, tensor, dim, completion, mode, multicast, read, reduction, prefetching, registers, tensormap,
   count_
 };
 // clang-format on
@@ -135,6 +141,19 @@ enum class Shape : std::uint8_t {
   m32n8k16
 };
 enum class Part : std::uint8_t { none, a, b, c, d };  // what wmma loads or stores
+// What an instruction does to an mbarrier (9.7.13.15).
+enum class Step : std::uint8_t {
+  none,
+  init,
+  inval,
+  expect_tx,
+  complete_tx,
+  arrive,
+  arrive_drop,
+  test_wait,
+  try_wait,
+  pending_count
+};
 
 // The modifiers of one instruction.
 class Modifiers {
@@ -158,6 +177,7 @@ class Modifiers {
   Approx approx() const { return static_cast<Approx>((*this)[Field::approx]); }
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
   Reduce reduce() const { return static_cast<Reduce>((*this)[Field::reduce]); }
+  Step step() const { return static_cast<Step>((*this)[Field::step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
   int vector() const;    // 1, 2, 4, 8
@@ -189,6 +209,9 @@ struct OperandRule {
     read_predicate,
     address,
     second_address,
+    mbarrier_address,
+    tensor_map,
+    coordinates,  // stand in the brackets of the tensor map before them
     size,
     write_vector,
     read_vector,

@@ -206,6 +206,10 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
 bool Decoder::address(const Statement& s, Space space, const Written& w, Operand& out) {
   if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is wanted");
   if (!w.elements.empty()) return fail(s, "only one address in [ ] is wanted");
+  return place_address(s, space, w, out);
+}
+
+bool Decoder::place_address(const Statement& s, Space space, const Written& w, Operand& out) {
   out.kind = Operand::Kind::address;
   out.index = no_register;
   out.value = w.bits;
@@ -235,6 +239,27 @@ bool Decoder::address(const Statement& s, Space space, const Written& w, Operand
   out.value += meaning.address;
   if (meaning.in_frame) out.index = meaning.index;
   return true;
+}
+
+// [map, {coordinates}]: the tensor map's generic address (9.7.9.25.5.2).
+bool Decoder::tensor_map(const Statement& s, const Written& w, Operand& out) {
+  if (w.kind != Written::Kind::address || w.elements.size() != 1 ||
+      w.elements[0].kind != Written::Kind::vector) {
+    return fail(s, "a tensor map and its coordinates are wanted: [map, {x, y}]");
+  }
+  return place_address(s, Space::generic, w, out);
+}
+
+bool Decoder::coordinates(const Statement& s, const Written& w, const Instruction& i,
+                          Operand& out) {
+  const std::size_t count = i.modifiers[Field::dim];
+  const std::size_t given = w.elements[0].elements.size();
+  if (given != count) {
+    return fail(
+        s, fmt::format("a tensor of {} dimensions has as many coordinates, not {}", count, given));
+  }
+  OperandRule rule;
+  return vector(s, rule, Type::s32, w.elements[0], out);
 }
 
 // brx.idx's list of labels, as it stood behind .branchtargets.
@@ -351,6 +376,10 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       decoded[r].written = rule.kind == Kind::write_carry;
       continue;
     }
+    if (rule.kind == Kind::coordinates) {
+      if (!coordinates(s, s.operands[next - 1], out, decoded[r])) return false;
+      continue;
+    }
     if (rule.partner) {
       const std::string_view partner = s.operands[next - 1].partner;
       if (partner.empty()) continue;
@@ -381,6 +410,10 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       good = address(s, out.modifiers.space(), w, decoded[r]);
     } else if (rule.kind == Kind::second_address) {
       good = address(s, out.modifiers.space2(), w, decoded[r]);
+    } else if (rule.kind == Kind::mbarrier_address) {
+      good = address(s, Space::shared, w, decoded[r]);
+    } else if (rule.kind == Kind::tensor_map) {
+      good = tensor_map(s, w, decoded[r]);
     } else if (rule.kind == Kind::size) {
       good = size_or_predicate(s, w, decoded[r]);
     } else if (rule.kind == Kind::label) {

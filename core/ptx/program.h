@@ -178,7 +178,7 @@ struct Program {
   std::uint32_t local_bytes = 0;  // of one thread: the frames of the deepest nesting of calls,
                                   // those that come back to a function apart
   bool recursive = false;
-  bool copies = false;  // there is a cp.async
+  bool copies = false;  // there is a cp.async or another asynchronous copy
 
   std::uint32_t register_bytes = 0;  // of one warp's register file
   std::uint32_t predicate_count = 1;

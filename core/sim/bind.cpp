@@ -67,6 +67,8 @@ class Binder {
         return warp_handler(i);
       case Unit::matrix:
         return matrix_handler(i);
+      case Unit::async:
+        return async_handler(i);
       default:
         break;
     }
@@ -188,8 +190,48 @@ class Binder {
     c.target = first;
   }
 
+  // mbarrier.*: the state or the predicate, the address, a count or parity.
+  void mbarrier(const Instruction& i, const Operand* o, Code& c) {
+    if (o[0].kind != Operand::Kind::address) {
+      c.d = value(o[0]);
+      c.p = predicate(o[0]);
+      ++o;
+    }
+    if (i.modifiers.step() == ptx::Step::pending_count) {
+      c.b = value(o[0]);
+      return;
+    }
+    address(i, o[0], c);
+    const std::uint32_t given = o == program_.operands_of(i) ? i.count - 1 : i.count - 2;
+    if (given > 0) c.b = value(o[1]);
+  }
+
+  // All operands of a bulk copy as elements, in order: of an address its register, whether that has
+  // 32 bits, and the two halves of its offset; of a vector its registers.
+  void bulk(const Instruction& i, const Operand* o, Code& c) {
+    c.target = static_cast<std::uint32_t>(out_.elements.size());
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      if (o[k].kind == Operand::Kind::address) {
+        out_.elements.push_back(
+            o[k].index == ptx::no_register ? nothing : program_.registers[o[k].index].place);
+        out_.elements.push_back(ptx::bits_of(o[k].type) == 32);
+        out_.elements.push_back(static_cast<Reference>(o[k].value));
+        out_.elements.push_back(static_cast<Reference>(o[k].value >> 32));
+      } else if (o[k].kind == Operand::Kind::vector) {
+        for (std::uint32_t e = 0; e < o[k].count; ++e) {
+          out_.elements.push_back(value(program_.elements[o[k].index + e]));
+        }
+      } else {
+        out_.elements.push_back(value(o[k]));
+      }
+    }
+  }
+
   // cp.async: see core/sim/lanes/copy.cpp for what is where.
   void copy(const Instruction& i, const Operand* o, Code& c) {
+    if (i.modifiers.has(Field::on_mbarrier)) return address(i, o[0], c);
+    if (i.modifiers.has(Field::bulk) && !i.modifiers.has(Field::operation)) return bulk(i, o, c);
+    if (i.modifiers.has(Field::reduction)) return bulk(i, o, c);
     if (i.modifiers.has(Field::operation)) {
       if (i.count > 0) c.a = value(o[0]);
       return;
@@ -371,6 +413,11 @@ class Binder {
         return;
       case Op::cp:
         copy(i, o, c);
+        return;
+      case Op::mbarrier:
+        mbarrier(i, o, c);
+        return;
+      case Op::fence:
         return;
       case Op::bra:
         c.target = o[0].index;

@@ -189,6 +189,9 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.shared.make_undefined();
   block.races.start(options_.races && (warps > 1 || p.copies) ? warps : 0, block.shared.size());
   block.meetings = 0;
+  block.mbarriers.clear();
+  block.flight = {};
+  block.timed_out_at = block.time_outs = 0;
   if (compares_stores_) block.shared.compare_stores();
   if (const std::uint32_t local = local_bytes()) {
     block.local = Region(Region::Kind::local, "local", 0,

@@ -84,6 +84,7 @@ struct Core {
   Block* block = nullptr;
   Warp* warp = nullptr;
   std::uint32_t split = 0;  // index into warp->splits
+  std::uint64_t limit = 0;  // instructions of this turn; 0 ends it behind the one at hand
   Mask strays = 0;          // lanes whose last shuffle read a lane that did not take part
   const Code* code = nullptr;
 };
@@ -97,6 +98,8 @@ struct Bound {
 
 // Notes an access of shared memory, and reports what it is unordered with (core/sim/hazards.cpp).
 void watch(Core& x, const Races::Access& access);
+// The same of an operation that lane `lane` is about to issue.
+void watch_operation(Core& x, int lane, const AsyncOperation& operation);
 
 // Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
 // the line of an instruction that has none.

@@ -115,6 +115,21 @@ bool Machine::goes_round(const Block& block, const Warp& warp) const {
   return warp.pace.goes_round && warp.pace.changes == changes_for(block);
 }
 
+// "; warp 0 lane 0 waits for phase 0 of ...": the mbarriers that somebody asks about again and
+// again.
+std::string Machine::waits_text(const Block& block) const {
+  std::string out;
+  for (const auto& [offset, b] : block.mbarriers) {
+    for (const Attendance& w : b.waiting) {
+      if (w.phase < b.phase) continue;
+      out += fmt::format("; warp {} {} waits for {}: {}", w.warp, lanes_text(w.mask),
+                         mbarrier_name(*this, offset), mbarrier_story(*this, block, offset));
+      break;
+    }
+  }
+  return out;
+}
+
 // A turn of this warp is over, and it waits for nothing.
 void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   Pace& pace = warp.pace;
@@ -139,6 +154,11 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
       if (w.live && !waits(w) && !goes_round(b, w)) return;
     }
   }
+  // Unless what is in flight does.
+  for (Block& b : blocks_) {
+    if (!b.flight.operations.empty() && hasten(b)) return;
+  }
+  if (state_ == RunState::fault) return;
   const Split& split = warp.splits.front();
   const auto [first, last] = loop_lines(program(), split.pc);
   const std::uint64_t waiting = total_ - started_;
@@ -147,11 +167,12 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   r.sentence = fmt::format(
       "the launch never ends: this warp goes round between PTX lines {} and {} with the same "
       "values "
-      "every time, everybody else does so too or waits, and nobody changes memory{}",
+      "every time, everybody else does so too or waits, and nobody changes memory{}{}",
       first, last,
       waiting ? fmt::format(" ({} blocks cannot start before one of the {} resident ones ends)",
                             waiting, blocks_.size())
-              : "");
+              : "",
+      waits_text(block));
   r.expected = "something that ends the loop";
   r.found = fmt::format("the same state after {} instructions of the launch", instructions_);
   r.site = site(block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)),

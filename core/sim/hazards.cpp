@@ -33,38 +33,95 @@ void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t ot
   reports_.push_back(std::move(r));
 }
 
-// Shared memory that two warps touch, and nothing says in which order.
-void watch(Core& x, const Races::Access& access) {
-  Races::Conflict c;
-  if (!x.block->races.access(access, c)) return;
+namespace {
+
+std::string place_text(const Machine& machine, const Block& block, const Races::Conflict& c) {
+  const Site other = machine.site(block, c.warp * 32, c.pc);
+  return other.source.empty()
+             ? fmt::format("PTX line {}", other.ptx_line)
+             : fmt::format("{}:{} (PTX line {})", other.source, other.source_line, other.ptx_line);
+}
+
+// What lane `lane` of the warp at hand does by `name`, and what it is unordered with.
+void tell_unordered(Core& x, int lane, std::string_view name, Races::Kind kind,
+                    const Races::Conflict& c) {
   Machine& machine = *x.machine;
-  const auto lane = static_cast<int>(c.lane);
   machine.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
-    const ptx::Program& program = machine.program();
-    const Site other = machine.site(*x.block, c.warp * 32, c.pc);
-    const std::string where =
-        other.source.empty()
-            ? fmt::format("PTX line {}", other.ptx_line)
-            : fmt::format("{}:{} (PTX line {})", other.source, other.source_line, other.ptx_line);
+    const std::string where = place_text(machine, *x.block, c);
     Report r;
     if (c.pending) {
       r.sentence = fmt::format(
           "{} {} byte {} of shared memory, where the cp.async at {} of warp {} may still be "
           "writing: "
           "nobody has waited for it",
-          ptx::opcode(program.code[x.pc].op).name, verb_of(access.kind), c.offset, where, c.warp);
+          name, verb_of(kind), c.offset, where, c.warp);
       r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
       r.found = "a copy in flight";
       return r;
     }
-    r.sentence = fmt::format(
-        "{} {} byte {} of shared memory, which warp {} {} at {}, and no barrier lies between",
-        ptx::opcode(program.code[x.pc].op).name, verb_of(access.kind), c.offset, c.warp,
-        verb_of(c.other), where);
+    const std::string other =
+        x.block->races.is_agent(c.warp)
+            ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
+            : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
+    r.sentence =
+        fmt::format("{} {} byte {} of shared memory, which {}, and no barrier lies between", name,
+                    verb_of(kind), c.offset, other);
     r.expected = "a barrier, or atomics that order the two";
     r.found = "either could be first";
     return r;
   });
+}
+
+}  // namespace
+
+// Shared memory that two warps touch, and nothing says in which order.
+void watch(Core& x, const Races::Access& access) {
+  Block& block = *x.block;
+  Machine& machine = *x.machine;
+  if (!block.flight.operations.empty()) machine.check_access(x, access);
+  if (!block.mbarriers.empty() && access.kind != Races::Kind::read) {
+    for (Mask rest = access.mask; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const auto begin = static_cast<std::uint32_t>(access.offsets[lane]);
+      machine.spoil_mbarriers(block, {begin, begin + access.bytes},
+                              access.warp * 32 + static_cast<std::uint32_t>(lane), x.pc);
+    }
+  }
+  Races::Conflict c;
+  if (!block.races.access(access, c)) return;
+  tell_unordered(x, static_cast<int>(c.lane), ptx::opcode(machine.program().code[x.pc].op).name,
+                 access.kind, c);
+}
+
+// The same of what an operation is going to read and write. It does so through the async proxy,
+// which is told of a thread's own writes only by its fence.proxy.async (9.7.9.25.2).
+void watch_operation(Core& x, int lane, const AsyncOperation& o) {
+  Races& races = x.block->races;
+  const std::uint32_t warp = x.warp->index;
+  Races::Conflict c;
+  for (const Range& r : o.writes) {
+    if (races.unordered(warp, r.begin, r.end, true, c)) {
+      tell_unordered(x, lane, o.work->name, Races::Kind::write, c);
+    }
+  }
+  for (const Range& r : o.reads) {
+    c = {};
+    if (races.unordered(warp, r.begin, r.end, false, c)) {
+      tell_unordered(x, lane, o.work->name, Races::Kind::read, c);
+      continue;
+    }
+    if (!races.unfenced(r.begin, r.end, c)) continue;
+    x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
+      Report report;
+      report.sentence = fmt::format(
+          "{} reads byte {} of shared memory through the async proxy, but warp {} wrote it at {} "
+          "and executed no fence.proxy.async since: the old bytes may be read",
+          o.work->name, c.offset, c.warp, place_text(*x.machine, *x.block, c));
+      report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
+      report.found = "no fence between";
+      return report;
+    });
+  }
 }
 
 }  // namespace tilescope::sim

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tilescope::sim {
 
 Progress Machine::progress() const {
@@ -51,16 +53,31 @@ Site Machine::site(const Block& block, std::uint32_t thread, std::uint32_t pc) c
 
 Flow Machine::fault(const Core& x, int lane, std::string kind, std::string sentence,
                     std::string expected, std::string found) {
+  fault_at(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc, std::move(kind),
+           std::move(sentence), std::move(expected), std::move(found));
+  return Flow::fault;
+}
+
+bool Machine::fault_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+                       std::string sentence, std::string expected, std::string found) {
   Report r;
   r.weight = Weight::fault;
   r.kind = std::move(kind);
   r.sentence = std::move(sentence);
   r.expected = std::move(expected);
   r.found = std::move(found);
-  r.site = site(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc);
+  r.site = site(block, thread, pc);
   reports_.push_back(std::move(r));
   state_ = RunState::fault;
-  return Flow::fault;
+  return false;
+}
+
+Region* Machine::region_of(std::uint64_t address) {
+  const auto next = std::upper_bound(regions_.begin(), regions_.end(), address,
+                                     [](std::uint64_t a, const Region& r) { return a < r.base(); });
+  if (next == regions_.begin()) return nullptr;
+  Region& r = *(next - 1);
+  return address - r.base() < r.size() ? &r : nullptr;
 }
 
 const Region* Machine::nearest_region(std::uint64_t address) const {

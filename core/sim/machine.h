@@ -59,6 +59,9 @@ class Machine {
   // For handlers.
   Flow fault(const Core& x, int lane, std::string kind, std::string sentence, std::string expected,
              std::string found);
+  // The same where no instruction is executing: of a thread and an instruction. Answers false.
+  bool fault_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+                std::string sentence, std::string expected, std::string found);
   // A hazard at x.pc, in which instruction `other_pc` has a part: told once, then counted.
   void hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
               const std::function<Report()>& tell);
@@ -68,6 +71,21 @@ class Machine {
   const std::vector<Region>& regions() const { return regions_; }
   void finish_barriers(Block& block);  // after arrivals and exits
   std::uint64_t instructions() const { return instructions_; }
+
+  // Operations in flight (core/sim/async). Puts one in flight for a lane of the warp at hand;
+  // false: it must not begin, which was reported. The turn ends behind this instruction.
+  bool issue(Core& x, int lane, AsyncOperation operation);
+  // A thread waits for its bulk groups with numbers below `limit`. False: they are not far enough.
+  bool await_groups(Block& block, std::uint32_t thread, std::uint32_t limit, bool reads_only);
+  // A thread accesses shared memory while something is in flight: a fault where they collide.
+  void check_access(Core& x, const Races::Access& access);
+  void spoil_mbarriers(Block& block, const Range& bytes, std::uint32_t thread, std::uint32_t pc);
+  // The warp's turn ends behind this instruction: it can but try again.
+  void end_turn(Core& x);
+  // Whether a try_wait answers at once that it is not complete: with --schedule some do.
+  bool gives_up_waiting();
+  // The region of the grid that holds an address, or null.
+  Region* region_of(std::uint64_t address);
   std::uint32_t local_bytes() const;  // of one thread
   void print(std::string_view text) { printed_ += text; }
   const Options& options() const { return options_; }
@@ -102,6 +120,20 @@ class Machine {
   std::uint64_t drawn(std::uint64_t below);  // at random, by the schedule's seed
   std::uint64_t turn_length(std::uint64_t longest);
 
+  // async/flight.cpp
+  std::uint64_t delay();
+  bool check_operands(Core& x, int lane, const AsyncOperation& operation);
+  bool advance(Block& block, std::size_t operation);
+  bool signal_completion(Block& block, const AsyncOperation& operation);
+  static std::uint32_t agent(Block& block, const AsyncOperation& operation);
+  static void settle(Block& block, AsyncOperation& operation, std::uint32_t warp);
+  static void wake_groups(Block& block, std::uint32_t warp);
+  std::uint64_t until_due(const Block& block) const;  // instructions; at least 1
+  bool come_due(Block& block);
+  bool hasten(Block& block);
+  bool land(Block& block);
+  bool time_out(Block& block);
+
   // endless.cpp
   template <class F>
   bool each_piece(const Block& block, const Warp& warp, F f) const;
@@ -110,6 +142,7 @@ class Machine {
   std::uint64_t changes_for(const Block& block) const;
   void compare_stores();
   bool goes_round(const Block& block, const Warp& warp) const;
+  std::string waits_text(const Block& block) const;
   void look_for_endless_loop(Block& block, Warp& warp);
 
   // machine.cpp
@@ -137,7 +170,12 @@ class Machine {
   bool compares_stores_ = false;
   std::uint64_t random_ = 0;
   std::string printed_;
+  enum class Pause : std::uint8_t { none, look, turn };
+  Pause pause_ = Pause::none;  // why a warp's turn ended: something was issued; it wants no more
   RunState state_ = RunState::running;
 };
+
+// "lanes 0-3, 8"
+std::string lanes_text(Mask m);
 
 }  // namespace tilescope::sim

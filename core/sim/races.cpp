@@ -23,6 +23,10 @@ void Races::start(u32 warps, u64 bytes) {
   warps_ = warps;
   copies_ = false;
   met_.clear();
+  has_agent_ = false;
+  fenced_ = {};
+  offered_ = {};
+  proxy_ = {};
   for (Clock& clock : seen_) clock.fill(0);
   floor_.fill(0);
   const u64 words = warps > 0 ? (bytes + 3) / 4 : 0;
@@ -255,6 +259,91 @@ void Races::end_copy(u32 warp, u64 offset, u32 bytes) {
     flags_[w] &= static_cast<std::uint8_t>(~pending_copy);
     written_[w] = now_;
   }
+}
+
+// It becomes one of the warps with its first deed: until then nobody has to have seen it.
+u32 Races::agent(u32 warp) {
+  if (has_agent_) return warps_ - 1;
+  if (warps_ >= most_warps) return warp;
+  has_agent_ = true;
+  ++warps_;
+  floor_.fill(0);
+  return warps_ - 1;
+}
+
+void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
+  if (now_ == end_of_time) return;
+  ++now_;
+  const Access by{Kind::write, false, warp, pc, 0, nullptr, 0, false};
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    const u32 part = part_of(w, begin, end - begin);
+    if (writes) {
+      written_[w] = now_;
+      writer_[w] = who(by, part);
+      since_[w] = readers_[w] = 0;
+      flags_[w] = 0;
+      continue;
+    }
+    if (readers_[w] == 0) since_[w] = now_;
+    readers_[w] |= 1u << warp;
+    reader_[w] = who(by, 15);
+    flags_[w] &= static_cast<std::uint8_t>(~strong_reads);
+  }
+}
+
+void Races::release_agent(u32 warp, Clock& clock) {
+  const u32 by = agent(warp);
+  clock[by] = now_;
+}
+
+bool Races::unordered(u32 warp, u32 begin, u32 end, bool writes, Conflict& out) const {
+  const Clock& seen = seen_[warp];
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    out.offset = std::max<u64>(begin, w * 4);
+    const u32 writer = warp_of(writer_[w]);
+    const bool pending = flags_[w] & pending_copy;
+    if (pending || (writer != warp && written_[w] > seen[writer])) {
+      out.other = pending ? Kind::copy : flags_[w] & strong_write ? Kind::atomic : Kind::write;
+      out.warp = writer;
+      out.pc = pc_of(writer_[w]);
+      out.pending = pending;
+      return true;
+    }
+    for (u32 rest = writes ? readers_[w] & ~(1u << warp) : 0; rest; rest &= rest - 1) {
+      const auto r = static_cast<u32>(__builtin_ctz(rest));
+      if (since_[w] <= seen[r]) continue;
+      out.other = Kind::read;
+      out.warp = r;
+      out.pc = pc_of(reader_[w]);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Races::fence(u32 warp) {
+  release(warp, fenced_[warp]);
+  acquire(warp, offered_[warp]);
+}
+
+void Races::release_fenced(u32 warp, Clock& clock) const {
+  for (u32 r = 0; r < warps_; ++r) clock[r] = std::max(clock[r], fenced_[warp][r]);
+}
+
+void Races::acquire_at_fence(u32 warp, const Clock& clock) {
+  for (u32 r = 0; r < warps_; ++r) offered_[warp][r] = std::max(offered_[warp][r], clock[r]);
+}
+
+bool Races::unfenced(u32 begin, u32 end, Conflict& out) const {
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    const u32 writer = warp_of(writer_[w]);
+    if (written_[w] <= proxy_[writer] || is_agent(writer)) continue;
+    out.offset = std::max<u64>(begin, w * 4);
+    out.warp = writer;
+    out.pc = pc_of(writer_[w]);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tilescope::sim

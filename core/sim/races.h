@@ -62,6 +62,33 @@ class Races {
   void begin_copy(std::uint32_t warp, std::uint32_t pc, std::uint64_t offset, std::uint32_t bytes);
   void end_copy(std::uint32_t warp, std::uint64_t offset, std::uint32_t bytes);
 
+  // Asynchronous operations are done by an agent of the block: one more warp, unless there are 32;
+  // then the one that issues them.
+  std::uint32_t agent(std::uint32_t warp);
+  bool is_agent(std::uint32_t warp) const { return has_agent_ && warp == warps_ - 1; }
+  // An operation has read or written [begin, end) by now, for those who have seen `warp` up to now.
+  void settle(std::uint32_t warp, std::uint32_t pc, std::uint32_t begin, std::uint32_t end,
+              bool writes);
+  // Into a clock: all that the agent has done.
+  void release_agent(std::uint32_t warp, Clock& clock);
+  // Is an access of [begin, end) by `warp` unordered with an earlier one? Notes nothing.
+  bool unordered(std::uint32_t warp, std::uint32_t begin, std::uint32_t end, bool writes,
+                 Conflict& out) const;
+  bool has_seen(std::uint32_t warp, std::uint32_t other, std::uint32_t time) const {
+    return warp == other || seen_[warp][other] >= time;
+  }
+
+  // Fences (9.7.13.4). A relaxed arrival releases what its warp had done up to the last fence; what
+  // a relaxed wait could acquire, the next fence acquires.
+  void fence(std::uint32_t warp);
+  void release_fenced(std::uint32_t warp, Clock& clock) const;
+  void acquire_at_fence(std::uint32_t warp, const Clock& clock);
+
+  // fence.proxy.async: what the warp wrote is known to the async proxy from now on. And the first
+  // byte of [begin, end) of which it is not.
+  void fence_proxy(std::uint32_t warp) { proxy_[warp] = now_; }
+  bool unfenced(std::uint32_t begin, std::uint32_t end, Conflict& out) const;
+
  private:
   using Times = std::vector<std::uint32_t>;
   enum Flag : std::uint8_t { strong_write = 1, strong_reads = 2, pending_copy = 4 };
@@ -94,6 +121,9 @@ class Races {
   Clock floor_{};                         // of each warp: up to where it has seen all others
   std::uint32_t warps_ = 0;
   std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
+  bool has_agent_ = false;
+  std::array<Clock, most_warps> fenced_{}, offered_{};  // of each warp, for its fences
+  Clock proxy_{};                                       // when it last had a fence.proxy.async
 };
 
 }  // namespace tilescope::sim

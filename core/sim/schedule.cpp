@@ -1,6 +1,7 @@
 // Who goes on next: blocks of the grid, warps of a block, splits of a warp, and the loop that
 // executes instructions.
 #include <algorithm>
+#include <utility>
 
 #include "core/sim/machine.h"
 #include "core/sim/undefined.h"
@@ -20,6 +21,7 @@ void unite(std::vector<Split>& splits) {
       }
       splits[i].mask |= splits[k].mask;
       splits[i].ran = std::min(splits[i].ran, splits[k].ran);
+      splits[i].timed_out = splits[i].timed_out || splits[k].timed_out;
       splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
@@ -93,7 +95,8 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
   Mask mask = warp.splits[x.split].mask;
   std::uint32_t pc = warp.splits[x.split].pc;
   ended = false;
-  while (executed < limit && !ended) {
+  x.limit = limit;
+  while (executed < x.limit && !ended) {
     const Code& c = x.code[pc];
     const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
     x.pc = pc;
@@ -121,7 +124,7 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
 // Fewer than `budget` instructions: the warp waits or has ended.
 std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
   std::uint64_t executed = 0;
-  while (executed < budget && state_ == RunState::running) {
+  while (executed < budget && state_ == RunState::running && pause_ == Pause::none) {
     if (warp.current < 0 && !choose_split(warp)) break;
     Core x = core_of(block, warp);
     x.split = static_cast<std::uint32_t>(warp.current);
@@ -143,8 +146,10 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
   std::uint32_t idle = 0;
   while (budget && turn_left_ && block.live_threads) {
+    if (!come_due(block)) return state_;
     if (block.warp_turn_left == 0) block.warp_turn_left = turn_length(options_.warp_turn);
-    const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left});
+    const std::uint64_t most =
+        std::min({budget, turn_left_, block.warp_turn_left, until_due(block)});
     Warp& warp = block.warps[block.next_warp];
     const std::uint64_t ran = run_warp(block, warp, most);
     warp.pace.instructions += ran;
@@ -154,10 +159,15 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     block.warp_turn_left -= ran;
     idle = ran ? 0 : idle + 1;
     if (idle == count) {
-      report_deadlock(block);
+      idle = 0;
+      if (hasten(block) || (state_ == RunState::running && time_out(block))) continue;
+      if (state_ == RunState::running) report_deadlock(block);
       return state_;
     }
-    if (ran == most && block.warp_turn_left == 0) {
+    const Pause pause = std::exchange(pause_, Pause::none);
+    if (pause == Pause::look) continue;
+    if (pause == Pause::turn) block.warp_turn_left = 0;
+    if ((ran == most || pause == Pause::turn) && block.warp_turn_left == 0) {
       look_for_endless_loop(block, warp);
       if (state_ == RunState::fault) return state_;
     }
@@ -169,7 +179,8 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
       block.warp_turn_left = 0;
     }
   }
-  return block.live_threads ? RunState::running : RunState::done;
+  if (block.live_threads) return RunState::running;
+  return land(block) ? RunState::done : state_;
 }
 
 // splitmix64 (Steele, Lea and Flood, 2014)

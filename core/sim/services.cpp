@@ -145,6 +145,24 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
       fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
 }
 
+bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,
+                   std::uint32_t bytes, std::uint32_t align, std::uint32_t& offset) {
+  const u64 at = space == Space::generic ? address - ptx::shared_base : address;
+  if (space == Space::generic && at >= ptx::window_bytes) {
+    x.machine->fault(x, lane, "not_shared",
+                     fmt::format("the address 0x{:x} does not lie in shared memory", address),
+                     "an address in the block's shared memory", fmt::format("0x{:x}", address));
+    return false;
+  }
+  const u64 size = x.block->shared.size();
+  offset = static_cast<std::uint32_t>(at);
+  if (at < size && size - at >= bytes && at % align == 0) return true;
+  Code there = c;
+  there.space = space;
+  refuse_access(x, there, access, lane, address, at % align ? align : bytes);
+  return false;
+}
+
 void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64* offsets) {
   const ptx::Program& program = x.machine->program();
   const ptx::Instruction& i = program.code[x.pc];

@@ -14,6 +14,8 @@
 
 #include "core/ptx/opcodes.h"
 #include "core/run/job.h"
+#include "core/sim/async/mbarrier.h"
+#include "core/sim/async/operation.h"
 #include "core/sim/copies.h"
 #include "core/sim/memory.h"
 #include "core/sim/races.h"
@@ -21,10 +23,12 @@
 namespace tilescope::sim {
 
 enum class Wait : std::uint8_t {
-  none,     // ready to go on
-  aligned,  // at an instruction that all live lanes of the warp must reach together
-  others,   // at a .sync instruction whose other lanes are still to come
-  barrier,  // arrived at a barrier of the block
+  none,      // ready to go on
+  aligned,   // at an instruction that all live lanes of the warp must reach together
+  others,    // at a .sync instruction whose other lanes are still to come
+  barrier,   // arrived at a barrier of the block
+  mbarrier,  // at an mbarrier.try_wait whose phase is not complete
+  group,     // at a cp.async.bulk.wait_group
 };
 
 struct Split {
@@ -33,7 +37,14 @@ struct Split {
   Wait wait = Wait::none;
   std::uint8_t barrier = 0;  // which, while Wait::barrier
   Mask wanted = 0;           // lanes it waits for, while Wait::others or Wait::aligned
-  std::uint64_t ran = 0;     // when it last had a turn: the scheduler's fairness
+  // While Wait::mbarrier: its offset in shared memory, and the phase.
+  std::uint32_t mbarrier = 0;
+  std::uint64_t phase = 0;
+  bool timed_out = false;  // the try_wait is to answer that the phase is not complete
+  // While Wait::group: how many groups may be left, and whether only their sources have to be read.
+  std::uint32_t groups_left = 0;
+  bool reads_only = false;
+  std::uint64_t ran = 0;  // when it last had a turn: the scheduler's fairness
 };
 
 // Where an undefined value last came into a warp's registers: for the fault that it may end in.
@@ -113,6 +124,10 @@ struct Block {
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
   Races races;
+  Mbarriers mbarriers;
+  Flight flight;
+  std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
+  std::uint32_t time_outs = 0;     // since something last changed
 
   std::vector<std::byte> registers;           // of all warps, one file after the other
   std::vector<std::uint32_t> predicates;      // masks, likewise

@@ -104,7 +104,7 @@ class Careful {
     }
     if (!m_) return Flow::next;
     if (i_.unit == Unit::memory) return memory();
-    if (i_.unit == Unit::warp || i_.unit == Unit::barrier) {
+    if (i_.unit == Unit::warp || i_.unit == Unit::barrier || i_.unit == Unit::async) {
       if (!operands_decide()) return Flow::fault;
       if (i_.op == Op::redux) return reduce();
       if (i_.op != Op::shfl) return plain();
@@ -144,6 +144,15 @@ class Careful {
       return undefined_predicate(x_, predicate_place(program_, o)) & m_;
     }
     return undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
+  }
+
+  // Of a vector the element that is undefined.
+  const Operand& first_undefined(const Operand& o) const {
+    for (std::uint32_t e = 0; o.kind == Operand::Kind::vector && e < o.count; ++e) {
+      const Operand& part = program_.elements[o.index + e];
+      if (undefined_in(part)) return part;
+    }
+    return o;
   }
 
   // Runs it with what it reads defined, so what it writes is.
@@ -206,7 +215,7 @@ class Careful {
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (is_payload(k)) continue;
       if (!undefined_in(o_[k])) continue;
-      const Operand& o = o_[k];
+      const Operand& o = first_undefined(o_[k]);
       const Mask bad =
           o.kind == Operand::Kind::predicate
               ? undefined_predicate(x_, predicate_place(program_, o)) & m_

@@ -40,8 +40,9 @@ std::vector<Opcode> memory_rows() {
        "b to memory", "9.7.9.11"},
       {Op::prefetch, "prefetch", U::memory,
        {{"space:global|local? level:L1|L2", "[a]"},
-        {"space:global level:L2::evict_last|L2::evict_normal", "[a]"}},
-       "brings a line into a cache: nothing here", "9.7.9.15"},
+        {"space:global level:L2::evict_last|L2::evict_normal", "[a]"},
+        {"space:const|param? tensormap", "[a]"}},
+       "brings a line, or a tensor map, into a cache: nothing here", "9.7.9.15"},
       {Op::prefetchu, "prefetchu", U::memory, {{"level:L1", "[a]"}},
        "brings a line into the uniform cache: nothing here", "9.7.9.15"},
       {Op::applypriority, "applypriority", U::memory,
@@ -83,14 +84,6 @@ std::vector<Opcode> memory_rows() {
         {REDUCE_GLOBAL "operation:add|min|max noftz " HINT " vector:v2|v4 type:f16x2|bf16x2",
          "[a] {b} e:b64?"}},
        "memory = operation(memory, b), as one", "9.7.13.6"},
-      {Op::cp, "cp", U::memory,
-       {{"async cache:ca|cg space:shared|shared::cta space2:global " HINT " " PREFETCH,
-         "[a] [b] n s? e:b64?"},
-        {"async operation:commit_group", ""},
-        {"async operation:wait_group", "n"},
-        {"async operation:wait_all", ""}},
-       "copies 4, 8 or 16 bytes to shared memory while the thread goes on; groups of copies, and "
-       "waiting for them", "9.7.9.25.3"},
   };
 }
 // clang-format on

@@ -14,6 +14,7 @@ std::vector<Opcode> memory_rows();
 std::vector<Opcode> control_rows();
 std::vector<Opcode> together_rows();
 std::vector<Opcode> matrix_rows();
+std::vector<Opcode> async_rows();
 
 }  // namespace tilescope::ptx
 

@@ -5,7 +5,8 @@
 // without a count completes when every thread of the block that has not exited has arrived (exit,
 // 9.7.12.7, releases those who wait for it).
 //
-// Fences order nothing here: every access takes effect at once and in program order.
+// Fences order no accesses here: each takes effect at once and in program order. What they change
+// is what others, and the async proxy, have been told of (core/sim/races.h).
 #include <fmt/format.h>
 
 #include "core/sim/lanes/lanes.h"
@@ -99,8 +100,25 @@ Handler barrier_for(Reduce reduce) {
   }
 }
 
-Flow fence(Core&, const Code&, Mask) {
+Flow fence(Core& x, const Code&, Mask) {
+  if (x.block->races.on()) x.block->races.fence(x.warp->index);
   return Flow::next;
+}
+
+Flow fence_async_proxy(Core& x, const Code&, Mask) {
+  if (x.block->races.on()) x.block->races.fence_proxy(x.warp->index);
+  return Flow::next;
+}
+
+// Of global memory, or of proxies that nothing here goes through.
+Flow fence_elsewhere(Core&, const Code&, Mask) {
+  return Flow::next;
+}
+
+Handler fence_handler(const ptx::Modifiers& how) {
+  if (!how.has(ptx::Field::proxy)) return fence;
+  const bool async = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u] == "async";
+  return async && how.space() != ptx::Space::global ? fence_async_proxy : fence_elsewhere;
 }
 
 }  // namespace
@@ -119,7 +137,7 @@ void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& b) {
 
 Handler barrier_handler(const ptx::Instruction& i) {
   using ptx::Op;
-  if (i.op == Op::membar || i.op == Op::fence) return fence;
+  if (i.op == Op::membar || i.op == Op::fence) return fence_handler(i.modifiers);
   if (i.modifiers.has(ptx::Field::warp)) return warp_barrier_handler();
   const bool waits = i.modifiers.operation() != ptx::Operation::arrive;
   const Reduce reduce = i.modifiers.reduce();

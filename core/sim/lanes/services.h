@@ -11,6 +11,14 @@ enum class Access : std::uint8_t { load, store, atomic };
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, std::uint64_t address,
                    std::uint32_t bytes);
 
+// Where in the block's shared memory `bytes` bytes at an address of shared or generic space lie.
+// False after a fault: they do not, or not at a multiple of `align`.
+bool shared_offset(Core& x, const Code& c, ptx::Space space, Access access, int lane,
+                   std::uint64_t address, std::uint32_t bytes, std::uint32_t align,
+                   std::uint32_t& offset);
+// The same of the mbarrier at the address of an instruction.
+bool locate_mbarrier(Core& x, const Code& c, int lane, std::uint32_t& offset);
+
 // After a load from a region with undefined bytes: marks the registers that got some.
 void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
                  const std::uint64_t* offsets);

@@ -1,0 +1,74 @@
+// Work that goes on while its thread does, and what waits for it: asynchronous copies (PTX ISA
+// 9.7.9.25) and mbarriers (9.7.13.15).
+#include "core/ptx/table/rows.h"
+
+namespace tilescope::ptx {
+
+#define OWN_SHARED "space:shared|shared::cta?"
+#define ANY_SHARED "space:shared|shared::cta|shared::cluster?"
+#define RELEASE "order:release|relaxed? scope:cta|cluster?"
+#define ACQUIRE "order:acquire|relaxed? scope:cta|cluster?"
+#define DIM "dim:1d|2d|3d|4d|5d"
+#define MODE                                                                \
+  "mode:tile|im2col|im2col::w|im2col::w::128|im2col_no_offs|tile::gather4|" \
+  "tile::scatter4?"
+#define TO_SHARED "space:shared::cta|shared::cluster space2:global"
+#define TO_GLOBAL "space:global space2:shared::cta"
+#define BY_BYTES "completion:mbarrier::complete_tx::bytes"
+#define BY_GROUP "completion:bulk_group"
+#define REDUCTION "operation:add|min|max|inc|dec|and|or|xor"
+
+// One row an opcode, one line a form.
+// clang-format off
+std::vector<Opcode> async_rows() {
+  using U = Unit;
+  return {
+      {Op::cp, "cp", U::memory,
+       {{"async cache:ca|cg space:shared|shared::cta space2:global " HINT " " PREFETCH,
+         "[a] [b] n s? e:b64?"},
+        {"async operation:commit_group", ""},
+        {"async operation:wait_group", "n"},
+        {"async operation:wait_all", ""},
+        {"async on_mbarrier step:arrive noinc? " OWN_SHARED " type:b64", "[a]"},
+        {"async bulk " TO_SHARED " " BY_BYTES " " HINT, "[a] [b] a:u32 [m] e:b64?"},
+        {"async bulk " TO_GLOBAL " " BY_GROUP " " HINT, "[a] [b] a:u32 e:b64?"},
+        {"reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT " " REDUCTION
+         " type:b32|b64|u32|s32|u64|s64|f16|bf16|f32|f64", "[a] [b] a:u32 e:b64?"},
+        {"reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT " operation:add noftz type:f16|bf16",
+         "[a] [b] a:u32 e:b64?"},
+        {"async bulk prefetching level:L2 space:global " HINT, "[a] a:u32 e:b64?"},
+        {"async bulk operation:commit_group", ""},
+        {"async bulk operation:wait_group read?", "n"},
+        {"async bulk tensor " DIM " " TO_SHARED " " MODE " " BY_BYTES " " HINT,
+         "[a] [t]|{x} [m] e:b64?"},
+        {"async bulk tensor " DIM " " TO_GLOBAL " " MODE " " BY_GROUP " " HINT, "[t]|{x} [b] e:b64?"},
+        {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " MODE " " BY_GROUP " " HINT,
+         "[t]|{x} [b] e:b64?"},
+        {"async bulk prefetching tensor " DIM " level:L2 space:global " MODE " " HINT,
+         "[t]|{x} e:b64?"}},
+       "copies between global and shared memory while the thread goes on: a few bytes, many side by "
+       "side, or a box of a tensor; groups of copies, and waiting for them", "9.7.9.25"},
+      {Op::mbarrier, "mbarrier", U::async,
+       {{"step:init " OWN_SHARED " type:b64", "[a] b:u32"},
+        {"step:inval " OWN_SHARED " type:b64", "[a]"},
+        {"step:expect_tx|complete_tx order:relaxed? scope:cta|cluster? " ANY_SHARED " type:b64",
+         "[a] b:u32"},
+        {"step:arrive|arrive_drop " RELEASE " " ANY_SHARED " type:b64", "d [a] b:u32?"},
+        {"step:arrive|arrive_drop expects " RELEASE " " ANY_SHARED " type:b64", "d [a] b:u32"},
+        {"step:arrive|arrive_drop no_complete order:release? scope:cta? " OWN_SHARED " type:b64",
+         "d [a] b:u32"},
+        {"step:test_wait " ACQUIRE " " OWN_SHARED " type:b64", "p [a] b:b64"},
+        {"step:test_wait parity " ACQUIRE " " OWN_SHARED " type:b64", "p [a] b:u32"},
+        {"step:try_wait " ACQUIRE " " OWN_SHARED " type:b64", "p [a] b:b64 c:u32?"},
+        {"step:try_wait parity " ACQUIRE " " OWN_SHARED " type:b64", "p [a] b:u32 c:u32?"},
+        {"step:pending_count type:b64", "d:u32 b:b64"}},
+       "a barrier in shared memory that counts arrivals and bytes, phase after phase",
+       "9.7.13.15"},
+      {Op::setmaxnreg, "setmaxnreg", U::async, {{"registers:inc|dec sync aligned type:u32", "n"}},
+       "takes or gives back registers of the block's warps: they are as many as a warp needs here",
+       "9.7.19.5"},
+  };
+}
+// clang-format on
+
+}  // namespace tilescope::ptx

@@ -1,0 +1,358 @@
+// When the moments of operations come, and who gets in their way.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u64 never = ~u64{0};
+// Instructions between two moments of an operation, where nothing else is asked for.
+constexpr u64 usual_delay = 128;
+constexpr u64 longest_delay = 4096;
+// Tests of mbarriers that may fail before --lazy gives in: somebody goes round until one succeeds.
+constexpr u32 patience = 32;
+
+bool unfinished(const AsyncOperation& o) {
+  return o.stage != Stage::complete;
+}
+
+// Does an operation of the same pipe, issued earlier, have to be complete first?
+bool held_up(const Flight& flight, const AsyncOperation& o) {
+  if (o.pipe == 0) return false;
+  for (const AsyncOperation& other : flight.operations) {
+    if (&other == &o) return false;
+    if (other.pipe == o.pipe && unfinished(other)) return true;
+  }
+  return false;
+}
+
+// The earliest in the pipe of o: what has to come first.
+AsyncOperation& first_of_pipe(Flight& flight, AsyncOperation& o) {
+  if (o.pipe == 0) return o;
+  for (AsyncOperation& other : flight.operations) {
+    if (other.pipe == o.pipe && unfinished(other)) return other;
+  }
+  return o;
+}
+
+bool waits_for_group(const Split& s, u32 lane, const Flight& flight, const AsyncOperation& o) {
+  if (s.wait != Wait::group || !(s.mask >> lane & 1)) return false;
+  if (s.reads_only && o.stage >= Stage::read) return false;
+  return u64{o.group} + s.groups_left < flight.committed[o.thread];
+}
+
+// Does a thread wait for this operation?
+bool is_wanted(const Block& block, const AsyncOperation& o) {
+  for (const Warp& warp : block.warps) {
+    for (const Split& s : warp.splits) {
+      if (s.wait == Wait::mbarrier && s.mbarrier == o.mbarrier) return true;
+      if (o.group != no_group && warp.index == o.thread / 32 &&
+          waits_for_group(s, o.thread % 32, block.flight, o)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// What happens when an operation leaves this stage.
+Moment moment_after(const Work& work, Stage stage) {
+  return stage == Stage::issued ? work.read : stage == Stage::read ? work.write : work.complete;
+}
+
+std::string range_text(const Range& r) {
+  return fmt::format("bytes {} to {} of shared memory", r.begin, r.end - 1);
+}
+
+const Range* meeting(const std::vector<Range>& ranges, const Range& with) {
+  for (const Range& r : ranges) {
+    if (r.meets(with)) return &r;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+u64 Machine::delay() {
+  if (options_.lazy) return never;
+  if (options_.schedule) return turn_length(longest_delay);
+  return usual_delay;
+}
+
+bool Machine::issue(Core& x, int lane, AsyncOperation o) {
+  Block& block = *x.block;
+  Flight& flight = block.flight;
+  o.number = flight.issued++;
+  o.thread = x.warp->index * 32 + static_cast<u32>(lane);
+  o.pc = x.pc;
+  if (o.mbarrier != no_mbarrier &&
+      !use_mbarrier(*this, block, o.mbarrier, {o.thread, o.pc, false})) {
+    return false;
+  }
+  if (!check_operands(x, lane, o)) return false;
+  const u64 wait = delay();
+  o.due = wait == never ? never : instructions_ + wait;
+  flight.operations.push_back(std::move(o));
+  // The turn ends here, so that moments come in time however the run is cut into calls.
+  x.limit = 0;
+  pause_ = Pause::look;
+  return true;
+}
+
+// An operation that begins: does another in flight write what it uses, or use what it writes? Is
+// what it touches ordered after what threads did, and has the async proxy been told of what they
+// wrote?
+bool Machine::check_operands(Core& x, int lane, const AsyncOperation& o) {
+  Block& block = *x.block;
+  const auto collides = [&](const AsyncOperation& other, const std::vector<Range>& mine,
+                            const std::vector<Range>& theirs, const char* does, const char* did) {
+    for (const Range& r : mine) {
+      const Range* with = meeting(theirs, r);
+      if (!with) continue;
+      const Site site = this->site(block, other.thread, other.pc);
+      fault_at(block, o.thread, o.pc, "operand_overwritten",
+               fmt::format("{} {} {}, which the {} at {} {}: it is still in flight", o.work->name,
+                           does, range_text(r), other.work->name, text(site), did),
+               "a wait for the earlier operation first", "both in flight");
+      return true;
+    }
+    return false;
+  };
+  for (const AsyncOperation& other : block.flight.operations) {
+    if (o.pipe && other.pipe == o.pipe) continue;
+    if (collides(other, o.writes, other.writes, "writes", "writes") ||
+        collides(other, o.writes, other.reads, "writes", "reads") ||
+        collides(other, o.reads, other.writes, "reads", "writes")) {
+      return false;
+    }
+  }
+  for (const Range& r : o.writes) spoil_mbarriers(block, r, o.thread, o.pc);
+  if (block.races.on()) watch_operation(x, lane, o);
+  return true;
+}
+
+// A thread touches shared memory: may it, with what is in flight?
+void Machine::check_access(Core& x, const Races::Access& access) {
+  Block& block = *x.block;
+  const bool writes = access.kind != Races::Kind::read;
+  for (const AsyncOperation& o : block.flight.operations) {
+    for (Mask rest = access.mask; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const auto begin = static_cast<u32>(access.offsets[lane]);
+      const Range touched{begin, begin + access.bytes};
+      const Range* written = meeting(o.writes, touched);
+      const Range* read = writes ? meeting(o.reads, touched) : nullptr;
+      if (!written && !read) continue;
+      const Site other = site(block, o.thread, o.pc);
+      fault(x, lane, "operand_overwritten",
+            fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
+                        "waited for it",
+                        ptx::opcode(program().code[x.pc].op).name, writes ? "writes" : "reads",
+                        std::max(begin, written ? written->begin : read->begin), o.work->name,
+                        text(other), written ? "writes" : "reads",
+                        range_text(written ? *written : *read)),
+            written ? "a wait for the operation before its result is touched"
+                    : "a wait until the operation has read its source",
+            "an operation in flight");
+      x.limit = 0;
+      return;
+    }
+  }
+}
+
+void Machine::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 pc) {
+  if (block.mbarriers.empty()) return;
+  const u32 first = bytes.begin < 8 ? 0 : bytes.begin - 7;
+  for (auto b = block.mbarriers.lower_bound(first);
+       b != block.mbarriers.end() && b->first < bytes.end; ++b) {
+    b->second.spoilt = true;
+    b->second.spoiler = thread;
+    b->second.spoilt_at = pc;
+  }
+}
+
+// The next moment of an operation at which something happens, and those behind it at which nothing
+// does.
+bool Machine::advance(Block& block, std::size_t index) {
+  Flight& flight = block.flight;
+  flight.failed_tests = 0;
+  AsyncOperation& o = flight.operations[index];
+  bool happened = false;
+  do {
+    const Moment happens = moment_after(*o.work, o.stage);
+    o.stage = static_cast<Stage>(static_cast<int>(o.stage) + 1);
+    if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle(block, o, agent(block, o));
+    if (happens && !happens(*this, block, o)) return false;
+    if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
+    happened = happened || happens;
+  } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
+  const u64 wait = delay();
+  o.due = unfinished(o) && wait != never ? instructions_ + wait : never;
+  if (o.group != no_group) wake_groups(block, o.thread / 32);
+  const bool awaited = o.reads.empty() && o.writes.empty();
+  if (!unfinished(o) && awaited) {
+    flight.operations.erase(flight.operations.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+  return true;
+}
+
+bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
+  if (o.mbarrier == no_mbarrier || (o.transactions == 0 && o.arrivals == 0)) return true;
+  Signal signal;
+  signal.complete_bytes = o.transactions;
+  signal.arrivals = o.arrivals;
+  return signal_mbarrier(*this, block, o.mbarrier, signal, {o.thread, o.pc, true});
+}
+
+u32 Machine::agent(Block& block, const AsyncOperation& o) {
+  return block.races.on() ? block.races.agent(o.thread / 32) : 0;
+}
+
+// Its ranges are free again: for those who have seen `warp` up to now.
+void Machine::settle(Block& block, AsyncOperation& o, u32 warp) {
+  if (block.races.on()) {
+    for (const Range& r : o.reads) block.races.settle(warp, o.pc, r.begin, r.end, false);
+    for (const Range& r : o.writes) block.races.settle(warp, o.pc, r.begin, r.end, true);
+  }
+  o.reads.clear();
+  o.writes.clear();
+}
+
+void Machine::wake_groups(Block& block, u32 warp) {
+  for (Split& s : block.warps[warp].splits) {
+    if (s.wait == Wait::group) s.wait = Wait::none;
+  }
+}
+
+// Instructions until the next moment of an operation of the block.
+u64 Machine::until_due(const Block& block) const {
+  u64 due = never;
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.due < due && !held_up(block.flight, o)) due = o.due;
+  }
+  return due > instructions_ ? due - instructions_ : 1;
+}
+
+// All moments whose time has come.
+bool Machine::come_due(Block& block) {
+  Flight& flight = block.flight;
+  if (flight.operations.empty()) return true;
+  if (flight.failed_tests >= patience) {
+    flight.failed_tests = 0;
+    if (!hasten(block)) return state_ == RunState::running;
+  }
+  for (;;) {
+    std::size_t next = flight.operations.size();
+    for (std::size_t i = 0; i < flight.operations.size(); ++i) {
+      const AsyncOperation& o = flight.operations[i];
+      if (o.due > instructions_ || held_up(flight, o)) continue;
+      if (next == flight.operations.size() || o.due < flight.operations[next].due) next = i;
+    }
+    if (next == flight.operations.size()) return true;
+    if (!advance(block, next)) return false;
+  }
+}
+
+// Nobody can go on: the next moment comes now. With --lazy it is one that somebody waits for.
+// False: there is none, or a fault was reported.
+bool Machine::hasten(Block& block) {
+  Flight& flight = block.flight;
+  AsyncOperation* best = nullptr;
+  bool best_is_wanted = false;
+  for (AsyncOperation& o : flight.operations) {
+    if (!unfinished(o)) continue;
+    const bool wanted = options_.lazy && is_wanted(block, o);
+    if (!wanted && held_up(flight, o)) continue;
+    const bool better =
+        !best || (wanted && !best_is_wanted) || (!options_.lazy && o.due < best->due);
+    if (!better) continue;
+    best = &first_of_pipe(flight, o);
+    best_is_wanted = wanted;
+  }
+  if (!best) return false;
+  return advance(block, static_cast<std::size_t>(best - flight.operations.data()));
+}
+
+// A thread has waited for its groups below `limit`: what they used is free, for it and for those
+// who synchronise with it from now on. False: some are not far enough yet.
+bool Machine::await_groups(Block& block, u32 thread, u32 limit, bool reads_only) {
+  auto& operations = block.flight.operations;
+  const auto awaited = [&](const AsyncOperation& o) {
+    return o.group != no_group && o.thread == thread && o.group < limit;
+  };
+  for (const AsyncOperation& o : operations) {
+    if (awaited(o) && o.stage < (reads_only ? Stage::read : Stage::complete)) return false;
+  }
+  for (AsyncOperation& o : operations) {
+    if (awaited(o)) settle(block, o, thread / 32);
+  }
+  operations.erase(
+      std::remove_if(operations.begin(), operations.end(),
+                     [&](const AsyncOperation& o) { return awaited(o) && !unfinished(o); }),
+      operations.end());
+  return true;
+}
+
+// Nobody can go on and nothing is in flight: the time limit of those who are in a try_wait is over,
+// and they learn that their phase is not complete (9.7.13.15.16). False: nobody is, or it did not
+// help: they came back time after time, and nothing has changed.
+bool Machine::time_out(Block& block) {
+  constexpr u32 most = 64;
+  if (!compares_stores_) compare_stores();
+  const u64 changes = changes_for(block);
+  if (changes != block.timed_out_at) block.time_outs = 0;
+  block.timed_out_at = changes;
+  if (++block.time_outs > most) return false;
+  bool any = false;
+  for (Warp& warp : block.warps) {
+    for (Split& s : warp.splits) {
+      if (s.wait != Wait::mbarrier) continue;
+      s.wait = Wait::none;
+      s.timed_out = true;
+      any = true;
+    }
+  }
+  return any;
+}
+
+void Machine::end_turn(Core& x) {
+  x.limit = 0;
+  pause_ = Pause::turn;
+}
+
+// A try_wait may answer before its phase is complete (9.7.13.15.16).
+bool Machine::gives_up_waiting() {
+  return options_.schedule && drawn(4) == 0;
+}
+
+// The block's threads have all exited. What is in flight may still write to global memory, but the
+// block's shared memory is gone.
+bool Machine::land(Block& block) {
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.reads.empty() && o.writes.empty() && o.mbarrier == no_mbarrier) continue;
+    const bool reads = o.writes.empty() && o.mbarrier == no_mbarrier;
+    return fault_at(
+        block, o.thread, o.pc, "exit_in_flight",
+        fmt::format("all threads of the block have exited, but this {} {}, and nobody has waited "
+                    "for it",
+                    o.work->name,
+                    reads              ? "may still read " + range_text(o.reads[0])
+                    : o.writes.empty() ? "is still to arrive at " + mbarrier_name(*this, o.mbarrier)
+                                       : "is still to write " + range_text(o.writes[0])),
+        reads ? "cp.async.bulk.wait_group.read 0 before the threads exit"
+              : "a wait for the operation before the threads exit",
+        "an operation in flight");
+  }
+  while (!block.flight.operations.empty()) {
+    if (!hasten(block)) break;
+  }
+  return state_ == RunState::running;
+}
+
+}  // namespace tilescope::sim

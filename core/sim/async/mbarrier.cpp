@@ -1,0 +1,374 @@
+#include "core/sim/async/mbarrier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u64 field = MbarrierBits::most;
+constexpr std::int64_t zero_bytes = std::int64_t{1} << 20;  // in the field of the tx-count
+
+u64 word_in_memory(const Block& block, u32 offset) {
+  u64 word = 0;
+  std::memcpy(&word, block.shared.data() + offset, sizeof word);
+  return word;
+}
+
+void store(Block& block, u32 offset, Mbarrier& b, u64 word, Actor who) {
+  b.word = word;
+  block.shared.write(offset, reinterpret_cast<const std::byte*>(&word), nullptr, sizeof word,
+                     Writer::of(block.number, who.thread, who.pc));
+}
+
+std::string arrivals_text(u64 n) {
+  return fmt::format("{} arrival{}", n, n == 1 ? "" : "s");
+}
+
+std::string bytes_text(std::int64_t n) {
+  return fmt::format("{} byte{}", n, n == 1 ? "" : "s");
+}
+
+std::string line_text(const Machine& machine, const Block& block, u32 thread, u32 pc) {
+  const Site site = machine.site(block, thread, pc);
+  return site.source.empty()
+             ? fmt::format("PTX line {}", site.ptx_line)
+             : fmt::format("{}:{} (PTX line {})", site.source, site.source_line, site.ptx_line);
+}
+
+// "warp 1, lanes 0-31 at PTX line 40"
+std::string attendance_text(const Machine& machine, const Block& block, const Attendance& a) {
+  return fmt::format("warp {} {} at {}", a.warp, lanes_text(a.mask),
+                     line_text(machine, block, a.warp * 32, a.pc));
+}
+
+void note_arrival(Mbarrier& b, Actor who) {
+  const u32 warp = who.thread / 32, lane = u32{1} << who.thread % 32;
+  for (Attendance& a : b.arrived) {
+    if (a.warp != warp || a.pc != who.pc || (a.mask & lane)) continue;
+    a.mask |= lane;
+    return;
+  }
+  constexpr std::size_t most_kept = 64;
+  if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false});
+}
+
+// What the actor did, and has seen, goes to those who will wait for this phase.
+void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
+  Races& races = block.races;
+  if (!races.on()) return;
+  const u32 warp = who.thread / 32;
+  if (who.operation) {
+    races.release_agent(warp, b.arriving);
+  } else if (what.releases) {
+    races.release(warp, b.arriving);
+  } else {
+    races.release_fenced(warp, b.arriving);
+  }
+}
+
+// A thread that waits for a phase, and has not seen that it is complete when the next one completes
+// too, finds the same parity as before: it takes a finished phase for an unfinished one. PTX lets
+// only the current and the preceding phase be tested (9.7.13.15.16).
+bool leave_nobody_behind(Machine& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+  for (const Attendance& w : b.waiting) {
+    if (!w.asleep || w.phase + 1 >= b.phase) continue;
+    return machine.fault_at(
+        block, w.warp * 32 + static_cast<u32>(__builtin_ctz(w.mask)), w.pc, "waiter_left_behind",
+        fmt::format("this thread waits for phase {} of {}, but before it could go on phase {} was "
+                    "completed too, by {}: it cannot tell phase {} from phase {}",
+                    w.phase, mbarrier_name(machine, offset), b.phase - 1,
+                    line_text(machine, block, who.thread, who.pc), w.phase, b.phase),
+        "a phase that waits for everybody who waited for the one before",
+        fmt::format("phase {} complete, and a thread still waiting for phase {}", b.phase - 1,
+                    w.phase));
+  }
+  return true;
+}
+
+void wake(Block& block, u32 offset, const Mbarrier& b) {
+  ++block.meetings;
+  for (Warp& warp : block.warps) {
+    for (Split& s : warp.splits) {
+      if (s.wait == Wait::mbarrier && s.mbarrier == offset && s.phase < b.phase) {
+        s.wait = Wait::none;
+      }
+    }
+  }
+}
+
+bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,
+                    Actor who) {
+  ++b.phase;
+  bits.odd = !bits.odd;
+  bits.pending = bits.expected;
+  b.completed = b.arriving;
+  b.arriving = {};
+  b.arrived_before = std::move(b.arrived);
+  b.arrived.clear();
+  if (!leave_nobody_behind(machine, block, offset, b, who)) return false;
+  wake(block, offset, b);
+  return true;
+}
+
+// Bytes expected and bytes that came: the tx-count has a range (9.7.13.15.2).
+bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
+                 MbarrierBits& bits) {
+  constexpr std::int64_t most = MbarrierBits::most;
+  std::int64_t count = bits.transactions;
+  for (const std::int64_t change :
+       {std::int64_t{what.expected_bytes}, -std::int64_t{what.complete_bytes}}) {
+    const std::int64_t before = count;
+    count += change;
+    if (count >= -most && count <= most) continue;
+    return machine.fault_at(
+        block, who.thread, who.pc, "tx_count_out_of_range",
+        fmt::format("{} {} on {}, whose tx-count is {}, and it cannot become {}",
+                    bytes_text(std::abs(change)), change > 0 ? "are expected" : "arrive",
+                    mbarrier_name(machine, offset), before, count),
+        fmt::format("a tx-count from -{} to {}", most, most), fmt::format("{}", count));
+  }
+  bits.transactions = static_cast<std::int32_t>(count);
+  return true;
+}
+
+bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
+                    const Mbarrier& b, MbarrierBits& bits) {
+  if (bits.pending + u64{what.further} > MbarrierBits::most) {
+    return machine.fault_at(block, who.thread, who.pc, "bad_arrival_count",
+                            fmt::format("{} would wait for more arrivals than it can count",
+                                        mbarrier_name(machine, offset)),
+                            fmt::format("at most {}", MbarrierBits::most),
+                            fmt::format("{}", bits.pending + u64{what.further}));
+  }
+  bits.pending += what.further;
+  if (what.arrivals > bits.pending) {
+    return machine.fault_at(
+        block, who.thread, who.pc, "too_many_arrivals",
+        fmt::format(
+            "{} {} at {}, whose phase {} waits for {}{}: the pending count cannot fall "
+            "below 0. {}",
+            arrivals_text(what.arrivals), what.arrivals == 1 ? "comes" : "come",
+            mbarrier_name(machine, offset), b.phase,
+            bits.pending ? fmt::format("only {}", bits.pending) : "no more arrivals",
+            bits.transactions ? fmt::format(", and for {}", bytes_text(bits.transactions)) : "",
+            mbarrier_story(machine, block, offset)),
+        fmt::format("at most {} in a phase", arrivals_text(b.count)), "one arrival too many");
+  }
+  if (what.drops && what.arrivals > bits.expected) {
+    return machine.fault_at(
+        block, who.thread, who.pc, "bad_arrival_count",
+        fmt::format("mbarrier.arrive_drop takes {} from {}, which expects {}",
+                    arrivals_text(what.arrivals), mbarrier_name(machine, offset), bits.expected),
+        "at most as many as are expected", fmt::format("{}", what.arrivals));
+  }
+  if (what.drops) bits.expected -= what.arrivals;
+  bits.pending -= what.arrivals;
+  return true;
+}
+
+std::string came_text(const Machine& machine, const Block& block, std::vector<Attendance> list) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Attendance& a, const Attendance& b) { return a.warp < b.warp; });
+  std::string out;
+  for (const Attendance& a : list) {
+    if (!out.empty()) out += ", ";
+    out += attendance_text(machine, block, a);
+  }
+  return out;
+}
+
+// Who came in the phase before, but not in this one.
+std::vector<Attendance> absent(const Mbarrier& b) {
+  std::vector<Attendance> out;
+  for (Attendance before : b.arrived_before) {
+    for (const Attendance& now : b.arrived) {
+      if (now.warp == before.warp) before.mask &= ~now.mask;
+    }
+    if (before.mask) out.push_back(before);
+  }
+  return out;
+}
+
+}  // namespace
+
+u64 pack(const MbarrierBits& bits) {
+  return u64{bits.pending} | u64{bits.expected} << 20 |
+         static_cast<u64>(bits.transactions + zero_bytes) << 40 | u64{bits.odd} << 61 |
+         u64{2} << 62;
+}
+
+bool unpack(u64 word, MbarrierBits& out) {
+  out.pending = static_cast<u32>(word & field);
+  out.expected = static_cast<u32>(word >> 20 & field);
+  out.transactions =
+      static_cast<std::int32_t>(static_cast<std::int64_t>(word >> 40 & 0x1fffff) - zero_bytes);
+  out.odd = word >> 61 & 1;
+  return word >> 62 == 2;
+}
+
+u64 mbarrier_state(u64 phase, u32 pending) {
+  return phase << 20 | pending;
+}
+u64 phase_of_state(u64 state) {
+  return state >> 20;
+}
+u32 pending_of_state(u64 state) {
+  return static_cast<u32>(state & field);
+}
+
+std::string mbarrier_name(const Machine& machine, u32 offset) {
+  for (const ptx::Placed& placed : machine.program().shared) {
+    const u64 into = offset - placed.address;
+    if (offset < placed.address || into >= placed.variable.bytes) continue;
+    return fmt::format("the mbarrier at byte {} of shared memory ({}{})", offset,
+                       placed.variable.name, into ? fmt::format("+{}", into) : "");
+  }
+  return fmt::format("the mbarrier at byte {} of shared memory", offset);
+}
+
+Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
+  const auto found = block.mbarriers.find(offset);
+  if (found == block.mbarriers.end()) {
+    machine.fault_at(
+        block, who.thread, who.pc, "mbarrier_not_initialised",
+        fmt::format("byte {} of shared memory is used as an mbarrier, but no mbarrier.init has "
+                    "made one there",
+                    offset),
+        "mbarrier.init, then a barrier of the block, before the first use", "no mbarrier");
+    return nullptr;
+  }
+  Mbarrier& b = found->second;
+  if (word_in_memory(block, offset) != b.word || block.shared.any_undefined(offset, 8)) {
+    const std::string by =
+        b.spoilt ? fmt::format(", by {} of warp {}",
+                               line_text(machine, block, b.spoiler, b.spoilt_at), b.spoiler / 32)
+                 : "";
+    machine.fault_at(
+        block, who.thread, who.pc, "mbarrier_overwritten",
+        fmt::format("{} was overwritten by data{}", mbarrier_name(machine, offset), by),
+        "mbarrier.inval before its bytes are used for something else",
+        "bytes that no mbarrier operation left there");
+    return nullptr;
+  }
+  const u32 warp = who.thread / 32, maker = b.maker / 32;
+  if (!who.operation && block.races.on() && !block.races.has_seen(warp, maker, b.made_when)) {
+    machine.fault_at(
+        block, who.thread, who.pc, "mbarrier_not_visible",
+        fmt::format("{} was initialised by warp {} at {}, and nothing has made that visible to "
+                    "warp {} yet",
+                    mbarrier_name(machine, offset), maker,
+                    line_text(machine, block, b.maker, b.made_at), warp),
+        "a barrier of the block between mbarrier.init and the first use", "no barrier between");
+    return nullptr;
+  }
+  return &b;
+}
+
+bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {
+  if (count == 0 || count > MbarrierBits::most) {
+    return machine.fault_at(
+        block, who.thread, who.pc, "bad_arrival_count",
+        fmt::format("{} is to wait for {}", mbarrier_name(machine, offset), arrivals_text(count)),
+        fmt::format("a count from 1 to {}", MbarrierBits::most), fmt::format("{}", count));
+  }
+  if (const auto old = block.mbarriers.find(offset);
+      old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
+    return machine.fault_at(
+        block, who.thread, who.pc, "mbarrier_initialised_twice",
+        fmt::format("{} is initialised again; it was at {}, and is in phase {}",
+                    mbarrier_name(machine, offset),
+                    line_text(machine, block, old->second.maker, old->second.made_at),
+                    old->second.phase),
+        "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
+  }
+  Mbarrier b;
+  b.count = count;
+  b.maker = who.thread;
+  b.made_at = who.pc;
+  b.made_when = block.races.now();
+  store(block, offset, b, pack({count, count, 0, false}), who);
+  block.mbarriers[offset] = std::move(b);
+  return true;
+}
+
+bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
+  if (!use_mbarrier(machine, block, offset, who)) return false;
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.mbarrier != offset || o.stage == Stage::complete) continue;
+    return machine.fault_at(block, who.thread, who.pc, "mbarrier_in_use",
+                            fmt::format("{} is invalidated, but the {} at {} is to complete on it",
+                                        mbarrier_name(machine, offset), o.work->name,
+                                        line_text(machine, block, o.thread, o.pc)),
+                            "a wait for the operation before mbarrier.inval",
+                            "an operation in flight");
+  }
+  block.mbarriers.erase(offset);
+  block.shared.make_undefined(offset, 8);
+  return true;
+}
+
+bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& what, Actor who,
+                     u64* state) {
+  Mbarrier* b = use_mbarrier(machine, block, offset, who);
+  if (!b) return false;
+  MbarrierBits bits;
+  unpack(b->word, bits);
+  if (state) *state = mbarrier_state(b->phase, bits.pending);
+  if (!count_bytes(machine, block, offset, what, who, bits) ||
+      !count_arrivals(machine, block, offset, what, who, *b, bits)) {
+    return false;
+  }
+  if (what.arrivals) note_arrival(*b, who);
+  if (what.arrivals || what.complete_bytes) release(block, *b, what, who);
+  const bool completes =
+      (what.arrivals || what.complete_bytes) && bits.pending == 0 && bits.transactions == 0;
+  if (completes && what.no_complete) {
+    return machine.fault_at(block, who.thread, who.pc, "completed_by_no_complete",
+                            fmt::format("an arrival with .noComplete completes phase {} of {}",
+                                        b->phase, mbarrier_name(machine, offset)),
+                            "another arrival to complete the phase", "no arrival left to come");
+  }
+  if (completes && !complete_phase(machine, block, offset, *b, bits, who)) return false;
+  store(block, offset, *b, pack(bits), who);
+  return true;
+}
+
+std::string mbarrier_story(const Machine& machine, const Block& block, u32 offset) {
+  const auto found = block.mbarriers.find(offset);
+  if (found == block.mbarriers.end()) return "it is no mbarrier";
+  const Mbarrier& b = found->second;
+  MbarrierBits bits;
+  unpack(b.word, bits);
+  std::string lacks;
+  if (bits.pending) lacks = fmt::format("{} of {}", bits.pending, arrivals_text(b.count));
+  if (bits.transactions > 0) {
+    lacks += fmt::format("{}{}", lacks.empty() ? "" : " and ", bytes_text(bits.transactions));
+  }
+  std::string out = fmt::format("phase {} lacks {}", b.phase, lacks.empty() ? "nothing" : lacks);
+  if (bits.transactions < 0) {
+    out += fmt::format(", and {} more than expected have come", bytes_text(-bits.transactions));
+  }
+  if (!b.arrived.empty()) {
+    out += fmt::format("; arrived: {}", came_text(machine, block, b.arrived));
+  }
+  const std::vector<Attendance> missing = absent(b);
+  if (bits.pending && !missing.empty()) {
+    out +=
+        fmt::format("; in phase {} came also: {}", b.phase - 1, came_text(machine, block, missing));
+  }
+  if (b.arrived.empty() && missing.empty()) {
+    out += fmt::format("; nobody has arrived since it was initialised at {}",
+                       line_text(machine, block, b.maker, b.made_at));
+  }
+  return out;
+}
+
+}  // namespace tilescope::sim

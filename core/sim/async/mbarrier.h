@@ -1,0 +1,102 @@
+// mbarriers (PTX ISA 9.7.13.15): barriers in shared memory that count arrivals and bytes, phase
+// after phase.
+//
+// A phase is complete when no arrival is pending and the tx-count is 0; then the next one begins,
+// with as many pending arrivals as are expected (9.7.13.15.6). The 64 bits are opaque to programs;
+// here they are
+//
+//   bits 0-19   pending arrivals of the current phase
+//   bits 20-39  expected arrivals of the next
+//   bits 40-60  tx-count + 2^20: bytes that are still to come
+//   bit  61     parity of the current phase
+//   bits 62-63  0b10: a valid mbarrier
+//
+// The bits in memory are what counts. Beside them the block keeps a history that explains: who made
+// the barrier, which phase it is in, who has arrived, who waits, and what the arrivals have seen.
+//
+// The state that an arrival answers (and that a wait takes) holds the number of its phase and the
+// arrivals that were pending before it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/sim/races.h"
+
+namespace tilescope::sim {
+
+class Machine;
+struct Block;
+
+struct MbarrierBits {
+  static constexpr std::uint32_t most = (1u << 20) - 1;  // of each count (9.7.13.15.2)
+  std::uint32_t pending = 0, expected = 0;
+  std::int32_t transactions = 0;
+  bool odd = false;
+};
+std::uint64_t pack(const MbarrierBits& bits);
+bool unpack(std::uint64_t word, MbarrierBits& out);  // false: no valid mbarrier
+
+std::uint64_t mbarrier_state(std::uint64_t phase, std::uint32_t pending);
+std::uint64_t phase_of_state(std::uint64_t state);
+std::uint32_t pending_of_state(std::uint64_t state);
+
+// Lanes of a warp that arrived or wait, at one instruction.
+struct Attendance {
+  std::uint32_t warp = 0, mask = 0, pc = 0;
+  std::uint64_t phase = 0;  // that they arrived in, or wait for
+  bool asleep = false;      // they wait in a try_wait, and have not gone on since
+};
+
+struct Mbarrier {
+  std::uint64_t phase = 0;                   // the current one, which is incomplete
+  std::uint64_t word = 0;                    // its bits, as the last operation left them
+  std::uint32_t count = 0;                   // that it was made with
+  std::uint32_t maker = 0, made_at = 0;      // thread, instruction
+  std::uint32_t made_when = 0;               // by the clock of Races
+  std::uint32_t spoiler = 0, spoilt_at = 0;  // thread and instruction that stored over it
+  bool spoilt = false;
+  std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
+  std::vector<Attendance> waiting;
+  Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
+};
+// Of a block, by their offset in shared memory.
+using Mbarriers = std::map<std::uint32_t, Mbarrier>;
+
+// Who does something to an mbarrier: a lane, or an operation for the lane that issued it.
+struct Actor {
+  std::uint32_t thread = 0, pc = 0;
+  bool operation = false;  // an operation in flight, as it completes
+};
+
+// One thing done to an mbarrier, in this order: bytes expected, bytes that came, arrivals.
+struct Signal {
+  std::uint32_t expected_bytes = 0;
+  std::uint32_t complete_bytes = 0;
+  std::uint32_t arrivals = 0;
+  std::uint32_t further =
+      0;               // arrivals that this phase waits for besides (cp.async.mbarrier.arrive)
+  bool drops = false;  // and the later phases expect `arrivals` fewer
+  bool no_complete = false;  // it must not complete the phase
+  bool releases = true;      // what the actor did before is seen by those who wait
+};
+
+// Each answers false after it has reported a fault.
+bool init_mbarrier(Machine& machine, Block& block, std::uint32_t offset, std::uint32_t count,
+                   Actor who);
+bool invalidate_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+// `state`: what mbarrier.arrive answers; may be null.
+bool signal_mbarrier(Machine& machine, Block& block, std::uint32_t offset, const Signal& what,
+                     Actor who, std::uint64_t* state = nullptr);
+// The mbarrier at `offset`, fit to be used by `who`; null after a fault.
+Mbarrier* use_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+
+// "mbarrier full (byte 16 of shared memory)"
+std::string mbarrier_name(const Machine& machine, std::uint32_t offset);
+// "phase 2 waits for 1 of 1 arrivals and 4096 bytes; ...": what a barrier that nobody completes
+// lacks, and who came in the phase before but not in this.
+std::string mbarrier_story(const Machine& machine, const Block& block, std::uint32_t offset);
+
+}  // namespace tilescope::sim

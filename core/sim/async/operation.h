@@ -1,0 +1,88 @@
+// Work that goes on while the thread that asked for it goes on too: copies by cp.async.bulk and
+// TMA, arrivals behind cp.async, products of tensor cores.
+//
+// An operation has moments. It is issued; it reads its sources; it writes its destinations; it is
+// complete, and says so to an mbarrier or to the bulk group of its thread (PTX ISA 9.7.9.25:
+// "reading data from the source locations, writing data to the destination locations, writes being
+// made visible"). Nothing but what PTX promises says when these come:
+//
+//   by default      each a fixed number of instructions after the one before, or at once when
+//   nothing
+//                   else of the block can go on
+//   --schedule N    each after a time drawn by the seed
+//   --lazy          each as late as is legal: when nobody can go on without it
+//
+// Operations of one pipe (not 0) take place one after the other, in the order of their issue:
+// tcgen05.mma and tcgen05.commit of a thread, for example (9.7.16.6.4). All others overtake each
+// other as they like.
+//
+// A unit makes an AsyncOperation, says in a Work what happens at each moment, and hands both to
+// Machine::issue(). Between issue and completion the ranges of shared memory that it names are in
+// use: who writes what is being read, or touches what is being written, is at fault. Operations are
+// plain values: a copy of the Machine is a checkpoint with everything that is in flight.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/sim/races.h"
+
+namespace tilescope::sim {
+
+class Machine;
+struct Block;
+struct AsyncOperation;
+
+// A moment: false where a fault was reported.
+using Moment = bool (*)(Machine& machine, Block& block, AsyncOperation& operation);
+
+// What a kind of operation does; a unit's constant. A null moment does nothing.
+struct Work {
+  std::string_view name;  // "cp.async.bulk.tensor"
+  Moment read = nullptr, write = nullptr, complete = nullptr;
+};
+
+enum class Stage : std::uint8_t { issued, read, written, complete };
+
+// Bytes [begin, end) of the block's shared memory.
+struct Range {
+  std::uint32_t begin = 0, end = 0;
+  bool meets(const Range& other) const { return begin < other.end && other.begin < end; }
+};
+
+constexpr std::uint32_t no_mbarrier = ~0u;
+constexpr std::uint32_t no_group = ~0u;
+
+struct AsyncOperation {
+  const Work* work = nullptr;
+  std::uint64_t number = 0;  // in the order of issue in the block
+  Stage stage = Stage::issued;
+  std::uint64_t due = 0;     // the machine's instruction after which the next moment comes
+  std::uint32_t thread = 0;  // of the block, that issued it
+  std::uint32_t pc = 0;      // where
+  std::uint32_t pipe = 0;    // operations of the same pipe keep their order; 0: of none
+  std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
+  std::uint32_t transactions = 0;        // bytes that it completes there
+  std::uint32_t arrivals = 0;            // or arrivals
+  std::uint32_t group = no_group;        // of its thread, by which it is waited for
+  std::vector<Range> reads, writes;      // of the block's shared memory, while it is in flight
+  // What is the unit's own.
+  std::array<std::uint64_t, 12> words{};
+  std::vector<std::byte> bytes;         // read and not yet written
+  std::vector<std::uint8_t> undefined;  // a byte for each of them; empty where all are defined
+};
+
+// The operations of a block that are in flight, in the order of issue; those of a bulk group also
+// when they are complete, until their thread has waited for them.
+struct Flight {
+  std::vector<AsyncOperation> operations;
+  std::uint64_t issued = 0;
+  std::vector<std::uint32_t> committed;  // bulk groups of each thread; empty before the first
+  std::uint32_t failed_tests = 0;        // of mbarriers, since a moment last came
+};
+
+}  // namespace tilescope::sim
