@@ -22,6 +22,17 @@ Error as_error(const std::string& expression, const Problem& problem) {
   return {ErrorKind::refused, problem.sentence, caret(expression, problem)};
 }
 
+// An atom is printed over several lines; where a line is an answer, blanks stand between them.
+std::string on_one_line(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == ' ';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  return out;
+}
+
 // One line out for each line in. A bad line answers `error: ...` and the rest goes on.
 int evaluate_lines(Terminal& terminal) {
   Scope scope;
@@ -31,7 +42,7 @@ int evaluate_lines(Terminal& terminal) {
     if (!result) {
       terminal.print("\n");
     } else if (const Value* value = std::get_if<Value>(&*result)) {
-      terminal.print(text(*value) + "\n");
+      terminal.print(on_one_line(text(*value)) + "\n");
     } else {
       all_fine = false;
       const Problem& problem = std::get<Problem>(*result);

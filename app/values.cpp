@@ -32,6 +32,29 @@ Json layout(const Layout& l) {
   return out;
 }
 
+Json operand(const MmaOperand& o) {
+  Json out = {{"type", name_of(o.type)}, {"memory", name_of(o.memory)}, {"layout", layout(o.tv)}};
+  if (o.major != Major::none) out["major"] = name_of(o.major);
+  return out;
+}
+
+Json mma_atom(const MmaAtom& atom) {
+  return {{"name", atom.name.view()},
+          {"source", atom.source},
+          {"shape", tuple(atom.shape_mnk)},
+          {"threads", layout(atom.thr_id)},
+          {"A", operand(atom.a)},
+          {"B", operand(atom.b)},
+          {"C", operand(atom.c)}};
+}
+
+Json copy_atom(const CopyAtom& atom) {
+  return {
+      {"name", atom.name.view()}, {"source", atom.source},          {"from", name_of(atom.from)},
+      {"to", name_of(atom.to)},   {"threads", layout(atom.thr_id)}, {"value", name_of(atom.value)},
+      {"src", layout(atom.src)},  {"dst", layout(atom.dst)},        {"ref", layout(atom.ref)}};
+}
+
 struct Data {
   Json operator()(const Tuple& t) const { return tuple(t); }
   Json operator()(const Layout& l) const { return layout(l); }
@@ -65,6 +88,18 @@ struct Data {
     return out;
   }
   Json operator()(const Verdict& v) const { return {{"value", v.value}, {"because", v.because}}; }
+  Json operator()(const Shared<MmaAtom>& atom) const { return mma_atom(*atom); }
+  Json operator()(const Shared<CopyAtom>& atom) const { return copy_atom(*atom); }
+  Json operator()(const Shared<TiledMma>& mma) const {
+    return {{"thr_layout_vmnk", layout(mma->thr_layout_vmnk)},
+            {"permutation", text(mma->permutation)},
+            {"atom", mma_atom(mma->atom)}};
+  }
+  Json operator()(const Shared<TiledCopy>& copy) const {
+    return {{"tiler", tuple(copy->tiler)},
+            {"layout_tv", layout(copy->layout_tv)},
+            {"atom", copy_atom(copy->atom)}};
+  }
   Json operator()(const Facts& facts) const {
     Json out = Json::object();
     for (const Fact& fact : facts) {

@@ -24,6 +24,25 @@ Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::str
           a.begin, a.end};
 }
 
+// The tiled operations: M, C, X and P of Function::kinds.
+std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument& a) {
+  const char kind = f.kinds[i];
+  if (const auto* atom = std::get_if<Shared<MmaAtom>>(&a.value)) {
+    const Result<TiledMma> one = make_tiled_mma(**atom);
+    if (one) a.mma = std::make_shared<const TiledMma>(*one);
+  }
+  if (const auto* mma = std::get_if<Shared<TiledMma>>(&a.value)) a.mma = *mma;
+  if (const auto* copy = std::get_if<Shared<TiledCopy>>(&a.value)) a.copy = *copy;
+  if (const auto* atom = std::get_if<Shared<CopyAtom>>(&a.value)) a.copy_atom = *atom;
+  if (kind == 'M' && !a.mma) return wrong_kind(f, i, a, "a tiled MMA, as make_tiled_mma gives");
+  if (kind == 'C' && !a.copy) return wrong_kind(f, i, a, "a tiled copy, as make_tiled_copy gives");
+  if (kind == 'X' && !a.mma && !a.copy) return wrong_kind(f, i, a, "a tiled MMA or a tiled copy");
+  if (kind == 'P' && !a.copy_atom) {
+    return wrong_kind(f, i, a, "a copy atom, such as UniversalCopy<u128,f16>");
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a) {
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
   const Layout* layout = std::get_if<Layout>(&a.value);
@@ -72,8 +91,22 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
       }
       a.number = tuple->leaf[0].value;
       return std::nullopt;
-    default:
+    case 'H':
+    case 'h':
+      if (const Result<Layout> made = tuple ? make_layout(*tuple) : Result<Layout>();
+          tuple && made) {
+        a.layout = *made;
+        return std::nullopt;
+      }
+      if (const Slice* slice = std::get_if<Slice>(&a.value)) {
+        a.layout = slice->layout;
+        return std::nullopt;
+      }
+      if (!layout) return wrong_kind(f, i, a, "a layout, or a shape of extents of 1 or more");
+      a.layout = *layout;
       return std::nullopt;
+    default:
+      return convert_tiled(f, i, a);
   }
 }
 
@@ -97,7 +130,7 @@ void explain_call(const Function& f, const Arguments& arguments, const Answer& r
 
 const Function* find_function(std::string_view name) {
   for (const std::span<const Function> table :
-       {functions_making(), functions_algebra(), functions_analysis()}) {
+       {functions_making(), functions_algebra(), functions_analysis(), functions_tensor()}) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const Function& f) { return f.help.name == name; });
     if (found != table.end()) return &*found;
@@ -145,37 +178,12 @@ std::span<const FunctionHelp> functions() {
     std::vector<FunctionHelp> out;
     for (const std::span<const language::Function> table :
          {language::functions_making(), language::functions_algebra(),
-          language::functions_analysis()}) {
+          language::functions_analysis(), language::functions_tensor()}) {
       for (const language::Function& f : table) out.push_back(f.help);
     }
     return out;
   }();
   return all;
-}
-
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
-  // Levenshtein distance; near is at most a third of the word, at least 1.
-  std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  std::vector<std::size_t> row;
-  for (std::string_view candidate : known) {
-    row.resize(candidate.size() + 1);
-    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t k = 1; k < row.size(); ++k) {
-        const std::size_t change = diagonal + (word[i - 1] != candidate[k - 1]);
-        diagonal = row[k];
-        row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace tilescope

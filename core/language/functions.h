@@ -1,6 +1,6 @@
 // The functions of the language: a table of name, parameters, help and what they do. The evaluator,
 // the help and the window's completion all read it. The rows live with their kind:
-// functions_making.cpp, functions_algebra.cpp, functions_analysis.cpp.
+// functions_making.cpp, functions_algebra.cpp, functions_analysis.cpp, functions_tensor.cpp.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,9 @@ struct Argument {
   Tiler tiler;
   Tuple tuple;
   std::int64_t number = 0;
+  Shared<TiledMma> mma;
+  Shared<TiledCopy> copy;
+  Shared<CopyAtom> copy_atom;
 };
 
 using Arguments = std::vector<Argument>;
@@ -30,7 +33,9 @@ using Answer = std::variant<Value, Refusal>;
 struct Function {
   FunctionHelp help;
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
-  // shape, `<...>` or a number), S shape or coordinate, N number, V anything.
+  // shape, `<...>` or a number), S shape or coordinate, N number, V anything. H a layout, or a
+  // shape that is made compact; M a tiled MMA, or an MMA atom, which is one of one atom; C a tiled
+  // copy; X one of the two; P a copy atom.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -54,10 +59,12 @@ Answer add(const Value& left, const Value& right);
 void explain_compose(const Value& left, const Value& right, const Answer& answer,
                      Derivation& steps);
 
-// In reading order: making, asking, coordinates; the algebra; what can be said of a layout.
+// In reading order: making, asking, coordinates; the algebra; what can be said of a layout; tiled
+// operations, and what a thread has of a tensor.
 std::span<const Function> functions_making();
 std::span<const Function> functions_algebra();
 std::span<const Function> functions_analysis();
+std::span<const Function> functions_tensor();
 
 // --- what the rows are made of ----------------------------------------------------------------
 

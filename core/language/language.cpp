@@ -6,6 +6,7 @@
 
 #include "core/language/parser.h"
 #include "core/layout/text.h"
+#include "core/tensor/text.h"
 
 namespace tilescope {
 namespace {
@@ -29,6 +30,10 @@ struct Printer {
       out += number ? fmt::to_string(*number) : *std::get_if<std::string>(&fact.value);
     }
     return out;
+  }
+  template <class T>
+  std::string operator()(const Shared<T>& shared) const {
+    return text(*shared);
   }
   template <class T>
   std::string operator()(const T& other) const {
@@ -56,7 +61,11 @@ std::string_view kind_of(const Value& value) {
                                         "a list of coordinates",
                                         "a yes or no",
                                         "a list of findings",
-                                        "a place"};
+                                        "a place",
+                                        "an MMA atom",
+                                        "a copy atom",
+                                        "a tiled MMA",
+                                        "a tiled copy"};
   return names[value.index()];
 }
 

@@ -6,6 +6,7 @@
 //     A(3,_)   slice(((_,_),2), A)                     slicing; A(3,5) is an offset
 //     (4,5):(1@0,1@1)   3@TLane+4@TCol                 strides on axes; a place
 //     (?,?{div=16}):(1,?)                              numbers that are not known
+//     make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))   atoms by CuTe's names, tiled operations
 //     # a comment, // another; _8 is 8, as CuTe prints static integers
 //
 // Evaluation never throws; a bad expression answers a Problem with the place it is about.
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "core/layout/algebra.h"
+#include "core/tensor/tiled_copy.h"
 
 namespace tilescope {
 
@@ -42,9 +45,14 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
+// Atoms and tiled operations hold several layouts each: values share them, and nobody changes them.
+template <class T>
+using Shared = std::shared_ptr<const T>;
+
 // A composed layout whose left side is only a swizzle is a Layout; a bare swizzle is a Swizzle.
-using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples,
-                           Verdict, Facts, Place>;
+using Value =
+    std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples, Verdict, Facts,
+                 Place, Shared<MmaAtom>, Shared<CopyAtom>, Shared<TiledMma>, Shared<TiledCopy>>;
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...
@@ -102,8 +110,5 @@ struct FunctionHelp {
   std::string_view help;        // one line
 };
 std::span<const FunctionHelp> functions();
-
-// The known name nearest to a misspelt one; empty where none is near.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace tilescope

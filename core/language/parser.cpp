@@ -8,6 +8,7 @@
 #include "core/language/functions.h"
 #include "core/language/lexer.h"
 #include "core/layout/text.h"
+#include "core/tensor/catalog.h"
 
 namespace tilescope::language {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 //     composed  := sum ('o' sum)*                       right to left
 //     sum       := layout ('+' layout)*                 places
 //     layout    := term [':' term]
-//     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S>
+//     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S> |
+//     atom atom      := word ['<' anything '>']              the catalog reads the arguments
 class Evaluator {
  public:
   Evaluator(std::string_view text, Names& names, Derivation* steps)
@@ -174,11 +176,30 @@ class Evaluator {
     if (const Function* function = find_function(first.text)) {
       return applied(call(*function, first), first.begin);
     }
+    if (begins_like_an_atom(first.text)) return atom(first);
     return unknown(first);
   }
 
+  Value atom(const Token& name) {
+    int depth = 0;
+    while (token_.is('<') || depth > 0) {
+      if (token_.kind == Token::Kind::end)
+        return fail_here("Expected `>` behind an atom's arguments");
+      depth += token_.is('<') ? 1 : token_.is('>') ? -1 : 0;
+      next();
+      if (depth == 0) break;
+    }
+    const std::string_view whole(name.text.data(), previous_end_ - name.begin);
+    const Outcome<Atom> found = atom_named(whole);
+    if (!found) return fail(found.error().sentence, name.begin, previous_end_, true);
+    if (const MmaAtom* mma = std::get_if<MmaAtom>(&*found)) {
+      return std::make_shared<const MmaAtom>(*mma);
+    }
+    return std::make_shared<const CopyAtom>(*std::get_if<CopyAtom>(&*found));
+  }
+
   Value unknown(const Token& word) {
-    std::vector<std::string_view> known;
+    std::vector<std::string_view> known(atom_names().begin(), atom_names().end());
     for (const FunctionHelp& f : functions()) known.push_back(f.name);
     for (const auto& [name, value] : names_) known.push_back(name);
     const std::string_view near = nearest(word.text, known);

@@ -181,6 +181,27 @@ std::string sentence(const Refusal& r) {
           "An access at byte {} is not aligned to its {} bytes; the hardware faults there. Offsets "
           "that are multiples of {} bytes would work.",
           r.a, r.b, r.b);
+    case Rule::no_such_thread:
+      return fmt::format("There is no thread {}: {} take part, 0 to {}.", r.a, r.b, r.b - 1);
+    case Rule::thread_takes_no_part:
+      return fmt::format(
+          "Thread {} takes no part: the atoms' threads leave it out. thr_layout_vmnk() says who "
+          "takes part.",
+          r.a);
+    case Rule::thread_layout_broadcasts:
+      return fmt::format(
+          "The thread layout has stride 0{}: several atoms would have the same threads. A stride "
+          "that sets them apart would work.",
+          at);
+    case Rule::copy_threads:
+      return fmt::format(
+          "{} threads cannot be dealt out to atoms of {} threads; a multiple of {} would work.",
+          r.a, r.b, r.b);
+    case Rule::copy_values:
+      return fmt::format(
+          "{} values a thread cannot be dealt out to atoms that move {} of them; a multiple of {}, "
+          "or an atom for other values, would work.",
+          r.a, r.b, r.b);
     case Rule::order_not_distinct:
       return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
                          r.a, at);

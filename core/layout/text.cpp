@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <vector>
 
 namespace tilescope {
 namespace {
@@ -126,6 +128,31 @@ std::string text(const Slice& slice) {
 
 std::string text(const ThreadValue& tv) {
   return "(" + text(tv.tiler) + "," + text(tv.layout) + ")";
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  // Levenshtein distance; near is at most a third of the word, at least 1.
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::vector<std::size_t> row;
+  for (std::string_view candidate : known) {
+    row.resize(candidate.size() + 1);
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t k = 1; k < row.size(); ++k) {
+        const std::size_t change = diagonal + (word[i - 1] != candidate[k - 1]);
+        diagonal = row[k];
+        row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
 }
 
 }  // namespace tilescope

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,8 @@ std::string sentence(const Refusal& refusal);
 std::optional<std::uint8_t> axis_named(std::string_view name);
 std::string axis_name(std::uint8_t step);
 std::string text(Axis axis);  // "@TLane", "@1@0"; empty for none
+
+// The known name nearest to a misspelt one; empty where none is near.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace tilescope

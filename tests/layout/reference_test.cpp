@@ -1,8 +1,10 @@
-// The reference in core/layout/README.md: its examples are evaluated, and nothing is missing.
+// The references in core/layout/README.md and core/tensor/README.md: their examples are evaluated,
+// and nothing is missing.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "core/language/language.h"
@@ -18,9 +20,8 @@ struct Reference {
   std::string headings, pictures;
 };
 
-Reference reference() {
-  Reference out;
-  std::ifstream file(folder + "README.md");
+void read(const std::string& path, Reference& out) {
+  std::ifstream file(path);
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
     if (line == "```") inside = !inside;
@@ -31,6 +32,19 @@ Reference reference() {
       out.examples.emplace_back(line.substr(0, arrow), line.substr(arrow + 4));
     }
   }
+}
+
+Reference reference() {
+  Reference out;
+  read(folder + "README.md", out);
+  read(folder + "../tensor/README.md", out);
+  return out;
+}
+
+// An atom has several lines; a reference has them on one.
+std::string on_one_line(const std::string& text) {
+  std::string out, word;
+  for (std::istringstream words(text); words >> word;) out += (out.empty() ? "" : " ") + word;
   return out;
 }
 
@@ -43,7 +57,8 @@ TEST(Reference, ItsExamplesAreTrue) {
     if (value == "refused") {
       EXPECT_TRUE(problem && problem->refused) << expression;
     } else {
-      EXPECT_EQ(problem ? problem->sentence : text(std::get<Value>(result)), value) << expression;
+      EXPECT_EQ(problem ? problem->sentence : on_one_line(text(std::get<Value>(result))), value)
+          << expression;
     }
   }
 }

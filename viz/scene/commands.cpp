@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/layout/text.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"

@@ -1,0 +1,179 @@
+// The language's functions of tiled operations: making them, their thread/value layouts, and what
+// a thread has of a tensor.
+#include <array>
+
+#include "core/language/functions.h"
+#include "core/tensor/fragment.h"
+
+namespace tilescope::language {
+namespace {
+
+using Rule = Refusal::Rule;
+
+template <class T>
+Answer shared(const Result<T>& result) {
+  if (!result) return result.refusal;
+  return Value(std::make_shared<const T>(*result));
+}
+
+Answer make_tiled_mma_call(const Arguments& a) {
+  return shared(make_tiled_mma(a[0].mma->atom, a.size() > 1 ? a[1].layout : Layout(1, 0),
+                               a.size() > 2 ? a[2].tiler : Tiler{}));
+}
+
+Answer make_tiled_copy_call(const Arguments& a) {
+  return shared(
+      make_tiled_copy(*a[0].copy_atom, a[1].layout, a.size() > 2 ? a[2].layout : Layout(1, 0)));
+}
+
+template <OperandName x>
+Answer make_tiled_copy_as_mma(const Arguments& a) {
+  return shared(make_tiled_copy(*a[0].copy_atom, *a[1].mma, x));
+}
+
+template <Side side>
+Answer make_tiled_copy_as_copy(const Arguments& a) {
+  return shared(make_tiled_copy(*a[0].copy_atom, *a[1].copy, side));
+}
+
+template <OperandName x>
+Answer operand_tv(const Arguments& a) {
+  return answer(layout_tv(*a[0].mma, x));
+}
+
+template <Side side>
+Answer side_tv(const Arguments& a) {
+  return answer(layout_tv(*a[0].copy, side));
+}
+
+template <OperandName x>
+Answer partition_operand(const Arguments& a) {
+  return answer(partition(*a[0].mma, x, a[1].number, a[2].layout));
+}
+
+template <Side side>
+Answer partition_side(const Arguments& a) {
+  return answer(partition(*a[0].copy, side, a[1].number, a[2].layout));
+}
+
+template <OperandName x>
+Answer fragment_operand(const Arguments& a) {
+  return answer(fragment(*a[0].mma, x, a[1].number, a[2].layout));
+}
+
+// Every thread's fragment is retiled alike; the thread is only checked.
+Answer retile_call(const Arguments& a) {
+  const Result<std::int64_t> threads = detail::mode_size(a[0].copy->layout_tv, 0);
+  if (!threads) return threads.refusal;
+  if (a[1].number < 0 || a[1].number >= *threads) {
+    return Refusal{Rule::no_such_thread, -1, 1, a[1].number, *threads};
+  }
+  return answer(retile(*a[0].copy, a[2].layout));
+}
+
+Answer tiler_mn_call(const Arguments& a) {
+  return a[0].mma ? answer(tiler_mn(*a[0].mma)) : Answer(Value(a[0].copy->tiler));
+}
+
+Answer tile_shape(const Arguments& a) {
+  Tuple out;
+  for (const int extent : {0, 1, 2}) {
+    const Result<std::int64_t> n = tile_size(*a[0].mma, extent);
+    if (!n) return n.refusal;
+    out.push(Tuple(*n));
+  }
+  return Value(out);
+}
+
+Answer get_slice(const Arguments& a) {
+  return answer(thread_coordinate(a[0].mma->thr_layout_vmnk, a[1].number));
+}
+
+const std::array table = {
+    Function{{"make_tiled_mma", "(ATOM[, THREADS[, TILER]])",
+              "an MMA atom repeated over threads (M,N,K); TILER orders and sizes the tile"},
+             "Mht",
+             make_tiled_mma_call},
+    Function{{"make_tiled_copy", "(ATOM, THREADS[, VALUES])",
+              "a copy atom repeated over threads (M,N) and the values of each"},
+             "PHh",
+             make_tiled_copy_call},
+    Function{{"make_tiled_copy_A", "(ATOM, MMA)", "a copy by the threads that hold A"},
+             "PM",
+             make_tiled_copy_as_mma<OperandName::a>},
+    Function{{"make_tiled_copy_B", "(ATOM, MMA)", "a copy by the threads that hold B"},
+             "PM",
+             make_tiled_copy_as_mma<OperandName::b>},
+    Function{{"make_tiled_copy_C", "(ATOM, MMA)", "a copy by the threads that hold C"},
+             "PM",
+             make_tiled_copy_as_mma<OperandName::c>},
+    Function{{"make_tiled_copy_S", "(ATOM, COPY)", "a copy as COPY's source sees its tile"},
+             "PC",
+             make_tiled_copy_as_copy<Side::source>},
+    Function{{"make_tiled_copy_D", "(ATOM, COPY)", "a copy as COPY's destination sees its tile"},
+             "PC",
+             make_tiled_copy_as_copy<Side::destination>},
+    Function{{"thr_layout_vmnk", "(MMA)", "(thread of the atom, atom along M, N, K) to thread"},
+             "M",
+             [](const Arguments& a) { return Answer(Value(a[0].mma->thr_layout_vmnk)); }},
+    Function{{"layout_A_TV", "(MMA)", "(thread, value) to the element of A's tile"},
+             "M",
+             operand_tv<OperandName::a>},
+    Function{{"layout_B_TV", "(MMA)", "(thread, value) to the element of B's tile"},
+             "M",
+             operand_tv<OperandName::b>},
+    Function{{"layout_C_TV", "(MMA)", "(thread, value) to the element of C's tile"},
+             "M",
+             operand_tv<OperandName::c>},
+    Function{{"layout_TV", "(COPY)", "(thread, value) to the element of the tile"},
+             "C",
+             [](const Arguments& a) { return Answer(Value(a[0].copy->layout_tv)); }},
+    Function{{"layout_S_TV", "(COPY)", "(thread, value) to the tile, as the source sees it"},
+             "C",
+             side_tv<Side::source>},
+    Function{{"layout_D_TV", "(COPY)", "(thread, value) to the tile, as the destination sees it"},
+             "C",
+             side_tv<Side::destination>},
+    Function{
+        {"tiler_mn", "(X)", "the tile's rows and columns: of C, or of a copy"}, "X", tiler_mn_call},
+    Function{{"tile_shape", "(MMA)", "the tile's M, N and K"}, "M", tile_shape},
+    Function{{"get_slice", "(MMA, THREAD)", "a thread's (V,M,N,K)"}, "MN", get_slice},
+    Function{{"partition_A", "(MMA, THREAD, L)", "what a thread has of A's layout, and where"},
+             "MNH",
+             partition_operand<OperandName::a>},
+    Function{{"partition_B", "(MMA, THREAD, L)", "what a thread has of B's layout, and where"},
+             "MNH",
+             partition_operand<OperandName::b>},
+    Function{{"partition_C", "(MMA, THREAD, L)", "what a thread has of C's layout, and where"},
+             "MNH",
+             partition_operand<OperandName::c>},
+    Function{{"partition_S", "(COPY, THREAD, L)", "what a thread copies from L, and where"},
+             "CNH",
+             partition_side<Side::source>},
+    Function{{"partition_D", "(COPY, THREAD, L)", "what a thread copies to L, and where"},
+             "CNH",
+             partition_side<Side::destination>},
+    Function{{"fragment_A", "(MMA, THREAD, L)", "the layout of a thread's own copy of A's part"},
+             "MNH",
+             fragment_operand<OperandName::a>},
+    Function{{"fragment_B", "(MMA, THREAD, L)", "the layout of a thread's own copy of B's part"},
+             "MNH",
+             fragment_operand<OperandName::b>},
+    Function{{"fragment_C", "(MMA, THREAD, L)", "the layout of a thread's accumulators"},
+             "MNH",
+             fragment_operand<OperandName::c>},
+    Function{{"retile_S", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
+             "CNH",
+             retile_call},
+    Function{{"retile_D", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
+             "CNH",
+             retile_call},
+};
+
+}  // namespace
+
+std::span<const Function> functions_tensor() {
+  return table;
+}
+
+}  // namespace tilescope::language
