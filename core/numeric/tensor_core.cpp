@@ -1,5 +1,6 @@
 #include "core/numeric/tensor_core.h"
 
+#include "core/numeric/fused_product.h"
 #include "core/numeric/tensor_core_steps.h"
 
 namespace tilescope {
@@ -78,18 +79,28 @@ std::uint32_t half_of(double value) {
 
 void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
                         FloatFormat b_format, Factors b, std::uint32_t* c) {
-  base::run_steps({rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c});
+  const int bits = a_format.mantissa_bits + b_format.mantissa_bits;
+  base::run_steps({rule, shape, bits, a, b, c, shape.n});
 }
 
 void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
-                  FloatFormat b_format, Factors b, std::uint32_t* c) {
+                  FloatFormat b_format, Factors b, std::uint32_t* c, int stride) {
+  const Steps steps{rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c, stride};
 #ifdef TILESCOPE_NUMERIC_AVX2
-  if (has_avx2()) {
-    avx2::run_steps({rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c});
-    return;
-  }
+  if (has_avx2()) return avx2::run_steps(steps);
 #endif
-  multiply_add_plain(rule, shape, a_format, a, b_format, b, c);
+  base::run_steps(steps);
+}
+
+void multiply_fused_plain(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+  base::fused(shape, a, b, c, stride);
+}
+
+void multiply_fused(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+#ifdef TILESCOPE_NUMERIC_AVX2
+  if (has_avx2()) return avx2::fused(shape, a, b, c, stride);
+#endif
+  base::fused(shape, a, b, c, stride);
 }
 
 }  // namespace tilescope

@@ -144,7 +144,7 @@ void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
 void run_steps(const Steps& s) {
   for (int j = 0; j < s.shape.n; j += width) {
     for (int i = 0; i < s.shape.m; ++i) {
-      std::uint32_t* c = s.c + i * s.shape.n + j;
+      std::uint32_t* c = s.c + i * s.stride + j;
       for (int k = 0; k < s.shape.k; k += s.rule.block) step(s, i, j, k, c);
     }
   }

@@ -24,6 +24,7 @@ struct Steps {
   int product_bits = 0;  // bits of a product's significand behind the point
   Factors a, b;
   std::uint32_t* c = nullptr;
+  int stride = 0;  // of C's rows
 };
 
 namespace base {
