@@ -146,6 +146,10 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       return copy_fits(s, i);
     case Op::setmaxnreg:
       return registers_fit(s, i);
+    case Op::tcgen05:  // reads shared memory while threads go on; alloc writes an address there
+      program_.copies = true;
+      program_.smallest_store = std::min(program_.smallest_store, 4u);
+      break;
     case Op::wmma:
       if (i.modifiers.operation() == Operation::store) {
         program_.smallest_store = std::min(
@@ -182,6 +186,19 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
   return true;
 }
 
+namespace {
+
+// See match().
+std::string looks_of(const Statement& s) {
+  std::string out;
+  for (const Written& w : s.operands) {
+    out += w.kind == Written::Kind::address ? '[' : w.kind == Written::Kind::vector ? '{' : '.';
+  }
+  return out;
+}
+
+}  // namespace
+
 bool Decoder::instruction(const Statement& s) {
   Instruction out;
   out.line = s.line;
@@ -190,7 +207,7 @@ bool Decoder::instruction(const Statement& s) {
   out.text = s.text;
   const Opcode* row = opcode_named(s.opcode);
   if (!row) return fail(s, fmt::format("the opcode '{}' is not known", s.opcode));
-  const int form = match(*row, s.modifiers, s.operands.size(), out.modifiers);
+  const int form = match(*row, s.modifiers, looks_of(s), out.modifiers);
   if (form < 0) {
     std::string forms;
     constexpr std::size_t longest = 400;

@@ -35,6 +35,23 @@ std::vector<FieldWords> fields() {
   set(Field::b_layout, "b_layout", {"row", "col"});
   set(Field::part, "part", {"a", "b", "c", "d"});
   set(Field::matrices, "matrices", {"x1", "x2", "x4"});
+  set(Field::tensor_step, "tensor_step",
+      {"alloc", "dealloc", "relinquish_alloc_permit", "mma", "ld", "st", "wait::ld", "wait::st",
+       "commit", "fence::before_thread_sync", "fence::after_thread_sync"});
+  set(Field::cta_group, "cta_group", {"cta_group::1", "cta_group::2"});
+  set(Field::kind, "kind", {"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8"});
+  set(Field::collector, "collector",
+      {"collector::a::fill",     "collector::a::use",      "collector::a::lastuse",
+       "collector::a::discard",  "collector::b0::fill",    "collector::b0::use",
+       "collector::b0::lastuse", "collector::b0::discard", "collector::b1::fill",
+       "collector::b1::use",     "collector::b1::lastuse", "collector::b1::discard",
+       "collector::b2::fill",    "collector::b2::use",     "collector::b2::lastuse",
+       "collector::b2::discard", "collector::b3::fill",    "collector::b3::use",
+       "collector::b3::lastuse", "collector::b3::discard"});
+  set(Field::cells, "cells", {"32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2"});
+  set(Field::times, "times", {"x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128"});
+  set(Field::packing, "packing", {"pack::16b", "unpack::16b"});
+  set(Field::arrival, "arrival", {"mbarrier::arrive::one"});
   set(Field::integral, "integral", {"rni", "rzi", "rmi", "rpi"});
   set(Field::compare, "compare",
       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
@@ -118,6 +135,7 @@ std::vector<FieldWords> fields() {
                              {Field::noftz, "noftz"},
                              {Field::mmio, "mmio"},
                              {Field::proxy, "proxy"},
+                             {Field::ws, "ws"},
                              {Field::trans, "trans"},
                              {Field::noinc, "noinc"},
                              {Field::parity, "parity"},
@@ -299,6 +317,29 @@ bool takes(const CompiledForm& form, std::size_t operands) {
   return least <= operands && operands <= most;
 }
 
+bool is_address(const OperandRule& rule) {
+  using Kind = OperandRule::Kind;
+  return rule.kind == Kind::address || rule.kind == Kind::second_address ||
+         rule.kind == Kind::mbarrier_address || rule.kind == Kind::tensor_map;
+}
+
+// Do the operands look like what the form wants, taken as Decoder::operands takes them?
+bool suits(const CompiledForm& form, std::string_view looks) {
+  std::size_t wanted = 0, next = 0;
+  for (const OperandRule& rule : form.operands) wanted += !rule.optional;
+  for (const OperandRule& rule : form.operands) {
+    if (rule.partner || is_hidden(rule)) continue;
+    if (rule.optional && looks.size() - next <= wanted) continue;
+    wanted -= !rule.optional;
+    const char look = looks[next++];
+    const bool vector =
+        rule.kind == OperandRule::Kind::read_vector || rule.kind == OperandRule::Kind::write_vector;
+    if (is_address(rule) != (look == '[') || (look == '{' && !vector)) return false;
+    if (vector && rule.count && look != '{') return false;
+  }
+  return next == looks.size();
+}
+
 // Groups of one family have the same words: which of them a word is for, their order says. 0: of
 // none.
 std::size_t family_of(Field field) {
@@ -344,8 +385,9 @@ bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& 
 }  // namespace
 
 std::string_view name_of(Unit unit) {
-  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",   "memory",
-                                        "control", "barrier",  "warp",    "matrix", "async"};
+  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",
+                                        "memory",  "control",  "barrier", "warp",
+                                        "matrix",  "tensor",   "async"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -391,17 +433,19 @@ const Opcode* opcode_named(std::string_view name) {
 }
 
 int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
-          std::size_t operands, Modifiers& out) {
+          std::string_view looks, Modifiers& out) {
   const auto& forms = compiled()[static_cast<std::size_t>(opcode.op)];
-  int first = -1;
-  Modifiers taken;
+  int first = -1, counted = -1;
+  Modifiers taken, of_counted;
   for (auto fit : {fits, fits_anyhow}) {
     for (std::size_t i = 0; i < forms.size(); ++i) {
       if (!fit(forms[i], modifiers, taken)) continue;
-      const bool all = takes(forms[i], operands);
-      if (all || first < 0) out = taken, first = static_cast<int>(i);
-      if (all) return first;
+      const bool count_fits = takes(forms[i], looks.size());
+      if (first < 0) out = taken, first = static_cast<int>(i);
+      if (count_fits && counted < 0) of_counted = taken, counted = static_cast<int>(i);
+      if (count_fits && suits(forms[i], looks)) return out = taken, static_cast<int>(i);
     }
+    if (counted >= 0) return out = of_counted, counted;
     if (first >= 0) break;
   }
   return first;

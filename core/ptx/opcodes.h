@@ -45,6 +45,7 @@ enum class Unit : std::uint8_t {
   barrier,   // bar, membar
   warp,      // shuffles, votes: across the lanes
   matrix,    // mma, and the moves of its fragments
+  tensor,    // tcgen05: tensor memory, and products in it
   async,     // mbarriers, tensor maps
 };
 std::string_view name_of(Unit unit);
@@ -69,6 +70,8 @@ enum class Op : std::uint8_t {
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
   mma, wmma, ldmatrix, stmatrix, movmatrix,
+  // tensor memory
+  tcgen05,
   count_
 };
 // clang-format on
@@ -84,6 +87,7 @@ enum class Field : std::uint8_t {
   shape, a_layout, b_layout, type3, type4, matrices, trans, part,
   step, on_mbarrier, noinc, no_complete, expects, parity, mbarrier_init, restriction,
   bulk, tensor, dim, completion, mode, multicast, read, reduction, prefetching, registers, tensormap,
+  tensor_step, cta_group, kind, ws, collector, cells, times, packing, arrival,
   count_
 };
 // clang-format on
@@ -141,6 +145,21 @@ enum class Shape : std::uint8_t {
   m32n8k16
 };
 enum class Part : std::uint8_t { none, a, b, c, d };  // what wmma loads or stores
+// What a tcgen05 instruction does (9.7.16).
+enum class TensorStep : std::uint8_t {
+  none,
+  alloc,
+  dealloc,
+  relinquish_alloc_permit,
+  mma,
+  ld,
+  st,
+  wait_ld,
+  wait_st,
+  commit,
+  before_thread_sync,
+  after_thread_sync
+};
 // What an instruction does to an mbarrier (9.7.13.15).
 enum class Step : std::uint8_t {
   none,
@@ -178,6 +197,7 @@ class Modifiers {
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
   Reduce reduce() const { return static_cast<Reduce>((*this)[Field::reduce]); }
   Step step() const { return static_cast<Step>((*this)[Field::step]); }
+  TensorStep tensor_step() const { return static_cast<TensorStep>((*this)[Field::tensor_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
   int vector() const;    // 1, 2, 4, 8
@@ -240,11 +260,11 @@ const Opcode& opcode(Op op);
 const Opcode* opcode_named(std::string_view name);
 
 // Fits the modifiers to the forms of an opcode, in a form's order or, where none takes them so, in
-// their own: the number of the first form that takes all of
-// them and that many operands; where none takes so many, of the first that takes the modifiers; or
-// -1.
+// their own: the number of the first form that takes all of them and operands that look like these;
+// where none does, of the first that takes so many; then of the first that takes the modifiers; or
+// -1. `looks` has a letter for each operand: '[' an address, '{' a vector, '.' anything else.
 int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
-          std::size_t operands, Modifiers& out);
+          std::string_view looks, Modifiers& out);
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);
 
 // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b": what a form looks like, for messages and help.

@@ -67,6 +67,8 @@ class Binder {
         return warp_handler(i);
       case Unit::matrix:
         return matrix_handler(i);
+      case Unit::tensor:
+        return tensor_handler(i);
       case Unit::async:
         return async_handler(i);
       default:
@@ -175,6 +177,58 @@ class Binder {
     if (o.index == ptx::no_register) return;
     c.a = program_.registers[o.index].place;
     c.narrow_address = ptx::bits_of(o.type) == 32;
+  }
+
+  // tcgen05: see core/sim/tcgen05 for what is where.
+  void tensor(const Instruction& i, const Operand* o, Code& c) {
+    switch (i.modifiers.tensor_step()) {
+      case ptx::TensorStep::alloc:
+        address(i, o[0], c);
+        c.b = value(o[1]);
+        return;
+      case ptx::TensorStep::dealloc:
+        c.a = value(o[0]);
+        c.b = value(o[1]);
+        return;
+      case ptx::TensorStep::commit:
+        address(i, o[0], c);
+        return;
+      case ptx::TensorStep::ld:
+        vector(o[0], c);
+        address(i, o[1], c);
+        if (i.count > 2) c.b = value(o[2]);
+        return;
+      case ptx::TensorStep::st:
+        address(i, o[0], c);
+        vector(o[i.count - 1], c);
+        if (i.count > 2) c.b = value(o[1]);
+        return;
+      case ptx::TensorStep::mma:
+        tensor_product(i, o, c);
+        return;
+      default:
+        return;
+    }
+  }
+
+  void tensor_product(const Instruction& i, const Operand* o, Code& c) {
+    address(i, o[0], c);
+    const bool in_memory = o[1].kind == Operand::Kind::address;
+    const bool has_register = !in_memory || o[1].index != ptx::no_register;
+    c.b = in_memory ? has_register ? program_.registers[o[1].index].place : nothing : value(o[1]);
+    c.c = value(o[2]);
+    c.e = value(o[3]);
+    const bool masks = o[4].kind == Operand::Kind::vector;
+    const Operand* rest = o + (masks ? 5 : 4);
+    read_predicate(rest[0], c);
+    const bool scales = rest + 1 < o + i.count && rest[1].kind == Operand::Kind::constant;
+    c.width = scales ? static_cast<std::uint8_t>(rest[1].value) : std::uint8_t{0};
+    c.target = static_cast<std::uint32_t>(out_.elements.size());
+    out_.elements.push_back(in_memory);
+    out_.elements.push_back(static_cast<Reference>(in_memory ? o[1].value : 0));
+    for (std::uint32_t e = 0; e < 4; ++e) {
+      out_.elements.push_back(masks ? value(program_.elements[o[4].index + e]) : nothing);
+    }
   }
 
   // The elements that get the old values, or nothing, and behind them those that go in.
@@ -367,6 +421,9 @@ class Binder {
         return;
       case Op::wmma:
         wmma(i, o, c);
+        return;
+      case Op::tcgen05:
+        tensor(i, o, c);
         return;
       case Op::ld:
       case Op::ldu:

@@ -92,7 +92,7 @@ void Machine::fill_specials(Block& block, Warp& warp) {
           v = (threads + 31) / 32;
           break;
         case Special::smid:
-          v = static_cast<std::uint32_t>(block.number % options_.processors);
+          v = block.processor;
           break;
         case Special::nsmid:
           v = options_.processors;
@@ -169,7 +169,12 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.index = {static_cast<std::uint32_t>(number % grid.x),
                  static_cast<std::uint32_t>(number / grid.x % grid.y),
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  block.processor = least_busy_processor();
   block.live_threads = threads;
+  // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.
+  TensorUnit tensor;
+  tensor.memory = std::move(block.tensor.memory);
+  block.tensor = std::move(tensor);
   block.next_warp = 0;
   block.warp_turn_left = 0;
   block.barriers = {};
@@ -227,6 +232,7 @@ void Machine::finish_barriers(Block& block) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id) continue;
         s.wait = Wait::none;
+        block.tensor.synchronise(w.index);
         if (block.races.on()) block.races.acquire(w.index, b.clock);
         if (b.reduce == ptx::Reduce::none) continue;
         Core x = core_of(block, w);

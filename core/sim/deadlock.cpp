@@ -74,6 +74,8 @@ void Machine::report_deadlock(const Block& block) {
         const bool known = std::count(explained.begin(), explained.end(), s.mbarrier);
         story += known ? ")" : fmt::format(": {})", mbarrier_story(*this, block, s.mbarrier));
         explained.push_back(s.mbarrier);
+      } else if (s.wait == Wait::columns) {
+        story += ", for columns of TMEM that resident blocks have)";
       } else if (s.wait == Wait::group) {
         story += ", for its bulk groups)";
       } else {

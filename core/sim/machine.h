@@ -84,6 +84,13 @@ class Machine {
   void end_turn(Core& x);
   // Whether a try_wait answers at once that it is not complete: with --schedule some do.
   bool gives_up_waiting();
+  // What an operation used is free again, for those who wait for what its pipe completes.
+  void settle_by_agent(Block& block, AsyncOperation& operation);
+
+  // Columns of TMEM (core/sim/tcgen05/allocation.cpp): where so many are free on the block's
+  // processor; and those who wait for some may look again.
+  std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns);
+  void columns_are_free(const Block& block);
   // The region of the grid that holds an address, or null.
   Region* region_of(std::uint64_t address);
   std::uint32_t local_bytes() const;  // of one thread
@@ -102,6 +109,9 @@ class Machine {
   bool place_memory(std::vector<Buffer> buffers, Error& error);
   bool place_variables(Error& error);
   bool place_arguments(const std::vector<Argument>& arguments, Error& error);
+
+  std::uint32_t least_busy_processor() const;
+  bool may_get_columns(const Block& block);
 
   // blocks.cpp
   std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
@@ -165,6 +175,8 @@ class Machine {
   std::uint64_t turn_left_ = 0;
   std::uint64_t instructions_ = 0;
   std::uint64_t clock_ = 0;  // of choices between splits
+  std::uint64_t fruitless_turns_ =
+      0;  // of blocks that wait for columns of TMEM, one after the other
   std::vector<Report> reports_;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> hazards_;
   bool compares_stores_ = false;

@@ -22,6 +22,9 @@ struct Options {
   std::uint64_t schedule = 0;
   // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
   bool lazy = false;
+  // Tensor cores add as the chip does, bit for bit where that is known
+  // (core/numeric/tensor_core.h); or by fused multiply-add, which is faster.
+  bool exact = true;
   // Look for accesses of shared memory that nothing orders.
   bool races = true;
   // Use the handlers that every processor can run, even where there are faster ones; the results

@@ -158,9 +158,14 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     turn_left_ -= ran;
     block.warp_turn_left -= ran;
     idle = ran ? 0 : idle + 1;
+    if (ran) fruitless_turns_ = 0;
     if (idle == count) {
       idle = 0;
       if (hasten(block) || (state_ == RunState::running && time_out(block))) continue;
+      if (state_ == RunState::running && may_get_columns(block)) {
+        turn_left_ = 0;
+        return RunState::running;
+      }
       if (state_ == RunState::running) report_deadlock(block);
       return state_;
     }
@@ -180,7 +185,7 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     }
   }
   if (block.live_threads) return RunState::running;
-  return land(block) ? RunState::done : state_;
+  return land(block) && leave_tensor_memory(*this, block) ? RunState::done : state_;
 }
 
 // splitmix64 (Steele, Lea and Flood, 2014)

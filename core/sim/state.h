@@ -19,6 +19,7 @@
 #include "core/sim/copies.h"
 #include "core/sim/memory.h"
 #include "core/sim/races.h"
+#include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
 
@@ -29,6 +30,7 @@ enum class Wait : std::uint8_t {
   barrier,   // arrived at a barrier of the block
   mbarrier,  // at an mbarrier.try_wait whose phase is not complete
   group,     // at a cp.async.bulk.wait_group
+  columns,   // at a tcgen05.alloc, for columns of TMEM that others have
 };
 
 struct Split {
@@ -126,6 +128,8 @@ struct Block {
   Races races;
   Mbarriers mbarriers;
   Flight flight;
+  TensorUnit tensor;
+  std::uint32_t processor = 0;     // that it is resident on
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
   std::uint32_t time_outs = 0;     // since something last changed
 

@@ -111,6 +111,7 @@ class Careful {
       return shuffle();
     }
     if (i_.unit == Unit::matrix) return run_matrix_carefully(x_, c_, m_);
+    if (i_.unit == Unit::tensor) return tensor();
     if (i_.unit == Unit::control) {
       return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
     }
@@ -196,6 +197,13 @@ class Careful {
     return c_.run(x_, c_, m_);
   }
 
+  // A tcgen05.ld says afterwards which bytes it got that are undefined.
+  Flow tensor() {
+    if (!operands_decide()) return Flow::fault;
+    define_results();
+    return c_.run(x_, c_, m_);
+  }
+
   // Where a branch goes, what is called. Values that are passed to a function decide nothing yet.
   bool decides_by_operand() const { return i_.op == Op::brx || i_.op == Op::call; }
 
@@ -203,6 +211,7 @@ class Careful {
   bool is_payload(std::uint32_t k) const {
     if (i_.op == Op::shfl) return k == 2;
     if (i_.op == Op::redux) return k == 1;
+    if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
     if (i_.op == Op::call) {
       const ptx::Call& call = program_.calls[o_[0].index];
       return call.routine != ptx::Call::indirect || k != call.target;

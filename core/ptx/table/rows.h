@@ -15,6 +15,7 @@ std::vector<Opcode> control_rows();
 std::vector<Opcode> together_rows();
 std::vector<Opcode> matrix_rows();
 std::vector<Opcode> async_rows();
+std::vector<Opcode> tcgen05_rows();
 
 }  // namespace tilescope::ptx
 

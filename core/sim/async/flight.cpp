@@ -224,6 +224,10 @@ void Machine::settle(Block& block, AsyncOperation& o, u32 warp) {
   o.writes.clear();
 }
 
+void Machine::settle_by_agent(Block& block, AsyncOperation& o) {
+  settle(block, o, agent(block, o));
+}
+
 void Machine::wake_groups(Block& block, u32 warp) {
   for (Split& s : block.warps[warp].splits) {
     if (s.wait == Wait::group) s.wait = Wait::none;

@@ -213,6 +213,7 @@ bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& 
 }
 
 void acquire(Core& x, const Mbarrier& b, const ptx::Modifiers& how) {
+  x.block->tensor.synchronise(x.warp->index);
   Races& races = x.block->races;
   if (!races.on()) return;
   if (is_relaxed(how)) {

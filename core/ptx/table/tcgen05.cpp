@@ -1,0 +1,85 @@
+// The tensor cores of Blackwell and their memory (PTX ISA 9.7.16), for one CTA.
+#include "core/ptx/table/rows.h"
+
+#define GROUP "cta_group:cta_group::1 "
+#define KIND "kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8 "
+#define COLLECT_A \
+  "collector:collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?"
+#define COLLECT(b)                                                                            \
+  "collector::" b "::fill|collector::" b "::use|collector::" b "::lastuse|collector::" b "::" \
+                                                                                         "discard"
+#define COLLECT_B \
+  "collector:" COLLECT("b0") "|" COLLECT("b1") "|" COLLECT("b2") "|" COLLECT("b3") "?"
+#define PRODUCT "tensor_step:mma " GROUP KIND COLLECT_A
+#define PRODUCT_WS "tensor_step:mma ws " GROUP KIND COLLECT_B
+// A shape, how often, and the registers of a lane that this fills.
+#define MOVE(shapes, times, registers)                                                            \
+  {"tensor_step:ld sync aligned cells:" shapes " times:" times " packing:pack::16b? type:b32",    \
+   "{d}" registers " [a]"},                                                                       \
+  {                                                                                               \
+    "tensor_step:st sync aligned cells:" shapes " times:" times " packing:unpack::16b? type:b32", \
+        "[a] {b}" registers                                                                       \
+  }
+#define SPLIT_MOVE(times, registers)                                                            \
+  {"tensor_step:ld sync aligned cells:16x32bx2 times:" times " packing:pack::16b? type:b32",    \
+   "{d}" registers " [a] n"},                                                                   \
+  {                                                                                             \
+    "tensor_step:st sync aligned cells:16x32bx2 times:" times " packing:unpack::16b? type:b32", \
+        "[a] n {b}" registers                                                                   \
+  }
+
+namespace tilescope::ptx {
+
+// One row, one line a form.
+// clang-format off
+std::vector<Opcode> tcgen05_rows() {
+  return {
+      {Op::tcgen05, "tcgen05", Unit::tensor,
+       {{"tensor_step:alloc " GROUP "sync aligned space:shared::cta? type:b32", "[a] b:u32"},
+        {"tensor_step:dealloc " GROUP "sync aligned type:b32", "a:b32 b:u32"},
+        {"tensor_step:relinquish_alloc_permit " GROUP "sync aligned", ""},
+        {"tensor_step:wait::ld|wait::st sync aligned", ""},
+        {"tensor_step:fence::before_thread_sync|fence::after_thread_sync", ""},
+        {"tensor_step:commit " GROUP "arrival:mbarrier::arrive::one space:shared::cluster? type:b64", "[a]"},
+        {PRODUCT, "[a] b:b64 c:b64 e:b32 q n?"},
+        {PRODUCT, "[a] [b] c:b64 e:b32 q n?"},
+        {PRODUCT, "[a] b:b64 c:b64 e:b32 {a}4:b32 q n?"},
+        {PRODUCT, "[a] [b] c:b64 e:b32 {a}4:b32 q n?"},
+        {PRODUCT_WS, "[a] b:b64 c:b64 e:b32 q"},
+        {PRODUCT_WS, "[a] [b] c:b64 e:b32 q"},
+        MOVE("32x32b|16x64b", "x1", "1"),
+        MOVE("32x32b|16x64b", "x2", "2"),
+        MOVE("32x32b|16x64b", "x4", "4"),
+        MOVE("32x32b|16x64b", "x8", "8"),
+        MOVE("32x32b|16x64b", "x16", "16"),
+        MOVE("32x32b|16x64b", "x32", "32"),
+        MOVE("32x32b|16x64b", "x64", "64"),
+        MOVE("32x32b|16x64b", "x128", "128"),
+        MOVE("16x128b", "x1", "2"),
+        MOVE("16x128b", "x2", "4"),
+        MOVE("16x128b", "x4", "8"),
+        MOVE("16x128b", "x8", "16"),
+        MOVE("16x128b", "x16", "32"),
+        MOVE("16x128b", "x32", "64"),
+        MOVE("16x128b", "x64", "128"),
+        MOVE("16x256b", "x1", "4"),
+        MOVE("16x256b", "x2", "8"),
+        MOVE("16x256b", "x4", "16"),
+        MOVE("16x256b", "x8", "32"),
+        MOVE("16x256b", "x16", "64"),
+        MOVE("16x256b", "x32", "128"),
+        SPLIT_MOVE("x1", "1"),
+        SPLIT_MOVE("x2", "2"),
+        SPLIT_MOVE("x4", "4"),
+        SPLIT_MOVE("x8", "8"),
+        SPLIT_MOVE("x16", "16"),
+        SPLIT_MOVE("x32", "32"),
+        SPLIT_MOVE("x64", "64"),
+        SPLIT_MOVE("x128", "128")},
+       "tensor cores: their memory (TMEM), products into it, moves between it and registers",
+       "9.7.16"},
+  };
+}
+// clang-format on
+
+}  // namespace tilescope::ptx

@@ -1,0 +1,221 @@
+// tcgen05.alloc, dealloc and relinquish_alloc_permit (PTX ISA 9.7.16.7.1).
+//
+// A processor's 512 columns are shared by the blocks that are resident on it: an allocation waits
+// until there are enough neighbouring columns, and takes the first of them, or with --schedule any:
+// nothing promises that an allocation begins at column 0.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/matrix/fragments.h"
+#include "core/sim/tcgen05/handlers.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// All lanes' value of a number of columns. 0 after a fault.
+u32 columns_of(Core& x, const Code& c, std::string_view name) {
+  const u32* columns = lane_array<u32>(x, c.b);
+  for (int l = 1; l < lanes; ++l) {
+    if (columns[l] == columns[0]) continue;
+    x.machine->fault(x, l, "tmem_columns",
+                     fmt::format("lanes of one warp give {} different numbers of columns", name),
+                     fmt::format("{} in every lane", columns[0]), fmt::format("{}", columns[l]));
+    return 0;
+  }
+  const u32 n = columns[0];
+  if (n >= TensorMemory::unit && n <= TensorMemory::columns && (n & (n - 1)) == 0) return n;
+  x.machine->fault(
+      x, 0, "tmem_columns",
+      fmt::format("{} is given {} columns, which is no power of two from 32 to 512", name, n),
+      "32, 64, 128, 256 or 512 columns (PTX ISA 9.7.16.7.1)", fmt::format("{}", n));
+  return 0;
+}
+
+// Where the address goes: an offset in the block's shared memory. Compilers also pass the shared
+// address widened to 64 bits where no space is said: a high half of 0 is taken as the window's.
+bool destination(Core& x, const Code& c, u64& offset) {
+  u64 address = c.immediate;
+  if (c.a != nothing) {
+    address += c.narrow_address ? lane_array<u32>(x, c.a)[0] : lane_array<u64>(x, c.a)[0];
+  }
+  offset = address;
+  if (c.space == ptx::Space::generic && address >= ptx::window_bytes) {
+    offset = address - ptx::shared_base;
+  }
+  if (offset % 4 == 0 && offset + 4 <= x.block->shared.size()) return true;
+  Code shared = c;
+  shared.space = ptx::Space::shared;
+  refuse_access(x, shared, Access::store, 0, offset, 4);
+  return false;
+}
+
+void write_address(Core& x, u64 offset, u32 column) {
+  u64 offsets[lanes] = {offset};
+  if (x.block->races.on()) {
+    watch(x, {Races::Kind::write, false, x.warp->index, x.pc, 1, offsets, 4, false});
+  }
+  x.block->shared.write(offset, reinterpret_cast<const std::byte*>(&column), nullptr, 4,
+                        Writer::of(x.block->number, x.warp->index * 32, x.pc));
+}
+
+bool may_allocate(Core& x, u32 columns) {
+  const TensorUnit& unit = x.block->tensor;
+  if (unit.relinquished) {
+    const Site site = x.machine->site(*x.block, x.warp->index * 32, unit.relinquished_at);
+    x.machine->fault(x, 0, "tmem_after_relinquish",
+                     fmt::format("tcgen05.alloc by a block that has relinquished its permit to "
+                                 "allocate, at {}",
+                                 text(site)),
+                     "every tcgen05.alloc before tcgen05.relinquish_alloc_permit",
+                     "an allocation behind it");
+    return false;
+  }
+  if (columns > unit.largest) {
+    x.machine->fault(x, 0, "tmem_growth",
+                     fmt::format("tcgen05.alloc of {} columns by a block that has allocated {} "
+                                 "before: the numbers must not grow",
+                                 columns, unit.largest),
+                     fmt::format("at most {} columns (PTX ISA 9.7.16.7.1)", unit.largest),
+                     fmt::format("{}", columns));
+    return false;
+  }
+  return true;
+}
+
+Flow allocate(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const u32 columns = columns_of(x, c, "tcgen05.alloc");
+  u64 offset = 0;
+  if (!columns || !may_allocate(x, columns) || !destination(x, c, offset)) return Flow::fault;
+  const std::optional<u32> column = x.machine->free_columns(*x.block, columns);
+  if (!column) {
+    Split& s = x.warp->splits[x.split];
+    s.pc = x.pc;
+    s.wait = Wait::columns;
+    return Flow::yield;
+  }
+  x.block->tensor.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
+  x.block->tensor.largest = columns;
+  write_address(x, offset, *column);
+  return Flow::next;
+}
+
+Flow deallocate(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const u32 columns = columns_of(x, c, "tcgen05.dealloc");
+  if (!columns) return Flow::fault;
+  const TensorAddress at = TensorAddress::of(lane_array<u32>(x, c.a)[0]);
+  TensorUnit& unit = x.block->tensor;
+  const auto& all = unit.memory.allocations();
+  const bool known = at.lane == 0 && std::any_of(all.begin(), all.end(), [&](const Allocation& a) {
+                       return a.column == at.column && a.columns == columns;
+                     });
+  if (!known) {
+    std::string have;
+    for (const Allocation& a : all) {
+      have += fmt::format("{}{} columns at {}", have.empty() ? "" : ", ", a.columns, a.column);
+    }
+    return x.machine->fault(
+        x, 0, "tmem_out_of_allocation",
+        fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation",
+                    columns, at.lane, at.column),
+        have.empty() ? "an allocation: the block has none" : "one of: " + have,
+        fmt::format("0x{:08x}", lane_array<u32>(x, c.a)[0]));
+  }
+  const std::vector<CellRange> cells = {{0, TensorMemory::lanes, at.column, columns}};
+  if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
+  unit.memory.deallocate(at.column, columns);
+  x.machine->columns_are_free(*x.block);
+  return Flow::next;
+}
+
+Flow relinquish(Core& x, const Code&, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  x.block->tensor.relinquished = true;
+  x.block->tensor.relinquished_at = x.pc;
+  return Flow::next;
+}
+
+}  // namespace
+
+Handler tensor_allocation_handler(ptx::TensorStep step) {
+  switch (step) {
+    case ptx::TensorStep::alloc:
+      return allocate;
+    case ptx::TensorStep::dealloc:
+      return deallocate;
+    default:
+      return relinquish;
+  }
+}
+
+// The first columns that no block on the processor has; with --schedule any such.
+std::optional<u32> Machine::free_columns(const Block& block, u32 columns) {
+  std::array<bool, TensorMemory::columns / TensorMemory::unit> taken{};
+  for (const Block& other : blocks_) {
+    if (other.processor != block.processor) continue;
+    for (const Allocation& a : other.tensor.memory.allocations()) {
+      for (u32 at = a.column; at < a.column + a.columns; at += TensorMemory::unit) {
+        taken[at / TensorMemory::unit] = true;
+      }
+    }
+  }
+  std::vector<u32> places;
+  const u32 units = columns / TensorMemory::unit;
+  for (u32 at = 0; at + units <= taken.size(); ++at) {
+    if (std::none_of(&taken[at], &taken[at] + units, [](bool t) { return t; })) {
+      places.push_back(at * TensorMemory::unit);
+    }
+  }
+  if (places.empty()) return std::nullopt;
+  return places[options_.schedule ? static_cast<std::size_t>(drawn(places.size())) : 0];
+}
+
+// Those who wait for columns of this processor look again.
+void Machine::columns_are_free(const Block& block) {
+  for (Block& other : blocks_) {
+    if (other.processor != block.processor) continue;
+    for (Warp& warp : other.warps) {
+      for (Split& s : warp.splits) {
+        if (s.wait == Wait::columns) s.wait = Wait::none;
+      }
+    }
+  }
+}
+
+// A block that waits for columns lets the others go on, as long as any does: once all have had
+// their turn and nobody executed anything, they wait for each other.
+bool Machine::may_get_columns(const Block& block) {
+  const bool waits = std::any_of(block.warps.begin(), block.warps.end(), [](const Warp& w) {
+    return std::any_of(w.splits.begin(), w.splits.end(),
+                       [](const Split& s) { return s.wait == Wait::columns; });
+  });
+  // Drawn turns may take long to come round.
+  const std::uint64_t patience = blocks_.size() * (options_.schedule ? 64 : 2);
+  return waits && blocks_.size() > 1 && fruitless_turns_++ < patience;
+}
+
+// A block that has just come takes the processor that fewest others are on.
+u32 Machine::least_busy_processor() const {
+  std::vector<u32> resident(options_.processors, 0);
+  for (const Block& block : blocks_) {
+    if (block.live_threads) ++resident[block.processor];
+  }
+  return static_cast<u32>(std::min_element(resident.begin(), resident.end()) - resident.begin());
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,260 @@
+// tcgen05.mma, commit and fence (PTX ISA 9.7.16.10.9, .11, .12).
+//
+// Each lane that executes an mma issues one: the instruction is a single thread's. Code of an mma:
+// a and immediate D's address, b A's descriptor or address, c B's descriptor, e the instruction
+// descriptor, r whether it accumulates, width the scale; elements: whether A is in TMEM, the offset
+// of its address, four masks of lanes (or nothing).
+#include "core/sim/tcgen05/handlers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/tcgen05/multiplication.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Field;
+using ptx::TensorStep;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// Products and commits of a thread keep their order (9.7.16.6.2): a pipe for each thread.
+u32 pipe_of(const Core& x, int lane) {
+  return 1 + x.warp->index * 32 + static_cast<u32>(lane);
+}
+
+MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  const Reference* more = x.elements + c.target;
+  MultiplicationWords w;
+  w.kind = static_cast<MmaKind>(how[Field::kind]);
+  w.ws = how.has(Field::ws);
+  w.d = static_cast<u32>(c.immediate) + (c.a == nothing ? 0 : lane_array<u32>(x, c.a)[lane]);
+  w.a_in_tensor_memory = more[0];
+  w.a = !w.a_in_tensor_memory ? lane_array<u64>(x, c.b)[lane]
+                              : more[1] + (c.b == nothing ? 0 : lane_array<u32>(x, c.b)[lane]);
+  w.b = lane_array<u64>(x, c.c)[lane];
+  w.instruction = lane_array<u32>(x, c.e)[lane];
+  w.accumulate = (x.predicates[c.r] ^ c.flip) >> lane & 1;
+  w.scale = c.width;
+  for (u32 i = 0; i < 4; ++i) {
+    if (more[2 + i] == nothing) continue;
+    w.disabled[i / 2] |= u64{lane_array<u32>(x, more[2 + i])[lane]} << 32 * (i % 2);
+  }
+  return w;
+}
+
+bool refuse(Core& x, int lane, const DescriptorError& error) {
+  x.machine->fault(x, lane, "bad_descriptor", error.sentence, error.expected, error.found);
+  return false;
+}
+
+// Where D and A lie in TMEM: from lane 0 on, or 16 where only every other 16 lanes are used, and
+// both alike (9.7.16.10.5).
+bool check_lanes(Core& x, int lane, const Multiplication& m) {
+  const bool half = m.product.shape.m == 64 && !m.product.ws;
+  const u32 d = m.product.d.lane;
+  if (d != 0 && !(half && d == 16)) {
+    x.machine->fault(x, lane, "tmem_lane",
+                     fmt::format("D of an mma with M {} begins at lane {}", m.product.shape.m, d),
+                     half ? "lane 0 or 16 (PTX ISA 9.7.16.10.5)" : "lane 0 (PTX ISA 9.7.16.10.5)",
+                     fmt::format("lane {}", d));
+    return false;
+  }
+  if (m.a_in_tensor_memory && m.a_cells.lane != d) {
+    x.machine->fault(x, lane, "tmem_lane",
+                     fmt::format("A begins at lane {} of TMEM, D at lane {}", m.a_cells.lane, d),
+                     "the same lanes of both (PTX ISA 9.7.16.10.5)",
+                     fmt::format("lane {}", m.a_cells.lane));
+    return false;
+  }
+  return true;
+}
+
+// The matrix's bytes of shared memory, neighbours put together.
+bool find_bytes(Core& x, int lane, const SharedMatrix& matrix, u32 rows, ElementType type,
+                std::string_view name, std::vector<Range>& out) {
+  std::vector<u32> all = pieces(matrix, rows, type);
+  std::sort(all.begin(), all.end());
+  const u64 size = x.block->shared.size();
+  if (u64{all.back()} + 16 > size) {
+    x.machine->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("the descriptor of {} leads to byte {} of the block's shared memory, which has "
+                    "{} bytes: start 0x{:x}, stride {}, leading stride {}",
+                    name, all.back(), size, matrix.address, matrix.stride, matrix.leading),
+        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", all.back()));
+    return false;
+  }
+  for (const u32 at : all) {
+    if (!out.empty() && out.back().end == at) {
+      out.back().end += 16;
+    } else {
+      out.push_back({at, at + 16});
+    }
+  }
+  return true;
+}
+
+// Another product in flight that has to do with the same cells: of one thread, with the same
+// accumulator and shape, they keep their order; of others nothing orders them.
+bool check_other_products(Core& x, int lane, const Multiplication& m,
+                          const std::vector<CellRange>& d) {
+  for (const AsyncOperation& o : x.block->flight.operations) {
+    if (o.work != &multiplication_work || o.stage == Stage::complete) continue;
+    Multiplication other;
+    decode(MultiplicationWords::of(o), other);
+    const bool same = o.pipe == pipe_of(x, lane);
+    if (same && other.product.d.column == m.product.d.column &&
+        other.product.shape.m == m.product.shape.m && other.product.shape.n == m.product.shape.n) {
+      continue;
+    }
+    const auto meet = [](const std::vector<CellRange>& p, const std::vector<CellRange>& q) {
+      return std::any_of(p.begin(), p.end(), [&](const CellRange& r) {
+        return std::any_of(q.begin(), q.end(), [&](const CellRange& s) { return r.meets(s); });
+      });
+    };
+    if (!meet(d, other.d_range()) && !meet(d, other.a_range()) &&
+        !meet(m.a_range(), other.d_range())) {
+      continue;
+    }
+    const Site site = x.machine->site(*x.block, o.thread, o.pc);
+    if (!same) {
+      x.machine->fault(x, lane, "tmem_in_use",
+                       fmt::format("this tcgen05.mma uses {}, which the one at {}, of another "
+                                   "thread, is still writing or reading",
+                                   cells_text(d[0]), text(site)),
+                       "a commit of the other thread, and a wait for it", "an mma in flight");
+      return false;
+    }
+    x.machine->hazard(x, lane, "mma_order", o.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "this tcgen05.mma uses {}, as the one at {} does with another accumulator or shape: only "
+          "products of the same keep their order",
+          cells_text(d[0]), text(site));
+      r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
+      r.found = "an mma in flight";
+      return r;
+    });
+  }
+  return true;
+}
+
+bool issue_multiplication(Core& x, const Code& c, int lane) {
+  const MultiplicationWords words = words_of(x, c, lane);
+  Multiplication m;
+  if (const auto error = decode(words, m)) return refuse(x, lane, *error);
+  if (!check_lanes(x, lane, m)) return false;
+  const std::vector<CellRange> d = m.d_range(), a = m.a_range();
+  if (!owns_cells(x, lane, d, "D of the mma") || !owns_cells(x, lane, a, "A of the mma") ||
+      !check_other_products(x, lane, m, d) || !check_tensor_use(x, lane, TensorUse::product, d) ||
+      !check_tensor_use(x, lane, TensorUse::operand, a)) {
+    return false;
+  }
+  AsyncOperation o;
+  const MmaShape& s = m.product.shape;
+  if ((!m.a_in_tensor_memory && !find_bytes(x, lane, m.a, s.m, s.a, "A", o.reads)) ||
+      !find_bytes(x, lane, m.b, s.n, s.b, "B", o.reads)) {
+    return false;
+  }
+  o.work = &multiplication_work;
+  o.pipe = pipe_of(x, lane);
+  words.pack(o);
+  TensorUnit& unit = x.block->tensor;
+  unit.order[x.warp->index].multiplied = ++unit.events;
+  return x.machine->issue(x, lane, std::move(o));
+}
+
+Flow multiply(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    if (!issue_multiplication(x, c, __builtin_ctz(rest))) return Flow::fault;
+  }
+  return Flow::next;
+}
+
+// An mbarrier's offset. Where no space is said the address is generic; compilers also give the
+// shared address widened to 64 bits, so a high half of 0 is taken as the window's.
+bool locate(Core& x, const Code& c, int lane, u32& offset) {
+  u64 address = c.immediate;
+  if (c.a != nothing) {
+    address += c.narrow_address ? lane_array<u32>(x, c.a)[lane] : lane_array<u64>(x, c.a)[lane];
+  }
+  if (c.space == ptx::Space::generic && address >= ptx::window_bytes) address -= ptx::shared_base;
+  if (address % 8 == 0 && address + 8 <= x.block->shared.size()) {
+    offset = static_cast<u32>(address);
+    return true;
+  }
+  Code shared = c;
+  shared.space = ptx::Space::shared;
+  refuse_access(x, shared, Access::atomic, lane, address, 8);
+  return false;
+}
+
+// An arrival once this thread's products are done. It also orders them before what comes behind the
+// barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
+Flow commit(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    AsyncOperation o;
+    if (!locate(x, c, lane, o.mbarrier)) return Flow::fault;
+    o.work = &commit_work;
+    o.pipe = pipe_of(x, lane);
+    o.arrivals = 1;
+    if (!x.machine->issue(x, lane, std::move(o))) return Flow::fault;
+  }
+  return Flow::next;
+}
+
+template <bool after>
+Flow fence(Core& x, const Code&, Mask) {
+  TensorUnit& unit = x.block->tensor;
+  TensorOrder& order = unit.order[x.warp->index];
+  if (after) {
+    order.covered = order.synchronised;
+  } else {
+    order.before = ++unit.events;
+  }
+  return Flow::next;
+}
+
+}  // namespace
+
+Handler multiplication_handler(TensorStep step) {
+  switch (step) {
+    case TensorStep::mma:
+      return multiply;
+    case TensorStep::commit:
+      return commit;
+    case TensorStep::before_thread_sync:
+      return fence<false>;
+    default:
+      return fence<true>;
+  }
+}
+
+Handler tensor_handler(const ptx::Instruction& i) {
+  const TensorStep step = i.modifiers.tensor_step();
+  switch (step) {
+    case TensorStep::alloc:
+    case TensorStep::dealloc:
+    case TensorStep::relinquish_alloc_permit:
+      return tensor_allocation_handler(step);
+    case TensorStep::ld:
+    case TensorStep::st:
+    case TensorStep::wait_ld:
+    case TensorStep::wait_st:
+      return tensor_move_handler(i);
+    default:
+      return multiplication_handler(step);
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,152 @@
+#include "core/sim/tcgen05/instruction_descriptor.h"
+
+#include <fmt/format.h>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+constexpr u32 field(u32 bits, int low, int count) {
+  return bits >> low & ((1u << count) - 1);
+}
+
+std::optional<DescriptorError> error(u32 bits, std::string_view name, int low, int count,
+                                     std::string expected) {
+  const std::string where =
+      count == 1 ? fmt::format("bit {}", low) : fmt::format("bits {}-{}", low, low + count - 1);
+  return DescriptorError{fmt::format("the {} of the instruction descriptor 0x{:08x} ({}) is {}",
+                                     name, bits, where, field(bits, low, count)),
+                         std::move(expected), fmt::format("{}", field(bits, low, count))};
+}
+
+// The types that a kind knows A and B by; nothing where the number has none.
+std::optional<ElementType> element(MmaKind kind, u32 code) {
+  using T = ElementType;
+  switch (kind) {
+    case MmaKind::f16:
+      if (code < 2) return code == 0 ? T::f16 : T::bf16;
+      break;
+    case MmaKind::tf32:
+      if (code == 2) return T::tf32;
+      break;
+    case MmaKind::f8f6f4: {
+      constexpr std::optional<T> types[] = {T::e4m3, T::e5m2, std::nullopt, T::e2m3,
+                                            T::e3m2, T::e2m1, std::nullopt, std::nullopt};
+      return types[code];
+    }
+    case MmaKind::i8:
+      if (code < 2) return code == 0 ? T::u8 : T::s8;
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string_view types_of(MmaKind kind) {
+  switch (kind) {
+    case MmaKind::f16:
+      return "0 f16 or 1 bf16";
+    case MmaKind::tf32:
+      return "2 tf32";
+    case MmaKind::f8f6f4:
+      return "0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2 or 5 e2m1";
+    default:
+      return "0 u8 or 1 s8";
+  }
+}
+
+bool sum_fits(MmaKind kind, u32 code, ElementType a, ElementType b) {
+  if (kind == MmaKind::i8) return code == 2;
+  if (code == 1) return true;
+  // f16 sums are for f16 and for the narrow types.
+  const bool wide = a == ElementType::bf16 || b == ElementType::bf16;
+  return code == 0 && kind != MmaKind::tf32 && !wide;
+}
+
+bool columns_fit(MmaKind kind, bool ws, u32 n) {
+  if (ws) return n == 64 || n == 128 || n == 256;
+  if (n < 8 || n > 256) return false;
+  return kind != MmaKind::i8 || n <= 32 || n % 16 == 0;
+}
+
+std::string columns_text(MmaKind kind, bool ws) {
+  if (ws) return "N of 64, 128 or 256";
+  return kind == MmaKind::i8 ? "N of 8, 16, 24, 32, and in steps of 16 to 256"
+                             : "N of 8 to 256 in steps of 8";
+}
+
+}  // namespace
+
+int bits_of(ElementType type) {
+  switch (type) {
+    case ElementType::f16:
+    case ElementType::bf16:
+      return 16;
+    case ElementType::tf32:
+      return 32;
+    case ElementType::e2m3:
+    case ElementType::e3m2:
+      return 6;
+    case ElementType::e2m1:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out) {
+  if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
+  if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
+  for (const int reserved : {6, 23, 29}) {
+    if (field(bits, reserved, 1)) return error(bits, "reserved field", reserved, 1, "0 (table 42)");
+  }
+  const bool integers = kind == MmaKind::i8;
+  if (field(bits, 3, 1) && !integers) {
+    return error(bits, "saturation", 3, 1, "0: only integers saturate (table 42)");
+  }
+  const std::optional<ElementType> a = element(kind, field(bits, 7, 3)),
+                                   b = element(kind, field(bits, 10, 3));
+  if (!a) return error(bits, "type of A", 7, 3, fmt::format("{} (table 42)", types_of(kind)));
+  if (!b) return error(bits, "type of B", 10, 3, fmt::format("{} (table 42)", types_of(kind)));
+  if (!sum_fits(kind, field(bits, 4, 2), *a, *b)) {
+    return error(
+        bits, "type of D", 4, 2,
+        integers ? "2 s32 (table 42)" : "1 f32, or 0 f16 for what is not wider (table 39)");
+  }
+  for (const int negate : {13, 14}) {
+    if (field(bits, negate, 1) && integers) {
+      return error(bits, "negation", negate, 1, "0: integers are not negated (table 51)");
+    }
+  }
+  out.m = field(bits, 24, 5) << 4;
+  out.n = field(bits, 17, 6) << 3;
+  if (!(out.m == 64 || out.m == 128 || (ws && out.m == 32))) {
+    return error(
+        bits, "M >> 4", 24, 5,
+        ws ? "M of 32, 64 or 128 with .ws (table 39)" : "M of 64 or 128 in one CTA (table 39)");
+  }
+  if (!columns_fit(kind, ws, out.n)) {
+    return error(bits, "N >> 3", 17, 6, columns_text(kind, ws) + " (table 39)");
+  }
+  if (field(bits, 30, 2) && !ws) {
+    return error(bits, "largest shift", 30, 2, "0: it is for .ws (table 42)");
+  }
+  out.transpose_a = field(bits, 15, 1);
+  out.transpose_b = field(bits, 16, 1);
+  const bool narrow = kind == MmaKind::f8f6f4 || integers;
+  if (out.transpose_b && narrow && out.n % 16) {
+    return error(bits, "N >> 3", 17, 6, "N in steps of 16 where 8-bit B is transposed (table 52)");
+  }
+  out.k = kind == MmaKind::f16 ? 16 : kind == MmaKind::tf32 ? 8 : 32;
+  out.d = integers ? SumType::s32 : field(bits, 4, 2) ? SumType::f32 : SumType::f16;
+  out.a = *a;
+  out.b = *b;
+  out.saturate = field(bits, 3, 1);
+  out.negate_a = field(bits, 13, 1);
+  out.negate_b = field(bits, 14, 1);
+  return std::nullopt;
+}
+
+}  // namespace tilescope::sim

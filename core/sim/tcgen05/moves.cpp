@@ -1,0 +1,287 @@
+// tcgen05.ld, st and wait (PTX ISA 9.7.16.8): between TMEM and the registers of a warp.
+//
+// Warp w reaches lanes 32 * (w % 4) and the 31 behind them. Which cell register r of lane l holds,
+// from the address on, as (row, column):
+//
+//   32x32b    (l, r)                                        16x32bx2  lanes 0-15: (l, r)
+//   16x64b    (l/4 + 8(l%2), (l/2)%2 + 2r)                            lanes 16-31: (l - 16, split +
+//   r) 16x128b   (l/4 + 8(r%2), l%4 + 4(r/2)) 16x256b   (l/4 + 8((r/2)%2), r%2 + 2(l%4) + 8(r/4))
+//
+// (CuTe's copy_traits_sm100.hpp; figures 183 to 187.) With .pack::16b a register holds the lower
+// halves of two neighbouring columns, which are twice as many then; .unpack::16b is the reverse.
+//
+// Code: the registers as elements, b the split of 16x32bx2.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/matrix/fragments.h"
+#include "core/sim/tcgen05/handlers.h"
+#include "core/sim/undefined.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Field;
+using u32 = std::uint32_t;
+using u8 = std::uint8_t;
+
+enum class Cells : u8 { none, lanes_32x32b, x64, x128, x256, split };  // words of Field::cells
+
+struct Cell {
+  u32 row = 0, column = 0;
+};
+
+Cell cell(Cells shape, u32 l, u32 r, u32 split) {
+  switch (shape) {
+    case Cells::x64:
+      return {l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r};
+    case Cells::x128:
+      return {l / 4 + 8 * (r % 2), l % 4 + 4 * (r / 2)};
+    case Cells::x256:
+      return {l / 4 + 8 * (r / 2 % 2), r % 2 + 2 * (l % 4) + 8 * (r / 4)};
+    case Cells::split:
+      return {l % 16, r + (l < 16 ? 0 : split)};
+    default:
+      return {l, r};
+  }
+}
+
+// Columns of 32 bits that `registers` registers of a lane fill.
+u32 columns_of(Cells shape, u32 registers) {
+  return shape == Cells::x64 || shape == Cells::x128 || shape == Cells::x256 ? 2 * registers
+                                                                             : registers;
+}
+
+// One ld or st: where it goes.
+struct Move {
+  Cells shape = Cells::none;
+  bool packed = false;
+  u32 lane = 0, column = 0, split = 0, registers = 0;
+
+  std::vector<CellRange> ranges() const {
+    const u32 rows = shape == Cells::lanes_32x32b ? 32 : 16;
+    const u32 columns = columns_of(shape, registers) * (packed ? 2 : 1);
+    std::vector<CellRange> out = {{lane, rows, column, columns}};
+    if (shape == Cells::split) out.push_back({lane, rows, column + split, columns});
+    return out;
+  }
+};
+
+// The lanes that the address names, for this warp. Bits that chips ignore are a hazard; another
+// warp's lanes, or lanes that do not begin the shape, are at fault.
+bool find_lane(Core& x, u32 address, Move& move) {
+  const u32 lane = address >> 16, quarter = x.warp->index % 4;
+  const u32 in_quarter = lane % 32, named = lane % 128 / 32;
+  if (in_quarter % (move.shape == Cells::lanes_32x32b ? 32 : 16)) {
+    x.machine->fault(
+        x, 0, "tmem_lane",
+        fmt::format("the address 0x{:08x} begins at lane {} of TMEM", address, lane),
+        move.shape == Cells::lanes_32x32b ? "a multiple of 32 lanes" : "a multiple of 16 lanes",
+        fmt::format("lane {}", lane));
+    return false;
+  }
+  if (named != quarter && named != 0) {
+    x.machine->fault(
+        x, 0, "tmem_lane_quarter",
+        fmt::format("warp {} accesses lanes {}-{} of TMEM, which are those of warps {} modulo 4",
+                    x.warp->index, named * 32, named * 32 + 31, named),
+        fmt::format("lanes {}-{} (PTX ISA 9.7.16.8.1)", quarter * 32, quarter * 32 + 31),
+        fmt::format("the address 0x{:08x}", address));
+    return false;
+  }
+  if (named != quarter || lane >= 128) {
+    x.machine->hazard(x, 0, "tmem_address_bits", x.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "the address 0x{:08x} names lane {} of TMEM, but warp {} reaches lanes {}-{}: chips are "
+          "seen to ignore these bits, and nothing promises it",
+          address, lane, x.warp->index, quarter * 32, quarter * 32 + 31);
+      r.expected =
+          fmt::format("lane {} in the upper half of the address", quarter * 32 + in_quarter);
+      r.found = fmt::format("lane {}", lane);
+      return r;
+    });
+  }
+  move.lane = quarter * 32 + in_quarter;
+  return true;
+}
+
+// All lanes give one address.
+bool uniform_address(Core& x, const Code& c, u32& address) {
+  address = static_cast<u32>(c.immediate);
+  if (c.a == nothing) return true;
+  const u32* from = lane_array<u32>(x, c.a);
+  for (int l = 1; l < lanes; ++l) {
+    if (from[l] == from[0]) continue;
+    x.machine->fault(x, l, "tmem_address",
+                     "lanes of one warp give different addresses of TMEM, which is undefined",
+                     fmt::format("0x{:08x} in every lane", from[0]),
+                     fmt::format("0x{:08x}", from[l]));
+    return false;
+  }
+  address += from[0];
+  return true;
+}
+
+bool prepare(Core& x, const Code& c, bool store, Move& move) {
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  u32 address = 0;
+  if (!uniform_address(x, c, address)) return false;
+  move.shape = static_cast<Cells>(how[Field::cells]);
+  move.packed = how.has(Field::packing);
+  move.registers = c.count;
+  move.column = address & 0xffff;
+  if (c.b != nothing) move.split = lane_array<u32>(x, c.b)[0];
+  if (!find_lane(x, address, move)) return false;
+  const std::vector<CellRange> cells = move.ranges();
+  if (!owns_cells(x, 0, cells, store ? "tcgen05.st" : "tcgen05.ld") ||
+      !check_tensor_use(x, 0, store ? TensorUse::store : TensorUse::load, cells)) {
+    return false;
+  }
+  TensorUnit& unit = x.block->tensor;
+  unit.moves.push_back({x.warp->index, x.pc, store, cells});
+  TensorOrder& order = unit.order[x.warp->index];
+  order.moved = ++unit.events;
+  order.moved_at = x.pc;
+  order.cells = cells;
+  return true;
+}
+
+// The bytes of a register, from one cell or the halves of two.
+u32 taken(const TensorMemory& memory, const Move& move, Cell at) {
+  const u32* row = memory.row(move.lane + at.row) + move.column;
+  if (!move.packed) return row[at.column];
+  return (row[2 * at.column] & 0xffff) | row[2 * at.column + 1] << 16;
+}
+
+u8 undefined_of(const TensorMemory& memory, const Move& move, Cell at) {
+  const u32 lane = move.lane + at.row;
+  if (!move.packed) return memory.undefined(lane, move.column + at.column);
+  const u32 first = move.column + 2 * at.column;
+  return static_cast<u8>((memory.undefined(lane, first) & 3) |
+                         (memory.undefined(lane, first + 1) & 3) << 2);
+}
+
+// Marks the register's bytes; a bit a byte.
+void mark_register(Core& x, Reference r, const u8* bits) {
+  u8* hidden = shadow(x, r);
+  for (int l = 0; l < lanes; ++l) {
+    for (int k = 0; k < 4; ++k) hidden[l * 4 + k] = bits[l] >> k & 1 ? 0xff : 0;
+  }
+  recount(x, r, 4);
+}
+
+Flow load(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  Move move;
+  if (!prepare(x, c, false, move)) return Flow::fault;
+  const TensorMemory& memory = x.block->tensor.memory;
+  for (u32 r = 0; r < move.registers; ++r) {
+    const Reference d = x.elements[c.target + r];
+    if (d == nothing) continue;
+    u32 value[lanes];
+    u8 undefined[lanes], any = 0;
+    for (u32 l = 0; l < lanes; ++l) {
+      const Cell at = cell(move.shape, l, r, move.split);
+      value[l] = taken(memory, move, at);
+      undefined[l] = undefined_of(memory, move, at);
+      any |= undefined[l];
+    }
+    std::memcpy(x.bank[0] + d, value, sizeof value);
+    if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined);
+  }
+  return Flow::next;
+}
+
+void put(TensorMemory& memory, const Move& move, Cell at, u32 value, u8 undefined) {
+  const u32 lane = move.lane + at.row;
+  u32* row = memory.row(lane) + move.column;
+  if (!move.packed) {
+    row[at.column] = value;
+    memory.set_undefined(lane, move.column + at.column, undefined);
+    return;
+  }
+  // The upper halves mean nothing then.
+  row[2 * at.column] = value & 0xffff;
+  row[2 * at.column + 1] = value >> 16;
+  memory.set_undefined(lane, move.column + 2 * at.column, static_cast<u8>((undefined & 3) | 0xc));
+  memory.set_undefined(lane, move.column + 2 * at.column + 1,
+                       static_cast<u8>(undefined >> 2 | 0xc));
+}
+
+Flow store(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  Move move;
+  if (!prepare(x, c, true, move)) return Flow::fault;
+  TensorMemory& memory = x.block->tensor.memory;
+  for (u32 r = 0; r < move.registers; ++r) {
+    const Reference from = x.elements[c.target + r];
+    const u32* value = lane_array<u32>(x, from);
+    const u8* hidden = has_undefined(x, from, 4) ? shadow(x, from) : nullptr;
+    for (u32 l = 0; l < lanes; ++l) {
+      u8 undefined = 0;
+      for (u32 k = 0; hidden && k < 4; ++k) undefined |= hidden[l * 4 + k] ? 1u << k : 0u;
+      put(memory, move, cell(move.shape, l, r, move.split), value[l], undefined);
+    }
+  }
+  return Flow::next;
+}
+
+template <bool stores>
+Flow wait(Core& x, const Code&, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  std::vector<TensorMove>& moves = x.block->tensor.moves;
+  moves.erase(std::remove_if(moves.begin(), moves.end(),
+                             [&](const TensorMove& move) {
+                               return move.store == stores && move.warp == x.warp->index;
+                             }),
+              moves.end());
+  return Flow::next;
+}
+
+}  // namespace
+
+bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::string_view what) {
+  const TensorMemory& memory = x.block->tensor.memory;
+  for (const CellRange& range : cells) {
+    if (range.lane + range.lanes <= TensorMemory::lanes &&
+        memory.owns(range.column, range.columns)) {
+      continue;
+    }
+    std::string have;
+    for (const Allocation& a : memory.allocations()) {
+      have += fmt::format("{}columns {}-{}", have.empty() ? "" : ", ", a.column,
+                          a.column + a.columns - 1);
+    }
+    x.machine->fault(
+        x, lane, "tmem_out_of_allocation",
+        fmt::format("{} accesses {}, which the block has not allocated", what, cells_text(range)),
+        have.empty() ? "an allocation: the block has none" : have, cells_text(range));
+    return false;
+  }
+  return true;
+}
+
+Handler tensor_move_handler(const ptx::Instruction& i) {
+  switch (i.modifiers.tensor_step()) {
+    case ptx::TensorStep::ld:
+      return load;
+    case ptx::TensorStep::st:
+      return store;
+    case ptx::TensorStep::wait_ld:
+      return wait<false>;
+    default:
+      return wait<true>;
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,160 @@
+#include "core/sim/tcgen05/multiplication.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u8 = std::uint8_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+std::vector<CellRange> ranges(const Product& product, TensorAddress from, u32 columns) {
+  std::vector<CellRange> out;
+  for (const MatrixPart& part : product.parts()) {
+    out.push_back({part.at.lane - product.d.lane + from.lane, part.rows, from.column,
+                   columns ? columns : part.columns});
+  }
+  return out;
+}
+
+Multiplication decoded(const AsyncOperation& o) {
+  Multiplication out;
+  decode(MultiplicationWords::of(o), out);  // it was right when it was issued
+  return out;
+}
+
+// The operands' bytes: A's rows, then B's.
+bool read(Machine&, Block& block, AsyncOperation& o) {
+  const Multiplication m = decoded(o);
+  const std::byte* memory = block.shared.data();
+  const u8* undefined = block.shared.undefined_bits();
+  OperandBytes a = m.a_in_tensor_memory
+                       ? read_operand(m.product, m.a_cells, block.tensor.memory)
+                       : read_operand(m.a, m.product.shape.m, m.product.shape.a, memory, undefined);
+  const OperandBytes b = read_operand(m.b, m.product.shape.n, m.product.shape.b, memory, undefined);
+  o.bytes = std::move(a.bytes);
+  o.bytes.insert(o.bytes.end(), b.bytes.begin(), b.bytes.end());
+  o.undefined = std::move(a.undefined);
+  o.undefined.insert(o.undefined.end(), b.undefined.begin(), b.undefined.end());
+  return true;
+}
+
+bool write(Machine& machine, Block& block, AsyncOperation& o) {
+  const Multiplication m = decoded(o);
+  const u32 rows = m.product.shape.m;
+  multiply(m.product, o.bytes.data(), o.undefined.data(), o.bytes.data() + rows * operand_row,
+           o.undefined.data() + rows, machine.options().exact, block.tensor.memory);
+  o.bytes = {};
+  o.undefined = {};
+  return true;
+}
+
+// Its operands are free: for those who wait for the commit behind it.
+bool complete(Machine& machine, Block& block, AsyncOperation& o) {
+  machine.settle_by_agent(block, o);
+  return true;
+}
+
+}  // namespace
+
+const Work multiplication_work{"tcgen05.mma", read, write, complete};
+const Work commit_work{"tcgen05.commit", nullptr, nullptr, nullptr};
+
+void MultiplicationWords::pack(AsyncOperation& o) const {
+  o.words[0] = d | u64{instruction} << 32;
+  o.words[1] = a;
+  o.words[2] = b;
+  o.words[3] = static_cast<u64>(kind) | u64{ws} << 8 | u64{a_in_tensor_memory} << 9 |
+               u64{accumulate} << 10 | u64{scale} << 16;
+  o.words[4] = disabled[0];
+  o.words[5] = disabled[1];
+}
+
+MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
+  MultiplicationWords out;
+  out.d = static_cast<u32>(o.words[0]);
+  out.instruction = static_cast<u32>(o.words[0] >> 32);
+  out.a = o.words[1];
+  out.b = o.words[2];
+  out.kind = static_cast<MmaKind>(o.words[3] & 0xff);
+  out.ws = o.words[3] >> 8 & 1;
+  out.a_in_tensor_memory = o.words[3] >> 9 & 1;
+  out.accumulate = o.words[3] >> 10 & 1;
+  out.scale = static_cast<u8>(o.words[3] >> 16);
+  out.disabled[0] = o.words[4];
+  out.disabled[1] = o.words[5];
+  return out;
+}
+
+std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplication& out) {
+  Product& p = out.product;
+  p.kind = w.kind;
+  p.ws = w.ws;
+  p.accumulate = w.accumulate;
+  p.scale = w.scale;
+  p.d = TensorAddress::of(w.d);
+  std::copy(std::begin(w.disabled), std::end(w.disabled), p.disabled);
+  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape)) return error;
+  const bool wide = w.kind == MmaKind::tf32;
+  out.a_in_tensor_memory = w.a_in_tensor_memory;
+  if (w.a_in_tensor_memory) {
+    out.a_cells = TensorAddress::of(static_cast<u32>(w.a));
+    if (p.shape.transpose_a) {
+      return DescriptorError{
+          "A is to be transposed, but it lies in TMEM",
+          "bit 15 of the instruction descriptor 0 with A in TMEM, whose rows are "
+          "lanes (PTX ISA, table 53)",
+          "1"};
+    }
+    if (bits_of(p.shape.a) < 8 || (w.ws && p.shape.m != 128)) {
+      return DescriptorError{
+          fmt::format("where A of {} bits and {} rows{} lies in TMEM is not known",
+                      bits_of(p.shape.a), p.shape.m, w.ws ? " with .ws" : ""),
+          "A in shared memory", "A in TMEM"};
+    }
+  } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a)) {
+    error->sentence += ", of A";
+    return error;
+  }
+  if (auto error = decode(w.b, p.shape.transpose_b, wide, out.b)) {
+    error->sentence += ", of B";
+    return error;
+  }
+  return std::nullopt;
+}
+
+std::vector<CellRange> Multiplication::d_range() const {
+  return ranges(product, product.d, 0);
+}
+
+std::vector<CellRange> Multiplication::a_range() const {
+  if (!a_in_tensor_memory) return {};
+  return ranges(product, a_cells, operand_row / 4);
+}
+
+bool find_product(const Block& block, const std::vector<CellRange>& cells, bool reads,
+                  ProductInFlight& out) {
+  const auto meets = [&](const std::vector<CellRange>& others) {
+    return std::any_of(others.begin(), others.end(), [&](const CellRange& other) {
+      return std::any_of(cells.begin(), cells.end(),
+                         [&](const CellRange& c) { return c.meets(other); });
+    });
+  };
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.work != &multiplication_work || o.stage == Stage::complete) continue;
+    const Multiplication m = decoded(o);
+    out = {o.thread, o.pc, true};
+    if (meets(m.d_range())) return true;
+    out.writes = false;
+    if (!reads && meets(m.a_range())) return true;
+  }
+  return false;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,65 @@
+// The product of one tcgen05.mma: D = A * B, or D += A * B, in TMEM (PTX ISA 9.7.16.10).
+//
+//   A (M, 32 bytes of K)   from shared memory, or from TMEM: row m in lane m, K along the columns
+//   B (N, 32 bytes of K)   from shared memory
+//   D (M, N)               in TMEM, 32 bits an element, in one of the organisations of 9.7.16.10.5:
+//
+//     M 128         lane m, column n                                      layout D
+//     M 64          lane (m / 16) * 32 + m % 16, from lane 0 or 16 on     layout F
+//     M 64, .ws     lane m + 64 * (n / (N/2)), column n % (N/2)           layout E
+//     M 32, .ws     lane m + 32 * (n / (N/4)), column n % (N/4)           layout G
+//
+// (CuTe's mma_traits_sm100_frag.hpp; the ISA shows them in figures.) Operands are read at one
+// moment, the sum is written at another: what is between is kept here as bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/sim/tcgen05/instruction_descriptor.h"
+#include "core/sim/tcgen05/tensor_memory.h"
+
+namespace tilescope::sim {
+
+// A part of D whose rows are neighbouring lanes: rows [row, row + rows) and columns [column, column
+// + columns) of the matrix, and the cell of the first of them.
+struct MatrixPart {
+  std::uint32_t row = 0, rows = 0, column = 0, columns = 0;
+  TensorAddress at;
+};
+
+struct Product {
+  MmaShape shape;
+  MmaKind kind = MmaKind::none;
+  bool ws = false, accumulate = false;
+  int scale = 0;  // D is multiplied by 2^-scale first
+  TensorAddress d;
+  std::uint64_t disabled[2] = {};  // lanes of TMEM that are not written
+
+  std::vector<MatrixPart> parts() const;  // of D
+};
+
+// An operand as it was read: for each row 32 bytes, and whether one of them is undefined. Elements
+// of 4 and 6 bits lie in a byte each.
+struct OperandBytes {
+  std::vector<std::byte> bytes;
+  std::vector<std::uint8_t> undefined;
+};
+constexpr std::uint32_t operand_row = 32;
+
+// From shared memory of `size` bytes, with a bit for each undefined byte (or null). The matrix's
+// pieces must lie inside, which pieces() tells beforehand: the offsets of its 16-byte pieces.
+std::vector<std::uint32_t> pieces(const SharedMatrix& matrix, std::uint32_t rows, ElementType type);
+OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
+                          const std::byte* memory, const std::uint8_t* undefined_bits);
+// A from TMEM, 16-byte pieces packed into columns.
+OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory);
+
+// The sum into TMEM. `exact`: as the chip adds (core/numeric/tensor_core.h); else by fused
+// multiply-add.
+void multiply(const Product& product, const std::byte* a, const std::uint8_t* a_undefined,
+              const std::byte* b, const std::uint8_t* b_undefined, bool exact,
+              TensorMemory& memory);
+
+}  // namespace tilescope::sim

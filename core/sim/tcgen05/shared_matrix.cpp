@@ -1,0 +1,124 @@
+#include "core/sim/tcgen05/shared_matrix.h"
+
+#include <fmt/format.h>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 field(u64 bits, int low, int count) {
+  return static_cast<u32>(bits >> low & ((u64{1} << count) - 1));
+}
+
+// Bytes of a swizzled row: 0 without a swizzle.
+constexpr u32 width_of(SwizzleMode mode) {
+  switch (mode) {
+    case SwizzleMode::none:
+      return 0;
+    case SwizzleMode::bytes_64:
+      return 64;
+    case SwizzleMode::bytes_32:
+      return 32;
+    default:
+      return 128;
+  }
+}
+
+// On the bits of the address (PTX ISA 9.7.16.10.6; Swizzle<B,4,3> and <2,5,2> of CuTe).
+constexpr u32 swizzled(SwizzleMode mode, u32 address) {
+  switch (mode) {
+    case SwizzleMode::bytes_128:
+      return address ^ (address >> 3 & 0x70);
+    case SwizzleMode::bytes_64:
+      return address ^ (address >> 3 & 0x30);
+    case SwizzleMode::bytes_32:
+      return address ^ (address >> 3 & 0x10);
+    case SwizzleMode::bytes_128_by_32:
+      return address ^ (address >> 2 & 0x60);
+    default:
+      return address;
+  }
+}
+
+std::optional<DescriptorError> error(u64 bits, std::string_view name, int low, int count,
+                                     std::string expected) {
+  const std::string where =
+      count == 1 ? fmt::format("bit {}", low) : fmt::format("bits {}-{}", low, low + count - 1);
+  return DescriptorError{fmt::format("the {} of the shared-memory descriptor 0x{:016x} ({}) is {}",
+                                     name, bits, where, field(bits, low, count)),
+                         std::move(expected), fmt::format("{}", field(bits, low, count))};
+}
+
+bool swizzle_of(u32 code, SwizzleMode& out) {
+  constexpr SwizzleMode modes[] = {SwizzleMode::none,      SwizzleMode::bytes_128_by_32,
+                                   SwizzleMode::bytes_128, SwizzleMode::none,
+                                   SwizzleMode::bytes_64,  SwizzleMode::none,
+                                   SwizzleMode::bytes_32,  SwizzleMode::none};
+  out = modes[code];
+  return code == 0 || out != SwizzleMode::none;
+}
+
+}  // namespace
+
+u32 SharedMatrix::piece(u32 line, u32 piece) const {
+  const u32 width = width_of(swizzle);
+  u32 offset = 0;
+  if (width == 0) {
+    const u32 along = k_major ? leading : stride, across = k_major ? stride : leading;
+    offset = line % 8 * 16 + line / 8 * across + piece * along;
+  } else if (k_major) {
+    offset = line % 8 * width + line / 8 * stride + piece * 16;
+  } else {
+    const u32 lines = swizzle == SwizzleMode::bytes_128_by_32 ? 4 : 8, pieces = width / 16;
+    offset = line % lines * width + line / lines * stride + piece % pieces * 16 +
+             piece / pieces * leading;
+  }
+  return swizzled(swizzle, address + offset);
+}
+
+std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out) {
+  if (field(bits, 46, 3) != 1) return error(bits, "constant", 46, 3, "0b001 (table 40)");
+  if (field(bits, 53, 8) != 0) return error(bits, "constant", 53, 8, "0 (table 40)");
+  if (field(bits, 52, 1) != 0) {
+    return error(bits, "leading stride mode", 52, 1,
+                 "0: absolute addresses are for sm_103a (9.7.16.4.1.1)");
+  }
+  if (!swizzle_of(field(bits, 61, 3), out.swizzle)) {
+    return error(bits, "swizzling mode", 61, 3,
+                 "0 none, 1 128 bytes by 32, 2 128 bytes, 4 64 bytes or 6 32 bytes (table 40)");
+  }
+  out.address = field(bits, 0, 14) << 4;
+  out.leading = field(bits, 16, 14) << 4;
+  out.stride = field(bits, 32, 14) << 4;
+  out.k_major = !transposed;
+  // A pattern begins on 1024, 512 or 256 bytes, or the base offset says where (table 41): the bits
+  // of the address that the swizzle looks at are then those of the base offset.
+  const u32 base = field(bits, 49, 3), width = width_of(out.swizzle);
+  const u32 phase = width ? out.address >> 7 & (width / 16 - 1) : 0;
+  if (base != phase) {
+    return error(bits, "base offset", 49, 3,
+                 fmt::format("{}: the start address 0x{:x} is {} rows of 128 bytes into a pattern "
+                             "of {} (table 41)",
+                             phase, out.address, phase, width * 8));
+  }
+  if (base != 0) {
+    return error(bits, "base offset", 49, 3,
+                 "0: how a swizzle goes on from elsewhere in its pattern is not simulated");
+  }
+  const bool by_32 = out.swizzle == SwizzleMode::bytes_128_by_32;
+  if (transposed && wide != by_32) {
+    return error(bits, "swizzling mode", 61, 3,
+                 wide ? "1: transposed tf32 takes 128 bytes by 32 only (9.7.16.10.1)"
+                      : "0, 2, 4 or 6: 128 bytes by 32 is for transposed tf32 (9.7.16.10.1)");
+  }
+  if (!transposed && by_32) {
+    return error(bits, "swizzling mode", 61, 3,
+                 "0, 2, 4 or 6: where K-major elements lie with 128 bytes by 32 is not known "
+                 "(table 55 has no such atom)");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,49 @@
+// What a shared-memory descriptor says: where the elements of a matrix lie in shared memory, by the
+// rules of the PTX ISA (9.7.16.3, 9.7.16.4.1, tables 40 and 41), read from the 64 bits alone.
+//
+//    0-13  address >> 4          46-48  1                      16-29  leading stride >> 4
+//   49-51  base offset              52  leading stride mode    32-45  stride >> 4
+//   53-60  0                     61-63  swizzle
+//
+// A matrix is rows (M of A, N of B) by K. Pieces of 16 bytes hold neighbours along K (K-major) or
+// along the rows (MN-major); where piece p of line l lies is the canonical layout of the ISA
+// (9.7.16.3.3), on whose addresses the swizzle works. Swizzle of w bytes, W = w / 16 pieces:
+//
+//   K-major   none    (l % 8) * 16 + (l / 8) * stride + p * leading       l: row, p: K
+//             w       (l % 8) * w  + (l / 8) * stride + p * 16            p: below 2
+//   MN-major  none    (l % 8) * 16 + (l / 8) * leading + p * stride       l: K, p: rows
+//             w       (l % 8) * w  + (l / 8) * stride + (p % W) * 16 + (p / W) * leading
+//             128 in 32-byte atoms: as 128, with lines by fours           (Cutlass,
+//             mma_traits_sm100)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tilescope::sim {
+
+// What is wrong with a descriptor: the field with its bits, what it may be, what it is.
+struct DescriptorError {
+  std::string sentence, expected, found;
+};
+
+enum class SwizzleMode : std::uint8_t { none, bytes_128_by_32, bytes_128, bytes_64, bytes_32 };
+
+struct SharedMatrix {
+  std::uint32_t address = 0;  // bytes of shared memory
+  std::uint32_t leading = 0, stride = 0;
+  SwizzleMode swizzle = SwizzleMode::none;
+  bool k_major = true;
+
+  // Of the 16 bytes of piece p of line l: their offset in shared memory.
+  std::uint32_t piece(std::uint32_t line, std::uint32_t piece) const;
+};
+
+// Decodes; `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
+// that its elements have 32 bits (tf32). Nothing else is looked at: whether it lies in the block's
+// memory shows when it is read.
+std::optional<DescriptorError> decode(std::uint64_t bits, bool transposed, bool wide,
+                                      SharedMatrix& out);
+
+}  // namespace tilescope::sim

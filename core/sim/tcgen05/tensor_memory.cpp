@@ -1,0 +1,58 @@
+#include "core/sim/tcgen05/tensor_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilescope::sim {
+
+void TensorMemory::allocate(const Allocation& allocation) {
+  if (cells_.empty()) {
+    cells_.assign(std::size_t{lanes} * pitch, 0);
+    undefined_.assign(std::size_t{lanes} * columns, 0xf);
+  }
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    std::memset(&undefined_[lane * columns + allocation.column], 0xf, allocation.columns);
+  }
+  allocations_.push_back(allocation);
+}
+
+bool TensorMemory::deallocate(std::uint32_t column, std::uint32_t count) {
+  const auto found =
+      std::find_if(allocations_.begin(), allocations_.end(),
+                   [&](const Allocation& a) { return a.column == column && a.columns == count; });
+  if (found == allocations_.end()) return false;
+  allocations_.erase(found);
+  return true;
+}
+
+bool TensorMemory::owns(std::uint32_t column, std::uint32_t count) const {
+  if (count > columns || column > columns - count) return false;
+  for (std::uint32_t at = column; at < column + count;) {
+    const auto holds = [&](const Allocation& a) {
+      return at >= a.column && at < a.column + a.columns;
+    };
+    const auto found = std::find_if(allocations_.begin(), allocations_.end(), holds);
+    if (found == allocations_.end()) return false;
+    at = found->column + found->columns;
+  }
+  return true;
+}
+
+bool TensorMemory::any_undefined(std::uint32_t lane, std::uint32_t column,
+                                 std::uint32_t count) const {
+  const std::uint8_t* at = &undefined_[lane * columns + column];
+  std::uint64_t any = 0;
+  for (; count >= 8; count -= 8, at += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, at, sizeof eight);
+    any |= eight;
+  }
+  for (; count > 0; --count) any |= *at++;
+  return any != 0;
+}
+
+void TensorMemory::define(std::uint32_t lane, std::uint32_t column, std::uint32_t count) {
+  std::memset(&undefined_[lane * columns + column], 0, count);
+}
+
+}  // namespace tilescope::sim

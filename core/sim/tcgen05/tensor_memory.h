@@ -1,0 +1,60 @@
+// TMEM: the memory of the tensor cores (PTX ISA 9.7.16.1), as one block sees it.
+//
+//   128 lanes x 512 columns of 32 bits       address = lane << 16 | column
+//
+// A block has the columns that it allocated, in blocks of 32 with all their lanes, and no others;
+// the 512 of a processor are shared by the blocks that are resident on it (Machine keeps them
+// apart). What was never written is undefined, byte by byte.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilescope::sim {
+
+struct TensorAddress {
+  std::uint32_t lane = 0, column = 0;
+  static TensorAddress of(std::uint32_t bits) { return {bits >> 16, bits & 0xffff}; }
+};
+
+struct Allocation {
+  std::uint32_t column = 0, columns = 0;
+  std::uint32_t thread = 0, pc = 0;  // of the tcgen05.alloc
+};
+
+class TensorMemory {
+ public:
+  static constexpr std::uint32_t lanes = 128, columns = 512, unit = 32;  // allocated by `unit`
+  // Rows of cells lie a little further apart than they are long: rows a power of two apart would
+  // share few places of the processor's caches.
+  static constexpr std::uint32_t pitch = columns + 16;
+
+  const std::vector<Allocation>& allocations() const { return allocations_; }
+  // Columns [column, column + columns) become the block's, with undefined cells.
+  void allocate(const Allocation& allocation);
+  // False where no allocation begins at this column with so many.
+  bool deallocate(std::uint32_t column, std::uint32_t columns);
+  bool owns(std::uint32_t column, std::uint32_t columns) const;
+
+  // Lane by lane; needs owns() of the columns.
+  const std::uint32_t* row(std::uint32_t lane) const { return &cells_[lane * pitch]; }
+  std::uint32_t* row(std::uint32_t lane) { return &cells_[lane * pitch]; }
+
+  // Four bits a cell, one for each undefined byte.
+  std::uint8_t undefined(std::uint32_t lane, std::uint32_t column) const {
+    return undefined_[lane * columns + column];
+  }
+  void set_undefined(std::uint32_t lane, std::uint32_t column, std::uint8_t bytes) {
+    undefined_[lane * columns + column] = bytes;
+  }
+  bool any_undefined(std::uint32_t lane, std::uint32_t column, std::uint32_t count) const;
+  void define(std::uint32_t lane, std::uint32_t column, std::uint32_t count);
+
+ private:
+  std::vector<Allocation> allocations_;
+  std::vector<std::uint32_t> cells_;     // from the first allocation on
+  std::vector<std::uint8_t> undefined_;  // likewise
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,167 @@
+// Who gets in whose way in TMEM, and what nobody has ordered.
+#include "core/sim/tcgen05/unit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+#include "core/sim/tcgen05/multiplication.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<CellRange>& b) {
+  for (const CellRange& x : a) {
+    for (const CellRange& y : b) {
+      if (x.meets(y)) return &x;
+    }
+  }
+  return nullptr;
+}
+
+const char* verb(TensorUse use) {
+  switch (use) {
+    case TensorUse::load:
+    case TensorUse::operand:
+      return "reads";
+    case TensorUse::release:
+      return "gives back";
+    default:
+      return "writes";
+  }
+}
+
+std::string_view name_at(const Core& x) {
+  return x.machine->program().code[x.pc].text.substr(
+      0, x.machine->program().code[x.pc].text.find_first_of(" \t"));
+}
+
+std::string where(const Core& x, u32 warp, u32 pc) {
+  return text(x.machine->site(*x.block, warp * 32, pc));
+}
+
+bool report(Core& x, int lane, TensorUse use, const CellRange& cells, const std::string& other,
+            std::string expected, std::string found) {
+  x.machine->fault(
+      x, lane, "tmem_in_use",
+      fmt::format("this {} {} {}, but {}", name_at(x), verb(use), cells_text(cells), other),
+      std::move(expected), std::move(found));
+  return false;
+}
+
+// Loads and stores that nobody has waited for. Two loads are no conflict; nor are the stores of a
+// warp before its own further stores.
+bool check_moves(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
+  for (const TensorMove& move : x.block->tensor.moves) {
+    const bool reads = use == TensorUse::load || use == TensorUse::operand;
+    if (reads && !move.store) continue;
+    if (use == TensorUse::store && move.store && move.warp == x.warp->index) continue;
+    const CellRange* met = meeting(cells, move.cells);
+    if (!met) continue;
+    return report(
+        x, lane, use, *met,
+        move.store ? fmt::format("the tcgen05.st at {} may not have written it yet: its warp has "
+                                 "not waited for it",
+                                 where(x, move.warp, move.pc))
+                   : fmt::format("the tcgen05.ld at {} may still read it: its warp has not waited "
+                                 "for it",
+                                 where(x, move.warp, move.pc)),
+        move.store ? "tcgen05.wait::st in the storing warp before"
+                   : "tcgen05.wait::ld in the loading warp before",
+        move.store ? "a store under way" : "a load under way");
+  }
+  return true;
+}
+
+bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
+  ProductInFlight other;
+  if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
+  const Site site = x.machine->site(*x.block, other.thread, other.pc);
+  return report(
+      x, lane, use, cells[0],
+      fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
+                  text(site), other.writes ? "writing" : "reading"),
+      "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight");
+}
+
+// What happened before a barrier that the warp has passed without a fence::after_thread_sync behind
+// it: products, whose sums are loaded or stored over; moves of other warps in these cells.
+bool misses_after(const Core& x, TensorUse use, const std::vector<CellRange>& cells) {
+  const TensorUnit& unit = x.block->tensor;
+  const TensorOrder& mine = unit.order[x.warp->index];
+  for (u32 w = 0; w < x.block->warps.size(); ++w) {
+    const TensorOrder& other = unit.order[w];
+    if (use != TensorUse::product && mine.misses_fence(other.multiplied)) return true;
+    const bool moved = w != x.warp->index && mine.misses_fence(other.moved);
+    if (moved && meeting(cells, other.cells)) return true;
+  }
+  return false;
+}
+
+void note_after(Core& x, int lane) {
+  x.machine->hazard(x, lane, "tcgen05_fence", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} follows a barrier without tcgen05.fence::after_thread_sync: nothing orders it "
+        "behind what tcgen05 did before the barrier",
+        name_at(x));
+    r.expected = "tcgen05.fence::after_thread_sync behind the barrier";
+    r.found = "none since the barrier";
+    return r;
+  });
+}
+
+// What is multiplied overwrites what others have loaded, or adds to what they have stored: their
+// own fence must stand in front of the barrier.
+void note_before(Core& x, int lane, const std::vector<CellRange>& cells) {
+  const TensorUnit& unit = x.block->tensor;
+  for (u32 w = 0; w < x.block->warps.size(); ++w) {
+    const TensorOrder& other = unit.order[w];
+    const bool fenced = !other.moved || other.before > other.moved;
+    if (w == x.warp->index || fenced || !meeting(cells, other.cells)) continue;
+    x.machine->hazard(x, lane, "tcgen05_fence", other.moved_at, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
+          "tcgen05.fence::before_thread_sync between it and the barrier",
+          name_at(x), where(x, w, other.moved_at));
+      r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
+      r.found = "none since the load or store";
+      return r;
+    });
+  }
+}
+
+}  // namespace
+
+std::string cells_text(const CellRange& cells) {
+  return fmt::format("lanes {}-{}, columns {}-{} of TMEM", cells.lane, cells.lane + cells.lanes - 1,
+                     cells.column, cells.column + cells.columns - 1);
+}
+
+bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
+  if (!check_moves(x, lane, use, cells)) return false;
+  if (use == TensorUse::operand) return true;
+  // Products look for each other themselves: those of one thread keep their order.
+  if (use != TensorUse::product && !check_products(x, lane, use, cells)) return false;
+  if (use == TensorUse::release) return true;
+  if (misses_after(x, use, cells)) note_after(x, lane);
+  if (use == TensorUse::product) note_before(x, lane, cells);
+  return true;
+}
+
+bool leave_tensor_memory(Machine& machine, Block& block) {
+  if (block.tensor.memory.allocations().empty()) return true;
+  const Allocation& left = block.tensor.memory.allocations().front();
+  return machine.fault_at(
+      block, left.thread, left.pc, "tmem_not_deallocated",
+      fmt::format("the block has exited with {} columns of TMEM that it allocated here",
+                  left.columns),
+      "tcgen05.dealloc of every allocation before the block exits (PTX ISA 9.7.16.7.1)",
+      fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
+}
+
+}  // namespace tilescope::sim
