@@ -5,7 +5,11 @@
 namespace tilescope {
 
 const std::vector<CatalogEntry>& catalog() {
-  static const std::vector<CatalogEntry> entries = {elementwise_add_entry()};
+  static const std::vector<CatalogEntry> entries = [] {
+    std::vector<CatalogEntry> all = {elementwise_add_entry()};
+    for (CatalogEntry& entry : hgemm_entries()) all.push_back(std::move(entry));
+    return all;
+  }();
   return entries;
 }
 

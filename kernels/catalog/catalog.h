@@ -1,5 +1,5 @@
 // The kernels that can be run by name. core/run/catalog_entry.h says what an entry is; each kernel
-// has one file here that makes its entry.
+// (or family of kernels) has one file here that makes its entries.
 #pragma once
 
 #include <string_view>
@@ -17,5 +17,6 @@ const std::vector<CatalogEntry>& catalog();
 Outcome<const CatalogEntry*> find_kernel(std::string_view name);
 
 CatalogEntry elementwise_add_entry();
+std::vector<CatalogEntry> hgemm_entries();  // the ladder, step by step
 
 }  // namespace tilescope

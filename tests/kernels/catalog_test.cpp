@@ -83,7 +83,8 @@ TEST(Catalog, AnUnknownKernelNamesTheKnownOnes) {
   ASSERT_FALSE(entry.ok());
   EXPECT_EQ(entry.error().kind, ErrorKind::unknown);
   EXPECT_EQ(entry.error().sentence,
-            "There is no kernel 'elementwise_ad' in the catalog; there are: elementwise_add. A PTX "
+            "There is no kernel 'elementwise_ad' in the catalog; there are: elementwise_add, "
+            "hgemm_v1, hgemm_v2, hgemm_v3. A PTX "
             "file of your own is run with --launch F.toml.");
 }
 

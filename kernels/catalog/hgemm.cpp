@@ -1,0 +1,134 @@
+// The ladder of matrix products (kernels/blackwell): D (M,N) = A (M,K) * B (N,K)^T, f16 or bf16
+// with f32 sums, one step better than the one before.
+#include <fmt/format.h>
+
+#include "kernels/catalog/catalog.h"
+#include "kernels/reference/reference.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t tile_m = 128, tile_n = 128, tile_k = 64, threads = 128;
+constexpr std::int64_t most = 65536;  // rows, columns, depth: offsets stay below 2^32
+
+std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
+  return (extent + tile - 1) / tile;
+}
+
+std::string shape_text(const Sizes& s) {
+  return fmt::format("m = {}, n = {}, k = {}", s.m, s.n, s.k);
+}
+
+std::optional<std::string> one_tile(const Sizes& s) {
+  if (s.m == tile_m && s.n == tile_n && s.k == tile_k) return std::nullopt;
+  return fmt::format(
+      "hgemm_v1 multiplies one tile, m = 128, n = 128, k = 64, and was asked for {}; hgemm_v2 "
+      "takes "
+      "any k in multiples of 64, hgemm_v3 whole tiles of any number.",
+      shape_text(s));
+}
+
+std::optional<std::string> one_tile_deep(const Sizes& s) {
+  if (s.m == tile_m && s.n == tile_n && s.k % tile_k == 0) return std::nullopt;
+  return fmt::format(
+      "hgemm_v2 multiplies one tile of D, m = 128, n = 128, with k in multiples of 64, and was "
+      "asked "
+      "for {}; hgemm_v3 takes whole tiles of any number.",
+      shape_text(s));
+}
+
+std::optional<std::string> whole_tiles(const Sizes& s) {
+  if (s.m % tile_m == 0 && s.n % tile_n == 0 && s.k % tile_k == 0) return std::nullopt;
+  return fmt::format(
+      "hgemm_v3 multiplies whole tiles, m and n in multiples of 128 and k in multiples of 64, and "
+      "was asked for {}.",
+      shape_text(s));
+}
+
+Launch launch_grid(const Sizes& s) {
+  Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_m));
+  launch.grid.y = static_cast<std::uint32_t>(tiles(s.n, tile_n));
+  launch.block.x = threads;
+  return launch;
+}
+
+// What of (m, n, k) a step is told, in this order, behind A, B and D.
+std::vector<Argument> pointers(std::initializer_list<std::int64_t> sizes) {
+  std::vector<Argument> out = {Argument::pointer(0), Argument::pointer(1), Argument::pointer(2)};
+  for (const std::int64_t size : sizes) {
+    out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
+  }
+  return out;
+}
+
+std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
+  const auto matrix = [](std::int64_t rows, std::int64_t columns) {
+    return fmt::format("({0},{1}):({1},1)", rows, columns);
+  };
+  return {
+      {"A", matrix(s.m, s.k), "A in global memory: row-major, offsets in elements"},
+      {"B", matrix(s.n, s.k), "B in global memory: N rows of K, so that K is contiguous in both"},
+      {"D", matrix(s.m, s.n), "D in global memory"},
+      {"atom", "composition(Sw<3,3,3>, (8,64):(64,1))",
+       "8 rows of 128 bytes; the swizzle exchanges the 16-byte pieces of a row by its number"},
+      {"tile", "tile_to_shape(composition(Sw<3,3,3>, (8,64):(64,1)), (128,64))",
+       "A's and B's tile in shared memory: 16 atoms, 1024 bytes apart"},
+      {"accumulator", "(128,128):(65536,1)",
+       "D's tile in TMEM, as addresses: the row is the lane, in the upper 16 bits"}};
+}
+
+Outcome<std::vector<Buffer>> reference_of(const Job& job) {
+  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1]);
+  if (!product) return product.error();
+  return std::vector<Buffer>{std::move(*product)};
+}
+
+CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
+  CatalogEntry entry;
+  entry.name = fmt::format("hgemm_v{}", step);
+  entry.help = std::move(help);
+  entry.ptx = fmt::format("ptx/{}.ptx", entry.name);
+  entry.source = fmt::format("kernels/blackwell/{}.cu", entry.name);
+  entry.target = "sm_100a";
+  entry.lesson = "hgemm";
+  entry.sizes = {{"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
+                 {"n", &Sizes::n, fallback.n, 1, most, "rows of B, columns of D"},
+                 {"k", &Sizes::k, fallback.k, 1, most, "columns of A and B"}};
+  entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::k}, "the left matrix"},
+                   {"B", TensorRole::input, {&Sizes::n, &Sizes::k}, "the right matrix, transposed"},
+                   {"D", TensorRole::output, {&Sizes::m, &Sizes::n}, "the product"}};
+  // Sums of K products in f32, rounded to 16 bits: the tolerances of the course, for bf16 with the
+  // three bits fewer that it has.
+  const auto variant = [](std::string name, DType type, double rtol, double atol) {
+    return Variant{std::move(name), {type, type, type}, rtol, atol};
+  };
+  entry.variants = {variant(entry.name, DType::f16, 1e-3, 1e-2),
+                    variant(entry.name + "_bf16", DType::bf16, 8e-3, 8e-2)};
+  entry.launch = launch_grid;
+  entry.layouts = layouts;
+  entry.reference = reference_of;
+  return entry;
+}
+
+}  // namespace
+
+std::vector<CatalogEntry> hgemm_entries() {
+  std::vector<CatalogEntry> out;
+  out.push_back(entry_of(1, "D = A * B^T, step 1: one tile, the tensor core and its memory",
+                         {tile_m, tile_n, tile_k, 0}));
+  out.back().objection = one_tile;
+  out.back().arguments = [](const Sizes&) { return pointers({}); };
+
+  out.push_back(entry_of(2, "D = A * B^T, step 2: a loop over K, the sum stays in TMEM",
+                         {tile_m, tile_n, 512, 0}));
+  out.back().objection = one_tile_deep;
+  out.back().arguments = [](const Sizes& s) { return pointers({s.k}); };
+
+  out.push_back(entry_of(3, "D = A * B^T, step 3: a grid of tiles", {256, 256, 256, 0}));
+  out.back().objection = whole_tiles;
+  out.back().arguments = [](const Sizes& s) { return pointers({s.n, s.k}); };
+  return out;
+}
+
+}  // namespace tilescope

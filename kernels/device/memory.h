@@ -1,0 +1,18 @@
+// Addresses of shared memory as PTX takes them, and the fence between the two ways to it.
+#pragma once
+
+#include <cstdint>
+
+namespace tilescope::device {
+
+__device__ inline std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+// What this thread wrote to shared memory becomes visible to the async proxy: to tcgen05.mma and to
+// TMA (PTX ISA 9.7.13.4). For each thread that wrote, before the barrier.
+__device__ inline void fence_async_proxy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+}  // namespace tilescope::device

@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/reference/reference.h"
+
+namespace tilescope::reference {
+namespace {
+
+std::vector<double> values(const Buffer& matrix) {
+  const std::size_t width = bytes_of(matrix.dtype);
+  std::vector<double> out(matrix.bytes.size() / width);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = load_element(matrix.dtype, &matrix.bytes[i * width]);
+  }
+  return out;
+}
+
+// One row of the product, a few rows of b at a time: they stay in the cache while k goes by. Eight
+// partial sums let the processor add several products at once.
+double dot(const double* a, const double* b, std::size_t k) {
+  constexpr std::size_t lanes = 8;
+  double sum[lanes] = {};
+  std::size_t p = 0;
+  for (; p + lanes <= k; p += lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) sum[i] += a[p + i] * b[p + i];
+  }
+  for (; p < k; ++p) sum[0] += a[p] * b[p];
+  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+}  // namespace
+
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b) {
+  const bool matrices = a.shape.size() == 2 && b.shape.size() == 2;
+  if (!matrices || a.dtype != b.dtype || a.shape[1] != b.shape[1]) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("{} is {} {} and {} is {} {}; the product of (m, k) and the transpose "
+                             "of (n, k) needs two matrices of one type with rows of one length.",
+                             a.name, name_of(a.dtype), shape_text(a.shape), b.name,
+                             name_of(b.dtype), shape_text(b.shape)),
+                 ""};
+  }
+  const auto m = static_cast<std::size_t>(a.shape[0]), n = static_cast<std::size_t>(b.shape[0]),
+             k = static_cast<std::size_t>(a.shape[1]);
+  const std::vector<double> left = values(a), right = values(b);
+  const std::size_t width = bytes_of(a.dtype);
+  Buffer out{
+      "reference", a.dtype, {a.shape[0], b.shape[0]}, std::vector<std::byte>(m * n * width), false};
+  constexpr std::size_t block = 32;
+  for (std::size_t i0 = 0; i0 < m; i0 += block) {
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {
+        store_element(out.dtype, &out.bytes[(i * n + j) * width],
+                      dot(&left[i * k], &right[j * k], k));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace tilescope::reference

@@ -1,0 +1,126 @@
+// The ladder of matrix products on the simulator: right, and free of hazards, whatever the order in
+// which warps go on and asynchronous work is done.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/diff/diff.h"
+#include "core/sim/machine.h"
+#include "kernels/catalog/catalog.h"
+
+namespace tilescope {
+namespace {
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+std::string shipped_ptx(const std::string& name) {
+  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + name + ".ptx");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Request request_of(Shape s, DType type) {
+  Request request;
+  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+  request.dtype = type;
+  return request;
+}
+
+// Runs it, and expects no report at all and a product within the kernel's tolerance.
+void expect_right(const std::string& kernel, Shape shape, const sim::Options& options = {},
+                  DType type = DType::f16) {
+  SCOPED_TRACE(kernel + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
+               std::to_string(shape.k) + ", schedule " + std::to_string(options.schedule) +
+               (options.lazy ? ", lazy" : "") + (options.exact ? "" : ", fast"));
+  const auto entry = find_kernel(kernel);
+  ASSERT_TRUE(entry.ok());
+  const Outcome<Job> job = make_job(**entry, request_of(shape, type), shipped_ptx(kernel));
+  ASSERT_TRUE(job.ok()) << job.error().sentence;
+  Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+  const RunState state = machine->run(~std::uint64_t{0});
+  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  ASSERT_EQ(state, RunState::done);
+  const auto want = (*entry)->reference(*job);
+  ASSERT_TRUE(want.ok());
+  const Variant& variant = (*entry)->variants[type == DType::f16 ? 0 : 1];
+  DiffOptions how;
+  how.tolerance = {variant.rtol, variant.atol};
+  const auto compared = diff(machine->buffers()[2], want->front(), how);
+  ASSERT_TRUE(compared.ok()) << compared.error().sentence;
+  EXPECT_TRUE(compared->ok()) << text(*compared);
+}
+
+sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
+  sim::Options options;
+  options.schedule = schedule;
+  options.lazy = lazy;
+  options.exact = exact;
+  return options;
+}
+
+struct Step {
+  std::string kernel;
+  Shape small;                // a loop over K, and several tiles where the step has them
+  std::vector<Shape> course;  // what the course checks, up to 1024
+};
+
+const std::vector<Step>& steps() {
+  static const std::vector<Step> all = {
+      {"hgemm_v1", {128, 128, 64}, {{128, 128, 64}}},
+      {"hgemm_v2",
+       {128, 128, 192},
+       {{128, 128, 64}, {128, 128, 512}, {128, 128, 1024}, {128, 128, 4096}}},
+      {"hgemm_v3", {256, 128, 192}, {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}}},
+  };
+  return all;
+}
+
+TEST(Hgemm, IsRightAtTheShapesOfTheCourse) {
+  for (const Step& step : steps()) {
+    for (const Shape& shape : step.course) expect_right(step.kernel, shape, with(0, false, false));
+  }
+}
+
+TEST(Hgemm, AddsAsTheChipDoes) {
+  for (const Step& step : steps()) expect_right(step.kernel, step.small);
+}
+
+TEST(Hgemm, TakesBf16) {
+  for (const Step& step : steps()) {
+    expect_right(step.kernel, step.small, {}, DType::bf16);
+    expect_right(step.kernel, step.small, with(0, false, false), DType::bf16);
+  }
+}
+
+TEST(Hgemm, IsRightInEveryOrder) {
+  for (const Step& step : steps()) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      expect_right(step.kernel, step.small, with(seed, false, false));
+      expect_right(step.kernel, step.small, with(seed, true, false));
+    }
+  }
+}
+
+TEST(Hgemm, IsRightWhenWorkIsDoneAsLateAsIsLegal) {
+  for (const Step& step : steps()) expect_right(step.kernel, step.small, with(0, true, false));
+}
+
+TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
+  const auto sentence = [](const std::string& kernel, Shape shape) {
+    const auto entry = find_kernel(kernel);
+    const auto job = make_job(**entry, request_of(shape, DType::f16), "");
+    return job.ok() ? std::string("accepted") : job.error().sentence;
+  };
+  EXPECT_NE(sentence("hgemm_v1", {128, 128, 128}).find("hgemm_v2 takes any k"), std::string::npos);
+  EXPECT_NE(sentence("hgemm_v2", {256, 128, 128}).find("m = 256"), std::string::npos);
+  EXPECT_NE(sentence("hgemm_v3", {256, 128, 96}).find("k in multiples of 64"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilescope
