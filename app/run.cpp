@@ -17,8 +17,8 @@ namespace tilescope {
 namespace {
 
 struct Options {
-  std::string kernel, launch, on = "sim", against, output;
-  std::optional<std::int64_t> m, n;
+  std::string kernel, launch, on = "sim", against, output, numerics;
+  std::optional<std::int64_t> m, n, k;
   std::string a, b;
   std::optional<double> rtol, atol;
   RunOptions run;
@@ -56,6 +56,7 @@ Outcome<PreparedRun> prepare(Options& options) {
   }
   if (options.m) options.run.sizes["m"] = *options.m;
   if (options.n) options.run.sizes["n"] = *options.n;
+  if (options.k) options.run.sizes["k"] = *options.k;
   if (!options.a.empty()) options.run.files["A"] = options.a;
   if (!options.b.empty()) options.run.files["B"] = options.b;
   const bool inputs_named =
@@ -120,6 +121,15 @@ nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<R
   return {{"kind", "different"}, {"sentence", "The run is not what it should be."}, {"where", ""}};
 }
 
+// How the simulator's tensor cores add, where there is something to add.
+std::string_view numerics(const Options& options) {
+  return options.order.exact ? "exact" : "fast";
+}
+std::string numerics_text(const Options& options, const PreparedRun& run) {
+  if (options.on == "gpu" || !has_products(run)) return "";
+  return fmt::format("; {} numerics", numerics(options));
+}
+
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
             const std::vector<Compared>& compared, bool ok, Terminal& terminal) {
   const Execution& first = *ran.front().execution;
@@ -129,7 +139,8 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
         terminal.say(text_of_reports(one.execution->reports()));
       }
     }
-    terminal.print(fmt::format("{} on {}: {}\n", run.kernel, options.on, describe(run)));
+    terminal.print(fmt::format("{} on {}: {}{}\n", run.kernel, options.on, describe(run),
+                               numerics_text(options, run)));
     for (const Compared& c : compared) {
       if (c.diff) terminal.print(text(*c.diff));
     }
@@ -150,6 +161,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   if (!ok) document["error"] = what_is_wrong(run, ran, compared);
   document["kernel"] = run.kernel;
   document["device"] = options.on;
+  if (options.on != "gpu" && has_products(run)) document["numerics"] = numerics(options);
   document["blocks"] = first.progress().total;
   document["warp_instructions"] = first.progress().instructions;
   document["seconds"] = ran.front().seconds;
@@ -159,7 +171,14 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   terminal.document(std::move(document));
 }
 
-std::optional<Error> wrong_device(const Options& options) {
+std::optional<Error> wrong_words(const Options& options) {
+  if (!options.numerics.empty() && options.numerics != "exact" && options.numerics != "fast") {
+    return Error{ErrorKind::unknown,
+                 fmt::format("--numerics {}: there is no such way to add; there are exact, as the "
+                             "chip does, and fast.",
+                             options.numerics),
+                 ""};
+  }
   if (options.on != "sim" && options.on != "gpu" && options.on != "both") {
     return Error{
         ErrorKind::unknown,
@@ -206,9 +225,11 @@ void look_at_all(PreparedRun& run) {
 }
 
 int run_kernel(Options options, Terminal& terminal) {
-  if (const auto error = wrong_device(options)) return terminal.fail(*error);
+  if (const auto error = wrong_words(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
+  options.order.exact =
+      options.numerics.empty() ? exact_by_default(*run) : options.numerics == "exact";
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());
   const bool with_gpu = devices->size() > 1, gpu_alone_judges = options.against == "gpu";
@@ -258,6 +279,8 @@ Action define_run(CommandOptions& app) {
       .type_name("sim|gpu|both");
   app.add_option("--m", options->m, "rows; from the files where left out").type_name("M");
   app.add_option("--n", options->n, "columns; from the files where left out").type_name("N");
+  app.add_option("--k", options->k, "depth of a product; from the files where left out")
+      .type_name("K");
   app.add_option("--a", options->a, "the first input; random where left out").type_name("A.npy");
   app.add_option("--b", options->b, "the second input; random where left out").type_name("B.npy");
   app.add_option("--out", options->output, "where the result goes").type_name("D.npy");
@@ -273,6 +296,10 @@ Action define_run(CommandOptions& app) {
       .type_name("N");
   app.add_flag("--lazy", options->order.lazy,
                "asynchronous copies on the simulator arrive as late as is legal");
+  app.add_option("--numerics", options->numerics,
+                 "how the simulator's tensor cores add: exact, as the chip does (the default up to "
+                 "m * n * k of 1024^3), or fast, by fused multiply-add")
+      .type_name("exact|fast");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

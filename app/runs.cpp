@@ -114,10 +114,21 @@ Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& outp
   return std::optional<Buffer>(std::move(*read));
 }
 
+bool has_products(const PreparedRun& run) {
+  return run.job.program.ptx.find("mma.") != std::string::npos;
+}
+
+bool exact_by_default(const PreparedRun& run) {
+  const double work = static_cast<double>(run.sizes.m) * static_cast<double>(run.sizes.n) *
+                      static_cast<double>(run.sizes.k);
+  return work <= 1024.0 * 1024.0 * 1024.0;
+}
+
 std::unique_ptr<Device> make_simulator(const Order& order) {
   sim::Options options;
   options.schedule = order.schedule;
   options.lazy = order.lazy;
+  options.exact = order.exact;
   return std::make_unique<sim::SimDevice>(options);
 }
 

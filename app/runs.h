@@ -52,11 +52,19 @@ Outcome<Buffer> expected_output(const PreparedRun& run);
 // What an output is compared with: nothing, a file, or the reference of a catalog kernel.
 Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output);
 
-// How the simulator orders what may happen in any order (core/sim/options.h).
+// How the simulator orders what may happen in any order, and how its tensor cores add
+// (core/sim/options.h).
 struct Order {
   std::uint64_t schedule = 0;
   bool lazy = false;
+  bool exact = true;
 };
+
+// Does the run multiply matrices, so that it matters how?
+bool has_products(const PreparedRun& run);
+// What is taken where nobody says: as the chip adds up to 1024^3, which takes seconds; beyond that
+// the faster way.
+bool exact_by_default(const PreparedRun& run);
 
 // The CPU simulator.
 std::unique_ptr<Device> make_simulator(const Order& order = {});
