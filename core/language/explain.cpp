@@ -54,12 +54,12 @@ struct Telling : detail::Silent {
     account.say(fmt::format("leaf {}", i), "", m,
                 fmt::format("{} steps of {} in A's domain.", text(m.shape), text(m.stride)));
   }
-  void passes(int i, const Mode& m, std::int64_t before, std::int64_t after) {
+  void passes(int i, const Mode& m, const Int& before, const Int& after) {
     account.deeper().say(
         fmt::format("digit {}", i), text_of(m),
         fmt::format("The stride {} is a multiple of the extent {}: this digit stays 0, and {} is "
                     "left of the stride.",
-                    before, text(m.shape), after));
+                    text(before), text(m.shape), text(after)));
   }
   void takes(int i, const Mode& m, const Mode& part) {
     account.deeper().say(fmt::format("digit {}", i), text_of(m), part,
@@ -75,37 +75,37 @@ struct Telling : detail::Silent {
   void still(const Mode& m) {
     account.deeper().say("still", "", m, "One step, or a stride of 0, never moves.");
   }
-  void gap(const Mode& next, std::int64_t reach, const Mode& fill) {
+  void gap(const Mode& next, const Int& reach, const Mode& fill) {
     account.say("gap", text_of(next), fill,
                 fill.shape.is(1)
                     ? fmt::format("{} offsets are covered and the next stride is {}: no gap.",
-                                  reach, text(next.stride))
+                                  text(reach), text(next.stride))
                     : fmt::format("{} offsets are covered, the next stride is {}: {} copies of "
                                   "what is covered fill the gap.",
-                                  reach, text(next.stride), text(fill.shape)));
+                                  text(reach), text(next.stride), text(fill.shape)));
   }
-  void rest(std::int64_t reach, const Mode& fill) {
+  void rest(const Int& reach, const Mode& fill) {
     if (fill.shape.is(1)) return;  // the target is reached
     account.say("rest", "", fill,
                 fmt::format("{} offsets are covered with the gaps; {} copies reach the target.",
-                            reach, text(fill.shape)));
+                            text(reach), text(fill.shape)));
   }
-  void finds(const Mode& m, std::int64_t reach, const Mode& inverse) {
+  void finds(const Mode& m, const Int& reach, const Mode& inverse) {
     account.say("mode", text_of(m), inverse,
                 fmt::format("{} offsets are inverted; this mode has the next stride, {}, and moves "
                             "{} coordinates at a time.",
-                            reach, text(m.stride), text(inverse.stride)));
+                            text(reach), text(m.stride), text(inverse.stride)));
   }
-  void ends(std::int64_t reach) {
+  void ends(const Int& reach) {
     account.say("end", "",
-                fmt::format("No mode has the stride {}: the inverse ends there.", reach));
+                fmt::format("No mode has the stride {}: the inverse ends there.", text(reach)));
   }
 };
 
 // A o B, with B's leaves one by one.
 void compose_steps(const Layout& a, const Layout& b, bool together, Account account) {
-  if (detail::needs_concrete(a, 0, {.swizzle = true, .axes = true})) return;
-  if (detail::needs_concrete(b, 1)) return;
+  if (detail::needs_concrete(a, 0, {.swizzle = true, .axes = true, .unknown = true})) return;
+  if (detail::needs_concrete(b, 1, {.axes = true, .unknown = true})) return;
   const detail::Digits digits(a.modes, together);
   detail::Leaves shown;
   for (int i = 0; i < digits.count; ++i) shown.push(digits.mode[i]);
@@ -145,16 +145,17 @@ void divide_steps(const Layout& a, const Layout& tiler, Account account) {
 }
 
 void product_steps(const Layout& a, const Layout& b, Account account) {
-  const Result<std::int64_t> block = size(a), reach = cosize(b);
-  if (!block || !reach) return;
+  const Result<Int> block = extent(a);
+  const Result<Place> reach = coshape(b);
+  if (!block || !reach || !reach->plain()) return;
   bool fits = true;
-  const std::int64_t target = checked_mul(*block, *reach, fits);
+  const Int target = times(*block, reach->offset(), fits);
   if (!fits) return;
   const Layout plain(a.modes);
   const Result<Layout> room = detail::complement_in(plain, Tuple(target), detail::Holes::left);
-  account.call(
-      "complement", fmt::format("{}, {}", text(plain), target), room,
-      fmt::format("Room for copies: size {} of the block times cosize {}.", *block, *reach));
+  account.call("complement", fmt::format("{}, {}", text(plain), text(target)), room,
+               fmt::format("Room for copies: size {} of the block times cosize {}.", text(*block),
+                           text(*reach)));
   complement_steps(plain, Tuple(target), detail::Holes::left, account.deeper());
   if (!room) return;
   account.call("composition", text(*room) + " o " + text(b), detail::compose(*room, b, false),
@@ -230,7 +231,7 @@ void explain_composition_of(const Layout& a, const Value& b, Derivation& steps) 
   if (const Layout* layout = std::get_if<Layout>(&b)) return explain_composition(a, *layout, steps);
   const Tuple* shape = std::get_if<Tuple>(&b);
   const Tiler* tiler = std::get_if<Tiler>(&b);
-  if (shape && shape->scalar() && shape->leaf[0].known()) {
+  if (shape && shape->scalar() && shape->leaf[0].kind != Int::Kind::all) {
     return explain_composition(a, Layout(shape->leaf[0], 1), steps);
   }
   if (!tiler && (!shape || shape->empty())) return;
@@ -279,14 +280,16 @@ void explain_tile_to_shape(const Layout& block, const Tuple& target, const Tuple
   if (!whole) return;
   Tuple copies;
   for (int i = 0; i < target.rank(); ++i) {
-    const Result<std::int64_t> have = size(*get(*whole, i)), want = product(target.mode(i));
-    if (!have || !want) return;
+    const Result<Int> have = extent(*get(*whole, i)), want = extent(target.mode(i));
+    if (!have || !want || !have->known()) return;
+    const bool whole_copies = multiple_of(*want, have->value);
+    const Int count = whole_copies ? over(*want, have->value) : Int(0);
     account.say(fmt::format("mode {}", i), text(target.mode(i)),
-                fmt::format("{} elements in blocks of {}: {}.", *want, *have,
-                            *want % *have == 0 ? fmt::format("{} copies", *want / *have)
-                                               : std::string("no whole number of copies")));
-    if (*want % *have != 0) return;
-    copies.push(Tuple(*want / *have));
+                fmt::format("{} elements in blocks of {}: {}.", text(*want), text(*have),
+                            whole_copies ? text(count) + " copies"
+                                         : std::string("no whole number of copies")));
+    if (!whole_copies) return;
+    copies.push(Tuple(count));
   }
   const Result<Layout> arrangement =
       order.empty() ? make_layout(copies) : make_ordered_layout(copies, order);
@@ -304,7 +307,7 @@ void explain_upcast(const Layout& layout, std::int64_t n, Derivation& steps) {
     const Result<Layout> wide = upcast(Layout(Tree<Mode>(m)), n);
     if (!wide) return account.say(name, text_of(m), sentence(wide.refusal));
     account.say(name, text_of(m), *wide,
-                m.stride.value % n == 0
+                multiple_of(m.stride, n)
                     ? fmt::format("The stride {} in elements {} times as wide.", text(m.stride), n)
                     : fmt::format("{} of its elements share one that is {} times as wide.",
                                   n / m.stride.value, n));
@@ -332,9 +335,9 @@ void explain_thread_value(const Layout& threads, const Layout& values, Derivatio
   const Result<Layout> owner = right_inverse(*tile);
   account.call("right_inverse", text(*tile), owner,
                "From (thread, value) to the element of the tile.");
-  const Result<std::int64_t> t = size(threads), v = size(values);
+  const Result<Int> t = extent(threads), v = extent(values);
   if (!owner || !t || !v) return;
-  const Result<Layout> pairs = make_layout(make_tuple_of(Int(*t), Int(*v)));
+  const Result<Layout> pairs = make_layout(make_tuple_of(*t, *v));
   if (!pairs) return;
   account.call("composition", text(*owner) + " o " + text(*pairs), composition(*owner, *pairs),
                "With one mode for the threads and one for the values.");

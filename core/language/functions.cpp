@@ -51,7 +51,7 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
     case 'l':
       if (layout)
         a.layout = *layout;
-      else if (tuple && tuple->scalar() && tuple->leaf[0].known())
+      else if (tuple && tuple->scalar() && tuple->leaf[0].kind != Int::Kind::all)
         a.layout = Layout(tuple->leaf[0], 1);
       else if (const Slice* slice = std::get_if<Slice>(&a.value))
         a.layout = slice->layout;

@@ -40,8 +40,8 @@ Answer complement_call(const Arguments& a) {
 void complement_steps(const Arguments& a, Derivation& steps) {
   if (a.size() == 2) return explain_complement(a[0].layout, a[1].tuple, steps);
   const Result<Layout> plain = filter(a[0].layout);
-  const Result<std::int64_t> reach = plain ? cosize(*plain) : Result<std::int64_t>(plain.refusal);
-  if (reach) explain_complement(a[0].layout, Tuple(*reach), steps);
+  const Result<Place> reach = plain ? coshape(*plain) : Result<Place>(plain.refusal);
+  if (reach && reach->plain()) explain_complement(a[0].layout, Tuple(reach->offset()), steps);
 }
 Answer tile_to_shape_call(const Arguments& a) {
   return answer(tile_to_shape(a[0].layout, a[1].tuple, a.size() == 3 ? a[2].tuple : Tuple{}));
@@ -91,10 +91,12 @@ const std::array table = {
     Function{{"max_common_layout", "(A, B)", "the longest R with A(R(i)) = B(R(i)) = i"},
              "LL",
              binary<max_common_layout>},
-    Function{
-        {"max_common_vector", "(A, B)", "how many elements can go from A to B at once"},
-        "LL",
-        [](const Arguments& a) { return answer(max_common_vector(a[0].layout, a[1].layout)); }},
+    Function{{"max_common_vector", "(A, B)", "how many elements can go from A to B at once"},
+             "LL",
+             [](const Arguments& a) {
+               const Result<Layout> common = max_common_layout(a[0].layout, a[1].layout);
+               return common ? answer(extent(*common)) : Answer(common.refusal);
+             }},
     Function{
         {"nullspace", "(L)", "the coordinates that have L's first offset"}, "L", unary<nullspace>},
     Function{{"logical_divide", "(L, TILER)", "(tile, rest), mode by mode for a tiler"},
@@ -165,6 +167,11 @@ std::span<const Function> functions_algebra() {
   return table;
 }
 
+// A known or unknown number, on no axis.
+static bool is_plain_number(const Tuple& t) {
+  return t.scalar() && t.leaf[0].kind != Int::Kind::all && t.leaf[0].axis.none();
+}
+
 // A swizzle behind a layout is the swizzle of the layout's own coordinates.
 static Answer compose_with_bare(const Layout& a, Swizzle b) {
   const Result<std::int64_t> n = size(a);
@@ -185,7 +192,7 @@ Answer compose(const Value& left, const Value& right) {
     if (!b) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
     return answer(composition(*swizzle, *b));
   }
-  if (offset && offset->scalar() && offset->leaf[0].known() && b) {
+  if (offset && is_plain_number(*offset) && b) {
     if (!b->plain()) return Refusal{Rule::has_swizzle, -1, 1, 0, 0};
     Layout out = *b;
     out.offset = offset->leaf[0];

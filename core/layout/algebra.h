@@ -2,7 +2,12 @@
 //
 // Everything is constexpr and refuses instead of being wrong: where CuTe's headers accept operands
 // for which the law does not hold, these functions return a Refusal with the mode and the numbers.
-// Operations here take plain, concrete layouts (numbers, no swizzle) unless they say otherwise.
+// Operations here take plain layouts (no swizzle) unless they say otherwise. Unknown numbers are
+// carried through; where an answer depends on one, it must follow from what divides it, else there
+// is a refusal that names the divisor that would be enough. Operations that order modes by their
+// strides (complement, inverses, make_layout_like) refuse unknown strides. Strides on axes pass
+// where offsets are only carried along: through coalesce, composition, divides; they are refused
+// where offsets are compared.
 #pragma once
 
 #include "core/layout/layout.h"
@@ -33,6 +38,8 @@ constexpr Result<Layout> filter_zeros(const Layout& layout);
 
 // R(c) == A(B(c)) for every coordinate c of B; R has B's structure, leaf by leaf.
 //     composition((6,2):(8,2), (4,3):(3,1)) = ((2,2),3):((24,2),8)
+// Where B's strides stand on numbered axes, B(c) is a coordinate of A:
+//     composition((4,5):(5,1), (2,5):(2@0,1@1)) = (2,5):(10,1)
 // Refused where no layout can keep the law: a stride of B that does not divide (or is not divided
 // by) an extent of A, or parts of B that together run over the end of a mode of A.
 // A swizzle of A stays in front. A swizzle of B is carried through A to the front where there is a
@@ -79,7 +86,8 @@ constexpr Result<Layout> nullspace(const Layout& layout);
 
 // The same memory in elements n times as wide, or 1/n as wide. A mode of stride 1 shrinks or grows,
 // other strides are divided or multiplied. In upcast a stride must divide n or be divided by it; in
-// downcast some elements must be adjacent (a stride of 1).
+// downcast some elements must be adjacent (a stride of 1); an unknown stride is taken to be wider,
+// as CuTe takes it.
 //     upcast((8,16):(1,8), 2) = (4,16):(1,4)        downcast((8,16):(1,8), 4) = (32,16):(1,32)
 constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n);
 constexpr Result<Layout> downcast(const Layout& layout, std::int64_t n);

@@ -29,6 +29,7 @@ struct Leaves {
   }
 };
 
+// Whether `next` goes on where `before` ends, for certain: `?` may be any number.
 constexpr bool continues(const Mode& before, const Mode& next) {
   if (!before.shape.known() || !before.stride.known() || !next.stride.known()) return false;
   if (!(before.stride.axis == next.stride.axis)) return false;
@@ -38,32 +39,27 @@ constexpr bool continues(const Mode& before, const Mode& next) {
 
 constexpr void push_coalesced(Leaves& out, const Mode& m) {
   if (m.shape.is(1)) return;
-  if (out.count() > 0 && m.shape.known() && continues(out.back(), m)) {
-    out.back().shape.value *= m.shape.value;
+  if (out.count() > 0 && continues(out.back(), m)) {
+    bool fits = true;  // as does the size of what is coalesced
+    out.back().shape = times(out.back().shape, m.shape, fits);
   } else {
     out.push(m);
   }
 }
 
-// A stride taken `times`, on the same axis.
-constexpr Int scaled(const Int& stride, std::int64_t times, bool& fits) {
-  const std::int64_t value = checked_mul(stride.value, times, fits);
-  return Int(value, value == 0 ? Axis{} : stride.axis);
-}
-
 // What an operand may be beyond a plain layout of numbers.
 struct Allowed {
-  bool swizzle = false, axes = false;
+  bool swizzle = false, axes = false, unknown = false;
 };
 
 constexpr Refusal needs_concrete(const Layout& layout, int operand, Allowed allowed = {}) {
   Refusal r;
   for (int i = 0; i < layout.modes.leaves && !r; ++i) {
     const Mode& m = layout.modes.leaf[i];
-    if (!m.shape.known() || !m.stride.known())
+    if (!allowed.unknown && (!m.shape.known() || !m.stride.known()))
       r = refuse(Refusal::Rule::dynamic_leaf, i);
     else if (!allowed.axes && !m.stride.axis.none())
-      r = refuse(Refusal::Rule::axis_stride, i);
+      r = on_axis(Refusal::Rule::axis_stride, m.stride, i);
     else if (m.stride.value < 0)
       r = refuse(Refusal::Rule::negative_stride, i, m.stride.value);
     else if (m.shape.value < 1)
@@ -71,9 +67,18 @@ constexpr Refusal needs_concrete(const Layout& layout, int operand, Allowed allo
   }
   if (!r && layout.modes.empty()) r = refuse(Refusal::Rule::empty);
   if (!r && !allowed.swizzle && !layout.plain()) r = refuse(Refusal::Rule::has_swizzle);
-  if (!r && !layout.offset.known()) r = refuse(Refusal::Rule::dynamic_leaf);
+  if (!r && !allowed.unknown && !layout.offset.known()) r = refuse(Refusal::Rule::dynamic_leaf);
   r.operand = static_cast<std::int8_t>(operand);
   return r;
+}
+
+// For what goes through the modes in the order of their strides.
+constexpr Refusal needs_order(const Tree<Mode>& modes) {
+  for (int i = 0; i < modes.leaves; ++i) {
+    const Int& stride = modes.leaf[i].stride;
+    if (!stride.known()) return refuse(Refusal::Rule::unordered, i, stride.value);
+  }
+  return {};
 }
 
 // The left side of a composition, read as digits: an offset of B is written in the mixed radix of
@@ -99,16 +104,57 @@ struct Digits {
 // What an operation tells of its steps as it goes, to whoever explains it; nobody by default. The
 // explanations are made from the very code that computes, so that the two cannot disagree.
 struct Silent {
-  constexpr void leaf(int, const Mode&) {}                                // a leaf of B is next
-  constexpr void passes(int, const Mode&, std::int64_t, std::int64_t) {}  // stride before, after
-  constexpr void takes(int, const Mode&, const Mode&) {}                  // digit, A's mode, result
-  constexpr void beyond(const Mode&, const Mode&) {}                      // A's last mode, result
-  constexpr void still(const Mode&) {}                                    // a leaf that never moves
-  constexpr void gap(const Mode&, std::int64_t, const Mode&) {}    // next mode, covered, what fills
-  constexpr void rest(std::int64_t, const Mode&) {}                // covered, what fills the target
-  constexpr void finds(const Mode&, std::int64_t, const Mode&) {}  // L's mode, covered, inverse
-  constexpr void ends(std::int64_t) {}                             // no mode goes on from here
+  constexpr void leaf(int, const Mode&) {}                            // a leaf of B is next
+  constexpr void passes(int, const Mode&, const Int&, const Int&) {}  // stride before, after
+  constexpr void takes(int, const Mode&, const Mode&) {}              // digit, A's mode, result
+  constexpr void beyond(const Mode&, const Mode&) {}                  // A's last mode, result
+  constexpr void still(const Mode&) {}                                // a leaf that never moves
+  constexpr void gap(const Mode&, const Int&, const Mode&) {}    // next mode, covered, what fills
+  constexpr void rest(const Int&, const Mode&) {}                // covered, what fills the target
+  constexpr void finds(const Mode&, const Int&, const Mode&) {}  // L's mode, covered, inverse
+  constexpr void ends(const Int&) {}                             // no mode goes on from here
 };
+
+// How many of the `steps` of `stride` are taken inside a digit of this extent, or why none can be:
+// they all fit below it, or they run through it in whole parts.
+constexpr Result<std::int64_t> steps_inside(const Int& steps, std::int64_t stride,
+                                            const Int& extent, int digit) {
+  using Rule = Refusal::Rule;
+  bool fits = true;
+  const bool all_fit =
+      steps.known() &&
+      at_least(extent, checked_add(checked_mul(steps.value - 1, stride, fits), 1, fits));
+  if (all_fit && fits) return steps.value;
+  if (!extent.known()) {  // no part of an unknown extent is whole for certain
+    const std::int64_t enough = checked_mul(steps.value, stride, fits);
+    return steps.known() && fits ? refuse(Rule::divisor, digit, extent.value, enough)
+                                 : refuse(Rule::dynamic_leaf, digit);
+  }
+  if (extent.value % stride != 0)
+    return refuse(Rule::stride_divisibility, digit, stride, extent.value);
+  const std::int64_t whole = extent.value / stride;
+  if (multiple_of(steps, whole)) return whole;
+  Refusal r = refuse(Rule::shape_divisibility, digit, steps.value, whole);
+  if (!steps.known()) r = refuse(Rule::divisor, -1, steps.value, whole);
+  if (!steps.known()) r.operand = 1;
+  return r;
+}
+
+// Whether a stride passes over a digit of this extent, so that the digit stays 0: it does if it is
+// a multiple. A smaller stride stays inside. Refused where neither is certain.
+constexpr Result<bool> passes_over(const Int& stride, const Int& extent, int digit) {
+  using Rule = Refusal::Rule;
+  if (!stride.known()) {
+    if (extent.known() && multiple_of(stride, extent.value)) return true;
+    Refusal r = extent.known() ? refuse(Rule::divisor, -1, stride.value, extent.value)
+                               : refuse(Rule::dynamic_leaf, -1);
+    r.operand = 1;
+    return r;
+  }
+  if (!extent.known() || stride.value < extent.value) return false;
+  if (stride.value % extent.value == 0) return true;
+  return refuse(Rule::stride_divisibility, digit, stride.value, extent.value);
+}
 
 // One leaf of B through A: `leaf.shape` steps of `leaf.stride` in A's domain become one or more
 // modes, one for each digit they run through. The law needs each step to stay inside one digit, or
@@ -117,49 +163,111 @@ struct Silent {
 //     extent n, stride d:   d >= n: n must divide d (the digit stays 0)
 //                           d <  n: all steps fit below n, or d divides n and n/d divides the steps
 //
-// A leaf of one step never moves; its stride is what CuTe prints for it.
+// Of unknown numbers that must be certain from what divides them. A leaf of one step never moves;
+// its stride is what CuTe prints for it.
 template <class Trace>
 constexpr Refusal compose_leaf(Digits& a, const Mode& leaf, Leaves& out, Trace& trace) {
   using Rule = Refusal::Rule;
-  std::int64_t steps = leaf.shape.value, stride = leaf.stride.value;
+  Int steps = leaf.shape, stride = leaf.stride;
   bool fits = true;
   const Mode& last = a.mode[a.count - 1];  // extends without bound
-  if (steps == 1 || stride == 0) {
-    for (int i = 0; i + 1 < a.count; ++i) stride = ceil_div(stride, a.mode[i].shape.value);
-    const Mode still{steps, scaled(last.stride, stride, fits)};
+  if (steps.is(1) || stride.zero()) {
+    for (int i = 0; i + 1 < a.count; ++i) stride = ceil_div(stride, a.mode[i].shape);
+    const Mode still{steps, times(last.stride, stride, fits)};
     trace.still(still);
     out.push(still);
     return fits ? Refusal{} : refuse(Rule::overflow);
   }
-  for (int i = 0; i + 1 < a.count && steps > 1; ++i) {
-    const std::int64_t extent = a.mode[i].shape.value;
-    if (stride >= extent) {
-      if (stride % extent != 0) return refuse(Rule::stride_divisibility, i, stride, extent);
-      trace.passes(i, a.mode[i], stride, stride / extent);
-      stride /= extent;
+  for (int i = 0; i + 1 < a.count && !steps.is(1); ++i) {
+    const Int& extent = a.mode[i].shape;
+    const Result<bool> passes = passes_over(stride, extent, i);
+    if (!passes) return passes.refusal;
+    if (*passes) {
+      const Int rest = over(stride, extent.value);
+      trace.passes(i, a.mode[i], stride, rest);
+      stride = rest;
       continue;
     }
-    const std::int64_t here = ceil_div(extent, stride);  // steps that stay below the extent
-    std::int64_t taken = steps;
-    if (steps > here) {
-      if (extent % stride != 0) return refuse(Rule::stride_divisibility, i, stride, extent);
-      if (steps % here != 0) return refuse(Rule::shape_divisibility, i, steps, here);
-      taken = here;
-    }
-    const Mode part{taken, scaled(a.mode[i].stride, stride, fits)};
+    const Result<std::int64_t> taken = steps_inside(steps, stride.value, extent, i);
+    if (!taken) return taken.refusal;
+    const Mode part{*taken, times(a.mode[i].stride, stride, fits)};
     trace.takes(i, a.mode[i], part);
     out.push(part);
-    a.reached[i] += (taken - 1) * stride;
-    if (a.together && a.reached[i] >= extent) return refuse(Rule::carry, i, a.reached[i], extent);
-    steps /= taken;
+    a.reached[i] += (*taken - 1) * stride.value;
+    if (a.together && !at_least(extent, a.reached[i] + 1)) {
+      return extent.known() ? refuse(Rule::carry, i, a.reached[i], extent.value)
+                            : refuse(Rule::divisor, i, extent.value, a.reached[i] + 1);
+    }
+    steps = over(steps, *taken);
     stride = 1;
   }
-  if (steps > 1) {
-    const Mode part{steps, scaled(last.stride, stride, fits)};
+  if (!steps.is(1)) {
+    const Mode part{steps, times(last.stride, stride, fits)};
     trace.beyond(last, part);
     out.push(part);
   }
   return fits ? Refusal{} : refuse(Rule::overflow);
+}
+
+// The mode of A that a numbered axis leads to: `1@0@1` moves along mode 0 of mode 1.
+constexpr Result<Tree<Mode>> mode_along(const Tree<Mode>& a, const Int& stride, int leaf) {
+  constexpr int first_named = 128;
+  Tree<Mode> out = a;
+  for (int k = stride.axis.steps() - 1; k >= 0; --k) {
+    const int step = stride.axis.step(k);
+    Refusal r;
+    if (step >= first_named)
+      r = on_axis(Refusal::Rule::axis_stride, stride, leaf);
+    else if (out.scalar() || step > out.rank())
+      r = refuse(Refusal::Rule::mode_out_of_range, leaf, step - 1, out.rank());
+    r.operand = 1;
+    if (r) return r;
+    out = out.mode(step - 1);
+  }
+  return out;
+}
+
+constexpr Mode without_axis(Mode m) {
+  m.stride.axis = {};
+  return m;
+}
+
+// Leaf i of B where B's strides stand on axes: B(c) is then a coordinate of A, and each axis goes
+// through its own mode (CuTe's rule for a ScaledBasis on the right). What the leaves before it do
+// on the same axis is added up with it.
+template <class Trace>
+constexpr Refusal compose_coordinate(const Tree<Mode>& a, const Tree<Mode>& b, int i, bool together,
+                                     Leaves& out, Trace& trace) {
+  const Mode& leaf = b.leaf[i];
+  const Result<Tree<Mode>> along = mode_along(a, leaf.stride, i);
+  if (!along) return along.refusal;
+  Digits digits(*along, together);
+  Silent silent;
+  for (int k = 0; k < i; ++k) {
+    if (!(b.leaf[k].stride.axis == leaf.stride.axis)) continue;
+    Leaves before;
+    if (const Refusal r = compose_leaf(digits, without_axis(b.leaf[k]), before, silent)) return r;
+  }
+  return compose_leaf(digits, without_axis(leaf), out, trace);
+}
+
+// Offsets and coordinates do not mix: B's leaves that move all stand on axes, or none does. And
+// axes of a coordinate are apart: none leads into the mode of another.
+constexpr Refusal needs_one_kind(const Tree<Mode>& b) {
+  for (int i = 0; i < b.leaves; ++i) {
+    const Int& stride = b.leaf[i].stride;
+    for (int k = 0; k < b.leaves && !stride.axis.none(); ++k) {
+      const Axis other = b.leaf[k].stride.axis;
+      const int inner = other.steps() - stride.axis.steps();
+      const bool still = b.leaf[k].stride.zero() || b.leaf[k].shape.is(1);
+      const bool inside = inner > 0 && other.path >> (8 * inner) == stride.axis.path;
+      if (still || (!other.none() && !inside)) continue;
+      Refusal r = on_axis(Refusal::Rule::axis_stride, stride, i);
+      r.operand = 1;
+      return r;
+    }
+  }
+  return {};
 }
 
 // Leaves in the order of their strides, smallest first; equal strides keep their order.
@@ -178,33 +286,30 @@ constexpr void sort_by_stride(Tree<Mode>& modes) {
 template <class Trace = Silent>
 constexpr Result<Layout> compose(const Layout& a, const Layout& b, bool leaves_together,
                                  Trace trace = {}) {
-  if (const Refusal r = needs_concrete(a, 0, {.swizzle = true, .axes = true})) return r;
-  if (const Refusal r = needs_concrete(b, 1)) return r;
-  Digits digits(a.modes, leaves_together);
-  Layout out = with_modes(a, {});
-  Tree<Mode>& result = out.modes;
-  // Each leaf of B becomes one leaf, or a nested tuple of leaves, in its own place.
-  for (int i = 0; i < b.modes.leaves; ++i) {
-    Leaves parts;
-    trace.leaf(i, b.modes.leaf[i]);
-    if (const Refusal r = compose_leaf(digits, b.modes.leaf[i], parts, trace)) return r;
-    const Tree<Mode> element = parts.done();
-    if (result.leaves + element.leaves > max_leaves || parts.list.overflowed) {
-      return refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
-    }
-    const int first = result.leaves;
-    for (int k = 0; k < element.leaves; ++k) {
-      result.open[result.leaves] = element.open[k];
-      result.close[result.leaves] = element.close[k];
-      result.leaf[result.leaves++] = element.leaf[k];
-    }
-    result.open[first] = static_cast<std::uint8_t>(result.open[first] + b.modes.open[i]);
-    result.close[result.leaves - 1] =
-        static_cast<std::uint8_t>(result.close[result.leaves - 1] + b.modes.close[i]);
+  if (const Refusal r = needs_concrete(a, 0, {.swizzle = true, .axes = true, .unknown = true})) {
+    return r;
   }
-  if (result.depth() > max_depth) return refuse(Refusal::Rule::too_deep, -1, max_depth);
-  if (const Refusal r = numbers_fit(result)) return r;
-  return out;
+  if (const Refusal r = needs_concrete(b, 1, {.axes = true, .unknown = true})) return r;
+  if (const Refusal r = needs_one_kind(b.modes)) return r;
+  Digits digits(a.modes, leaves_together);
+  // Each leaf of B becomes one leaf, or a nested tuple of leaves, in its own place.
+  Leaves all;
+  for (int i = 0; i < b.modes.leaves; ++i) {
+    const int first = all.count();
+    trace.leaf(i, b.modes.leaf[i]);
+    const bool offset = b.modes.leaf[i].stride.axis.none();
+    Refusal r = offset ? compose_leaf(digits, b.modes.leaf[i], all, trace)
+                       : compose_coordinate(a.modes, b.modes, i, leaves_together, all, trace);
+    if (r && r.operand == 1 && r.mode < 0) r.mode = static_cast<std::int8_t>(i);
+    if (r) return r;
+    if (all.list.overflowed) return refuse(Refusal::Rule::too_many_leaves, -1, max_leaves);
+    const int last = all.count() - 1, nested = last > first;
+    all.list.open[first] = static_cast<std::uint8_t>(b.modes.open[i] + nested);
+    all.list.close[last] = static_cast<std::uint8_t>(b.modes.close[i] + nested);
+  }
+  if (all.list.depth() > max_depth) return refuse(Refusal::Rule::too_deep, -1, max_depth);
+  if (const Refusal r = numbers_fit(all.list)) return r;
+  return with_modes(a, all.list);
 }
 
 constexpr Refusal about_mode(Refusal r, int mode) {
@@ -295,36 +400,35 @@ template <class Trace = Silent>
 constexpr Result<Layout> complement_in(const Layout& layout, const Tuple& cotarget,
                                        Holes holes = Holes::refused, Trace trace = {}) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = needs_concrete(layout, 0)) return r;
+  if (const Refusal r = needs_concrete(layout, 0, {.unknown = true})) return r;
   Tree<Mode> covered = filter(layout)->modes;
+  if (const Refusal r = needs_order(covered)) return r;
   sort_by_stride(covered);
   Leaves out;
   bool fits = true;
-  std::int64_t reach = 1;  // offsets [0, reach) are covered by what we have so far
-  if (!covered.leaf[0].stride.is(0)) {
-    for (int i = 0; i < covered.leaves; ++i) {
-      const std::int64_t stride = covered.leaf[i].stride.value;
-      if (stride < reach) return refuse(Rule::not_injective, i, stride, reach);
-      if (stride % reach != 0 && holes == Holes::refused) {
-        return refuse(Rule::hole, i, stride, reach);
-      }
-      trace.gap(covered.leaf[i], reach, {stride / reach, reach});
-      push_coalesced(out, {stride / reach, reach});
-      reach = checked_mul(stride, covered.leaf[i].shape.value, fits);
-      if (!fits) return refuse(Rule::overflow);
+  Int reach = 1;  // offsets [0, reach) are covered by what we have so far
+  for (int i = 0; i < covered.leaves && !covered.leaf[0].stride.is(0); ++i) {
+    const std::int64_t stride = covered.leaf[i].stride.value;
+    if (!reach.known()) return refuse(Rule::unordered, i - 1, covered.leaf[i - 1].shape.value);
+    if (stride < reach.value) return refuse(Rule::not_injective, i, stride, reach.value);
+    if (stride % reach.value != 0 && holes == Holes::refused) {
+      return refuse(Rule::hole, i, stride, reach.value);
     }
+    trace.gap(covered.leaf[i], reach, {stride / reach.value, reach});
+    push_coalesced(out, {stride / reach.value, reach});
+    reach = times(stride, covered.leaf[i].shape, fits);
+    if (!fits) return refuse(Rule::overflow);
   }
   // The rest of the target behind what is covered: ceil(cotarget / reach), leaf by leaf.
-  std::int64_t rest = reach, stride = reach;
+  Int rest = reach, stride = reach;
   for (int i = 0; i < cotarget.leaves; ++i) {
     const Int& target = cotarget.leaf[i];
-    if (!target.known()) return refuse(Rule::dynamic_leaf, i);
-    if (target.value < 1) return refuse(Rule::size_not_positive, i, target.value);
-    const std::int64_t steps = ceil_div(target.value, rest);
-    rest = ceil_div(rest, target.value);
+    if (const Refusal r = not_an_extent(target, i)) return r;
+    const Int steps = ceil_div(target, rest);
+    rest = ceil_div(rest, target);
     trace.rest(stride, {steps, stride});
     push_coalesced(out, {steps, stride});
-    stride = checked_mul(stride, steps, fits);
+    stride = times(stride, steps, fits);
   }
   if (!fits) return refuse(Rule::overflow);
   if (out.list.overflowed) return refuse(Rule::too_many_leaves, -1, max_leaves);
@@ -340,9 +444,10 @@ constexpr Result<Layout> complement(const Layout& layout, const Tuple& cotarget)
 constexpr Result<Layout> complement(const Layout& layout) {
   const Result<Layout> plain = filter(layout);
   if (!plain) return plain;
-  const Result<std::int64_t> reach = cosize(*plain);
+  if (const Refusal r = detail::needs_concrete(*plain, 0, {.unknown = true})) return r;
+  const Result<Place> reach = coshape(*plain);
   if (!reach) return reach.refusal;
-  return complement(*plain, Tuple(*reach));
+  return complement(*plain, Tuple(reach->offset()));
 }
 
 namespace detail {
@@ -377,8 +482,9 @@ struct Order {
 constexpr Result<Layout> ordered(const Tuple& shape, const Order& order) {
   Result<Layout> out = make_layout(shape);
   if (!out) return out;
+  bool fits = true;  // as does the whole size
   for (int i = 0; i < shape.leaves; ++i) {
-    std::int64_t stride = 1;
+    Int stride = 1;
     for (int k = 0; k < shape.leaves; ++k) {
       const bool same_owner = order.owner[k] == order.owner[i];
       const bool same_place = order.place[k] == order.place[i];
@@ -386,7 +492,7 @@ constexpr Result<Layout> ordered(const Tuple& shape, const Order& order) {
         return refuse(Refusal::Rule::order_not_distinct, i, order.place[i]);
       }
       const bool faster = order.place[k] < order.place[i] || (same_owner && k < i);
-      if (faster) stride *= shape.leaf[k].value;
+      if (faster) stride = times(stride, shape.leaf[k], fits);
     }
     out.value.modes.leaf[i].stride = shape.leaf[i].is(1) ? 0 : stride;
   }
@@ -402,7 +508,8 @@ constexpr Result<Layout> make_ordered_layout(const Tuple& shape, const Tuple& or
 }
 
 constexpr Result<Layout> make_layout_like(const Layout& layout) {
-  if (const Refusal r = detail::needs_concrete(layout, 0)) return r;
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.unknown = true})) return r;
+  if (const Refusal r = detail::needs_order(layout.modes)) return r;
   // Modes that do not move count as one element, and do not move in the result either.
   const Layout moving = *filter_zeros(layout);
   detail::Order places;
@@ -417,13 +524,13 @@ constexpr Result<Layout> make_layout_like(const Layout& layout) {
 constexpr Result<Layout> nullspace(const Layout& layout) {
   if (layout.modes.empty()) return detail::refuse(Refusal::Rule::empty);
   detail::Leaves out;
-  std::int64_t stride = 1;
+  if (const Refusal r = detail::needs_order(layout.modes)) return r;  // which of them are 0
+  Int stride = 1;
   bool fits = true;
   for (int i = 0; i < layout.modes.leaves; ++i) {
     const Mode& m = layout.modes.leaf[i];
-    if (!m.shape.known()) return detail::refuse(Refusal::Rule::dynamic_leaf, i);
-    if (m.stride.is(0)) out.push({m.shape, m.shape.is(1) ? 0 : stride});
-    stride = checked_mul(stride, m.shape.value, fits);
+    if (m.stride.zero()) out.push({m.shape, m.shape.is(1) ? Int(0) : stride});
+    stride = times(stride, m.shape, fits);
   }
   if (!fits) return detail::refuse(Refusal::Rule::overflow);
   return Layout(out.done());

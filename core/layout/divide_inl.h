@@ -104,12 +104,13 @@ constexpr Result<Layout> flat_divide(const Layout& a, const Tiler& b) {
 }
 
 constexpr Result<Layout> logical_product(const Layout& a, const Layout& b) {
-  if (const Refusal r = detail::needs_concrete(b, 1)) return r;
-  const Result<std::int64_t> block = size(a), reach = cosize(b);
+  if (const Refusal r = detail::needs_concrete(b, 1, {.unknown = true})) return r;
+  const Result<Int> block = extent(a);
+  const Result<Place> reach = coshape(b);
   if (!block) return block.refusal;
   if (!reach) return reach.refusal;
   bool fits = true;
-  const std::int64_t target = checked_mul(*block, *reach, fits);
+  const Int target = times(*block, reach->offset(), fits);
   if (!fits) return detail::refuse(Refusal::Rule::overflow);
   // A swizzle in front of A stays in front of all copies. Copies need room, not every offset of it.
   const Result<Layout> room =
@@ -158,20 +159,27 @@ constexpr Result<Layout> tile_to_shape(const Layout& block, const Tuple& target,
                                        const Tuple& order) {
   using Rule = Refusal::Rule;
   const int rank = target.rank();
-  if (const Refusal r = detail::needs_concrete(block, 0, {.swizzle = true})) return r;
+  if (const Refusal r = detail::needs_concrete(block, 0, {.swizzle = true, .unknown = true})) {
+    return r;
+  }
   if (block.rank() > rank) return detail::refuse(Rule::rank_too_large, -1, block.rank(), rank);
   const Layout whole = detail::padded(block, rank);
   Tuple copies;
   for (int i = 0; i < rank; ++i) {
-    const Result<std::int64_t> have = size(*get(whole, i)), want = product(target.mode(i));
+    const Result<Int> have = extent(*get(whole, i)), want = extent(target.mode(i));
     if (!have) return have.refusal;
     if (!want) return want.refusal;
-    if (*want < 1) return detail::refuse(Rule::size_not_positive, i, *want);
-    if (*want % *have != 0) return detail::refuse(Rule::tile_does_not_fill, i, *have, *want);
+    if (const Refusal r = detail::not_an_extent(*want, i)) return r;
+    if (!have->known()) return detail::refuse(Rule::dynamic_leaf, i);
+    if (!multiple_of(*want, have->value)) {
+      return want->known() ? detail::refuse(Rule::tile_does_not_fill, i, have->value, want->value)
+                           : detail::refuse(Rule::divisor, i, want->value, have->value);
+    }
+    const Tuple count(over(*want, have->value));
     if (target.scalar())
-      copies = Tuple(*want / *have);
+      copies = count;
     else
-      copies.push(Tuple(*want / *have));
+      copies.push(count);
   }
   const Result<Layout> arrangement =
       order.empty() ? make_layout(copies) : make_ordered_layout(copies, order);
@@ -185,16 +193,16 @@ constexpr Result<ThreadValue> make_layout_tv(const Layout& threads, const Layout
   if (!tile) return tile.refusal;
   ThreadValue out;
   for (int i = 0; i < tile->rank(); ++i) {
-    const Result<std::int64_t> extent = product(get(*tile, i)->shape());
-    if (!extent) return extent.refusal;
-    out.tiler.push(Tuple(*extent));
+    const Result<Int> rows = extent(*get(*tile, i));
+    if (!rows) return rows.refusal;
+    out.tiler.push(Tuple(*rows));
   }
   const Result<Layout> owner = right_inverse(*tile);
   if (!owner) return owner.refusal;
-  const Result<std::int64_t> thread_count = size(threads), value_count = size(values);
+  const Result<Int> thread_count = extent(threads), value_count = extent(values);
   if (!thread_count || !value_count) return detail::refuse(Refusal::Rule::overflow);
   const Result<Layout> by_thread_and_value =
-      composition(*owner, *make_layout(make_tuple_of(Int(*thread_count), Int(*value_count))));
+      composition(*owner, *make_layout(make_tuple_of(*thread_count, *value_count)));
   if (!by_thread_and_value) return by_thread_and_value.refusal;
   out.layout = *by_thread_and_value;
   return out;

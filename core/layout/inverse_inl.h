@@ -11,27 +11,33 @@ inline constexpr std::int64_t verifiable = std::int64_t{1} << 22;
 
 template <class Trace = Silent>
 constexpr Result<Layout> right_inverse_of(const Layout& layout, Trace trace = {}) {
-  if (const Refusal r = needs_concrete(layout, 0)) return r;
+  if (const Refusal r = needs_concrete(layout, 0, {.unknown = true})) return r;
+  if (const Refusal r = needs_order(layout.modes)) return r;
   // Walk the leaves by stride; those that continue [0, reach) without a gap are inverted: where a
   // leaf stands among A's coordinates becomes its stride.
   Tree<Mode> leaves = coalesce(layout)->modes;
-  std::int64_t before = 1;
-  std::array<std::int64_t, max_leaves> domain{};
+  Int before = 1;
+  bool fits = true;  // as does the size
+  std::array<Int, max_leaves> domain{};
   for (int i = 0; i < leaves.leaves; ++i) {
     domain[i] = before;
-    before *= leaves.leaf[i].shape.value;
+    before = times(before, leaves.leaf[i].shape, fits);
   }
   Leaves out;
-  std::int64_t reach = 1;
+  Int reach = 1;
+  std::array<bool, max_leaves> used{};
   for (bool found = true; found;) {
     found = false;
     for (int i = 0; i < leaves.leaves && !found; ++i) {
       const Mode& m = leaves.leaf[i];
-      if (m.shape.is(1) || !m.stride.is(reach)) continue;
+      if (used[i] || m.shape.is(1) || m.stride.value < reach.value) continue;
+      // Whether it goes on from an unknown end is not known.
+      if (!reach.known()) return refuse(Refusal::Rule::unordered, -1, reach.value);
+      if (!m.stride.is(reach.value)) continue;
       trace.finds(m, reach, {m.shape, domain[i]});
       push_coalesced(out, {m.shape, domain[i]});
-      reach *= m.shape.value;
-      found = true;
+      reach = times(reach, m.shape, fits);
+      found = used[i] = true;
     }
   }
   trace.ends(reach);
@@ -41,7 +47,8 @@ constexpr Result<Layout> right_inverse_of(const Layout& layout, Trace trace = {}
 template <class Trace = Silent>
 constexpr Result<Layout> left_inverse_of(const Layout& layout, Trace trace = {}) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = needs_concrete(layout, 0)) return r;
+  if (const Refusal r = needs_concrete(layout, 0, {.unknown = true})) return r;
+  if (const Refusal r = needs_order(layout.modes)) return r;
   // An offset is read as digits in the radix of the sorted strides; each digit's place among L's
   // coordinates is its stride. Digits that no leaf of L moves have stride 0, and leaves of L that
   // do not move (a broadcast) have no digit.
@@ -53,21 +60,22 @@ constexpr Result<Layout> left_inverse_of(const Layout& layout, Trace trace = {})
   if (first == by_stride.leaves) return Layout(by_stride.leaf[first - 1].shape, 0);
   Leaves out;
   if (!by_stride.leaf[first].stride.is(1)) out.push({by_stride.leaf[first].stride, 0});
-  std::int64_t reach = 1;
+  Int reach = 1;
   bool fits = true;
   for (int i = first; i < leaves.leaves; ++i) {
     const Mode& m = by_stride.leaf[i];
     const std::int64_t stride = m.stride.value;
-    if (stride < reach) return refuse(Rule::not_injective, i, stride, reach);
-    std::int64_t domain = 1;
-    for (int k = 0; !(leaves.leaf[k] == m); ++k) domain *= leaves.leaf[k].shape.value;
+    if (!reach.known()) return refuse(Rule::unordered, i - 1, reach.value);
+    if (stride < reach.value) return refuse(Rule::not_injective, i, stride, reach.value);
+    Int domain = 1;
+    for (int k = 0; !(leaves.leaf[k] == m); ++k) domain = times(domain, leaves.leaf[k].shape, fits);
     const bool last = i + 1 == leaves.leaves;
-    const std::int64_t end = checked_mul(stride, m.shape.value, fits);
+    const Int end = times(stride, m.shape, fits);
     if (!fits) return refuse(Rule::overflow);
-    const std::int64_t next = last ? end : by_stride.leaf[i + 1].stride.value;
-    if (next % stride != 0) return refuse(Rule::hole, i + 1, next, stride);
-    trace.finds(m, reach, {next / stride, domain});
-    push_coalesced(out, {next / stride, domain});
+    const Int next = last ? end : by_stride.leaf[i + 1].stride;
+    if (!multiple_of(next, stride)) return refuse(Rule::hole, i + 1, next.value, stride);
+    trace.finds(m, reach, {over(next, stride), domain});
+    push_coalesced(out, {over(next, stride), domain});
     reach = end;
   }
   if (out.list.overflowed) return refuse(Rule::too_many_leaves, -1, max_leaves);
@@ -198,6 +206,10 @@ constexpr Result<Swizzle> composition(Swizzle a, Swizzle b) {
 }
 
 constexpr Result<Layout> composition(Swizzle a, const Layout& b) {
+  for (int i = 0; i < b.modes.leaves && !a.identity(); ++i) {  // a swizzle permutes offsets
+    const Int& stride = b.modes.leaf[i].stride;
+    if (!stride.axis.none()) return detail::on_axis(Refusal::Rule::axis_stride, stride, i);
+  }
   const Result<Swizzle> merged = composition(a, b.swizzle);
   if (!merged) return merged.refusal;
   Layout out = b;
@@ -218,7 +230,8 @@ constexpr Result<Layout> left_inverse(const Layout& layout) {
 }
 
 constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b) {
-  const Result<Layout> to_b = right_inverse(b);
+  Result<Layout> to_b = right_inverse(b);
+  if (!to_b) to_b.refusal.operand = 1;
   if (!to_b) return to_b;
   const Result<Layout> through = composition(a, *to_b);
   if (!through) return through;

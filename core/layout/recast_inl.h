@@ -39,31 +39,38 @@ constexpr Result<Swizzle> downcast(Swizzle swizzle, std::int64_t n) {
 
 constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true})) return r;
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true})) {
+    return r;
+  }
   if (n < 1) return detail::refuse(Rule::factor, -1, n);
   Layout out = layout;
   for (int i = 0; i < layout.modes.leaves; ++i) {
     Mode& m = out.modes.leaf[i];
     const std::int64_t stride = m.stride.value;
-    if (stride == 0) continue;
+    if (m.stride.zero()) continue;
+    if (!m.stride.known() && !multiple_of(m.stride, n))
+      return detail::refuse(Rule::divisor, i, stride, n);
     if (stride % n != 0 && n % stride != 0)
       return detail::refuse(Rule::not_divisible, i, stride, n);
-    m.shape = ceil_div(m.shape.value, ceil_div(n, stride));
-    m.stride = ceil_div(stride, n);
+    if (m.stride.known()) m.shape = ceil_div(m.shape, Int(ceil_div(n, stride)));
+    m.stride = ceil_div(m.stride, Int(n));
   }
   const Result<Swizzle> swizzle = detail::upcast(layout.swizzle, n);
   if (!swizzle) return swizzle.refusal;
-  if (layout.offset.value % n != 0) {
-    return detail::refuse(Rule::not_divisible, -1, layout.offset.value, n);
+  if (!multiple_of(layout.offset, n)) {
+    return detail::refuse(layout.offset.known() ? Rule::not_divisible : Rule::divisor, -1,
+                          layout.offset.value, n);
   }
   out.swizzle = *swizzle;
-  out.offset = layout.offset.value / n;
+  out.offset = over(layout.offset, n);
   return out;
 }
 
 constexpr Result<Layout> downcast(const Layout& layout, std::int64_t n) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true})) return r;
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true})) {
+    return r;
+  }
   if (n < 1) return detail::refuse(Rule::factor, -1, n);
   Layout out = layout;
   bool adjacent = false, fits = true;
@@ -71,13 +78,13 @@ constexpr Result<Layout> downcast(const Layout& layout, std::int64_t n) {
     Mode& m = out.modes.leaf[i];
     Int& scaled = m.stride.is(1) ? m.shape : m.stride;
     adjacent = adjacent || m.stride.is(1);
-    scaled = checked_mul(scaled.value, n, fits);
+    scaled = times(scaled, n, fits);
   }
   if (!adjacent) return detail::refuse(Rule::not_adjacent);
   const Result<Swizzle> swizzle = detail::downcast(layout.swizzle, n);
   if (!swizzle) return swizzle.refusal;
   out.swizzle = *swizzle;
-  out.offset = checked_mul(layout.offset.value, n, fits);
+  out.offset = times(layout.offset, n, fits);
   if (!fits) return detail::refuse(Rule::overflow);
   return detail::built(out, out.modes);
 }
@@ -100,9 +107,9 @@ constexpr Result<std::int64_t> max_alignment(const Layout& layout) {
   const Result<Layout> permuted = logical_divide(*coalesce(layout), *inverse);
   if (!permuted) return permuted.refusal;
   // Every offset is a sum of multiples of the widest run and of the strides behind it.
-  const Result<std::int64_t> run = size(*get(*permuted, 0));
-  if (!run) return run;
-  std::int64_t common = *run;
+  const Result<Int> run = extent(*get(*permuted, 0));
+  if (!run) return run.refusal;
+  std::int64_t common = run->value;  // what surely divides it
   const Tree<Mode> behind = permuted->modes.mode(1);
   for (int i = 0; i < behind.leaves; ++i) common = detail::gcd(common, behind.leaf[i].stride.value);
   return common;

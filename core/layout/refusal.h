@@ -23,6 +23,8 @@ struct Refusal {
     hole,                  // complement: stride `a` is no multiple of the `b` already covered
     negative_stride,       // an operation that needs strides >= 0 met `a`
     dynamic_leaf,          // an operation that needs a known number met `?`
+    divisor,               // `?{div=a}` where a multiple of `b` is needed
+    unordered,             // unknown strides, or what reaches an unknown extent, must be compared
     axis_stride,           // an operation that needs plain strides met `a` on the axis of path `b`
     not_a_sum,             // + between what is no place
     axis_extent,           // an extent of `a` on the axis of path `b`

@@ -81,6 +81,17 @@ std::string sentence(const Refusal& r) {
       return fmt::format("A stride of {}{}: this operation needs strides of 0 or more.", r.a, at);
     case Rule::dynamic_leaf:
       return fmt::format("A `?`{}: this operation needs a known number there.", at);
+    case Rule::divisor:
+      return fmt::format(
+          "{}{} may be any {}, and this operation needs more to be sure: ?{{div={}}} would be "
+          "enough, or a known number.",
+          text(Int::unknown(r.a)), at,
+          r.a == 1 ? std::string("number") : fmt::format("multiple of {}", r.a), r.b);
+    case Rule::unordered:
+      return fmt::format(
+          "{}{} would have to be compared with other numbers, to put the modes in the order of "
+          "their strides; a known number there would work.",
+          text(Int::unknown(r.a)), at);
     case Rule::axis_stride:
       return fmt::format(
           "A stride of {}{}: this operation needs offsets, and a place on the axis {} is none; "

@@ -74,6 +74,50 @@ TEST(Axes, ASliceAndItsOffsetAreTheLayout) {
   }
 }
 
+// With A the identity, R(c) == A(B(c)) says that composing with offsets is composing with B.
+TEST(Axes, AnIdentityLayoutThroughAnOperationSaysWhereEachElementCameFrom) {
+  Layouts layouts(74);
+  int answered = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const Layout a = layouts.compact(static_cast<int>(layouts.number(2, 4)));
+    if (a.modes.scalar()) continue;
+    const Tiler tiler(Layout(layouts.number(1, 6), layouts.number(1, 3)));
+    const Result<Layout> divided = logical_divide(a, tiler);
+    const Result<Layout> from = logical_divide(*make_identity_layout(a.shape()), tiler);
+    if (!divided || !from) continue;
+    ++answered;
+    ASSERT_EQ(size(*divided).value, size(*from).value);
+    const Result<Layout> through = composition(a, *from);
+    ASSERT_TRUE(through) << text(a) << " o " << text(*from) << ": " << sentence(through.refusal);
+    for (std::int64_t i = 0; i < *size(*from); ++i) {
+      const Place place = *place_of(Tuple(i), *from);
+      if (place.plain()) continue;  // a single number
+      const Result<std::int64_t> offset = crd2idx(*coordinate_of(place), a);
+      // A place has no modes behind its last axis; those coordinates are 0.
+      if (!offset) continue;
+      ASSERT_EQ((*divided)(i), *offset) << text(a) << " by " << text(tiler) << " at " << i;
+      ASSERT_EQ((*through)(i), *offset) << text(a) << " o " << text(*from) << " at " << i;
+    }
+  }
+  EXPECT_GT(answered, 300);
+}
+
+TEST(Axes, OffsetsAndCoordinatesDoNotMix) {
+  EXPECT_EQ(value_of("composition((4,5):(5,1), (2,5):(2@0,1@1))"), "(2,5):(10,1)");
+  EXPECT_EQ(value_of("composition(((4,2),5):((1,20),4), (2,5):(1@1@0,1@1))"), "(2,5):(20,4)");
+  for (const auto& [expression, part] :
+       {std::pair{"composition((4,5):(5,1), (2,2):(1@0,1))", "1@0 in mode 0 of the second"},
+        std::pair{"composition((4,5):(5,1), (2,2):(1@0,1@TLane))", "the axis @TLane is none"},
+        std::pair{"composition((4,5):(5,1), (2,2):(1@0,1@2))", "There is no mode 2"},
+        std::pair{"composition(((4,2),5):((1,20),4), (2,2):(1@0,1@1@0))", "1@0 in mode 0"},
+        std::pair{"Sw<1,0,1> o (4,5):(1@0,1@1)", "a place on the axis @0 is none"},
+        std::pair{"logical_product((4,5):(1@0,1@1), 2:1)", "the axis @0 is none"},
+        std::pair{"upcast((4,5):(1@TLane,1), 2)", "the axis @TLane is none"}}) {
+    EXPECT_NE(value_of(expression).find(part), std::string::npos)
+        << expression << " says: " << value_of(expression);
+  }
+}
+
 TEST(Axes, PlacesArePrintedInOneForm) {
   const std::pair<const char*, const char*> expected[] = {
       {"A = (4,5):(1@0,1@1); A(3,2)", "(3,2)"},
