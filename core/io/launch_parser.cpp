@@ -219,6 +219,10 @@ class LaunchParser {
       address.at += static_cast<std::uint32_t>(at);
       whole.addresses.push_back(address);
     }
+    for (Argument::Map map : one.maps) {
+      map.at += static_cast<std::uint32_t>(at);
+      whole.maps.push_back(std::move(map));
+    }
   }
 
   // What one table of [[arg]] or `at` gives. In a struct, "offset" is where it lies; elsewhere it
@@ -239,7 +243,10 @@ class LaunchParser {
       return {};
     }
     const std::string_view key = given[0];
-    if (key == "tensormap") return tensormap(table, what);
+    if (key == "tensormap") {
+      toml_.only(table, {key, in_struct ? "offset" : "size"}, what);
+      return tensormap(table, what);
+    }
     if (key == "buffer" || in_struct) {
       toml_.only(table, {key, "offset"}, what);
     } else {
@@ -252,6 +259,15 @@ class LaunchParser {
   }
 
   Argument pointer(const toml::table& table, const std::string& what, bool in_struct) {
+    const std::optional<std::uint32_t> index = named_buffer(table, what);
+    if (!index) return {};
+    if (in_struct) return Argument::pointer(*index);
+    const auto offset = toml_.integer(table, "offset", what, -most_int64, most_int64);
+    return Argument::pointer(*index, offset.value_or(0));
+  }
+
+  // The buffer that the key `buffer` names.
+  std::optional<std::uint32_t> named_buffer(const toml::table& table, const std::string& what) {
     const std::string name = toml_.text(table, "buffer", what).value_or("");
     const std::optional<std::uint32_t> index = buffer_named(name);
     if (!index) {
@@ -264,11 +280,8 @@ class LaunchParser {
                  fmt::format("{} points to a buffer \"{}\", which does not exist; {}.", what, name,
                              known.empty() ? "there is no [[buffer]] in the file"
                                            : "the buffers are " + known));
-      return {};
     }
-    if (in_struct) return Argument::pointer(*index);
-    const auto offset = toml_.integer(table, "offset", what, -most_int64, most_int64);
-    return Argument::pointer(*index, offset.value_or(0));
+    return index;
   }
 
   Argument null(const toml::table& table, const std::string& what) {
@@ -324,14 +337,83 @@ class LaunchParser {
     return argument;
   }
 
+  // tensormap = { buffer = "A", box = [64, 128], ... }: what cuTensorMapEncodeTiled takes. Whether
+  // the tensor and the buffer fit is known when there is a buffer.
   Argument tensormap(const toml::table& table, const std::string& what) {
-    toml_.fail(
-        table.source(),
-        fmt::format("{} is a tensormap; this version runs kernels that take pointers, numbers "
-                    "and structs of them, and has no TMA yet.",
-                    what),
-        ErrorKind::unsupported);
-    return {};
+    const toml::table* given = table.get("tensormap")->as_table();
+    if (!given) {
+      toml_.fail(
+          table.get("tensormap")->source(),
+          fmt::format("tensormap of {} is no table; tensormap = {{ buffer = \"A\", box = [64, "
+                      "128] }} would work.",
+                      what));
+      return {};
+    }
+    const std::string map_of = "the tensormap of " + what;
+    toml_.only(*given,
+               {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides",
+                "interleave", "swizzle", "oob", "size"},
+               map_of);
+    TensorMap map;
+    if (!given->contains("buffer")) {
+      toml_.fail(given->source(), fmt::format("{} has no buffer.", map_of));
+      return {};
+    }
+    map.buffer = named_buffer(*given, map_of).value_or(0);
+    map.offset = toml_.integer(*given, "offset", map_of, -most_int64, most_int64).value_or(0);
+    if (given->contains("dtype")) map.dtype = dtype(*given, map_of);
+    map.dims = numbers<std::uint64_t>(*given, "dims", map_of, most_int64);
+    map.strides = numbers<std::uint64_t>(*given, "strides", map_of, most_int64);
+    map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);
+    map.element_strides = numbers<std::uint32_t>(*given, "element_strides", map_of, most_int32);
+    if (map.box.empty()) {
+      toml_.fail(given->source(),
+                 fmt::format("{} has no box; box = [64, 128] copies 64 elements of the innermost "
+                             "dimension by 128 of the next.",
+                             map_of));
+    }
+    words(*given, map_of, map);
+    const toml::table& sized = given->contains("size") ? *given : table;
+    const std::int64_t size =
+        toml_.integer(sized, "size", what, map_bytes, most_parameter_bytes).value_or(map_bytes);
+    return Argument::tensor_map(std::move(map), static_cast<std::uint32_t>(size));
+  }
+
+  template <class T>
+  std::vector<T> numbers(const toml::table& table, std::string_view key, const std::string& what,
+                         std::int64_t most) {
+    std::vector<T> out;
+    for (std::int64_t n :
+         toml_.integers(table, key, what, 0, most).value_or(std::vector<std::int64_t>{})) {
+      out.push_back(static_cast<T>(n));
+    }
+    return out;
+  }
+
+  // What is said in words: interleave, swizzle, oob.
+  void words(const toml::table& table, const std::string& what, TensorMap& map) {
+    const auto no = [&](std::string_view key, const std::string& found, std::string_view known) {
+      toml_.fail(table.get(key)->source(),
+                 fmt::format("{} has the {} \"{}\"; {} would work.", what, key, found, known));
+    };
+    const std::string interleave = toml_.text(table, "interleave", what).value_or("none");
+    if (interleave == "16B") {
+      map.interleave = MapInterleave::bytes16;
+    } else if (interleave == "32B") {
+      map.interleave = MapInterleave::bytes32;
+    } else if (interleave != "none") {
+      no("interleave", interleave, "none, 16B or 32B");
+    }
+    const std::string swizzle = toml_.text(table, "swizzle", what).value_or("none");
+    if (const auto known = swizzle_named(swizzle)) {
+      map.swizzle = *known;
+    } else {
+      no("swizzle", swizzle,
+         "none, 32B, 64B, 128B, 128B_atom32B, 128B_atom32B_flip8B or 128B_atom64B");
+    }
+    const std::string oob = toml_.text(table, "oob", what).value_or("zero");
+    map.nan_fill = oob == "nan";
+    if (oob != "zero" && oob != "nan") no("oob", oob, "zero or nan");
   }
 
   TomlReader toml_;

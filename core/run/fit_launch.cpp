@@ -103,6 +103,20 @@ std::optional<Error> misfit(const ptx::Function& entry, const std::vector<Argume
       }
     }
   }
+  for (std::size_t i = 0; i < wanted; ++i) {
+    for (const Argument::Map& m : arguments[i].maps) {
+      if (m.map.buffer >= buffers) {
+        return no(
+            fmt::format("argument {} of {} has a tensor map over buffer number {}, but there "
+                        "are {}",
+                        i, entry.name, m.map.buffer, buffers));
+      }
+      if (std::uint64_t{m.at} + map_bytes > arguments[i].bytes.size()) {
+        return no(fmt::format("argument {} of {} has no room for a tensor map at byte {}", i,
+                              entry.name, m.at));
+      }
+    }
+  }
   return std::nullopt;
 }
 

@@ -38,6 +38,13 @@ Argument Argument::pointer(std::uint32_t buffer, std::int64_t offset) {
   return argument;
 }
 
+Argument Argument::tensor_map(TensorMap map, std::uint32_t bytes) {
+  Argument argument;
+  argument.bytes.resize(bytes);
+  argument.maps.push_back({0, std::move(map)});
+  return argument;
+}
+
 Argument Argument::i32(std::int32_t value) {
   return plain(value);
 }

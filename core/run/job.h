@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/numeric/dtype.h"
+#include "core/run/tensor_map.h"
 
 namespace tilescope {
 
@@ -51,17 +52,24 @@ struct Buffer {
 // "(256, 512)", "(7,)", "()": as Python writes a tuple, and .npy files their shape.
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
-// One kernel parameter: its bytes, and the places in it that get the address of a buffer.
+// One kernel parameter: its bytes, and the places in it that get the address of a buffer, or a
+// tensor map over one.
 struct Argument {
   struct Address {
     std::uint32_t at = 0;      // byte offset inside the parameter
     std::uint32_t buffer = 0;  // index into Job::buffers
     std::int64_t offset = 0;   // bytes added to the buffer's address
   };
+  struct Map {
+    std::uint32_t at = 0;  // byte offset inside the parameter
+    TensorMap map;
+  };
   std::vector<std::byte> bytes;
   std::vector<Address> addresses;
+  std::vector<Map> maps;
 
   static Argument pointer(std::uint32_t buffer, std::int64_t offset = 0);
+  static Argument tensor_map(TensorMap map, std::uint32_t bytes = map_bytes);
   static Argument i32(std::int32_t value);
   static Argument u64(std::uint64_t value);
 };

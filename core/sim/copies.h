@@ -11,6 +11,7 @@ struct Copy {
   std::uint32_t mask = 0;  // lanes that have not waited for theirs
   std::uint32_t bytes = 0;
   std::uint32_t pc = 0;
+  std::uint64_t order = 0;                           // of issue in the warp
   std::array<std::uint64_t, 32> source{}, target{};  // address; offset in shared memory
   std::array<std::uint32_t, 32> read{};              // bytes of the source; the rest are zeros
   std::array<std::uint32_t, 32> group{};             // each lane numbers its own
@@ -18,6 +19,7 @@ struct Copy {
 
 struct Copies {
   std::vector<Copy> open;
+  std::uint64_t issued = 0;
   std::array<std::uint32_t, 32> committed{};  // groups
 };
 

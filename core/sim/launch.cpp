@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/run/fit_launch.h"
+#include "core/sim/async/map_bits.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -99,6 +100,13 @@ bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& err
       const std::uint64_t address =
           regions_[first_buffer_ + at.buffer].base() + static_cast<std::uint64_t>(at.offset);
       std::memcpy(a.bytes.data() + at.at, &address, sizeof address);
+    }
+    for (const Argument::Map& m : a.maps) {
+      const Outcome<MapFields> map =
+          complete(m.map, shells_[m.map.buffer], regions_[first_buffer_ + m.map.buffer].base());
+      if (!map.ok()) return refuse(error, map.error().kind, map.error().sentence, where);
+      const MapBits bits = encode(*map);
+      std::memcpy(a.bytes.data() + m.at, bits.data(), bits.size());
     }
     if (!a.bytes.empty()) std::memcpy(bytes.data() + p.offset, a.bytes.data(), a.bytes.size());
   }

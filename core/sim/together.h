@@ -10,6 +10,10 @@ namespace tilescope::sim {
 // Flow::yield: the split waits for the others; lanes that the guard kept out have gone on.
 Flow together(Core& x, Mask m, Mask wanted, Wait kind);
 
+// Lanes m wait here, and execute this instruction again when they are woken; the others of the
+// split go on. Answers Flow::yield.
+Flow wait_here(Core& x, Mask m, Wait kind);
+
 // bar.red gives its result to lanes that waited: the barrier is complete.
 void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& barrier);
 

@@ -22,6 +22,11 @@ class Symbols {
     function = reinterpret_cast<Function*>(dlsym(library_, name));
     if (!function && missing_.empty()) missing_ = name;
   }
+  // null where the library has it not
+  template <class Function>
+  void get_newer(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(dlsym(library_, name));
+  }
   const std::string& missing() const { return missing_; }
 
  private:
@@ -57,6 +62,7 @@ std::string find_functions(void* library, Driver& d) {
   from.get(d.cuEventRecord, "cuEventRecord");
   from.get(d.cuEventQuery, "cuEventQuery");
   from.get(d.cuEventElapsedTime, "cuEventElapsedTime");
+  from.get_newer(d.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   return from.missing();
 }
 

@@ -13,6 +13,44 @@
 
 namespace tilescope::gpu {
 
+namespace {
+
+// CUtensorMapDataType
+int map_type(DType type) {
+  switch (type) {
+    case DType::u16:
+    case DType::i16:
+      return 1;
+    case DType::u32:
+      return 2;
+    case DType::i32:
+      return 3;
+    case DType::u64:
+      return 4;
+    case DType::i64:
+      return 5;
+    case DType::f16:
+      return 6;
+    case DType::f32:
+      return 7;
+    case DType::f64:
+      return 8;
+    case DType::bf16:
+      return 9;
+    default:
+      return 0;  // bytes
+  }
+}
+
+}  // namespace
+
+Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
+  return driver.cuTensorMapEncodeTiled(
+      bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
+      map.strides.data() + 1, map.box.data(), map.steps.data(), static_cast<int>(map.interleave),
+      static_cast<int>(map.swizzle), 0, map.nan_fill);
+}
+
 Outcome<std::unique_ptr<GpuExecution>> GpuExecution::prepare(std::shared_ptr<Context> context,
                                                              const Chip& chip,
                                                              const ptx::Function& entry, Job job) {
@@ -24,7 +62,7 @@ Outcome<std::unique_ptr<GpuExecution>> GpuExecution::prepare(std::shared_ptr<Con
        {&GpuExecution::load_module, &GpuExecution::allow_launch, &GpuExecution::upload}) {
     if (std::optional<Error> error = (run.get()->*step)(chip)) return *error;
   }
-  run->place_arguments();
+  if (std::optional<Error> error = run->place_arguments()) return *error;
   return run;
 }
 
@@ -105,14 +143,41 @@ std::optional<Error> GpuExecution::upload(const Chip& chip) {
 }
 
 // Where arguments hold addresses of buffers, these are now known.
-void GpuExecution::place_arguments() {
+std::optional<Error> GpuExecution::place_arguments() {
   for (Argument& argument : job_.arguments) {
     for (const Argument::Address& at : argument.addresses) {
       const std::uint64_t address =
           memory_[at.buffer].get() + static_cast<std::uint64_t>(at.offset);
       std::memcpy(argument.bytes.data() + at.at, &address, sizeof address);
     }
+    for (const Argument::Map& at : argument.maps) {
+      if (std::optional<Error> error = place_map(argument, at)) return error;
+    }
   }
+  return std::nullopt;
+}
+
+std::optional<Error> GpuExecution::place_map(Argument& argument, const Argument::Map& at) {
+  const Outcome<MapFields> map =
+      complete(at.map, job_.buffers[at.map.buffer], memory_[at.map.buffer].get());
+  if (!map) return map.error();
+  if (!driver_.cuTensorMapEncodeTiled) {
+    return Error{ErrorKind::no_device,
+                 fmt::format("The CUDA driver ({}) makes no tensor maps; one for CUDA 12 or later "
+                             "does.",
+                             driver_.version_text()),
+                 ""};
+  }
+  alignas(64) std::byte bits[map_bytes];
+  const Result result = encode_map(driver_, *map, bits);
+  if (result != Result::success) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("The CUDA driver refuses the tensor map over buffer {}: {}.",
+                             job_.buffers[at.map.buffer].name, driver_.name_of(result)),
+                 ""};
+  }
+  std::memcpy(argument.bytes.data() + at.at, bits, sizeof bits);
+  return std::nullopt;
 }
 
 Result GpuExecution::launch() {

@@ -10,6 +10,9 @@
 
 namespace tilescope::gpu {
 
+// cuTensorMapEncodeTiled: a map's 128 bytes, at a multiple of 64.
+Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits);
+
 class GpuExecution : public ChipExecution {
  public:
   // `entry` belongs to the job's PTX and fits its launch and arguments.
@@ -42,7 +45,8 @@ class GpuExecution : public ChipExecution {
   std::optional<Error> load_module(const Chip& chip);
   std::optional<Error> allow_launch(const Chip& chip);
   std::optional<Error> upload(const Chip& chip);
-  void place_arguments();
+  std::optional<Error> place_arguments();
+  std::optional<Error> place_map(Argument& argument, const Argument::Map& at);
   Result launch();
   Result elapsed(double& seconds) const;
   Result finish();

@@ -153,5 +153,52 @@ at = [{ offset = 8, buffer = "B" }, { offset = 0, i32 = 258 }, { offset = 22, u1
   EXPECT_EQ(file.arguments[0].addresses[0].buffer, 1u);
 }
 
+TEST(LaunchFile, TensorMapsStandAloneOrInStructs) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+tensormap = { buffer = "B", box = [4] }
+[[arg]]
+size = 512
+at = [{ offset = 0, buffer = "A" }, { offset = 128, tensormap = { buffer = "A", offset = 16, dtype = "u16", dims = [8, 4], strides = [0], box = [8, 2], element_strides = [1, 2], swizzle = "32B", oob = "zero", interleave = "none" } }]
+[[arg]]
+tensormap = { buffer = "B", box = [4], oob = "nan", size = 256 }
+)");
+  ASSERT_EQ(file.arguments.size(), 3u);
+  EXPECT_EQ(file.arguments[0].bytes.size(), 128u);
+  EXPECT_EQ(file.arguments[0].maps.at(0).at, 0u);
+  EXPECT_EQ(file.arguments[0].maps[0].map.buffer, 1u);
+  EXPECT_EQ(file.arguments[1].bytes.size(), 512u);
+  ASSERT_EQ(file.arguments[1].maps.size(), 1u);
+  EXPECT_EQ(file.arguments[1].maps[0].at, 128u);
+  const TensorMap& map = file.arguments[1].maps[0].map;
+  EXPECT_EQ(map.offset, 16);
+  EXPECT_EQ(map.dtype, DType::u16);
+  EXPECT_EQ(map.dims, (std::vector<std::uint64_t>{8, 4}));
+  EXPECT_EQ(map.strides, (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(map.box, (std::vector<std::uint32_t>{8, 2}));
+  EXPECT_EQ(map.element_strides, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(map.swizzle, MapSwizzle::bytes32);
+  EXPECT_EQ(file.arguments[2].bytes.size(), 256u);
+  EXPECT_TRUE(file.arguments[2].maps[0].map.nan_fill);
+}
+
+// What the file leaves out, the buffer says: its shape innermost first, packed.
+TEST(LaunchFile, ATensorMapTakesTheBuffersShape) {
+  const Buffer buffer{"A", DType::f16, {3, 5, 16}, {}, false};
+  TensorMap map;
+  map.box = {8, 2, 1};
+  const Outcome<MapFields> fields = complete(map, buffer, 4096);
+  ASSERT_TRUE(fields.ok());
+  EXPECT_EQ(fields->rank, 3u);
+  EXPECT_EQ(fields->dims, (std::array<std::uint64_t, 5>{16, 5, 3, 0, 0}));
+  EXPECT_EQ(fields->strides, (std::array<std::uint64_t, 5>{2, 32, 160, 0, 0}));
+  EXPECT_EQ(fields->address, 4096u);
+  map.box = {8, 2};
+  EXPECT_NE(complete(map, buffer, 0)
+                .error()
+                .sentence.find("its box [8, 2] has 2 numbers, but the tensor [16, 5, 3] has 3"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tilescope

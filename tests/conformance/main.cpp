@@ -8,11 +8,14 @@
 //   conformance answers PART             every lane of a few spellings, as the chip answers
 //   conformance replay FILE              the simulator against kept answers
 //   conformance programs FOLDER          the text programs of tests/sim/programs on the chip
+//   conformance memory FILE              what one of them leaves in memory on the chip
+//   conformance maps COUNT               which tensor maps the driver takes, and which we take
 //
 // TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -20,6 +23,7 @@
 #include "core/sim/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/maps.h"
 #include "tests/conformance/programs.h"
 #include "tests/conformance/record.h"
 
@@ -92,7 +96,7 @@ int usage() {
   fmt::print(stderr,
              "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
              "answers PART | "
-             "replay FILE | programs FOLDER\n");
+             "replay FILE | programs FOLDER | memory FILE | maps COUNT\n");
   return 2;
 }
 
@@ -107,6 +111,9 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "answers" && words.size() == 2) return answers(word(1));
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
   if (word(0) == "programs" && words.size() == 2) return programs(word(1));
+  if (word(0) == "memory" && words.size() == 2) return memory(word(1));
+  if (word(0) == "maps" && words.size() == 2)
+    return maps(std::strtoull(word(1).c_str(), nullptr, 10));
   return usage();
 }
 

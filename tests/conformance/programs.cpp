@@ -102,4 +102,32 @@ int programs(const std::string& folder) {
   return count[different] ? 1 : 0;
 }
 
+int memory(const std::string& file) {
+  const test::SimProgram p = test::read_program(file);
+  const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
+  auto device = gpu::GpuDevice::open(library ? library : "");
+  if (!device) {
+    fmt::print(stderr, "{}\n", device.error().sentence);
+    return 4;
+  }
+  auto execution = (*device)->start(p.job);
+  if (!execution) {
+    fmt::print("{}: {}\n", file, execution.error().sentence);
+    return 2;
+  }
+  RunState state = RunState::running;
+  while (state == RunState::running) state = (*execution)->advance(1'000'000);
+  for (const Report& r : (*execution)->reports()) fmt::print("{}\n", r.sentence);
+  const Buffer& b = (*execution)->buffers().back();
+  const std::size_t width = bytes_of(b.dtype);
+  fmt::print("// expect: {} =", b.name);
+  for (std::size_t at = 0; at < b.bytes.size(); at += width) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, b.bytes.data() + at, width);
+    fmt::print(" 0x{:x}", bits);
+  }
+  fmt::print("\n");
+  return state == RunState::done ? 0 : 3;
+}
+
 }  // namespace tilescope::conformance

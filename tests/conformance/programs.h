@@ -9,4 +9,7 @@ namespace tilescope::conformance {
 // differ; 4: no GPU.
 int programs(const std::string& folder);
 
+// Runs one on the chip, and prints what its last buffer holds then, as `expect` writes it.
+int memory(const std::string& file);
+
 }  // namespace tilescope::conformance

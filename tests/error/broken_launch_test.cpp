@@ -199,15 +199,18 @@ TEST(BrokenLaunch, Structs) {
       "10:1 With [[arg]] 2 the kernel's parameters are 33000 bytes; up to 32764 can be passed.");
 }
 
-TEST(BrokenLaunch, TensorMapsAreRefusedPlainly) {
-  const auto file = parse_launch_file(
-      launch + buffer_a + "[[arg]]\ntensormap = { buffer = \"A\", box = [4] }\n", "run.toml");
-  ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.error().kind, ErrorKind::unsupported);
-  EXPECT_EQ(file.error().where, "run.toml:8:1");
-  EXPECT_EQ(file.error().sentence,
-            "[[arg]] 1 is a tensormap; this version runs kernels that take pointers, numbers and "
-            "structs of them, and has no TMA yet.");
+TEST(BrokenLaunch, TensorMapsThatSayTooLittleOrTheWrongWords) {
+  const auto map = [](const std::string& inside) { return arg("tensormap = { " + inside + " }"); };
+  const std::string what = "the tensormap of [[arg]] 1";
+  EXPECT_NE(map("box = [4]").find(what + " has no buffer"), std::string::npos);
+  EXPECT_NE(map("buffer = \"A\"").find(what + " has no box"), std::string::npos);
+  EXPECT_NE(map("buffer = \"Z\", box = [4]").find("points to a buffer \"Z\""), std::string::npos);
+  EXPECT_NE(map("buffer = \"A\", box = [4], swizzle = \"128\"")
+                .find(what + " has the swizzle \"128\"; none, 32B, 64B, 128B"),
+            std::string::npos);
+  EXPECT_NE(map("buffer = \"A\", box = [4], oob = \"one\"").find("zero or nan"), std::string::npos);
+  EXPECT_NE(map("buffer = \"A\", box = [4], boxes = 1").find("has no key \"boxes\""),
+            std::string::npos);
 }
 
 // ---- files that do not fit the launch file ----

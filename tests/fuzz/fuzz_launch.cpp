@@ -28,6 +28,12 @@ void check(const Job& job) {
       if (address.buffer >= job.buffers.size()) std::abort();
       if (address.at + 8 > argument.bytes.size()) std::abort();
     }
+    for (const Argument::Map& map : argument.maps) {
+      if (map.map.buffer >= job.buffers.size()) std::abort();
+      if (map.at + map_bytes > argument.bytes.size()) std::abort();
+      const Outcome<MapFields> fields = complete(map.map, job.buffers[map.map.buffer], 0);
+      if (!fields && fields.error().sentence.empty()) std::abort();
+    }
   }
   for (const Buffer& buffer : job.buffers) {
     const auto count = static_cast<std::size_t>(buffer.elements());

@@ -91,7 +91,8 @@ TEST(Sizes, MatrixProductsOfOneThreadOneBlockRaggedAndMany) {
 }
 
 TEST(Machine, StepsOfAnySizeGiveTheSameRun) {
-  for (const char* name : {"collatz.ptx", "block_sum.ptx", "lock.ptx", "spin_on_lane_0.ptx"}) {
+  for (const char* name : {"collatz.ptx", "block_sum.ptx", "lock.ptx", "spin_on_lane_0.ptx",
+                           "mbarrier_phases.ptx", "bulk_copy.ptx", "cp_async_arrive.ptx"}) {
     sim::Machine whole = machine_of(name);
     ASSERT_EQ(finish(whole), RunState::done);
     for (std::uint64_t step : {1, 3, 1000}) {
@@ -102,6 +103,38 @@ TEST(Machine, StepsOfAnySizeGiveTheSameRun) {
       }
     }
   }
+}
+
+// What is in flight is part of the machine: a copy made at any moment ends as the original does.
+TEST(Machine, ACopyTakesAlongWhatIsInFlight) {
+  for (const bool lazy : {false, true}) {
+    sim::Options options;
+    options.lazy = lazy;
+    sim::Machine m = machine_of("tensor_load_swizzle_128.ptx", options);
+    std::vector<sim::Machine> copies;
+    std::size_t flying = 0;
+    while (m.run(50) == RunState::running) {
+      flying += !m.blocks().empty() && !m.blocks()[0].flight.operations.empty();
+      copies.push_back(m);
+    }
+    EXPECT_GT(flying, 0u) << "no copy was made while something was in flight";
+    for (sim::Machine& copy : copies) {
+      ASSERT_EQ(finish(copy), RunState::done);
+      EXPECT_EQ(copy.buffers()[1].bytes, m.buffers()[1].bytes);
+      EXPECT_EQ(copy.instructions(), m.instructions());
+    }
+  }
+}
+
+// PTX does not promise that the async proxy sees what threads wrote without its fence.
+TEST(Machine, LazinessShowsAMissingProxyFence) {
+  sim::Options options;
+  sim::Machine obvious = machine_of("missing_proxy_fence_hazard.ptx", options);
+  EXPECT_EQ(finish(obvious), RunState::done);
+  options.lazy = true;
+  sim::Machine lazy = machine_of("missing_proxy_fence_hazard.ptx", options);
+  EXPECT_EQ(finish(lazy), RunState::fault);
+  EXPECT_EQ(lazy.reports().back().kind, "undefined_output");
 }
 
 TEST(Machine, ABudgetIsKept) {

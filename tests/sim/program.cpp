@@ -142,8 +142,45 @@ class Reader {
     return nullptr;
   }
 
+  void tensor_map(const std::vector<std::string>& words) {
+    TensorMap map;
+    if (!named(words.at(1), map.buffer)) out_.mistake = "arg: tensormap " + words[1];
+    const auto list = [](const std::string& text, auto& out) {
+      for (const std::string& n : words_of(text, "x")) {
+        out.push_back(static_cast<std::decay_t<decltype(out[0])>>(std::stoull(n)));
+      }
+    };
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const std::size_t eq = words[i].find('=');
+      const std::string key = words[i].substr(0, eq), value = words[i].substr(eq + 1);
+      if (key == "box") {
+        list(value, map.box);
+      } else if (key == "dims") {
+        list(value, map.dims);
+      } else if (key == "strides") {
+        list(value, map.strides);
+      } else if (key == "steps") {
+        list(value, map.element_strides);
+      } else if (key == "swizzle") {
+        map.swizzle = swizzle_named(value).value();
+      } else if (key == "interleave") {
+        map.interleave = value == "16B" ? MapInterleave::bytes16 : MapInterleave::bytes32;
+      } else if (key == "dtype") {
+        map.dtype = dtype_named(value).value();
+      } else if (key == "oob") {
+        map.nan_fill = value == "nan";
+      } else if (key == "offset") {
+        map.offset = std::stol(value);
+      } else {
+        out_.mistake = "arg: tensormap: " + words[i];
+      }
+    }
+    out_.job.arguments.push_back(Argument::tensor_map(std::move(map)));
+  }
+
   void argument(const std::string& s) {
     const auto head = words_of(s);
+    if (head.at(0) == "tensormap") return tensor_map(head);
     if (head.size() == 2) {
       Argument a;
       a.bytes = values(*dtype_named(head[0]), head[1]);

@@ -71,7 +71,7 @@ struct AsyncOperation {
   std::uint32_t group = no_group;        // of its thread, by which it is waited for
   std::vector<Range> reads, writes;      // of the block's shared memory, while it is in flight
   // What is the unit's own.
-  std::array<std::uint64_t, 12> words{};
+  std::array<std::uint64_t, 24> words{};
   std::vector<std::byte> bytes;         // read and not yet written
   std::vector<std::uint8_t> undefined;  // a byte for each of them; empty where all are defined
 };

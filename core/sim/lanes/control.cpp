@@ -39,6 +39,21 @@ Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
   return all ? Flow::moved : Flow::yield;
 }
 
+Flow wait_here(Core& x, Mask m, Wait kind) {
+  Warp& w = *x.warp;
+  if (const Mask others = w.splits[x.split].mask & ~m) {
+    Split on;
+    on.pc = x.pc + 1;
+    on.mask = others;
+    w.splits.push_back(on);
+  }
+  Split& s = w.splits[x.split];
+  s.mask = m;
+  s.pc = x.pc;
+  s.wait = kind;
+  return Flow::yield;
+}
+
 Flow end_lanes(Core& x, Mask m) {
   Warp& w = *x.warp;
   w.live &= ~m;

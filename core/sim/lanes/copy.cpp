@@ -33,19 +33,19 @@ u64 address_of(const Core& x, Reference r, bool narrow, u64 offset, int lane) {
   return lane_array<u64>(x, r)[lane] + offset;
 }
 
-void deliver(Core& x, const Copy& copy, int lane) {
+void deliver(Machine& machine, Block& block, const Warp& warp, const Copy& copy, int lane) {
   std::byte data[16] = {};
   std::uint8_t undefined[16] = {};
   const u32 read = copy.read[at(lane)];
   if (read > 0) {
-    const Region* region = find_region(x, copy.source[at(lane)]);
+    const Region* region = machine.region_of(copy.source[at(lane)]);
     const u64 offset = copy.source[at(lane)] - region->base();
     std::memcpy(data, region->data() + offset, read);
     for (u32 k = 0; k < read; ++k) undefined[k] = region->is_undefined(offset + k) ? 0xff : 0;
   }
-  const auto thread = x.warp->index * 32 + static_cast<u32>(lane);
-  x.block->shared.write(copy.target[at(lane)], data, undefined, copy.bytes,
-                        Writer::of(x.block->number, thread, copy.pc));
+  const auto thread = warp.index * 32 + static_cast<u32>(lane);
+  block.shared.write(copy.target[at(lane)], data, undefined, copy.bytes,
+                     Writer::of(block.number, thread, copy.pc));
 }
 
 bool inside(const Region* r, u64 offset, u32 bytes) {
@@ -96,8 +96,11 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
     }
   }
   if (!x.machine->options().lazy) {
-    for (Mask rest = m; rest; rest &= rest - 1) deliver(x, copy, __builtin_ctz(rest));
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      deliver(*x.machine, *x.block, *x.warp, copy, __builtin_ctz(rest));
+    }
   }
+  copy.order = x.warp->copies.issued++;
   x.warp->copies.open.push_back(copy);
   return Flow::next;
 }
@@ -107,16 +110,17 @@ Flow commit(Core& x, const Code&, Mask m) {
   return Flow::next;
 }
 
-// Completes the copies of lanes m whose group is below limit[lane].
-void complete(Core& x, Mask m, const std::array<u32, 32>& limit) {
-  std::vector<Copy>& open = x.warp->copies.open;
+// Completes the copies of lanes m that `which` chooses.
+template <class Which>
+void complete(Machine& machine, Block& block, Warp& warp, Mask m, Which which) {
+  std::vector<Copy>& open = warp.copies.open;
   for (Copy& copy : open) {
     for (Mask rest = m & copy.mask; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
-      if (copy.group[at(lane)] >= limit[at(lane)]) continue;
-      if (x.machine->options().lazy) deliver(x, copy, lane);
-      if (x.block->races.on()) {
-        x.block->races.end_copy(x.warp->index, copy.target[at(lane)], copy.bytes);
+      if (!which(copy, lane)) continue;
+      if (machine.options().lazy) deliver(machine, block, warp, copy, lane);
+      if (block.races.on()) {
+        block.races.end_copy(warp.index, copy.target[at(lane)], copy.bytes);
       }
       copy.mask &= ~(Mask{1} << lane);
     }
@@ -132,20 +136,65 @@ Flow wait_group(Core& x, const Code& c, Mask m) {
     const u32 left = lane_array<u32>(x, c.a)[lane], committed = x.warp->copies.committed[at(lane)];
     limit[at(lane)] = committed > left ? committed - left : 0;
   }
-  complete(x, m, limit);
+  complete(*x.machine, *x.block, *x.warp, m,
+           [&](const Copy& copy, int lane) { return copy.group[at(lane)] < limit[at(lane)]; });
   return Flow::next;
 }
 
 Flow wait_all(Core& x, const Code&, Mask m) {
-  std::array<u32, 32> limit;
-  limit.fill(~0u);
-  complete(x, m, limit);
+  complete(*x.machine, *x.block, *x.warp, m, [](const Copy&, int) { return true; });
+  return Flow::next;
+}
+
+// cp.async.mbarrier.arrive (9.7.9.25.3.4, 9.7.13.15.15): when all copies that these lanes have
+// begun so far are complete, each arrives.
+bool complete_earlier(Machine& machine, Block& block, AsyncOperation& o) {
+  Warp& warp = block.warps[o.thread / 32];
+  complete(machine, block, warp, static_cast<Mask>(o.words[0]), [&](const Copy& copy, int lane) {
+    if (copy.order >= o.words[1]) return false;
+    const auto begin = static_cast<u32>(copy.target[at(lane)]);
+    o.writes.push_back({begin, begin + copy.bytes});  // settled when it arrives
+    return true;
+  });
+  return true;
+}
+
+constexpr Work arrival{"cp.async.mbarrier.arrive", nullptr, complete_earlier};
+
+Flow arrive(Core& x, const Code& c, Mask m) {
+  const bool counted = x.machine->program().code[x.pc].modifiers.has(ptx::Field::noinc);
+  while (m) {
+    const int first = __builtin_ctz(m);
+    AsyncOperation o;
+    o.work = &arrival;
+    Mask together = 0;
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      u32 offset = 0;
+      if (!locate_mbarrier(x, c, lane, offset)) return Flow::fault;
+      if (lane == first) o.mbarrier = offset;
+      if (offset == o.mbarrier) together |= Mask{1} << lane;
+    }
+    m &= ~together;
+    o.arrivals = static_cast<u32>(__builtin_popcount(together));
+    o.words = {together, x.warp->copies.issued};
+    // Without .noinc the phase waits for these arrivals in addition to those that it was made for.
+    Signal more;
+    more.further = counted ? 0 : o.arrivals;
+    const auto thread = x.warp->index * 32 + static_cast<u32>(first);
+    if (!signal_mbarrier(*x.machine, *x.block, o.mbarrier, more, {thread, x.pc, false}) ||
+        !x.machine->issue(x, first, std::move(o))) {
+      return Flow::fault;
+    }
+  }
   return Flow::next;
 }
 
 }  // namespace
 
 Handler copy_handler(const ptx::Instruction& i) {
+  if (i.modifiers.has(ptx::Field::bulk)) return bulk_handler(i);
+  if (i.modifiers.has(ptx::Field::on_mbarrier)) return arrive;
   switch (i.modifiers.operation()) {
     case ptx::Operation::commit_group:
       return commit;

@@ -223,22 +223,12 @@ void acquire(Core& x, const Mbarrier& b, const ptx::Modifiers& how) {
   }
 }
 
-// Lanes m sleep until the phase is complete; the others of the split go on.
+// Lanes m sleep until the phase is complete.
 Flow sleep(Core& x, Mask m, u32 offset, u64 phase) {
-  Warp& w = *x.warp;
-  if (const Mask others = w.splits[x.split].mask & ~m) {
-    Split on;
-    on.pc = x.pc + 1;
-    on.mask = others;
-    w.splits.push_back(on);
-  }
-  Split& s = w.splits[x.split];
-  s.mask = m;
-  s.pc = x.pc;
-  s.wait = Wait::mbarrier;
+  Split& s = x.warp->splits[x.split];
   s.mbarrier = offset;
   s.phase = phase;
-  return Flow::yield;
+  return wait_here(x, m, Wait::mbarrier);
 }
 
 template <bool may_sleep>

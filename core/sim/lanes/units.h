@@ -37,6 +37,7 @@ Handler narrow_handler(const ptx::Instruction& i);
 Handler pack_handler(const ptx::Instruction& i);
 Handler atomic_handler(const ptx::Instruction& i);
 Handler copy_handler(const ptx::Instruction& i);
+Handler bulk_handler(const ptx::Instruction& i);  // of copy_handler's
 Handler async_handler(const ptx::Instruction& i);
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
 

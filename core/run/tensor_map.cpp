@@ -1,0 +1,169 @@
+#include "core/run/tensor_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/run/job.h"
+
+namespace tilescope {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr std::string_view swizzles[] = {
+    "none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
+
+std::optional<std::string> bad_dimension(const MapFields& m, u32 d) {
+  const u64 grain = m.interleave == MapInterleave::bytes32 ? 32 : 16;
+  if (m.dims[d] == 0 || m.dims[d] > u64{1} << 32) {
+    return fmt::format("dimension {} has {} elements; from 1 to 2^32 would work", d, m.dims[d]);
+  }
+  if (d > 0 && m.strides[d] % grain) {
+    return fmt::format("the stride of dimension {} is {} bytes; a multiple of {} would work", d,
+                       m.strides[d], grain);
+  }
+  if (d > 0 && m.strides[d] >= u64{1} << 40) {
+    return fmt::format("the stride of dimension {} is {} bytes; less than 2^40 would work", d,
+                       m.strides[d]);
+  }
+  if (m.box[d] == 0 || m.box[d] > 256) {
+    return fmt::format("the box has {} elements along dimension {}; from 1 to 256 would work",
+                       m.box[d], d);
+  }
+  if (m.steps[d] == 0 || m.steps[d] > 8) {
+    return fmt::format("the element stride of dimension {} is {}; from 1 to 8 would work", d,
+                       m.steps[d]);
+  }
+  return std::nullopt;
+}
+
+// What the ways to lay out a box ask of its rows.
+std::optional<std::string> bad_row(const MapFields& m) {
+  const u32 row = m.box[0] * m.element_bytes(), span = span_of(m.swizzle);
+  if (m.interleave == MapInterleave::none) {
+    if (row % 16) {
+      return fmt::format(
+          "a row of the box has {} bytes ({} elements of {}); a multiple of 16 would "
+          "work",
+          row, m.box[0], name_of(m.dtype));
+    }
+    if (span && row > span) {
+      return fmt::format("a row of the box has {} bytes, more than the {} of swizzle {}", row, span,
+                         name_of(m.swizzle));
+    }
+    return std::nullopt;
+  }
+  if (m.rank < 3) {
+    return fmt::format("an interleaved tensor has 3 to 5 dimensions, not {}", m.rank);
+  }
+  if (m.interleave == MapInterleave::bytes32 && m.swizzle != MapSwizzle::bytes32) {
+    return fmt::format("interleave 32B goes with swizzle 32B only, not with {}",
+                       name_of(m.swizzle));
+  }
+  return std::nullopt;
+}
+
+template <class T>
+std::string list_text(const std::vector<T>& list) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < list.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", list[i]);
+  return out + "]";
+}
+
+}  // namespace
+
+std::string_view name_of(MapSwizzle swizzle) {
+  return swizzles[static_cast<std::size_t>(swizzle)];
+}
+
+std::optional<MapSwizzle> swizzle_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(swizzles); ++i) {
+    if (swizzles[i] == name) return static_cast<MapSwizzle>(i);
+  }
+  return std::nullopt;
+}
+
+u32 span_of(MapSwizzle swizzle) {
+  constexpr u32 spans[] = {0, 32, 64, 128, 128, 128, 128};
+  return spans[static_cast<std::size_t>(swizzle)];
+}
+
+u32 MapFields::box_bytes() const {
+  u32 bytes = element_bytes() * (interleave == MapInterleave::none ? box[0] : copied(0));
+  for (u32 d = 1; d < rank; ++d) bytes *= copied(d);
+  return bytes;
+}
+
+std::optional<std::string> objection(const MapFields& m) {
+  if (m.rank == 0 || m.rank > most_map_dims) {
+    return fmt::format("a tensor map has 1 to {} dimensions, not {}", most_map_dims, m.rank);
+  }
+  const u64 align = m.interleave == MapInterleave::bytes32 ? 32 : 16;
+  if (m.address % align) {
+    return fmt::format(
+        "the tensor begins at 0x{:x}; an address that is a multiple of {} would work", m.address,
+        align);
+  }
+  for (u32 d = 0; d < m.rank; ++d) {
+    if (auto wrong = bad_dimension(m, d)) return wrong;
+  }
+  if (auto wrong = bad_row(m)) return wrong;
+  if (m.nan_fill && !is_float(m.dtype)) {
+    return fmt::format("elements of {} cannot be filled with NaN; oob = \"zero\" would work",
+                       name_of(m.dtype));
+  }
+  return std::nullopt;
+}
+
+Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 address) {
+  const auto no = [&](std::string sentence) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("A tensor map over buffer {} is not possible: {}.", buffer.name,
+                             std::move(sentence)),
+                 ""};
+  };
+  std::vector<u64> dims = map.dims;
+  if (dims.empty()) {
+    for (auto e = buffer.shape.rbegin(); e != buffer.shape.rend(); ++e) {
+      dims.push_back(static_cast<u64>(*e));
+    }
+  }
+  const std::size_t rank = dims.size();
+  if (rank == 0 || rank > most_map_dims) {
+    return no(fmt::format("it has {} dimensions, and 1 to {} can be", rank, most_map_dims));
+  }
+  if (map.box.size() != rank) {
+    return no(fmt::format("its box {} has {} numbers, but the tensor {} has {}", list_text(map.box),
+                          map.box.size(), list_text(dims), rank));
+  }
+  if (!map.strides.empty() && map.strides.size() != rank - 1) {
+    return no(
+        fmt::format("it has {} strides, but {} dimensions have {} (dimension 0 is contiguous)",
+                    map.strides.size(), rank, rank - 1));
+  }
+  if (!map.element_strides.empty() && map.element_strides.size() != rank) {
+    return no(fmt::format("it has {} element strides for {} dimensions", map.element_strides.size(),
+                          rank));
+  }
+  MapFields out;
+  out.dtype = map.dtype.value_or(buffer.dtype);
+  out.address = address + static_cast<u64>(map.offset);
+  out.rank = static_cast<u32>(rank);
+  out.interleave = map.interleave;
+  out.swizzle = map.swizzle;
+  out.nan_fill = map.nan_fill;
+  out.strides[0] = out.element_bytes();
+  for (u32 d = 0; d < rank; ++d) {
+    out.dims[d] = dims[d];
+    out.box[d] = map.box[d];
+    out.steps[d] = map.element_strides.empty() ? 1 : map.element_strides[d];
+    if (d > 0)
+      out.strides[d] = map.strides.empty() ? out.strides[d - 1] * dims[d - 1] : map.strides[d - 1];
+  }
+  if (auto wrong = objection(out)) return no(*wrong);
+  return out;
+}
+
+}  // namespace tilescope

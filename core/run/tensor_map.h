@@ -1,0 +1,81 @@
+// Tensor maps: what a kernel is given so that it can copy boxes of a tensor (PTX ISA 5.5.8). The
+// host makes them with cuTensorMapEncodeTiled (CUDA Driver API, Tensor Map Object Management),
+// whose parameters these are; the bits are each device's own.
+//
+// Dimensions are innermost first: dimension 0 is contiguous, its stride is the element. A TensorMap
+// is a request, which may leave to the buffer what the buffer knows; MapFields is the whole map.
+// What the driver refuses is refused with a sentence. Seen on an H200 to be no mistake: strides of
+// 0, and strides that do not grow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/numeric/dtype.h"
+
+namespace tilescope {
+
+struct Buffer;
+
+enum class MapInterleave : std::uint8_t { none, bytes16, bytes32 };
+// Which 16, 32 or 64 bytes of a row change places in shared memory (PTX ISA 5.5.7), numbered as the
+// driver's CUtensorMapSwizzle.
+enum class MapSwizzle : std::uint8_t {
+  none,
+  bytes32,
+  bytes64,
+  bytes128,
+  bytes128_atom32,       // sm_100 and later, as are those behind it
+  bytes128_atom32_flip,  // and swaps the 8-byte halves of every other row's 16 bytes
+  bytes128_atom64
+};
+std::string_view name_of(MapSwizzle swizzle);  // "none", "32B", ..., "128B_atom32B"
+std::optional<MapSwizzle> swizzle_named(std::string_view name);
+std::uint32_t span_of(MapSwizzle swizzle);  // bytes of a row; 0 where there is no swizzle
+
+struct TensorMap {
+  std::uint32_t buffer = 0;                    // index into Job::buffers
+  std::int64_t offset = 0;                     // bytes into it
+  std::optional<DType> dtype;                  // nothing: the buffer's
+  std::vector<std::uint64_t> dims;             // elements; empty: the buffer's shape, reversed
+  std::vector<std::uint64_t> strides;          // bytes, of dimensions 1 and above; empty: packed
+  std::vector<std::uint32_t> box;              // elements
+  std::vector<std::uint32_t> element_strides;  // empty: all 1
+  MapInterleave interleave = MapInterleave::none;
+  MapSwizzle swizzle = MapSwizzle::none;
+  bool nan_fill = false;  // what lies outside is NaN, not 0
+};
+
+constexpr std::uint32_t map_bytes = 128;
+constexpr std::uint32_t most_map_dims = 5;
+
+struct MapFields {
+  std::uint64_t address = 0;
+  DType dtype = DType::f16;
+  std::uint32_t rank = 0;
+  std::array<std::uint64_t, most_map_dims> dims{};
+  std::array<std::uint64_t, most_map_dims> strides{};  // [0] is the element's
+  std::array<std::uint32_t, most_map_dims> box{}, steps{};
+  MapInterleave interleave = MapInterleave::none;
+  MapSwizzle swizzle = MapSwizzle::none;
+  bool nan_fill = false;
+
+  std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(dtype)); }
+  // Elements along a dimension of the box that are copied: every `steps`-th.
+  std::uint32_t copied(std::uint32_t dim) const { return (box[dim] + steps[dim] - 1) / steps[dim]; }
+  std::uint32_t box_bytes()
+      const;  // of a whole box, which an mbarrier counts however it is clipped
+};
+
+// What the driver would not take; nothing where it does.
+std::optional<std::string> objection(const MapFields& map);
+// The whole map over a buffer at `address`; mismatch with a sentence where the driver refuses it,
+// or where it and the buffer do not fit.
+Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, std::uint64_t address);
+
+}  // namespace tilescope

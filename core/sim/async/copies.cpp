@@ -1,0 +1,297 @@
+#include "core/sim/async/copies.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 chunk = 16;  // what every swizzle keeps together
+
+// ---- an operation's words ----
+
+AsyncOperation with_span(const Work& work, const Span& s) {
+  AsyncOperation o;
+  o.work = &work;
+  o.words[0] = s.global;
+  o.words[1] = s.shared;
+  o.words[2] = s.bytes;
+  o.words[3] = static_cast<u64>(s.how);
+  o.words[4] = static_cast<u64>(s.dtype);
+  return o;
+}
+
+Span span_in(const AsyncOperation& o) {
+  return {o.words[0], static_cast<u32>(o.words[1]), static_cast<u32>(o.words[2]),
+          static_cast<ptx::Operation>(o.words[3]), static_cast<DType>(o.words[4])};
+}
+
+constexpr std::size_t map_at = 8;  // word
+
+AsyncOperation with_box(const Work& work, const Box& box) {
+  AsyncOperation o;
+  o.work = &work;
+  o.words[0] = box.shared;
+  o.words[1] = static_cast<u64>(box.how);
+  for (std::size_t d = 0; d < most_map_dims; ++d) {
+    o.words[2 + d] = static_cast<u64>(static_cast<std::int64_t>(box.start[d]));
+  }
+  const MapBits bits = encode(box.map);
+  static_assert(sizeof bits + 8 * map_at <= sizeof o.words);
+  std::memcpy(&o.words[map_at], bits.data(), sizeof bits);
+  return o;
+}
+
+Box box_in(const AsyncOperation& o) {
+  MapBits bits;
+  std::memcpy(bits.data(), &o.words[map_at], sizeof bits);
+  Box box;
+  box.map = *decode_map(bits);
+  box.shared = static_cast<u32>(o.words[0]);
+  box.how = static_cast<ptx::Operation>(o.words[1]);
+  for (std::size_t d = 0; d < most_map_dims; ++d) {
+    box.start[d] = static_cast<std::int32_t>(o.words[2 + d]);
+  }
+  return box;
+}
+
+// ---- bytes between memory and the operation ----
+
+Writer writer_of(const Block& block, const AsyncOperation& o) {
+  return Writer::of(block.number, o.thread, o.pc);
+}
+
+void take(const Region& from, u64 offset, u32 bytes, AsyncOperation& o, u64 at) {
+  std::memcpy(o.bytes.data() + at, from.data() + offset, bytes);
+  if (!from.undefined_bits() || !from.any_undefined(offset, bytes)) return;
+  if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
+  for (u32 k = 0; k < bytes; ++k) o.undefined[at + k] = from.is_undefined(offset + k) ? 0xff : 0;
+}
+
+void give(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Writer writer) {
+  to.write(offset, o.bytes.data() + at, o.undefined.empty() ? nullptr : o.undefined.data() + at,
+           bytes, writer);
+}
+
+// From shared memory. Of what threads wrote without fence.proxy.async since, nothing says that the
+// async proxy sees it: with --lazy it does not, and those bytes mean nothing.
+void take_shared(const Machine& machine, const Block& block, u32 offset, u32 bytes,
+                 AsyncOperation& o, u64 at) {
+  take(block.shared, offset, bytes, o, at);
+  Races::Conflict c;
+  if (!machine.options().lazy || !block.races.on()) return;
+  for (u32 k = 0; k < bytes; k += 4) {
+    if (!block.races.unfenced(offset + k, offset + k + 4, c)) continue;
+    if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
+    std::fill_n(o.undefined.begin() + static_cast<std::ptrdiff_t>(at + k), 4, std::uint8_t{0xff});
+  }
+}
+
+// Element by element: memory = reduction(memory, what was read).
+void combine(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Writer writer,
+             ptx::Operation how, DType dtype) {
+  const Reduction reduce = reduction_of(how, dtype);
+  const auto width = static_cast<u32>(bytes_of(dtype));
+  for (u32 k = 0; k < bytes; k += width) {
+    std::byte element[8];
+    std::uint8_t hidden[8] = {};
+    std::memcpy(element, to.data() + offset + k, width);
+    reduce(element, o.bytes.data() + at + k);
+    bool undefined = to.any_undefined(offset + k, width);
+    for (u32 i = 0; i < width && !o.undefined.empty(); ++i) {
+      undefined = undefined || o.undefined[at + k + i];
+    }
+    std::memset(hidden, 0xff, sizeof hidden);
+    to.write(offset + k, element, undefined ? hidden : nullptr, width, writer);
+  }
+}
+
+// ---- bytes side by side ----
+
+bool read_global(Machine& machine, Block&, AsyncOperation& o) {
+  const Span s = span_in(o);
+  const Region* from = machine.region_of(s.global);
+  o.bytes.resize(s.bytes);
+  take(*from, s.global - from->base(), s.bytes, o, 0);
+  return true;
+}
+
+bool read_shared(Machine& machine, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  o.bytes.resize(s.bytes);
+  take_shared(machine, block, s.shared, s.bytes, o, 0);
+  return true;
+}
+
+bool write_shared(Machine&, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  give(block.shared, s.shared, s.bytes, o, 0, writer_of(block, o));
+  return true;
+}
+
+bool write_global(Machine& machine, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  Region* to = machine.region_of(s.global);
+  give(*to, s.global - to->base(), s.bytes, o, 0, writer_of(block, o));
+  return true;
+}
+
+bool reduce_global(Machine& machine, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  Region* to = machine.region_of(s.global);
+  combine(*to, s.global - to->base(), s.bytes, o, 0, writer_of(block, o), s.how, s.dtype);
+  return true;
+}
+
+constexpr Work bulk_load{"cp.async.bulk", read_global, write_shared};
+constexpr Work bulk_store{"cp.async.bulk", read_shared, write_global};
+constexpr Work bulk_reduce{"cp.reduce.async.bulk", read_shared, reduce_global};
+
+// ---- boxes ----
+
+// NaN of the fill: all ones but the sign (seen on an H200).
+void fill(const MapFields& map, std::vector<std::byte>& bytes) {
+  if (!map.nan_fill) return;
+  const u32 width = map.element_bytes();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = i % width == width - 1 ? std::byte{0x7f} : std::byte{0xff};
+  }
+}
+
+bool read_box(Machine& machine, Block&, AsyncOperation& o) {
+  const Box box = box_in(o);
+  const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
+  o.bytes.assign(u64{box.rows()} * pitch, std::byte{0});
+  fill(box.map, o.bytes);
+  for_rows(box, [&](const BoxRow& row) {
+    if (row.first >= row.end) return true;
+    const Region* from = machine.region_of(row.address);
+    take(*from, row.address - from->base(), (row.end - row.first) * width, o,
+         u64{row.number} * pitch + u64{row.first} * width);
+    return true;
+  });
+  return true;
+}
+
+bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
+  const Box box = box_in(o);
+  const Writer writer = writer_of(block, o);
+  if (box.map.swizzle == MapSwizzle::none) {
+    give(block.shared, box.shared, static_cast<u32>(o.bytes.size()), o, 0, writer);
+    return true;
+  }
+  for (u32 at = 0; at < o.bytes.size(); at += chunk) {
+    give(block.shared, swizzled(box.map.swizzle, box.shared + at), chunk, o, at, writer);
+  }
+  return true;
+}
+
+bool read_box_from_shared(Machine& machine, Block& block, AsyncOperation& o) {
+  const Box box = box_in(o);
+  o.bytes.resize(u64{box.rows()} * box.row_bytes());
+  for (u32 at = 0; at < o.bytes.size(); at += chunk) {
+    take_shared(machine, block, swizzled(box.map.swizzle, box.shared + at), chunk, o, at);
+  }
+  return true;
+}
+
+template <bool reduces>
+bool write_box(Machine& machine, Block& block, AsyncOperation& o) {
+  const Box box = box_in(o);
+  const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
+  const Writer writer = writer_of(block, o);
+  for_rows(box, [&](const BoxRow& row) {
+    if (row.first >= row.end) return true;
+    Region* to = machine.region_of(row.address);
+    const u64 offset = row.address - to->base();
+    const u32 bytes = (row.end - row.first) * width;
+    const u64 at = u64{row.number} * pitch + u64{row.first} * width;
+    if (reduces) {
+      combine(*to, offset, bytes, o, at, writer, box.how, box.map.dtype);
+    } else {
+      give(*to, offset, bytes, o, at, writer);
+    }
+    return true;
+  });
+  return true;
+}
+
+constexpr Work tensor_load{"cp.async.bulk.tensor", read_box, write_box_to_shared};
+constexpr Work tensor_store{"cp.async.bulk.tensor", read_box_from_shared, write_box<false>};
+constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor", read_box_from_shared, write_box<true>};
+
+}  // namespace
+
+u32 Box::rows() const {
+  u32 n = 1;
+  for (u32 d = 1; d < map.rank; ++d) n *= map.copied(d);
+  return n;
+}
+
+u32 Box::row_bytes() const {
+  return map.box[0] * map.element_bytes();
+}
+
+void for_rows(const Box& box, const std::function<bool(const BoxRow&)>& f) {
+  const MapFields& map = box.map;
+  const std::int64_t start = box.start[0], extent = static_cast<std::int64_t>(map.dims[0]);
+  const auto inside = [&](std::int64_t c) {
+    return static_cast<u32>(std::clamp<std::int64_t>(c - start, 0, map.box[0]));
+  };
+  std::array<u32, most_map_dims> index{};
+  for (u32 number = 0; number < box.rows(); ++number) {
+    BoxRow row{number, inside(0), inside(extent), map.address};
+    for (u32 d = 1; d < map.rank; ++d) {
+      const std::int64_t c = box.start[d] + std::int64_t{index[d]} * map.steps[d];
+      if (c < 0 || c >= static_cast<std::int64_t>(map.dims[d])) row.end = row.first;
+      row.address += static_cast<u64>(c) * map.strides[d];
+    }
+    row.address += static_cast<u64>(start + row.first) * map.strides[0];
+    if (!f(row)) return;
+    for (u32 d = 1; d < map.rank && ++index[d] == map.copied(d); ++d) index[d] = 0;
+  }
+}
+
+u32 swizzled(MapSwizzle swizzle, u32 a) {
+  switch (swizzle) {
+    case MapSwizzle::bytes32:
+      return a ^ (a >> 7 & 1) << 4;
+    case MapSwizzle::bytes64:
+      return a ^ (a >> 7 & 3) << 4;
+    case MapSwizzle::bytes128:
+      return a ^ (a >> 7 & 7) << 4;
+    case MapSwizzle::bytes128_atom32:
+      return a ^ (a >> 7 & 3) << 5;
+    case MapSwizzle::bytes128_atom64:
+      return a ^ (a >> 7 & 1) << 6;
+    default:
+      return a;
+  }
+}
+
+AsyncOperation bulk_copy(Way way, const Span& span) {
+  const Range range{span.shared, span.shared + span.bytes};
+  AsyncOperation o = with_span(way == Way::load    ? bulk_load
+                               : way == Way::store ? bulk_store
+                                                   : bulk_reduce,
+                               span);
+  (way == Way::load ? o.writes : o.reads).push_back(range);
+  return o;
+}
+
+AsyncOperation tensor_copy(Way way, const Box& box) {
+  const Range range{box.shared, box.shared + box.rows() * box.row_bytes()};
+  AsyncOperation o = with_box(way == Way::load    ? tensor_load
+                              : way == Way::store ? tensor_store
+                                                  : tensor_reduce,
+                              box);
+  (way == Way::load ? o.writes : o.reads).push_back(range);
+  return o;
+}
+
+}  // namespace tilescope::sim

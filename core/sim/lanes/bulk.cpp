@@ -1,0 +1,300 @@
+// Issues bulk copies and copies of boxes of tensors (PTX ISA 9.7.9.25.4, 9.7.9.25.5), and waits for
+// groups of them (9.7.9.25.6). What they do when is core/sim/async's matter.
+//
+// A thread's copy is refused here, before it begins, where an address or a size is wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/async/copies.h"
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine.h"
+#include "core/sim/together.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Field;
+using ptx::Space;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 grain = 16;       // bytes: sizes and addresses of bulk copies are multiples of it
+constexpr u32 box_grain = 128;  // boxes in shared memory begin at multiples of it
+constexpr u32 map_grain = 64;   // tensor maps lie at multiples of it
+
+// The operands of one lane, one after the other, as core/sim/bind.cpp put them down.
+class Operands {
+ public:
+  Operands(const Core& x, const Code& c, int lane)
+      : x_(x), next_(x.elements + c.target), lane_(lane) {}
+
+  u64 address() {
+    const Reference r = next_[0];
+    const u64 offset = u64{next_[2]} | u64{next_[3]} << 32;
+    const bool narrow = next_[1];
+    next_ += 4;
+    if (r == nothing) return offset;
+    if (narrow) return static_cast<u32>(lane_array<u32>(x_, r)[lane_] + offset);
+    return lane_array<u64>(x_, r)[lane_] + offset;
+  }
+  u32 number() { return lane_array<u32>(x_, *next_++)[lane_]; }
+
+ private:
+  const Core& x_;
+  const Reference* next_;
+  int lane_;
+};
+
+Code in_space(const Code& c, Space space) {
+  Code out = c;
+  out.space = space;
+  return out;
+}
+
+Way way_of(const ptx::Modifiers& how) {
+  if (how.has(Field::reduction)) return Way::reduce;
+  return how.space2() == Space::global ? Way::load : Way::store;
+}
+
+DType dtype_of(ptx::Type type) {
+  switch (type) {
+    case ptx::Type::s32:
+      return DType::i32;
+    case ptx::Type::b64:
+    case ptx::Type::u64:
+      return DType::u64;
+    case ptx::Type::s64:
+      return DType::i64;
+    case ptx::Type::f16:
+      return DType::f16;
+    case ptx::Type::bf16:
+      return DType::bf16;
+    case ptx::Type::f32:
+      return DType::f32;
+    case ptx::Type::f64:
+      return DType::f64;
+    default:
+      return DType::u32;
+  }
+}
+
+u32 thread_of(const Core& x, int lane) {
+  return x.warp->index * 32 + static_cast<u32>(lane);
+}
+
+std::vector<u32>& committed(Core& x) {
+  std::vector<u32>& groups = x.block->flight.committed;
+  if (groups.empty()) groups.resize(x.block->warps.size() * 32);
+  return groups;
+}
+
+// Into the thread's open group, or onto the mbarrier at an address.
+bool complete_on(Core& x, const Code& c, int lane, Way way, u64 mbarrier, u32 bytes,
+                 AsyncOperation& o) {
+  if (way != Way::load) {
+    o.group = committed(x)[thread_of(x, lane)];
+    return true;
+  }
+  o.transactions = bytes;
+  return shared_offset(x, c, Space::shared, Access::atomic, lane, mbarrier, 8, 8, o.mbarrier);
+}
+
+// Bytes of global memory that a copy reads or writes.
+bool check_global(Core& x, const Code& c, int lane, Way way, u64 address, u64 bytes, u32 align) {
+  const Region* region = find_region(x, address);
+  const u64 offset = region ? address - region->base() : 0;
+  const bool inside = region && region->size() - offset >= bytes;
+  if (inside && address % align == 0 && (way == Way::load || !region->read_only)) return true;
+  const Access access = way == Way::load    ? Access::load
+                        : way == Way::store ? Access::store
+                                            : Access::atomic;
+  refuse_access(x, in_space(c, Space::global), access, lane, address,
+                inside ? align : static_cast<u32>(bytes));
+  return false;
+}
+
+bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
+  const Way way = way_of(how);
+  Operands operands(x, c, lane);
+  const u64 to = operands.address(), from = operands.address();
+  Span s;
+  s.bytes = operands.number();
+  s.global = way == Way::load ? from : to;
+  s.how = how.operation();
+  s.dtype = dtype_of(how.type());
+  if (s.bytes % grain) {
+    x.machine->fault(x, lane, "bad_copy",
+                     fmt::format("a bulk copy of {} bytes; sizes are multiples of 16", s.bytes),
+                     "a multiple of 16", fmt::format("{}", s.bytes));
+    return false;
+  }
+  if (s.bytes == 0) return true;
+  if (!check_global(x, c, lane, way, s.global, s.bytes, grain)) return false;
+  if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
+                     way == Way::load ? to : from, s.bytes, grain, s.shared)) {
+    return false;
+  }
+  AsyncOperation o = bulk_copy(way, s);
+  const u64 mbarrier = way == Way::load ? operands.address() : 0;
+  return complete_on(x, c, lane, way, mbarrier, s.bytes, o) &&
+         x.machine->issue(x, lane, std::move(o));
+}
+
+// ---- tensors ----
+
+bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
+  MapBits bits;
+  const auto no = [&](std::string sentence, std::string expected, std::string found) {
+    x.machine->fault(x, lane, "bad_tensor_map", std::move(sentence), std::move(expected),
+                     std::move(found));
+    return false;
+  };
+  if (address % map_grain || !read_generic(x, lane, address, bits.size(), bits.data())) {
+    return no(fmt::format("there is no tensor map at 0x{:x}", address),
+              "128 bytes of parameters or global memory, at a multiple of 64",
+              fmt::format("0x{:x}", address));
+  }
+  const std::optional<MapFields> map = decode_map(bits);
+  if (!map) {
+    return no(fmt::format("what lies at 0x{:x} is no tensor map", address),
+              "a tensor map that the host has made", "other bytes");
+  }
+  if (map->rank != rank) {
+    return no(
+        fmt::format("the instruction copies a box of {} dimensions, but the tensor map is of a "
+                    "tensor of {}",
+                    rank, map->rank),
+        fmt::format("{} dimensions", map->rank), fmt::format("{} dimensions", rank));
+  }
+  if (map->interleave != MapInterleave::none) {
+    return no(
+        "the tensor map is interleaved, and how such boxes lie in shared memory is not known "
+        "here",
+        "interleave none", "an interleaved tensor");
+  }
+  if (map->swizzle == MapSwizzle::bytes128_atom32_flip) {
+    return no(
+        "the tensor map has the swizzle 128B_atom32B_flip8B, of which it is not known here "
+        "which rows it flips",
+        "another swizzle", "128B_atom32B_flip8B");
+  }
+  out = *map;
+  return true;
+}
+
+// All rows lie in memory that there is.
+bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
+  bool good = true;
+  for_rows(box, [&](const BoxRow& row) {
+    if (row.first >= row.end) return true;
+    good = check_global(x, c, lane, way, row.address,
+                        u64{row.end - row.first} * box.map.element_bytes(), 1);
+    return good;
+  });
+  return good;
+}
+
+bool check_reduction(Core& x, int lane, const Box& box) {
+  if (reduction_of(box.how, box.map.dtype)) return true;
+  x.machine->fault(
+      x, lane, "bad_tensor_map",
+      fmt::format("there is no such reduction of elements of {}", name_of(box.map.dtype)),
+      "a reduction that the type has (PTX ISA 9.7.9.25.5.3)", std::string(name_of(box.map.dtype)));
+  return false;
+}
+
+bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
+  const Way way = way_of(how);
+  const u32 rank = how[Field::dim];
+  Operands operands(x, c, lane);
+  u64 shared = way == Way::load ? operands.address() : 0;
+  const u64 map = operands.address();
+  Box box;
+  box.how = how.operation();
+  for (u32 d = 0; d < rank; ++d) box.start[d] = static_cast<std::int32_t>(operands.number());
+  if (way != Way::load) shared = operands.address();
+  if (!read_map(x, lane, map, rank, box.map)) return false;
+  if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
+  if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
+                     shared, box.rows() * box.row_bytes(), box_grain, box.shared) ||
+      !check_rows(x, c, lane, way, box)) {
+    return false;
+  }
+  AsyncOperation o = tensor_copy(way, box);
+  const u64 mbarrier = way == Way::load ? operands.address() : 0;
+  return complete_on(x, c, lane, way, mbarrier, box.map.box_bytes(), o) &&
+         x.machine->issue(x, lane, std::move(o));
+}
+
+using CopyOne = bool (*)(Core&, const Code&, int, const ptx::Modifiers&);
+
+template <CopyOne one>
+Flow copy(Core& x, const Code& c, Mask m) {
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    if (!one(x, c, __builtin_ctz(rest), how)) return Flow::fault;
+  }
+  return Flow::next;
+}
+
+// Caches are not modelled; the map must be one all the same.
+Flow prefetch_box(Core& x, const Code& c, Mask m) {
+  const u32 rank = x.machine->program().code[x.pc].modifiers[Field::dim];
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    MapFields map;
+    if (!read_map(x, lane, Operands(x, c, lane).address(), rank, map)) return Flow::fault;
+  }
+  return Flow::next;
+}
+
+Flow prefetch_bytes(Core&, const Code&, Mask) {
+  return Flow::next;
+}
+
+// ---- groups ----
+
+Flow commit(Core& x, const Code&, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) ++committed(x)[thread_of(x, __builtin_ctz(rest))];
+  return Flow::next;
+}
+
+template <bool reads_only>
+Flow wait_group(Core& x, const Code& c, Mask m) {
+  bool all = true;
+  u32 left = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    left = lane_array<u32>(x, c.a)[lane];
+    const u32 groups = committed(x)[thread_of(x, lane)];
+    const u32 limit = groups - std::min(groups, left);
+    all = x.machine->await_groups(*x.block, thread_of(x, lane), limit, reads_only) && all;
+  }
+  if (all) return Flow::next;
+  Split& s = x.warp->splits[x.split];
+  s.groups_left = left;
+  s.reads_only = reads_only;
+  return wait_here(x, m, Wait::group);
+}
+
+}  // namespace
+
+Handler bulk_handler(const ptx::Instruction& i) {
+  const ptx::Modifiers& how = i.modifiers;
+  if (how.operation() == ptx::Operation::commit_group) return commit;
+  if (how.operation() == ptx::Operation::wait_group) {
+    return how.has(Field::read) ? wait_group<true> : wait_group<false>;
+  }
+  if (how.has(Field::prefetching)) return how.has(Field::tensor) ? prefetch_box : prefetch_bytes;
+  if (how.has(Field::reduction) && !how.has(Field::tensor) &&
+      !reduction_of(how.operation(), dtype_of(how.type()))) {
+    return nullptr;
+  }
+  return how.has(Field::tensor) ? copy<copy_box> : copy<copy_bytes>;
+}
+
+}  // namespace tilescope::sim
