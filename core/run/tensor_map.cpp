@@ -39,30 +39,37 @@ std::optional<std::string> bad_dimension(const MapFields& m, u32 d) {
   return std::nullopt;
 }
 
-// What the ways to lay out a box ask of its rows.
+// What the ways to lay out a box ask of its rows. (The driver takes interleave 32B with any
+// swizzle, other than its documentation says.)
 std::optional<std::string> bad_row(const MapFields& m) {
   const u32 row = m.box[0] * m.element_bytes(), span = span_of(m.swizzle);
-  if (m.interleave == MapInterleave::none) {
-    if (row % 16) {
-      return fmt::format(
-          "a row of the box has {} bytes ({} elements of {}); a multiple of 16 would "
-          "work",
-          row, m.box[0], name_of(m.dtype));
-    }
-    if (span && row > span) {
-      return fmt::format("a row of the box has {} bytes, more than the {} of swizzle {}", row, span,
-                         name_of(m.swizzle));
-    }
-    return std::nullopt;
+  if (row % 16) {
+    return fmt::format(
+        "a row of the box has {} bytes ({} elements of {}); a multiple of 16 would "
+        "work",
+        row, m.box[0], name_of(m.dtype));
   }
-  if (m.rank < 3) {
+  if (m.interleave != MapInterleave::none && m.rank < 3) {
     return fmt::format("an interleaved tensor has 3 to 5 dimensions, not {}", m.rank);
   }
-  if (m.interleave == MapInterleave::bytes32 && m.swizzle != MapSwizzle::bytes32) {
-    return fmt::format("interleave 32B goes with swizzle 32B only, not with {}",
+  if (m.interleave == MapInterleave::none && span && row > span) {
+    return fmt::format("a row of the box has {} bytes, more than the {} of swizzle {}", row, span,
                        name_of(m.swizzle));
   }
   return std::nullopt;
+}
+
+// A box has to fit the shared memory that a block can have. The driver rounds down where a stride
+// does not divide an extent, and so do we (seen on an H200).
+std::optional<std::string> too_large(const MapFields& m) {
+  constexpr u64 most = 232448;  // 227 KiB
+  u64 bytes = m.element_bytes();
+  for (u32 d = 0; d < m.rank; ++d) {
+    const bool strided = d > 0 || m.interleave != MapInterleave::none;
+    bytes *= strided ? m.box[d] / m.steps[d] : m.box[d];
+  }
+  if (bytes <= most) return std::nullopt;
+  return fmt::format("the box has {} bytes; up to {} would work", bytes, most);
 }
 
 template <class T>
@@ -110,6 +117,7 @@ std::optional<std::string> objection(const MapFields& m) {
     if (auto wrong = bad_dimension(m, d)) return wrong;
   }
   if (auto wrong = bad_row(m)) return wrong;
+  if (auto wrong = too_large(m)) return wrong;
   if (m.nan_fill && !is_float(m.dtype)) {
     return fmt::format("elements of {} cannot be filled with NaN; oob = \"zero\" would work",
                        name_of(m.dtype));

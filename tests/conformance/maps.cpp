@@ -7,6 +7,7 @@
 
 #include "kernels/gpu/device.h"
 #include "kernels/gpu/execution.h"
+#include "kernels/gpu/resources.h"
 
 namespace tilescope::conformance {
 
@@ -18,6 +19,13 @@ int maps(std::uint64_t count) {
     return 4;
   }
   const gpu::Driver& driver = (*device)->driver();
+  const auto context = gpu::Context::retain(  // without one the driver refuses every map
+      std::make_shared<const gpu::Driver>(driver), (*device)->chip());
+  if (!context) {
+    fmt::print(stderr, "{}\n", context.error().sentence);
+    return 4;
+  }
+  (*context)->enter();
   std::uint64_t differ = 0, accepted = 0;
   unsigned digit = 0;
   std::string answers;

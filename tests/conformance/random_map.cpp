@@ -82,7 +82,7 @@ void spoil(MapFields& m, Draw& draw) {
       m.address = draw.of(addresses);
       break;
     case 5:
-      m.swizzle = static_cast<MapSwizzle>(draw(7));
+      m.swizzle = static_cast<MapSwizzle>(draw(4));  // an H200 has no others
       break;
     case 6:
       m.interleave = static_cast<MapInterleave>(draw(3));

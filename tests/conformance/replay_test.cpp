@@ -12,6 +12,7 @@
 #include "core/sim/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/maps.h"
 
 namespace tilescope::conformance {
 namespace {
@@ -156,6 +157,28 @@ TEST(Bounds, AreNeitherTooWideNorTooNarrow) {
     EXPECT_NE(outside(*bound, spelling, {0x7fc00000}, 0x3f800000), "") << "NaN";
     EXPECT_NE(disagree(spelling, {0xff800000}, 0, 0x80000000), "") << "2^-inf is +0";
   }
+}
+
+// vectors/tensor_maps.txt: which of the first maps the driver took.
+TEST(TensorMaps, AreTakenAndRefusedAsByTheDriver) {
+  std::ifstream file(TILESCOPE_TESTS_DIR "/vectors/tensor_maps.txt");
+  std::string chip, digits;
+  std::getline(file, chip);
+  std::getline(file, digits);
+  EXPECT_NE(chip.find("H200"), std::string::npos);
+  ASSERT_GE(digits.size(), 1000u);
+  std::size_t taken = 0;
+  for (std::uint64_t n = 0; n < 4 * digits.size(); ++n) {
+    const auto digit = std::string_view("0123456789abcdef").find(digits[n / 4]);
+    ASSERT_NE(digit, std::string_view::npos);
+    const bool takes = digit >> n % 4 & 1;
+    const MapFields map = random_map(n);
+    const std::optional<std::string> wrong = objection(map);
+    EXPECT_EQ(!wrong, takes) << text(map) << ": " << wrong.value_or("nothing against it");
+    taken += takes;
+  }
+  EXPECT_GT(taken, digits.size());
+  EXPECT_LT(taken, 3 * digits.size());
 }
 
 }  // namespace

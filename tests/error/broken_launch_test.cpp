@@ -200,7 +200,9 @@ TEST(BrokenLaunch, Structs) {
 }
 
 TEST(BrokenLaunch, TensorMapsThatSayTooLittleOrTheWrongWords) {
-  const auto map = [](const std::string& inside) { return arg("tensormap = { " + inside + " }"); };
+  const auto map = [](const std::string& inside) {
+    return said(launch + buffer_a + "[[arg]]\ntensormap = { " + inside + " }\n");
+  };
   const std::string what = "the tensormap of [[arg]] 1";
   EXPECT_NE(map("box = [4]").find(what + " has no buffer"), std::string::npos);
   EXPECT_NE(map("buffer = \"A\"").find(what + " has no box"), std::string::npos);

@@ -113,7 +113,7 @@ TEST(Machine, ACopyTakesAlongWhatIsInFlight) {
     sim::Machine m = machine_of("tensor_load_swizzle_128.ptx", options);
     std::vector<sim::Machine> copies;
     std::size_t flying = 0;
-    while (m.run(50) == RunState::running) {
+    while (m.run(7) == RunState::running) {
       flying += !m.blocks().empty() && !m.blocks()[0].flight.operations.empty();
       copies.push_back(m);
     }

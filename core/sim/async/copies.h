@@ -38,6 +38,9 @@ struct Box {
 
   std::uint32_t rows() const;       // of dimension 0
   std::uint32_t row_bytes() const;  // of a row in the box, inside the tensor or not
+  // From one row to the next in shared memory: with a swizzle its whole span, however narrow the
+  // rows are (seen on an H200); what lies between them is left as it was.
+  std::uint32_t pitch() const;
 };
 AsyncOperation tensor_copy(Way way, const Box& box);
 

@@ -186,6 +186,31 @@ bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
   return true;
 }
 
+// "The address of the bounding box must be aligned to 16 bytes" (5.5.3.1): along dimension 0 too.
+// And where a box is written none of its coordinates is below 0 (9.7.9.25.5.1; an H200 stops at
+// one).
+bool check_start(Core& x, int lane, Way way, const Box& box) {
+  for (u32 d = 0; d < box.map.rank && way != Way::load; ++d) {
+    if (box.start[d] >= 0) continue;
+    x.machine->fault(x, lane, "bad_coordinate",
+                     fmt::format("the box that is written begins at {} along dimension {}: only "
+                                 "loads may begin before the tensor",
+                                 box.start[d], d),
+                     "0 or more", fmt::format("{}", box.start[d]));
+    return false;
+  }
+  const std::int64_t byte = std::int64_t{box.start[0]} * box.map.element_bytes();
+  if (byte % grain == 0) return true;
+  x.machine->fault(
+      x, lane, "misaligned",
+      fmt::format("the box begins at element {} of dimension 0, which is byte {}; boxes "
+                  "begin at multiples of 16 bytes",
+                  box.start[0], byte),
+      fmt::format("a multiple of {} elements", grain / box.map.element_bytes()),
+      fmt::format("{}", box.start[0]));
+  return false;
+}
+
 // All rows lie in memory that there is.
 bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
   bool good = true;
@@ -219,8 +244,9 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   if (way != Way::load) shared = operands.address();
   if (!read_map(x, lane, map, rank, box.map)) return false;
   if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
+  if (!check_start(x, lane, way, box)) return false;
   if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
-                     shared, box.rows() * box.row_bytes(), box_grain, box.shared) ||
+                     shared, box.rows() * box.pitch(), box_grain, box.shared) ||
       !check_rows(x, c, lane, way, box)) {
     return false;
   }
