@@ -65,6 +65,20 @@ Json lines_of(const Lines& lines) {
   return out;
 }
 
+std::string_view kind_name(LayoutView::Kind kind) {
+  switch (kind) {
+    case LayoutView::Kind::plain:
+      return "plain";
+    case LayoutView::Kind::divided:
+      return "divided";
+    case LayoutView::Kind::thread_value:
+      return "thread_value";
+    case LayoutView::Kind::parts:
+      return "parts";
+  }
+  return "";
+}
+
 Json focus_of(const Focus& focus) {
   if (focus.on == Focus::On::nothing) return nullptr;
   return {{"on", name_of(focus.on)}, {"number", focus.number}};
@@ -95,9 +109,7 @@ Json describe(const LayoutView& view, const LayoutChoice& choice, const Scene& s
   Json out;
   out["view"] = "layout";
   out["title"] = view.title();
-  out["kind"] = view.kind() == LayoutView::Kind::plain     ? "plain"
-                : view.kind() == LayoutView::Kind::divided ? "divided"
-                                                           : "thread_value";
+  out["kind"] = kind_name(view.kind());
   out["colour"] = name_of(view.colour(choice));
   Json colours = Json::array();
   for (const ColourBy by : view.colours()) colours.push_back(name_of(by));

@@ -47,7 +47,7 @@ std::int64_t LayoutView::offset(const Cell& cell) const {
 
 std::int64_t LayoutView::input_index(std::int64_t key) const {
   std::int64_t index = 0;
-  for (const Part& part : parts_) {
+  for (const KeyPart& part : key_parts_) {
     const std::int64_t here = (key >> part.shift) & part.mask;
     if (here >= part.extent) return -1;
     index += here * part.weight;
@@ -237,6 +237,7 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
   const std::span<const Owner> all = owners(cell);
   out.owners.assign(all.begin(), all.end());
   out.threads = kind_ == Kind::thread_value;
+  if (panels_[static_cast<std::size_t>(cell.panel)].part) out.taken = taken(cell);
   return out;
 }
 
@@ -252,6 +253,7 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
   }
   out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});
   if (input_coordinate) out.push_back({"in the input", text(*input_coordinate)});
+  if (taken) out.push_back({"in the part", *taken ? "yes" : "no"});
   if (tile) {
     out.push_back({"tile", tile_coordinate ? fmt::format("{} at {}", *tile, text(*tile_coordinate))
                                            : fmt::format("{}", *tile)});

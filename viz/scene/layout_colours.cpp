@@ -97,6 +97,8 @@ std::vector<ColourBy> LayoutView::colours() const {
       return {tile, offset, bank, none};
     case Kind::thread_value:
       return {thread, warp, value, offset, none};
+    case Kind::parts:
+      return {offset, bank, none};
     case Kind::plain:
       break;
   }
@@ -235,6 +237,14 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
       out[i] = paint(n, by, theme);
     } else {
       out[i] = n < 0 ? none : table[static_cast<std::size_t>(n % known)];
+    }
+  }
+  const Panel& panel = panels_[static_cast<std::size_t>(window.panel)];
+  if (panel.part) {
+    const std::vector<std::int64_t> offsets = numbers_of(window, ColourBy::offset, 0);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const bool kept = std::binary_search(panel.part->begin(), panel.part->end(), offsets[i]);
+      if (!kept) out[i] = faded(out[i], theme.paper);
     }
   }
   if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {

@@ -1,7 +1,9 @@
 // From an expression of the language to the view that shows it best.
-#include <fmt/format.h>
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <map>
 
-#include "core/layout/text.h"
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
@@ -34,24 +36,73 @@ std::vector<std::string_view> split_outside(std::string_view s, char separator) 
   return out;
 }
 
-// The arguments of `NAME(...)` where that is the whole of the expression and NAME is a division.
-std::optional<std::vector<std::string_view>> division_arguments(std::string_view expression) {
-  const std::size_t open = expression.find('(');
-  if (open == std::string_view::npos || expression.back() != ')') return std::nullopt;
-  const std::string_view name = trimmed_blanks(expression.substr(0, open));
-  bool known = false;
-  for (const std::string_view divide :
-       {"logical_divide", "zipped_divide", "tiled_divide", "flat_divide"}) {
-    known = known || name == divide;
+// An expression that ends with a bracketed list: what stands before it, and the list.
+struct Call {
+  std::string_view callee;
+  std::vector<std::string_view> arguments;
+};
+std::optional<Call> call_of(std::string_view expression) {
+  if (expression.empty() || expression.back() != ')') return std::nullopt;
+  int level = 0;
+  for (std::size_t i = expression.size(); i-- > 0;) {
+    level += (expression[i] == ')') - (expression[i] == '(');
+    if (level != 0) continue;
+    const std::string_view inner = expression.substr(i + 1, expression.size() - i - 2);
+    return Call{trimmed_blanks(expression.substr(0, i)), split_outside(inner, ',')};
   }
-  if (!known) return std::nullopt;
-  const std::string_view inner = expression.substr(open + 1, expression.size() - open - 2);
-  int level = 0;  // the parenthesis that closes the call is the last character
-  for (const char c : inner) {
-    level += (c == '(') - (c == ')');
-    if (level < 0) return std::nullopt;
+  return std::nullopt;
+}
+
+bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+bool divides(std::string_view callee) {
+  return one_of(callee, {"logical_divide", "zipped_divide", "tiled_divide", "flat_divide"});
+}
+
+// The statements by the name that each binds.
+using Bindings = std::map<std::string_view, std::string_view>;
+Bindings bindings_of(std::string_view expression) {
+  Bindings out;
+  for (const std::string_view statement : split_outside(expression, ';')) {
+    const std::size_t equals = statement.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = trimmed_blanks(statement.substr(0, equals));
+    if (is_name(name)) out[name] = trimmed_blanks(statement.substr(equals + 1));
   }
-  return split_outside(inner, ',');
+  return out;
+}
+
+// What an expression takes a part of, and what that part is called.
+struct Taking {
+  std::string_view from;
+  std::string_view title;
+};
+std::optional<Taking> taking_of(std::string_view expression) {
+  const std::optional<Call> call = call_of(expression);
+  if (!call) return std::nullopt;
+  const std::vector<std::string_view>& a = call->arguments;
+  if (call->callee == "slice" && a.size() == 2) return Taking{a[1], "Slice"};
+  if (call->callee == "local_tile" && a.size() >= 2) return Taking{a[0], "Tile"};
+  if (call->callee == "local_partition" && a.size() >= 2) return Taking{a[0], "Of one thread"};
+  if (call->callee.substr(0, 10) == "partition_" && a.size() == 3) {
+    return Taking{a[2], "Of one thread"};
+  }
+  // A(3,_): behind a name, or behind brackets.
+  const bool applied = is_name(call->callee) || (!call->callee.empty() &&
+                                                 call->callee.back() == ')');
+  if (!applied) return std::nullopt;
+  // The tiles of a division are shown in the layout that was divided: the elements are the same.
+  const std::optional<Call> divided = call_of(call->callee);
+  if (divided && divides(divided->callee)) return Taking{divided->arguments[0], "Tile"};
+  return Taking{call->callee, "Slice"};
 }
 
 Error error_of(const Problem& problem, std::string_view expression) {
@@ -72,28 +123,62 @@ std::optional<Tiler> tiler_of(const Value& value) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula) {
-  const auto titled = [&](Outcome<LayoutView> view) {
-    if (view && !formula.empty()) view->retitle(formula);
-    return view;
-  };
-  if (const Layout* layout = std::get_if<Layout>(&value)) return titled(plain(*layout));
-  if (const ThreadValue* tv = std::get_if<ThreadValue>(&value)) {
-    return titled(thread_value(tv->layout, tv->tiler));
+// A value as a layout with its place in memory; nothing where it is none.
+std::optional<Layout> placed(const Value& value) {
+  if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
+  const Slice* slice = std::get_if<Slice>(&value);
+  const Tuple* number = std::get_if<Tuple>(&value);
+  Layout out;
+  if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
+    out = slice->layout;
+    if (out.modes.empty()) out.modes = Tree<Mode>(Mode{1, 0});  // one element
+    out.offset = out.offset.value + slice->offset.offset().value;
+  } else if (number != nullptr && number->scalar() && number->leaf[0].known()) {
+    out = Layout(1, 0);
+    out.offset = number->leaf[0];
+  } else {
+    return std::nullopt;
   }
-  if (const Slice* slice = std::get_if<Slice>(&value)) {
-    Layout moved = slice->layout;
-    moved.offset = moved.offset.value + slice->offset.offset().value;
-    if (slice->offset.plain() && slice->offset.known()) return titled(plain(moved));
-  }
-  return Error{ErrorKind::refused,
-               fmt::format("{} is {}; a picture needs a layout, such as (4,8):(1,4), a division of "
-                           "one, or make_layout_tv(...).",
-                           text(value), kind_of(value)),
-               {}};
+  return out;
 }
+
+// The whole, its part, the part of that..., as far as the expression says where each comes from.
+class Chain {
+ public:
+  Chain(Scope& scope, const Bindings& bindings) : scope_(scope), bindings_(bindings) {}
+
+  // Empty: the expression is no part of anything that can be drawn.
+  std::vector<LayoutView::Part> of(std::string_view expression) {
+    std::vector<LayoutView::Part> out;
+    if (!follow(expression, out, 0) || out.size() < 2) return {};
+    return out;
+  }
+
+ private:
+  bool follow(std::string_view expression, std::vector<LayoutView::Part>& out, int depth) {
+    constexpr int most = 8;
+    const std::optional<Value> value = value_of(scope_, expression);
+    std::optional<Layout> layout = value ? placed(*value) : std::nullopt;
+    if (!layout || !layout->concrete() || depth > most) return false;
+    const auto bound = bindings_.find(expression);
+    const std::string_view meant = bound == bindings_.end() ? expression : bound->second;
+    const std::optional<Taking> taking = taking_of(meant);
+    if (!taking) {
+      out.push_back({is_name(expression) ? std::string(expression) : "Whole", *layout});
+      return std::holds_alternative<Layout>(*value);
+    }
+    if (!follow(taking->from, out, depth + 1)) return false;
+    // The language counts a part's offset from where the part that it is taken of begins.
+    if (out.size() > 1) layout->offset = layout->offset.value + out.back().layout.offset.value;
+    out.push_back({std::string(taking->title), *layout});
+    return true;
+  }
+
+  Scope& scope_;
+  const Bindings& bindings_;
+};
+
+}  // namespace
 
 Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   Scope scope;
@@ -107,10 +192,11 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
     return error_of(*problem, expression);
   }
   const std::string_view last = split_outside(expression, ';').back();
-  if (const auto arguments = division_arguments(last); arguments && arguments->size() == 2) {
+  const std::optional<Call> call = call_of(last);
+  if (call && divides(call->callee) && call->arguments.size() == 2) {
     // Bindings of the statements before are in the scope already.
-    const std::optional<Value> input = value_of(scope, (*arguments)[0]);
-    const std::optional<Value> cut = value_of(scope, (*arguments)[1]);
+    const std::optional<Value> input = value_of(scope, call->arguments[0]);
+    const std::optional<Value> cut = value_of(scope, call->arguments[1]);
     const Layout* layout = input ? std::get_if<Layout>(&*input) : nullptr;
     const std::optional<Tiler> tiler = cut ? tiler_of(*cut) : std::nullopt;
     if (layout != nullptr && layout->plain() && tiler) {
@@ -119,6 +205,10 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
         return view;
       }
     }
+  }
+  const Bindings bindings = bindings_of(expression);
+  if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
+    if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;
   }
   return of_value(std::get<Value>(*evaluated), std::string(last));
 }

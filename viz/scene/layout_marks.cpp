@@ -11,6 +11,7 @@ namespace {
 
 constexpr double least_for_lines = 6;       // px a cell
 constexpr double least_for_ticks = 12;      // px a cell
+constexpr double least_for_part = 3;        // px a cell
 constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
 constexpr std::int64_t most_labels = 1 << 17;
 constexpr std::size_t most_outlines = 4096, most_hints = 4096;
@@ -97,7 +98,7 @@ void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Lab
   const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
   const double pitch = setting.size * label_pitch;
   // Offsets alone are the usual labels of large pictures: they need no question cell by cell.
-  const bool only_offsets = d.view.kind() == LayoutView::Kind::plain && !d.choice.coordinates &&
+  const bool only_offsets = d.view.shows_offsets() && !d.choice.coordinates &&
                             d.view.mark(d.view.colour(d.choice)).empty();
   std::vector<std::int64_t> offsets;
   if (only_offsets) offsets = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
@@ -253,6 +254,16 @@ void draw_lines(const Drawing& d, const Seen& seen) {
     add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::warp, 0), warps);
     add_if_any(d.scene, std::move(threads));
     add_if_any(d.scene, std::move(warps));
+  }
+  if (panel.part && seen.least() >= least_for_part) {
+    std::vector<std::int64_t> taken = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
+    for (std::int64_t& n : taken) {
+      n = std::binary_search(panel.part->begin(), panel.part->end(), n) ? 1 : 0;
+    }
+    Segments around;
+    around.stroke = {Role::accent, seen.least() >= 16 ? 3.0 : 1.5, false};
+    add_edges(seen, taken, around);
+    add_if_any(d.scene, std::move(around));
   }
   d.scene.add(outline(seen.grid, Role::text, 1));
   d.scene.end();

@@ -78,15 +78,6 @@ std::optional<Layout> repetition_of(const Layout& layout) {
   return any ? std::optional<Layout>(out) : std::nullopt;
 }
 
-// What rows, columns and slices of a layout are.
-std::string axes_of(const Layout& layout) {
-  if (layout.rank() == 1) return "one row";
-  std::string out = "mode 0 down, mode 1 across";
-  if (layout.rank() == 3) out += ", mode 2 slice by slice";
-  if (layout.rank() > 3) out += ", a slice for each coordinate of the other modes";
-  return out;
-}
-
 int bits_for(std::int64_t below) {
   int bits = 1;
   while (bits < 62 && (std::int64_t{1} << bits) < below) ++bits;
@@ -114,6 +105,14 @@ void collect_cuts(const Tree<Mode>& modes, const Tiler* tiler, int begin, std::v
 }
 
 }  // namespace
+
+std::string axes_of(const Layout& layout) {
+  if (layout.rank() == 1) return "one row";
+  std::string out = "mode 0 down, mode 1 across";
+  if (layout.rank() == 3) out += ", mode 2 slice by slice";
+  if (layout.rank() > 3) out += ", a slice for each coordinate of the other modes";
+  return out;
+}
 
 std::string_view name_of(ColourBy by) {
   switch (by) {
@@ -288,7 +287,7 @@ std::optional<Error> LayoutView::lay_out_keys(const Layout& input, const Tiler& 
       keys.modes.leaf[k].stride = step;
       step *= keys.modes.leaf[k].shape.value;
     }
-    parts_.push_back({shift, (std::int64_t{1} << bits) - 1, extent, weight});
+    key_parts_.push_back({shift, (std::int64_t{1} << bits) - 1, extent, weight});
     shift += bits;
     weight *= extent;
   }

@@ -1,8 +1,9 @@
 // The layout view's model: which grids are shown, and everything about any cell, on demand.
 //
-// Three kinds of content:
+// Four kinds of content:
 //     plain         one layout; cell (i, j) shows its offset
 //     divided       input, logical_divide and zipped_divide side by side; a cell belongs to a tile
+//     parts         a whole and a part of it, a part of that...; what is not taken is faded
 //     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
 //     or
 //                   several that belong together: a copy's two sides, or A, B and C of a product
@@ -82,6 +83,7 @@ struct CellInfo {
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
+  std::optional<bool> taken;              // parts: whether the next one has it
   bool threads = false;                   // thread_value: owners are meant
   std::vector<Owner> owners;              // all of them, by thread then value
   std::int64_t bank = 0;
@@ -109,11 +111,15 @@ struct Panel {
   std::int64_t slices_in_row = 0;
   std::optional<Layout> again;           // not 0 where a stride of 0 brings an element once more
   std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
+  std::shared_ptr<const std::vector<std::int64_t>> part;  // parts: the offsets taken, in order
 };
+
+// What rows, columns and slices of a layout's grid are, in words.
+std::string axes_of(const Layout& layout);
 
 class LayoutView {
  public:
-  enum class Kind : std::uint8_t { plain, divided, thread_value };
+  enum class Kind : std::uint8_t { plain, divided, thread_value, parts };
   // How panels stand: wherever there is room, or as a product: A, and B above C to its right, so
   // that a row of A meets a column of B in their element of C.
   enum class Placing : std::uint8_t { free, product };
@@ -134,15 +140,26 @@ class LayoutView {
   // `thread_mark`: "T", or what else counts as a thread, such as "CTA".
   static Outcome<LayoutView> operands(const std::vector<Operand>& all, Placing placing,
                                       std::string title, std::string thread_mark = "T");
+  // A whole, and each part with its offset in the whole's memory. They share the colours, so that
+  // an element looks the same in each grid.
+  struct Part {
+    std::string title;
+    Layout layout;
+  };
+  static Outcome<LayoutView> parts(const std::vector<Part>& chain, std::string title);
   // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
-  // pair as thread_value, other layouts plain. The error's `where` is the caret picture.
+  // pair as thread_value, atoms and what is tiled with them as their operands, a slice, tile or
+  // partition as parts of what it is taken from, a tiler as what it takes, other layouts plain.
+  // The error's `where` is the caret picture.
   static Outcome<LayoutView> of_expression(std::string_view expression);
   static Outcome<LayoutView> of_value(const Value& value, std::string formula);
 
   Kind kind() const { return kind_; }
+  bool shows_offsets() const { return kind_ == Kind::plain || kind_ == Kind::parts; }
   Placing placing() const { return placing_; }
   const std::string& title() const { return title_; }
   void retitle(std::string title) { title_ = std::move(title); }
+  void remark(std::string note) { notes_.push_back(std::move(note)); }
   const std::vector<Panel>& panels() const { return panels_; }
   // Remarks that belong under the picture: elements outside the tile, cells without an owner.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -169,6 +186,7 @@ class LayoutView {
   std::int64_t offset(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
   std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
+  bool taken(const Cell& cell) const;  // parts: by the next one; true elsewhere
   bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
   std::int64_t bank(const Cell& cell, int element_bytes) const;
   CellInfo info(const Cell& cell, int element_bytes = 4) const;
@@ -228,7 +246,7 @@ class LayoutView {
  private:
   // A stretch of bits of a key that holds the input's coordinate in one part of its shape. Parts
   // are kept apart so that padding of a division is never mistaken for another element.
-  struct Part {
+  struct KeyPart {
     int shift = 0;
     std::int64_t mask = 0, extent = 1, weight = 1;  // weight: of one step, in elements of the input
   };
@@ -264,7 +282,7 @@ class LayoutView {
   bool padded_ = false;   // divided: some cells lie beyond the input
   bool by_mode_ = false;  // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
-  std::vector<Part> parts_;
+  std::vector<KeyPart> key_parts_;
   std::vector<std::uint32_t> place_of_;  // divided: by element of the input
 };
 

@@ -1,0 +1,90 @@
+// From a value of the language to the view that shows it best.
+#include <fmt/format.h>
+
+#include "core/layout/text.h"
+#include "viz/scene/layout_view.h"
+
+namespace tilescope {
+namespace {
+
+Error refused(std::string sentence) {
+  return {ErrorKind::refused, std::move(sentence), {}};
+}
+
+// What a tiler takes of the smallest shape that holds it.
+Outcome<LayoutView> taken_by(const Tiler& tiler) {
+  Tuple shape;
+  for (int i = 0; i < tiler.rank(); ++i) {
+    const Result<std::int64_t> reach =
+        cosize(tiler.by_mode() ? tiler.mode(i).layout() : tiler.layout());
+    if (!reach) {
+      return refused(fmt::format(
+          "The tiler {} leaves extents open; logical_divide(LAYOUT, {}) would draw what it cuts.",
+          text(tiler), text(tiler)));
+    }
+    shape.push(Tuple(*reach));
+  }
+  const Result<Layout> whole = make_layout(tiler.by_mode() ? shape : shape.mode(0));
+  if (!whole) return refused(sentence(whole.refusal));
+  const Result<Layout> tile = composition(*whole, tiler);
+  if (!tile) return refused(sentence(tile.refusal));
+  return LayoutView::parts({{"What it is taken from", *whole}, {"Tile", *tile}}, text(tiler));
+}
+
+// The square of rows and chunks in which a swizzle moves chunks of 2^M elements: rows are numbered
+// by the bits that it reads, chunks by the bits that it writes.
+Outcome<LayoutView> moved_by(const Swizzle& swizzle) {
+  if (swizzle.identity() || swizzle.bits > 8) {
+    return refused(fmt::format("{} has no square of up to 256 chunks to draw; Sw<3,4,3> has, and "
+                               "{} o 0 o LAYOUT draws a layout behind it.",
+                               text(swizzle), text(swizzle)));
+  }
+  Layout layout;
+  const std::int64_t chunks = std::int64_t{1} << swizzle.bits;
+  const std::int64_t chunk = std::int64_t{1} << swizzle.base;
+  const std::int64_t row = chunk << std::abs(swizzle.shift);
+  layout.modes.push(Tree<Mode>(Mode{chunks, swizzle.shift > 0 ? row : chunk}));
+  layout.modes.push(Tree<Mode>(Mode{chunks, swizzle.shift > 0 ? chunk : row}));
+  layout.swizzle = swizzle;
+  Outcome<LayoutView> view = LayoutView::plain(layout, text(swizzle));
+  if (view) {
+    view->remark(fmt::format("A cell is a chunk of {} elements, which stay together; its number is "
+                             "where the chunk begins.",
+                             chunk));
+  }
+  return view;
+}
+
+}  // namespace
+
+Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula) {
+  const auto titled = [&](Outcome<LayoutView> view) {
+    if (view && !formula.empty()) view->retitle(formula);
+    return view;
+  };
+  if (const Layout* layout = std::get_if<Layout>(&value)) return titled(plain(*layout));
+  if (const ThreadValue* tv = std::get_if<ThreadValue>(&value)) {
+    return titled(thread_value(tv->layout, tv->tiler));
+  }
+  const Slice* slice = std::get_if<Slice>(&value);
+  if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
+    Layout moved = slice->layout;
+    moved.offset = moved.offset.value + slice->offset.offset().value;
+    return titled(plain(moved));
+  }
+  if (const Tiler* tiler = std::get_if<Tiler>(&value)) return titled(taken_by(*tiler));
+  if (const Swizzle* swizzle = std::get_if<Swizzle>(&value)) return titled(moved_by(*swizzle));
+  std::string instead = "a layout, such as (4,8):(1,4), a division of one, or make_layout_tv(...)";
+  if (std::holds_alternative<Tuple>(value)) {
+    instead = fmt::format("a layout: {}:1 of a number, make_layout({}) of a shape",
+                          "4", std::get<Tuple>(value).scalar() ? "(4,8)" : text(value));
+  } else if (std::holds_alternative<Numbers>(value) || std::holds_alternative<Tuples>(value)) {
+    instead = "the layout that the list was made from, which shows its numbers in place";
+  }
+  std::string shown = text(value);
+  constexpr std::size_t most = 60;
+  if (shown.size() > most) shown = shown.substr(0, most) + "\u2026";
+  return refused(fmt::format("{} is {}; a picture needs {}.", shown, kind_of(value), instead));
+}
+
+}  // namespace tilescope
