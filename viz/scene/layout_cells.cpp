@@ -110,6 +110,8 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
   if (!inside(cell)) return -1;
   if (kind_ == Kind::thread_value) {
     const std::span<const Owner> all = owners(cell);
+    const bool everyone = panels_[static_cast<std::size_t>(cell.panel)].owners->everyone;
+    if (everyone && by != ColourBy::value && by != ColourBy::offset) return -1;
     if (by == ColourBy::thread) return all.empty() ? -1 : all[0].thread;
     if (by == ColourBy::warp) return all.empty() ? -1 : all[0].thread / lanes;
     if (by == ColourBy::value) return all.empty() ? -1 : all[0].value;

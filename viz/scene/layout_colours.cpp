@@ -14,6 +14,7 @@ namespace tilescope {
 namespace {
 
 constexpr std::int64_t lanes = 32;
+constexpr std::int64_t most_told_apart = 4096;  // cells of a tile, each with its thread's colour
 
 // What is not lit: a fifth of its colour, the rest paper. In whole numbers, a million times a
 // frame.
@@ -96,6 +97,10 @@ std::vector<ColourBy> LayoutView::colours() const {
     case Kind::divided:
       return {tile, offset, bank, none};
     case Kind::thread_value:
+      // Where cells are too many for labels of their own, a warp's block can still have one.
+      if (highest_ >= most_told_apart && threads_ > lanes) {
+        return {warp, thread, value, offset, none};
+      }
       return {thread, warp, value, offset, none};
     case Kind::parts:
       return {offset, bank, none};
@@ -367,6 +372,9 @@ std::vector<std::string> LayoutView::owner_label(const Cell& cell, ColourBy by,
                                                  LabelForm form) const {
   const std::span<const Owner> all = owners(cell);
   if (all.empty()) return {"\u2013"};
+  if (panels_[static_cast<std::size_t>(cell.panel)].owners->everyone) {
+    return {fmt::format("V{}", all[0].value)};
+  }
   std::vector<std::string> out;
   if (form.pairs) {
     const std::size_t lines = static_cast<std::size_t>(form.lines);
@@ -403,8 +411,15 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   const bool by_warp = by == ColourBy::thread && threads_ > lanes;
   const std::int64_t all = categories(by_warp ? ColourBy::warp : by);
-  const std::int64_t listed = std::min<std::int64_t>(all, 32);
-  for (std::int64_t i = 0; i < listed; ++i) {
+  // Of a warp with holes only the threads that take part.
+  const std::vector<std::int32_t> some =
+      kind_ == Kind::thread_value && by == ColourBy::thread && !by_warp
+          ? panels_[0].owners->taking_part
+          : std::vector<std::int32_t>{};
+  const std::int64_t present = some.empty() ? all : static_cast<std::int64_t>(some.size());
+  const std::int64_t listed = std::min<std::int64_t>(present, 32);
+  for (std::int64_t k = 0; k < listed; ++k) {
+    const std::int64_t i = some.empty() ? k : some[static_cast<std::size_t>(k)];
     Legend::Entry entry;
     entry.label = fmt::format("{}{}", mark(by_warp ? ColourBy::warp : by), i);
     entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
@@ -419,7 +434,7 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   if (by_warp) out.title = "warp, lane 0 to 31";
   if (by == ColourBy::thread && thread_mark_ != "T") out.title = thread_mark_;
-  out.unlisted = all - listed;
+  out.unlisted = present - listed;
   return out;
 }
 

@@ -89,15 +89,14 @@ std::optional<Taking> taking_of(std::string_view expression) {
   const std::optional<Call> call = call_of(expression);
   if (!call) return std::nullopt;
   const std::vector<std::string_view>& a = call->arguments;
-  if (call->callee == "slice" && a.size() == 2) return Taking{a[1], "Slice"};
   if (call->callee == "local_tile" && a.size() >= 2) return Taking{a[0], "Tile"};
   if (call->callee == "local_partition" && a.size() >= 2) return Taking{a[0], "Of one thread"};
   if (call->callee.substr(0, 10) == "partition_" && a.size() == 3) {
     return Taking{a[2], "Of one thread"};
   }
   // A(3,_): behind a name, or behind brackets.
-  const bool applied = is_name(call->callee) || (!call->callee.empty() &&
-                                                 call->callee.back() == ')');
+  const bool applied =
+      is_name(call->callee) || (!call->callee.empty() && call->callee.back() == ')');
   if (!applied) return std::nullopt;
   // The tiles of a division are shown in the layout that was divided: the elements are the same.
   const std::optional<Call> divided = call_of(call->callee);
@@ -136,6 +135,10 @@ std::optional<Layout> placed(const Value& value) {
   } else if (number != nullptr && number->scalar() && number->leaf[0].known()) {
     out = Layout(1, 0);
     out.offset = number->leaf[0];
+  } else if (number != nullptr) {  // a shape stands for its compact layout
+    const Result<Layout> compact = make_layout(*number);
+    if (!compact) return std::nullopt;
+    out = *compact;
   } else {
     return std::nullopt;
   }
@@ -165,7 +168,7 @@ class Chain {
     const std::optional<Taking> taking = taking_of(meant);
     if (!taking) {
       out.push_back({is_name(expression) ? std::string(expression) : "Whole", *layout});
-      return std::holds_alternative<Layout>(*value);
+      return std::holds_alternative<Layout>(*value) || layout->rank() > 1;
     }
     if (!follow(taking->from, out, depth + 1)) return false;
     // The language counts a part's offset from where the part that it is taken of begins.

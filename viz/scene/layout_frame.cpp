@@ -7,7 +7,8 @@ namespace tilescope {
 namespace {
 
 constexpr double margin = 24, panel_gap = 32, slice_gap = 16, thin = 24;
-constexpr double least_operand_width = 232;
+constexpr double least_operand_width = 304, most_formula_width = 420;
+constexpr std::int64_t most_operand = 64;  // cells a side
 constexpr double largest_cell = 256, smallest_cell = 1e-9;
 constexpr std::int64_t most_labelled = std::int64_t{1} << 14;
 
@@ -70,7 +71,9 @@ Frame::Place place_of(const Panel& panel, Size cell, double heading, double gutt
       out.first.x + grid.width + out.slice_step.width * static_cast<double>(out.slices_across - 1);
   const double height =
       out.first.y + grid.height + out.slice_step.height * static_cast<double>(down - 1);
-  out.box = {0, 0, std::max(width, least_panel_width), height};
+  const double formula = text_width(panel.formula, small_text, Family::mono) + inside;
+  out.box = {0, 0, std::max({width, least_panel_width, std::min(formula, most_formula_width)}),
+             height};
   return out;
 }
 
@@ -160,6 +163,8 @@ double natural_cell(const LayoutView& view) {
     longest = std::max({longest, p.rows, p.columns});
   }
   if (most > most_labelled) return 0;
+  // A product's operands stand beside each other: beyond this a label a cell is a wall, not a page.
+  if (view.placing() == LayoutView::Placing::product && longest > most_operand) return 0;
   const Size label = label_size(view, {}, view.label_forms({}).front());
   const double text = std::max(label.width + 8, label.height + 6);
   const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);

@@ -88,7 +88,9 @@ void hint_owners(const Drawing& d, const Seen& seen, const Cell& cell, const Set
   const std::size_t all = d.view.owners(cell).size();
   const std::size_t named =
       setting.form.pairs ? static_cast<std::size_t>(setting.form.lines) : std::size_t{1};
-  if (all <= named || d.scene.hints.size() >= most_hints) return;
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(cell.panel)];
+  const bool told = all <= named || (panel.owners && panel.owners->everyone);
+  if (told || d.scene.hints.size() >= most_hints) return;
   d.scene.hints.push_back(
       {{seen.x(cell.column), seen.y(cell.row), seen.cell.width, seen.cell.height},
        fmt::format("({},{}): {}", cell.row, cell.column, d.view.owner_words(cell))});

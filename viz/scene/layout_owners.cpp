@@ -5,8 +5,25 @@
 #include <algorithm>
 
 namespace tilescope {
+namespace {
 
-Owners owners_of(const Layout& layout, std::int64_t elements) {
+bool all_share(const Owners& owners, std::int64_t elements) {
+  const std::int64_t each = owners.threads;
+  if (each < 2 || owners.most != each || owners.shared != elements) return false;
+  for (std::int64_t e = 0; e < elements; ++e) {
+    const std::span<const Owner> all = owners.of(e);
+    if (static_cast<std::int64_t>(all.size()) != each) return false;
+    for (const Owner& owner : all) {
+      if (owner.value != all[0].value) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Owners owners_of(const Layout& layout, std::int64_t elements,
+                 const std::optional<Layout>& threads) {
   Owners out;
   const Layout by_thread(layout.modes.mode(0)), by_value(layout.modes.mode(1));
   out.threads = *size(by_thread);
@@ -36,21 +53,31 @@ Owners owners_of(const Layout& layout, std::int64_t elements) {
   }
   out.pairs.resize(out.begin.back());
   std::vector<std::uint32_t> next(out.begin.begin(), out.begin.end() - 1);
-  // By thread, then value: the first owner of an element is the lowest thread.
+  // By thread, then value: the first owner of an element is the layout's first thread.
   for (std::int64_t t = 0; t < out.threads; ++t) {
+    const std::int32_t name = static_cast<std::int32_t>(threads ? (*threads)(t) : t);
     for (std::int64_t v = 0; v < out.values; ++v) {
       const std::int64_t element = at[static_cast<std::size_t>(t + out.threads * v)];
       if (element < 0 || element >= elements) continue;
-      out.pairs[next[static_cast<std::size_t>(element)]++] = {static_cast<std::int32_t>(t),
-                                                              static_cast<std::int32_t>(v)};
+      out.pairs[next[static_cast<std::size_t>(element)]++] = {name, static_cast<std::int32_t>(v)};
     }
+  }
+  out.everyone = all_share(out, elements);
+  if (threads) {
+    for (std::int64_t t = 0; t < out.threads; ++t) {
+      out.taking_part.push_back(static_cast<std::int32_t>((*threads)(t)));
+    }
+    std::sort(out.taking_part.begin(), out.taking_part.end());
+    out.threads = *cosize(*threads);
   }
   return out;
 }
 
 std::vector<std::string> Owners::remarks() const {
   std::vector<std::string> out;
-  if (shared > 0) {
+  if (everyone) {
+    out.push_back(fmt::format("all {} threads share every element.", threads));
+  } else if (shared > 0) {
     out.push_back(fmt::format(
         "{} cells have more than one owner, up to {}: those without room are counted as +n.",
         shared, most));

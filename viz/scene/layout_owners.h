@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,11 @@ struct Owners {
     const std::size_t e = static_cast<std::size_t>(element);
     return std::span(pairs).subspan(begin[e], begin[e + 1] - begin[e]);
   }
+  // Every thread has every element, under one number: shared memory that an instruction reads by
+  // descriptor. Naming all of them in each cell would say nothing.
+  bool everyone = false;
+  std::vector<std::int32_t> taking_part;  // the threads, where they are not 0, 1, 2...
+
   // Each element has exactly one: pairs[e] is element e's.
   bool one_each() const { return most == 1 && unowned == 0; }
   // What a reader should know: several owners, none, pairs outside. Whole sentences.
@@ -40,7 +46,9 @@ struct Owners {
 };
 
 // `layout` has two modes, threads and values, and is concrete; `elements` and the number of pairs
-// are at most 2^24 (the caller's promise: LayoutView refuses more).
-Owners owners_of(const Layout& layout, std::int64_t elements);
+// are at most 2^24 (the caller's promise: LayoutView refuses more). `threads`: the thread that the
+// layout's i-th is, where that is not i.
+Owners owners_of(const Layout& layout, std::int64_t elements,
+                 const std::optional<Layout>& threads = {});
 
 }  // namespace tilescope

@@ -27,22 +27,35 @@ std::vector<std::int64_t> offsets_of(const Layout& layout) {
   return out;
 }
 
+// As the language prints a slice: "(8):(1) off 24".
+std::string placed_text(Layout layout) {
+  if (!layout.swizzle.identity() || layout.offset.is(0)) return text(layout);
+  const std::int64_t offset = layout.offset.value;
+  layout.offset = 0;
+  return fmt::format("{} off {}", text(layout), offset);
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::string title) {
   LayoutView view;
   view.kind_ = Kind::parts;
   view.title_ = std::move(title);
-  for (const Part& each : chain) {
+  for (const Part& part : chain) {
+    Part each = part;
+    // ((8,8)):((16,1)), as slices come: the one mode's own modes are the grid's.
+    const Tree<Mode>& modes = each.layout.modes;
+    if (modes.rank() == 1 && modes.mode(0).rank() > 1) each.layout.modes = modes.mode(0);
+    const bool whole = &part == &chain.front();
     const Outcome<LayoutView> alone = plain(each.layout);  // for its refusals
     if (!alone) return alone.error();
-    if (&each != &chain.front() && *size(each.layout) > most_in_part) {
+    if (!whole && *size(each.layout) > most_in_part) {
       return refused(fmt::format("{} has {} elements; a part of up to {} is shown in its whole.",
                                  text(each.layout), *size(each.layout), most_in_part));
     }
     view.add_panel(each.title, axes_of(each.layout), each.layout);
-    view.lowest_ = &each == &chain.front() ? alone->lowest_
-                                           : std::min(view.lowest_, alone->lowest_);
+    view.panels_.back().formula = placed_text(part.layout);
+    view.lowest_ = whole ? alone->lowest_ : std::min(view.lowest_, alone->lowest_);
     view.highest_ = std::max(view.highest_, alone->highest_);
   }
   for (std::size_t p = 0; p + 1 < chain.size(); ++p) {

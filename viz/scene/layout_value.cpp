@@ -35,9 +35,10 @@ Outcome<LayoutView> taken_by(const Tiler& tiler) {
 // by the bits that it reads, chunks by the bits that it writes.
 Outcome<LayoutView> moved_by(const Swizzle& swizzle) {
   if (swizzle.identity() || swizzle.bits > 8) {
-    return refused(fmt::format("{} has no square of up to 256 chunks to draw; Sw<3,4,3> has, and "
-                               "{} o 0 o LAYOUT draws a layout behind it.",
-                               text(swizzle), text(swizzle)));
+    return refused(
+        fmt::format("{} has no square of up to 256 chunks to draw; Sw<3,4,3> has, and "
+                    "{} o 0 o LAYOUT draws a layout behind it.",
+                    text(swizzle), text(swizzle)));
   }
   Layout layout;
   const std::int64_t chunks = std::int64_t{1} << swizzle.bits;
@@ -48,9 +49,10 @@ Outcome<LayoutView> moved_by(const Swizzle& swizzle) {
   layout.swizzle = swizzle;
   Outcome<LayoutView> view = LayoutView::plain(layout, text(swizzle));
   if (view) {
-    view->remark(fmt::format("A cell is a chunk of {} elements, which stay together; its number is "
-                             "where the chunk begins.",
-                             chunk));
+    view->remark(
+        fmt::format("A cell is a chunk of {} elements, which stay together; its number is "
+                    "where the chunk begins.",
+                    chunk));
   }
   return view;
 }
@@ -66,6 +68,10 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   if (const ThreadValue* tv = std::get_if<ThreadValue>(&value)) {
     return titled(thread_value(tv->layout, tv->tiler));
   }
+  if (const auto* atom = std::get_if<Shared<MmaAtom>>(&value)) return of_atom(**atom, formula);
+  if (const auto* mma = std::get_if<Shared<TiledMma>>(&value)) return of_tiled(**mma, formula);
+  if (const auto* atom = std::get_if<Shared<CopyAtom>>(&value)) return of_copy(**atom, formula);
+  if (const auto* copy = std::get_if<Shared<TiledCopy>>(&value)) return of_tiled(**copy, formula);
   const Slice* slice = std::get_if<Slice>(&value);
   if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
     Layout moved = slice->layout;
@@ -76,8 +82,10 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&value)) return titled(moved_by(*swizzle));
   std::string instead = "a layout, such as (4,8):(1,4), a division of one, or make_layout_tv(...)";
   if (std::holds_alternative<Tuple>(value)) {
-    instead = fmt::format("a layout: {}:1 of a number, make_layout({}) of a shape",
-                          "4", std::get<Tuple>(value).scalar() ? "(4,8)" : text(value));
+    const Tuple& tuple = std::get<Tuple>(value);
+    instead =
+        fmt::format("a layout, such as make_layout({}), a division of one, or make_layout_tv(...)",
+                    tuple.scalar() ? "(4,8)" : text(tuple));
   } else if (std::holds_alternative<Numbers>(value) || std::holds_alternative<Tuples>(value)) {
     instead = "the layout that the list was made from, which shows its numbers in place";
   }

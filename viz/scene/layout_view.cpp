@@ -400,10 +400,13 @@ std::optional<Error> LayoutView::add_operand(const Operand& operand) {
   add_panel(operand.title, operand.axes, grid);
   Panel& panel = panels_.back();
   panel.formula = text(layout);
-  panel.owners = std::make_shared<const Owners>(owners_of(layout, count));
+  Owners owners = owners_of(layout, count, operand.threads);
+  owners.everyone = owners.everyone && operand.shared;
+  panel.owners = std::make_shared<const Owners>(std::move(owners));
   threads_ = std::max(threads_, panel.owners->threads);
   values_ = std::max(values_, panel.owners->values);
-  most_owners_ = std::max(most_owners_, panel.owners->most);
+  const bool named = !panel.owners->everyone;
+  most_owners_ = std::max<std::int64_t>(most_owners_, named ? panel.owners->most : 1);
   highest_ = std::max(highest_, count - 1);
   return std::nullopt;
 }

@@ -127,9 +127,11 @@ class LayoutView {
   // A tile and who owns its elements.
   struct Operand {
     std::string title, axes;
-    Layout layout;        // (thread, value) -> element of the tile
-    Tuple tile;           // its shape: elements are counted colexicographically
-    bool turned = false;  // mode 1 down and mode 0 across, as B stands above its product
+    Layout layout;                  // (thread, value) -> element of the tile
+    Tuple tile;                     // its shape: elements are counted colexicographically
+    bool turned = false;            // mode 1 down and mode 0 across, as B stands above its product
+    bool shared = false;            // read from memory by descriptor, not thread by thread
+    std::optional<Layout> threads;  // the thread that the layout's i-th is, where that is not i
   };
 
   // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
@@ -147,6 +149,10 @@ class LayoutView {
     Layout layout;
   };
   static Outcome<LayoutView> parts(const std::vector<Part>& chain, std::string title);
+  static Outcome<LayoutView> of_atom(const MmaAtom& atom, std::string title);
+  static Outcome<LayoutView> of_tiled(const TiledMma& mma, std::string title);
+  static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
+  static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
   // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
   // pair as thread_value, atoms and what is tiled with them as their operands, a slice, tile or
   // partition as parts of what it is taken from, a tiler as what it takes, other layouts plain.
@@ -186,7 +192,7 @@ class LayoutView {
   std::int64_t offset(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
   std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
-  bool taken(const Cell& cell) const;  // parts: by the next one; true elsewhere
+  bool taken(const Cell& cell) const;                     // parts: by the next one; true elsewhere
   bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
   std::int64_t bank(const Cell& cell, int element_bytes) const;
   CellInfo info(const Cell& cell, int element_bytes = 4) const;

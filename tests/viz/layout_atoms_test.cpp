@@ -1,0 +1,201 @@
+// Pictures of atoms, tiled operations and parts: who owns what, and what meets what.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "viz/scene/layout_scene.h"
+
+namespace tilescope {
+namespace {
+
+LayoutView view_of(std::string_view expression) {
+  Outcome<LayoutView> view = LayoutView::of_expression(expression);
+  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
+  return *view;
+}
+
+constexpr int a = 0, b = 1, c = 2;
+
+Owner only_owner(const LayoutView& view, const Cell& cell) {
+  EXPECT_EQ(view.owners(cell).size(), 1u);
+  return view.owners(cell)[0];
+}
+
+// PTX ISA, mma.m16n8k16 with f16: fragments for A, B and C.
+TEST(AtomPicture, OperandsOfMma16816AreThoseOfThePtxIsa) {
+  const LayoutView view = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  ASSERT_EQ(view.panels().size(), 3u);
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane / 4, in_group = lane % 4;
+    for (int i = 0; i < 8; ++i) {
+      const int row = (i / 2) % 2 == 0 ? group : group + 8;
+      const int column = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      EXPECT_EQ(only_owner(view, {a, 0, row, column}), (Owner{lane, i}));
+    }
+    for (int i = 0; i < 4; ++i) {
+      const int row = in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+      EXPECT_EQ(only_owner(view, {b, 0, row, group}), (Owner{lane, i}));  // K down, N across
+      EXPECT_EQ(only_owner(view, {c, 0, i < 2 ? group : group + 8, in_group * 2 + (i & 1)}),
+                (Owner{lane, i}));
+    }
+  }
+}
+
+TEST(AtomPicture, RowsOfARunOnIntoCAndColumnsOfBStandAboveIts) {
+  for (const char* atom :
+       {"SM80_16x8x16_F32F16F16F32_TN", "SM70_8x8x4_F32F16F16F32_TN",
+        "SM90_64x256x16_F32F16F16_SS<K,K>", "make_tiled_mma(UniversalFMA<f32>, (4,4))"}) {
+    const LayoutView view = view_of(atom);
+    for (const Size size : {Size{}, Size{1600, 1000}}) {
+      const Frame frame = arrange(view, Lens{size});
+      const Panel& panel = view.panels()[c];
+      for (const Cell& cell : {Cell{c, 0, 0, 0}, Cell{c, 0, panel.rows - 1, panel.columns - 1}}) {
+        const Box at = box_of(view, frame, cell);
+        const Box left = box_of(view, frame, {a, 0, cell.row, 0});
+        const Box above = box_of(view, frame, {b, 0, 0, cell.column});
+        EXPECT_DOUBLE_EQ(at.y, left.y);
+        EXPECT_DOUBLE_EQ(at.height, left.height);
+        EXPECT_DOUBLE_EQ(at.x, above.x);
+        EXPECT_DOUBLE_EQ(at.width, above.width);
+        EXPECT_LT(left.right(), at.x);
+        EXPECT_LT(above.bottom(), at.y);
+      }
+    }
+  }
+}
+
+TEST(AtomPicture, AQuadPairIsNamedByTheThreadsOfTheWarp) {
+  for (const char* expression :
+       {"SM70_8x8x4_F32F16F16F32_TN", "make_tiled_mma(SM70_8x8x4_F32F16F16F32_TN)"}) {
+    const LayoutView view = view_of(expression);
+    std::set<std::int32_t> threads;
+    for (int n = 0; n < 8; ++n) threads.insert(only_owner(view, {b, 0, 0, n}).thread);
+    EXPECT_EQ(threads, (std::set<std::int32_t>{0, 1, 2, 3, 16, 17, 18, 19})) << expression;
+    std::vector<std::string> listed;
+    for (const auto& entry : view.legend({}, light_theme()).entries) listed.push_back(entry.label);
+    EXPECT_EQ(listed,
+              (std::vector<std::string>{"T0", "T1", "T2", "T3", "T16", "T17", "T18", "T19"}));
+  }
+}
+
+TEST(AtomPicture, WhatAllThreadsShareHasNoThreadButItsValue) {
+  const LayoutView view = view_of("SM90_64x64x16_F32F16F16_SS<K,K>");
+  EXPECT_EQ(view.label({a, 0, 3, 1}, {}, {2, false}), std::vector<std::string>{"V67"});
+  EXPECT_EQ(view.label({c, 0, 17, 10}, {}, {2, false}), (std::vector<std::string>{"T37", "V4"}));
+  EXPECT_EQ(view.colour_of({a, 0, 3, 1}, ColourBy::thread, light_theme()), light_theme().panel);
+  EXPECT_EQ(view.notes(), (std::vector<std::string>{"A: all 128 threads share every element.",
+                                                    "B: all 128 threads share every element."}));
+}
+
+TEST(AtomPicture, ThreadsOfAPairOfCtasAreTheCtas) {
+  const LayoutView view = view_of("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>");
+  EXPECT_EQ(view.mark(ColourBy::thread), "CTA");
+  EXPECT_EQ(view.categories(ColourBy::thread), 2);
+  for (const int upper : {0, 127}) {
+    EXPECT_EQ(only_owner(view, {a, 0, upper, 15}).thread, 0);
+    EXPECT_EQ(only_owner(view, {a, 0, upper + 128, 15}).thread, 1);
+    EXPECT_EQ(only_owner(view, {b, 0, 7, upper}).thread, 0) << "each CTA loads half of B's columns";
+    EXPECT_EQ(only_owner(view, {b, 0, 7, upper + 128}).thread, 1);
+    EXPECT_EQ(only_owner(view, {c, 0, upper, 200}).thread, 0) << "and keeps its rows of C";
+    EXPECT_EQ(only_owner(view, {c, 0, upper + 128, 200}).thread, 1);
+  }
+}
+
+// PTX ISA, ldmatrix: thread t gives the address of row t; of each 8x8 matrix thread t gets row
+// t / 4, columns 2 (t % 4) and the next.
+TEST(CopyPicture, LdmatrixReadsRowsAndHandsOutPairs) {
+  const LayoutView view = view_of("SM75_U32x4_LDSM_N");
+  ASSERT_EQ(view.panels().size(), 2u);
+  for (int row = 0; row < 32; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      EXPECT_EQ(only_owner(view, {0, 0, row, column}), (Owner{row, column}));
+      EXPECT_EQ(only_owner(view, {1, 0, row, column}),
+                (Owner{row % 8 * 4 + column / 2, row / 8 * 2 + column % 2}));
+    }
+  }
+}
+
+TEST(CopyPicture, ATiledCopyShowsBothSidesOfItsTile) {
+  const LayoutView view =
+      view_of("make_tiled_copy_A(SM75_U32x4_LDSM_N, make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN))");
+  ASSERT_EQ(view.panels().size(), 2u);
+  EXPECT_EQ(view.panels()[0].title, "Source");
+  EXPECT_EQ(view.panels()[1].rows, 16);
+  const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  for (int row = 0; row < 16; ++row) {
+    for (int column = 0; column < 16; ++column) {
+      EXPECT_EQ(only_owner(view, {1, 0, row, column}).thread,
+                only_owner(mma, {a, 0, row, column}).thread)
+          << "who multiplies an element has copied it";
+    }
+  }
+}
+
+std::set<std::int64_t> taken(const LayoutView& view, int panel) {
+  std::set<std::int64_t> out;
+  const Panel& p = view.panels()[static_cast<std::size_t>(panel)];
+  for (std::int64_t i = 0; i < p.rows; ++i) {
+    for (std::int64_t j = 0; j < p.columns; ++j) {
+      if (view.taken({panel, 0, i, j})) out.insert(view.offset({panel, 0, i, j}));
+    }
+  }
+  return out;
+}
+
+TEST(PartPicture, AThreadsPartStandsInItsWhole) {
+  const LayoutView view =
+      view_of("partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, (32,16):(16,1))");
+  ASSERT_EQ(view.kind(), LayoutView::Kind::parts);
+  const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  for (int row = 0; row < 32; ++row) {
+    for (int column = 0; column < 16; ++column) {
+      const bool mine = only_owner(mma, {c, 0, row % 16, column % 8}).thread == 5;
+      EXPECT_EQ(view.taken({0, 0, row, column}), mine) << row << "," << column;
+    }
+  }
+  // What is not taken is faded; the part itself is in full colour.
+  const LayoutView::Window corner{0, 0, 0, 0, 1, 1}, part{1, 0, 0, 0, 1, 1};
+  const LayoutView plain = view_of("(32,16):(16,1)");
+  EXPECT_NE(view.colours_of(corner, {}, light_theme()),
+            plain.colours_of(corner, {}, light_theme()));
+  EXPECT_EQ(view.colours_of(part, {}, light_theme())[0],
+            view.colour_of({0, 0, 1, 2}, ColourBy::offset, light_theme()));
+}
+
+TEST(PartPicture, AChainGoesFromTheTensorToTheThread) {
+  const LayoutView view = view_of(
+      "A = (32,16):(16,1); T = zipped_divide(A, <16,8>)((_,_),1);"
+      "partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, T)");
+  ASSERT_EQ(view.panels().size(), 3u);
+  EXPECT_EQ(view.panels()[0].title, "A");
+  EXPECT_EQ(view.panels()[1].rows, 16);
+  EXPECT_EQ(taken(view, 0).size(), 128u);
+  // Thread 5 has row 1 and row 9 of the tile, columns 2 and 3; the tile begins at row 16 of A.
+  const auto at = [](int row, int column) { return std::int64_t{16} * (16 + row) + column; };
+  const std::set<std::int64_t> mine{at(1, 2), at(1, 3), at(9, 2), at(9, 3)};
+  EXPECT_EQ(taken(view, 1), mine);
+  EXPECT_EQ(view.offset({2, 0, 0, 0}), at(1, 2));
+}
+
+TEST(PartPicture, AnElementATilerAndASwizzleHaveOnesToo) {
+  EXPECT_EQ(taken(view_of("A = (8,8):(8,1); A(3,5)"), 0), std::set<std::int64_t>{29});
+  const LayoutView tiler = view_of("<3:3,(2,4):(1,8)>");
+  EXPECT_EQ(taken(tiler, 0).size(), 24u);
+  EXPECT_TRUE(tiler.taken({0, 0, 3, 9}));
+  EXPECT_FALSE(tiler.taken({0, 0, 4, 9}));
+  const LayoutView swizzle = view_of("Sw<3,4,3>");
+  EXPECT_EQ(swizzle.offset({0, 0, 1, 0}), (8 + 1) * 16) << "row 1 exchanges neighbouring chunks";
+}
+
+TEST(Values, WithoutAPictureSayWhatHasOne) {
+  for (const auto& [expression, instead] :
+       {std::pair{"5", "a layout"}, std::pair{"(3,4)", "make_layout((3,4))"},
+        std::pair{"indices(4:1)", "the layout that the list was made from"}}) {
+    const Outcome<LayoutView> view = LayoutView::of_expression(expression);
+    ASSERT_FALSE(view.ok()) << expression;
+    EXPECT_NE(view.error().sentence.find(instead), std::string::npos) << view.error().sentence;
+  }
+}
+
+}  // namespace
+}  // namespace tilescope
