@@ -16,7 +16,7 @@ constexpr std::array table = {
             "tilescope run elementwise_add --m 300 --n 200 --out C.npy", define_run},
     Command{"gui", "the window, or pictures of it without a display",
             "tilescope gui --open 'preset 9x32'", define_gui},
-    Command{"list", "what there is: kernels, devices, presets, commands, functions",
+    Command{"list", "what there is: kernels, devices, presets, atoms, commands, functions",
             "tilescope list kernels", define_list},
     Command{"generate", "man page and shell completions, for the build", "tilescope generate man",
             define_generate, true},

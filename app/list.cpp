@@ -1,4 +1,4 @@
-// tilescope list [kernels|devices|presets|commands|opcodes|functions]
+// tilescope list [kernels|devices|presets|commands|opcodes|functions|atoms] [FILTER]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/devices.h"
+#include "app/listed_atoms.h"
 #include "core/language/language.h"
 #include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
@@ -18,11 +19,14 @@ namespace {
 
 struct Row {
   std::string name, help;
+  nlohmann::ordered_json more = {};  // further fields of the JSON document
 };
 
 struct Listing {
   std::string_view name, help;
   std::vector<Row> (*rows)();
+  // The rows that a filter finds, where that is not for their text to say.
+  std::vector<Row> (*found)(const std::string& filter) = nullptr;
 };
 
 template <class Items, class F>
@@ -30,6 +34,18 @@ std::vector<Row> rows_of(const Items& items, F row) {
   std::vector<Row> out;
   for (const auto& item : items) out.push_back(row(item));
   return out;
+}
+
+std::vector<Row> atoms(const std::string& filter) {
+  return rows_of(listed_atoms(filter), [](const ListedAtom& a) {
+    return Row{a.name,
+               a.about,
+               {{"shape", a.shape},
+                {"threads", a.threads},
+                {"types", a.types},
+                {"varies", a.varies},
+                {"source", a.source}}};
+  });
 }
 
 const Listing listings[] = {
@@ -68,6 +84,8 @@ const Listing listings[] = {
        }
        return rows;
      }},
+    {"atoms", "the MMA and copy atoms of layout expressions; FILTER finds single ones",
+     [] { return atoms(""); }, atoms},
     {"functions", "the functions of layout expressions",
      [] {
        return rows_of(functions(), [](const FunctionHelp& f) {
@@ -82,23 +100,48 @@ void print_rows(const std::vector<Row>& rows, Terminal& terminal) {
   for (const Row& row : rows) terminal.print(fmt::format("{:{}}  {}\n", row.name, width, row.help));
 }
 
-int list(const std::string& what, Terminal& terminal) {
+std::vector<Row> rows_found(const Listing& listing, const std::string& filter) {
+  if (listing.found) return listing.found(filter);
+  std::vector<Row> rows = listing.rows();
+  rows.erase(std::remove_if(rows.begin(), rows.end(),
+                            [&](const Row& row) {
+                              return row.name.find(filter) == std::string::npos &&
+                                     row.help.find(filter) == std::string::npos;
+                            }),
+             rows.end());
+  return rows;
+}
+
+nlohmann::ordered_json items_of(const std::vector<Row>& rows) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    nlohmann::ordered_json item = {{"name", row.name}, {"help", row.help}};
+    item.update(row.more.is_null() ? nlohmann::ordered_json::object() : row.more);
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+int list(const std::string& what, const std::string& filter, Terminal& terminal) {
   if (what.empty()) {
     std::vector<Row> rows;
     for (const Listing& l : listings) rows.push_back({std::string(l.name), std::string(l.help)});
     print_rows(rows, terminal);
-    nlohmann::ordered_json names = nlohmann::ordered_json::array();
-    for (const Row& row : rows) names.push_back({{"name", row.name}, {"help", row.help}});
-    if (terminal.json()) terminal.document({{"listings", names}});
+    if (terminal.json()) terminal.document({{"listings", items_of(rows)}});
     return 0;
   }
   for (const Listing& listing : listings) {
     if (listing.name != what) continue;
-    const std::vector<Row> rows = listing.rows();
+    const std::vector<Row> rows = rows_found(listing, filter);
+    if (rows.empty() && !filter.empty()) {
+      return terminal.fail({ErrorKind::unknown,
+                            fmt::format("Nothing in the list of {} has `{}`; without it the list "
+                                        "is whole.",
+                                        what, filter),
+                            ""});
+    }
     print_rows(rows, terminal);
-    nlohmann::ordered_json items = nlohmann::ordered_json::array();
-    for (const Row& row : rows) items.push_back({{"name", row.name}, {"help", row.help}});
-    if (terminal.json()) terminal.document({{what, items}});
+    if (terminal.json()) terminal.document({{what, items_of(rows)}});
     return 0;
   }
   std::string names;
@@ -111,7 +154,7 @@ int list(const std::string& what, Terminal& terminal) {
 
 Action define_list(CommandOptions& app) {
   struct Options {
-    std::string what;
+    std::string what, filter;
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
@@ -119,8 +162,9 @@ Action define_list(CommandOptions& app) {
   for (const Listing& l : listings) names += fmt::format("{}{}", names.empty() ? "" : "|", l.name);
   app.add_option("WHAT", options->what, "what to list; the lists that there are where left out")
       .type_name(names);
+  app.add_option("FILTER", options->filter, "only what has this text");
   app.add_flag("--json", options->json, "one JSON document on stdout");
-  return [options](Terminal& terminal) { return list(options->what, terminal); };
+  return [options](Terminal& terminal) { return list(options->what, options->filter, terminal); };
 }
 
 }  // namespace tilescope

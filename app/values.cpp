@@ -100,6 +100,12 @@ struct Data {
             {"layout_tv", layout(copy->layout_tv)},
             {"atom", copy_atom(copy->atom)}};
   }
+  Json operator()(const Tensor& t) const {
+    Json out = {
+        {"memory", name_of(t.memory)}, {"type", name_of(t.type)}, {"offset", (*this)(t.offset)}};
+    if (!t.alone()) out["layout"] = layout(t.layout);
+    return out;
+  }
   Json operator()(const Facts& facts) const {
     Json out = Json::object();
     for (const Fact& fact : facts) {

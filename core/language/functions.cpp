@@ -24,7 +24,7 @@ Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::str
           a.begin, a.end};
 }
 
-// The tiled operations: M, C, X and P of Function::kinds.
+// The tiled operations: A, M, C, X and P of Function::kinds.
 std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument& a) {
   const char kind = f.kinds[i];
   if (const auto* atom = std::get_if<Shared<MmaAtom>>(&a.value)) {
@@ -34,6 +34,9 @@ std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument&
   if (const auto* mma = std::get_if<Shared<TiledMma>>(&a.value)) a.mma = *mma;
   if (const auto* copy = std::get_if<Shared<TiledCopy>>(&a.value)) a.copy = *copy;
   if (const auto* atom = std::get_if<Shared<CopyAtom>>(&a.value)) a.copy_atom = *atom;
+  if (kind == 'A' && !std::holds_alternative<Shared<MmaAtom>>(a.value)) {
+    return wrong_kind(f, i, a, "an MMA atom, such as SM80_16x8x16_F32F16F16F32_TN");
+  }
   if (kind == 'M' && !a.mma) return wrong_kind(f, i, a, "a tiled MMA, as make_tiled_mma gives");
   if (kind == 'C' && !a.copy) return wrong_kind(f, i, a, "a tiled copy, as make_tiled_copy gives");
   if (kind == 'X' && !a.mma && !a.copy) return wrong_kind(f, i, a, "a tiled MMA or a tiled copy");
@@ -100,6 +103,11 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
       }
       if (const Slice* slice = std::get_if<Slice>(&a.value)) {
         a.layout = slice->layout;
+        return std::nullopt;
+      }
+      a.tensor = std::get_if<Tensor>(&a.value);
+      if (a.tensor && !a.tensor->alone()) {
+        a.layout = a.tensor->layout;
         return std::nullopt;
       }
       if (!layout) return wrong_kind(f, i, a, "a layout, or a shape of extents of 1 or more");

@@ -25,6 +25,7 @@ struct Argument {
   Shared<TiledMma> mma;
   Shared<TiledCopy> copy;
   Shared<CopyAtom> copy_atom;
+  const Tensor* tensor = nullptr;  // whose layout `layout` is, where it is one
 };
 
 using Arguments = std::vector<Argument>;
@@ -34,8 +35,8 @@ struct Function {
   FunctionHelp help;
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
   // shape, `<...>` or a number), S shape or coordinate, N number, V anything. H a layout, or a
-  // shape that is made compact; M a tiled MMA, or an MMA atom, which is one of one atom; C a tiled
-  // copy; X one of the two; P a copy atom.
+  // shape that is made compact, or a tensor; M a tiled MMA, or an MMA atom, which is one of one
+  // atom; C a tiled copy; X one of the two; P a copy atom.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -56,6 +57,9 @@ Evaluated call(const Function& function, Arguments arguments, std::size_t begin,
 Answer compose(const Value& left, const Value& right);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);
+// `smem<f16> o L`, and `smem<f16> + 64`: the elements of a layout, from an offset on.
+Answer tensor_of(const Tensor& place, const Layout* layout);
+Answer moved(Tensor tensor, const Value& offset);
 void explain_compose(const Value& left, const Value& right, const Answer& answer,
                      Derivation& steps);
 

@@ -185,6 +185,7 @@ static Answer compose_with_bare(const Layout& a, Swizzle b) {
 
 Answer compose(const Value& left, const Value& right) {
   const Layout* b = std::get_if<Layout>(&right);
+  if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, b);
   const Swizzle* bare = std::get_if<Swizzle>(&right);
   const Tuple* offset = std::get_if<Tuple>(&left);
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&left)) {

@@ -236,6 +236,7 @@ std::span<const Function> functions_making() {
 }
 
 Answer add(const Value& left, const Value& right) {
+  if (const Tensor* tensor = std::get_if<Tensor>(&left)) return moved(*tensor, right);
   const std::optional<Place> a = place_in(left), b = place_in(right);
   if (!a || !b) return Refusal{Rule::not_a_sum, -1, static_cast<std::int8_t>(a ? 1 : 0), 0, 0};
   Place sum = *a;

@@ -4,6 +4,7 @@
 
 #include "core/language/functions.h"
 #include "core/tensor/fragment.h"
+#include "core/tensor/tmem.h"
 
 namespace tilescope::language {
 namespace {
@@ -46,14 +47,39 @@ Answer side_tv(const Arguments& a) {
   return answer(layout_tv(*a[0].copy, side));
 }
 
+// A part of a tensor is a tensor: its elements lie where they lay.
+Answer part_of(const Argument& whole, const Result<Slice>& part) {
+  if (!part || !whole.tensor) return answer(part);
+  Tensor out = *whole.tensor;
+  out.layout = part->layout;
+  if (const Refusal r = out.offset.add(part->offset)) return r;
+  return Value(out);
+}
+
 template <OperandName x>
 Answer partition_operand(const Arguments& a) {
-  return answer(partition(*a[0].mma, x, a[1].number, a[2].layout));
+  return part_of(a[2], partition(*a[0].mma, x, a[1].number, a[2].layout));
 }
 
 template <Side side>
 Answer partition_side(const Arguments& a) {
-  return answer(partition(*a[0].copy, side, a[1].number, a[2].layout));
+  return part_of(a[2], partition(*a[0].copy, side, a[1].number, a[2].layout));
+}
+
+Answer local_tile_call(const Arguments& a) {
+  return part_of(
+      a[0], local_tile(a[0].layout, a[1].tiler, a[2].tuple, a.size() > 3 ? a[3].tuple : Tuple{}));
+}
+
+Answer local_partition_call(const Arguments& a) {
+  return part_of(a[0], local_partition(a[0].layout, a[1].layout, a[2].number,
+                                       a.size() > 3 ? a[3].tuple : Tuple{}));
+}
+
+Answer make_fragment_like_call(const Arguments& a) {
+  const Result<Layout> layout = make_fragment_like(a[0].layout);
+  if (!layout || !a[0].tensor) return answer(layout);
+  return Value(Tensor{Memory::rmem, a[0].tensor->type, *layout, Place(Int(0))});
 }
 
 template <OperandName x>
@@ -89,10 +115,30 @@ Answer get_slice(const Arguments& a) {
   return answer(thread_coordinate(a[0].mma->thr_layout_vmnk, a[1].number));
 }
 
+Answer tmem_fragment_call(const Arguments& a) {
+  return answer(tmem_fragment(*a[0].copy_atom, a.size() > 1 ? a[1].number : 0));
+}
+
+template <AccumulatorKind kind>
+Answer tmem_accumulator_call(const Arguments& a) {
+  return answer(tmem_accumulator(a[0].number, a[1].number, a.size() > 2 ? a[2].number : 1, kind));
+}
+
 const std::array table = {
+    Function{{"local_tile", "(T, TILER, COORDINATE[, PROJECTION])",
+              "the tile at a coordinate of tiles; `_` keeps all along a mode"},
+             "HTSs",
+             local_tile_call},
+    Function{{"local_partition", "(T, THREADS, THREAD[, PROJECTION])",
+              "what a thread has when THREADS is laid over T again and again"},
+             "HHNs",
+             local_partition_call},
+    Function{{"make_fragment_like", "(T)", "T's shape without gaps, in registers"},
+             "H",
+             make_fragment_like_call},
     Function{{"make_tiled_mma", "(ATOM[, THREADS[, TILER]])",
               "an MMA atom repeated over threads (M,N,K); TILER orders and sizes the tile"},
-             "Mht",
+             "Aht",
              make_tiled_mma_call},
     Function{{"make_tiled_copy", "(ATOM, THREADS[, VALUES])",
               "a copy atom repeated over threads (M,N) and the values of each"},
@@ -168,9 +214,39 @@ const std::array table = {
     Function{{"retile_D", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
              "CNH",
              retile_call},
+    Function{{"tmem_fragment", "(ATOM[, SPLIT])",
+              "(thread, register) of tcgen05.ld or .st to lane and column of tensor memory"},
+             "Pn",
+             tmem_fragment_call},
+    Function{{"tmem_accumulator", "(M, N[, CTAS])",
+              "(m, n) of tcgen05.mma's result to CTA, lane and column of tensor memory"},
+             "NNn",
+             tmem_accumulator_call<AccumulatorKind::dense>},
+    Function{{"tmem_accumulator_sparse", "(M, N[, CTAS])", "the same for a sparse A (.sp)"},
+             "NNn",
+             tmem_accumulator_call<AccumulatorKind::sparse>},
+    Function{{"tmem_accumulator_ws", "(M, N)", "the same for tcgen05.mma.ws (weight-stationary)"},
+             "NN",
+             tmem_accumulator_call<AccumulatorKind::weight_stationary>},
 };
 
 }  // namespace
+
+Answer tensor_of(const Tensor& place, const Layout* layout) {
+  if (!layout || !place.alone()) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  Tensor out = place;
+  out.layout = *layout;
+  return Value(out);
+}
+
+Answer moved(Tensor tensor, const Value& offset) {
+  const Tuple* number = std::get_if<Tuple>(&offset);
+  const Place* place = std::get_if<Place>(&offset);
+  if (!place && !(number && number->scalar())) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  const Refusal r = place ? tensor.offset.add(*place) : tensor.offset.add(number->leaf[0]);
+  if (r) return r;
+  return Value(tensor);
+}
 
 std::span<const Function> functions_tensor() {
   return table;

@@ -65,7 +65,8 @@ std::string_view kind_of(const Value& value) {
                                         "an MMA atom",
                                         "a copy atom",
                                         "a tiled MMA",
-                                        "a tiled copy"};
+                                        "a tiled copy",
+                                        "a tensor"};
   return names[value.index()];
 }
 

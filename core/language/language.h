@@ -6,6 +6,7 @@
 //     A(3,_)   slice(((_,_),2), A)                     slicing; A(3,5) is an offset
 //     (4,5):(1@0,1@1)   3@TLane+4@TCol                 strides on axes; a place
 //     (?,?{div=16}):(1,?)                              numbers that are not known
+//     smem<f16> o (8,64):(64,1)                        a tensor: memory, type, layout
 //     make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))   atoms by CuTe's names, tiled operations
 //     # a comment, // another; _8 is 8, as CuTe prints static integers
 //
@@ -50,9 +51,9 @@ template <class T>
 using Shared = std::shared_ptr<const T>;
 
 // A composed layout whose left side is only a swizzle is a Layout; a bare swizzle is a Swizzle.
-using Value =
-    std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples, Verdict, Facts,
-                 Place, Shared<MmaAtom>, Shared<CopyAtom>, Shared<TiledMma>, Shared<TiledCopy>>;
+using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples,
+                           Verdict, Facts, Place, Shared<MmaAtom>, Shared<CopyAtom>,
+                           Shared<TiledMma>, Shared<TiledCopy>, Tensor>;
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...

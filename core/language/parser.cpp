@@ -22,6 +22,7 @@ namespace {
 //     layout    := term [':' term]
 //     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S> |
 //     atom atom      := word ['<' anything '>']              the catalog reads the arguments
+//     memory    := (gmem | smem | rmem | tmem) '<' type '>'
 class Evaluator {
  public:
   Evaluator(std::string_view text, Names& names, Derivation* steps)
@@ -177,7 +178,23 @@ class Evaluator {
       return applied(call(*function, first), first.begin);
     }
     if (begins_like_an_atom(first.text)) return atom(first);
+    if (const std::optional<Memory> memory = memory_named(first.text); memory && token_.is('<')) {
+      return place_for_elements(*memory);
+    }
     return unknown(first);
+  }
+
+  // smem<f16>: a tensor without a layout, which `o` gives it.
+  Value place_for_elements(Memory memory) {
+    next();
+    const std::optional<ElementType> type = element_named(token_.text);
+    if (!type) return fail_here(fmt::format("Expected a type ({})", element_names()));
+    next();
+    if (!expect('>', "behind the type, as in smem<f16>")) return {};
+    Tensor out;
+    out.memory = memory;
+    out.type = *type;
+    return out;
   }
 
   Value atom(const Token& name) {
@@ -394,8 +411,11 @@ class Evaluator {
 
   // A(3,5) is the offset of a coordinate, A(3,_) a slice.
   Value applied(Value value, std::size_t begin) {
-    while (!problem_ && token_.is('(') && std::holds_alternative<Layout>(value)) {
-      const Layout layout = std::get<Layout>(value);
+    for (;;) {
+      const Tensor* tensor = std::get_if<Tensor>(&value);
+      const bool indexed = tensor ? !tensor->alone() : std::holds_alternative<Layout>(value);
+      if (problem_ || !token_.is('(') || !indexed) break;
+      const Layout layout = tensor ? tensor->layout : std::get<Layout>(value);
       Value inside = parenthesised();
       if (problem_) return {};
       const Tuple* coordinate = std::get_if<Tuple>(&inside);
@@ -410,9 +430,8 @@ class Evaluator {
         slices = slices || whole.leaf[i].kind == Int::Kind::all;
       }
       if (slices) {
-        const Result<Slice> part = slice(whole, layout);
-        if (!part) return fail(sentence(part.refusal), begin, previous_end_, true);
-        value = *part;
+        value = tensor ? take(answer(slice(whole, *tensor)), begin, previous_end_)
+                       : take(answer(slice(whole, layout)), begin, previous_end_);
       } else {
         value = take(answer(place_of(whole, layout)), begin, previous_end_);
       }

@@ -55,6 +55,11 @@ struct Refusal {
     thread_takes_no_part,  // thread `a` holds nothing: the atom's threads leave it out
     thread_layout_broadcasts,  // a thread layout of stride 0 in mode M, N or K
     copy_threads,              // a tiled copy of `a` threads, with an atom of `b`
+    no_such_tile,              // tile `a` where there are `b` of them
+    no_fragment,               // a copy that is neither tcgen05.ld nor .st
+    no_split,                  // a split of `a` columns where the shape has no halves
+    accumulator_rows,          // an accumulator of `a` rows by `b` CTAs
+    accumulator_columns,       // an accumulator of `a` columns, where multiples of `b` are legal
     copy_values,               // a tiled copy of `a` values a thread, with an atom of `b`
   };
 

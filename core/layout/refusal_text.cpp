@@ -213,6 +213,23 @@ std::string sentence(const Refusal& r) {
           "{} values a thread cannot be dealt out to atoms that move {} of them; a multiple of {}, "
           "or an atom for other values, would work.",
           r.a, r.b, r.b);
+    case Rule::no_such_tile:
+      return fmt::format("There is no tile {}{}: there are {}, 0 to {}.", r.a, at, r.b, r.b - 1);
+    case Rule::no_fragment:
+      return "This copy has no fragment in tensor memory; SM100_TMEM_LOAD_... and "
+             "SM100_TMEM_STORE_... have.";
+    case Rule::no_split:
+      return fmt::format(
+          "A split of {} columns: only the two halves of 16dp32b (.16x32bx2) lie apart.", r.a);
+    case Rule::accumulator_rows:
+      return fmt::format(
+          "M is {} for {} CTAs: one CTA makes 64 or 128 rows (weight-stationary also 32), a pair "
+          "128 or 256.",
+          r.a, r.b);
+    case Rule::accumulator_columns:
+      return fmt::format(
+          "N is {}: multiples of {} up to 256 are legal here (weight-stationary 64, 128, 256).",
+          r.a, r.b);
     case Rule::order_not_distinct:
       return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
                          r.a, at);

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +35,8 @@ constexpr std::string_view name_of(Memory memory) {
   constexpr std::string_view names[] = {"gmem", "smem", "rmem", "tmem", "coordinate"};
   return names[static_cast<int>(memory)];
 }
+
+std::optional<Memory> memory_named(std::string_view name);  // gmem, smem, rmem, tmem
 
 // Which mode of an operand in shared memory is contiguous; `none` where registers hold it.
 enum class Major : std::uint8_t { none, k, mn };
@@ -88,7 +91,8 @@ struct CopyAtom {
   Layout tmem_bits;
 };
 
-// The copy in values of another width. Refused where a value would be torn apart.
+// The copy in values of another width. Refused where a value would be torn apart, between bits or
+// between threads.
 constexpr Result<CopyAtom> with_values(CopyAtom atom, ElementType value) {
   atom.value = value;
   const int bits = bits_of(value);
@@ -97,6 +101,10 @@ constexpr Result<CopyAtom> with_values(CopyAtom atom, ElementType value) {
         std::pair{&atom.ref_bits, &atom.ref}}) {
     const Result<Layout> values = recast_layout(*from, 1, bits);
     if (!values) return values.refusal;
+    if (product(values->modes.mode(0).map<Int>([](const Mode& m) { return m.shape; })).value !=
+        size(atom.thr_id).value) {
+      return detail::refuse(Refusal::Rule::not_divisible, -1, bits, bits);
+    }
     *to = *values;
   }
   return atom;

@@ -21,6 +21,19 @@ std::string tile_text(const Tiler& tile) {
 
 }  // namespace
 
+std::optional<Memory> memory_named(std::string_view name) {
+  for (const Memory memory : {Memory::gmem, Memory::smem, Memory::rmem, Memory::tmem}) {
+    if (name_of(memory) == name) return memory;
+  }
+  return std::nullopt;
+}
+
+std::string text(const Tensor& tensor) {
+  std::string out = fmt::format("{}<{}>", name_of(tensor.memory), name_of(tensor.type));
+  if (!tensor.offset.zero()) out += "+" + text(tensor.offset);
+  return tensor.alone() ? out : out + " o " + text(tensor.layout);
+}
+
 std::string text(const MmaAtom& atom) {
   return fmt::format(
       "MMA_Atom\n  ThrID:      {}\n  Shape_MNK:  {}\n  LayoutA_TV: {}\n  LayoutB_TV: {}\n"

@@ -8,6 +8,7 @@
 
 namespace tilescope {
 
+std::string text(const Tensor& tensor);  // smem<f16>+64 o 64:1
 std::string text(const MmaAtom& atom);
 std::string text(const CopyAtom& atom);
 std::string text(const TiledMma& mma);

@@ -14,7 +14,7 @@
 // Source: CuTe, include/cute/atom/mma_atom.hpp; results are as its release 4.7 prints them.
 #pragma once
 
-#include "core/tensor/atom.h"
+#include "core/tensor/tensor.h"
 
 namespace tilescope {
 
@@ -42,14 +42,13 @@ constexpr Result<Tuple> tiler_mn(const TiledMma& mma);
 
 // The threads' and the values' part of each element of `layout`.
 constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout);
-// (thread, value) -> element of the tile, counted down its columns.
+// (thread, value) -> element of the tile, counted down its columns. Where atoms lie along K too,
+// several threads add up one element of C: partition() says so, while CuTe's C_TV (and so this one)
+// counts on behind the tile for those of the second atom along K and further ones.
 constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x);
 // What thread `thr` holds of `layout`: (FrgV,RestM,RestN,...), and the offset of its first element.
 constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, std::int64_t thr,
                                   const Layout& layout);
-
-// The (v,m,n,k) of a thread. Refused where no atom has this thread.
-constexpr Result<Tuple> thread_coordinate(const Layout& thr_layout_vmnk, std::int64_t thr);
 
 namespace detail {
 
@@ -192,32 +191,6 @@ constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x) {
       composition(make_layout_of(Layout(*threads, 1), Layout(1, 0)), *inverse);
   if (!thread) return thread;
   return composition(*held, detail::tiler_of(Tiler(*thread), detail::whole()));
-}
-
-constexpr Result<Tuple> thread_coordinate(const Layout& thr_layout_vmnk, std::int64_t thr) {
-  using Rule = Refusal::Rule;
-  if (const Refusal r = detail::needs_concrete(thr_layout_vmnk, 0)) return r;
-  const Result<std::int64_t> threads = cosize(thr_layout_vmnk);
-  if (!threads) return threads.refusal;
-  if (thr < 0 || thr >= *threads) return detail::refuse(Rule::no_such_thread, -1, thr, *threads);
-  Tuple out;
-  std::int64_t reached = 0;
-  for (int i = 0; i < thr_layout_vmnk.rank(); ++i) {
-    const Tree<Mode> mode = thr_layout_vmnk.modes.mode(i);
-    std::int64_t coordinate = 0, step = 1;
-    for (int k = 0; k < mode.leaves; ++k) {
-      const std::int64_t extent = mode.leaf[k].shape.value, stride = mode.leaf[k].stride.value;
-      if (extent == 1) continue;
-      if (stride == 0) return detail::refuse(Rule::thread_layout_broadcasts, i);
-      const std::int64_t here = thr / stride % extent;
-      coordinate += here * step;
-      reached += here * stride;
-      step *= extent;
-    }
-    out.push(Tuple(coordinate));
-  }
-  if (reached != thr) return detail::refuse(Rule::thread_takes_no_part, -1, thr);
-  return out;
 }
 
 constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, std::int64_t thr,

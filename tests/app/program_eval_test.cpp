@@ -33,6 +33,14 @@ TEST_F(Eval, ShowsWhereAnExpressionIsWrong) {
   EXPECT_TRUE(has(ended.err, "^")) << ended.err;
 }
 
+// An atom has several lines; read line by line it has one.
+TEST_F(Eval, AnswersAnAtomOnOneLineWhereALineIsAnAnswer) {
+  EXPECT_TRUE(has(run({"eval", "SM70_8x8x4_F16F16F16F16_TN"}).out, "\n  Shape_MNK:  (8,8,4)\n"));
+  const Ended lines = run({"eval", "-"}, "SM70_8x8x4_F16F16F16F16_TN\nsize(2:1)\n");
+  EXPECT_EQ(std::count(lines.out.begin(), lines.out.end(), '\n'), 2) << lines.out;
+  EXPECT_TRUE(has(lines.out, "ThrID: (4,2):(1,16) Shape_MNK: (8,8,4)")) << lines.out;
+}
+
 TEST_F(Eval, NamesTheNearestFunction) {
   const Ended ended = run({"eval", "zipped_devide((4,8):(8,1), <2,2>)"});
   EXPECT_EQ(ended.exit_code, 1);

@@ -116,7 +116,7 @@ TEST_F(Contract, AnUnknownNameComesWithThoseThatExist) {
 TEST_F(Contract, ListsAreText_AndDocuments) {
   const Ended all = run({"list"});
   EXPECT_EQ(all.exit_code, 0);
-  for (const char* what : {"kernels", "devices", "presets", "commands"}) {
+  for (const char* what : {"kernels", "devices", "presets", "atoms", "commands"}) {
     EXPECT_TRUE(has(all.out, what));
     EXPECT_EQ(run({"list", what}).exit_code, 0) << what;
     const auto [code, document] = run_json({"list", what});
@@ -126,6 +126,21 @@ TEST_F(Contract, ListsAreText_AndDocuments) {
   }
   EXPECT_TRUE(has(run({"list", "kernels"}).out, "elementwise_add"));
   EXPECT_TRUE(has(run({"list", "presets"}).out, "9x32"));
+}
+
+TEST_F(Contract, AListIsFoundInByText) {
+  const Ended found = run({"list", "atoms", "SM90_64x64x16_F32BF16"});
+  EXPECT_EQ(found.exit_code, 0);
+  EXPECT_TRUE(has(found.out, "SM90_64x64x16_F32BF16BF16_SS<MN,K>")) << found.out;
+  EXPECT_FALSE(has(found.out, "SM80")) << found.out;
+  // Not the family's example: a member of its own.
+  EXPECT_TRUE(has(run({"list", "atoms", "64x40x16"}).out, "SM90_64x40x16_F32F16F16_SS"));
+  const auto [code, document] = run_json({"list", "atoms", "SM75_U32x4"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["atoms"][0]["threads"], "32 threads");
+  EXPECT_TRUE(has(document["atoms"][0]["source"], "ldmatrix"));
+  EXPECT_EQ(run({"list", "kernels", "elementwise_add"}).exit_code, 0);
+  EXPECT_EQ(run({"list", "kernels", "no such text"}).exit_code, 2);
 }
 
 TEST_F(Contract, AFileThatCannotBeReadIsNamed) {

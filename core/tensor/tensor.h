@@ -1,0 +1,174 @@
+// A tensor: a layout, where its elements lie, and of which type they are.
+//
+//     smem<f16> o (8,64):(64,1)          512 elements of 16 bits in shared memory
+//     smem<f16>+64 o 64:1                its second row
+//
+// Slicing, tiling and partitioning keep memory and type and move the offset: the elements stay
+// where they are. The offset counts elements from the tensor's beginning; where strides stand on
+// axes it is a place (a coordinate tensor's offset is a coordinate).
+// Source: CuTe, include/cute/tensor_impl.hpp.
+#pragma once
+
+#include "core/tensor/atom.h"
+
+namespace tilescope {
+
+struct Tensor {
+  Memory memory = Memory::gmem;
+  ElementType type = ElementType::f32;
+  Layout layout;  // without modes: a place for elements and nothing more, as `smem<f16>` alone
+  Place offset;
+
+  constexpr bool alone() const { return layout.modes.empty(); }
+};
+
+// T(3,_): the modes at `_`, from the others' coordinates on.
+constexpr Result<Tensor> slice(const Tuple& coordinate, const Tensor& tensor);
+
+// The tile at a coordinate of tiles: local_tile((128,64):(64,1), <32,16>, (1,2)). A `_` in the
+// coordinate keeps all tiles along that mode, behind the tile's own modes. `projection` is for one
+// tiler of several operands: only the modes of tiler and coordinate where it has a number count.
+constexpr Result<Slice> local_tile(const Layout& layout, const Tiler& tiler,
+                                   const Tuple& coordinate, const Tuple& projection = {});
+
+// Thread `index` of `threads` takes every element that is its own when the threads are laid over
+// the tensor again and again: local_partition((128,64):(64,1), (8,4):(4,1), 5).
+constexpr Result<Slice> local_partition(const Layout& layout, const Layout& threads,
+                                        std::int64_t index, const Tuple& projection = {});
+
+// The coordinate of a thread in a layout of threads, one number a mode: (v,m,n,k) of a tiled MMA.
+// Refused where the layout leaves this thread out, or where several coordinates have one.
+constexpr Result<Tuple> thread_coordinate(const Layout& threads, std::int64_t thr);
+
+namespace detail {
+
+// The modes of x at which `projection` has a number; all where there is none.
+constexpr Result<Tuple> diced(const Tuple& x, const Tuple& projection) {
+  if (projection.empty()) return x;
+  if (projection.rank() != x.rank()) {
+    return refuse(Refusal::Rule::not_congruent, -1, projection.rank(), x.rank());
+  }
+  Tuple out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (projection.mode(i).leaf[0].kind != Int::Kind::all) out.push(x.mode(i));
+  }
+  return out;
+}
+
+constexpr Result<Tiler> diced(const Tiler& x, const Tuple& projection) {
+  if (projection.empty()) return x;
+  if (projection.rank() != x.rank()) {
+    return refuse(Refusal::Rule::not_congruent, -1, projection.rank(), x.rank());
+  }
+  Tiler out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (projection.mode(i).leaf[0].kind != Int::Kind::all) out.push(x.mode(i));
+  }
+  return out;
+}
+
+constexpr Tuple underscores(int count) {
+  Tuple out;
+  for (int i = 0; i < count; ++i) out.push(Tuple(Int::all()));
+  return out;
+}
+
+// A coordinate of `rank` modes, `_` behind those that are given; a number alone stays one.
+constexpr Tuple filled(const Tuple& coordinate, int rank) {
+  if (coordinate.scalar()) return coordinate;
+  Tuple out = coordinate;
+  for (int i = coordinate.rank(); i < rank; ++i) out.push(Tuple(Int::all()));
+  return out;
+}
+
+// A refusal about the coordinate is about the third operand of the call.
+constexpr Refusal of_coordinate(Refusal r) {
+  r.operand = 2;
+  return r;
+}
+
+// Every number of the coordinate is below the extent that it chooses from.
+constexpr Refusal within(const Tuple& coordinate, const Tree<Mode>& modes) {
+  for (int i = 0; i < coordinate.rank() && i < modes.rank(); ++i) {
+    const Tuple one = coordinate.scalar() ? coordinate : coordinate.mode(i);
+    if (!one.scalar() || one.leaf[0].kind != Int::Kind::number) continue;
+    const Tree<Mode> mode = coordinate.scalar() ? modes : modes.mode(i);
+    const Result<std::int64_t> n = size(Layout(mode));
+    if (n && one.leaf[0].value >= *n) {
+      return refuse(Refusal::Rule::no_such_tile, i, one.leaf[0].value, *n);
+    }
+  }
+  return {};
+}
+
+}  // namespace detail
+
+constexpr Result<Tuple> thread_coordinate(const Layout& threads, std::int64_t thr) {
+  using Rule = Refusal::Rule;
+  if (const Refusal r = detail::needs_concrete(threads, 0)) return r;
+  const Result<std::int64_t> count = cosize(threads);
+  if (!count) return count.refusal;
+  if (thr < 0 || thr >= *count) return detail::refuse(Rule::no_such_thread, -1, thr, *count);
+  Tuple out;
+  std::int64_t reached = 0;
+  for (int i = 0; i < threads.rank(); ++i) {
+    const Tree<Mode> mode = threads.modes.mode(i);
+    std::int64_t coordinate = 0, step = 1;
+    for (int k = 0; k < mode.leaves; ++k) {
+      const std::int64_t extent = mode.leaf[k].shape.value, stride = mode.leaf[k].stride.value;
+      if (extent == 1) continue;
+      if (stride == 0) return detail::refuse(Rule::thread_layout_broadcasts, i);
+      const std::int64_t here = thr / stride % extent;
+      coordinate += here * step;
+      reached += here * stride;
+      step *= extent;
+    }
+    out.push(Tuple(coordinate));
+  }
+  if (reached != thr) return detail::refuse(Rule::thread_takes_no_part, -1, thr);
+  return out;
+}
+
+constexpr Result<Tensor> slice(const Tuple& coordinate, const Tensor& tensor) {
+  const Result<Slice> part = slice(coordinate, tensor.layout);
+  if (!part) return part.refusal;
+  Tensor out = tensor;
+  out.layout = part->layout;
+  if (const Refusal r = out.offset.add(part->offset)) return r;
+  return out;
+}
+
+constexpr Result<Slice> local_tile(const Layout& layout, const Tiler& tiler,
+                                   const Tuple& coordinate, const Tuple& projection) {
+  const Result<Tiler> cut = detail::diced(tiler, projection);
+  const Result<Tuple> at = detail::diced(coordinate, projection);
+  if (!cut) return cut.refusal;
+  if (!at) return at.refusal;
+  const Result<Layout> tiled = zipped_divide(layout, *cut);
+  if (!tiled) return tiled.refusal;
+  const Tree<Mode> rest = tiled->modes.mode(1);
+  const Tuple which = detail::filled(*at, rest.rank());
+  if (const Refusal r = detail::within(which, rest)) return detail::of_coordinate(r);
+  return slice(make_tuple_of(detail::underscores(tiled->modes.mode(0).rank()), which), *tiled);
+}
+
+constexpr Result<Slice> local_partition(const Layout& layout, const Layout& threads,
+                                        std::int64_t index, const Tuple& projection) {
+  Tuple extents;
+  for (int i = 0; i < threads.rank(); ++i) {
+    const Result<std::int64_t> n = size(Layout(threads.modes.mode(i)));
+    if (!n) return n.refusal;
+    extents.push(Tuple(*n));
+  }
+  const Result<Tuple> whole = thread_coordinate(threads, index);
+  if (!whole) return whole.refusal;
+  const Result<Tuple> shape = detail::diced(extents, projection);
+  const Result<Tuple> at = detail::diced(*whole, projection);
+  if (!shape) return shape.refusal;
+  if (!at) return at.refusal;
+  const Result<Layout> tiled = zipped_divide(layout, Tiler(*shape));
+  if (!tiled) return tiled.refusal;
+  return slice(make_tuple_of(*at, detail::underscores(tiled->modes.mode(1).rank())), *tiled);
+}
+
+}  // namespace tilescope

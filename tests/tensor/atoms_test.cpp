@@ -1,0 +1,172 @@
+// The catalog of atoms: every one is a whole, names are CuTe's, and what is none is said so.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/tensor/catalog.h"
+#include "tests/tensor/offsets.h"
+
+namespace tilescope {
+namespace {
+
+using test::at;
+using test::counts_through;
+using test::offsets;
+
+MmaAtom mma(std::string_view name) {
+  const Outcome<Atom> atom = atom_named(name);
+  EXPECT_TRUE(atom.ok()) << (atom.ok() ? "" : atom.error().sentence);
+  return atom.ok() ? std::get<MmaAtom>(*atom) : MmaAtom{};
+}
+
+std::string refusal(std::string_view name) {
+  const Outcome<Atom> atom = atom_named(name);
+  return atom.ok() ? "" : atom.error().sentence;
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Every element once; and an operand in shared memory, which each thread of a warpgroup describes
+// whole, once for each of them.
+void expect_whole(const MmaAtom& atom, const MmaOperand& operand, std::int64_t elements) {
+  const std::vector<std::int64_t> all = offsets(operand.tv);
+  const bool described = operand.memory == Memory::smem && atom.thr_id == Layout(128, 1);
+  EXPECT_TRUE(counts_through(all, elements, described ? 128 : 1)) << atom.name.view();
+}
+
+TEST(Atoms, EveryMmaHoldsEachElementOfItsOperandsOnce) {
+  int seen = 0;
+  for (const AtomFamily& family : atom_families()) {
+    const Outcome<Atom> found = atom_named(family.example);
+    ASSERT_TRUE(found.ok()) << found.error().sentence;
+    const MmaAtom* atom = std::get_if<MmaAtom>(&*found);
+    if (atom == nullptr) continue;
+    const std::int64_t m = atom->extent(0), n = atom->extent(1), k = atom->extent(2);
+    expect_whole(*atom, atom->a, m * k);
+    expect_whole(*atom, atom->b, n * k);
+    expect_whole(*atom, atom->c, m * n);
+    ++seen;
+  }
+  EXPECT_GT(seen, 100);
+}
+
+TEST(Atoms, EveryCopyMovesTheSameBitsIntoItsDestination) {
+  int seen = 0;
+  for (const AtomFamily& family : atom_families()) {
+    const Outcome<Atom> found = atom_named(family.example);
+    const CopyAtom* atom = found.ok() ? std::get_if<CopyAtom>(&*found) : nullptr;
+    if (atom == nullptr) continue;
+    const std::vector<std::int64_t> from = offsets(atom->src), to = offsets(atom->dst);
+    const std::set<std::int64_t> sources(from.begin(), from.end());
+    // tcgen05.cp of few rows writes copies of what it reads (warpx2, warpx4).
+    for (const std::int64_t value : from) EXPECT_GE(value, 0);
+    if (atom->to != Memory::tmem || atom->from != Memory::smem) {
+      EXPECT_EQ(sources, std::set<std::int64_t>(to.begin(), to.end())) << family.example;
+    }
+    ++seen;
+  }
+  EXPECT_GT(seen, 50);
+}
+
+TEST(Atoms, EveryNameWithoutArgumentsIsAnAtomOrSaysWhatItTakes) {
+  for (const std::string& name : atom_names()) {
+    const Outcome<Atom> atom = atom_named(name);
+    EXPECT_TRUE(atom.ok() || has(atom.error().sentence, "takes")) << name;
+  }
+}
+
+TEST(Atoms, EveryAtomNamesItsHeaderAndItsInstruction) {
+  for (const AtomFamily& family : atom_families()) {
+    const Outcome<Atom> atom = atom_named(family.example);
+    ASSERT_TRUE(atom.ok());
+    const std::string source =
+        std::visit([](const auto& each) { return std::string(each.source); }, *atom);
+    EXPECT_EQ(source.rfind("cute/", 0), 0u) << family.example;
+  }
+}
+
+// PTX ISA, fragments of mma.m16n8k16 with 16-bit elements: groupID = lane / 4, thread in group =
+// lane % 4; a0,a1,a4,a5 lie in row groupID, the others 8 below; i >= 4 lie 8 columns further.
+TEST(Atoms, M16n8k16LiesAsThePtxIsaSays) {
+  const MmaAtom atom = mma("SM80_16x8x16_F32F16F16F32_TN");
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane / 4, in_group = lane % 4;
+    for (int i = 0; i < 8; ++i) {
+      const int row = group + (i < 2 || (i >= 4 && i < 6) ? 0 : 8);
+      const int column = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      EXPECT_EQ(at(atom.a.tv, lane, i), row + 16 * column);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const int k = in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+      EXPECT_EQ(at(atom.b.tv, lane, i), group + 8 * k);
+      EXPECT_EQ(at(atom.c.tv, lane, i), group + (i >= 2 ? 8 : 0) + 16 * (in_group * 2 + (i & 1)));
+    }
+  }
+}
+
+// PTX ISA, wgmma's accumulators: row 16 * warp + lane / 4 + 8 * ((i / 2) % 2), column 8 * (i / 4) +
+// 2 * (lane % 4) + i % 2.
+TEST(Atoms, WgmmaAccumulatorsLieAsThePtxIsaSays) {
+  const MmaAtom atom = mma("SM90_64x40x32_F32E4M3E5M2_RS_TN");
+  EXPECT_EQ(atom.shape_mnk, make_tuple_of(64, 40, 32));
+  for (int thread = 0; thread < 128; ++thread) {
+    for (int i = 0; i < 20; ++i) {
+      const int row = 16 * (thread / 32) + thread % 32 / 4 + 8 * ((i / 2) % 2);
+      const int column = 8 * (i / 4) + 2 * (thread % 4) + i % 2;
+      EXPECT_EQ(at(atom.c.tv, thread, i), row + 64 * column);
+    }
+  }
+}
+
+TEST(Atoms, APairOfCtasHalvesRowsOfAAndB) {
+  const MmaAtom atom = mma("SM100_MMA_F16BF16_2x1SM_SS<bf16,bf16,f32,256,128,K,MN>");
+  EXPECT_EQ(at(atom.a.tv, 1, 0), 128);
+  EXPECT_EQ(at(atom.b.tv, 1, 0), 64);
+  EXPECT_EQ(at(atom.c.tv, 1, 0), 128);
+  EXPECT_EQ(size(Layout(atom.c.tv.modes.mode(1))).value, 128 * 128);
+  EXPECT_EQ(atom.b.major, Major::mn);
+}
+
+TEST(Atoms, CuteSpellingOfArgumentsIsUnderstood) {
+  EXPECT_EQ(mma("SM90_64x64x16_F32F16F16_SS<GMMA::Major::MN,GMMA::Major::K>").a.major, Major::mn);
+  EXPECT_EQ(mma("UniversalFMA<float>").c.type, ElementType::f32);
+  EXPECT_EQ(mma("cute::SM80_8x8x4_F64F64F64F64_TN").a.type, ElementType::f64);
+  EXPECT_EQ(mma("SM90_64x32x32_F32E4M3E4M3_SS_TN<>").extent(1), 32);
+}
+
+TEST(Atoms, IllegalNamesSayWhatIsLegal) {
+  EXPECT_TRUE(has(refusal("SM90_64x60x16_F32F16F16_SS<K,K>"), "8, 16 .. 256"));
+  EXPECT_TRUE(has(refusal("SM90_64x40x32_S32S8S8_SS_TN"), "from 32 in steps of 16"));
+  EXPECT_TRUE(has(refusal("SM90_64x64x8_F32TF32TF32_SS_TN<MN,K>"), "K-major only"));
+  EXPECT_TRUE(has(refusal("SM90_64x64x16_F32F16F16_RS<MN,K>"), "A in registers is K-major"));
+  EXPECT_TRUE(has(refusal("SM90_64x64x16_F32F16F16_SS_TN"), "<K,K>"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS<f16,f16,f32,96,64,K,K>"), "64 or 128"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,24,K,K>"), "16, 32 .. 256"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_S8_SS<s8,s8,s32,128,24,K,K>"), "8, 16, 32 .. 256"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS<tf32,tf32,f32,128,64,MN,K>"), "K-major"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS<f16,f32,f32,128,64,K,K>"), "legal are f16 bf16"));
+  EXPECT_TRUE(has(refusal("SM80_CP_ASYNC_CACHEGLOBAL<u32,f16>"), "128 at once"));
+  EXPECT_TRUE(has(refusal("SM75_U32x4_LDSM_N<u64>"), "torn apart"));
+  EXPECT_TRUE(has(refusal("SM100_TMEM_LOAD_16dp256b64x"), "32"));
+  EXPECT_TRUE(has(refusal("SM100_TMEM_LOAD_32dp32b3x"), "1, 2, 4"));
+  EXPECT_TRUE(has(refusal("SM90_TMA_LOAD<f16,4,8>"), "16"));
+  EXPECT_TRUE(has(refusal("SM80_16x8x16_F32F16F16F32_NT"), "SM80_16x8x16_F32F16F16F32_TN"));
+}
+
+TEST(Atoms, ValuesOfAnotherWidthAreTheSameBits) {
+  const Outcome<Atom> halves = atom_named("SM75_U32x4_LDSM_N");
+  const Outcome<Atom> words = atom_named("SM75_U32x4_LDSM_N<f32>");
+  ASSERT_TRUE(halves.ok() && words.ok());
+  const CopyAtom& narrow = std::get<CopyAtom>(*halves);
+  const CopyAtom& wide = std::get<CopyAtom>(*words);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int value = 0; value < 4; ++value) {
+      EXPECT_EQ(at(narrow.dst, lane, 2 * value), 2 * at(wide.dst, lane, value));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilescope
