@@ -27,20 +27,20 @@ struct Form {
 };
 
 constexpr Memory gmem = Memory::gmem, smem = Memory::smem;
-constexpr const char* load_source = "cute/atom/copy_traits_sm90_tma.hpp; PTX ISA cp.async.bulk.tensor";
+constexpr const char* load_source =
+    "cute/atom/copy_traits_sm90_tma.hpp; PTX ISA cp.async.bulk.tensor";
 constexpr const char* pair_source =
     "cute/atom/copy_traits_sm100_tma.hpp; PTX ISA cp.async.bulk.tensor";
 constexpr const char* bulk_source = "cute/atom/copy_traits_sm90_tma.hpp; PTX ISA cp.async.bulk";
 
-constexpr Form forms[] = {
-    {"SM90_TMA_LOAD", load_source, gmem, smem, true, false},
-    {"SM90_TMA_LOAD_MULTICAST", load_source, gmem, smem, true, false},
-    {"SM90_TMA_STORE", load_source, smem, gmem, true, false},
-    {"SM90_TMA_REDUCE_ADD", load_source, smem, gmem, true, false},
-    {"SM100_TMA_2SM_LOAD", pair_source, gmem, smem, true, true},
-    {"SM100_TMA_2SM_LOAD_MULTICAST", pair_source, gmem, smem, true, true},
-    {"SM90_BULK_COPY_G2S", bulk_source, gmem, smem, false, false},
-    {"SM90_BULK_COPY_S2G", bulk_source, smem, gmem, false, false}};
+constexpr Form forms[] = {{"SM90_TMA_LOAD", load_source, gmem, smem, true, false},
+                          {"SM90_TMA_LOAD_MULTICAST", load_source, gmem, smem, true, false},
+                          {"SM90_TMA_STORE", load_source, smem, gmem, true, false},
+                          {"SM90_TMA_REDUCE_ADD", load_source, smem, gmem, true, false},
+                          {"SM100_TMA_2SM_LOAD", pair_source, gmem, smem, true, true},
+                          {"SM100_TMA_2SM_LOAD_MULTICAST", pair_source, gmem, smem, true, true},
+                          {"SM90_BULK_COPY_G2S", bulk_source, gmem, smem, false, false},
+                          {"SM90_BULK_COPY_S2G", bulk_source, smem, gmem, false, false}};
 
 constexpr std::int64_t most_extents = 5, most_extent = 256, grain = 128;  // bits
 

@@ -31,7 +31,9 @@ constexpr Shape shapes[] = {{"16dp256b", 16, 256, 32},
                             {"16dp32b", 16, 64, 128},  // .16x32bx2: two halves of 32 bits
                             {"32dp32b", 32, 32, 128}};
 
-Layout group(const Tree<Mode>& modes) { return Layout(modes.unwrapped()); }
+Layout group(const Tree<Mode>& modes) {
+  return Layout(modes.unwrapped());
+}
 
 // (thread, bit of its registers) -> bit, counted along a lane first. `row` is the bits of a lane.
 Layout registers(const Shape& s, std::int64_t times) {
@@ -174,7 +176,8 @@ AtomAnswer make(const AtomSpelling& s) {
   if (s.arguments.size() == 1) {
     const std::optional<ElementType> named = element_named(s.arguments[0]);
     if (!named) {
-      return no_atom(s, fmt::format("{} is no type; there are {}.", s.arguments[0], element_names()));
+      return no_atom(s,
+                     fmt::format("{} is no type; there are {}.", s.arguments[0], element_names()));
     }
     value = *named;
   }

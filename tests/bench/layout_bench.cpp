@@ -59,8 +59,9 @@ BENCHMARK(type_the_biggest_atom);
 
 void partition_for_a_thread(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(evaluate("partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, "
-                                      "(2,2), <32,32,16>), 37, (128,128):(128,1))"));
+    benchmark::DoNotOptimize(
+        evaluate("partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, "
+                 "(2,2), <32,32,16>), 37, (128,128):(128,1))"));
   }
 }
 BENCHMARK(partition_for_a_thread);
