@@ -18,7 +18,7 @@ std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
   return (extent + tile - 1) / tile;
 }
 
-std::optional<std::string> objection(const Sizes& s) {
+std::optional<std::string> too_many_elements(const Sizes& s) {
   if (s.m <= most_elements / s.n) return std::nullopt;
   return fmt::format(
       "elementwise_add with m = {}, n = {} has {} elements; it counts them in 32 bits, "
@@ -90,7 +90,7 @@ CatalogEntry elementwise_add_entry() {
   entry.variants = {
       variant("elementwise_add", DType::f32), variant("elementwise_add_f16", DType::f16),
       variant("elementwise_add_bf16", DType::bf16), variant("elementwise_add_i32", DType::i32)};
-  entry.objection = objection;
+  entry.objection = too_many_elements;
   entry.launch = launch;
   entry.arguments = arguments;
   entry.layouts = layouts;
