@@ -104,6 +104,10 @@ std::vector<FieldWords> fields() {
       {"tile", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs", "tile::gather4",
        "tile::scatter4"});
   set(Field::registers, "registers", {"inc", "dec"});
+  set(Field::map_field, "map_field",
+      {"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride",
+       "elemtype", "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode"});
+  set(Field::map_bits, "map_bits", {"b1024"});
   // Flags that some form also has as a word of another field.
   set(Field::on_mbarrier, "on_mbarrier", {"mbarrier"});
   set(Field::no_complete, "no_complete", {"noComplete"});
@@ -143,7 +147,9 @@ std::vector<FieldWords> fields() {
                              {Field::bulk, "bulk"},
                              {Field::tensor, "tensor"},
                              {Field::read, "read"},
-                             {Field::tensormap, "tensormap"}}) {
+                             {Field::tensormap, "tensormap"},
+                             {Field::replace, "replace"},
+                             {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }
   return out;

@@ -65,7 +65,7 @@ enum class Op : std::uint8_t {
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
-  bar, barrier, membar, fence, mbarrier, setmaxnreg,
+  bar, barrier, membar, fence, mbarrier, setmaxnreg, tensormap,
   // across lanes
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
@@ -87,6 +87,7 @@ enum class Field : std::uint8_t {
   shape, a_layout, b_layout, type3, type4, matrices, trans, part,
   step, on_mbarrier, noinc, no_complete, expects, parity, mbarrier_init, restriction,
   bulk, tensor, dim, completion, mode, multicast, read, reduction, prefetching, registers, tensormap,
+  replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, kind, ws, collector, cells, times, packing, arrival,
   count_
 };

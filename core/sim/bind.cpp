@@ -474,6 +474,12 @@ class Binder {
       case Op::mbarrier:
         mbarrier(i, o, c);
         return;
+      case Op::tensormap:
+        if (!i.modifiers.has(Field::map_field)) return bulk(i, o, c);
+        address(i, o[0], c);
+        c.b = value(o[i.count - 1]);
+        if (i.count > 2) c.c = value(o[1]);
+        return;
       case Op::fence:
         return;
       case Op::bra:

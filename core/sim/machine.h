@@ -15,6 +15,10 @@
 // ever while another spins: every Options::split_turn instructions the one that waited longest
 // runs. Nothing ready in a block whose threads have not all exited is a deadlock, and a fault.
 //
+// Asynchronous work (core/sim/async). Copies and products that go on by themselves are operations
+// of their block with moments of their own; a warp's turn ends where one begins, so that moments
+// come when they are due. Where all warps wait, the next one comes at once.
+//
 // Undefined values. A byte that nobody wrote is undefined, in registers and memory, and what is
 // computed from it is. That is no fault until it decides something: whether an instruction
 // executes, an address, which lanes take part; or until it lies in a buffer at the end.
@@ -133,6 +137,8 @@ class Machine {
   // async/flight.cpp
   std::uint64_t delay();
   bool check_operands(Core& x, int lane, const AsyncOperation& operation);
+  bool collides(Core& x, const Races::Access& access, const AsyncOperation& operation,
+                const Range& range, bool written);
   bool advance(Block& block, std::size_t operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);
   static std::uint32_t agent(Block& block, const AsyncOperation& operation);

@@ -39,8 +39,8 @@ std::vector<Opcode> async_rows() {
         {"async bulk prefetching level:L2 space:global " HINT, "[a] a:u32 e:b64?"},
         {"async bulk operation:commit_group", ""},
         {"async bulk operation:wait_group read?", "n"},
-        {"async bulk tensor " DIM " " TO_SHARED " " MODE " " BY_BYTES " " HINT,
-         "[a] [t]|{x} [m] e:b64?"},
+        {"async bulk tensor " DIM " " TO_SHARED " " MODE " " BY_BYTES
+         " cta_group:cta_group::1? " HINT, "[a] [t]|{x} [m] e:b64?"},
         {"async bulk tensor " DIM " " TO_GLOBAL " " MODE " " BY_GROUP " " HINT, "[t]|{x} [b] e:b64?"},
         {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " MODE " " BY_GROUP " " HINT,
          "[t]|{x} [b] e:b64?"},
@@ -64,6 +64,20 @@ std::vector<Opcode> async_rows() {
         {"step:pending_count type:b64", "d:u32 b:b64"}},
        "a barrier in shared memory that counts arrivals and bytes, phase after phase",
        "9.7.13.15"},
+      {Op::tensormap, "tensormap", U::async,
+       {{"replace mode:tile map_field:global_address space:global|shared|shared::cta? map_bits type:b64",
+         "[a] b"},
+        {"replace mode:tile map_field:global_stride space:global|shared|shared::cta? map_bits type:b64",
+         "[a] n b"},
+        {"replace mode:tile map_field:box_dim|global_dim|element_stride "
+         "space:global|shared|shared::cta? map_bits type:b32", "[a] n b"},
+        {"replace mode:tile "
+         "map_field:rank|elemtype|interleave_layout|swizzle_mode|swizzle_atomicity|fill_mode "
+         "space:global|shared|shared::cta? map_bits type:b32", "[a] b"},
+        {"cp_fenceproxy space:global space2:shared::cta proxies:tensormap::generic order:release " SCOPE
+         " sync aligned", "[a] [b] n"}},
+       "changes a field of a tensor map; or copies one to global memory and lets others see it",
+       "9.7.9.28, 9.7.13.16"},
       {Op::setmaxnreg, "setmaxnreg", U::async, {{"registers:inc|dec sync aligned type:u32", "n"}},
        "takes or gives back registers of the block's warps: they are as many as a warp needs here",
        "9.7.19.5"},

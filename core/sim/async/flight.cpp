@@ -99,6 +99,7 @@ bool Machine::issue(Core& x, int lane, AsyncOperation o) {
   const u64 wait = delay();
   o.due = wait == never ? never : instructions_ + wait;
   flight.operations.push_back(std::move(o));
+  flight.failed_tests = 0;
   // The turn ends here, so that moments come in time however the run is cut into calls.
   x.limit = 0;
   pause_ = Pause::look;
@@ -139,31 +140,43 @@ bool Machine::check_operands(Core& x, int lane, const AsyncOperation& o) {
 
 // A thread touches shared memory: may it, with what is in flight?
 void Machine::check_access(Core& x, const Races::Access& access) {
-  Block& block = *x.block;
   const bool writes = access.kind != Races::Kind::read;
-  for (const AsyncOperation& o : block.flight.operations) {
-    for (Mask rest = access.mask; rest; rest &= rest - 1) {
-      const int lane = __builtin_ctz(rest);
-      const auto begin = static_cast<u32>(access.offsets[lane]);
-      const Range touched{begin, begin + access.bytes};
-      const Range* written = meeting(o.writes, touched);
-      const Range* read = writes ? meeting(o.reads, touched) : nullptr;
-      if (!written && !read) continue;
-      const Site other = site(block, o.thread, o.pc);
-      fault(x, lane, "operand_overwritten",
-            fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
-                        "waited for it",
-                        ptx::opcode(program().code[x.pc].op).name, writes ? "writes" : "reads",
-                        std::max(begin, written ? written->begin : read->begin), o.work->name,
-                        text(other), written ? "writes" : "reads",
-                        range_text(written ? *written : *read)),
-            written ? "a wait for the operation before its result is touched"
-                    : "a wait until the operation has read its source",
-            "an operation in flight");
-      x.limit = 0;
-      return;
+  Range all{~0u, 0};  // that the warp touches
+  for (Mask rest = access.mask; rest; rest &= rest - 1) {
+    const auto begin = static_cast<u32>(access.offsets[__builtin_ctz(rest)]);
+    all = {std::min(all.begin, begin), std::max(all.end, begin + access.bytes)};
+  }
+  for (const AsyncOperation& o : x.block->flight.operations) {
+    for (const bool written : {true, false}) {
+      if (!written && !writes) continue;
+      for (const Range& r : written ? o.writes : o.reads) {
+        if (r.meets(all) && collides(x, access, o, r, written)) return;
+      }
     }
   }
+}
+
+// The first lane that touches a range of an operation is at fault.
+bool Machine::collides(Core& x, const Races::Access& access, const AsyncOperation& o,
+                       const Range& r, bool written) {
+  for (Mask rest = access.mask; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const auto begin = static_cast<u32>(access.offsets[lane]);
+    if (!r.meets({begin, begin + access.bytes})) continue;
+    fault(x, lane, "operand_overwritten",
+          fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
+                      "waited for it",
+                      ptx::opcode(program().code[x.pc].op).name,
+                      access.kind != Races::Kind::read ? "writes" : "reads",
+                      std::max(begin, r.begin), o.work->name, text(site(*x.block, o.thread, o.pc)),
+                      written ? "writes" : "reads", range_text(r)),
+          written ? "a wait for the operation before its result is touched"
+                  : "a wait until the operation has read its source",
+          "an operation in flight");
+    x.limit = 0;
+    return true;
+  }
+  return false;
 }
 
 void Machine::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 pc) {

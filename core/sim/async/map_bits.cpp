@@ -1,5 +1,8 @@
 #include "core/sim/async/map_bits.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 namespace tilescope::sim {
@@ -10,6 +13,7 @@ constexpr std::uint64_t magic = 0x70616d2d65706f63;  // "cope-map" in memory
 struct Small {
   std::uint8_t dtype, rank, interleave, swizzle, nan_fill;
   std::array<std::uint8_t, most_map_dims> steps;
+  std::uint8_t mode, atomicity;  // of the swizzle, as tensormap.replace numbers them
 };
 
 // Extents are stored less one, so that 2^32 fits.
@@ -21,6 +25,12 @@ struct Wide {
   Small small;
 };
 static_assert(sizeof(Wide) <= map_bytes);
+
+MapBits bits_of(const Wide& wide) {
+  MapBits bits{};
+  std::memcpy(bits.data(), &wide, sizeof wide);
+  return bits;
+}
 
 }  // namespace
 
@@ -39,9 +49,87 @@ MapBits encode(const MapFields& map) {
   wide.small.interleave = static_cast<std::uint8_t>(map.interleave);
   wide.small.swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.nan_fill = map.nan_fill;
-  MapBits bits{};
-  std::memcpy(bits.data(), &wide, sizeof wide);
-  return bits;
+  const auto swizzle = static_cast<std::uint8_t>(map.swizzle);
+  wide.small.mode = std::min<std::uint8_t>(swizzle, 3);
+  wide.small.atomicity = static_cast<std::uint8_t>(swizzle - wide.small.mode);
+  return bits_of(wide);
+}
+
+namespace {
+
+// Table 33 of PTX ISA 9.7.9.28: what the numbers of .elemtype mean.
+std::optional<DType> element_type(std::uint64_t number) {
+  constexpr DType types[] = {DType::u8,  DType::u16, DType::u32, DType::i32, DType::u64, DType::i64,
+                             DType::f16, DType::f32, DType::f32, DType::f64, DType::bf16};
+  if (number >= std::size(types) || number == 8) return std::nullopt;  // 8 is f32 with .ftz
+  return types[number];
+}
+
+}  // namespace
+
+std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uint32_t dimension,
+                                         std::uint64_t value) {
+  Wide wide{};
+  std::memcpy(&wide, bits.data(), sizeof wide);
+  if (wide.magic != magic) return "what lies there is no tensor map";
+  Small& small = wide.small;
+  const bool by_dimension = field >= MapField::box_dim && field <= MapField::element_stride;
+  const std::uint32_t most = field == MapField::global_stride ? most_map_dims - 1 : most_map_dims;
+  if (by_dimension && dimension >= most) {
+    return fmt::format("a tensor map has no dimension {} with such a field", dimension);
+  }
+  const auto byte = static_cast<std::uint8_t>(value);
+  bool good = true;
+  switch (field) {
+    case MapField::global_address:
+      wide.address = value;
+      break;
+    case MapField::rank:
+      good = value < most_map_dims;
+      small.rank = static_cast<std::uint8_t>(byte + 1);
+      break;
+    case MapField::box_dim:
+      good = value <= 256;
+      wide.box[dimension] = static_cast<std::uint16_t>(value);
+      break;
+    case MapField::global_dim:
+      good = value > 0;
+      wide.last[dimension] = static_cast<std::uint32_t>(value - 1);
+      break;
+    case MapField::global_stride:
+      wide.strides[dimension] = value;
+      break;
+    case MapField::element_stride:
+      good = value <= 8;
+      small.steps[dimension] = byte;
+      break;
+    case MapField::elemtype:
+      good = element_type(value).has_value();
+      if (good) small.dtype = static_cast<std::uint8_t>(*element_type(value));
+      break;
+    case MapField::interleave_layout:
+      good = value < 3;
+      small.interleave = byte;
+      break;
+    case MapField::swizzle_mode:
+      good = value < 4;
+      small.mode = byte;
+      break;
+    case MapField::swizzle_atomicity:
+      good = value < 4;
+      small.atomicity = byte;
+      break;
+    case MapField::fill_mode:
+      good = value < 2;
+      small.nan_fill = byte;
+      break;
+  }
+  if (!good)
+    return fmt::format("{} is no value that this field of a tensor map can have here", value);
+  // Only 128-byte rows have other atoms than 16 bytes.
+  small.swizzle = static_cast<std::uint8_t>(small.mode + (small.mode == 3 ? small.atomicity : 0));
+  bits = bits_of(wide);
+  return std::nullopt;
 }
 
 std::optional<MapFields> decode_map(const MapBits& bits) {

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <string>
 
 #include "core/run/tensor_map.h"
 
@@ -14,5 +16,24 @@ using MapBits = std::array<std::byte, map_bytes>;
 MapBits encode(const MapFields& map);
 // Nothing where the bytes are no tensor map.
 std::optional<MapFields> decode_map(const MapBits& bits);
+
+// The fields that tensormap.replace changes (9.7.9.28), in the order of ptx::Field::map_field.
+enum class MapField : std::uint8_t {
+  global_address,
+  rank,  // less one
+  box_dim,
+  global_dim,
+  global_stride,  // bytes, of dimension `dimension` + 1
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  swizzle_atomicity,
+  fill_mode
+};
+// A sentence where the bytes are no tensor map, or the field cannot have that value. Whether the
+// whole is a map that can be used is seen when it is.
+std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uint32_t dimension,
+                                         std::uint64_t value);
 
 }  // namespace tilescope::sim

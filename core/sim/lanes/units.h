@@ -38,6 +38,7 @@ Handler pack_handler(const ptx::Instruction& i);
 Handler atomic_handler(const ptx::Instruction& i);
 Handler copy_handler(const ptx::Instruction& i);
 Handler bulk_handler(const ptx::Instruction& i);  // of copy_handler's
+Handler map_handler(const ptx::Instruction& i);   // of async_handler's
 Handler async_handler(const ptx::Instruction& i);
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
 
