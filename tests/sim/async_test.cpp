@@ -1,0 +1,115 @@
+// Laws of the asynchronous machine's bits: mbarriers, tensor maps, swizzles.
+#include <gtest/gtest.h>
+
+#include "core/layout/layout.h"
+#include "core/sim/async/copies.h"
+#include "core/sim/async/map_bits.h"
+#include "core/sim/async/mbarrier.h"
+
+namespace tilescope::sim {
+namespace {
+
+TEST(MbarrierBits, ReadBackAsTheyWereWritten) {
+  constexpr std::uint32_t counts[] = {0, 1, 1000, MbarrierBits::most};
+  constexpr std::int32_t bytes[] = {
+      0, 1, -1, 32768, static_cast<int>(MbarrierBits::most), -static_cast<int>(MbarrierBits::most)};
+  for (const std::uint32_t pending : counts) {
+    for (const std::uint32_t expected : counts) {
+      for (const std::int32_t transactions : bytes) {
+        for (const bool odd : {false, true}) {
+          MbarrierBits read;
+          ASSERT_TRUE(unpack(pack({pending, expected, transactions, odd}), read));
+          EXPECT_EQ(read.pending, pending);
+          EXPECT_EQ(read.expected, expected);
+          EXPECT_EQ(read.transactions, transactions);
+          EXPECT_EQ(read.odd, odd);
+        }
+      }
+    }
+  }
+  MbarrierBits none;
+  EXPECT_FALSE(unpack(0, none));
+}
+
+TEST(MbarrierState, HoldsThePhaseAndWhatWasPending) {
+  for (const std::uint64_t phase : {0ull, 1ull, 1ull << 40}) {
+    for (const std::uint32_t pending : {1u, MbarrierBits::most}) {
+      EXPECT_EQ(phase_of_state(mbarrier_state(phase, pending)), phase);
+      EXPECT_EQ(pending_of_state(mbarrier_state(phase, pending)), pending);
+    }
+  }
+}
+
+MapFields some_map() {
+  MapFields map;
+  map.address = 0x7f0000000040;
+  map.dtype = DType::bf16;
+  map.rank = 3;
+  map.dims = {std::uint64_t{1} << 32, 1, 77, 0, 0};
+  map.strides = {2, (std::uint64_t{1} << 40) - 16, 0, 0, 0};
+  map.box = {64, 1, 256, 0, 0};
+  map.steps = {1, 8, 1, 0, 0};
+  map.swizzle = MapSwizzle::bytes128;
+  map.nan_fill = true;
+  return map;
+}
+
+TEST(MapBits, ReadBackAsTheyWereWritten) {
+  const MapFields map = some_map();
+  const std::optional<MapFields> read = decode_map(encode(map));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->address, map.address);
+  EXPECT_EQ(read->dtype, map.dtype);
+  EXPECT_EQ(read->rank, map.rank);
+  EXPECT_EQ(read->dims, map.dims);
+  EXPECT_EQ(read->strides, map.strides);
+  EXPECT_EQ(read->box, map.box);
+  EXPECT_EQ(read->steps, map.steps);
+  EXPECT_EQ(read->swizzle, map.swizzle);
+  EXPECT_TRUE(read->nan_fill);
+}
+
+TEST(MapBits, BytesThatAreNoMapAreNone) {
+  EXPECT_FALSE(decode_map({}));
+  MapBits bits = encode(some_map());
+  bits[0] ^= std::byte{1};
+  EXPECT_FALSE(decode_map(bits));
+  EXPECT_TRUE(replace_field(bits, MapField::rank, 0, 1));
+}
+
+TEST(MapBits, AFieldThatIsReplacedIsTheOnlyOneThatChanges) {
+  MapBits bits = encode(some_map());
+  EXPECT_FALSE(replace_field(bits, MapField::global_stride, 1, 4096));
+  EXPECT_FALSE(replace_field(bits, MapField::swizzle_mode, 0, 1));
+  EXPECT_FALSE(decode_map(bits)) << "128-byte rows do not fit swizzle 32B";
+  EXPECT_FALSE(replace_field(bits, MapField::box_dim, 0, 16));
+  const std::optional<MapFields> read = decode_map(bits);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->strides,
+            (std::array<std::uint64_t, 5>{2, (std::uint64_t{1} << 40) - 16, 4096, 0, 0}));
+  EXPECT_EQ(read->swizzle, MapSwizzle::bytes32);
+  EXPECT_EQ(read->box, (std::array<std::uint32_t, 5>{16, 1, 256, 0, 0}));
+  EXPECT_EQ(read->dims, some_map().dims);
+  EXPECT_TRUE(replace_field(bits, MapField::box_dim, 5, 16)) << "there is no dimension 5";
+  EXPECT_TRUE(replace_field(bits, MapField::elemtype, 0, 15)) << "packed 6-bit elements";
+}
+
+// The swizzles of PTX ISA 5.5.7 are the layouts' Swizzle<B, 4, 3> on addresses; with atoms of 32
+// bytes Swizzle<2, 5, 2>.
+TEST(Swizzles, AreThoseOfTheLayouts) {
+  const std::pair<MapSwizzle, Swizzle> same[] = {
+      {MapSwizzle::none, *make_swizzle(0, 4, 3)},
+      {MapSwizzle::bytes32, *make_swizzle(1, 4, 3)},
+      {MapSwizzle::bytes64, *make_swizzle(2, 4, 3)},
+      {MapSwizzle::bytes128, *make_swizzle(3, 4, 3)},
+      {MapSwizzle::bytes128_atom32, *make_swizzle(2, 5, 2)}};
+  for (const auto& [mode, swizzle] : same) {
+    for (std::uint32_t address = 0; address < 4096; address += 16) {
+      EXPECT_EQ(swizzled(mode, address), static_cast<std::uint32_t>(swizzle(address)))
+          << name_of(mode) << " at " << address;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilescope::sim
