@@ -29,75 +29,98 @@ std::uint32_t waiting_at(const Split& s) {
   return s.wait == Wait::barrier ? s.pc - 1 : s.pc;
 }
 
-bool is_barrier(Wait wait) {
-  return wait == Wait::barrier || wait == Wait::mbarrier;
+// How far an mbarrier has come: where only bytes are wrong, or only some have arrived, the mistake
+// is more likely there than where nobody has been yet, since these wait in turn.
+int progress_of(const Block& block, std::uint32_t offset) {
+  const auto found = block.mbarriers.find(offset);
+  MbarrierBits bits;
+  if (found == block.mbarriers.end() || !unpack(found->second.word, bits)) return 0;
+  if (bits.transactions && bits.pending == 0) return 2;
+  return bits.transactions || !found->second.arrived.empty() ? 1 : 0;
+}
+
+// What explains a deadlock best: lanes of one warp at different aligned instructions, then lanes
+// that others do not join, then mbarriers, then the rest.
+int blame_of(const Block& block, const Split& s) {
+  switch (s.wait) {
+    case Wait::aligned:
+      return 6;
+    case Wait::others:
+      return 5;
+    case Wait::mbarrier:
+      return 2 + progress_of(block, s.mbarrier);
+    default:
+      return 1;
+  }
+}
+
+// "warp 0 lanes 0-31 at PTX line 40 (bar 0: 32 of 64 threads are there)"; what an mbarrier lacks is
+// told once.
+std::string wait_story(const Machine& machine, const Block& block, const Warp& w, const Split& s,
+                       std::vector<std::uint32_t>& explained) {
+  const ptx::Instruction& i = machine.program().code[waiting_at(s)];
+  const std::string where = fmt::format("warp {} {} at PTX line {} ({}", w.index,
+                                        lanes_text(s.mask), i.line, ptx::opcode(i.op).name);
+  switch (s.wait) {
+    case Wait::barrier: {
+      const Barrier& b = block.barriers[s.barrier];
+      return where + fmt::format(" {}: {} of {} threads are there)", s.barrier, b.arrived,
+                                 b.expected ? b.expected : block.live_threads);
+    }
+    case Wait::mbarrier: {
+      const bool known = std::count(explained.begin(), explained.end(), s.mbarrier) != 0;
+      explained.push_back(s.mbarrier);
+      return where + fmt::format(", for phase {} of {}{})", s.phase,
+                                 mbarrier_name(machine, s.mbarrier),
+                                 known ? "" : ": " + mbarrier_story(machine, block, s.mbarrier));
+    }
+    case Wait::columns:
+      return where + ", for columns of TMEM that resident blocks have)";
+    case Wait::group:
+      return where + ", for its bulk groups)";
+    default:
+      return where + fmt::format(", for {})", lanes_text(s.wanted & ~s.mask & w.live));
+  }
 }
 
 }  // namespace
 
 void Machine::report_deadlock(const Block& block) {
-  const auto& code = program().code;
   constexpr std::size_t most_told = 8;
   std::string story;
-  std::size_t told = 0, untold = 0;
+  std::size_t told = 0;
   std::vector<std::uint32_t> explained;  // mbarriers
-  bool divergent = false, missing = false, on_mbarrier = false;
   const Warp* first_warp = nullptr;
-  const Split* first_split = nullptr;
+  const Split* first = nullptr;
   for (const Warp& w : block.warps) {
     for (const Split& s : w.splits) {
-      // What explains a deadlock best: lanes of one warp at different aligned instructions, then
-      // lanes that others do not join, then barriers.
-      const bool better = !first_split ||
-                          (s.wait == Wait::aligned && first_split->wait != Wait::aligned) ||
-                          (s.wait == Wait::others && is_barrier(first_split->wait)) ||
-                          (s.wait == Wait::mbarrier && first_split->wait == Wait::barrier);
-      if (better) first_warp = &w, first_split = &s;
-      divergent = divergent || s.wait == Wait::aligned;
-      missing = missing || s.wait == Wait::others;
-      on_mbarrier = on_mbarrier || s.wait == Wait::mbarrier;
-      if (told == most_told) {
-        ++untold;
-        continue;
-      }
-      ++told;
-      if (!story.empty()) story += "; ";
-      const std::uint32_t pc = waiting_at(s);
-      story += fmt::format("warp {} {} at PTX line {} ({}", w.index, lanes_text(s.mask),
-                           code[pc].line, ptx::opcode(code[pc].op).name);
-      if (s.wait == Wait::barrier) {
-        const Barrier& b = block.barriers[s.barrier];
-        story += fmt::format(" {}: {} of {} threads are there)", s.barrier, b.arrived,
-                             b.expected ? b.expected : block.live_threads);
-      } else if (s.wait == Wait::mbarrier) {
-        story += fmt::format(", for phase {} of {}", s.phase, mbarrier_name(*this, s.mbarrier));
-        const bool known = std::count(explained.begin(), explained.end(), s.mbarrier);
-        story += known ? ")" : fmt::format(": {})", mbarrier_story(*this, block, s.mbarrier));
-        explained.push_back(s.mbarrier);
-      } else if (s.wait == Wait::columns) {
-        story += ", for columns of TMEM that resident blocks have)";
-      } else if (s.wait == Wait::group) {
-        story += ", for its bulk groups)";
-      } else {
-        story += fmt::format(", for {})", lanes_text(s.wanted & ~s.mask & w.live));
-      }
+      if (!first || blame_of(block, s) > blame_of(block, *first)) first_warp = &w, first = &s;
+      if (told++ >= most_told) continue;
+      story += (story.empty() ? "" : "; ") + wait_story(*this, block, w, s, explained);
     }
   }
-  if (untold) story += fmt::format("; and {} more", untold);
+  if (told > most_told) story += fmt::format("; and {} more", told - most_told);
+  const bool divergent = first->wait == Wait::aligned;
   Report r;
   r.kind = divergent ? "divergent_barrier" : "deadlock";
-  r.sentence =
-      divergent     ? "lanes of one warp wait at different instructions that need all of them: "
-      : missing     ? "lanes wait for lanes that will not come: "
-      : on_mbarrier ? "the block's threads wait for what nobody will do, and nothing is in flight: "
-                    : "the block's threads wait at a barrier that nobody else will reach: ";
+  r.sentence = divergent
+                   ? "lanes of one warp wait at different instructions that need all of them: "
+               : first->wait == Wait::others ? "lanes wait for lanes that will not come: "
+               : first->wait == Wait::mbarrier
+                   ? "the block's threads wait for what nobody will do, and nothing is in flight: "
+                   : "the block's threads wait at a barrier that nobody else will reach: ";
   r.sentence += story;
   r.expected = divergent ? "all live lanes of the warp at the same instruction"
                          : "everybody whom the others wait for";
   r.found = "nobody in the block can go on";
-  r.site = site(
-      block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first_split->mask)),
-      waiting_at(*first_split));
+  if (first->wait == Wait::mbarrier) {
+    r.expected = fmt::format("phase {} of {} to complete", first->phase,
+                             mbarrier_name(*this, first->mbarrier));
+    r.found = mbarrier_story(*this, block, first->mbarrier);
+  }
+  r.site =
+      site(block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),
+           waiting_at(*first));
   reports_.push_back(std::move(r));
   state_ = RunState::fault;
 }
