@@ -87,6 +87,19 @@ struct Data {
     for (const Tuple& t : tuples) out.push_back(tuple(t));
     return out;
   }
+  Json operator()(const Places& places) const {
+    Json out = Json::array();
+    for (const Place& p : places) out.push_back((*this)(p));
+    return out;
+  }
+  Json operator()(const Shared<TileLayout>& x) const {
+    Json out = Json::object();
+    if (!x->shard.modes.empty()) out["shard"] = layout(x->shard);
+    if (!x->replica.modes.empty()) out["replica"] = layout(x->replica);
+    out["offset"] = (*this)(x->offset);
+    if (!x->swizzle.identity()) out["swizzle"] = swizzle(x->swizzle);
+    return out;
+  }
   Json operator()(const Verdict& v) const { return {{"value", v.value}, {"because", v.because}}; }
   Json operator()(const Shared<MmaAtom>& atom) const { return mma_atom(*atom); }
   Json operator()(const Shared<CopyAtom>& atom) const { return copy_atom(*atom); }

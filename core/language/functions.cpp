@@ -24,7 +24,7 @@ Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::str
           a.begin, a.end};
 }
 
-// The tiled operations: A, M, C, X and P of Function::kinds.
+// What has a name of its own: A, M, C, X, P and D of Function::kinds.
 std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument& a) {
   const char kind = f.kinds[i];
   if (const auto* atom = std::get_if<Shared<MmaAtom>>(&a.value)) {
@@ -36,6 +36,10 @@ std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument&
   if (const auto* atom = std::get_if<Shared<CopyAtom>>(&a.value)) a.copy_atom = *atom;
   if (kind == 'A' && !std::holds_alternative<Shared<MmaAtom>>(a.value)) {
     return wrong_kind(f, i, a, "an MMA atom, such as SM80_16x8x16_F32F16F16F32_TN");
+  }
+  if (const auto* tile = std::get_if<Shared<TileLayout>>(&a.value)) a.tile = *tile;
+  if (kind == 'D' && !a.tile) {
+    return wrong_kind(f, i, a, "a TIRx layout, such as S[(128,64):(1@TLane,1@TCol)]");
   }
   if (kind == 'M' && !a.mma) return wrong_kind(f, i, a, "a tiled MMA, as make_tiled_mma gives");
   if (kind == 'C' && !a.copy) return wrong_kind(f, i, a, "a tiled copy, as make_tiled_copy gives");
@@ -120,7 +124,9 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
 
 std::string operands_text(const Arguments& arguments) {
   std::string out;
-  for (const Argument& a : arguments) out += (out.empty() ? "" : ", ") + text(a.value);
+  for (const Argument& a : arguments) {
+    out += (out.empty() ? "" : ", ") + (a.word.empty() ? text(a.value) : a.word);
+  }
   return out;
 }
 
@@ -138,7 +144,8 @@ void explain_call(const Function& f, const Arguments& arguments, const Answer& r
 
 const Function* find_function(std::string_view name) {
   for (const std::span<const Function> table :
-       {functions_making(), functions_algebra(), functions_analysis(), functions_tensor()}) {
+       {functions_making(), functions_algebra(), functions_analysis(), functions_tensor(),
+        functions_tirx()}) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const Function& f) { return f.help.name == name; });
     if (found != table.end()) return &*found;
@@ -186,7 +193,8 @@ std::span<const FunctionHelp> functions() {
     std::vector<FunctionHelp> out;
     for (const std::span<const language::Function> table :
          {language::functions_making(), language::functions_algebra(),
-          language::functions_analysis(), language::functions_tensor()}) {
+          language::functions_analysis(), language::functions_tensor(),
+          language::functions_tirx()}) {
       for (const language::Function& f : table) out.push_back(f.help);
     }
     return out;

@@ -1,6 +1,7 @@
 // The functions of the language: a table of name, parameters, help and what they do. The evaluator,
 // the help and the window's completion all read it. The rows live with their kind:
-// functions_making.cpp, functions_algebra.cpp, functions_analysis.cpp, functions_tensor.cpp.
+// functions_making.cpp, functions_algebra.cpp, functions_analysis.cpp, functions_tensor.cpp,
+// functions_tirx.cpp.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct Argument {
   Shared<TiledCopy> copy;
   Shared<CopyAtom> copy_atom;
   const Tensor* tensor = nullptr;  // whose layout `layout` is, where it is one
+  Shared<TileLayout> tile;
+  std::string word;  // as it is written, where the parameter is a name: f16, 128B
 };
 
 using Arguments = std::vector<Argument>;
@@ -36,7 +39,7 @@ struct Function {
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
   // shape, `<...>` or a number), S shape or coordinate, N number, V anything. H a layout, or a
   // shape that is made compact, or a tensor; M a tiled MMA, or an MMA atom, which is one of one
-  // atom; C a tiled copy; X one of the two; P a copy atom.
+  // atom; C a tiled copy; X one of the two; P a copy atom. D a TIRx layout; W a name.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -64,11 +67,12 @@ void explain_compose(const Value& left, const Value& right, const Answer& answer
                      Derivation& steps);
 
 // In reading order: making, asking, coordinates; the algebra; what can be said of a layout; tiled
-// operations, and what a thread has of a tensor.
+// operations, and what a thread has of a tensor; TIRx's layouts.
 std::span<const Function> functions_making();
 std::span<const Function> functions_algebra();
 std::span<const Function> functions_analysis();
 std::span<const Function> functions_tensor();
+std::span<const Function> functions_tirx();
 
 // --- what the rows are made of ----------------------------------------------------------------
 
@@ -91,6 +95,11 @@ inline Answer answer(const Result<Place>& result) {
   if (result->plain()) return Value(Tuple(result->offset()));
   if (const Result<Tuple> coordinate = coordinate_of(*result)) return Value(*coordinate);
   return Value(*result);
+}
+template <class T>
+Answer shared(const Result<T>& result) {
+  if (!result) return result.refusal;
+  return Value(std::make_shared<const T>(*result));
 }
 inline Answer number(std::int64_t n) {
   return Value(Tuple(n));

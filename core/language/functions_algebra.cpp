@@ -183,6 +183,14 @@ static Answer compose_with_bare(const Layout& a, Swizzle b) {
   return Value(out);
 }
 
+static Answer swizzled(Swizzle swizzle, const TileLayout& tile) {
+  const Result<Swizzle> both = composition(swizzle, tile.swizzle);
+  if (!both) return both.refusal;
+  TileLayout out = tile;
+  out.swizzle = *both;
+  return shared(Result<TileLayout>(out));
+}
+
 Answer compose(const Value& left, const Value& right) {
   const Layout* b = std::get_if<Layout>(&right);
   if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, b);
@@ -190,6 +198,8 @@ Answer compose(const Value& left, const Value& right) {
   const Tuple* offset = std::get_if<Tuple>(&left);
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&left)) {
     if (bare) return answer(composition(*swizzle, *bare));
+    if (const auto* tile = std::get_if<Shared<TileLayout>>(&right))
+      return swizzled(*swizzle, **tile);
     if (!b) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
     return answer(composition(*swizzle, *b));
   }

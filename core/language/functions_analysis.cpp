@@ -19,6 +19,7 @@ std::string coordinate_text(const Layout& layout, std::int64_t index) {
 
 std::string reason(const Layout& layout, const Truth& truth) {
   using Because = Truth::Because;
+  const std::string offset = text(place_in_box(layout, truth.offset));
   switch (truth.because) {
     case Because::strides:
       return "Sorted by stride, each mode steps over all that smaller strides reach.";
@@ -32,9 +33,9 @@ std::string reason(const Layout& layout, const Truth& truth) {
     case Because::shared:
       return fmt::format("Coordinates {} and {} both have offset {}.",
                          coordinate_text(layout, truth.a), coordinate_text(layout, truth.b),
-                         truth.offset);
+                         offset);
     case Because::hole:
-      return fmt::format("No coordinate has offset {}.", truth.offset);
+      return fmt::format("No coordinate has offset {}.", offset);
     case Because::step:
       return fmt::format("Coordinate {} has offset {}, which does not follow the one before it.",
                          coordinate_text(layout, truth.a), truth.offset);

@@ -21,33 +21,59 @@ std::optional<Place> place_in(const Value& value) {
 
 // How many elements a listing of L has, if that can be listed.
 Result<std::int64_t> listing_size(const Layout& layout) {
-  if (!layout.concrete()) return Refusal{Rule::dynamic_leaf, -1, 0, 0, 0};
+  const Refusal r =
+      detail::needs_concrete(layout, 0, {.swizzle = true, .axes = true, .negative = true});
+  if (r) return r;
   if (layout.modes.empty()) return Refusal{Rule::empty, -1, 0, 0, 0};
   const Result<std::int64_t> n = size(layout);
   if (n && *n > listable) return Refusal{Rule::too_large_to_list, -1, 0, *n, listable};
   return n;
 }
 
-Answer indices(const Arguments& a) {
-  for (int i = 0; i < a[0].layout.leaves(); ++i) {
-    const Int& stride = a[0].layout.modes.leaf[i].stride;
-    if (!stride.axis.none()) return detail::on_axis(Rule::axis_stride, stride, i);
+// Places as the language answers them: coordinates where all are.
+Answer listed(const std::vector<Place>& places) {
+  Tuples coordinates;
+  for (const Place& place : places) {
+    const Result<Tuple> coordinate = coordinate_of(place);
+    if (!coordinate) return Value(places);
+    coordinates.push_back(*coordinate);
   }
-  const Result<std::int64_t> n = listing_size(a[0].layout);
+  return Value(std::move(coordinates));
+}
+
+Answer indices(const Arguments& a) {
+  const Layout& layout = a[0].layout;
+  const Result<std::int64_t> n = listing_size(layout);
   if (!n) return n.refusal;
+  if (!layout.concrete()) {
+    std::vector<Place> out;
+    for (std::int64_t i = 0; i < *n; ++i) out.push_back(*place_of(Tuple(i), layout));
+    return listed(out);
+  }
   Numbers out;
   out.reserve(static_cast<std::size_t>(*n));
-  for (std::int64_t i = 0; i < *n; ++i) out.push_back(a[0].layout(i));
+  for (std::int64_t i = 0; i < *n; ++i) out.push_back(layout(i));
   return Value(std::move(out));
 }
 
+// coordinates(OFFSET, L), where L's axes are numbered also coordinates((3,2), L).
 Answer coordinates(const Arguments& a) {
   const Layout& layout = a[1].layout;
   const Result<std::int64_t> n = listing_size(layout);
   if (!n) return n.refusal;
+  std::optional<Place> wanted = place_in(a[0].value);
+  const Tuple* tuple = std::get_if<Tuple>(&a[0].value);
+  if (tuple && !tuple->scalar() && !tuple->empty()) {
+    const Result<Place> place = place_at(*tuple);
+    if (!place) return place.refusal;
+    wanted = *place;
+  }
+  if (!wanted) return Refusal{Rule::not_a_sum, -1, 0, 0, 0};
   Tuples out;
   for (std::int64_t i = 0; i < *n; ++i) {
-    if (layout(i) == a[0].number) out.push_back(*idx2crd(i, layout.shape()));
+    const bool here = layout.concrete() ? *wanted == Place(Int(layout(i)))
+                                        : *wanted == *place_of(Tuple(i), layout);
+    if (here) out.push_back(*idx2crd(i, layout.shape()));
   }
   return Value(std::move(out));
 }
@@ -219,7 +245,7 @@ const std::array table = {
              "NV",
              idx2crd_call},
     Function{{"coordinates", "(OFFSET, L)", "every coordinate that maps to an offset"},
-             "NL",
+             "VL",
              coordinates},
     Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "L", indices},
     Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"}, "SL", slice_call},
@@ -237,7 +263,12 @@ std::span<const Function> functions_making() {
 
 Answer add(const Value& left, const Value& right) {
   if (const Tensor* tensor = std::get_if<Tensor>(&left)) return moved(*tensor, right);
+  const auto* tile = std::get_if<Shared<TileLayout>>(&left);
+  const auto* other = std::get_if<Shared<TileLayout>>(&right);
+  if (tile && other) return shared(add(**tile, **other));
   const std::optional<Place> a = place_in(left), b = place_in(right);
+  if (tile && b) return shared(add(**tile, *b));
+  if (other && a) return shared(add(**other, *a));
   if (!a || !b) return Refusal{Rule::not_a_sum, -1, static_cast<std::int8_t>(a ? 1 : 0), 0, 0};
   Place sum = *a;
   if (const Refusal r = sum.add(*b)) return r;

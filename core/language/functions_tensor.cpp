@@ -11,12 +11,6 @@ namespace {
 
 using Rule = Refusal::Rule;
 
-template <class T>
-Answer shared(const Result<T>& result) {
-  if (!result) return result.refusal;
-  return Value(std::make_shared<const T>(*result));
-}
-
 Answer make_tiled_mma_call(const Arguments& a) {
   return shared(make_tiled_mma(a[0].mma->atom, a.size() > 1 ? a[1].layout : Layout(1, 0),
                                a.size() > 2 ? a[2].tiler : Tiler{}));

@@ -20,6 +20,11 @@ struct Printer {
     for (const Tuple& t : tuples) out += (out.empty() ? "" : " ") + text(t);
     return tuples.empty() ? "none" : out;
   }
+  std::string operator()(const Places& places) const {
+    std::string out;
+    for (const Place& p : places) out += (out.empty() ? "" : " ") + text(p);
+    return places.empty() ? "none" : out;
+  }
   std::string operator()(const Verdict& verdict) const { return verdict.value ? "true" : "false"; }
   std::string operator()(const Facts& facts) const {
     std::string out;
@@ -66,7 +71,9 @@ std::string_view kind_of(const Value& value) {
                                         "a copy atom",
                                         "a tiled MMA",
                                         "a tiled copy",
-                                        "a tensor"};
+                                        "a tensor",
+                                        "a list of places",
+                                        "a TIRx layout"};
   return names[value.index()];
 }
 

@@ -5,6 +5,7 @@
 //     Sw<3,4,3> o 0 o (8,64):(64,1)                    composition by `o`
 //     A(3,_)   slice(((_,_),2), A)                     slicing; A(3,5) is an offset
 //     (4,5):(1@0,1@1)   3@TLane+4@TCol                 strides on axes; a place
+//     S[(32,16):(1@TLane,1@TCol)] + R[4:32@TLane]      TIRx's layouts
 //     (?,?{div=16}):(1,?)                              numbers that are not known
 //     smem<f16> o (8,64):(64,1)                        a tensor: memory, type, layout
 //     make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))   atoms by CuTe's names, tiled operations
@@ -26,12 +27,14 @@
 #include <vector>
 
 #include "core/layout/algebra.h"
+#include "core/layout/tile_layout.h"
 #include "core/tensor/tiled_copy.h"
 
 namespace tilescope {
 
 using Numbers = std::vector<std::int64_t>;  // indices(L)
 using Tuples = std::vector<Tuple>;          // coordinates(offset, L)
+using Places = std::vector<Place>;          // owners(X, element)
 
 // Yes or no with its reason: injective(L)...
 struct Verdict {
@@ -53,7 +56,7 @@ using Shared = std::shared_ptr<const T>;
 // A composed layout whose left side is only a swizzle is a Layout; a bare swizzle is a Swizzle.
 using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Numbers, Tuples,
                            Verdict, Facts, Place, Shared<MmaAtom>, Shared<CopyAtom>,
-                           Shared<TiledMma>, Shared<TiledCopy>, Tensor>;
+                           Shared<TiledMma>, Shared<TiledCopy>, Tensor, Places, Shared<TileLayout>>;
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...

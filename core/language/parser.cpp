@@ -21,6 +21,7 @@ namespace {
 //     sum       := layout ('+' layout)*                 places
 //     layout    := term [':' term]
 //     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S> |
+//                  S[layout] | R[layout] |
 //     atom atom      := word ['<' anything '>']              the catalog reads the arguments
 //     memory    := (gmem | smem | rmem | tmem) '<' type '>'
 class Evaluator {
@@ -170,6 +171,9 @@ class Evaluator {
     if (first.kind != Token::Kind::word) return fail_here("Expected a layout, a tuple or a number");
     next();
     if (first.text == "_") return Tuple(Int::all());
+    if (token_.is('[') && (first.text == "S" || first.text == "R")) {
+      return applied(tile_part(first.text == "S"), first.begin);
+    }
     if (first.text == "Sw" || first.text == "Swizzle") return swizzle(first);
     if (const auto found = names_.find(first.text); found != names_.end()) {
       return applied(found->second, first.begin);
@@ -362,6 +366,25 @@ class Evaluator {
     return Tiler(*tuple);
   }
 
+  // S[extents:strides] and R[extents:strides], TIRx's shard and replicas.
+  Value tile_part(bool shard) {
+    next();
+    const std::size_t begin = token_.begin;
+    const Value inside = layout();
+    if (problem_) return {};
+    const Layout* modes = std::get_if<Layout>(&inside);
+    if (!modes) {
+      return fail(fmt::format("S[...] and R[...] hold extents:strides, such as (128,64):(1@TLane,"
+                              "1@TCol); this is {}.",
+                              kind_of(inside)),
+                  begin, previous_end_);
+    }
+    const Result<TileLayout> made = shard ? make_shard(*modes) : make_replica(*modes);
+    if (!made) return fail(sentence(made.refusal), begin, previous_end_, true);
+    if (!expect(']', "after the strides")) return {};
+    return std::make_shared<const TileLayout>(*made);
+  }
+
   Value swizzle(const Token& word) {
     std::int64_t field[3] = {};
     if (!expect('<', "after `Sw`, as in Sw<3,4,3>")) return {};
@@ -378,13 +401,17 @@ class Evaluator {
     return *made;
   }
 
-  Arguments arguments() {
+  Arguments arguments(std::string_view kinds) {
     Arguments out;
     next();
     while (!problem_ && !token_.is(')')) {
       Argument a;
       a.begin = token_.begin;
-      a.value = composed();
+      const bool name = out.size() < kinds.size() && kinds[out.size()] == 'W';
+      if (name)
+        a.word = word();
+      else
+        a.value = composed();
       a.end = previous_end_;
       out.push_back(std::move(a));
       if (problem_ || !token_.is(',')) break;
@@ -394,13 +421,23 @@ class Evaluator {
     return out;
   }
 
+  // A name as it is written, such as 128B: up to the next mark.
+  std::string word() {
+    std::string out;
+    for (; token_.kind == Token::Kind::word || token_.kind == Token::Kind::number; next()) {
+      out += token_.text;
+    }
+    if (out.empty()) fail_here("Expected a name");
+    return out;
+  }
+
   Value call(const Function& function, const Token& name) {
     if (!token_.is('(')) {
       return fail(fmt::format("{} is a function: {}{} gives {}.", name.text, name.text,
                               function.help.parameters, function.help.help),
                   name.begin, name.end());
     }
-    Arguments given = arguments();
+    Arguments given = arguments(function.kinds);
     if (problem_) return {};
     Evaluated result =
         language::call(function, std::move(given), name.begin, previous_end_, steps_);
@@ -409,14 +446,29 @@ class Evaluator {
     return {};
   }
 
-  // A(3,5) is the offset of a coordinate, A(3,_) a slice.
+  static bool takes_coordinates(const Value& value) {
+    if (const Tensor* tensor = std::get_if<Tensor>(&value)) return !tensor->alone();
+    return std::holds_alternative<Layout>(value) ||
+           std::holds_alternative<Shared<TileLayout>>(value);
+  }
+
+  // A(3,5) is the offset of a coordinate, A(3,_) a slice; of a TIRx layout the owners.
+  static Answer at(const Value& value, const Tuple& coordinate) {
+    if (const auto* tile = std::get_if<Shared<TileLayout>>(&value)) {
+      return answer(owners(**tile, coordinate));
+    }
+    const Tensor* tensor = std::get_if<Tensor>(&value);
+    const Layout& layout = tensor ? tensor->layout : *std::get_if<Layout>(&value);
+    for (int i = 0; i < coordinate.leaves; ++i) {
+      if (coordinate.leaf[i].kind != Int::Kind::all) continue;
+      return tensor ? answer(slice(coordinate, *tensor)) : answer(slice(coordinate, layout));
+    }
+    return answer(place_of(coordinate, layout));
+  }
+
   Value applied(Value value, std::size_t begin) {
-    for (;;) {
-      const Tensor* tensor = std::get_if<Tensor>(&value);
-      const bool indexed = tensor ? !tensor->alone() : std::holds_alternative<Layout>(value);
-      if (problem_ || !token_.is('(') || !indexed) break;
-      const Layout layout = tensor ? tensor->layout : std::get<Layout>(value);
-      Value inside = parenthesised();
+    while (!problem_ && token_.is('(') && takes_coordinates(value)) {
+      const Value inside = parenthesised();
       if (problem_) return {};
       const Tuple* coordinate = std::get_if<Tuple>(&inside);
       if (!coordinate) {
@@ -424,17 +476,7 @@ class Evaluator {
             fmt::format("A coordinate is a tuple of numbers and `_`; this is {}.", kind_of(inside)),
             begin, previous_end_);
       }
-      const Tuple whole = coordinate->unwrapped();
-      bool slices = false;
-      for (int i = 0; i < whole.leaves; ++i) {
-        slices = slices || whole.leaf[i].kind == Int::Kind::all;
-      }
-      if (slices) {
-        value = tensor ? take(answer(slice(whole, *tensor)), begin, previous_end_)
-                       : take(answer(slice(whole, layout)), begin, previous_end_);
-      } else {
-        value = take(answer(place_of(whole, layout)), begin, previous_end_);
-      }
+      value = take(at(value, coordinate->unwrapped()), begin, previous_end_);
     }
     return value;
   }

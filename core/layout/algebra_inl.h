@@ -49,7 +49,7 @@ constexpr void push_coalesced(Leaves& out, const Mode& m) {
 
 // What an operand may be beyond a plain layout of numbers.
 struct Allowed {
-  bool swizzle = false, axes = false, unknown = false;
+  bool swizzle = false, axes = false, unknown = false, negative = false;
 };
 
 constexpr Refusal needs_concrete(const Layout& layout, int operand, Allowed allowed = {}) {
@@ -60,7 +60,7 @@ constexpr Refusal needs_concrete(const Layout& layout, int operand, Allowed allo
       r = refuse(Refusal::Rule::dynamic_leaf, i);
     else if (!allowed.axes && !m.stride.axis.none())
       r = on_axis(Refusal::Rule::axis_stride, m.stride, i);
-    else if (m.stride.value < 0)
+    else if (!allowed.negative && m.stride.value < 0)
       r = refuse(Refusal::Rule::negative_stride, i, m.stride.value);
     else if (m.shape.value < 1)
       r = refuse(Refusal::Rule::size_not_positive, i, m.shape.value);

@@ -14,7 +14,7 @@ Result<std::vector<std::int64_t>> offsets_of(const Layout& layout) {
   for (int i = 0; i < layout.modes.leaves; ++i) {
     const Mode& m = layout.modes.leaf[i];
     if (!m.shape.known() || !m.stride.known()) return detail::refuse(Rule::dynamic_leaf, i);
-    if (!m.stride.axis.none()) return detail::refuse(Rule::axis_stride, i);
+    if (!m.stride.axis.none()) return detail::on_axis(Rule::axis_stride, m.stride, i);
   }
   if (layout.modes.empty()) return detail::refuse(Rule::empty);
   if (!layout.offset.known()) return detail::refuse(Rule::dynamic_leaf);
@@ -78,9 +78,50 @@ std::optional<Truth> injective_by_strides(const Layout& layout) {
   return no;
 }
 
+bool on_axes(const Layout& layout) {
+  for (int i = 0; i < layout.leaves(); ++i) {
+    if (!layout.modes.leaf[i].stride.axis.none()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Result<Truth> injective(const Layout& layout) {
+Result<Layout> over_box(const Layout& layout) {
+  if (!on_axes(layout)) return layout;
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.axes = true})) return r;
+  const Result<Place> box = coshape(layout);
+  if (!box) return box.refusal;
+  Layout out = layout;
+  bool fits = true;
+  std::int64_t below = 1;  // places of the axes before
+  for (int k = 0; k < box->parts; ++k) {
+    for (int i = 0; i < layout.leaves(); ++i) {
+      if (!(layout.modes.leaf[i].stride.axis == box->part[k].axis)) continue;
+      out.modes.leaf[i].stride = checked_mul(layout.modes.leaf[i].stride.value, below, fits);
+    }
+    below = checked_mul(below, box->part[k].value, fits);
+  }
+  if (!fits) return detail::refuse(Rule::overflow);
+  return out;
+}
+
+Place place_in_box(const Layout& layout, std::int64_t offset) {
+  const Result<Place> box = coshape(layout);
+  if (!on_axes(layout) || !box) return Place(Int(offset));
+  Place out = *box;
+  for (int k = 0; k < out.parts; ++k) {
+    const std::int64_t size = out.part[k].value;
+    out.part[k].value = offset % size;
+    offset /= size;
+  }
+  return out;
+}
+
+Result<Truth> injective(const Layout& of) {
+  const Result<Layout> counted = over_box(of);
+  if (!counted) return counted.refusal;
+  const Layout& layout = *counted;
   if (const std::optional<Truth> known = injective_by_strides(layout)) return *known;
   const Result<std::vector<std::int64_t>> offsets = offsets_of(layout);
   if (!offsets) return offsets.refusal;
@@ -97,7 +138,10 @@ Result<Truth> injective(const Layout& layout) {
   return yes(Because::counted);
 }
 
-Result<Truth> surjective(const Layout& layout) {
+Result<Truth> surjective(const Layout& of) {
+  const Result<Layout> counted = over_box(of);
+  if (!counted) return counted.refusal;
+  const Layout& layout = *counted;
   const Result<std::vector<std::int64_t>> offsets = offsets_of(layout);
   if (!offsets) return offsets.refusal;
   std::int64_t next = 0;  // every offset below is reached
@@ -126,7 +170,10 @@ Result<Truth> contiguous(const Layout& layout) {
   return yes(Because::counted);
 }
 
-Result<Broadcast> broadcast(const Layout& layout) {
+Result<Broadcast> broadcast(const Layout& of) {
+  const Result<Layout> counted = over_box(of);
+  if (!counted) return counted.refusal;
+  const Layout& layout = *counted;
   const Result<std::vector<std::int64_t>> offsets = offsets_of(layout);
   if (!offsets) return offsets.refusal;
   const std::vector<Owned> by_offset = sorted(*offsets);

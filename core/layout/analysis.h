@@ -6,6 +6,9 @@
 //     contiguous   L(i) == L(0) + i: neighbours in coordinates are neighbours in memory
 //     broadcast    how many coordinates own each offset (all of them: coordinates(OFFSET, L))
 //
+// Of a layout whose strides stand on axes the same is said of its places: each axis has cosize(L)
+// numbers, and a place is one of the box that they span.
+//
 // Answers are exact for every concrete layout, with swizzle or without. Where strides alone do not
 // tell, coordinates are counted out, up to `countable` of them; beyond that is a refusal.
 #pragma once
@@ -34,6 +37,11 @@ struct Truth {
   int mode = -1;
   std::int64_t a = 0, b = 0, offset = 0;
 };
+
+// The layout with its places counted as offsets in that box, the first axis fastest; and the place
+// that such an offset is. A layout without axes is its own.
+Result<Layout> over_box(const Layout& layout);
+Place place_in_box(const Layout& layout, std::int64_t offset);
 
 Result<Truth> injective(const Layout& layout);
 Result<Truth> surjective(const Layout& layout);

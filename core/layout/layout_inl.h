@@ -301,6 +301,18 @@ constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout) 
   return Place(detail::swizzled(layout.swizzle, sum.total.offset()));
 }
 
+constexpr Result<Place> place_at(const Tuple& coordinate) {
+  Tuple axes;
+  if (const Refusal r = detail::identity_strides(coordinate, {}, axes)) return r;
+  Place out;
+  for (int i = 0; i < coordinate.leaves; ++i) {
+    Int number = coordinate.leaf[i];
+    number.axis = axes.leaf[i].axis;
+    if (const Refusal r = out.add(number)) return r;
+  }
+  return out;
+}
+
 constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout) {
   Slice out;
   out.layout.swizzle = layout.swizzle;

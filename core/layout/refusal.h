@@ -27,6 +27,16 @@ struct Refusal {
     unordered,             // unknown strides, or what reaches an unknown extent, must be compared
     axis_stride,           // an operation that needs plain strides met `a` on the axis of path `b`
     not_a_sum,             // + between what is no place
+    tirx_axis,             // TIRx: `a` on the axis of path `b`, which is none of its own
+    tirx_swizzle,          // TIRx: a swizzle that reads `a` bits above (below, if negative)
+    not_flat,              // TIRx: extents nested `a` deep
+    two_shards,            // TIRx: S + S
+    replicas,              // to_cute: `a` copies of each element
+    sizes_differ,          // to_cute: a shape of `a` elements for a layout of `b`
+    no_such_element,       // element `a` of `b`
+    unknown_type,          // tma_shared_layout: an element type of no such name
+    swizzle_mode,          // tma_shared_layout: a swizzle mode of no such name
+    swizzle_bytes,         // tma_shared_layout: swizzled in rows of `a` bytes
     axis_extent,           // an extent of `a` on the axis of path `b`
     axis_coordinate,       // a coordinate of `a` on the axis of path `b`
     has_swizzle,           // an operation on plain layouts met a composed one

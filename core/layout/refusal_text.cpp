@@ -97,8 +97,43 @@ std::string sentence(const Refusal& r) {
           "A stride of {}{}: this operation needs offsets, and a place on the axis {} is none; "
           "strides without an axis would work.",
           number_on_axis(r), at, axis_of(r));
+    case Rule::tirx_axis:
+      return fmt::format(
+          "{}{}: TIRx's axes have names, of threads (tx, warpid, laneid, tid_in_wg...) or memory "
+          "(m, "
+          "TLane, TCol...), and {} is none of them.",
+          number_on_axis(r), at, axis_of(r));
+    case Rule::tirx_swizzle:
+      return fmt::format(
+          "A swizzle with a shift of {}: TIRx's swizzles read higher bits and change lower ones; a "
+          "positive shift would work.",
+          r.a);
+    case Rule::not_flat:
+      return fmt::format(
+          "Extents nested {} deep: TIRx's are one flat list; flatten(L) has the same elements.",
+          r.a);
+    case Rule::two_shards:
+      return "Two shards: S[...] stands once, and R[...] or an offset may be added to it.";
+    case Rule::replicas:
+      return fmt::format(
+          "Each element has {} copies, and a CuTe layout has one place for a coordinate; the "
+          "layout "
+          "without R[...] would work, owners(X, C) lists all copies.",
+          r.a);
+    case Rule::sizes_differ:
+      return fmt::format("A shape of {} elements for a layout of {}: both need as many.", r.a, r.b);
+    case Rule::no_such_element:
+      return fmt::format("There is no element {}: the layout has {} (0 to {}).", r.a, r.b, r.b - 1);
+    case Rule::unknown_type:
+      return "There is no element type of this name; f16, bf16, f32, e4m3 or u8 would work.";
+    case Rule::swizzle_mode:
+      return "The swizzle modes are 32B, 64B and 128B: the bytes of a row of 8 that are swizzled.";
+    case Rule::swizzle_bytes:
+      return fmt::format("Rows of {} bytes: the swizzle modes are 32B, 64B and 128B.", r.a);
     case Rule::not_a_sum:
-      return fmt::format("+ adds places, such as 3@TLane+4@TCol, and this{} is none.", at);
+      return fmt::format(
+          "A place is a number, or numbers on axes such as 3@TLane+4@TCol, and this{} is none.",
+          at);
     case Rule::axis_extent:
       return fmt::format("An extent of {}{}: only strides stand on an axis.", number_on_axis(r),
                          at);

@@ -1,9 +1,12 @@
 // Strides on axes: what a layout answers is a place, a sum over axes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/language/language.h"
+#include "core/layout/analysis.h"
 #include "core/layout/text.h"
 #include "tests/layout/generate.h"
 
@@ -134,6 +137,50 @@ TEST(Axes, PlacesArePrintedInOneForm) {
       {"1@0+1@0@0", "1@0+1@0@0"},
       {"3+4", "7"}};
   for (const auto& [expression, value] : expected) EXPECT_EQ(value_of(expression), value);
+}
+
+// What is said of a layout on axes, against its places counted one by one.
+TEST(Axes, PropertiesAreThoseOfItsPlaces) {
+  Layouts layouts(75);
+  const Axis axes[] = {{}, {1}, {2}, {*axis_named("TLane")}};
+  int injective_ones = 0, compact_ones = 0;
+  for (int round = 0; round < 500; ++round) {
+    Layout a = round % 2 == 0 ? layouts.any(static_cast<int>(layouts.number(1, 3)))
+                              : layouts.compact(static_cast<int>(layouts.number(1, 3)));
+    for (int i = 0; i < a.leaves(); ++i) {
+      Int& stride = a.modes.leaf[i].stride;
+      if (stride.value != 0) stride.axis = axes[layouts.number(0, 3)];
+    }
+    std::vector<Place> distinct;
+    bool apart = true;
+    for (std::int64_t i = 0; i < *size(a); ++i) {
+      const Place place = *place_of(Tuple(i), a);
+      const bool seen = std::find(distinct.begin(), distinct.end(), place) != distinct.end();
+      apart = apart && !seen;
+      if (!seen) distinct.push_back(place);
+    }
+    std::int64_t box = 1;
+    const Place sizes = *coshape(a);
+    for (int k = 0; k < sizes.parts; ++k) box *= sizes.part[k].value;
+    const bool all = static_cast<std::int64_t>(distinct.size()) == box;
+    ASSERT_EQ(injective(a)->value, apart) << text(a);
+    ASSERT_EQ(surjective(a)->value, all) << text(a);
+    ASSERT_EQ(compact(a)->value, apart && all) << text(a);
+    ASSERT_EQ(broadcast(a)->offsets, static_cast<std::int64_t>(distinct.size())) << text(a);
+    injective_ones += apart;
+    compact_ones += apart && all;
+  }
+  EXPECT_GT(injective_ones, 100);
+  EXPECT_GT(compact_ones, 50);
+}
+
+TEST(Axes, PlacesAreListedAndFound) {
+  EXPECT_EQ(value_of("indices((2,2):(1@0,1@1))"), "(0,0) (1,0) (0,1) (1,1)");
+  EXPECT_EQ(value_of("indices((2,2):(1@TLane,1))"), "0@TLane 1@TLane 0@TLane+1 1@TLane+1");
+  EXPECT_EQ(value_of("coordinates((3,2), (4,(2,5)):(1@0,(0,1@1)))"), "(3,(0,2)) (3,(1,2))");
+  EXPECT_EQ(value_of("coordinates(1@TLane+1, (2,2):(1@TLane,1))"), "(1,1)");
+  EXPECT_EQ(value_of("coordinates(5@TLane, (2,2):(1@TLane,1))"), "none");
+  EXPECT_EQ(value_of("contiguous((4,5):(1@0,1@1))").substr(0, 6), "error:");
 }
 
 TEST(Axes, CosizeIsOneMoreThanTheLargestOnEachAxis) {

@@ -141,7 +141,7 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"(4@0):(1)", "only strides stand on an axis", "(4@0):(1)"},
       {"A = 4:1; A(1@0)", "coordinates are numbers without an axis", "A(1@0)"},
       {"complement((4,8):(1@TLane,1))", "the axis @TLane is none", "complement"},
-      {"4:1 + 5", "+ adds places", "4:1"},
+      {"4:1 + 5", "A place is a number", "4:1"},
       {"zipped_divide((4,4):(4,1), <2,2,2>)", "A tiler of rank 3", "zipped_divide"},
       {"upcast((8,4):(3,1), 2)", "one must divide the other", "(8,4):(3,1)"},
       {"downcast(8:2, 2)", "No mode has stride 1", "downcast"},

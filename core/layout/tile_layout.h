@@ -1,0 +1,67 @@
+// TileLayout: a layout as TIRx writes it, `S[(32,16):(1@TLane,1@TCol)] + R[4:32@TLane] + 4@TCol`.
+//
+//     S  the shard: the element x, flattened row-major in its logical shape, is split over these
+//        extents, the last one innermost; each adds digit * stride to its axis
+//     R  replicas: the element stands at its place plus each place of R, all of them copies
+//     +  an offset, a place that is added to all
+//
+//     X(x) = { swizzle(S(x) + r + offset) for r in R }        a set: its owners
+//
+// Axes have names: threads (tx, warpid, laneid, tid_in_wg, bx, ...) and memories (m, TLane, TCol,
+// Bank, P, F); a stride without one is on the memory axis m. A swizzle permutes what stands on m.
+//
+// That is the same value as a CuTe layout (layout.h) but for three things: CuTe counts its
+// coordinates with the first mode fastest, so that the modes stand in the other order; CuTe has no
+// replicas, as a coordinate has one place; and CuTe's axes are numbered. Where none of them is in
+// the way, to_cute and to_tirx translate. Sources: TVM's TIRx, TileLayout and its notation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/layout/algebra.h"
+
+namespace tilescope {
+
+struct TileLayout {
+  Layout shard;    // flat, the last mode innermost; no modes: nothing but replicas yet
+  Layout replica;  // flat; no modes: a single copy
+  Place offset;
+  Swizzle swizzle;
+
+  friend bool operator==(const TileLayout& a, const TileLayout& b) {
+    return a.shard == b.shard && a.replica == b.replica && a.offset == b.offset &&
+           a.swizzle == b.swizzle;
+  }
+};
+
+// The two parts by themselves. Refused for nesting and for axes that are not TIRx's.
+Result<TileLayout> make_shard(const Layout& layout);
+Result<TileLayout> make_replica(const Layout& layout);
+// S + R, R + R, and either plus an offset.
+Result<TileLayout> add(const TileLayout& a, const TileLayout& b);
+Result<TileLayout> add(const TileLayout& a, const Place& offset);
+
+// All places of an element, each once: replicas that coincide are one owner. The element is a
+// number x, or a coordinate in the extents of the shard.
+Result<std::vector<Place>> owners(const TileLayout& layout, const Tuple& element);
+
+// The CuTe layout with the same place for every number x, and the offset behind it: the modes in
+// the other order. With a shape, the layout has a mode for each of its extents, and coordinates in
+// that shape have the same places; its product is the number of elements.
+//     to_cute(S[(64,4,64):(64,4096,1)])           = (64,4,64):(1,4096,64)
+//     to_cute(S[(64,4,64):(64,4096,1)], (64,256)) = (64,(64,4)):(64,(1,4096))
+Result<Slice> to_cute(const TileLayout& layout, const Tuple& shape = {});
+// And back: to_tirx(to_cute(X)) == X where X has no replicas.
+Result<TileLayout> to_tirx(const Slice& cute);
+
+// The shared memory that TMA and the tensor cores expect: atoms of 8 rows of 32, 64 or 128 bytes,
+// swizzled; rows of atoms first, then columns. Extents before the last two are outermost.
+//     tma_shared_layout(f16, 128B, (64,256)) = Sw<3,3,3> o S[(64,4,64):(64,4096,1)]
+Result<TileLayout> tma_shared_layout(std::int64_t element_bits, std::int64_t swizzle_bytes,
+                                     const Tuple& shape);
+
+std::string text(const TileLayout& layout);
+
+}  // namespace tilescope
