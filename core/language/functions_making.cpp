@@ -11,12 +11,17 @@ using Rule = Refusal::Rule;
 
 constexpr std::int64_t listable = std::int64_t{1} << 20;  // elements that a listing may have
 
-// A place without axes is a number, and so is a number on one: what `+` adds.
+// A number is a place, on an axis or on none, and so is a coordinate.
 std::optional<Place> place_in(const Value& value) {
   if (const Place* place = std::get_if<Place>(&value)) return *place;
   const Tuple* tuple = std::get_if<Tuple>(&value);
-  if (!tuple || !tuple->scalar() || tuple->leaf[0].kind == Int::Kind::all) return std::nullopt;
-  return Place(tuple->leaf[0]);
+  if (!tuple || tuple->empty()) return std::nullopt;
+  for (int i = 0; i < tuple->leaves; ++i) {
+    if (tuple->leaf[i].kind == Int::Kind::all) return std::nullopt;
+  }
+  if (tuple->scalar()) return Place(tuple->leaf[0]);
+  const Result<Place> place = place_at(*tuple);
+  return place ? std::optional<Place>(*place) : std::nullopt;
 }
 
 // How many elements a listing of L has, if that can be listed.
@@ -61,13 +66,7 @@ Answer coordinates(const Arguments& a) {
   const Layout& layout = a[1].layout;
   const Result<std::int64_t> n = listing_size(layout);
   if (!n) return n.refusal;
-  std::optional<Place> wanted = place_in(a[0].value);
-  const Tuple* tuple = std::get_if<Tuple>(&a[0].value);
-  if (tuple && !tuple->scalar() && !tuple->empty()) {
-    const Result<Place> place = place_at(*tuple);
-    if (!place) return place.refusal;
-    wanted = *place;
-  }
+  const std::optional<Place> wanted = place_in(a[0].value);
   if (!wanted) return Refusal{Rule::not_a_sum, -1, 0, 0, 0};
   Tuples out;
   for (std::int64_t i = 0; i < *n; ++i) {

@@ -30,7 +30,9 @@ struct Requests {
 
 Result<Requests> requests(const Layout& layout, WarpAccess access) {
   if (const Refusal r = needs_access(access)) return r;
-  if (!layout.concrete()) return detail::refuse(Rule::dynamic_leaf);
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .negative = true})) {
+    return r;
+  }
   if (layout.modes.empty()) return detail::refuse(Rule::empty);
   const Result<std::int64_t> n = size(layout), lanes = size(*get(layout, 0));
   if (!n) return n.refusal;

@@ -123,10 +123,12 @@ constexpr Int times(const Int& a, const Int& b, bool& fits) {
   if (a.zero() || b.zero()) return 0;
   const Axis axis = a.axis.none() ? b.axis : a.axis;
   if (a.known() && b.known()) return Int(checked_mul(a.value, b.value, fits), axis);
-  const std::int64_t x = a.value < 0 ? -a.value : a.value, y = b.value < 0 ? -b.value : b.value;
   bool divisor_fits = true;
-  const std::int64_t divisor = checked_mul(x, y, divisor_fits);
-  Int out = Int::unknown(divisor_fits ? divisor : (x > y ? x : y));
+  const std::int64_t x = checked_mul(a.value, a.value < 0 ? -1 : 1, divisor_fits),
+                     y = checked_mul(b.value, b.value < 0 ? -1 : 1, divisor_fits),
+                     divisor = checked_mul(x, y, divisor_fits);
+  const std::int64_t larger = x > y ? x : y;  // at least 1: one of the two is unknown
+  Int out = Int::unknown(divisor_fits ? divisor : larger);
   out.axis = axis;
   return out;
 }

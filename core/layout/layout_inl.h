@@ -76,7 +76,7 @@ constexpr Result<Digit> digit_of(const Int& index, const Int& extent, int leaf, 
   if (last) return Digit{index, 0};
   if (!index.known()) return refuse(Refusal::Rule::dynamic_leaf, leaf);
   if (extent.known()) return Digit{index.value % extent.value, index.value / extent.value};
-  if (!at_least(extent, index.value + 1)) return refuse(Refusal::Rule::dynamic_leaf, leaf);
+  if (extent.value <= index.value) return refuse(Refusal::Rule::dynamic_leaf, leaf);
   return Digit{index, 0};
 }
 

@@ -32,7 +32,7 @@ std::string sentence(const Refusal& r) {
     case Rule::too_many_leaves:
       return fmt::format("The result needs more than {} leaves; split the layout.", max_leaves);
     case Rule::too_deep:
-      return fmt::format("Nested deeper than {} levels; flatten some of them.", max_depth);
+      return fmt::format("Nested deeper than {} levels; flatten some of them.", r.a);
     case Rule::overflow:
       return "A size or an offset does not fit in 64 bits; use smaller extents or strides.";
     case Rule::not_congruent:
