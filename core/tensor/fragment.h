@@ -89,7 +89,7 @@ constexpr Result<Layout> make_fragment_like(const Layout& layout) {
   const Result<Layout> others =
       make_ordered_layout(detail::behind_the_first(shape), detail::behind_the_first(stride));
   if (!others) return others;
-  return tiled_product(*first, Tiler(Layout(others->modes.unwrapped())));
+  return tiled_product(*first, Tiler(*others));
 }
 
 constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, std::int64_t thr,

@@ -150,6 +150,15 @@ TEST_F(Draw, WritesAnSvg) {
   EXPECT_TRUE(has(svg, "</svg>"));
 }
 
+TEST_F(Draw, ATensorIsDrawnAsItsLayoutFromItsOffsetOn) {
+  const Ended ended = run({"draw", "T = smem<f16> o (8,8):(8,1); T(2,_)", "-o", "row.txt"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(read("row.txt"), "16") && has(read("row.txt"), "23")) << read("row.txt");
+  const Ended alone = run({"draw", "smem<f16>", "-o", "none.svg"});
+  EXPECT_EQ(alone.exit_code, 1);
+  EXPECT_TRUE(has(alone.err, "needs a layout")) << alone.err;
+}
+
 TEST_F(Draw, WritesAnEightBitPngOfTheSizeAsked) {
   const Ended ended = run({"draw", "(8,8):(8,1)", "-o", "a.png", "--size", "400x300"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

@@ -72,6 +72,9 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   if (const auto* mma = std::get_if<Shared<TiledMma>>(&value)) return of_tiled(**mma, formula);
   if (const auto* atom = std::get_if<Shared<CopyAtom>>(&value)) return of_copy(**atom, formula);
   if (const auto* copy = std::get_if<Shared<TiledCopy>>(&value)) return of_tiled(**copy, formula);
+  if (const Tensor* tensor = std::get_if<Tensor>(&value); tensor != nullptr && !tensor->alone()) {
+    return of_value(Slice{tensor->layout, tensor->offset}, std::move(formula));
+  }
   const Slice* slice = std::get_if<Slice>(&value);
   if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
     Layout moved = slice->layout;
