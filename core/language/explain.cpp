@@ -54,6 +54,10 @@ struct Telling : detail::Silent {
     account.say(fmt::format("leaf {}", i), "", m,
                 fmt::format("{} steps of {} in A's domain.", text(m.shape), text(m.stride)));
   }
+  void along(const Int& stride, const Tree<Mode>& mode) {
+    account.deeper().say(fmt::format("axis {}", text(stride.axis)), text(stride), Layout(mode),
+                         "B's value is a coordinate of A: this axis moves along this mode of A.");
+  }
   void passes(int i, const Mode& m, const Int& before, const Int& after) {
     account.deeper().say(
         fmt::format("digit {}", i), text_of(m),
@@ -109,7 +113,11 @@ void compose_steps(const Layout& a, const Layout& b, bool together, Account acco
   const detail::Digits digits(a.modes, together);
   detail::Leaves shown;
   for (int i = 0; i < digits.count; ++i) shown.push(digits.mode[i]);
-  if (a.leaves() > 1) {
+  bool offsets = true;  // or coordinates, which are no digits of the whole
+  for (int i = 0; i < b.leaves(); ++i) {
+    offsets = offsets && b.modes.leaf[i].stride.axis.none();
+  }
+  if (a.leaves() > 1 && offsets) {
     account.say("left side", text(a), Layout(shown.done()),
                 "Coalesced; an offset of B is read as digits in these extents, the last without "
                 "bound.");

@@ -104,7 +104,8 @@ struct Digits {
 // What an operation tells of its steps as it goes, to whoever explains it; nobody by default. The
 // explanations are made from the very code that computes, so that the two cannot disagree.
 struct Silent {
-  constexpr void leaf(int, const Mode&) {}                            // a leaf of B is next
+  constexpr void leaf(int, const Mode&) {}                // a leaf of B is next
+  constexpr void along(const Int&, const Tree<Mode>&) {}  // B's stride, A's mode on its axis
   constexpr void passes(int, const Mode&, const Int&, const Int&) {}  // stride before, after
   constexpr void takes(int, const Mode&, const Mode&) {}              // digit, A's mode, result
   constexpr void beyond(const Mode&, const Mode&) {}                  // A's last mode, result
@@ -241,6 +242,7 @@ constexpr Refusal compose_coordinate(const Tree<Mode>& a, const Tree<Mode>& b, i
   const Mode& leaf = b.leaf[i];
   const Result<Tree<Mode>> along = mode_along(a, leaf.stride, i);
   if (!along) return along.refusal;
+  trace.along(leaf.stride, *along);
   Digits digits(*along, together);
   Silent silent;
   for (int k = 0; k < i; ++k) {

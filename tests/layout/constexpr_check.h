@@ -45,6 +45,15 @@ static_assert(tv.tiler == t(16, 128));
 static_assert(tv.layout ==
               layout(make_tuple_of(t(32, 4), t(4, 4)), make_tuple_of(t(64, 4), t(16, 1))));
 
+// Places and unknown numbers.
+constexpr Layout identity = must(make_identity_layout(t(4, 5)));
+static_assert(must(coordinate_of(must(place_of(t(7), identity)))) == t(3, 1));
+static_assert(must(slice(t(Int::all(), 2), identity)).offset == must(place_at(t(0, 2))));
+static_assert(must(composition(layout(t(4, 5), t(5, 1)), identity)) == layout(t(4, 5), t(5, 1)));
+static_assert(must(extent(t(Int::unknown(4), 8))) == Int::unknown(32));
+static_assert(must(logical_divide(Layout(Int::unknown(), 1), Layout(64, 1))) ==
+              layout(t(64, Int::unknown()), t(1, 64)));
+
 // The compositions that CuTe's headers accept though they break R(c) = A(B(c)):
 // NVIDIA/cutlass#3177.
 static_assert(!composition(layout(make_tuple_of(t(2, 4), 4, 2), make_tuple_of(t(16, 1), 4, 32)),

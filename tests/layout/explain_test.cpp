@@ -56,6 +56,22 @@ TEST(Explain, ADivideSaysItsComplementAndItsComposition) {
   EXPECT_TRUE(find(e.steps, "mode 1"));
 }
 
+TEST(Explain, ACoordinateGoesThroughTheModesOfItsAxes) {
+  const Explained e = explained("composition((4,5):(5,1), (2,5):(2@0,1@1))");
+  const DerivationStep* axis = find(e.steps, "axis @1");
+  ASSERT_TRUE(axis);
+  EXPECT_EQ(axis->result, "5:1");
+  EXPECT_FALSE(find(e.steps, "left side"));
+}
+
+TEST(Explain, UnknownNumbersAreNamedWithTheirDivisors) {
+  const Explained e = explained("zipped_divide((?,?{div=8}):(1,?), <128,64>)");
+  const DerivationStep* rest = find(e.steps, "complement");
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->operands, "128:1, ?");
+  EXPECT_EQ(rest->result, "?:128");
+}
+
 TEST(Explain, ARefusalHasTheStepsThatLeadThere) {
   const Explained e = explained("composition((8,2):(2,1), (6,2):(1,6))");
   EXPECT_TRUE(std::holds_alternative<Problem>(e.result));
