@@ -21,6 +21,8 @@ ordered_json site_json(const Site& site) {
   return {{"kernel", site.kernel},
           {"source", site.source},
           {"source_line", site.source_line},
+          {"caller", site.caller},
+          {"caller_line", site.caller_line},
           {"ptx_line", site.ptx_line},
           {"block", {site.block.x, site.block.y, site.block.z}},
           {"warp", site.warp},

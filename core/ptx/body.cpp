@@ -1,6 +1,9 @@
 // The body of one function: scopes, registers, variables, labels and instructions as written.
 #include <fmt/format.h>
 
+#include <map>
+#include <tuple>
+
 #include "core/ptx/cursor.h"
 #include "core/ptx/module.h"
 
@@ -34,7 +37,16 @@ class BodyParser {
 
   Body& body_;
   Cursor cursor_;
-  std::uint32_t file_ = 0, source_line_ = 0;
+  // A place of a .loc, and where it was inlined.
+  struct Place {
+    std::uint64_t file = 0, line = 0, column = 0;
+    auto key() const { return std::make_tuple(file, line, column); }
+  };
+  bool place(Place& out);
+  void find_caller(Place from);
+
+  std::uint32_t file_ = 0, source_line_ = 0, caller_file_ = 0, caller_line_ = 0;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Place> inlined_at_;
   int depth_ = 0;
 };
 
@@ -131,30 +143,53 @@ bool BodyParser::variables(std::uint32_t scope, Space space) {
   return cursor_.expect(';', "after a variable");
 }
 
+bool BodyParser::place(Place& out) {
+  return cursor_.integer(out.file, "a file number") && cursor_.integer(out.line, "a line number") &&
+         cursor_.integer(out.column, "a column number");
+}
+
+// An inlined place names where its function was called; that call may stand in an inlined function
+// again, of which an earlier .loc says where it was called (11.5.2). The last of them is where
+// everything is inlined into: of its file the innermost place is what a reader looks for.
+void BodyParser::find_caller(Place from) {
+  constexpr int deepest = 64;  // a chain that goes round ends here
+  std::vector<Place> chain = {from};
+  for (int i = 0; i < deepest; ++i) {
+    const auto next = inlined_at_.find(chain.back().key());
+    if (next == inlined_at_.end()) break;
+    chain.push_back(next->second);
+  }
+  caller_file_ = caller_line_ = 0;
+  for (const Place& at : chain) {
+    if (at.file != chain.back().file) continue;
+    if (&at == chain.data()) return;
+    caller_file_ = static_cast<std::uint32_t>(at.file);
+    caller_line_ = static_cast<std::uint32_t>(at.line);
+    return;
+  }
+}
+
 // .loc file line column [, function_name label [+ offset], inlined_at file line column]
 bool BodyParser::location() {
-  std::uint64_t file = 0, line = 0, column = 0;
-  if (!cursor_.integer(file, "a file number") || !cursor_.integer(line, "a line number") ||
-      !cursor_.integer(column, "a column number")) {
-    return false;
-  }
-  file_ = static_cast<std::uint32_t>(file);
-  source_line_ = static_cast<std::uint32_t>(line);
+  Place here, at;
+  std::uint64_t offset = 0;
+  if (!place(here)) return false;
+  file_ = static_cast<std::uint32_t>(here.file);
+  source_line_ = static_cast<std::uint32_t>(here.line);
   while (cursor_.accept(',')) {
     std::string_view what, label;
     if (!cursor_.word(what, "function_name or inlined_at")) return false;
     if (what == "function_name") {
       if (!cursor_.word(label, "a label")) return false;
-      if (cursor_.accept('+') && !cursor_.integer(column, "an offset")) return false;
+      if (cursor_.accept('+') && !cursor_.integer(offset, "an offset")) return false;
     } else if (what == "inlined_at") {
-      if (!cursor_.integer(file, "a file number") || !cursor_.integer(line, "a line number") ||
-          !cursor_.integer(column, "a column number")) {
-        return false;
-      }
+      if (!place(at)) return false;
+      inlined_at_[here.key()] = at;
     } else {
       return cursor_.fail(fmt::format("'{}' in a .loc is not understood", what));
     }
   }
+  find_caller(here);
   return true;
 }
 
@@ -279,6 +314,8 @@ bool BodyParser::instruction(std::uint32_t scope) {
   statement.line = cursor_.peek().line;
   statement.file = file_;
   statement.source_line = source_line_;
+  statement.caller_file = caller_file_;
+  statement.caller_line = caller_line_;
   const std::uint32_t begin = cursor_.peek().at;
   if (cursor_.accept('@')) {
     statement.guard_negated = cursor_.accept('!');

@@ -204,6 +204,8 @@ bool Decoder::instruction(const Statement& s) {
   out.line = s.line;
   out.file = s.file;
   out.source_line = s.source_line;
+  out.caller_file = s.caller_file;
+  out.caller_line = s.caller_line;
   out.text = s.text;
   const Opcode* row = opcode_named(s.opcode);
   if (!row) return fail(s, fmt::format("the opcode '{}' is not known", s.opcode));

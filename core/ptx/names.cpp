@@ -356,4 +356,9 @@ std::string_view Program::source_file(const Instruction& i) const {
   return i.source_line && found != module->files.end() ? found->second : std::string_view{};
 }
 
+std::string_view Program::caller_file(const Instruction& i) const {
+  const auto found = module->files.find(i.caller_file);
+  return i.caller_line && found != module->files.end() ? found->second : std::string_view{};
+}
+
 }  // namespace tilescope::ptx

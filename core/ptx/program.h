@@ -78,6 +78,7 @@ struct Instruction {
   std::uint32_t first = 0, count = 0;  // its operands, in Program::operands
   std::uint32_t line = 0;
   std::uint32_t file = 0, source_line = 0;
+  std::uint32_t caller_file = 0, caller_line = 0;  // see Statement
   std::string_view text;
 };
 
@@ -191,6 +192,7 @@ struct Program {
   const Operand* operands_of(const Instruction& i) const { return operands.data() + i.first; }
   // The source file of an instruction's .loc, or empty.
   std::string_view source_file(const Instruction& i) const;
+  std::string_view caller_file(const Instruction& i) const;
 };
 
 // Decodes one entry of a module: names, forms, operand types, control flow, places.

@@ -52,14 +52,20 @@ Argument Argument::u64(std::uint64_t value) {
   return plain(value);
 }
 
+std::string place_text(const Site& site) {
+  if (!site.source_line) return site.ptx_line ? fmt::format("PTX line {}", site.ptx_line) : "";
+  std::string out = fmt::format("{}:{}", site.source, site.source_line);
+  if (site.caller_line) out += fmt::format(", called at {}:{}", site.caller, site.caller_line);
+  if (site.ptx_line) out += fmt::format(" (PTX line {})", site.ptx_line);
+  return out;
+}
+
 std::string text(const Site& site) {
-  std::string out = site.kernel;
-  if (site.source_line) out += fmt::format(", {}:{}", site.source, site.source_line);
-  if (site.ptx_line && site.source_line) out += fmt::format(" (PTX line {})", site.ptx_line);
-  if (site.ptx_line && !site.source_line) out += fmt::format(", PTX line {}", site.ptx_line);
-  if (!site.ptx_line && !site.source_line) return out;  // of the kernel as a whole
-  return out + fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
-                           site.block.z, site.warp, site.lane);
+  const std::string place = place_text(site);
+  if (place.empty()) return site.kernel;  // of the kernel as a whole
+  return fmt::format("{}, {}", site.kernel, place) +
+         fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
+                     site.block.z, site.warp, site.lane);
 }
 
 std::string_view name_of(Weight weight) {

@@ -90,12 +90,17 @@ struct Site {
   std::string kernel;
   std::string source;
   std::uint32_t source_line = 0;
+  // Where a function of another file was called, in the kernel's own file.
+  std::string caller;
+  std::uint32_t caller_line = 0;
   std::uint32_t ptx_line = 0;
   Dim3 block{0, 0, 0};
   std::uint32_t warp = 0;
   std::uint32_t lane = 0;
 };
 
+// "kernels/device/mbarrier.h:44, called at kernels/blackwell/hgemm_v1.cu:51 (PTX line 413)"
+std::string place_text(const Site& site);
 // "elementwise_add, kernels/elementwise/add.cu:42 (PTX line 118), block (3,0,0), warp 2, lane 5"
 std::string text(const Site& site);
 

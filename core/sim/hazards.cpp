@@ -36,10 +36,7 @@ void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t ot
 namespace {
 
 std::string place_text(const Machine& machine, const Block& block, const Races::Conflict& c) {
-  const Site other = machine.site(block, c.warp * 32, c.pc);
-  return other.source.empty()
-             ? fmt::format("PTX line {}", other.ptx_line)
-             : fmt::format("{}:{} (PTX line {})", other.source, other.source_line, other.ptx_line);
+  return place_text(machine.site(block, c.warp * 32, c.pc));
 }
 
 // What lane `lane` of the warp at hand does by `name`, and what it is unordered with.

@@ -44,6 +44,8 @@ Site Machine::site(const Block& block, std::uint32_t thread, std::uint32_t pc) c
   s.kernel = kernel_;
   s.source = std::string(program().source_file(i));
   s.source_line = s.source.empty() ? 0 : i.source_line;
+  s.caller = std::string(program().caller_file(i));
+  s.caller_line = s.caller.empty() ? 0 : i.caller_line;
   s.ptx_line = i.line;
   s.block = block.index;
   s.warp = thread / 32;

@@ -37,10 +37,7 @@ std::string bytes_text(std::int64_t n) {
 }
 
 std::string line_text(const Machine& machine, const Block& block, u32 thread, u32 pc) {
-  const Site site = machine.site(block, thread, pc);
-  return site.source.empty()
-             ? fmt::format("PTX line {}", site.ptx_line)
-             : fmt::format("{}:{} (PTX line {})", site.source, site.source_line, site.ptx_line);
+  return place_text(machine.site(block, thread, pc));
 }
 
 // "warp 1, lanes 0-31 at PTX line 40"

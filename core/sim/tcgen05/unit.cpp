@@ -34,9 +34,11 @@ const char* verb(TensorUse use) {
   }
 }
 
+// "tcgen05.ld.sync.aligned.32x32b.x1.b32", without a guard.
 std::string_view name_at(const Core& x) {
-  return x.machine->program().code[x.pc].text.substr(
-      0, x.machine->program().code[x.pc].text.find_first_of(" \t"));
+  std::string_view text = x.machine->program().code[x.pc].text;
+  text.remove_prefix(std::min(text.size(), text.find("tcgen05")));
+  return text.substr(0, text.find_first_of(" \t"));
 }
 
 std::string where(const Core& x, u32 warp, u32 pc) {
