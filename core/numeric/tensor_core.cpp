@@ -18,6 +18,10 @@ struct Special {
   void infinity(bool negative) { (negative ? down : up) = true; }
 };
 
+bool is_narrow(FloatFormat a, FloatFormat b) {
+  return a.exponent_bits <= 5 && b.exponent_bits <= 5;
+}
+
 }  // namespace
 
 StepRule step_rule(TensorChip chip, FloatFormat format, int k) {
@@ -80,12 +84,13 @@ std::uint32_t half_of(double value) {
 void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
                         FloatFormat b_format, Factors b, std::uint32_t* c) {
   const int bits = a_format.mantissa_bits + b_format.mantissa_bits;
-  base::run_steps({rule, shape, bits, a, b, c, shape.n});
+  base::run_steps({rule, shape, bits, is_narrow(a_format, b_format), a, b, c, shape.n});
 }
 
 void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
                   FloatFormat b_format, Factors b, std::uint32_t* c, int stride) {
-  const Steps steps{rule, shape, a_format.mantissa_bits + b_format.mantissa_bits, a, b, c, stride};
+  const int bits = a_format.mantissa_bits + b_format.mantissa_bits;
+  const Steps steps{rule, shape, bits, is_narrow(a_format, b_format), a, b, c, stride};
 #ifdef TILESCOPE_NUMERIC_AVX2
   if (has_avx2()) return avx2::run_steps(steps);
 #endif

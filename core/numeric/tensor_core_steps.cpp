@@ -2,8 +2,10 @@
 // into a namespace for each set of vector instructions (TILESCOPE_STEPS).
 #include "core/numeric/tensor_core_steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 namespace tilescope::TILESCOPE_STEPS {
 namespace {
@@ -66,7 +68,7 @@ struct Accumulators {
 };
 
 // Eight elements of one row: `sum` times 2^scale, as patterns of the accumulator.
-void narrow(const StepRule& rule, const Doubles& sum, const Ints& scale, std::uint32_t* out) {
+void write(const StepRule& rule, const Doubles& sum, const Ints& scale, std::uint32_t* out) {
   const Longs power = (__builtin_convertvector(scale, Longs) + 1023) << 52;
   Doubles value;
   std::memcpy(&value, &power, sizeof value);
@@ -92,9 +94,64 @@ void narrow(const StepRule& rule, const Doubles& sum, const Ints& scale, std::ui
   }
 }
 
-// One step of eight elements of row i: columns j to j + 7, products k to k + block - 1.
-void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
-  const int n = s.shape.n, block = s.rule.block;
+// 2^exponent, as far as f32 has it.
+inline Floats power(const Ints& exponent) {
+  const Ints bits = (larger(smaller(exponent, Ints{} + 127), Ints{} - 126) + 127) << 23;
+  Floats out;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+
+// significand * 2^exponent of narrow numbers; infinities and NaN are something finite. n is a
+// multiple of 8 and blocks are of 4 at least: the last few elements are taken again with those
+// before them.
+std::vector<float> values(const Factors& factors, int count) {
+  std::vector<float> out(static_cast<std::size_t>(count));
+  const auto take = [&](int i) {
+    Ints significand, exponent;
+    load(significand, factors.significand + i);
+    load(exponent, factors.exponent + i);
+    const Floats value = __builtin_convertvector(significand, Floats) * power(exponent);
+    store(&out[static_cast<std::size_t>(i)], value);
+  };
+  for (int i = 0; i + width <= count; i += width) take(i);
+  if (count % width && count > width) take(count - width);
+  for (int i = 0; count < width && i < count; ++i) {
+    out[static_cast<std::size_t>(i)] =
+        std::ldexp(static_cast<float>(factors.significand[i]), std::min(factors.exponent[i], 127));
+  }
+  return out;
+}
+
+// What the products of a step come to: two sums of half of them each, as one would not fit 32 bits.
+struct Sums {
+  Ints even{}, odd{};
+};
+
+// Of narrow numbers products are exact as f32, and so are their multiples of a power of two, until
+// they are so small that nothing of them is left: the conversion to integers truncates. (Where
+// `largest` is below what f32 can scale to, all products are zeros.)
+template <int block>
+inline Sums add_narrow(const Steps& s, const float* a, const float* b, const Ints& largest) {
+  const Floats scale = power(s.rule.fraction - s.product_bits - largest);
+  const auto product = [&](int p) {
+    Floats f;
+    load(f, b + p * s.shape.n);
+    return __builtin_convertvector(f * a[p] * scale, Ints);
+  };
+  Sums out;
+  for (int p = 0; p < block; p += 2) {
+    out.even += product(p);
+    out.odd += product(p + 1);
+  }
+  return out;
+}
+
+// One step of eight elements of row i: columns j to j + 7, products k to k + block - 1. `a` and `b`
+// are the matrices' values, of narrow numbers.
+template <int block, bool narrow>
+void step(const Steps& s, const float* a, const float* b, int i, int j, int k, std::uint32_t* c) {
+  const int n = s.shape.n;
   const Accumulators old(s.rule.half_accumulator, c);
   const std::int32_t* a_significand = s.a.significand + i * s.shape.k + k;
   const std::int32_t* a_exponent = s.a.exponent + i * s.shape.k + k;
@@ -108,8 +165,7 @@ void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
     largest = larger(largest, e + a_exponent[p]);
   }
 
-  // Two sums of half the products each: one would not fit 32 bits.
-  Ints even{}, odd{};
+  Sums sums;
   const int up = s.rule.fraction - s.product_bits;
   const auto product = [&](int p) {
     Ints e, f;
@@ -117,19 +173,23 @@ void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
     load(f, b_significand + p * n);
     return truncated(f * (a_significand[p] << up), largest - (e + a_exponent[p]));
   };
-  for (int p = 0; p < block; p += 2) {
-    even += product(p);
-    odd += product(p + 1);
+  if constexpr (narrow) {
+    sums = add_narrow<block>(s, a + i * s.shape.k + k, b + k * n + j, largest);
+  } else {
+    for (int p = 0; p < block; p += 2) {
+      sums.even += product(p);
+      sums.odd += product(p + 1);
+    }
   }
   const int c_bits = s.rule.half_accumulator ? 10 : 23;
   const int c_up = s.rule.fraction > c_bits ? s.rule.fraction - c_bits : 0;
   const int c_down = s.rule.fraction < c_bits ? c_bits - s.rule.fraction : 0;
   const Ints kept = truncated(old.significand << c_up, largest - old.exponent + c_down);
 
-  const Doubles sum = __builtin_convertvector(even, Doubles) +
-                      __builtin_convertvector(odd, Doubles) +
+  const Doubles sum = __builtin_convertvector(sums.even, Doubles) +
+                      __builtin_convertvector(sums.odd, Doubles) +
                       __builtin_convertvector(kept, Doubles);
-  narrow(s.rule, sum, smaller(largest, Ints{} + 512) - s.rule.fraction, c);
+  write(s.rule, sum, smaller(largest, Ints{} + 512) - s.rule.fraction, c);
 
   if (!any(largest >= least_special)) return;
   for (int q = 0; q < width; ++q) {
@@ -139,15 +199,42 @@ void step(const Steps& s, int i, int j, int k, std::uint32_t* c) {
   }
 }
 
-}  // namespace
-
-void run_steps(const Steps& s) {
+template <int block, bool narrow>
+void run(const Steps& s) {
+  std::vector<float> a, b;
+  if (narrow) {
+    a = values(s.a, s.shape.m * s.shape.k);
+    b = values(s.b, s.shape.k * s.shape.n);
+  }
   for (int j = 0; j < s.shape.n; j += width) {
     for (int i = 0; i < s.shape.m; ++i) {
       std::uint32_t* c = s.c + i * s.stride + j;
-      for (int k = 0; k < s.shape.k; k += s.rule.block) step(s, i, j, k, c);
+      for (int k = 0; k < s.shape.k; k += block) {
+        step<block, narrow>(s, a.data(), b.data(), i, j, k, c);
+      }
     }
   }
+}
+
+// The number of products is known when this is compiled, so that their loops are unrolled.
+template <bool narrow>
+void run(const Steps& s) {
+  switch (s.rule.block) {
+    case 32:
+      return run<32, narrow>(s);
+    case 16:
+      return run<16, narrow>(s);
+    case 8:
+      return run<8, narrow>(s);
+    default:
+      return run<4, narrow>(s);
+  }
+}
+
+}  // namespace
+
+void run_steps(const Steps& s) {
+  s.narrow ? run<true>(s) : run<false>(s);
 }
 
 }  // namespace tilescope::TILESCOPE_STEPS

@@ -22,6 +22,7 @@ struct Steps {
   StepRule rule;
   MatrixShape shape;
   int product_bits = 0;  // bits of a product's significand behind the point
+  bool narrow = false;   // exponents of 5 bits or fewer: products are exact as f32
   Factors a, b;
   std::uint32_t* c = nullptr;
   int stride = 0;  // of C's rows
