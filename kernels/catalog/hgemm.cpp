@@ -45,6 +45,16 @@ std::optional<std::string> whole_tiles(const Sizes& s) {
       shape_text(s));
 }
 
+// TMA wants rows to begin on 16 bytes; what lies outside the matrix it reads as zeros.
+std::optional<std::string> rows_of_16_bytes(const std::string& name, const Sizes& s) {
+  if (s.n % 8 == 0 && s.k % 8 == 0) return std::nullopt;
+  return fmt::format(
+      "{} copies by tensor maps, whose rows must begin on 16 bytes: any m, and n and k in "
+      "multiples "
+      "of 8. It was asked for {}.",
+      name, shape_text(s));
+}
+
 Launch launch_grid(const Sizes& s) {
   Launch launch;
   launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_m));
@@ -60,6 +70,43 @@ std::vector<Argument> pointers(std::initializer_list<std::int64_t> sizes) {
     out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
   }
   return out;
+}
+
+// A, B and D as boxes of 64 columns and 128 rows, and what of (m, n, k) a step is told.
+std::vector<Argument> maps(std::initializer_list<std::int64_t> sizes) {
+  std::vector<Argument> out;
+  for (const std::uint32_t buffer : {0u, 1u, 2u}) {
+    TensorMap map;
+    map.buffer = buffer;
+    map.box = {64, 128};
+    map.swizzle = MapSwizzle::bytes128;
+    out.push_back(Argument::tensor_map(map));
+  }
+  for (const std::int64_t size : sizes) {
+    out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
+  }
+  return out;
+}
+
+// The tiles of A and B of each stage, the tile of D, and the barriers behind them.
+std::uint32_t shared_bytes(int stages) {
+  constexpr std::uint32_t tile = 128 * 64 * 2, d = 128 * 128 * 2, barriers = 1024;
+  return static_cast<std::uint32_t>(stages) * 2 * tile + d + barriers;
+}
+
+Launch launch_with_memory(const Sizes& s, int stages) {
+  Launch launch = launch_grid(s);
+  launch.dynamic_shared = shared_bytes(stages);
+  return launch;
+}
+
+constexpr std::int64_t processors = 148;  // of a B200
+
+Launch launch_persistent(const Sizes& s) {
+  Launch launch = launch_with_memory(s, 2);
+  const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);
+  launch.grid = {static_cast<std::uint32_t>(all < processors ? all : processors), 1, 1};
+  return launch;
 }
 
 std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
@@ -128,6 +175,22 @@ std::vector<CatalogEntry> hgemm_entries() {
   out.push_back(entry_of(3, "D = A * B^T, step 3: a grid of tiles", {256, 256, 256, 0}));
   out.back().objection = whole_tiles;
   out.back().arguments = [](const Sizes& s) { return pointers({s.n, s.k}); };
+
+  const auto with_maps = [&](int step, int stages, std::string help, Sizes fallback) {
+    out.push_back(entry_of(step, std::move(help), fallback));
+    CatalogEntry& entry = out.back();
+    const std::string name = entry.name;
+    entry.objection = [name](const Sizes& s) { return rows_of_16_bytes(name, s); };
+    entry.launch = [stages](const Sizes& s) { return launch_with_memory(s, stages); };
+    entry.arguments = [](const Sizes& s) { return maps({s.k}); };
+  };
+  with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
+  with_maps(5, 2, "D = A * B^T, step 5: two stages, copies behind the products",
+            {512, 512, 512, 0});
+  with_maps(6, 2, "D = A * B^T, step 6: blocks that stay for tile after tile",
+            {1024, 1024, 1024, 0});
+  out.back().launch = launch_persistent;
+  out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
   return out;
 }
 

@@ -77,6 +77,9 @@ const std::vector<Step>& steps() {
        {128, 128, 192},
        {{128, 128, 64}, {128, 128, 512}, {128, 128, 1024}, {128, 128, 4096}}},
       {"hgemm_v3", {256, 128, 192}, {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}}},
+      {"hgemm_v4", {136, 136, 200}, {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}}},
+      {"hgemm_v5", {136, 136, 264}, {{512, 512, 512}, {1024, 1024, 1024}}},
+      {"hgemm_v6", {136, 264, 264}, {{1024, 1024, 1024}}},
   };
   return all;
 }
@@ -111,6 +114,22 @@ TEST(Hgemm, IsRightWhenWorkIsDoneAsLateAsIsLegal) {
   for (const Step& step : steps()) expect_right(step.kernel, step.small, with(0, true, false));
 }
 
+// TMA clips and fills, so that any number of rows, and rows of any 16 bytes, will do.
+TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
+  for (const char* kernel : {"hgemm_v4", "hgemm_v5", "hgemm_v6"}) {
+    for (const Shape& shape : {Shape{1, 8, 8}, Shape{77, 264, 72}, Shape{300, 120, 136}}) {
+      expect_right(kernel, shape, with(0, false, false));
+      expect_right(kernel, shape, with(7, true));
+    }
+  }
+}
+
+// More tiles than blocks: each block has several, with the same barriers.
+TEST(Hgemm, PersistentBlocksTakeTileAfterTile) {
+  expect_right("hgemm_v6", {13 * 128, 12 * 128, 64}, with(0, false, false));
+  expect_right("hgemm_v6", {13 * 128, 12 * 128, 64}, with(0, true, false));
+}
+
 TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
   const auto sentence = [](const std::string& kernel, Shape shape) {
     const auto entry = find_kernel(kernel);
@@ -119,6 +138,7 @@ TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
   };
   EXPECT_NE(sentence("hgemm_v1", {128, 128, 128}).find("hgemm_v2 takes any k"), std::string::npos);
   EXPECT_NE(sentence("hgemm_v2", {256, 128, 128}).find("m = 256"), std::string::npos);
+  EXPECT_NE(sentence("hgemm_v4", {256, 100, 96}).find("multiples of 8"), std::string::npos);
   EXPECT_NE(sentence("hgemm_v3", {256, 128, 96}).find("k in multiples of 64"), std::string::npos);
 }
 

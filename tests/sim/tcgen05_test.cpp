@@ -372,5 +372,60 @@ TEST(Tcgen05, TheSplitShapeTakesTwoPlaces) {
   }
 }
 
+// --- columns ------------------------------------------------------------------------------------
+
+// Two blocks on one processor, each of which allocates so many columns, one allocation after the
+// other, and gives them back in the end.
+std::pair<RunState, std::vector<Report>> sharing(const std::vector<int>& allocations) {
+  std::string text =
+      ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n"
+      ".reg .b32 %r<40>;\n.shared .align 4 .b32 base;\nmov.u32 %r0, base;\n";
+  const std::string group = ".cta_group::1.sync.aligned";
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    const std::string reg = "%r" + std::to_string(i + 1);
+    text += "tcgen05.alloc" + group + ".shared::cta.b32 [%r0], " + std::to_string(allocations[i]) +
+            ";\nld.shared.b32 " + reg + ", [%r0];\n";
+  }
+  // The other block gets a turn while this one has them.
+  text +=
+      "mov.u32 %r30, 0;\nSPIN:\nadd.u32 %r30, %r30, 1;\nsetp.lt.u32 %p0, %r30, 200;\n"
+      "@%p0 bra SPIN;\n";
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    text += "tcgen05.dealloc" + group + ".b32 %r" + std::to_string(i + 1) + ", " +
+            std::to_string(allocations[i]) + ";\n";
+  }
+  text += "ret;\n}\n";
+  text.replace(text.find(".shared .align"), 0, ".reg .pred %p<2>;\n");
+  Job job;
+  job.program = {"sharing", text};
+  job.launch.grid.x = 2;
+  job.launch.block.x = 32;
+  Options options;
+  options.processors = 1;
+  options.block_turn = 3;
+  Outcome<Machine> machine = Machine::load(job, options);
+  EXPECT_TRUE(machine.ok()) << machine.error().sentence;
+  const RunState state = machine->run(~u64{0});
+  return {state, machine->reports()};
+}
+
+TEST(Tcgen05, BlocksOfAProcessorShareItsColumns) {
+  for (const std::vector<int>& allocations :
+       {std::vector<int>{256}, std::vector<int>{512}, std::vector<int>{128, 32}}) {
+    const auto [state, reports] = sharing(allocations);
+    EXPECT_EQ(state, RunState::done);
+    EXPECT_TRUE(reports.empty()) << reports[0].sentence;
+  }
+}
+
+TEST(Tcgen05, BlocksThatWaitForEachOthersColumnsAreADeadlock) {
+  const auto [state, reports] = sharing({256, 256});
+  EXPECT_EQ(state, RunState::fault);
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports.back().kind, "deadlock");
+  EXPECT_NE(reports.back().sentence.find("for columns of TMEM"), std::string::npos)
+      << reports.back().sentence;
+}
+
 }  // namespace
 }  // namespace tilescope::sim
