@@ -301,5 +301,22 @@ TEST_F(Run, CtrlCEndsAnEndlessKernel) {
   EXPECT_EQ(files(), (Words{"a.npy", "b.npy"}));
 }
 
+TEST_F(Run, SaysHowTensorCoresAdded) {
+  EXPECT_TRUE(has(run({"run", "hgemm_v1"}).out, "exact numerics"));
+  EXPECT_TRUE(has(run({"run", "hgemm_v1", "--numerics", "fast"}).out, "fast numerics"));
+  EXPECT_FALSE(has(run({"run", "elementwise_add"}).out, "numerics"));
+  const Ended wrong = run({"run", "hgemm_v1", "--numerics", "slow"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(has(wrong.err, "exact, as the chip does, and fast"));
+}
+
+TEST_F(Run, AShapeThatAStepCannotDoIsASentence) {
+  const Ended wrong = run({"run", "hgemm_v3", "--m", "300"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(has(wrong.err, "hgemm_v3 multiplies whole tiles"));
+  EXPECT_EQ(run({"run", "hgemm_v4", "--m", "300", "--n", "64", "--k", "72", "--strict"}).exit_code,
+            0);
+}
+
 }  // namespace
 }  // namespace tilescope::test
