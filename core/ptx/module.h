@@ -101,10 +101,11 @@ struct Statement {
   std::uint32_t line = 0;
   std::uint32_t scope = 0;
   std::uint32_t file = 0, source_line = 0;  // of the .loc in force (11.5.2); 0: none
-  // Where a function of another file was inlined, in the file that everything is inlined into; 0: not.
+  // Where a function of another file was inlined, in the file that everything is inlined into; 0:
+  // not.
   std::uint32_t caller_file = 0, caller_line = 0;
-  std::string_view text;                    // the whole instruction without ';', or the label
-  std::string_view guard;                   // @guard, without '!'
+  std::string_view text;   // the whole instruction without ';', or the label
+  std::string_view guard;  // @guard, without '!'
   bool guard_negated = false;
   std::string_view opcode;                  // up to the first '.'
   std::vector<std::string_view> modifiers;  // without their dots
