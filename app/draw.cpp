@@ -1,4 +1,4 @@
-// tilescope draw EXPR -o F.{svg,png,pdf,tex,txt} | -
+// tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}, or -o - for text on stdout
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -177,6 +177,17 @@ TEST(PartPicture, AChainGoesFromTheTensorToTheThread) {
   EXPECT_EQ(view.offset({2, 0, 0, 0}), at(1, 2));
 }
 
+TEST(PartPicture, ATensorsPartsKnowWhereTheyBegin) {
+  const LayoutView view = view_of(
+      "A = gmem<f16> o (16,16):(16,1); T = local_tile(A, <8,8>, (1,0));"
+      "local_partition(T, (4,2):(2,1), 3)");
+  ASSERT_EQ(view.panels().size(), 3u);
+  EXPECT_EQ(view.offset({1, 0, 0, 0}), 128);
+  // Thread 3 of (4,2):(2,1) is at (1,1): every fourth row and second column from there.
+  EXPECT_EQ(view.offset({2, 0, 0, 0}), 128 + 16 + 1);
+  EXPECT_EQ(taken(view, 1).size(), 8u);
+}
+
 TEST(PartPicture, AnElementATilerAndASwizzleHaveOnesToo) {
   EXPECT_EQ(taken(view_of("A = (8,8):(8,1); A(3,5)"), 0), std::set<std::int64_t>{29});
   const LayoutView tiler = view_of("<3:3,(2,4):(1,8)>");
@@ -185,6 +196,60 @@ TEST(PartPicture, AnElementATilerAndASwizzleHaveOnesToo) {
   EXPECT_FALSE(tiler.taken({0, 0, 4, 9}));
   const LayoutView swizzle = view_of("Sw<3,4,3>");
   EXPECT_EQ(swizzle.offset({0, 0, 1, 0}), (8 + 1) * 16) << "row 1 exchanges neighbouring chunks";
+}
+
+TEST(TensorMemory, ShowsRegionsByNameAndWhichWarpReachesThem) {
+  const LayoutView view = view_of(
+      "T = (128,512):(1@TLane,1@TCol); C0 = zipped_divide(T, <128,128>)((_,_),0);"
+      "C1 = zipped_divide(T, <128,128>)((_,_),1); C1");
+  const Panel& panel = view.panels()[0];
+  EXPECT_EQ(panel.rows, 128);
+  EXPECT_EQ(panel.columns, 512);
+  for (const std::int64_t lane : {0, 31, 32, 127}) {
+    EXPECT_EQ(only_owner(view, {0, 0, lane, 100}), (Owner{static_cast<std::int32_t>(lane), 0}));
+    EXPECT_EQ(only_owner(view, {0, 0, lane, 130}).value, 1);
+    EXPECT_TRUE(view.holds({Focus::On::warp, lane / 32}, {0, 0, lane, 130}));
+    EXPECT_TRUE(view.owners({0, 0, lane, 256}).empty()) << "not taken";
+  }
+  EXPECT_EQ(view.name(ColourBy::value, 1), "C1");
+  EXPECT_EQ(view.notes()[1], "C1: lanes 0 to 127, columns 128 to 255.");
+}
+
+TEST(TensorMemory, TirxPutsAccumulatorsAndScaleFactorsThere) {
+  const LayoutView view = view_of(
+      "D = S[(128,256):(1@TLane,1@TCol)]; SFA = S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane] + "
+      "256@TCol; SFA");
+  EXPECT_EQ(only_owner(view, {0, 0, 100, 255}).value, 0);
+  for (const std::int32_t lane : {5, 37, 69, 101}) {  // a copy for each warp
+    EXPECT_EQ(only_owner(view, {0, 0, lane, 259}), (Owner{lane, 1}));
+  }
+  EXPECT_TRUE(view.owners({0, 0, 5, 260}).empty());
+  EXPECT_EQ(view.legend({}, light_theme()).entries[1].label, "SFA");
+}
+
+// PTX ISA, tcgen05 layout F: with M 64 the rows are in the lower half of each warp's lanes.
+TEST(TensorMemory, AnAccumulatorStandsWhereTheInstructionPutsIt) {
+  const LayoutView view = view_of(
+      "fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,128,K,K>), 0, (64,128))");
+  ASSERT_EQ(view.panels()[0].title, "Tensor memory");
+  for (std::int64_t lane = 0; lane < 128; ++lane) {
+    EXPECT_EQ(view.owners({0, 0, lane, 127}).size(), lane % 32 < 16 ? 1u : 0u) << lane;
+    EXPECT_TRUE(view.owners({0, 0, lane, 128}).empty());
+  }
+}
+
+TEST(TensorMemory, HasNoRoomBeyondItsColumns) {
+  const Outcome<LayoutView> view = LayoutView::of_expression("(128,1024):(1@TLane,1@TCol)");
+  ASSERT_FALSE(view.ok());
+  EXPECT_NE(view.error().sentence.find("512 columns"), std::string::npos) << view.error().sentence;
+}
+
+TEST(Places, AreWhatCellsOfALayoutOnAxesShow) {
+  const LayoutView identity = view_of("(4,5):(1@0,1@1)");
+  EXPECT_EQ(identity.label({0, 0, 3, 2}, {}, {1, false}), std::vector<std::string>{"(3,2)"});
+  const LayoutView threads = view_of("(8,4):(1@tid_in_wg,1)");
+  EXPECT_EQ(threads.label({0, 0, 3, 2}, {}, {1, false}), std::vector<std::string>{"3@tid_in_wg+2"});
+  EXPECT_EQ(threads.info({0, 0, 3, 2}).place, "3@tid_in_wg+2");
 }
 
 TEST(Values, WithoutAPictureSayWhatHasOne) {

@@ -70,7 +70,9 @@ const std::vector<std::string>& pictures() {
       "SM75_U32x4_LDSM_N",
       "partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, (32,16):(16,1))",
       "<3:3,(2,4):(1,8)>",
-      "Sw<3,4,3>"};
+      "Sw<3,4,3>",
+      "(4,5):(1@0,1@1)",
+      "(128,256):(1@TLane,1@TCol)"};
   return all;
 }
 

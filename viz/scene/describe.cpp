@@ -75,6 +75,8 @@ std::string_view kind_name(LayoutView::Kind kind) {
       return "thread_value";
     case LayoutView::Kind::parts:
       return "parts";
+    case LayoutView::Kind::places:
+      return "places";
   }
   return "";
 }

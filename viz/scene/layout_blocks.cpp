@@ -84,7 +84,7 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   if (s.rows * s.columns > most_samples) return;
   s.number = d.view.numbers_of(s.window, by, d.choice.element_bytes);
   if (s.number.empty()) return;
-  const auto label_of = [&](std::int64_t n) { return fmt::format("{}{}", d.view.mark(by), n); };
+  const auto label_of = [&](std::int64_t n) { return d.view.name(by, n); };
   const auto width_of = [](const std::string& label) {
     return text_width(label, small_text, Family::mono) + 4;
   };

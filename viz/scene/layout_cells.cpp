@@ -235,6 +235,7 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
     out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
     out.in_tile = coordinate_of(place % tile_size_, tile_shape_);
   }
+  if (kind_ == Kind::places) out.place = (*places_)[static_cast<std::size_t>(out.offset)];
   if (kind_ == Kind::plain && tiles_ > 0) out.tile = tile(cell);
   const std::span<const Owner> all = owners(cell);
   out.owners.assign(all.begin(), all.end());
@@ -251,6 +252,10 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
   out.push_back({"index", fmt::format("{}", index)});
   if (!inside) {
     out.push_back({"element", "none: beyond the input"});
+    return out;
+  }
+  if (!place.empty()) {
+    out.push_back({"place", place});
     return out;
   }
   out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});

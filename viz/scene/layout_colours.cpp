@@ -98,12 +98,15 @@ std::vector<ColourBy> LayoutView::colours() const {
       return {tile, offset, bank, none};
     case Kind::thread_value:
       // Where cells are too many for labels of their own, a warp's block can still have one.
+      if (!value_names_.empty()) return {value, warp, none};
       if (highest_ >= most_told_apart && threads_ > lanes) {
         return {warp, thread, value, offset, none};
       }
       return {thread, warp, value, offset, none};
     case Kind::parts:
       return {offset, bank, none};
+    case Kind::places:
+      return {none, offset};
     case Kind::plain:
       break;
   }
@@ -334,6 +337,12 @@ std::string_view LayoutView::mark(ColourBy by) const {
   return {};
 }
 
+std::string LayoutView::name(ColourBy by, std::int64_t number) const {
+  const std::size_t i = static_cast<std::size_t>(number);
+  if (by == ColourBy::value && number >= 0 && i < value_names_.size()) return value_names_[i];
+  return fmt::format("{}{}", mark(by), number);
+}
+
 std::vector<LayoutView::LabelForm> LayoutView::label_forms(const LayoutChoice& choice) const {
   if (choice.coordinates) return {{1, false}};
   if (kind_ != Kind::thread_value) {
@@ -359,6 +368,7 @@ std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice&
                                    : fmt::format("({})", fmt::join(about.flat, ","))};
   }
   const ColourBy by = colour(choice);
+  if (kind_ == Kind::places) return {(*places_)[static_cast<std::size_t>(offset(cell))]};
   if (kind_ == Kind::thread_value) return owner_label(cell, by, form);
   const std::string first = fmt::format("{}", offset(cell));
   if (mark(by).empty()) return {first};
@@ -421,7 +431,7 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   for (std::int64_t k = 0; k < listed; ++k) {
     const std::int64_t i = some.empty() ? k : some[static_cast<std::size_t>(k)];
     Legend::Entry entry;
-    entry.label = fmt::format("{}{}", mark(by_warp ? ColourBy::warp : by), i);
+    entry.label = name(by_warp ? ColourBy::warp : by, i);
     entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
     if (by_warp) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -434,6 +444,7 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   if (by_warp) out.title = "warp, lane 0 to 31";
   if (by == ColourBy::thread && thread_mark_ != "T") out.title = thread_mark_;
+  if (by == ColourBy::value && !value_names_.empty()) out.title = "region";
   out.unlisted = present - listed;
   return out;
 }

@@ -126,7 +126,11 @@ std::optional<Tiler> tiler_of(const Value& value) {
 std::optional<Layout> placed(const Value& value) {
   if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
   const Slice* slice = std::get_if<Slice>(&value);
+  const Tensor* tensor = std::get_if<Tensor>(&value);
   const Tuple* number = std::get_if<Tuple>(&value);
+  if (tensor != nullptr && !tensor->alone()) {
+    return placed(Slice{tensor->layout, tensor->offset});
+  }
   Layout out;
   if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
     out = slice->layout;
@@ -142,6 +146,45 @@ std::optional<Layout> placed(const Value& value) {
   } else {
     return std::nullopt;
   }
+  return out;
+}
+
+// A value that stands in tensor memory: on the axes TLane and TCol, or an operand's fragment there.
+std::optional<LayoutView::Region> region_of(std::string_view name, std::string_view expression,
+                                            const Value& value) {
+  const Layout* layout = std::get_if<Layout>(&value);
+  const Slice* slice = std::get_if<Slice>(&value);
+  if (const auto* tiles = std::get_if<Shared<TileLayout>>(&value)) {
+    return LayoutView::region_of_tiles(std::string(name), **tiles);
+  }
+  const Layout* either = slice != nullptr ? &slice->layout : layout;
+  if (either == nullptr) return std::nullopt;
+  if (LayoutView::speaks_of_tensor_memory(*either)) {
+    return LayoutView::region_on_axes(std::string(name), *either,
+                                      slice != nullptr ? slice->offset : Place{});
+  }
+  const std::optional<Call> call = call_of(expression);
+  const bool fragment = call && one_of(call->callee, {"fragment_A", "fragment_C"});
+  return fragment ? LayoutView::region_of_addresses(std::string(name), *either) : std::nullopt;
+}
+
+// All that the statements put into tensor memory, where the last one does: what is taken of a
+// binding, and the last value itself.
+std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& bindings,
+                                           std::string_view last) {
+  std::vector<LayoutView::Region> out;
+  const std::optional<Value> value = value_of(scope, last);
+  const auto bound = bindings.find(last);
+  const std::string_view meant = bound == bindings.end() ? last : bound->second;
+  const auto main = value ? region_of(is_name(last) ? last : "data", meant, *value) : std::nullopt;
+  if (!main) return out;
+  for (const auto& [name, expression] : bindings) {
+    const std::optional<Value> other = value_of(scope, name);
+    // A whole is not one more region of what is taken of it.
+    if (name == last || !other || std::holds_alternative<Layout>(*other)) continue;
+    if (auto region = region_of(name, expression, *other)) out.push_back(std::move(*region));
+  }
+  out.push_back(*main);
   return out;
 }
 
@@ -168,11 +211,13 @@ class Chain {
     const std::optional<Taking> taking = taking_of(meant);
     if (!taking) {
       out.push_back({is_name(expression) ? std::string(expression) : "Whole", *layout});
-      return std::holds_alternative<Layout>(*value) || layout->rank() > 1;
+      return !std::holds_alternative<Tuple>(*value) || layout->rank() > 1;
     }
     if (!follow(taking->from, out, depth + 1)) return false;
-    // The language counts a part's offset from where the part that it is taken of begins.
-    if (out.size() > 1) layout->offset = layout->offset.value + out.back().layout.offset.value;
+    // A part of a slice is counted from where that begins; a tensor knows its own beginning.
+    const bool absolute = std::holds_alternative<Tensor>(*value);
+    if (out.size() > 1 && !absolute)
+      layout->offset = layout->offset.value + out.back().layout.offset.value;
     out.push_back({std::string(taking->title), *layout});
     return true;
   }
@@ -210,6 +255,11 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
     }
   }
   const Bindings bindings = bindings_of(expression);
+  if (const std::vector<Region> regions = regions_of(scope, bindings, last); !regions.empty()) {
+    std::string names;
+    for (const Region& region : regions) names += (names.empty() ? "" : ", ") + region.name;
+    return tensor_memory(regions, is_name(last) ? names : std::string(last));
+  }
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;
   }

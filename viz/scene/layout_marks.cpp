@@ -132,7 +132,7 @@ void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Lab
 std::int64_t index_step(const std::vector<Division>& divisions, std::int64_t block,
                         std::int64_t all, double room, double cell) {
   std::vector<std::int64_t> steps{1};
-  if (block > 1) steps.push_back(block);
+  if (block > 1 && block < all) steps.push_back(block);
   for (const Division& part : divisions) steps.push_back(part.period);
   while (steps.back() < all) steps.push_back(steps.back() * 2);
   for (const std::int64_t step : steps) {
@@ -204,6 +204,8 @@ Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::
                       p.columns - 1};
       count(fmt::format("({})", fmt::join(view.info(last).flat, ",")));
     }
+  } else if (view.kind() == LayoutView::Kind::places) {
+    longest = view.longest_place();
   } else if (form.pairs) {
     count(fmt::format("{}{} V{}", thread, view.threads() - 1, view.values() - 1));
   } else if (view.kind() == LayoutView::Kind::thread_value) {

@@ -11,6 +11,13 @@ Error refused(std::string sentence) {
   return {ErrorKind::refused, std::move(sentence), {}};
 }
 
+bool stands_on_axes(const Layout& layout) {
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    if (!layout.modes.leaf[i].stride.axis.none()) return true;
+  }
+  return false;
+}
+
 // What a tiler takes of the smallest shape that holds it.
 Outcome<LayoutView> taken_by(const Tiler& tiler) {
   Tuple shape;
@@ -64,7 +71,12 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
     if (view && !formula.empty()) view->retitle(formula);
     return view;
   };
-  if (const Layout* layout = std::get_if<Layout>(&value)) return titled(plain(*layout));
+  const Layout* layout = std::get_if<Layout>(&value);
+  if (layout != nullptr && speaks_of_tensor_memory(*layout)) {
+    return tensor_memory({region_on_axes("data", *layout, {})}, text(*layout));
+  }
+  if (layout != nullptr && stands_on_axes(*layout)) return on_axes(*layout, formula);
+  if (layout != nullptr) return titled(plain(*layout));
   if (const ThreadValue* tv = std::get_if<ThreadValue>(&value)) {
     return titled(thread_value(tv->layout, tv->tiler));
   }
@@ -72,8 +84,12 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   if (const auto* mma = std::get_if<Shared<TiledMma>>(&value)) return of_tiled(**mma, formula);
   if (const auto* atom = std::get_if<Shared<CopyAtom>>(&value)) return of_copy(**atom, formula);
   if (const auto* copy = std::get_if<Shared<TiledCopy>>(&value)) return of_tiled(**copy, formula);
-  if (const Tensor* tensor = std::get_if<Tensor>(&value); tensor != nullptr && !tensor->alone()) {
-    return of_value(Slice{tensor->layout, tensor->offset}, std::move(formula));
+  if (const auto* tiles = std::get_if<Shared<TileLayout>>(&value)) {
+    return of_tiles(**tiles, formula.empty() ? text(**tiles) : formula);
+  }
+  const Tensor* tensor = std::get_if<Tensor>(&value);
+  if (tensor != nullptr && !tensor->alone()) {
+    return of_value(Slice{tensor->layout, tensor->offset}, formula.empty() ? text(value) : formula);
   }
   const Slice* slice = std::get_if<Slice>(&value);
   if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {

@@ -1,12 +1,13 @@
 // The layout view's model: which grids are shown, and everything about any cell, on demand.
 //
-// Four kinds of content:
+// Five kinds of content:
 //     plain         one layout; cell (i, j) shows its offset
 //     divided       input, logical_divide and zipped_divide side by side; a cell belongs to a tile
 //     parts         a whole and a part of it, a part of that...; what is not taken is faded
 //     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
 //     or
 //                   several that belong together: a copy's two sides, or A, B and C of a product
+//     places        one layout whose strides stand on axes; a cell shows its place
 //
 // Grids are drawn as CuTe draws them: mode 0 down, mode 1 to the right, nested modes flattened
 // colexicographically with lines between their parts. Rank 1 is one row; modes beyond the second
@@ -83,6 +84,7 @@ struct CellInfo {
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
+  std::string place;                      // places: where strides on axes lead
   std::optional<bool> taken;              // parts: whether the next one has it
   bool threads = false;                   // thread_value: owners are meant
   std::vector<Owner> owners;              // all of them, by thread then value
@@ -119,7 +121,7 @@ std::string axes_of(const Layout& layout);
 
 class LayoutView {
  public:
-  enum class Kind : std::uint8_t { plain, divided, thread_value, parts };
+  enum class Kind : std::uint8_t { plain, divided, thread_value, parts, places };
   // How panels stand: wherever there is room, or as a product: A, and B above C to its right, so
   // that a row of A meets a column of B in their element of C.
   enum class Placing : std::uint8_t { free, product };
@@ -153,6 +155,21 @@ class LayoutView {
   static Outcome<LayoutView> of_tiled(const TiledMma& mma, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
+  // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
+  // `begin` is added to each.
+  static Outcome<LayoutView> on_axes(const Layout& layout, std::string title,
+                                     const Place& begin = {});
+  static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
+  // What stands in tensor memory, in 128 lanes x 512 columns, and which warp reaches it.
+  struct Region {
+    std::string name;
+    Layout lane, column;  // element -> lane, element -> column
+  };
+  static Outcome<LayoutView> tensor_memory(const std::vector<Region>& regions, std::string title);
+  static bool speaks_of_tensor_memory(const Layout& layout);  // by its axes, TLane and TCol
+  static Region region_on_axes(std::string name, const Layout& layout, const Place& begin);
+  static std::optional<Region> region_of_tiles(std::string name, const TileLayout& layout);
+  static std::optional<Region> region_of_addresses(std::string name, const Layout& layout);
   // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
   // pair as thread_value, atoms and what is tiled with them as their operands, a slice, tile or
   // partition as parts of what it is taken from, a tiler as what it takes, other layouts plain.
@@ -184,7 +201,8 @@ class LayoutView {
 
   std::int64_t lowest_offset() const { return lowest_; }
   std::int64_t highest_offset() const { return highest_; }
-  std::int64_t most_owners() const { return most_owners_; }  // of one cell
+  std::size_t longest_place() const { return longest_place_; }  // places: in characters
+  std::int64_t most_owners() const { return most_owners_; }     // of one cell
 
   std::string slice_name(int panel, std::int64_t slice) const;  // "(_,_,1)"
   bool exists(const Cell& cell) const;
@@ -214,6 +232,8 @@ class LayoutView {
     int lines = 2;
     bool pairs = false;
   };
+  // The mark and the number, "T5", or the name that the number has.
+  std::string name(ColourBy by, std::int64_t number) const;
   // The forms that this view's labels can have, the fullest first.
   std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
   std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice,
@@ -289,7 +309,10 @@ class LayoutView {
   bool by_mode_ = false;  // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<KeyPart> key_parts_;
-  std::vector<std::uint32_t> place_of_;  // divided: by element of the input
+  std::vector<std::uint32_t> place_of_;                     // divided: by element of the input
+  std::shared_ptr<const std::vector<std::string>> places_;  // places: by index
+  std::size_t longest_place_ = 0;
+  std::vector<std::string> value_names_;  // what values are, where they are more than numbers
 };
 
 }  // namespace tilescope
