@@ -262,7 +262,7 @@ constexpr Refusal needs_one_kind(const Tree<Mode>& b) {
       const Axis other = b.leaf[k].stride.axis;
       const int inner = other.steps() - stride.axis.steps();
       const bool still = b.leaf[k].stride.zero() || b.leaf[k].shape.is(1);
-      const bool inside = inner > 0 && other.path >> (8 * inner) == stride.axis.path;
+      const bool inside = inner > 0 && other.without(inner) == stride.axis;
       if (still || (!other.none() && !inside)) continue;
       Refusal r = on_axis(Refusal::Rule::axis_stride, stride, i);
       r.operand = 1;

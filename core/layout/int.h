@@ -26,6 +26,8 @@ struct Axis {
   constexpr std::uint8_t step(int i) const {
     return static_cast<std::uint8_t>((path >> (8 * i)) & 0xff);
   }
+  // Without its innermost steps: what is left leads to where they begin.
+  constexpr Axis without(int inner) const { return {inner > 3 ? 0 : path >> (8 * inner)}; }
   constexpr Axis then(std::uint8_t outer) const {
     return {path | (static_cast<std::uint32_t>(outer) << (8 * steps()))};
   }

@@ -94,11 +94,11 @@ constexpr Result<Tuple> coordinate_below(const Place& place, Axis outer, int ste
   for (int i = 0; i < place.parts; ++i) {
     const Axis axis = place.part[i].axis;
     const int inner = axis.steps() - steps;  // steps left, the outermost of them the next mode
-    if (axis.none() || inner < 0 || axis.path >> (8 * inner) != outer.path) continue;
+    if (axis.none() || inner < 0 || !(axis.without(inner) == outer)) continue;
     if (inner == 0) {  // a number here: nothing else may stand below
       for (int k = 0; k < place.parts; ++k) {
         const int deeper = place.part[k].axis.steps() - steps;
-        if (deeper > 0 && place.part[k].axis.path >> (8 * deeper) == outer.path) return none;
+        if (deeper > 0 && place.part[k].axis.without(deeper) == outer) return none;
       }
       Int number = place.part[i];
       number.axis = {};

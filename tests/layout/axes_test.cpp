@@ -136,6 +136,8 @@ TEST(Axes, PlacesArePrintedInOneForm) {
       {"3@0+5", "3@0+5"},
       {"1@0+1@0@0", "1@0+1@0@0"},
       {"A = (4,5):(1@0,1@1); A(3,2) + A(0,1)", "(3,3)"},
+      {"A = (((4,(2,2)),3),5):(((1@0@0@0,(1@0@1@0@0,1@1@1@0@0)),1@1@0),1@1); A(17)",
+       "(((1,(0,0)),1),0)"},
       {"3+4", "7"}};
   for (const auto& [expression, value] : expected) EXPECT_EQ(value_of(expression), value);
 }
