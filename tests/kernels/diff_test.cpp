@@ -325,8 +325,15 @@ class OneWriter : public Execution {
   const std::vector<Report>& reports() const override { return reports_; }
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const override {
     if (buffer != 2 || byte != 12) return std::nullopt;
-    return Site{
-        "elementwise_add", "kernels/elementwise/elementwise_add.cu", 42, 118, {3, 0, 0}, 2, 5};
+    Site site;
+    site.kernel = "elementwise_add";
+    site.source = "kernels/elementwise/elementwise_add.cu";
+    site.source_line = 42;
+    site.ptx_line = 118;
+    site.block = {3, 0, 0};
+    site.warp = 2;
+    site.lane = 5;
+    return site;
   }
 
  private:
