@@ -71,9 +71,7 @@ Frame::Place place_of(const Panel& panel, Size cell, double heading, double gutt
       out.first.x + grid.width + out.slice_step.width * static_cast<double>(out.slices_across - 1);
   const double height =
       out.first.y + grid.height + out.slice_step.height * static_cast<double>(down - 1);
-  const double formula = text_width(panel.formula, small_text, Family::mono) + inside;
-  out.box = {0, 0, std::max({width, least_panel_width, std::min(formula, most_formula_width)}),
-             height};
+  out.box = {0, 0, std::max(width, least_panel_width), height};
   return out;
 }
 
@@ -122,6 +120,10 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
       Frame::Place place = place_of(panel, cell_of(view, panel, cell),
                                     heading_of(view, panel, lens), row_gutter(panel));
+      if (view.kind() == LayoutView::Kind::parts) {  // a part is narrow, its formula is not
+        const double formula = text_width(panel.formula, small_text, Family::mono) + inside;
+        place.box.width = std::max(place.box.width, std::min(formula, most_formula_width));
+      }
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);
