@@ -95,7 +95,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
 // 128-byte swizzle; any m, n and k multiples of 8. Grid: at most a block of 128 threads for each
 // tile, and for each processor.
 #define HGEMM(name, Element)                                                             \
-  extern "C" __global__ void __launch_bounds__(128, 1)                                      \
+  extern "C" __global__ void __launch_bounds__(128, 1)                                   \
       name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
            const __grid_constant__ CUtensorMap d, int m, int n, int k) {                 \
     tilescope::device::hgemm<Element>(a, b, d, m, n, k);                                 \

@@ -19,8 +19,8 @@ Outcome<Buffer> add(const Buffer& a, const Buffer& b);
 // a (m,k) * b (n,k)^T, rounded once to their type; the result is named "reference".
 //
 // Products and sums are taken in double. Products of two f16 or bf16 are exact there; a sum of k of
-// them errs by at most k units in the 53rd bit of the largest partial sum, far below what f16 holds.
-// Refused: matrices of different types, or whose rows have different lengths.
+// them errs by at most k units in the 53rd bit of the largest partial sum, far below what f16
+// holds. Refused: matrices of different types, or whose rows have different lengths.
 Outcome<Buffer> gemm(const Buffer& a, const Buffer& b);
 
 }  // namespace tilescope::reference

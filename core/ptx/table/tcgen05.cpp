@@ -5,9 +5,8 @@
 #define KIND "kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8 "
 #define COLLECT_A \
   "collector:collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?"
-#define COLLECT(b)                                                                            \
-  "collector::" b "::fill|collector::" b "::use|collector::" b "::lastuse|collector::" b "::" \
-                                                                                         "discard"
+#define USE(b, how) "collector::" b "::" how
+#define COLLECT(b) USE(b, "fill") "|" USE(b, "use") "|" USE(b, "lastuse") "|" USE(b, "discard")
 #define COLLECT_B \
   "collector:" COLLECT("b0") "|" COLLECT("b1") "|" COLLECT("b2") "|" COLLECT("b3") "?"
 #define PRODUCT "tensor_step:mma " GROUP KIND COLLECT_A
