@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
 
 namespace tilescope {
 namespace {
@@ -62,13 +66,30 @@ std::string describe(const PreparedRun& run) {
 }
 
 std::string text_of_reports(const std::vector<Report>& reports) {
+  // Reports of one kind at one instruction, each with another partner: a few say what is to be
+  // said.
+  constexpr int told_at_once = 3;
+  using Place = std::tuple<std::string_view, std::string_view, std::uint32_t>;
+  std::map<Place, int> seen, folded;
   std::string out;
   for (const Report& r : reports) {
+    const Place place{r.kind, r.site.kernel, r.site.ptx_line};
+    if (++seen[place] > told_at_once) {
+      ++folded[place];
+      continue;
+    }
     out += fmt::format("{}{} ({}): {}\n  at {}", out.empty() ? "" : "\n", name_of(r.weight), r.kind,
                        r.sentence, text(r.site));
     if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
     if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
     if (r.count > 1) out += fmt::format("\n  {} times at this place", r.count);
+  }
+  for (const auto& [place, more] : folded) {
+    const auto& [kind, kernel, line] = place;
+    out += fmt::format(
+        "\n{} more ({}) at PTX line {} of {}, of which the other side is elsewhere; "
+        "--json lists all",
+        more, kind, line, kernel);
   }
   return out;
 }

@@ -82,6 +82,46 @@ TEST_F(Run, SaysTheSameInAJsonDocument) {
       << "a single rounding of an exact sum";
 }
 
+// Thread 32 reads in a loop what thread 0 stores at four places: four races at one instruction.
+TEST_F(Run, FoldsReportsOfOneInstruction) {
+  write("race.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry race(.param .u64 p) {
+  .reg .b32 %r<4>;
+  .reg .pred %p<3>;
+  .shared .align 4 .b8 s[16];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, s;
+  mov.u32 %r3, 0;
+  setp.eq.u32 %p1, %r1, 32;
+  @%p1 bra READ;
+  st.shared.u32 [%r2], %r1;
+  st.shared.u32 [%r2+4], %r1;
+  st.shared.u32 [%r2+8], %r1;
+  st.shared.u32 [%r2+12], %r1;
+  bra END;
+READ:
+  ld.shared.u32 %r1, [%r2];
+  add.u32 %r2, %r2, 4;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 4;
+  @%p2 bra READ;
+END:
+  ret;
+}
+)");
+  write("race.toml", "grid = [1,1,1]\nblock = [33,1,1]\n[[arg]]\nnull = true\n");
+  const Words command{"run", "race.ptx", "--launch", "race.toml"};
+  const Ended ended = run(command);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.err, "PTX line 15, and no barrier")) << ended.err;
+  EXPECT_FALSE(has(ended.err, "PTX line 16, and no barrier")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "1 more (shared_race) at PTX line 19 of race")) << ended.err;
+  const auto [code, document] = run_json(command);
+  EXPECT_EQ(document["reports"].size(), 4u) << "--json has all";
+}
+
 TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
   const auto result_of = [&](const std::string& seed) {
     const Ended ended =
