@@ -1,6 +1,7 @@
 // Pictures of atoms, tiled operations and parts: who owns what, and what meets what.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "viz/scene/layout_scene.h"
@@ -236,6 +237,82 @@ TEST(TensorMemory, AnAccumulatorStandsWhereTheInstructionPutsIt) {
     EXPECT_EQ(view.owners({0, 0, lane, 127}).size(), lane % 32 < 16 ? 1u : 0u) << lane;
     EXPECT_TRUE(view.owners({0, 0, lane, 128}).empty());
   }
+}
+
+std::vector<std::string> regions_of(const LayoutView& view) {
+  std::vector<std::string> out;
+  for (const auto& entry : view.legend({}, light_theme()).entries) out.push_back(entry.label);
+  return out;
+}
+
+// PTX ISA 9.7.16.10.5, layouts A and B: each CTA of a pair has half of the rows.
+TEST(TensorMemory, APairOfCtasHasAGridEach) {
+  for (const auto& [expression, rows, width] :
+       {std::tuple{"tmem_accumulator(256, 256, 2)", 128, 256},
+        std::tuple{"tmem_accumulator(128, 192, 2)", 64, 96}}) {
+    const LayoutView view = view_of(expression);
+    ASSERT_EQ(view.panels().size(), 2u) << expression;
+    EXPECT_EQ(view.panels()[0].title, "Tensor memory of CTA 0");
+    EXPECT_EQ(view.panels()[1].title, "Tensor memory of CTA 1");
+    for (int cta = 0; cta < 2; ++cta) {
+      EXPECT_EQ(view.panels()[static_cast<std::size_t>(cta)].columns, 512);
+      const std::int32_t upper = rows == 64 ? 1 : 0;  // of the columns, in lanes of their own
+      const Owner first = only_owner(view, {cta, 0, 0, 0});
+      const Owner last = only_owner(view, {cta, 0, 127, width - 1});
+      EXPECT_EQ(first.value, cta) << expression;
+      EXPECT_EQ(last, (Owner{127, cta + 2 * upper})) << expression;
+      EXPECT_TRUE(view.owners({cta, 0, 0, width}).empty());
+    }
+  }
+  EXPECT_EQ(regions_of(view_of("tmem_accumulator(128, 192, 2)")),
+            (std::vector<std::string>{"m 0-63, n 0-95", "m 64-127, n 0-95", "m 0-63, n 96-191",
+                                      "m 64-127, n 96-191"}));
+  EXPECT_EQ(view_of("tmem_accumulator(256, 64, 2)").notes()[1],
+            "m 128-255, n 0-63: CTA 1, lanes 0 to 127, columns 0 to 63.");
+}
+
+TEST(TensorMemory, ARectangleIsNamedByTheCoordinatesInIt) {
+  const LayoutView quarters = view_of("tmem_accumulator(64, 32)");
+  EXPECT_EQ(regions_of(quarters), (std::vector<std::string>{"m 0-15, n 0-31", "m 16-31, n 0-31",
+                                                            "m 32-47, n 0-31", "m 48-63, n 0-31"}));
+  EXPECT_EQ(quarters.notes()[2], "m 32-47, n 0-31: lanes 64 to 79, columns 0 to 31.");
+  EXPECT_EQ(regions_of(view_of("tmem_accumulator_ws(64, 128)")),
+            (std::vector<std::string>{"m 0-63, n 0-63", "m 0-63, n 64-127"}));
+  EXPECT_EQ(regions_of(view_of("((16,4),8):((1@TLane,32@TLane),1@TCol)"))[1], "(16-31, 0-7)")
+      << "a layout's modes have no letters";
+  EXPECT_EQ(regions_of(view_of("(64,64):(2@TLane,1@TCol)")),
+            std::vector<std::string>{"(0-63, 0-63)"})
+      << "64 rectangles would be too many names";
+}
+
+TEST(TensorMemory, CopiesAreOneRegion) {
+  const LayoutView view = view_of("S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane]");
+  EXPECT_EQ(regions_of(view), std::vector<std::string>{"(0-31, 0-3), 4 copies"});
+  EXPECT_EQ(view.notes()[0], "(0-31, 0-3), 4 copies: lanes 0 to 127, columns 0 to 3.");
+}
+
+TEST(TensorMemory, HasNoRoomBeyondACluster) {
+  const Outcome<LayoutView> view = LayoutView::of_expression("(128,17):(1@TLane,1@cbx)");
+  ASSERT_FALSE(view.ok());
+  EXPECT_NE(view.error().sentence.find("CTA 16"), std::string::npos) << view.error().sentence;
+}
+
+// Lines between the warps' quarters run through no name.
+TEST(TensorMemory, ANameStandsBetweenTheQuartersLines) {
+  const LayoutView view = view_of("tmem_accumulator(128, 128)");
+  const Scene scene = build_scene(view, {}, light_theme());
+  const Frame frame = arrange(view, {});
+  const double lane = frame.places[0].cell.height, top = frame.places[0].first.y;
+  int names = 0;
+  for (const Item& item : scene.items) {
+    const Text* text = std::get_if<Text>(&item);
+    const bool in_grid = text && text->at.y > top && text->at.y < top + 128 * lane;
+    if (!in_grid || text->text != "m 0-127, n 0-127") continue;
+    ++names;
+    const double from_line = std::fmod(text->at.y - top, 32 * lane) / lane;
+    EXPECT_NEAR(from_line, 16, 1) << "in the middle of a quarter";
+  }
+  EXPECT_EQ(names, 1);
 }
 
 TEST(TensorMemory, HasNoRoomBeyondItsColumns) {

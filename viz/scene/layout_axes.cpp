@@ -1,5 +1,6 @@
-// Pictures of layouts whose strides stand on axes: a grid of places, and tensor memory, which two
-// axes (or the addresses of an accumulator) speak of.
+// Pictures of layouts whose strides stand on axes: a grid of places.
+#include "viz/scene/layout_axes.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +11,12 @@
 namespace tilescope {
 namespace {
 
-constexpr std::int64_t lanes = 128, columns = 512;  // of tensor memory (PTX ISA, tcgen05)
-constexpr std::int64_t quarter = 32;                // lanes that one warp reaches
-
 Error refused(std::string sentence) {
   return {ErrorKind::refused, std::move(sentence), {}};
 }
 
-// The axes of a layout in the order in which its strides name them; none first.
+}  // namespace
+
 std::vector<Axis> axes_in(const Layout& layout) {
   std::vector<Axis> out;
   for (int i = 0; i < layout.modes.leaves; ++i) {
@@ -28,7 +27,6 @@ std::vector<Axis> axes_in(const Layout& layout) {
   return out;
 }
 
-// What a layout gives to one axis, as a plain layout.
 Layout along(const Layout& layout, Axis axis) {
   Layout out(layout.modes);
   for (int i = 0; i < out.modes.leaves; ++i) {
@@ -46,13 +44,6 @@ bool all_known(const Layout& layout) {
   }
   return layout.offset.known();
 }
-
-std::optional<Axis> named(std::string_view name) {
-  const std::optional<std::uint8_t> step = axis_named(name);
-  return step ? std::optional<Axis>(Axis{}.then(*step)) : std::nullopt;
-}
-
-}  // namespace
 
 // Every place has a row of its own in one table; a cell's offset is its index there.
 Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
@@ -96,88 +87,9 @@ Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
   return view;
 }
 
-bool LayoutView::speaks_of_tensor_memory(const Layout& layout) {
-  const std::vector<Axis> axes = axes_in(layout);
-  return all_known(layout) && axes.size() <= 2 && named("TLane") && named("TCol") &&
-         std::find(axes.begin(), axes.end(), *named("TLane")) != axes.end() &&
-         std::all_of(axes.begin(), axes.end(),
-                     [](Axis axis) { return axis == *named("TLane") || axis == *named("TCol"); });
-}
-
-// Lanes down and columns across; the owner of a cell is its lane, whose warp is the only one of a
-// warpgroup that may touch it (PTX ISA, tcgen05.ld and .st: access restrictions), and the value is
-// the number of the region that holds it.
-Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions,
-                                              std::string title) {
-  Owners owners;
-  std::vector<std::vector<Owner>> by_cell(static_cast<std::size_t>(lanes * columns));
-  LayoutView view;
-  view.kind_ = Kind::thread_value;
-  view.title_ = std::move(title);
-  view.thread_mark_ = "L";
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    const Layout& lane = regions[r].lane;
-    const Layout& column = regions[r].column;
-    std::int64_t first = columns, last = -1, lowest = lanes, highest = -1;
-    for (std::int64_t i = 0; i < *size(lane); ++i) {
-      const std::int64_t l = lane(i), c = column(i);
-      if (l < 0 || l >= lanes || c < 0 || c >= columns) {
-        return refused(
-            fmt::format("{} reaches lane {}, column {}; tensor memory has {} lanes and {} columns.",
-                        regions[r].name, l, c, lanes, columns));
-      }
-      first = std::min(first, c), last = std::max(last, c);
-      lowest = std::min(lowest, l), highest = std::max(highest, l);
-      const Owner owner{static_cast<std::int32_t>(l), static_cast<std::int32_t>(r)};
-      std::vector<Owner>& cell = by_cell[static_cast<std::size_t>(l + lanes * c)];
-      if (std::find(cell.begin(), cell.end(), owner) == cell.end()) cell.push_back(owner);
-    }
-    view.notes_.push_back(fmt::format("{}: lanes {} to {}, columns {} to {}.", regions[r].name,
-                                      lowest, highest, first, last));
-    view.value_names_.push_back(regions[r].name);
-  }
-  owners.threads = lanes;
-  owners.values = static_cast<std::int64_t>(regions.size());
-  owners.begin.push_back(0);
-  for (const std::vector<Owner>& cell : by_cell) {
-    owners.pairs.insert(owners.pairs.end(), cell.begin(), cell.end());
-    owners.begin.push_back(static_cast<std::uint32_t>(owners.pairs.size()));
-    owners.most = std::max<std::int64_t>(owners.most, static_cast<std::int64_t>(cell.size()));
-    owners.unowned += cell.empty();
-  }
-  view.notes_.push_back(
-      "Warp w of a warpgroup reaches lanes 32 w to 32 w + 31 alone, in all columns.");
-  Layout grid;
-  grid.modes.push(make_layout_of(Layout(quarter, 1), Layout(lanes / quarter, quarter)).modes);
-  grid.modes.push(Tree<Mode>(Mode{columns, lanes}));
-  view.add_panel("Tensor memory", "lanes down, columns of 32 bits across", grid);
-  view.panels_[0].formula = fmt::format("{} lanes x {} columns", lanes, columns);
-  view.threads_ = lanes;
-  view.values_ = owners.values;
-  view.most_owners_ = owners.most;
-  view.highest_ = lanes * columns - 1;
-  view.panels_[0].owners = std::make_shared<const Owners>(std::move(owners));
-  return view;
-}
-
-// A shard and its replicas as one set of places: what of memory is taken. Nothing where it is not
-// tensor memory alone.
-std::optional<LayoutView::Region> LayoutView::region_of_tiles(std::string name,
-                                                              const TileLayout& layout) {
-  Layout all;
-  for (const Layout* part : {&layout.shard, &layout.replica}) {
-    for (int i = 0; i < part->modes.leaves; ++i) {
-      all.modes.push(Tree<Mode>(part->modes.leaf[i]));
-    }
-  }
-  const bool fits = !all.modes.capacity() && layout.swizzle.identity();
-  if (!fits || all.modes.empty() || !speaks_of_tensor_memory(all)) return std::nullopt;
-  return region_on_axes(std::move(name), all, layout.offset);
-}
-
 // TIRx's layouts in their own order: the shard's first extent down, its second across.
 Outcome<LayoutView> LayoutView::of_tiles(const TileLayout& layout, std::string title) {
-  if (const auto region = region_of_tiles("data", layout)) return tensor_memory({*region}, title);
+  if (const auto region = region_of_tiles({}, layout)) return tensor_memory({*region}, title);
   if (const Result<Slice> cute = to_cute(layout); cute && cute->layout.concrete()) {
     return of_value(*cute, std::move(title));
   }
@@ -190,37 +102,6 @@ Outcome<LayoutView> LayoutView::of_tiles(const TileLayout& layout, std::string t
     view->remark("Each element stands at the places of the replicas R as well.");
   }
   return view;
-}
-
-LayoutView::Region LayoutView::region_on_axes(std::string name, const Layout& layout,
-                                              const Place& begin) {
-  Region out{std::move(name), along(layout, *named("TLane")), along(layout, *named("TCol"))};
-  out.lane.offset = out.lane.offset.value + begin.on(*named("TLane")).value;
-  out.column.offset = out.column.offset.value + begin.on(*named("TCol")).value;
-  return out;
-}
-
-// CuTe's addresses of tensor memory: a lane is 2^16 times 32 bits, counted in elements, so that
-// elements of half the width have lanes of twice as many (core/tensor/fragment.h).
-std::optional<LayoutView::Region> LayoutView::region_of_addresses(std::string name,
-                                                                  const Layout& layout) {
-  constexpr std::int64_t lane_step = 1 << 16;
-  if (!layout.concrete() || !layout.plain()) return std::nullopt;
-  std::int64_t least = 0;
-  for (int i = 0; i < layout.modes.leaves; ++i) {
-    const std::int64_t stride = layout.modes.leaf[i].stride.value;
-    if (stride >= lane_step && (least == 0 || stride < least)) least = stride;
-  }
-  if (least == 0 || least % lane_step != 0) return std::nullopt;
-  const std::int64_t packed = least / lane_step;
-  if (packed != 1 && packed != 2 && packed != 4) return std::nullopt;
-  Region out{std::move(name), Layout(layout.modes), Layout(layout.modes)};
-  for (int i = 0; i < layout.modes.leaves; ++i) {
-    const std::int64_t stride = layout.modes.leaf[i].stride.value;
-    out.lane.modes.leaf[i].stride = stride / least;
-    out.column.modes.leaf[i].stride = stride % least / packed;
-  }
-  return out;
 }
 
 }  // namespace tilescope

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viz/scene/layout_panels.h"
 
@@ -65,6 +66,20 @@ bool all_equal(const LayoutView& view, const Seen& seen, const Block& block, Col
          std::none_of(down.begin(), down.end(), differs);
 }
 
+// The middle of a block for a label `high` tall. Where a line between parts of the rows would run
+// through the label it stands in the middle of the part above that line.
+double label_middle(const Panel& panel, const Seen& seen, const Block& block, double high) {
+  const double top = seen.y(block.row), bottom = seen.y(block.row + block.rows);
+  double middle = (top + bottom) / 2;
+  for (const Division& part : panel.row_divisions) {
+    const double pitch = seen.cell.height * static_cast<double>(part.period);
+    const double line = seen.y(0) + std::round((middle - seen.y(0)) / pitch) * pitch;
+    const bool crossed = std::abs(line - middle) < high / 2 && line > top && line < bottom;
+    if (crossed && pitch > high) middle = (std::max(top, line - pitch) + line) / 2;
+  }
+  return middle;
+}
+
 }  // namespace
 
 void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
@@ -72,6 +87,7 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   const bool last = seen.panel + 1 == static_cast<int>(d.view.panels().size());
   const bool indexed = d.view.kind() == LayoutView::Kind::divided && last;  // a column is a tile
   if (d.view.mark(by).empty() || d.view.most_owners() > 1 || indexed) return;
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   Sampled s;
   s.window = window_of(seen);
   const auto step = [](double cell) {
@@ -102,8 +118,10 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
       const Box box{seen.x(block.column), seen.y(block.row),
                     seen.cell.width * static_cast<double>(block.columns),
                     seen.cell.height * static_cast<double>(block.rows)};
-      if (room > box.width || high > box.height || !all_equal(d.view, seen, block, by)) continue;
-      Point middle = box.centre();
+      if (std::max(room, wide) > box.width || high > box.height ||
+          !all_equal(d.view, seen, block, by))
+        continue;
+      Point middle{box.centre().x, label_middle(panel, seen, block, high)};
       if (seen.cell.height > small_text + 4) {  // inside one row of cells, not between two
         middle.y = seen.y(block.row + (block.rows - 1) / 2) + seen.cell.height / 2;
       }

@@ -149,6 +149,14 @@ std::optional<Layout> placed(const Value& value) {
   return out;
 }
 
+// What the coordinates of an operand in tensor memory are called.
+std::string letters_of(const std::optional<Call>& call) {
+  if (!call) return {};
+  if (call->callee == "fragment_A") return "mk";
+  return call->callee == "fragment_C" || call->callee.substr(0, 16) == "tmem_accumulator" ? "mn"
+                                                                                          : "";
+}
+
 // A value that stands in tensor memory: on the axes TLane and TCol, or an operand's fragment there.
 std::optional<LayoutView::Region> region_of(std::string_view name, std::string_view expression,
                                             const Value& value) {
@@ -159,13 +167,17 @@ std::optional<LayoutView::Region> region_of(std::string_view name, std::string_v
   }
   const Layout* either = slice != nullptr ? &slice->layout : layout;
   if (either == nullptr) return std::nullopt;
-  if (LayoutView::speaks_of_tensor_memory(*either)) {
-    return LayoutView::region_on_axes(std::string(name), *either,
-                                      slice != nullptr ? slice->offset : Place{});
-  }
   const std::optional<Call> call = call_of(expression);
   const bool fragment = call && one_of(call->callee, {"fragment_A", "fragment_C"});
-  return fragment ? LayoutView::region_of_addresses(std::string(name), *either) : std::nullopt;
+  std::optional<LayoutView::Region> out;
+  if (LayoutView::speaks_of_tensor_memory(*either)) {
+    out = LayoutView::region_on_axes(std::string(name), *either,
+                                     slice != nullptr ? slice->offset : Place{});
+  } else if (fragment) {
+    out = LayoutView::region_of_addresses(std::string(name), *either);
+  }
+  if (out) out->letters = letters_of(call);
+  return out;
 }
 
 // All that the statements put into tensor memory, where the last one does: what is taken of a
@@ -176,7 +188,7 @@ std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& binding
   const std::optional<Value> value = value_of(scope, last);
   const auto bound = bindings.find(last);
   const std::string_view meant = bound == bindings.end() ? last : bound->second;
-  const auto main = value ? region_of(is_name(last) ? last : "data", meant, *value) : std::nullopt;
+  auto main = value ? region_of(is_name(last) ? last : "", meant, *value) : std::nullopt;
   if (!main) return out;
   for (const auto& [name, expression] : bindings) {
     const std::optional<Value> other = value_of(scope, name);
@@ -184,7 +196,8 @@ std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& binding
     if (name == last || !other || std::holds_alternative<Layout>(*other)) continue;
     if (auto region = region_of(name, expression, *other)) out.push_back(std::move(*region));
   }
-  out.push_back(*main);
+  if (out.empty()) main->name.clear();  // alone it needs no name to be told from others
+  out.push_back(std::move(*main));
   return out;
 }
 
@@ -258,7 +271,7 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   if (const std::vector<Region> regions = regions_of(scope, bindings, last); !regions.empty()) {
     std::string names;
     for (const Region& region : regions) names += (names.empty() ? "" : ", ") + region.name;
-    return tensor_memory(regions, is_name(last) ? names : std::string(last));
+    return tensor_memory(regions, is_name(last) && regions.size() > 1 ? names : std::string(last));
   }
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;

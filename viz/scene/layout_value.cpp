@@ -73,7 +73,7 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   };
   const Layout* layout = std::get_if<Layout>(&value);
   if (layout != nullptr && speaks_of_tensor_memory(*layout)) {
-    return tensor_memory({region_on_axes("data", *layout, {})}, text(*layout));
+    return tensor_memory({region_on_axes({}, *layout, {})}, text(*layout));
   }
   if (layout != nullptr && stands_on_axes(*layout)) return on_axes(*layout, formula);
   if (layout != nullptr) return titled(plain(*layout));

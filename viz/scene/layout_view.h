@@ -160,13 +160,15 @@ class LayoutView {
   static Outcome<LayoutView> on_axes(const Layout& layout, std::string title,
                                      const Place& begin = {});
   static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
-  // What stands in tensor memory, in 128 lanes x 512 columns, and which warp reaches it.
+  // What stands in tensor memory, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
   struct Region {
-    std::string name;
-    Layout lane, column;  // element -> lane, element -> column
+    std::string name;          // empty: shown as its rectangles, each named by what lies in it
+    Layout lane, column, cta;  // element -> lane, column and CTA; they have one shape
+    std::string letters = {};  // of the coordinates in such a name: "mn" for "m 0-15, n 0-63"
+    int coordinates = -1;      // modes from this one on make copies; -1: none does
   };
   static Outcome<LayoutView> tensor_memory(const std::vector<Region>& regions, std::string title);
-  static bool speaks_of_tensor_memory(const Layout& layout);  // by its axes, TLane and TCol
+  static bool speaks_of_tensor_memory(const Layout& layout);  // by its axes: TLane, TCol, cbx
   static Region region_on_axes(std::string name, const Layout& layout, const Place& begin);
   static std::optional<Region> region_of_tiles(std::string name, const TileLayout& layout);
   static std::optional<Region> region_of_addresses(std::string name, const Layout& layout);
