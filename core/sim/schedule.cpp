@@ -136,7 +136,8 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
     instructions_ += ran;
     warp.turn_left -= ran;
     if (company) warp.unfair_for += ran;
-    if (ended || warp.turn_left == 0) warp.current = -1;
+    // Where splits have become one, the current one has another index now.
+    warp.current = ended || warp.turn_left == 0 ? -1 : static_cast<std::int32_t>(x.split);
   }
   return executed;
 }

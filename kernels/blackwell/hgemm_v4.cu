@@ -56,6 +56,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       tcgen05::commit(shared.done);
     }
     wait(shared.done, parity);
+    __syncthreads();  // the next phase is complete only after everybody has seen this one
     parity ^= 1;
   }
   tcgen05::fence_after();
