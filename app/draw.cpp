@@ -117,7 +117,7 @@ Action define_draw(CommandOptions& app) {
       .required();
   app.add_option("--colour,--color", options->colour,
                  "what a cell's colour means; the best one where left out")
-      .type_name("tile|thread|warp|value|offset|bank|none");
+      .type_name(colour_names("|"));
   app.add_option("--size", options->size, "in pixels; as large as the content needs where left out")
       .type_name("WxH");
   app.add_option("--theme", options->theme, "light where left out").type_name("light|dark");

@@ -329,6 +329,74 @@ TEST(Places, AreWhatCellsOfALayoutOnAxesShow) {
   EXPECT_EQ(threads.info({0, 0, 3, 2}).place, "3@tid_in_wg+2");
 }
 
+TEST(Places, AreColouredByTheirNumberOnAnAxis) {
+  const Theme& theme = light_theme();
+  const LayoutView identity = view_of("(4,5):(1@0,1@1)");
+  EXPECT_EQ(identity.colour({}), ColourBy::axis) << "the first axis, where nothing is chosen";
+  const Rgba first = identity.colour_of({0, 0, 0, 0}, ColourBy::axis, theme);
+  EXPECT_EQ(identity.colour_of({0, 0, 0, 4}, ColourBy::axis, theme), first);
+  EXPECT_NE(identity.colour_of({0, 0, 1, 0}, ColourBy::axis, theme), first);
+  EXPECT_EQ(identity.colour_of({0, 0, 3, 1}, ColourBy::axis2, theme),
+            identity.colour_of({0, 0, 0, 1}, ColourBy::axis2, theme));
+  EXPECT_NE(identity.colour_of({0, 0, 0, 1}, ColourBy::axis2, theme), first);
+  LayoutChoice second;
+  second.colour = ColourBy::axis2;
+  EXPECT_EQ(identity.legend(second, theme).title, "axis 1");
+  EXPECT_EQ(identity.legend(second, theme).highest, "4");
+  const std::vector<Rgba> all = identity.colours_of({0, 0, 0, 0, 4, 5}, second, theme);
+  EXPECT_EQ(all[4], identity.colour_of({0, 0, 0, 4}, ColourBy::axis2, theme)) << "in one pass too";
+}
+
+TEST(Places, HaveTheColoursOfTheirOwnAxesAlone) {
+  const LayoutView threads = view_of("S[(8,4):(2@tid_in_wg,1@m)] + 3@tid_in_wg");
+  const LayoutView::Legend legend = threads.legend({}, light_theme());
+  EXPECT_EQ(legend.title, "axis tid_in_wg");
+  EXPECT_EQ(legend.lowest, "3") << "where the layout begins";
+  EXPECT_EQ(legend.highest, "17");
+  EXPECT_FALSE(threads.cannot_colour(ColourBy::axis2).has_value());
+  EXPECT_TRUE(threads.cannot_colour(ColourBy::axis3).has_value());
+  EXPECT_NE(view_of("24:3").cannot_colour(ColourBy::axis)->sentence.find("no axis"),
+            std::string::npos);
+  const Outcome<ColourBy> unknown = colour_by_name("lane");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().sentence.find("bank, axis, axis2"), std::string::npos);
+}
+
+// PTX ISA, mma.m16n8k16: what layout_C_TV gives is C of the atom's own picture.
+TEST(OwnersPicture, AThreadValueLayoutOfAnOperandStandsInItsTile) {
+  const LayoutView whole = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  const std::string mma = "X = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN); ";
+  for (const auto& [call, operand] :
+       {std::pair{"layout_A_TV(X)", a}, std::pair{"layout_B_TV(X)", b},
+        std::pair{"layout_C_TV(X)", c}, std::pair{"tv = layout_C_TV(X); tv", c}}) {
+    const LayoutView view = view_of(mma + call);
+    ASSERT_EQ(view.panels().size(), 1u) << call;
+    const Panel& panel = view.panels()[0];
+    ASSERT_EQ(panel.rows, whole.panels()[static_cast<std::size_t>(operand)].rows) << call;
+    for (std::int64_t i = 0; i < panel.rows; ++i) {
+      for (std::int64_t j = 0; j < panel.columns; ++j) {
+        EXPECT_EQ(only_owner(view, {0, 0, i, j}), only_owner(whole, {operand, 0, i, j}));
+      }
+    }
+  }
+  EXPECT_EQ(view_of("((4,8),(2,2)):((32,1),(16,8))").kind(), LayoutView::Kind::plain)
+      << "a layout alone does not say what it is over";
+}
+
+TEST(OwnersPicture, ATiledCopyHasOneForEachSide) {
+  const std::string copy = "X = make_tiled_copy(SM75_U32x4_LDSM_N, (32,1):(1,0), (1,8):(0,1)); ";
+  const LayoutView both = view_of(copy + "X");
+  for (const auto& [call, side] :
+       {std::pair{"layout_S_TV(X)", 0}, std::pair{"layout_D_TV(X)", 1}}) {
+    const LayoutView one = view_of(copy + call);
+    ASSERT_EQ(one.panels().size(), 1u);
+    EXPECT_EQ(one.owners({0, 0, 9, 3})[0], both.owners({side, 0, 9, 3})[0]) << call;
+  }
+  const LayoutView tile = view_of(copy + "layout_TV(X)");
+  EXPECT_EQ(tile.panels()[0].title, "Tile (32,8)");
+  EXPECT_EQ(only_owner(tile, {0, 0, 9, 3}), (Owner{9, 3}));
+}
+
 TEST(Values, WithoutAPictureSayWhatHasOne) {
   for (const auto& [expression, instead] :
        {std::pair{"5", "a layout"}, std::pair{"(3,4)", "make_layout((3,4))"},

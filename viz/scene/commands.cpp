@@ -285,8 +285,10 @@ constexpr std::array kTable = {
     WindowCommand{"cancel", "", "stops the run", "cancel", "", run_cancel},
     WindowCommand{"select", "layout | matrices | diff", "changes the view", "select diff", "",
                   run_select},
-    WindowCommand{"colour", "tile | thread | warp | value | offset | bank | none",
-                  "says what a cell's colour means", "colour offset", "", run_colour},
+    WindowCommand{
+        "colour",
+        "tile | thread | warp | value | offset | bank | axis | axis2 | axis3 | axis4 | none",
+        "says what a cell's colour means", "colour offset", "", run_colour},
     WindowCommand{"isolate", "thread N | warp N | tile N | value N | offset N | nothing",
                   "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate},
     WindowCommand{"label", "contents | coordinates", "says what is written in a cell",

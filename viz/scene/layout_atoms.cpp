@@ -84,26 +84,38 @@ Outcome<LayoutView> LayoutView::of_atom(const MmaAtom& atom, std::string title) 
   return operands(all, Placing::product, std::move(title), std::string(thread_mark(atom)));
 }
 
-Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title) {
+Result<LayoutView::Operand> LayoutView::operand_of(const TiledMma& mma, OperandName x) {
   std::array<std::int64_t, 3> extent{};
   for (int i = 0; i < 3; ++i) {
     const Result<std::int64_t> n = tile_size(mma, i);
-    if (!n) return refused(n.refusal);
+    if (!n) return n.refusal;
     extent[static_cast<std::size_t>(i)] = *n;
   }
+  Operand out = headed(x, mma.operand(x));
+  Result<Layout> tv = layout_tv(mma, x);
+  if (tv && !takes_all(mma.thr_layout_vmnk)) {
+    tv = among(mma.thr_layout_vmnk, *tv);
+    out.threads = mma.thr_layout_vmnk;
+  }
+  if (!tv) return tv.refusal;
+  out.layout = *tv;
+  out.tile =
+      make_tuple_of(extent[x == OperandName::b ? 1 : 0], extent[x == OperandName::c ? 1 : 2]);
+  return out;
+}
+
+Outcome<LayoutView> LayoutView::of_operand(const TiledMma& mma, OperandName x, std::string title) {
+  const Result<Operand> one = operand_of(mma, x);
+  if (!one) return refused(one.refusal);
+  return operands({*one}, Placing::free, std::move(title), std::string(thread_mark(mma.atom)));
+}
+
+Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title) {
   std::vector<Operand> all;
   for (const OperandName x : operand_names) {
-    Operand out = headed(x, mma.operand(x));
-    Result<Layout> tv = layout_tv(mma, x);
-    if (tv && !takes_all(mma.thr_layout_vmnk)) {
-      tv = among(mma.thr_layout_vmnk, *tv);
-      out.threads = mma.thr_layout_vmnk;
-    }
-    if (!tv) return refused(tv.refusal);
-    out.layout = *tv;
-    out.tile =
-        make_tuple_of(extent[x == OperandName::b ? 1 : 0], extent[x == OperandName::c ? 1 : 2]);
-    all.push_back(out);
+    const Result<Operand> operand = operand_of(mma, x);
+    if (!operand) return refused(operand.refusal);
+    all.push_back(*operand);
   }
   return operands(all, Placing::product, std::move(title), std::string(thread_mark(mma.atom)));
 }
@@ -130,19 +142,31 @@ Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title)
   return operands({from, to}, Placing::free, std::move(title));
 }
 
+Result<LayoutView::Operand> LayoutView::operand_of(const TiledCopy& copy, Side side) {
+  const Result<Layout> tv = layout_tv(copy, side);
+  if (!tv) return tv.refusal;
+  const bool source = side == Side::source;
+  Operand out;
+  out.title = source ? "Source" : "Destination";
+  out.axes = fmt::format("{} in {}", name_of(copy.atom.value),
+                         where(source ? copy.atom.from : copy.atom.to));
+  out.layout = *tv;
+  out.tile = copy.tiler;
+  return out;
+}
+
+Outcome<LayoutView> LayoutView::of_side(const TiledCopy& copy, Side side, std::string title) {
+  const Result<Operand> one = operand_of(copy, side);
+  if (!one) return refused(one.refusal);
+  return operands({*one}, Placing::free, std::move(title));
+}
+
 Outcome<LayoutView> LayoutView::of_tiled(const TiledCopy& copy, std::string title) {
   std::vector<Operand> both;
   for (const Side side : {Side::source, Side::destination}) {
-    const Result<Layout> tv = layout_tv(copy, side);
-    if (!tv) return refused(tv.refusal);
-    const bool source = side == Side::source;
-    Operand out;
-    out.title = source ? "Source" : "Destination";
-    out.axes = fmt::format("{} in {}", name_of(copy.atom.value),
-                           where(source ? copy.atom.from : copy.atom.to));
-    out.layout = *tv;
-    out.tile = copy.tiler;
-    both.push_back(out);
+    const Result<Operand> operand = operand_of(copy, side);
+    if (!operand) return refused(operand.refusal);
+    both.push_back(*operand);
   }
   return operands(both, Placing::free, std::move(title));
 }

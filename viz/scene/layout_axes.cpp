@@ -76,14 +76,26 @@ Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
   auto places = std::make_shared<std::vector<std::string>>();
   const std::vector<Axis> axes = axes_in(layout);
   std::vector<Layout> parts;
-  for (const Axis axis : axes) parts.push_back(along(layout, axis));
+  auto numbers = std::make_shared<std::vector<OnAxis>>();
+  for (const Axis axis : axes) {
+    parts.push_back(along(layout, axis));
+    numbers->push_back({axis, 0, 0, {}});
+  }
   for (std::int64_t i = 0; i < step; ++i) {
     Place place = begin;
-    for (std::size_t k = 0; k < axes.size(); ++k) place.add(Int(parts[k](i), axes[k]));
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      place.add(Int(parts[k](i), axes[k]));
+      (*numbers)[k].numbers.push_back(place.on(axes[k]).value);
+    }
     places->push_back(text(place));
     view->longest_place_ = std::max(view->longest_place_, places->back().size());
   }
   view->places_ = std::move(places);
+  for (OnAxis& on : *numbers) {
+    const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
+    on.lowest = *low, on.highest = *high;
+  }
+  view->on_axes_ = std::move(numbers);
   return view;
 }
 

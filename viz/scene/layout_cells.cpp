@@ -130,6 +130,13 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
       return threads_ > 0 ? cell.row / lanes : -1;
     case ColourBy::value:
       return threads_ > 0 ? cell.column : -1;
+    case ColourBy::axis:
+    case ColourBy::axis2:
+    case ColourBy::axis3:
+    case ColourBy::axis4: {
+      const OnAxis* on = axis_of(by);
+      return on != nullptr ? on->numbers[static_cast<std::size_t>(offset(cell))] : -1;
+    }
     case ColourBy::none:
       return -1;
   }

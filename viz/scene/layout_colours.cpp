@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/layout/text.h"
 #include "viz/scene/layout_view.h"
 #include "viz/scene/palette.h"
 
@@ -105,8 +106,14 @@ std::vector<ColourBy> LayoutView::colours() const {
       return {thread, warp, value, offset, none};
     case Kind::parts:
       return {offset, bank, none};
-    case Kind::places:
-      return {none, offset};
+    case Kind::places: {
+      std::vector<ColourBy> out;
+      for (const ColourBy by : {axis, axis2, axis3, axis4}) {
+        if (axis_of(by) != nullptr) out.push_back(by);
+      }
+      out.push_back(none);
+      return out;
+    }
     case Kind::plain:
       break;
   }
@@ -140,11 +147,29 @@ std::optional<Error> LayoutView::cannot_colour(ColourBy by) const {
                {}};
 }
 
+const LayoutView::OnAxis* LayoutView::axis_of(ColourBy by) const {
+  const int k = static_cast<int>(by) - static_cast<int>(ColourBy::axis);
+  const bool there = on_axes_ && k >= 0 && k < static_cast<int>(on_axes_->size());
+  return there && by < ColourBy::none ? &(*on_axes_)[static_cast<std::size_t>(k)] : nullptr;
+}
+
+std::string LayoutView::axis_name_of(ColourBy by) const {
+  const OnAxis* on = axis_of(by);
+  if (on == nullptr) return {};
+  return on->axis.none() ? "" : text(on->axis).substr(1);
+}
+
+std::optional<LayoutView::Scale> LayoutView::scale_of(ColourBy by) const {
+  if (by == ColourBy::offset) return Scale{lowest_, highest_};
+  const OnAxis* on = axis_of(by);
+  return on != nullptr ? std::optional<Scale>({on->lowest, on->highest}) : std::nullopt;
+}
+
 Rgba LayoutView::paint(std::int64_t number, ColourBy by, const Theme& theme) const {
   if (by == ColourBy::none) return theme.paper;
-  if (by == ColourBy::offset) {
-    const double range = static_cast<double>(highest_ - lowest_);
-    return quantity(range > 0 ? static_cast<double>(number - lowest_) / range : 0);
+  if (const std::optional<Scale> scale = scale_of(by)) {
+    const double range = static_cast<double>(scale->highest - scale->lowest);
+    return quantity(range > 0 ? static_cast<double>(number - scale->lowest) / range : 0);
   }
   if (number < 0) return theme.panel;
   if (by == ColourBy::thread) return thread_colour(number, threads_, theme.dark);
@@ -226,8 +251,10 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   // Colours by number, so that a cell costs one look; an offset falls into one of 1024 steps.
   constexpr std::int64_t steps = 1024;
   std::vector<Rgba> table;
-  const std::int64_t range = std::max<std::int64_t>(highest_ - lowest_, 1);
-  const bool scaled = by == ColourBy::offset;
+  const std::optional<Scale> scale = scale_of(by);
+  const bool scaled = scale.has_value();
+  const std::int64_t lowest = scaled ? scale->lowest : 0;
+  const std::int64_t range = scaled ? std::max<std::int64_t>(scale->highest - lowest, 1) : 1;
   const std::int64_t known = scaled                   ? steps
                              : by == ColourBy::thread ? std::min<std::int64_t>(threads_, 1 << 16)
                                                       : distinct_categories;
@@ -239,7 +266,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::int64_t n = numbers[i];
     if (direct) {
-      const std::int64_t at = (n - lowest_) * (steps - 1) / range;
+      const std::int64_t at = (n - lowest) * (steps - 1) / range;
       out[i] = table[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, steps - 1))];
     } else if (scaled) {
       out[i] = paint(n, by, theme);
@@ -312,6 +339,10 @@ std::int64_t LayoutView::categories(ColourBy by) const {
     case ColourBy::bank:
       return 32;
     case ColourBy::offset:
+    case ColourBy::axis:
+    case ColourBy::axis2:
+    case ColourBy::axis3:
+    case ColourBy::axis4:
     case ColourBy::none:
       break;
   }
@@ -331,6 +362,10 @@ std::string_view LayoutView::mark(ColourBy by) const {
     case ColourBy::bank:
       return "b";
     case ColourBy::offset:
+    case ColourBy::axis:
+    case ColourBy::axis2:
+    case ColourBy::axis3:
+    case ColourBy::axis4:
     case ColourBy::none:
       break;
   }
@@ -411,12 +446,14 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     out.title.clear();
     return out;
   }
-  if (by == ColourBy::offset) {
+  if (const std::optional<Scale> scale = scale_of(by)) {
+    const std::string axis = axis_name_of(by);
+    out.title = axis.empty() ? "offset" : "axis " + axis;  // on no axis it is an offset
     Legend::Entry ramp;
     for (int i = 0; i <= 32; ++i) ramp.colours.push_back(quantity(i / 32.0));
     out.entries.push_back(ramp);
-    out.lowest = fmt::format("{}", lowest_);
-    out.highest = fmt::format("{}", highest_);
+    out.lowest = fmt::format("{}", scale->lowest);
+    out.highest = fmt::format("{}", scale->highest);
     return out;
   }
   const bool by_warp = by == ColourBy::thread && threads_ > lanes;

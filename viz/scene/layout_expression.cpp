@@ -180,6 +180,32 @@ std::optional<LayoutView::Region> region_of(std::string_view name, std::string_v
   return out;
 }
 
+// layout_C_TV(MMA) and its like: the layout alone does not say over which tile it stands, what it
+// was taken from does.
+std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expression,
+                                             std::string title) {
+  const std::optional<Call> call = call_of(expression);
+  if (!call || call->arguments.size() != 1) return std::nullopt;
+  const std::string_view callee = call->callee;
+  const std::optional<Value> from = value_of(scope, call->arguments[0]);
+  if (!from) return std::nullopt;
+  const auto* mma = std::get_if<Shared<TiledMma>>(&*from);
+  for (const auto& [name, x] :
+       {std::pair{"layout_A_TV", OperandName::a}, std::pair{"layout_B_TV", OperandName::b},
+        std::pair{"layout_C_TV", OperandName::c}}) {
+    if (mma != nullptr && callee == name) return LayoutView::of_operand(**mma, x, title);
+  }
+  const auto* copy = std::get_if<Shared<TiledCopy>>(&*from);
+  for (const auto& [name, side] :
+       {std::pair{"layout_S_TV", Side::source}, std::pair{"layout_D_TV", Side::destination}}) {
+    if (copy != nullptr && callee == name) return LayoutView::of_side(**copy, side, title);
+  }
+  if (copy == nullptr || callee != "layout_TV") return std::nullopt;
+  Outcome<LayoutView> view = LayoutView::thread_value((*copy)->layout_tv, (*copy)->tiler);
+  if (view) view->retitle(std::move(title));
+  return view;
+}
+
 // All that the statements put into tensor memory, where the last one does: what is taken of a
 // binding, and the last value itself.
 std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& bindings,
@@ -272,6 +298,11 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
     std::string names;
     for (const Region& region : regions) names += (names.empty() ? "" : ", ") + region.name;
     return tensor_memory(regions, is_name(last) && regions.size() > 1 ? names : std::string(last));
+  }
+  const auto bound = bindings.find(last);
+  if (auto view =
+          owners_in(scope, bound == bindings.end() ? last : bound->second, std::string(last))) {
+    if (*view) return *view;
   }
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;

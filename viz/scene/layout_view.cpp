@@ -128,10 +128,27 @@ std::string_view name_of(ColourBy by) {
       return "offset";
     case ColourBy::bank:
       return "bank";
+    case ColourBy::axis:
+      return "axis";
+    case ColourBy::axis2:
+      return "axis2";
+    case ColourBy::axis3:
+      return "axis3";
+    case ColourBy::axis4:
+      return "axis4";
     case ColourBy::none:
       return "none";
   }
   return "";
+}
+
+std::string colour_names(std::string_view separator) {
+  std::string out;
+  for (int i = 0; i <= static_cast<int>(ColourBy::none); ++i) {
+    if (i > 0) out += separator;
+    out += name_of(static_cast<ColourBy>(i));
+  }
+  return out;
 }
 
 Outcome<ColourBy> colour_by_name(std::string_view name) {
@@ -139,11 +156,10 @@ Outcome<ColourBy> colour_by_name(std::string_view name) {
     const ColourBy by = static_cast<ColourBy>(i);
     if (name_of(by) == name) return by;
   }
-  return Error{ErrorKind::usage,
-               fmt::format("Nothing can be coloured by '{}'; tile, thread, warp, value, offset, "
-                           "bank and none would work.",
-                           name),
-               {}};
+  return Error{
+      ErrorKind::usage,
+      fmt::format("Nothing can be coloured by '{}'; {} would work.", name, colour_names(", ")),
+      {}};
 }
 
 std::string_view name_of(Focus::On on) {

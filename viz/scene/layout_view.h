@@ -38,8 +38,22 @@
 
 namespace tilescope {
 
-enum class ColourBy : std::uint8_t { tile, thread, warp, value, offset, bank, none };
+// `axis` is the first axis that a layout's strides name; those after it have names of their own.
+enum class ColourBy : std::uint8_t {
+  tile,
+  thread,
+  warp,
+  value,
+  offset,
+  bank,
+  axis,
+  axis2,
+  axis3,
+  axis4,
+  none
+};
 std::string_view name_of(ColourBy by);
+std::string colour_names(std::string_view separator);     // all of them
 Outcome<ColourBy> colour_by_name(std::string_view name);  // a wrong name: the sentence lists all
 
 // A cell of a grid of a view. Row and column count over the flattened modes.
@@ -153,6 +167,9 @@ class LayoutView {
   static Outcome<LayoutView> parts(const std::vector<Part>& chain, std::string title);
   static Outcome<LayoutView> of_atom(const MmaAtom& atom, std::string title);
   static Outcome<LayoutView> of_tiled(const TiledMma& mma, std::string title);
+  // One operand alone, or one side of a copy, as layout_C_TV(MMA) and layout_S_TV(COPY) give them.
+  static Outcome<LayoutView> of_operand(const TiledMma& mma, OperandName x, std::string title);
+  static Outcome<LayoutView> of_side(const TiledCopy& copy, Side side, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
   // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
@@ -173,9 +190,9 @@ class LayoutView {
   static std::optional<Region> region_of_tiles(std::string name, const TileLayout& layout);
   static std::optional<Region> region_of_addresses(std::string name, const Layout& layout);
   // What an expression is best seen as: a division as divided, make_layout_tv and a thread/value
-  // pair as thread_value, atoms and what is tiled with them as their operands, a slice, tile or
-  // partition as parts of what it is taken from, a tiler as what it takes, other layouts plain.
-  // The error's `where` is the caret picture.
+  // pair as thread_value, layout_C_TV(MMA) and its like too, atoms and what is tiled with them as
+  // their operands, a slice, tile or partition as parts of what it is taken from, a tiler as what
+  // it takes, other layouts plain. The error's `where` is the caret picture.
   static Outcome<LayoutView> of_expression(std::string_view expression);
   static Outcome<LayoutView> of_value(const Value& value, std::string formula);
 
@@ -197,6 +214,10 @@ class LayoutView {
   std::int64_t tiles() const { return tiles_; }      // divided
   std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
   std::int64_t values() const { return values_; }
+
+  // Places: the name of the axis that a colour stands for, "TLane"; empty for no axis and for
+  // other colours.
+  std::string axis_name_of(ColourBy by) const;
 
   // How many tiles, threads, warps, values or banks there are to tell apart; 0 of a scale.
   std::int64_t categories(ColourBy by) const;
@@ -282,6 +303,8 @@ class LayoutView {
   LayoutView() = default;
   void add_panel(std::string title, std::string axes, const Layout& layout);
   std::optional<Error> add_operand(const Operand& operand);
+  static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
+  static Result<Operand> operand_of(const TiledCopy& copy, Side side);
   void measure_offsets(const Layout& layout);
   std::optional<Error> divide(const Layout& input, const Tiler& tiler);
   std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
@@ -294,6 +317,18 @@ class LayoutView {
   std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
   std::int64_t block_of(const Cell& cell) const;     // plain: outer coordinates of its modes
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
+  // Places: an axis of the strides, and each cell's number on it.
+  struct OnAxis {
+    Axis axis;
+    std::int64_t lowest = 0, highest = 0;
+    std::vector<std::int64_t> numbers;  // by index
+  };
+  const OnAxis* axis_of(ColourBy by) const;  // null: not a colour by axis, or no such axis
+  // Offsets and numbers on an axis are a scale between the lowest and the highest of them.
+  struct Scale {
+    std::int64_t lowest = 0, highest = 0;
+  };
+  std::optional<Scale> scale_of(ColourBy by) const;
   Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
   void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
             const std::vector<std::int64_t>& numbers, std::vector<Rgba>& colours) const;
@@ -313,6 +348,7 @@ class LayoutView {
   std::vector<KeyPart> key_parts_;
   std::vector<std::uint32_t> place_of_;                     // divided: by element of the input
   std::shared_ptr<const std::vector<std::string>> places_;  // places: by index
+  std::shared_ptr<const std::vector<OnAxis>> on_axes_;      // places: in order of the strides
   std::size_t longest_place_ = 0;
   std::vector<std::string> value_names_;  // what values are, where they are more than numbers
 };
