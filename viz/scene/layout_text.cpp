@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
 
 namespace tilescope {
 namespace {
@@ -11,7 +10,14 @@ namespace {
 constexpr int gap = 3;                                     // columns between two panels
 constexpr std::int64_t most_ruled_rows = 32;               // with a line under each
 constexpr std::int64_t most_rows = 512, most_slices = 64;  // of one panel
+constexpr std::int64_t most_rows_of_slices = 2048;         // of all slices of one panel
+constexpr int most_width = 4096;                           // of a page nobody gives a width
 constexpr int most_lines = 4;                              // of one cell
+
+std::int64_t slices_shown(const Panel& of) {
+  const std::int64_t rows = std::min(of.rows, most_rows);
+  return std::min(of.slices, std::clamp<std::int64_t>(most_rows_of_slices / rows, 1, most_slices));
+}
 constexpr int beside = 160;  // panels stand side by side up to here where no width is asked for
 
 struct Shape {
@@ -41,7 +47,7 @@ Shape shape_of(const LayoutView& view, const LayoutChoice& choice) {
   }
   for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
     const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
-    for (std::int64_t k = 0; k < std::min(panel.slices, most_slices); ++k) {
+    for (std::int64_t k = 0; k < slices_shown(panel); ++k) {
       for (std::int64_t i = 0; i < std::min(panel.rows, most_rows); ++i) {
         for (std::int64_t j = 0; j < std::min(panel.columns, most_rows); ++j) {
           for (const std::string& line : lines_of(view, choice, {p, k, i, j}, out)) {
@@ -67,7 +73,7 @@ class Page {
       : view_(view),
         choice_(choice),
         theme_(theme),
-        most_(most_columns > 0 ? most_columns : INT_MAX),
+        most_(most_columns > 0 ? most_columns : most_width),
         beside_(most_columns > 0 ? most_columns : beside),
         shape_(shape_of(view, choice)) {}
 
@@ -129,7 +135,7 @@ class Page {
     const std::int64_t room = std::max((most_ - column - out.gutter - 1) / step, 1);
     out.columns = std::min(of.columns, room);
     out.rows = std::min(of.rows, most_rows);
-    out.slices = std::min(of.slices, most_slices);
+    out.slices = slices_shown(of);
     out.grid_width = out.gutter + static_cast<int>(out.columns) * step + 1;
     out.grid_height = 1 + height_of(of, out.rows) + (of.slices > 1 ? 1 : 0);
     const int fit = std::max((std::min(most_, beside_) - column + gap) / (out.grid_width + gap), 1);

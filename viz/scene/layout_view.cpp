@@ -193,6 +193,9 @@ Outcome<Focus::On> focus_name(std::string_view name) {
       {}};
 }
 
+// Side by side nobody looks at more.
+constexpr std::int64_t most_slices = 1024;
+
 void LayoutView::add_panel(std::string title, std::string axes, const Layout& layout) {
   Panel panel;
   panel.title = std::move(title);
@@ -209,7 +212,13 @@ void LayoutView::add_panel(std::string title, std::string axes, const Layout& la
   panel.columns = extent_of(across);
   panel.column_divisions = divisions_of(across);
   for (int i = 2; i < rank; ++i) panel.slices *= extent_of(layout.modes.mode(i));
-  if (rank > 3) panel.slices_in_row = extent_of(layout.modes.mode(2));
+  if (rank > 3) panel.slices_in_row = std::min(extent_of(layout.modes.mode(2)), most_slices);
+  if (panel.slices > most_slices) {
+    notes_.push_back(
+        fmt::format("The first {} of {} slices; a slice such as X(_,_,5) shows another.",
+                    most_slices, panel.slices));
+    panel.slices = most_slices;
+  }
   panel.again = repetition_of(layout);
   panels_.push_back(std::move(panel));
 }
