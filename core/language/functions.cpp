@@ -18,6 +18,8 @@ Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::str
   if (needs == "a layout" && std::holds_alternative<Tuple>(a.value)) {
     hint = fmt::format(" Did you mean make_layout({})?", text(a.value));
   }
+  const Tuple* tuple = std::get_if<Tuple>(&a.value);
+  if (needs == "a number" && tuple && tuple->scalar()) needs = "a known one";  // not `?` or `_`
   return {false,
           fmt::format("{}{}: argument {} is {}; it needs {}.{}", f.help.name, f.help.parameters,
                       i + 1, kind_of(a.value), needs, hint),

@@ -228,12 +228,7 @@ std::string sentence(const Refusal& r) {
           "that are multiples of {} bytes would work.",
           r.a, r.b, r.b);
     case Rule::no_such_thread:
-      return fmt::format("There is no thread {}: {} take part, 0 to {}.", r.a, r.b, r.b - 1);
-    case Rule::thread_takes_no_part:
-      return fmt::format(
-          "Thread {} takes no part: the atoms' threads leave it out. thr_layout_vmnk() says who "
-          "takes part.",
-          r.a);
+      return fmt::format("There is no thread {}: there are {}, 0 to {}.", r.a, r.b, r.b - 1);
     case Rule::thread_layout_broadcasts:
       return fmt::format(
           "The thread layout has stride 0{}: several atoms would have the same threads. A stride "
@@ -253,6 +248,11 @@ std::string sentence(const Refusal& r) {
     case Rule::no_fragment:
       return "This copy has no fragment in tensor memory; SM100_TMEM_LOAD_... and "
              "SM100_TMEM_STORE_... have.";
+    case Rule::split_out_of_range:
+      return fmt::format(
+          "A split of {} columns: the halves are {} wide each, and tensor memory has 512; {} to {} "
+          "would do.",
+          r.a, r.b, r.b, 512 - r.b);
     case Rule::no_split:
       return fmt::format(
           "A split of {} columns: only the two halves of 16dp32b (.16x32bx2) lie apart.", r.a);
@@ -262,9 +262,8 @@ std::string sentence(const Refusal& r) {
           "128 or 256.",
           r.a, r.b);
     case Rule::accumulator_columns:
-      return fmt::format(
-          "N is {}: multiples of {} up to 256 are legal here (weight-stationary 64, 128, 256).",
-          r.a, r.b);
+      if (r.b == 64) return fmt::format("N is {}: weight-stationary it is 64, 128 or 256.", r.a);
+      return fmt::format("N is {}: multiples of {} up to 256 are legal here.", r.a, r.b);
     case Rule::order_not_distinct:
       return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
                          r.a, at);

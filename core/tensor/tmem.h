@@ -44,6 +44,9 @@ constexpr Result<Layout> tmem_fragment(const CopyAtom& atom, std::int64_t split)
   const Tree<Mode> threads = held->modes.mode(0);
   const bool halves = threads.leaves == 2 && threads.leaf[0].shape.is(16);  // .16x32bx2
   if (split != 0 && !halves) return detail::refuse(Rule::no_split, -1, split);
+  if (split != 0 && (split < columns / 2 || split > 512 - columns / 2)) {
+    return detail::refuse(Rule::split_out_of_range, -1, split, columns / 2);
+  }
   const Layout row = split == 0 ? Layout(columns, Int(1, axis_column))
                                 : make_layout_of(Layout(columns / 2, Int(1, axis_column)),
                                                  Layout(2, Int(split, axis_column)));

@@ -132,11 +132,21 @@ TEST(TiledMmas, AccumulatorsInTensorMemoryDoNotMeet) {
   }
 }
 
+// A quad-pair is threads 0 to 3 and 16 to 19 of a warp; the values are CuTe's.
+TEST(TiledMmas, ThreadsBetweenQuadPairsDoAsOthersDo) {
+  const TiledMma mma = *make_tiled_mma(mma_atom("SM70_8x8x4_F32F16F16F32_TN"));
+  const Layout tensor = shaped(make_tuple_of(8, 8));
+  for (const auto& [between, other] : {std::pair{5, 1}, {12, 0}, {20, 16}, {31, 19}}) {
+    EXPECT_EQ(partition(mma, OperandName::c, between, tensor)->offset,
+              partition(mma, OperandName::c, other, tensor)->offset)
+        << between;
+  }
+}
+
 TEST(TiledMmas, RefusesWhatHasNoAnswer) {
   const TiledMma mma = *make_tiled_mma(mma_atom("SM70_8x8x4_F32F16F16F32_TN"));
   const Layout tensor = shaped(make_tuple_of(8, 8));
   using Rule = Refusal::Rule;
-  EXPECT_EQ(partition(mma, OperandName::c, 4, tensor).refusal.rule, Rule::thread_takes_no_part);
   EXPECT_EQ(partition(mma, OperandName::c, 32, tensor).refusal.rule, Rule::no_such_thread);
   EXPECT_EQ(partition(mma, OperandName::c, -1, tensor).refusal.rule, Rule::no_such_thread);
   EXPECT_EQ(partition(mma, OperandName::c, 0, Layout(8, 1)).refusal.rule, Rule::rank_too_small);
