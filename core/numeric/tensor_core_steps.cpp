@@ -139,12 +139,14 @@ inline Sums add_narrow(const Steps& s, const float* a, const float* b, const Int
     load(f, b + p * s.shape.n);
     return __builtin_convertvector(f * a[p] * scale, Ints);
   };
-  Sums out;
+  // Without a sign: an element with an infinity or a NaN, whose sum is not asked for, may run over.
+  using Unsigned = std::uint32_t __attribute__((vector_size(sizeof(Ints))));
+  Unsigned even{}, odd{};
   for (int p = 0; p < block; p += 2) {
-    out.even += product(p);
-    out.odd += product(p + 1);
+    even += reinterpret_cast<Unsigned>(product(p));
+    odd += reinterpret_cast<Unsigned>(product(p + 1));
   }
-  return out;
+  return {reinterpret_cast<Ints>(even), reinterpret_cast<Ints>(odd)};
 }
 
 // One step of eight elements of row i: columns j to j + 7, products k to k + block - 1. `a` and `b`
