@@ -168,8 +168,6 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   o.work = &multiplication_work;
   o.pipe = pipe_of(x, lane);
   words.pack(o);
-  TensorUnit& unit = x.block->tensor;
-  unit.order[x.warp->index].multiplied = ++unit.events;
   return x.machine->issue(x, lane, std::move(o));
 }
 

@@ -144,12 +144,7 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
       !check_tensor_use(x, 0, store ? TensorUse::store : TensorUse::load, cells)) {
     return false;
   }
-  TensorUnit& unit = x.block->tensor;
-  unit.moves.push_back({x.warp->index, x.pc, store, cells});
-  TensorOrder& order = unit.order[x.warp->index];
-  order.moved = ++unit.events;
-  order.moved_at = x.pc;
-  order.cells = cells;
+  x.block->tensor.moves.push_back({x.warp->index, x.pc, store, cells});
   return true;
 }
 

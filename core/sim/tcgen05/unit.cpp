@@ -89,18 +89,28 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight");
 }
 
+bool writes(TensorUse use) {
+  return use == TensorUse::store || use == TensorUse::product;
+}
+
+// Do they need an order that fences make? Two that only read do not, nor do a warp's own moves; the
+// products of a thread keep their order, which is looked at with those in flight.
+bool needs_order(const TensorEvent& past, const Core& x, TensorUse use,
+                 const std::vector<CellRange>& cells) {
+  const bool product = use == TensorUse::product || use == TensorUse::operand;
+  if (past.warp == x.warp->index && past.product == product) return false;
+  return (past.writes || writes(use)) && meeting(cells, past.cells);
+}
+
 // What happened before a barrier that the warp has passed without a fence::after_thread_sync behind
-// it: products, whose sums are loaded or stored over; moves of other warps in these cells.
+// it: products, whose sums are loaded, stored over or added to; moves of other warps.
 bool misses_after(const Core& x, TensorUse use, const std::vector<CellRange>& cells) {
   const TensorUnit& unit = x.block->tensor;
   const TensorOrder& mine = unit.order[x.warp->index];
-  for (u32 w = 0; w < x.block->warps.size(); ++w) {
-    const TensorOrder& other = unit.order[w];
-    if (use != TensorUse::product && mine.misses_fence(other.multiplied)) return true;
-    const bool moved = w != x.warp->index && mine.misses_fence(other.moved);
-    if (moved && meeting(cells, other.cells)) return true;
-  }
-  return false;
+  return std::any_of(unit.past.begin(), unit.past.end(), [&](const TensorEvent& past) {
+    const bool mine_alone = !past.product && past.warp == x.warp->index;
+    return !mine_alone && mine.misses_fence(past.at) && needs_order(past, x, use, cells);
+  });
 }
 
 void note_after(Core& x, int lane) {
@@ -116,20 +126,19 @@ void note_after(Core& x, int lane) {
   });
 }
 
-// What is multiplied overwrites what others have loaded, or adds to what they have stored: their
-// own fence must stand in front of the barrier.
-void note_before(Core& x, int lane, const std::vector<CellRange>& cells) {
+// Whoever loaded or stored these cells before has a fence of its own in front of the barrier. (A
+// commit is one for products, 9.7.16.6.4.)
+void note_before(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   const TensorUnit& unit = x.block->tensor;
-  for (u32 w = 0; w < x.block->warps.size(); ++w) {
-    const TensorOrder& other = unit.order[w];
-    const bool fenced = !other.moved || other.before > other.moved;
-    if (w == x.warp->index || fenced || !meeting(cells, other.cells)) continue;
-    x.machine->hazard(x, lane, "tcgen05_fence", other.moved_at, [&] {
+  for (const TensorEvent& past : unit.past) {
+    const bool fenced = past.product || unit.order[past.warp].before > past.at;
+    if (past.warp == x.warp->index || fenced || !needs_order(past, x, use, cells)) continue;
+    x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
       Report r;
       r.sentence = fmt::format(
           "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
           "tcgen05.fence::before_thread_sync between it and the barrier",
-          name_at(x), where(x, w, other.moved_at));
+          name_at(x), where(x, past.warp, past.pc));
       r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
       r.found = "none since the load or store";
       return r;
@@ -146,13 +155,28 @@ std::string cells_text(const CellRange& cells) {
 
 bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   if (!check_moves(x, lane, use, cells)) return false;
-  if (use == TensorUse::operand) return true;
+  const bool product = use == TensorUse::product || use == TensorUse::operand;
   // Products look for each other themselves: those of one thread keep their order.
-  if (use != TensorUse::product && !check_products(x, lane, use, cells)) return false;
+  if (!product && !check_products(x, lane, use, cells)) return false;
   if (use == TensorUse::release) return true;
   if (misses_after(x, use, cells)) note_after(x, lane);
-  if (use == TensorUse::product) note_before(x, lane, cells);
+  note_before(x, lane, use, cells);
+  x.block->tensor.remember({0, x.warp->index, x.pc, product, writes(use), cells});
   return true;
+}
+
+void TensorUnit::remember(TensorEvent event) {
+  if (event.cells.empty()) return;
+  event.at = ++events;
+  const auto same = std::find_if(past.begin(), past.end(), [&](const TensorEvent& e) {
+    return e.warp == event.warp && e.product == event.product && e.writes == event.writes &&
+           e.cells == event.cells;
+  });
+  if (same != past.end()) {
+    *same = std::move(event);
+  } else {
+    past.push_back(std::move(event));
+  }
 }
 
 bool leave_tensor_memory(Machine& machine, Block& block) {

@@ -28,6 +28,9 @@ class Machine;
 // Cells of TMEM: lanes x columns.
 struct CellRange {
   std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+  friend bool operator==(const CellRange& a, const CellRange& b) {
+    return a.lane == b.lane && a.lanes == b.lanes && a.column == b.column && a.columns == b.columns;
+  }
   bool meets(const CellRange& o) const {
     return lane < o.lane + o.lanes && o.lane < lane + lanes && column < o.column + o.columns &&
            o.column < column + columns;
@@ -42,18 +45,22 @@ struct TensorMove {
   std::vector<CellRange> cells;
 };
 
-// What a warp did last, and was last told: events of the block, 0 for never.
+// What a warp was last told: events of the block, 0 for never.
 struct TensorOrder {
   std::uint64_t synchronised = 0;  // passed a barrier, or an mbarrier's phase
   std::uint64_t covered = 0;       // the last of these before a fence::after_thread_sync
   std::uint64_t before = 0;        // fence::before_thread_sync
-  std::uint64_t moved = 0;         // ld or st issued
-  std::uint32_t moved_at = 0;      // by which instruction
-  std::vector<CellRange> cells;    // of which
-  std::uint64_t multiplied = 0;    // mma issued
 
   // Something that another did at `event`: did a barrier since then pass without a fence behind it?
   bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
+};
+
+// What a warp did with cells of TMEM: a ld or st, or an mma with its D or its A.
+struct TensorEvent {
+  std::uint64_t at = 0;  // the last time
+  std::uint32_t warp = 0, pc = 0;
+  bool product = false, writes = false;
+  std::vector<CellRange> cells;
 };
 
 struct TensorUnit {
@@ -64,7 +71,10 @@ struct TensorUnit {
   std::vector<TensorMove> moves;
   std::array<TensorOrder, Races::most_warps> order{};
   std::uint64_t events = 0;
+  // The last of each kind with the same cells: as many as a kernel has places in TMEM.
+  std::vector<TensorEvent> past;
 
+  void remember(TensorEvent event);
   // A warp has passed a barrier of whatever kind: what others did may be ordered before it now.
   void synchronise(std::uint32_t warp) { order[warp].synchronised = ++events; }
 };
