@@ -102,10 +102,11 @@ Launch launch_with_memory(const Sizes& s, int stages) {
 
 constexpr std::int64_t processors = 148;  // of a B200
 
-Launch launch_persistent(const Sizes& s) {
-  Launch launch = launch_with_memory(s, 2);
+Launch launch_persistent(const Sizes& s, int stages, std::uint32_t block) {
+  Launch launch = launch_with_memory(s, stages);
   const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);
   launch.grid = {static_cast<std::uint32_t>(all < processors ? all : processors), 1, 1};
+  launch.block.x = block;
   return launch;
 }
 
@@ -187,10 +188,14 @@ std::vector<CatalogEntry> hgemm_entries() {
   with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
   with_maps(5, 2, "D = A * B^T, step 5: two stages, copies behind the products",
             {512, 512, 512, 0});
-  with_maps(6, 2, "D = A * B^T, step 6: blocks that stay for tile after tile",
-            {1024, 1024, 1024, 0});
-  out.back().launch = launch_persistent;
-  out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
+  const auto persistent = [&](int step, int stages, std::uint32_t block, std::string help) {
+    with_maps(step, stages, std::move(help), {1024, 1024, 1024, 0});
+    out.back().launch = [=](const Sizes& s) { return launch_persistent(s, stages, block); };
+    out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
+  };
+  persistent(6, 2, threads, "D = A * B^T, step 6: blocks that stay for tile after tile");
+  persistent(7, 2, 256, "D = A * B^T, step 7: warps that load, multiply or write back");
+  persistent(8, 4, 256, "D = A * B^T, step 8: four stages");
   return out;
 }
 

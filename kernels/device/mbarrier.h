@@ -25,6 +25,13 @@ __device__ inline void fence_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+// This thread arrives: what it did before is seen by those who wait for the phase.
+__device__ inline void arrive(Barrier& barrier) {
+  asm volatile(
+      "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
+      : "memory");
+}
+
 // This thread arrives, and the phase shall also wait for so many bytes.
 __device__ inline void arrive_and_expect(Barrier& barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(

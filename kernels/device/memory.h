@@ -15,4 +15,11 @@ __device__ inline void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// As __syncthreads(), of `threads` threads: those that meet at the barrier of this number, 1 to 15
+// (PTX ISA 9.7.13.1; __syncthreads() is barrier 0).
+template <int threads>
+__device__ inline void sync_threads(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+}
+
 }  // namespace tilescope::device

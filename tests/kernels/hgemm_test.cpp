@@ -80,6 +80,8 @@ const std::vector<Step>& steps() {
       {"hgemm_v4", {136, 136, 200}, {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}}},
       {"hgemm_v5", {136, 136, 264}, {{512, 512, 512}, {1024, 1024, 1024}}},
       {"hgemm_v6", {136, 264, 264}, {{1024, 1024, 1024}}},
+      {"hgemm_v7", {136, 264, 264}, {{1024, 1024, 1024}}},
+      {"hgemm_v8", {136, 264, 328}, {{1024, 1024, 1024}}},
   };
   return all;
 }
@@ -116,7 +118,7 @@ TEST(Hgemm, IsRightWhenWorkIsDoneAsLateAsIsLegal) {
 
 // TMA clips and fills, so that any number of rows, and rows of any 16 bytes, will do.
 TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
-  for (const char* kernel : {"hgemm_v4", "hgemm_v5", "hgemm_v6"}) {
+  for (const char* kernel : {"hgemm_v4", "hgemm_v5", "hgemm_v6", "hgemm_v7", "hgemm_v8"}) {
     for (const Shape& shape : {Shape{1, 8, 8}, Shape{77, 264, 72}, Shape{300, 120, 136}}) {
       expect_right(kernel, shape, with(0, false, false));
       expect_right(kernel, shape, with(7, true));
@@ -126,8 +128,10 @@ TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
 
 // More tiles than blocks: each block has several, with the same barriers.
 TEST(Hgemm, PersistentBlocksTakeTileAfterTile) {
-  expect_right("hgemm_v6", {13 * 128, 12 * 128, 64}, with(0, false, false));
-  expect_right("hgemm_v6", {13 * 128, 12 * 128, 64}, with(0, true, false));
+  for (const char* kernel : {"hgemm_v6", "hgemm_v7", "hgemm_v8"}) {
+    expect_right(kernel, {13 * 128, 12 * 128, 64}, with(0, false, false));
+    expect_right(kernel, {13 * 128, 12 * 128, 64}, with(0, true, false));
+  }
 }
 
 TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
