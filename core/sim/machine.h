@@ -133,9 +133,13 @@ class Machine {
 
   std::uint64_t drawn(std::uint64_t below);  // at random, by the schedule's seed
   std::uint64_t turn_length(std::uint64_t longest);
+  void draw_slowness(Block& block);
+  void tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain);
+  bool let_the_slow_go_on(Block& block);
+  bool bring_something_about(Block& block);
 
   // async/flight.cpp
-  std::uint64_t delay();
+  std::uint64_t delay(const Block& block, const AsyncOperation& operation);
   bool check_operands(Core& x, int lane, const AsyncOperation& operation);
   bool collides(Core& x, const Races::Access& access, const AsyncOperation& operation,
                 const Range& range, bool written);
@@ -193,6 +197,8 @@ class Machine {
   RunState state_ = RunState::running;
 };
 
+// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"
+std::string_view opcode_text(std::string_view text);
 // "lanes 0-3, 8"
 std::string lanes_text(Mask m);
 

@@ -18,7 +18,7 @@ struct Options {
   // it needs: CUDA's own default (cudaLimitStackSize).
   std::uint32_t stack_bytes = 1024;
   // 0: warps and blocks take turns in order. Else the seed of another legal order: who goes on next
-  // and for how long is drawn at random.
+  // and for how long is drawn at random, and who is far behind the others: some warps, or a unit.
   std::uint64_t schedule = 0;
   // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
   bool lazy = false;

@@ -34,6 +34,11 @@ void Races::start(u32 warps, u64 bytes) {
   flags_.assign(words, 0);
 }
 
+u32 Races::tick() {
+  if (now_ != end_of_time) ++now_;
+  return now_;
+}
+
 void Races::release(u32 warp, Clock& clock) const {
   for (u32 r = 0; r < warps_; ++r) clock[r] = std::max(clock[r], seen_[warp][r]);
   clock[warp] = now_;

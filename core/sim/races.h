@@ -48,6 +48,8 @@ class Races {
   void start(std::uint32_t warps, std::uint64_t bytes);
   bool on() const { return !written_.empty(); }
   std::uint32_t now() const { return now_; }
+  // A moment of its own, later than all that was released before.
+  std::uint32_t tick();
 
   // Notes the access. True: it is unordered with an earlier one.
   bool access(const Access& access, Conflict& out);

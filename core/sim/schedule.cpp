@@ -9,6 +9,9 @@
 namespace tilescope::sim {
 namespace {
 
+// Instructions of a block that a slow warp or unit may be behind.
+constexpr std::uint64_t longest_slowness = 1u << 17;
+
 // Splits that stand at the same instruction become one.
 void unite(std::vector<Split>& splits) {
   for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -142,6 +145,54 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
   return executed;
 }
 
+// Who is slow next, for how long: nobody; one warp; some; or a unit, whose operations then take
+// that long. A warp that comes late to a wait shows what depends on its coming in time.
+void Machine::draw_slowness(Block& block) {
+  Slowness& slow = block.slow;
+  slow = {};
+  slow.left = turn_length(longest_slowness);
+  const std::size_t warps = block.warps.size();
+  switch (drawn(4)) {
+    case 0:
+      break;
+    case 1:
+      if (warps > 1) slow.warps = 1u << drawn(warps);
+      break;
+    case 2:
+      slow.warps = static_cast<std::uint32_t>(drawn((std::uint64_t{1} << warps) - 1));
+      break;
+    default:
+      (drawn(2) ? slow.copies : slow.products) = true;
+  }
+}
+
+// A turn is over. Where the others ask again and again in vain, it is for a slow one that they
+// wait.
+void Machine::tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain) {
+  constexpr std::uint32_t patience = 64;
+  Slowness& slow = block.slow;
+  slow.fruitless = in_vain ? slow.fruitless + 1 : 0;
+  slow.left -= std::min(slow.left, ran);
+  if (slow.fruitless > patience) let_the_slow_go_on(block);
+  if (slow.left == 0) draw_slowness(block);
+}
+
+// False: no warp was held back.
+bool Machine::let_the_slow_go_on(Block& block) {
+  block.slow.fruitless = 0;
+  return std::exchange(block.slow.warps, 0) != 0;
+}
+
+// All warps wait, or are slow: what comes first? What is in flight, as a slow warp may be slower
+// than any copy; but with --lazy nothing is as late as that. Then the time limits of those in a
+// try_wait. False: nothing comes any more, or it was a fault.
+bool Machine::bring_something_about(Block& block) {
+  if (options_.lazy && let_the_slow_go_on(block)) return true;
+  if (hasten(block)) return true;
+  if (state_ != RunState::running) return false;
+  return let_the_slow_go_on(block) || time_out(block);
+}
+
 // Lets the warps of a block take turns until the block is done, its turn or the budget is over.
 RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
@@ -152,7 +203,8 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     const std::uint64_t most =
         std::min({budget, turn_left_, block.warp_turn_left, until_due(block)});
     Warp& warp = block.warps[block.next_warp];
-    const std::uint64_t ran = run_warp(block, warp, most);
+    const bool slow = block.slow.warps >> block.next_warp & 1;
+    const std::uint64_t ran = slow ? 0 : run_warp(block, warp, most);
     warp.pace.instructions += ran;
     if (state_ == RunState::fault) return state_;
     budget -= ran;
@@ -162,7 +214,7 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     if (ran) fruitless_turns_ = 0;
     if (idle == count) {
       idle = 0;
-      if (hasten(block) || (state_ == RunState::running && time_out(block))) continue;
+      if (bring_something_about(block)) continue;
       if (state_ == RunState::running && may_get_columns(block)) {
         turn_left_ = 0;
         return RunState::running;
@@ -171,6 +223,7 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
       return state_;
     }
     const Pause pause = std::exchange(pause_, Pause::none);
+    if (options_.schedule) tire_of_slowness(block, ran, ran == 0 || pause == Pause::turn);
     if (pause == Pause::look) continue;
     if (pause == Pause::turn) block.warp_turn_left = 0;
     if ((ran == most || pause == Pause::turn) && block.warp_turn_left == 0) {

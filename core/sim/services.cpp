@@ -9,12 +9,7 @@
 #include "core/sim/undefined.h"
 
 namespace tilescope::sim {
-namespace {
 
-using ptx::Space;
-using u64 = std::uint64_t;
-
-// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"
 std::string_view opcode_text(std::string_view text) {
   if (!text.empty() && text[0] == '@') {
     const std::size_t blank = text.find_first_of(" \t");
@@ -22,6 +17,11 @@ std::string_view opcode_text(std::string_view text) {
   }
   return text.substr(0, text.find_first_of(" \t\n"));
 }
+
+namespace {
+
+using ptx::Space;
+using u64 = std::uint64_t;
 
 std::string described(const Region& r) {
   switch (r.kind()) {

@@ -116,6 +116,15 @@ struct Barrier {
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
 
+// With --schedule: who is slow for a while, as warps, copies and tensor cores of a chip may be
+// (core/sim/schedule.cpp). Slow warps go on only when nobody else of the block can.
+struct Slowness {
+  std::uint32_t warps = 0;                // a bit each
+  bool copies = false, products = false;  // operations without a pipe, and with one
+  std::uint64_t left = 0;                 // instructions of the block
+  std::uint32_t fruitless = 0;            // turns in a row in which the others only asked in vain
+};
+
 struct Block {
   std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
   Dim3 index;
@@ -123,6 +132,7 @@ struct Block {
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is
   std::uint64_t warp_turn_left = 0;
+  Slowness slow;
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
   Races races;

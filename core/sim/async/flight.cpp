@@ -79,10 +79,11 @@ const Range* meeting(const std::vector<Range>& ranges, const Range& with) {
 
 }  // namespace
 
-u64 Machine::delay() {
+u64 Machine::delay(const Block& block, const AsyncOperation& o) {
   if (options_.lazy) return never;
-  if (options_.schedule) return turn_length(longest_delay);
-  return usual_delay;
+  if (options_.schedule == 0) return usual_delay;
+  const bool slow = o.pipe ? block.slow.products : block.slow.copies;
+  return slow ? block.slow.left : turn_length(longest_delay);
 }
 
 bool Machine::issue(Core& x, int lane, AsyncOperation o) {
@@ -96,7 +97,7 @@ bool Machine::issue(Core& x, int lane, AsyncOperation o) {
     return false;
   }
   if (!check_operands(x, lane, o)) return false;
-  const u64 wait = delay();
+  const u64 wait = delay(block, o);
   o.due = wait == never ? never : instructions_ + wait;
   flight.operations.push_back(std::move(o));
   flight.failed_tests = 0;
@@ -205,7 +206,7 @@ bool Machine::advance(Block& block, std::size_t index) {
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
     happened = happened || happens;
   } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
-  const u64 wait = delay();
+  const u64 wait = delay(block, o);
   o.due = unfinished(o) && wait != never ? instructions_ + wait : never;
   if (o.group != no_group) wake_groups(block, o.thread / 32);
   const bool awaited = o.reads.empty() && o.writes.empty();

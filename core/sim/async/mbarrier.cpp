@@ -71,23 +71,20 @@ void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
   }
 }
 
-// A thread that waits for a phase, and has not seen that it is complete when the next one completes
-// too, finds the same parity as before: it takes a finished phase for an unfinished one. PTX lets
-// only the current and the preceding phase be tested (9.7.13.15.16).
-bool leave_nobody_behind(Machine& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+// Those who sleep in a try_wait for a phase before the one that is complete now.
+bool leave_nobody_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b) {
   for (const Attendance& w : b.waiting) {
     if (!w.asleep || w.phase + 1 >= b.phase) continue;
-    return machine.fault_at(
-        block, w.warp * 32 + static_cast<u32>(__builtin_ctz(w.mask)), w.pc, "waiter_left_behind",
-        fmt::format("this thread waits for phase {} of {}, but before it could go on phase {} was "
-                    "completed too, by {}: it cannot tell phase {} from phase {}",
-                    w.phase, mbarrier_name(machine, offset), b.phase - 1,
-                    line_text(machine, block, who.thread, who.pc), w.phase, b.phase),
-        "a phase that waits for everybody who waited for the one before",
-        fmt::format("phase {} complete, and a thread still waiting for phase {}", b.phase - 1,
-                    w.phase));
+    const u32 thread = w.warp * 32 + static_cast<u32>(__builtin_ctz(w.mask));
+    return leave_behind(machine, block, offset, b, {thread, w.pc, false}, w.phase);
   }
   return true;
+}
+
+// "the tcgen05.commit of warp 0 at hgemm_v6.cu:77"
+std::string actor_text(const Machine& machine, const Block& block, Actor who) {
+  return fmt::format("the {} of warp {} at {}", opcode_text(machine.program().code[who.pc].text),
+                     who.thread / 32, line_text(machine, block, who.thread, who.pc));
 }
 
 void wake(Block& block, u32 offset, const Mbarrier& b) {
@@ -110,7 +107,12 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   b.arriving = {};
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
-  if (!leave_nobody_behind(machine, block, offset, b, who)) return false;
+  b.completer = who;
+  if (block.races.on()) {
+    const u32 warp = who.thread / 32;
+    note_completion(block, b, who.operation ? block.races.agent(warp) : warp);
+  }
+  if (!leave_nobody_behind(machine, block, offset, b)) return false;
   wake(block, offset, b);
   return true;
 }
@@ -336,6 +338,48 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   if (completes && !complete_phase(machine, block, offset, *b, bits, who)) return false;
   store(block, offset, *b, pack(bits), who);
   return true;
+}
+
+void note_completion(Block& block, Mbarrier& b, u32 warp) {
+  if (block.races.on()) b.known[warp] = {b.phase, block.races.tick()};
+}
+
+bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
+  if (b.phase == 0 || !block.races.on()) return true;
+  for (u32 other = 0; other < b.known.size(); ++other) {
+    const Knowledge& k = b.known[other];
+    if (k.phases >= b.phase && block.races.has_seen(warp, other, k.when)) return true;
+  }
+  return false;
+}
+
+bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
+                  u64 phase) {
+  return machine.fault_at(
+      block, waiter.thread, waiter.pc, "waiter_left_behind",
+      fmt::format("this thread waits for phase {} of {}, but before it could go on phase {} was "
+                  "completed too, by {}: it cannot tell phase {} from phase {}",
+                  phase, mbarrier_name(machine, offset), b.phase - 1,
+                  actor_text(machine, block, b.completer), phase, phase + 2),
+      "a phase that waits for everybody who waited for the one before",
+      fmt::format("phase {} complete, and a thread still waiting for phase {}", b.phase - 1,
+                  phase));
+}
+
+bool come_too_late(Machine& machine, const Block& block, u32 offset, const Mbarrier& b,
+                   Actor waiter) {
+  const u64 last = b.phase - 1;
+  return machine.fault_at(
+      block, waiter.thread, waiter.pc, "waiter_left_behind",
+      fmt::format(
+          "this thread waits for parity {} of {}, which is in phase {}: phase {} was "
+          "completed by {}, and nothing has told this warp so. Had it come before, {} would "
+          "have let it through; now it waits for phase {}",
+          b.phase & 1, mbarrier_name(machine, offset), b.phase, last,
+          actor_text(machine, block, b.completer),
+          last == 0 ? "the fresh barrier" : fmt::format("phase {}", last - 1), b.phase),
+      fmt::format("phase {} to complete only after this warp has gone on", last),
+      fmt::format("phase {} complete", last));
 }
 
 std::string mbarrier_story(const Machine& machine, const Block& block, u32 offset) {

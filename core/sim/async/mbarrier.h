@@ -18,6 +18,7 @@
 // arrivals that were pending before it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -50,6 +51,19 @@ struct Attendance {
   bool asleep = false;      // they wait in a try_wait, and have not gone on since
 };
 
+// Who does something to an mbarrier: a lane, or an operation for the lane that issued it.
+struct Actor {
+  std::uint32_t thread = 0, pc = 0;
+  bool operation = false;  // an operation in flight, as it completes
+};
+
+// That a warp, or the agent of the block (core/sim/races.h), knows how far an mbarrier is: up to
+// this many phases were complete at that time.
+struct Knowledge {
+  std::uint64_t phases = 0;
+  std::uint32_t when = 0;
+};
+
 struct Mbarrier {
   std::uint64_t phase = 0;                   // the current one, which is incomplete
   std::uint64_t word = 0;                    // its bits, as the last operation left them
@@ -61,15 +75,11 @@ struct Mbarrier {
   std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
   std::vector<Attendance> waiting;
   Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
+  Actor completer;                       // of the phase before
+  std::array<Knowledge, Races::most_warps> known{};  // of each warp
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;
-
-// Who does something to an mbarrier: a lane, or an operation for the lane that issued it.
-struct Actor {
-  std::uint32_t thread = 0, pc = 0;
-  bool operation = false;  // an operation in flight, as it completes
-};
 
 // One thing done to an mbarrier, in this order: bytes expected, bytes that came, arrivals.
 struct Signal {
@@ -92,6 +102,19 @@ bool signal_mbarrier(Machine& machine, Block& block, std::uint32_t offset, const
                      Actor who, std::uint64_t* state = nullptr);
 // The mbarrier at `offset`, fit to be used by `who`; null after a fault.
 Mbarrier* use_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+
+// A warp has found the phase before the current one complete. And whether it can know that, having
+// found it so or synchronised with somebody who had, or who completed it.
+void note_completion(Block& block, Mbarrier& b, std::uint32_t warp);
+bool knows_completion(const Block& block, const Mbarrier& b, std::uint32_t warp);
+
+// A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
+// PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.
+bool leave_behind(Machine& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
+                  Actor waiter, std::uint64_t phase);
+// A thread comes too late to a wait by parity: it means phase `b.phase - 2`. Answers false.
+bool come_too_late(Machine& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
+                   Actor waiter);
 
 // "mbarrier full (byte 16 of shared memory)"
 std::string mbarrier_name(const Machine& machine, std::uint32_t offset);

@@ -9,7 +9,7 @@
 //   by default      each a fixed number of instructions after the one before, or at once when
 //   nothing
 //                   else of the block can go on
-//   --schedule N    each after a time drawn by the seed
+//   --schedule N    each after a time drawn by the seed; those of a slow unit after a long one
 //   --lazy          each as late as is legal: when nobody can go on without it
 //
 // Operations of one pipe (not 0) take place one after the other, in the order of their issue:

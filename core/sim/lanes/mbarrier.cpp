@@ -159,16 +159,6 @@ const Attendance* waits_already(const Mbarrier& b, u32 warp, int lane) {
   return nullptr;
 }
 
-Flow behind(Core& x, int lane, u32 offset, const Mbarrier& b, u64 phase) {
-  return x.machine->fault(
-      x, lane, "waiter_left_behind",
-      fmt::format("this thread waits for phase {} of {}, which is in phase {} by now: only the "
-                  "current phase and the one before it can be tested",
-                  phase, mbarrier_name(*x.machine, offset), b.phase),
-      fmt::format("phase {}{}", b.phase, b.phase ? fmt::format(" or {}", b.phase - 1) : ""),
-      fmt::format("phase {}", phase));
-}
-
 // What a lane asks about.
 struct Question {
   u32 offset = 0;
@@ -178,7 +168,9 @@ struct Question {
 };
 
 // The parity is that of the current phase, or of the one before: phase -1 of a fresh mbarrier,
-// whose parity is 1, counts as complete.
+// whose parity is 1, counts as complete. A thread that cannot know that the phase before is
+// complete cannot mean the current one either: asked a moment earlier, the answer would have been
+// another.
 bool ask_by_parity(Core& x, const Code& c, int lane, Question& q) {
   const u32 parity = operand(x, c.b, lane, 0);
   if (parity > 1) {
@@ -191,18 +183,17 @@ bool ask_by_parity(Core& x, const Code& c, int lane, Question& q) {
   q.phase = b.phase;
   const Attendance* before = waits_already(b, x.warp->index, lane);
   if (before && (before->phase & 1) == parity && before->phase + 1 < b.phase) {
-    behind(x, lane, q.offset, b, before->phase);
-    return false;
+    return leave_behind(*x.machine, *x.block, q.offset, b, actor(x, lane), before->phase);
   }
-  return true;
+  if (q.ready || knows_completion(*x.block, b, x.warp->index)) return true;
+  return come_too_late(*x.machine, *x.block, q.offset, b, actor(x, lane));
 }
 
 bool ask_by_state(Core& x, const Code& c, int lane, Question& q) {
   q.phase = phase_of_state(lane_array<u64>(x, c.b)[lane]);
   q.ready = q.phase != q.barrier->phase;
   if (!q.ready || q.phase + 1 == q.barrier->phase) return true;
-  behind(x, lane, q.offset, *q.barrier, q.phase);
-  return false;
+  return leave_behind(*x.machine, *x.block, q.offset, *q.barrier, actor(x, lane), q.phase);
 }
 
 bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& q) {
@@ -244,6 +235,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     if (!q.ready) continue;
     ready |= Mask{1} << lane;
     forget(*q.barrier, x.warp->index, lane);
+    note_completion(*x.block, *q.barrier, x.warp->index);
     acquire(x, *q.barrier, how);
   }
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->gives_up_waiting();
