@@ -481,6 +481,7 @@ class Binder {
         if (i.count > 2) c.c = value(o[1]);
         return;
       case Op::fence:
+        if (i.count) address(i, o[0], c);  // of the tensor map that is asked for
         return;
       case Op::bra:
         c.target = o[0].index;

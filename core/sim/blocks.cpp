@@ -193,6 +193,8 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.shared = Region(Region::Kind::shared, "shared", 0,
                         std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
   block.shared.make_undefined();
+  // A lane's fence.proxy.async is for what it has written itself.
+  if (watches_proxies_) block.shared.remember_writers(p.smallest_store);
   block.races.start(options_.races && (warps > 1 || p.copies) ? warps : 0, block.shared.size());
   block.meetings = 0;
   block.mbarriers.clear();

@@ -107,7 +107,7 @@ void watch_operation(Core& x, int lane, const AsyncOperation& o) {
       tell_unordered(x, lane, o.work->name, Races::Kind::read, c);
       continue;
     }
-    if (!races.unfenced(r.begin, r.end, c)) continue;
+    if (!races.unfenced(r.begin, r.end, x.block->shared, c)) continue;
     x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
       Report report;
       report.sentence = fmt::format(

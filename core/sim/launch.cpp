@@ -202,6 +202,12 @@ Outcome<Machine> Machine::load(Job job, Options options) {
       !m.place_arguments(job.arguments, error)) {
     return error;
   }
+  m.watches_proxies_ = options.races && goes_through_async_proxy(m.program());
+  for (Region& r : m.regions_) {
+    if (!m.watches_proxies_) break;
+    r.remember_times();
+    r.set_time(m.proxies_.now());
+  }
   return m;
 }
 

@@ -29,6 +29,10 @@ std::optional<Site> Machine::writer(std::size_t buffer, std::size_t byte) const 
   if (buffer >= shells_.size() || byte >= regions_[first_buffer_ + buffer].size()) return {};
   const Writer w = regions_[first_buffer_ + buffer].writer(byte);
   if (!w) return {};
+  return site_of(w);
+}
+
+Site Machine::site_of(Writer w) const {
   Block block;
   const Dim3 grid = launch_.grid;
   block.number = w.block();

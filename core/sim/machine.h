@@ -34,6 +34,7 @@
 
 #include "core/ptx/program.h"
 #include "core/run/job.h"
+#include "core/sim/async/proxies.h"
 #include "core/sim/code.h"
 #include "core/sim/options.h"
 #include "core/sim/state.h"
@@ -91,6 +92,16 @@ class Machine {
   // What an operation used is free again, for those who wait for what its pipe completes.
   void settle_by_agent(Block& block, AsyncOperation& operation);
 
+  // Global memory and the other ways to it (core/sim/async/global.cpp). Lanes m tell the async
+  // proxy, or the proxy of tensor maps, of what they wrote; a lane that uses a map asks for it.
+  void fence_global(Core& x, Mask m, Proxy proxy);
+  void acquire_map(Core& x, std::uint64_t address);
+  void watch_map(Core& x, int lane, std::uint64_t address);
+  // A thread accesses global memory that an operation in flight uses.
+  void watch_global(Core& x, const Races::Access& access, const Region& region);
+  // Was this byte written by a thread that has not told the async proxy since?
+  bool is_untold(const Region& region, std::uint64_t offset) const;
+
   // Columns of TMEM (core/sim/tcgen05/allocation.cpp): where so many are free on the block's
   // processor; and those who wait for some may look again.
   std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns);
@@ -145,6 +156,14 @@ class Machine {
                 const Range& range, bool written);
   bool advance(Block& block, std::size_t operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);
+
+  // async/global.cpp
+  void enter_global(Core& x, int lane, AsyncOperation& operation);
+  void leave_global(AsyncOperation& operation);
+  void watch_untold(Core& x, int lane, const AsyncOperation& operation);
+  void watch_others(Core& x, int lane, const AsyncOperation& operation);
+  bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
+  Site site_of(Writer writer) const;
   static std::uint32_t agent(Block& block, const AsyncOperation& operation);
   static void settle(Block& block, AsyncOperation& operation, std::uint32_t warp);
   static void wake_groups(Block& block, std::uint32_t warp);
@@ -190,6 +209,8 @@ class Machine {
   std::vector<Report> reports_;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> hazards_;
   bool compares_stores_ = false;
+  Proxies proxies_;
+  bool watches_proxies_ = false;  // the program goes through several
   std::uint64_t random_ = 0;
   std::string printed_;
   enum class Pause : std::uint8_t { none, look, turn };
@@ -197,6 +218,8 @@ class Machine {
   RunState state_ = RunState::running;
 };
 
+// Whether a program has bulk copies, or others that read or write through the async proxy.
+bool goes_through_async_proxy(const ptx::Program& program);
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"
 std::string_view opcode_text(std::string_view text);
 // "lanes 0-3, 8"

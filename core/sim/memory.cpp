@@ -40,10 +40,26 @@ Writer Region::writer(std::uint64_t offset) const {
   return page.empty() ? Writer{} : Writer{page[grain % page_grains]};
 }
 
-std::uint64_t& Region::writer_slot(std::uint64_t grain) {
+void Region::remember_times() {
+  times_.assign(writers_.size(), {});
+}
+
+std::uint32_t Region::written_at(std::uint64_t offset) const {
+  if (times_.empty()) return 0;
+  const std::uint64_t grain = offset >> grain_shift_;
+  const auto& page = times_[grain / page_grains];
+  return page.empty() ? 0 : page[grain % page_grains];
+}
+
+inline void Region::remember(std::uint64_t grain, std::uint64_t writer) {
   auto& page = writers_[grain / page_grains];
   if (page.empty()) page.assign(page_grains, 0);
-  return page[grain % page_grains];
+  page[grain % page_grains] = writer;
+  if (times_.empty()) return;
+  auto& times = times_[grain / page_grains];
+  if (times.empty()) times.assign(page_grains, 0);
+  times[grain % page_grains] = now_;
+  was_written_ = true;
 }
 
 bool Region::differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const {
@@ -67,7 +83,7 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
   }
   if (remembers_) {
     const std::uint64_t last = (offset + bytes - 1) >> grain_shift_;
-    for (std::uint64_t g = offset >> grain_shift_; g <= last; ++g) writer_slot(g) = writer.bits;
+    for (std::uint64_t g = offset >> grain_shift_; g <= last; ++g) remember(g, writer.bits);
   }
 }
 
@@ -111,7 +127,7 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
       if (!undefined_.empty()) {
         undefined_[offset >> 3] &= static_cast<std::uint8_t>(~(0xfu << (offset & 4)));
       }
-      if (remembers_) writer_slot(offset >> 2) = writer.bits;
+      if (remembers_) remember(offset >> 2, writer.bits);
     } else {
       note(offset, data.undefined ? data.undefined + lane * data.width : nullptr, data.width,
            writer);
@@ -137,7 +153,7 @@ void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first)
   std::uint64_t grain = offset >> grain_shift_;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t bits = first.lane(lane).bits;
-    for (std::uint32_t k = 0; k < grains_a_lane; ++k) writer_slot(grain++) = bits;
+    for (std::uint32_t k = 0; k < grains_a_lane; ++k) remember(grain++, bits);
   }
 }
 

@@ -65,6 +65,9 @@ class Region {
   void make_undefined();  // all bytes, as before anybody wrote
   void make_undefined(std::uint64_t offset, std::uint64_t bytes);
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
+  // And beside each writer when it wrote, by a clock that the machine sets.
+  void remember_times();
+  void set_time(std::uint32_t now) { now_ = now; }
 
   // Counts writes; after compare_stores() only those that change something.
   std::uint64_t changes() const { return changes_; }
@@ -75,6 +78,14 @@ class Region {
   }
   bool any_undefined(std::uint64_t offset, std::uint64_t bytes) const;
   Writer writer(std::uint64_t offset) const;
+  std::uint32_t grain() const { return 1u << grain_shift_; }
+  std::uint32_t written_at(std::uint64_t offset) const;  // 0 where times are not remembered
+  bool keeps_times() const { return !times_.empty(); }
+  bool was_written() const { return was_written_; }  // while times are remembered
+
+  // Asynchronous operations that still read, or write, some of it (core/sim/async/global.cpp).
+  std::uint32_t readers = 0, writers = 0;
+  bool is_busy() const { return readers || writers; }
 
   // The write hook. Offsets are inside the region (the caller has checked); `first` is lane 0's
   // writer. Lanes are written in order, so the highest lane wins where they collide.
@@ -97,7 +108,7 @@ class Region {
   bool differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const;
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);
-  std::uint64_t& writer_slot(std::uint64_t grain_index);
+  void remember(std::uint64_t grain_index, std::uint64_t writer_bits);
 
   static constexpr std::uint32_t page_grains = 4096;
   Kind kind_ = Kind::buffer;
@@ -110,6 +121,9 @@ class Region {
   bool compares_ = false;
   std::uint64_t changes_ = 0;
   std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
+  std::vector<std::vector<std::uint32_t>> times_;    // of the same grains
+  std::uint32_t now_ = 0;
+  bool was_written_ = false;
 };
 
 }  // namespace tilescope::sim

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/sim/memory.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -27,6 +29,7 @@ void Races::start(u32 warps, u64 bytes) {
   fenced_ = {};
   offered_ = {};
   proxy_ = {};
+  all_proxy_ = {};
   for (Clock& clock : seen_) clock.fill(0);
   floor_.fill(0);
   const u64 words = warps > 0 ? (bytes + 3) / 4 : 0;
@@ -286,7 +289,7 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
       written_[w] = now_;
       writer_[w] = who(by, part);
       since_[w] = readers_[w] = 0;
-      flags_[w] = 0;
+      flags_[w] = by_async;
       continue;
     }
     if (readers_[w] == 0) since_[w] = now_;
@@ -339,10 +342,32 @@ void Races::acquire_at_fence(u32 warp, const Clock& clock) {
   for (u32 r = 0; r < warps_; ++r) offered_[warp][r] = std::max(offered_[warp][r], clock[r]);
 }
 
-bool Races::unfenced(u32 begin, u32 end, Conflict& out) const {
+void Races::fence_proxy(u32 warp, u32 mask) {
+  auto& lanes = proxy_[warp];
+  for (u32 l = 0; l < lanes.size(); ++l) {
+    if (mask >> l & 1) lanes[l] = now_;
+  }
+  all_proxy_[warp] = *std::min_element(lanes.begin(), lanes.end());
+}
+
+// The warp's last write of this word is later than the last fence of one of its lanes: was it that
+// one's?
+bool Races::is_unfenced(u64 word, const Region& shared) const {
+  const u32 writer = warp_of(writer_[word]);
+  for (u32 byte = 0; byte < 4; ++byte) {
+    if (!(bytes_of(writer_[word]) >> byte & 1)) continue;
+    const Writer by = shared.writer(word * 4 + byte);
+    if (!by || by.thread() / 32 != writer) return true;
+    if (written_[word] > proxy_[writer][by.thread() % 32]) return true;
+  }
+  return false;
+}
+
+bool Races::unfenced(u32 begin, u32 end, const Region& shared, Conflict& out) const {
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
-    if (written_[w] <= proxy_[writer] || is_agent(writer)) continue;
+    if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
+    if (!is_unfenced(w, shared)) continue;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);

@@ -21,6 +21,8 @@
 
 namespace tilescope::sim {
 
+class Region;
+
 class Races {
  public:
   static constexpr std::uint32_t most_warps = 32;
@@ -86,14 +88,14 @@ class Races {
   void release_fenced(std::uint32_t warp, Clock& clock) const;
   void acquire_at_fence(std::uint32_t warp, const Clock& clock);
 
-  // fence.proxy.async: what the warp wrote is known to the async proxy from now on. And the first
-  // byte of [begin, end) of which it is not.
-  void fence_proxy(std::uint32_t warp) { proxy_[warp] = now_; }
-  bool unfenced(std::uint32_t begin, std::uint32_t end, Conflict& out) const;
+  // fence.proxy.async: what these lanes wrote is known to the async proxy from now on. And the
+  // first byte of [begin, end) of which it is not; `shared` knows which lanes wrote.
+  void fence_proxy(std::uint32_t warp, std::uint32_t mask);
+  bool unfenced(std::uint32_t begin, std::uint32_t end, const Region& shared, Conflict& out) const;
 
  private:
   using Times = std::vector<std::uint32_t>;
-  enum Flag : std::uint8_t { strong_write = 1, strong_reads = 2, pending_copy = 4 };
+  enum Flag : std::uint8_t { strong_write = 1, strong_reads = 2, pending_copy = 4, by_async = 8 };
 
   // Who touched a word: instruction (23 bits), warp (5), which of the 4 bytes (4).
   static std::uint32_t who(const Access& a, std::uint32_t bytes) {
@@ -112,6 +114,7 @@ class Races {
   bool write_whole(std::uint64_t word, std::uint32_t floor, std::uint32_t me, std::uint32_t warp);
   static std::uint32_t together(const Access& a, std::uint32_t first, std::uint64_t& step);
   bool lane(std::uint32_t lane, const Access& a, Conflict& out);
+  bool is_unfenced(std::uint64_t word, const Region& shared) const;
 
   std::uint32_t now_ = 0;
   // Of each word; times are 0 for never.
@@ -125,7 +128,9 @@ class Races {
   std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
   bool has_agent_ = false;
   std::array<Clock, most_warps> fenced_{}, offered_{};  // of each warp, for its fences
-  Clock proxy_{};                                       // when it last had a fence.proxy.async
+  // When each lane of a warp last had a fence.proxy.async, and the earliest of these.
+  std::array<std::array<std::uint32_t, 32>, most_warps> proxy_{};
+  Clock all_proxy_{};
 };
 
 }  // namespace tilescope::sim

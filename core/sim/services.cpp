@@ -231,7 +231,12 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
       x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);
     }
   }
-  if (shared) watch(x, {kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run});
+  const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};
+  if (shared) {
+    watch(x, access);
+  } else if (region.is_busy()) {
+    x.machine->watch_global(x, access, region);
+  }
 }
 
 // One instruction is one tick of the clock; a tick is one nanosecond of the timer.

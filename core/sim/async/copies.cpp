@@ -78,6 +78,19 @@ void give(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Wr
            bytes, writer);
 }
 
+// From global memory. Of what threads of this launch wrote without fence.proxy.async since, the
+// async proxy may not know: with --lazy it does not.
+void take_global(const Machine& machine, const Region& from, u64 offset, u32 bytes,
+                 AsyncOperation& o, u64 at) {
+  take(from, offset, bytes, o, at);
+  if (!machine.options().lazy || !from.was_written()) return;
+  for (u32 k = 0; k < bytes; ++k) {
+    if (!machine.is_untold(from, offset + k)) continue;
+    if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
+    o.undefined[at + k] = 0xff;
+  }
+}
+
 // From shared memory. Of what threads wrote without fence.proxy.async since, nothing says that the
 // async proxy sees it: with --lazy it does not, and those bytes mean nothing.
 void take_shared(const Machine& machine, const Block& block, u32 offset, u32 bytes,
@@ -86,7 +99,7 @@ void take_shared(const Machine& machine, const Block& block, u32 offset, u32 byt
   Races::Conflict c;
   if (!machine.options().lazy || !block.races.on()) return;
   for (u32 k = 0; k < bytes; k += 4) {
-    if (!block.races.unfenced(offset + k, offset + k + 4, c)) continue;
+    if (!block.races.unfenced(offset + k, offset + k + 4, block.shared, c)) continue;
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
     std::fill_n(o.undefined.begin() + static_cast<std::ptrdiff_t>(at + k), 4, std::uint8_t{0xff});
   }
@@ -117,7 +130,7 @@ bool read_global(Machine& machine, Block&, AsyncOperation& o) {
   const Span s = span_in(o);
   const Region* from = machine.region_of(s.global);
   o.bytes.resize(s.bytes);
-  take(*from, s.global - from->base(), s.bytes, o, 0);
+  take_global(machine, *from, s.global - from->base(), s.bytes, o, 0);
   return true;
 }
 
@@ -148,9 +161,17 @@ bool reduce_global(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-constexpr Work bulk_load{"cp.async.bulk", read_global, write_shared};
-constexpr Work bulk_store{"cp.async.bulk", read_shared, write_global};
-constexpr Work bulk_reduce{"cp.reduce.async.bulk", read_shared, reduce_global};
+void span_pieces(const AsyncOperation& o, const Visit& f) {
+  const Span s = span_in(o);
+  f({s.global, s.global + s.bytes});
+}
+
+constexpr Work bulk_load{"cp.async.bulk", read_global,      write_shared,
+                         nullptr,         GlobalUse::reads, span_pieces};
+constexpr Work bulk_store{"cp.async.bulk", read_shared,       write_global,
+                          nullptr,         GlobalUse::writes, span_pieces};
+constexpr Work bulk_reduce{"cp.reduce.async.bulk", read_shared, reduce_global, nullptr,
+                           GlobalUse::reduces,     span_pieces};
 
 // ---- boxes ----
 
@@ -179,8 +200,8 @@ bool read_box(Machine& machine, Block&, AsyncOperation& o) {
   for_rows(box, [&](const BoxRow& row) {
     if (row.first >= row.end) return true;
     const Region* from = machine.region_of(row.address);
-    take(*from, row.address - from->base(), (row.end - row.first) * width, o,
-         u64{row.number} * pitch + u64{row.first} * width);
+    take_global(machine, *from, row.address - from->base(), (row.end - row.first) * width, o,
+                u64{row.number} * pitch + u64{row.first} * width);
     return true;
   });
   return true;
@@ -225,9 +246,26 @@ bool write_box(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-constexpr Work tensor_load{"cp.async.bulk.tensor", read_box, write_box_to_shared};
-constexpr Work tensor_store{"cp.async.bulk.tensor", read_box_from_shared, write_box<false>};
-constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor", read_box_from_shared, write_box<true>};
+// A row each.
+void box_pieces(const AsyncOperation& o, const Visit& f) {
+  const Box box = box_in(o);
+  for_rows(box, [&](const BoxRow& row) {
+    if (row.first >= row.end) return true;
+    return f({row.address, row.address + u64{row.end - row.first} * box.map.element_bytes()});
+  });
+}
+
+constexpr Work tensor_load{"cp.async.bulk.tensor", read_box,  write_box_to_shared, nullptr,
+                           GlobalUse::reads,       box_pieces};
+constexpr Work tensor_store{"cp.async.bulk.tensor", read_box_from_shared,
+                            write_box<false>,       nullptr,
+                            GlobalUse::writes,      box_pieces};
+constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor",
+                             read_box_from_shared,
+                             write_box<true>,
+                             nullptr,
+                             GlobalUse::reduces,
+                             box_pieces};
 
 }  // namespace
 

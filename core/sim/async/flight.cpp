@@ -97,6 +97,7 @@ bool Machine::issue(Core& x, int lane, AsyncOperation o) {
     return false;
   }
   if (!check_operands(x, lane, o)) return false;
+  enter_global(x, lane, o);
   const u64 wait = delay(block, o);
   o.due = wait == never ? never : instructions_ + wait;
   flight.operations.push_back(std::move(o));
@@ -203,6 +204,7 @@ bool Machine::advance(Block& block, std::size_t index) {
     o.stage = static_cast<Stage>(static_cast<int>(o.stage) + 1);
     if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle(block, o, agent(block, o));
     if (happens && !happens(*this, block, o)) return false;
+    leave_global(o);
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
     happened = happened || happens;
   } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));

@@ -25,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,10 +41,22 @@ struct AsyncOperation;
 // A moment: false where a fault was reported.
 using Moment = bool (*)(Machine& machine, Block& block, AsyncOperation& operation);
 
+// Bytes [begin, end) of global memory, by their addresses.
+struct GlobalRange {
+  std::uint64_t begin = 0, end = 0;
+  bool meets(const GlobalRange& other) const { return begin < other.end && other.begin < end; }
+};
+// Hands the pieces of global memory that an operation uses to f, until that answers false.
+using Visit = std::function<bool(const GlobalRange&)>;
+using Pieces = void (*)(const AsyncOperation& operation, const Visit& f);
+enum class GlobalUse : std::uint8_t { none, reads, writes, reduces };
+
 // What a kind of operation does; a unit's constant. A null moment does nothing.
 struct Work {
   std::string_view name;  // "cp.async.bulk.tensor"
   Moment read = nullptr, write = nullptr, complete = nullptr;
+  GlobalUse global = GlobalUse::none;
+  Pieces pieces = nullptr;  // where it uses global memory
 };
 
 enum class Stage : std::uint8_t { issued, read, written, complete };
@@ -70,6 +83,8 @@ struct AsyncOperation {
   std::uint32_t arrivals = 0;            // or arrivals
   std::uint32_t group = no_group;        // of its thread, by which it is waited for
   std::vector<Range> reads, writes;      // of the block's shared memory, while it is in flight
+  // Of global memory: from the first of its pieces to the last, while it reads or writes them.
+  GlobalRange global;
   // What is the unit's own.
   std::array<std::uint64_t, 24> words{};
   std::vector<std::byte> bytes;         // read and not yet written

@@ -105,20 +105,51 @@ Flow fence(Core& x, const Code&, Mask) {
   return Flow::next;
 }
 
-Flow fence_async_proxy(Core& x, const Code&, Mask) {
-  if (x.block->races.on()) x.block->races.fence_proxy(x.warp->index);
+template <bool shared, bool global>
+Flow fence_async_proxy(Core& x, const Code&, Mask m) {
+  if (shared && x.block->races.on()) x.block->races.fence_proxy(x.warp->index, m);
+  if (global) x.machine->fence_global(x, m, Proxy::async);
   return Flow::next;
 }
 
-// Of global memory, or of proxies that nothing here goes through.
+Flow release_maps(Core& x, const Code&, Mask m) {
+  x.machine->fence_global(x, m, Proxy::tensor_map);
+  return Flow::next;
+}
+
+Flow acquire_map(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const bool narrow = c.narrow_address;
+    const std::uint64_t base = c.a == nothing ? 0
+                               : narrow       ? lane_array<std::uint32_t>(x, c.a)[lane]
+                                              : lane_array<std::uint64_t>(x, c.a)[lane];
+    x.machine->acquire_map(x, base + c.immediate);
+  }
+  return Flow::next;
+}
+
+// Of proxies that nothing here goes through.
 Flow fence_elsewhere(Core&, const Code&, Mask) {
   return Flow::next;
 }
 
 Handler fence_handler(const ptx::Modifiers& how) {
   if (!how.has(ptx::Field::proxy)) return fence;
-  const bool async = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u] == "async";
-  return async && how.space() != ptx::Space::global ? fence_async_proxy : fence_elsewhere;
+  const std::string_view proxy = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u];
+  if (proxy == "tensormap::generic") {
+    const bool asks = ptx::words_of(ptx::Field::order)[how[ptx::Field::order] - 1u] == "acquire";
+    return asks ? acquire_map : release_maps;
+  }
+  if (proxy != "async") return fence_elsewhere;
+  switch (how.space()) {
+    case ptx::Space::global:
+      return fence_async_proxy<false, true>;
+    case ptx::Space::shared:
+      return fence_async_proxy<true, false>;
+    default:
+      return fence_async_proxy<true, true>;
+  }
 }
 
 }  // namespace

@@ -182,6 +182,7 @@ bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
         "which rows it flips",
         "another swizzle", "128B_atom32B_flip8B");
   }
+  x.machine->watch_map(x, lane, address);
   out = *map;
   return true;
 }

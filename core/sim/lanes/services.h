@@ -27,8 +27,8 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
 // in memory; null if none is. `room` holds 32 lanes of 32 bytes.
 const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room);
 
-// Notes an access of shared memory, or one that synchronises: is it ordered with those of other
-// warps?
+// Notes an access of shared memory, of memory that operations in flight use, or one that
+// synchronises: is it ordered with those of others?
 void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
                   const std::uint64_t* offsets, std::uint32_t bytes, bool run = false);
 

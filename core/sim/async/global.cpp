@@ -1,0 +1,251 @@
+// Global memory that operations in flight use, and what other proxies have been told of it.
+//
+// A region that no operation uses costs its accesses one look; what was written when is remembered
+// only in programs with bulk copies.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 map_bytes = 128;
+
+const char* verb_of(GlobalUse use) {
+  return use == GlobalUse::reads ? "reads" : use == GlobalUse::writes ? "writes" : "updates";
+}
+
+const char* verb_of(Races::Kind kind) {
+  return kind == Races::Kind::read ? "reads" : kind == Races::Kind::atomic ? "updates" : "writes";
+}
+
+// "byte 16 of buffer B"
+std::string place_in(const Region& region, u64 address) {
+  const bool variable = region.kind() == Region::Kind::variable;
+  return fmt::format("byte {} of {} {}", address - region.base(),
+                     variable ? "the variable" : "buffer", region.name());
+}
+
+// Reductions are atomic among themselves; two that read are no conflict.
+bool conflict(GlobalUse a, GlobalUse b) {
+  return a != b || a == GlobalUse::writes;
+}
+
+std::vector<GlobalRange> pieces_of(const AsyncOperation& o) {
+  std::vector<GlobalRange> out;
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    out.push_back(piece);
+    return true;
+  });
+  const auto before = [](const GlobalRange& a, const GlobalRange& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(out.begin(), out.end(), before)) std::sort(out.begin(), out.end(), before);
+  return out;
+}
+
+// The first address that is in both; 0 where there is none.
+u64 common(const std::vector<GlobalRange>& a, const std::vector<GlobalRange>& b) {
+  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    if (a[i].meets(b[k])) return std::max(a[i].begin, b[k].begin);
+    ++(a[i].end < b[k].end ? i : k);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool goes_through_async_proxy(const ptx::Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(), [](const ptx::Instruction& i) {
+    return i.modifiers.has(ptx::Field::bulk) || i.op == ptx::Op::tcgen05;
+  });
+}
+
+// ---- proxies ----
+
+void Machine::fence_global(Core& x, Mask m, Proxy proxy) {
+  if (!watches_proxies_) return;
+  proxies_.tell(proxy, x.block->number, x.warp->index, m);
+  for (Region& r : regions_) r.set_time(proxies_.now());
+}
+
+void Machine::acquire_map(Core& x, u64 address) {
+  if (!watches_proxies_) return;
+  proxies_.ask(x.block->number, address);
+  for (Region& r : regions_) r.set_time(proxies_.now());
+}
+
+// What a bulk copy wrote the async proxy knows; tensormap.cp_fenceproxy tells of what it wrote.
+bool Machine::was_told(Writer writer, u32 time, Proxy proxy) const {
+  const ptx::Instruction& by = program().code[writer.pc()];
+  if (by.op == ptx::Op::cp) return true;
+  const bool replaces = by.modifiers.has(ptx::Field::map_field);
+  if (proxy == Proxy::tensor_map && by.op == ptx::Op::tensormap && !replaces) return true;
+  return proxies_.has_told(proxy, writer.block(), writer.thread(), time);
+}
+
+bool Machine::is_untold(const Region& region, u64 offset) const {
+  const Writer writer = region.writer(offset);
+  return writer && !was_told(writer, region.written_at(offset), Proxy::async);
+}
+
+// The async proxy is told of a thread's writes by its own fence.proxy.async (9.7.9.25.2).
+void Machine::watch_untold(Core& x, int lane, const AsyncOperation& o) {
+  const Region& region = *region_of(o.global.begin);
+  if (!region.was_written()) return;
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    for (u64 at = piece.begin; at < piece.end; at += region.grain()) {
+      const u64 offset = at - region.base();
+      if (!is_untold(region, offset)) continue;
+      const Writer writer = region.writer(offset);
+      hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
+        Report r;
+        r.sentence = fmt::format(
+            "{} {} {} through the async proxy, but {} wrote it and executed no fence.proxy.async "
+            "since: the old bytes may be {}",
+            o.work->name, verb_of(o.work->global), place_in(region, at), text(site_of(writer)),
+            o.work->global == GlobalUse::writes ? "the last" : "read");
+        r.expected = "fence.proxy.async or fence.proxy.async.global by the thread that writes";
+        r.found = "no fence between";
+        return r;
+      });
+      return false;
+    }
+    return true;
+  });
+}
+
+// A tensor map that this launch has written: the writer tells the proxy that reads maps, and a
+// thread of the block that uses it asks for it (9.7.13.4).
+void Machine::watch_map(Core& x, int lane, u64 address) {
+  const Region* region = region_of(address);
+  if (!watches_proxies_ || !region || !region->was_written()) return;
+  for (u64 at = address; at < address + map_bytes; at += region->grain()) {
+    const u64 offset = at - region->base();
+    const Writer writer = region->writer(offset);
+    if (!writer) continue;
+    const u32 time = region->written_at(offset);
+    const bool told = was_told(writer, time, Proxy::tensor_map);
+    if (told && proxies_.has_asked(x.block->number, address, time)) continue;
+    hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "the tensor map at {} was written by {}, and {} fence.proxy.tensormap::generic since: "
+          "the "
+          "old map may be used",
+          place_in(*region, address), text(site_of(writer)),
+          told ? "this block executed no acquiring" : "that thread executed no releasing");
+      r.expected =
+          told ? "fence.proxy.tensormap::generic.acquire of the map's 128 bytes before its use"
+               : "fence.proxy.tensormap::generic.release by the thread that writes the map";
+      r.found = "no fence between";
+      return r;
+    });
+    return;
+  }
+}
+
+// ---- what is in flight ----
+
+void Machine::enter_global(Core& x, int lane, AsyncOperation& o) {
+  if (!o.work->pieces) return;
+  o.global = {~u64{0}, 0};
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    o.global = {std::min(o.global.begin, piece.begin), std::max(o.global.end, piece.end)};
+    return true;
+  });
+  if (o.global.begin >= o.global.end) {  // all of the box lies outside
+    o.global = {};
+    return;
+  }
+  Region& region = *region_of(o.global.begin);
+  if (watches_proxies_) {
+    watch_untold(x, lane, o);
+    watch_others(x, lane, o);
+  }
+  ++(o.work->global == GlobalUse::reads ? region.readers : region.writers);
+}
+
+void Machine::leave_global(AsyncOperation& o) {
+  const bool reads = o.work->global == GlobalUse::reads;
+  if (o.global.end == 0 || o.stage < (reads ? Stage::read : Stage::written)) return;
+  Region& region = *region_of(o.global.begin);
+  --(reads ? region.readers : region.writers);
+  o.global = {};
+}
+
+// Operations that use the same bytes at the same time, in any block: each is complete when it is,
+// and nothing orders them before somebody has waited for one.
+void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
+  const Region& region = *region_of(o.global.begin);
+  if (region.writers == 0 && (o.work->global == GlobalUse::reads || region.readers == 0)) return;
+  std::vector<GlobalRange> mine;
+  for (const Block& block : blocks_) {
+    for (const AsyncOperation& other : block.flight.operations) {
+      if (!o.global.meets(other.global) || !conflict(o.work->global, other.work->global)) continue;
+      if (mine.empty()) mine = pieces_of(o);
+      const u64 at = common(mine, pieces_of(other));
+      if (at == 0) continue;
+      hazard(x, lane, "unordered_copies", other.pc, [&] {
+        Report r;
+        r.sentence =
+            fmt::format("{} {} {}, which the {} at {} {}: that is still in flight", o.work->name,
+                        verb_of(o.work->global), place_in(region, at), other.work->name,
+                        text(site(block, other.thread, other.pc)), verb_of(other.work->global));
+        r.expected = other.work->global == GlobalUse::reads
+                         ? "a wait for the earlier operation's mbarrier first"
+                         : "cp.async.bulk.wait_group, without .read, for the earlier one first";
+        r.found = "both in flight: either could be first";
+        return r;
+      });
+      return;
+    }
+  }
+}
+
+void Machine::watch_global(Core& x, const Races::Access& access, const Region& region) {
+  const auto lane_range = [&](int lane) {
+    const u64 begin = region.base() + access.offsets[lane];
+    return GlobalRange{begin, begin + access.bytes};
+  };
+  GlobalRange all{~u64{0}, 0};
+  for (Mask rest = access.mask; rest; rest &= rest - 1) {
+    const GlobalRange r = lane_range(__builtin_ctz(rest));
+    all = {std::min(all.begin, r.begin), std::max(all.end, r.end)};
+  }
+  for (const Block& block : blocks_) {
+    for (const AsyncOperation& o : block.flight.operations) {
+      const GlobalUse use = o.work->global;
+      const bool harmless = use == GlobalUse::reads     ? access.kind == Races::Kind::read
+                            : use == GlobalUse::reduces ? access.kind == Races::Kind::atomic
+                                                        : false;
+      if (harmless || !o.global.meets(all)) continue;
+      const std::vector<GlobalRange> pieces = pieces_of(o);
+      for (Mask rest = access.mask; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        const u64 at = common({lane_range(lane)}, pieces);
+        if (at == 0) continue;
+        hazard(x, lane, "copy_not_awaited", o.pc, [&] {
+          Report r;
+          r.sentence = fmt::format(
+              "{} {} {}, which the {} at {} still {}: nobody has waited for it",
+              opcode_text(program().code[x.pc].text), verb_of(access.kind), place_in(region, at),
+              o.work->name, text(site(block, o.thread, o.pc)), verb_of(use));
+          r.expected =
+              use == GlobalUse::reads
+                  ? "a wait for the operation's mbarrier before its source is written"
+                  : "cp.async.bulk.wait_group, without .read, by the thread that issued it, "
+                    "then a barrier";
+          r.found = "an operation in flight";
+          return r;
+        });
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace tilescope::sim
