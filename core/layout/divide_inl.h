@@ -70,9 +70,76 @@ constexpr Result<Layout> unpacked(const Result<Layout>& zipped, bool tile_too) {
 
 }  // namespace detail
 
+namespace detail {
+
+// The rests of a divide, leaf by leaf: a tile that fills the first `reach` offsets of the domain
+// leaves, of each digit, what is behind it. Where extents are unknown the complement alone does not
+// tell that its `?` is the digit's own `?` divided by the tile, so that a composition with it could
+// not be sure; here each rest is made from its digit.
+//     extents (?{div=8},?), strides (1,?), reach 8:    ?{div=8}/8 steps of 8, then all steps of `?`
+constexpr Refusal push_rests(const Layout& whole, std::int64_t reach, Tree<Mode>& out) {
+  using Rule = Refusal::Rule;
+  bool fits = true;
+  for (int i = 0; i < whole.leaves(); ++i) {
+    const Mode& digit = whole.modes.leaf[i];
+    const bool last = i + 1 == whole.leaves();
+    if (!last && digit.shape.known() && reach % digit.shape.value == 0) {  // all of it is tile
+      reach /= digit.shape.value;
+      continue;
+    }
+    if (!last && !multiple_of(digit.shape, reach)) {
+      return digit.shape.known() ? refuse(Rule::stride_divisibility, i, reach, digit.shape.value)
+                                 : refuse(Rule::divisor, i, digit.shape.value, reach);
+    }
+    const Mode rest{ceil_div(digit.shape, reach), times(digit.stride, reach, fits)};
+    if (!rest.shape.is(1)) out.push(Tree<Mode>(rest));
+    reach = 1;
+  }
+  return fits ? Refusal{} : refuse(Rule::overflow);
+}
+
+// (tile, rest) where extents of A (coalesced: `whole`) before its last are unknown.
+constexpr Result<Layout> divide_unknown(const Layout& a, const Layout& whole, const Layout& b) {
+  const Result<Layout> gaps = complement(b, Tuple(1));
+  const Result<Layout> moving = filter(b);
+  if (!gaps) return gaps;
+  if (!moving) return moving;
+  Layout inside;
+  inside.modes.push(b.modes);
+  inside.modes.push(gaps->modes);
+  const Result<Layout> tile = composition(a, inside);
+  if (!tile) return tile;
+  const Result<std::int64_t> covered = size(*moving), holes = size(*gaps);
+  if (!covered) return covered.refusal;
+  bool fits = true;
+  const std::int64_t reach = checked_mul(*covered, holes.value, fits);
+  if (!fits) return refuse(Refusal::Rule::overflow);
+  Tree<Mode> rests;
+  const Tree<Mode> between = tile->modes.mode(1);
+  for (int i = 0; i < between.rank() && !holes.refusal && *holes > 1; ++i) {
+    rests.push(between.mode(i));
+  }
+  if (const Refusal r = push_rests(whole, reach, rests)) return r;
+  if (rests.empty()) rests = Tree<Mode>(Mode{1, 0});
+  Tree<Mode> out;
+  out.push(tile->modes.mode(0));
+  out.push(rests.unwrapped());
+  return built(a, out);
+}
+
+constexpr bool unknown_before_the_last(const Layout& layout) {
+  for (int i = 0; i + 1 < layout.leaves(); ++i) {
+    if (!layout.modes.leaf[i].shape.known()) return true;
+  }
+  return false;
+}
+
+}  // namespace detail
+
 constexpr Result<Layout> logical_divide(const Layout& a, const Layout& b) {
   const Result<Layout> whole = coalesce(a);
   if (!whole) return whole;
+  if (detail::unknown_before_the_last(*whole)) return detail::divide_unknown(a, *whole, b);
   const Result<Layout> rest = complement(b, whole->shape());
   if (!rest)
     return Refusal{rest.refusal.rule, rest.refusal.mode, 1, rest.refusal.a, rest.refusal.b};

@@ -133,11 +133,13 @@ constexpr Result<Layout> get(const Layout& layout, std::int64_t i) {
 // --- coordinates and offsets ------------------------------------------------------------------
 
 // The coordinate of the index-th element, with the structure of `shape`: idx2crd(5, (2,(2,2))) is
-// (1,(0,1)). Needs 0 <= index < size.
-constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape);
+// (1,(0,1)). Needs 0 <= index < size; an unknown index has unknown digits, idx2crd(?{div=8}, (4,8))
+// is (0,?{div=2}).
+constexpr Result<Tuple> idx2crd(const Int& index, const Tuple& shape);
 // The index of a coordinate, which may be given whole, by mode or by leaf.
 constexpr Result<std::int64_t> crd2index(const Tuple& coordinate, const Tuple& shape);
-// The offset of such a coordinate; its place where strides stand on axes or numbers are unknown.
+// The offset of such a coordinate; its place where strides stand on axes or numbers are unknown, in
+// the layout or in the coordinate: place_of(?, (4,8):(2,16)) = ?{div=2}.
 constexpr Result<std::int64_t> crd2idx(const Tuple& coordinate, const Layout& layout);
 constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout);
 

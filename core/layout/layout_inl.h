@@ -67,17 +67,21 @@ struct PlaceSum {
   }
 };
 
-// The digit of `index` in a leaf of such an extent, and what is left of the index. An unknown index
-// has digits only where the leaf is alone; an unknown extent, where the index is surely below it.
+// The digit of `index` in a leaf of such an extent, and what is left of the index: index % extent
+// and index / extent. Of unknown numbers they are unknown too, with the divisor that follows:
+//     ?{div=6} % 4 = ?{div=2}    ?{div=8} % 4 = 0    ?{div=8} / 4 = ?{div=2}    ?{div=6} / 4 = ?
+// An unknown extent is at least its divisor, so that an index below that is a digit for certain.
 struct Digit {
   Int here, rest;
 };
-constexpr Result<Digit> digit_of(const Int& index, const Int& extent, int leaf, bool last) {
-  if (last) return Digit{index, 0};
-  if (!index.known()) return refuse(Refusal::Rule::dynamic_leaf, leaf);
-  if (extent.known()) return Digit{index.value % extent.value, index.value / extent.value};
-  if (extent.value <= index.value) return refuse(Refusal::Rule::dynamic_leaf, leaf);
-  return Digit{index, 0};
+constexpr Digit digit_of(const Int& index, const Int& extent, bool last) {
+  if (last) return {index, 0};
+  if (index.known() && extent.known()) {
+    return {index.value % extent.value, index.value / extent.value};
+  }
+  if (index.known() && index.value < extent.value) return {index, 0};
+  if (extent.known() && multiple_of(index, extent.value)) return {0, over(index, extent.value)};
+  return {Int::unknown(gcd(index.value, extent.value)), Int::unknown()};
 }
 
 // Sum of coordinate * stride, over a coordinate that may stop at any level of the structure.
@@ -90,10 +94,9 @@ constexpr Refusal inner_product(const Tuple& coordinate, const Tree<Mode>& modes
     if (index.value < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index.value, 0);
     for (int i = 0; i < modes.leaves; ++i) {
       const Mode& m = modes.leaf[i];
-      const Result<Digit> digit = digit_of(index, m.shape, i, i + 1 == modes.leaves);
-      if (!digit) return digit.refusal;
-      if (const Refusal r = sum.add(digit->here, m.stride, i)) return r;
-      index = digit->rest;
+      const Digit digit = digit_of(index, m.shape, i + 1 == modes.leaves);
+      if (const Refusal r = sum.add(digit.here, m.stride, i)) return r;
+      index = digit.rest;
     }
     return {};
   }
@@ -127,10 +130,13 @@ constexpr Refusal slice_into(const Tuple& coordinate, const Tree<Mode>& modes, T
   return {};
 }
 
-// What a swizzle makes of an offset. Of an unknown one the bits below its base stay as they are.
+// What a swizzle makes of an offset. Of an unknown one the bits below its base stay as they are;
+// and all of them, where the bits that it reads are 0 for certain.
 constexpr Int swizzled(Swizzle swizzle, const Int& offset) {
   if (swizzle.identity()) return offset;
   if (offset.known()) return swizzle(offset.value);
+  const int above = swizzle.base + swizzle.bits + (swizzle.shift > 0 ? swizzle.shift : 0);
+  if (above < 63 && multiple_of(offset, std::int64_t{1} << above)) return offset;
   return Int::unknown(gcd(offset.value, std::int64_t{1} << swizzle.base));
 }
 
@@ -265,17 +271,17 @@ constexpr Result<std::int64_t> cosize(const Layout& layout) {
   return highest + 1;
 }
 
-constexpr Result<Tuple> idx2crd(std::int64_t index, const Tuple& shape) {
-  if (index < 0) return detail::refuse(Refusal::Rule::out_of_bounds, -1, index, 0);
+constexpr Result<Tuple> idx2crd(const Int& index, const Tuple& shape) {
+  if (index.kind == Int::Kind::all) return detail::refuse(Refusal::Rule::underscore);
+  if (!index.axis.none()) return detail::on_axis(Refusal::Rule::axis_coordinate, index, -1);
+  if (index.value < 0) return detail::refuse(Refusal::Rule::out_of_bounds, -1, index.value, 0);
   Tuple out = shape;
   Int rest = index;
   for (int i = 0; i < shape.leaves; ++i) {
     if (const Refusal r = detail::not_an_extent(shape.leaf[i], i)) return r;
-    const Result<detail::Digit> digit =
-        detail::digit_of(rest, shape.leaf[i], i, i + 1 == shape.leaves);
-    if (!digit) return digit.refusal;
-    out.leaf[i] = digit->here;
-    rest = digit->rest;
+    const detail::Digit digit = detail::digit_of(rest, shape.leaf[i], i + 1 == shape.leaves);
+    out.leaf[i] = digit.here;
+    rest = digit.rest;
   }
   return out;
 }

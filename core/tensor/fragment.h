@@ -15,7 +15,7 @@
 namespace tilescope {
 
 // The layout of the fragment of `x` that thread `thr` has of `layout`.
-constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, std::int64_t thr,
+constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, const Int& thr,
                                   const Layout& layout);
 
 // A layout of L's shape without gaps: its first mode as written, then the others in the order of
@@ -92,7 +92,7 @@ constexpr Result<Layout> make_fragment_like(const Layout& layout) {
   return tiled_product(*first, Tiler(*others));
 }
 
-constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, std::int64_t thr,
+constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, const Int& thr,
                                   const Layout& layout) {
   const Result<Slice> part = partition(mma, x, thr, layout);
   if (!part) return part.refusal;

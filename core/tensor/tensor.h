@@ -34,13 +34,15 @@ constexpr Result<Slice> local_tile(const Layout& layout, const Tiler& tiler,
 // Thread `index` of `threads` takes every element that is its own when the threads are laid over
 // the tensor again and again: local_partition((128,64):(64,1), (8,4):(4,1), 5).
 constexpr Result<Slice> local_partition(const Layout& layout, const Layout& threads,
-                                        std::int64_t index, const Tuple& projection = {});
+                                        const Int& index, const Tuple& projection = {});
 
 // The coordinate of a thread in a layout of threads, one number a mode: (v,m,n,k) of a tiled MMA.
 // A thread of the same warps that the layout leaves out (5 of a Volta quad-pair) does as another
 // one does, as CuTe's get_slice has it. Refused beyond the warps, or where several coordinates have
-// one thread.
-constexpr Result<Tuple> thread_coordinate(const Layout& threads, std::int64_t thr);
+// one thread. An unknown thread (`?`, as a kernel has it) has a coordinate of unknown numbers, with
+// the divisors that follow: the layouts of what it holds are those of every thread, and its offset
+// is unknown.
+constexpr Result<Tuple> thread_coordinate(const Layout& threads, const Int& thr);
 
 namespace detail {
 
@@ -103,9 +105,22 @@ constexpr Refusal within(const Tuple& coordinate, const Tree<Mode>& modes) {
   return {};
 }
 
+// A thread's number: known and one of `count`, or not known.
+constexpr Refusal needs_thread(const Int& thr, std::int64_t count) {
+  using Rule = Refusal::Rule;
+  Refusal r;
+  if (thr.kind == Int::Kind::all)
+    r = refuse(Rule::underscore);
+  else if (!thr.axis.none())
+    r = on_axis(Rule::axis_coordinate, thr, -1);
+  else if (thr.known() && (thr.value < 0 || thr.value >= count))
+    r = refuse(Rule::no_such_thread, -1, thr.value, count);
+  return r;
+}
+
 }  // namespace detail
 
-constexpr Result<Tuple> thread_coordinate(const Layout& threads, std::int64_t thr) {
+constexpr Result<Tuple> thread_coordinate(const Layout& threads, const Int& thr) {
   using Rule = Refusal::Rule;
   if (const Refusal r = detail::needs_concrete(threads, 0)) return r;
   const Result<std::int64_t> count = cosize(threads);
@@ -113,17 +128,21 @@ constexpr Result<Tuple> thread_coordinate(const Layout& threads, std::int64_t th
   const Result<std::int64_t> parts = size(threads);
   if (!parts) return parts.refusal;
   const std::int64_t all = *parts < *count ? ceil_div(*count, 32) * 32 : *count;
-  if (thr < 0 || thr >= all) return detail::refuse(Rule::no_such_thread, -1, thr, all);
+  if (const Refusal r = detail::needs_thread(thr, all)) return r;
   Tuple out;
   for (int i = 0; i < threads.rank(); ++i) {
     const Tree<Mode> mode = threads.modes.mode(i);
-    std::int64_t coordinate = 0, step = 1;
+    Int coordinate = 0;
+    std::int64_t step = 1;
+    bool fits = true;  // as the size of the threads does
     for (int k = 0; k < mode.leaves; ++k) {
-      const std::int64_t extent = mode.leaf[k].shape.value, stride = mode.leaf[k].stride.value;
-      if (extent == 1) continue;
-      if (stride == 0) return detail::refuse(Rule::thread_layout_broadcasts, i);
-      coordinate += thr / stride % extent * step;
-      step *= extent;
+      const Int &extent = mode.leaf[k].shape, &stride = mode.leaf[k].stride;
+      if (extent.is(1)) continue;
+      if (stride.value == 0) return detail::refuse(Rule::thread_layout_broadcasts, i);
+      const Int above = detail::digit_of(thr, stride, false).rest;
+      const Int digit = detail::digit_of(above, extent, false).here;
+      coordinate = plus(coordinate, times(digit, step, fits), fits);
+      step *= extent.value;
     }
     out.push(Tuple(coordinate));
   }
@@ -154,7 +173,7 @@ constexpr Result<Slice> local_tile(const Layout& layout, const Tiler& tiler,
 }
 
 constexpr Result<Slice> local_partition(const Layout& layout, const Layout& threads,
-                                        std::int64_t index, const Tuple& projection) {
+                                        const Int& index, const Tuple& projection) {
   Tuple extents;
   for (int i = 0; i < threads.rank(); ++i) {
     const Result<std::int64_t> n = size(Layout(threads.modes.mode(i)));

@@ -35,7 +35,7 @@ constexpr Result<TiledCopy> make_tiled_copy(const CopyAtom& atom, const TiledCop
 // (thread, value) -> element of the tile, as the source or the destination sees it.
 constexpr Result<Layout> layout_tv(const TiledCopy& copy, Side side);
 // What thread `thr` copies of `layout`: ((FrgV,FrgX),RestM,RestN,...), and its offset.
-constexpr Result<Slice> partition(const TiledCopy& copy, Side side, std::int64_t thr,
+constexpr Result<Slice> partition(const TiledCopy& copy, Side side, const Int& thr,
                                   const Layout& layout);
 // A fragment (V,RestM,RestN,...) as ((values of the atom, atoms),RestM,RestN,...). Source and
 // destination are the same: both speak of the reference side.
@@ -143,16 +143,15 @@ constexpr Result<Layout> layout_tv(const TiledCopy& copy, Side side) {
   return take(*held, 0, 2);
 }
 
-constexpr Result<Slice> partition(const TiledCopy& copy, Side side, std::int64_t thr,
+constexpr Result<Slice> partition(const TiledCopy& copy, Side side, const Int& thr,
                                   const Layout& layout) {
-  using Rule = Refusal::Rule;
   const Result<Layout> tiled = zipped_divide(layout, Tiler(copy.tiler));
   if (!tiled) return tiled.refusal;
   const Result<Layout> held = detail::tile_to_threads(copy, *tiled, detail::values_of(copy, side));
   if (!held) return held.refusal;
   const Result<std::int64_t> threads = detail::mode_size(*held, 0);
   if (!threads) return threads.refusal;
-  if (thr < 0 || thr >= *threads) return detail::refuse(Rule::no_such_thread, -1, thr, *threads);
+  if (const Refusal r = detail::needs_thread(thr, *threads)) return r;
   Tuple rest;
   for (int i = 0; i < layout.rank(); ++i) rest.push(Tuple(Int::all()));
   return slice(make_tuple_of(thr, Int::all(), rest), *held);

@@ -47,7 +47,8 @@ constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout
 // counts on behind the tile for those of the second atom along K and further ones.
 constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x);
 // What thread `thr` holds of `layout`: (FrgV,RestM,RestN,...), and the offset of its first element.
-constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, std::int64_t thr,
+// The thread may be unknown: `?` gives what every thread has, and an unknown offset.
+constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, const Int& thr,
                                   const Layout& layout);
 
 namespace detail {
@@ -193,7 +194,7 @@ constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x) {
   return composition(*held, detail::tiler_of(Tiler(*thread), detail::whole()));
 }
 
-constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, std::int64_t thr,
+constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, const Int& thr,
                                   const Layout& layout) {
   const Result<Layout> held = thrfrg(mma, x, layout);
   if (!held) return held.refusal;

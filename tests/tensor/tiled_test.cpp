@@ -106,6 +106,35 @@ TEST(TiledMmas, PartitionsOfOneTileAreTheThreadValueLayouts) {
   }
 }
 
+// A kernel's thread is not known while it is compiled: what it has is what every thread has, and
+// its offset is a multiple of what divides theirs.
+TEST(TiledMmas, AnUnknownThreadHasWhatEveryThreadHas) {
+  int divided = 0;
+  for (const Case& c : cases()) {
+    const Result<TiledMma> mma = make_tiled_mma(mma_atom(c.atom), c.threads, c.tiler);
+    for (const OperandName x : {OperandName::a, OperandName::b, OperandName::c}) {
+      const auto [first, second] = detail::extents_of(x);
+      const std::int64_t columns = *tile_size(*mma, second);
+      const Layout tensor =
+          make_layout_of(Layout(2 * *tile_size(*mma, first), columns), Layout(columns, 1));
+      for (const std::int64_t divisor : {1, 2, 32}) {
+        const Result<Slice> any = partition(*mma, x, Int::unknown(divisor), tensor);
+        ASSERT_TRUE(any.ok()) << c.atom << sentence(any.refusal);
+        divided += any->offset.offset().value > 1;
+        for (const std::int64_t t : threads_of(*mma)) {
+          if (t % divisor != 0) continue;
+          const Slice known = *partition(*mma, x, t, tensor);
+          EXPECT_EQ(any->layout, known.layout) << c.atom;
+          const Int is = known.offset.offset(), may_be = any->offset.offset();
+          EXPECT_TRUE(may_be.known() ? is == may_be : is.value % may_be.value == 0)
+              << c.atom << " thread " << t << ": " << text(*any);
+        }
+      }
+    }
+  }
+  EXPECT_GT(divided, 10);
+}
+
 TEST(TiledMmas, FragmentsAreAsLargeAsTheirPartsAndWithoutGaps) {
   const TiledMma mma =
       *make_tiled_mma(mma_atom("SM80_16x8x16_F32F16F16F32_TN"), shaped(make_tuple_of(2, 2, 1)));
