@@ -148,16 +148,22 @@ Json data_of(const Derivation& steps) {
   return out;
 }
 
+// A result of several lines stands below the call, indented.
 std::string derivation_text(const Derivation& steps) {
   std::string out;
   for (const DerivationStep& step : steps) {
-    std::string line(static_cast<std::size_t>(2 * step.level), ' ');
-    line += step.operation;
-    if (!step.operands.empty()) line += " " + step.operands;
-    if (!step.result.empty()) line += " = " + step.result;
-    out += line + "\n";
-    if (step.sentence.empty()) continue;
-    out += std::string(static_cast<std::size_t>(2 * step.level + 4), ' ') + step.sentence + "\n";
+    const std::string indent(static_cast<std::size_t>(2 * step.level), ' '),
+        deeper = indent + "    ";
+    out += indent + step.operation;
+    if (!step.operands.empty()) out += " " + step.operands;
+    const bool lines = step.result.find('\n') != std::string::npos;
+    if (!step.result.empty()) out += lines ? " =\n" + deeper : " = ";
+    for (const char c : step.result) {
+      out += c;
+      if (c == '\n') out += deeper;
+    }
+    out += "\n";
+    if (!step.sentence.empty()) out += deeper + step.sentence + "\n";
   }
   return out;
 }

@@ -147,7 +147,7 @@ void divide_steps(const Layout& a, const Layout& tiler, Account account) {
   complement_steps(tiler, whole->shape(), detail::Holes::refused, account.deeper());
   if (!rest) return;
   const Layout both = make_layout_of(tiler, *rest);
-  account.call("composition", text(a) + " o " + text(both), composition(a, both),
+  account.call("composition", text(a) + " o " + text(both), logical_divide(a, tiler),
                "Tile and rest as coordinates of the layout, turned into its offsets.");
   compose_steps(a, both, true, account.deeper());
 }
@@ -189,16 +189,13 @@ void by_mode_steps(const Layout& a, const Tiler& tiler, Account account, Part pa
 
 }  // namespace
 
-DerivationStep step_of(std::string operation, std::string operands,
-                       const std::variant<Value, Refusal>& answer) {
+DerivationStep step_of(std::string operation, std::string operands, const Value* value,
+                       std::string sentence) {
   DerivationStep out;
   out.operation = std::move(operation);
   out.operands = std::move(operands);
-  const Value* value = std::get_if<Value>(&answer);
-  if (!value) {
-    out.sentence = sentence(std::get<Refusal>(answer));
-    return out;
-  }
+  out.sentence = std::move(sentence);
+  if (!value) return out;
   out.result = text(*value);
   if (const Layout* layout = std::get_if<Layout>(value)) out.layout = *layout;
   if (const Verdict* verdict = std::get_if<Verdict>(value)) out.sentence = verdict->because;

@@ -13,15 +13,14 @@
 #pragma once
 
 #include <string>
-#include <variant>
 
 #include "core/language/language.h"
 
 namespace tilescope {
 
-// A call and its answer as a step of level 0; the sentence is the refusal's, or empty.
-DerivationStep step_of(std::string operation, std::string operands,
-                       const std::variant<Value, Refusal>& answer);
+// A call and its answer as a step of level 0. Where there is no value, the sentence says why.
+DerivationStep step_of(std::string operation, std::string operands, const Value* value,
+                       std::string sentence);
 
 void explain_coalesce(const Layout& layout, Derivation& steps);
 void explain_composition(const Layout& a, const Layout& b, Derivation& steps);

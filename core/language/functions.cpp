@@ -14,15 +14,14 @@ namespace language {
 namespace {
 
 Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::string_view needs) {
-  std::string hint;
-  if (needs == "a layout" && std::holds_alternative<Tuple>(a.value)) {
-    hint = fmt::format(" Did you mean make_layout({})?", text(a.value));
-  }
+  const std::string hint = advice_for(a.value, needs);
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
-  if (needs == "a number" && tuple && tuple->scalar()) needs = "a known one";  // not `?` or `_`
+  const bool scalar = tuple && tuple->scalar();
+  if (needs == "a number" && scalar) needs = "a known one";  // not `?` or `_`
+  const bool all = scalar && tuple->leaf[0].kind == Int::Kind::all;
   return {false,
           fmt::format("{}{}: argument {} is {}; it needs {}.{}", f.help.name, f.help.parameters,
-                      i + 1, kind_of(a.value), needs, hint),
+                      i + 1, all ? "`_`" : kind_of(a.value), needs, hint),
           a.begin, a.end};
 }
 
@@ -100,6 +99,12 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
       }
       a.number = tuple->leaf[0].value;
       return std::nullopt;
+    case 'I':
+      if (!tuple || !tuple->scalar() || tuple->leaf[0].kind == Int::Kind::all) {
+        return wrong_kind(f, i, a, "a number, or `?`");
+      }
+      a.index = tuple->leaf[0];
+      return std::nullopt;
     case 'H':
     case 'h':
       if (const Result<Layout> made = tuple ? make_layout(*tuple) : Result<Layout>();
@@ -124,11 +129,27 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
   }
 }
 
+// An operand on one line: what is printed over several has a name.
+std::string operand_text(const Argument& a) {
+  if (!a.word.empty()) return a.word;
+  if (const auto* atom = std::get_if<Shared<MmaAtom>>(&a.value)) {
+    return std::string((*atom)->name.view());
+  }
+  if (const auto* atom = std::get_if<Shared<CopyAtom>>(&a.value)) {
+    return std::string((*atom)->name.view());
+  }
+  if (const auto* mma = std::get_if<Shared<TiledMma>>(&a.value)) {
+    return fmt::format("TiledMMA of {}", (*mma)->atom.name.view());
+  }
+  if (const auto* copy = std::get_if<Shared<TiledCopy>>(&a.value)) {
+    return fmt::format("TiledCopy of {}", (*copy)->atom.name.view());
+  }
+  return text(a.value);
+}
+
 std::string operands_text(const Arguments& arguments) {
   std::string out;
-  for (const Argument& a : arguments) {
-    out += (out.empty() ? "" : ", ") + (a.word.empty() ? text(a.value) : a.word);
-  }
+  for (const Argument& a : arguments) out += (out.empty() ? "" : ", ") + operand_text(a);
   return out;
 }
 
@@ -136,13 +157,30 @@ std::string operands_text(const Arguments& arguments) {
 void explain_call(const Function& f, const Arguments& arguments, const Answer& result,
                   Derivation& steps) {
   const Value* value = std::get_if<Value>(&result);
-  DerivationStep step = step_of(std::string(f.help.name), operands_text(arguments), result);
+  DerivationStep step =
+      step_of(std::string(f.help.name), operands_text(arguments), value, sentence_of(result));
   if (value && step.sentence.empty()) step.sentence = std::string(f.help.help) + ".";
   steps.push_back(std::move(step));
   if (f.explain) f.explain(arguments, steps);
 }
 
 }  // namespace
+
+std::string sentence_of(const Answer& answer) {
+  if (const Refusal* refusal = std::get_if<Refusal>(&answer)) return sentence(*refusal);
+  const Reason* reason = std::get_if<Reason>(&answer);
+  return reason ? reason->sentence : std::string();
+}
+
+std::string advice_for(const Value& value, std::string_view needs) {
+  if (std::holds_alternative<Shared<TileLayout>>(value)) {
+    return " to_cute(X) is the CuTe layout with the same places.";
+  }
+  if (needs == "a layout" && std::holds_alternative<Tuple>(value)) {
+    return fmt::format(" Did you mean make_layout({})?", text(value));
+  }
+  return "";
+}
 
 const Function* find_function(std::string_view name) {
   for (const std::span<const Function> table :
@@ -162,8 +200,19 @@ std::optional<Problem> convert(const Function& f, Arguments& arguments) {
   return std::nullopt;
 }
 
-Evaluated call(const Function& f, Arguments arguments, std::size_t begin, std::size_t end,
+// TIRx and CuTe have a few names in common; the first argument says whose operation is meant.
+static const Function& meant(const Function& f, const Arguments& arguments) {
+  if (arguments.empty() || !std::holds_alternative<Shared<TileLayout>>(arguments[0].value))
+    return f;
+  for (const Function& tirx : functions_tirx()) {
+    if (tirx.help.name == f.help.name) return tirx;
+  }
+  return f;
+}
+
+Evaluated call(const Function& named, Arguments arguments, std::size_t begin, std::size_t end,
                Derivation* steps) {
+  const Function& f = meant(named, arguments);
   const std::size_t most = f.kinds.size();
   const auto optional =
       std::count_if(f.kinds.begin(), f.kinds.end(), [](char c) { return c >= 'a' && c <= 'z'; });
@@ -179,13 +228,13 @@ Evaluated call(const Function& f, Arguments arguments, std::size_t begin, std::s
   Answer result = f.call(arguments);
   if (steps) explain_call(f, arguments, result, *steps);
   if (Value* value = std::get_if<Value>(&result)) return std::move(*value);
-  const Refusal& refusal = std::get<Refusal>(result);
-  const std::size_t operand = static_cast<std::size_t>(refusal.operand);
-  if (arguments.size() > 1 && operand < arguments.size() && refusal.mode >= 0) {
+  const Refusal* refusal = std::get_if<Refusal>(&result);
+  const std::size_t operand = refusal ? static_cast<std::size_t>(refusal->operand) : 0;
+  if (refusal && arguments.size() > 1 && operand < arguments.size() && refusal->mode >= 0) {
     begin = arguments[operand].begin;
     end = arguments[operand].end;
   }
-  return Problem{true, fmt::format("{}: {}", f.help.name, sentence(refusal)), begin, end};
+  return Problem{true, fmt::format("{}: {}", f.help.name, sentence_of(result)), begin, end};
 }
 
 }  // namespace language

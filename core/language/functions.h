@@ -23,6 +23,7 @@ struct Argument {
   Tiler tiler;
   Tuple tuple;
   std::int64_t number = 0;
+  Int index;
   Shared<TiledMma> mma;
   Shared<TiledCopy> copy;
   Shared<CopyAtom> copy_atom;
@@ -32,14 +33,24 @@ struct Argument {
 };
 
 using Arguments = std::vector<Argument>;
-using Answer = std::variant<Value, Refusal>;
+
+// A refusal in the language's own words: of kinds of values, which the algebra does not know.
+struct Reason {
+  std::string sentence;
+};
+using Answer = std::variant<Value, Refusal, Reason>;
+std::string sentence_of(const Answer& answer);  // why there is no value; empty where there is one
+
+// What would work instead of a value of this kind, as a sentence after a blank; may be empty.
+std::string advice_for(const Value& value, std::string_view needs);
 
 struct Function {
   FunctionHelp help;
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
-  // shape, `<...>` or a number), S shape or coordinate, N number, V anything. H a layout, or a
-  // shape that is made compact, or a tensor; M a tiled MMA, or an MMA atom, which is one of one
-  // atom; C a tiled copy; X one of the two; P a copy atom. D a TIRx layout; W a name.
+  // shape, `<...>` or a number), S shape or coordinate, N number, I number that may be unknown, V
+  // anything. H a layout, or a shape that is made compact, or a tensor; M a tiled MMA, or an MMA
+  // atom, which is one of one atom; C a tiled copy; X one of the two; P a copy atom. D a TIRx
+  // layout; W a name.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -61,7 +72,7 @@ Answer compose(const Value& left, const Value& right);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);
 // `smem<f16> o L`, and `smem<f16> + 64`: the elements of a layout, from an offset on.
-Answer tensor_of(const Tensor& place, const Layout* layout);
+Answer tensor_of(const Tensor& place, const Value& layout);
 Answer moved(Tensor tensor, const Value& offset);
 void explain_compose(const Value& left, const Value& right, const Answer& answer,
                      Derivation& steps);

@@ -1,4 +1,6 @@
 // The language's functions of the algebra, and composition by `o`.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/language/explain.h"
@@ -191,16 +193,25 @@ static Answer swizzled(Swizzle swizzle, const TileLayout& tile) {
   return shared(Result<TileLayout>(out));
 }
 
+// What cannot stand on a side of `o`, and what can.
+static Answer cannot_compose(const Value& side, bool left) {
+  const std::string_view takes = left ? "a layout, a swizzle, an offset or a tensor's place"
+                                      : "a layout, a tiler or a swizzle";
+  return Reason{fmt::format("The {} side of a composition is {}; it takes {}.{}",
+                            left ? "left" : "right", kind_of(side), takes,
+                            advice_for(side, takes))};
+}
+
 Answer compose(const Value& left, const Value& right) {
   const Layout* b = std::get_if<Layout>(&right);
-  if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, b);
+  if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, right);
   const Swizzle* bare = std::get_if<Swizzle>(&right);
   const Tuple* offset = std::get_if<Tuple>(&left);
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&left)) {
     if (bare) return answer(composition(*swizzle, *bare));
     if (const auto* tile = std::get_if<Shared<TileLayout>>(&right))
       return swizzled(*swizzle, **tile);
-    if (!b) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+    if (!b) return cannot_compose(right, false);
     return answer(composition(*swizzle, *b));
   }
   if (offset && is_plain_number(*offset) && b) {
@@ -210,19 +221,20 @@ Answer compose(const Value& left, const Value& right) {
     return Value(out);
   }
   const Layout* a = std::get_if<Layout>(&left);
-  if (!a) return Refusal{Rule::not_congruent, -1, 0, 1, 1};
+  if (!a) return cannot_compose(left, true);
   if (b) return answer(composition(*a, *b));
   if (bare) return compose_with_bare(*a, *bare);
   if (const Tiler* tiler = std::get_if<Tiler>(&right)) return answer(composition(*a, *tiler));
   const Tuple* shape = std::get_if<Tuple>(&right);
-  if (!shape || shape->empty()) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  if (!shape || shape->empty()) return cannot_compose(right, false);
   if (shape->scalar()) return answer(composition(*a, Layout(shape->leaf[0], 1)));
   return answer(composition(*a, Tiler(*shape)));
 }
 
 void explain_compose(const Value& left, const Value& right, const Answer& answer,
                      Derivation& steps) {
-  DerivationStep step = step_of("o", text(left) + " o " + text(right), answer);
+  DerivationStep step = step_of("o", text(left) + " o " + text(right), std::get_if<Value>(&answer),
+                                sentence_of(answer));
   if (step.sentence.empty()) step.sentence = "The right side first: R(c) = A(B(c)).";
   steps.push_back(std::move(step));
   if (const Layout* a = std::get_if<Layout>(&left)) explain_composition_of(*a, right, steps);

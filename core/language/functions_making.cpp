@@ -1,8 +1,11 @@
 // The language's functions that make layouts, ask about them, and go from coordinates to offsets.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/language/explain.h"
 #include "core/language/functions.h"
+#include "core/layout/tile_algebra.h"
 
 namespace tilescope::language {
 namespace {
@@ -85,7 +88,12 @@ Answer make_layout_call(const Arguments& a) {
   Tree<Mode> modes;  // several layouts, each a mode
   for (const Argument& each : a) {
     const Layout* layout = std::get_if<Layout>(&each.value);
-    if (!layout) return Refusal{Rule::not_congruent, -1, 0, 1, 2};
+    if (!layout) {
+      return Reason{fmt::format(
+          "A layout is made of a shape and its strides, two tuples, or of layouts that become its "
+          "modes; this is {}.{}",
+          kind_of(each.value), advice_for(each.value, "layouts"))};
+    }
     if (!layout->plain()) return Refusal{Rule::has_swizzle, -1, 0, 0, 0};
     if (a.size() == 1) return Value(*layout);
     modes.push(layout->modes);
@@ -100,34 +108,48 @@ Answer slice_call(const Arguments& a) {
   return Value(part->layout);
 }
 
-// f<I,J...>(L): the mode that the numbers behind L lead to, one level each. A shape stands for its
-// compact layout, so that size((2,3)) and rank((2,(3,4))) are answered too.
-Result<Layout> mode_asked_for(const Arguments& a) {
-  const Tuple* shape = std::get_if<Tuple>(&a[0].value);
-  Result<Layout> out = shape ? make_layout(*shape) : Result<Layout>(a[0].layout);
-  if (const Layout* layout = std::get_if<Layout>(&a[0].value)) out = *layout;
-  if (const Slice* part = std::get_if<Slice>(&a[0].value)) out = part->layout;
-  for (std::size_t i = 1; i < a.size() && out; ++i) out = get(*out, a[i].number);
-  return out;
+// What a value is asked about: itself, what it is a part of or where its elements lie. A shape
+// stands for its compact layout, so that size((2,3)) and rank((2,(3,4))) are answered too, and so
+// does a TIRx layout for its logical shape, unless its strides are meant.
+Result<Layout> asked_about(const Value& value) {
+  if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
+  if (const Slice* part = std::get_if<Slice>(&value)) return part->layout;
+  if (const Tensor* tensor = std::get_if<Tensor>(&value)) return tensor->layout;
+  if (const Tuple* shape = std::get_if<Tuple>(&value)) return make_layout(*shape);
+  const auto* tile = std::get_if<Shared<TileLayout>>(&value);
+  return tile ? make_layout(logical_shape(**tile)) : Refusal{Rule::empty, -1, 0, 0, 0};
 }
 
+// f<I,J...>(L): the mode that the numbers behind L lead to, one level each.
 template <class Ask>
 Answer ask(const Arguments& a, Ask about) {
-  const Value& first = a[0].value;
-  if (!std::holds_alternative<Tuple>(first) && !std::holds_alternative<Layout>(first) &&
-      !std::holds_alternative<Slice>(first)) {
-    return Refusal{Rule::not_congruent, -1, 0, 1, 1};
+  Result<Layout> mode = asked_about(a[0].value);
+  if (!mode || mode->modes.empty()) {
+    return Reason{fmt::format("{} has no modes; a layout, a shape, a slice or a tensor has.",
+                              text(a[0].value))};
   }
-  const Result<Layout> mode = mode_asked_for(a);
+  for (std::size_t i = 1; i < a.size() && mode; ++i) mode = get(*mode, a[i].number);
   if (!mode) return mode.refusal;
   return about(*mode);
+}
+
+// The same about strides, which a TIRx layout counts in another order.
+template <class Ask>
+Answer ask_strides(const Arguments& a, Ask about) {
+  if (std::holds_alternative<Shared<TileLayout>>(a[0].value)) {
+    return Reason{"A TIRx layout's own modes are those of its shard, the last one innermost." +
+                  advice_for(a[0].value, "")};
+  }
+  return ask(a, about);
 }
 
 Answer size_call(const Arguments& a) {
   return ask(a, [](const Layout& mode) { return answer(extent(mode)); });
 }
 Answer cosize_call(const Arguments& a) {
-  return ask(a, [](const Layout& mode) { return answer(coshape(mode)); });
+  const auto* tile = std::get_if<Shared<TileLayout>>(&a[0].value);
+  if (tile && a.size() == 1) return answer(span(**tile));
+  return ask_strides(a, [](const Layout& mode) { return answer(coshape(mode)); });
 }
 Answer rank_call(const Arguments& a) {
   return ask(a, [](const Layout& mode) { return number(mode.rank()); });
@@ -139,13 +161,13 @@ Answer shape_call(const Arguments& a) {
   return ask(a, [](const Layout& mode) { return Answer(Value(mode.shape())); });
 }
 Answer stride_call(const Arguments& a) {
-  return ask(a, [](const Layout& mode) {
+  return ask_strides(a, [](const Layout& mode) {
     return mode.plain() ? Answer(Value(mode.stride()))
                         : Answer(Refusal{Rule::has_swizzle, -1, 0, 0, 0});
   });
 }
 Answer get_call(const Arguments& a) {
-  return answer(mode_asked_for(a));
+  return ask_strides(a, [](const Layout& mode) { return Answer(Value(mode)); });
 }
 
 Tuple numbers_behind(const Arguments& a) {
@@ -168,7 +190,9 @@ Answer add_modes(const Arguments& a) {
     else if (tuple && tuple->scalar() && tuple->leaf[0].known() && i + 1 == a.size())
       rank = tuple;
     else
-      return Refusal{Rule::not_congruent, -1, static_cast<std::int8_t>(i), 1, 1};
+      return Reason{
+          fmt::format("Behind the layout come another one, a rank, or both; this is {}.{}",
+                      kind_of(a[i].value), advice_for(a[i].value, ""))};
   }
   return answer(rank ? up_to(a[0].layout, x, rank->leaf[0].value) : once(a[0].layout, x));
 }
@@ -176,8 +200,11 @@ Answer add_modes(const Arguments& a) {
 Answer idx2crd_call(const Arguments& a) {
   const Layout* layout = std::get_if<Layout>(&a[1].value);
   const Tuple* shape = std::get_if<Tuple>(&a[1].value);
-  if (!layout && !shape) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
-  return answer(idx2crd(a[0].number, layout ? layout->shape() : *shape));
+  if (!layout && !shape) {
+    return Reason{fmt::format("The coordinates are those of a shape or a layout; this is {}.{}",
+                              kind_of(a[1].value), advice_for(a[1].value, ""))};
+  }
+  return answer(idx2crd(a[0].index, layout ? layout->shape() : *shape));
 }
 
 const std::array table = {
@@ -190,6 +217,9 @@ const std::array table = {
         "SS",
         [](const Arguments& a) { return answer(make_ordered_layout(a[0].tuple, a[1].tuple)); }},
     Function{{"make_identity_layout", "(SHAPE)", "the layout of its own coordinates: (1@0,1@1)"},
+             "S",
+             [](const Arguments& a) { return answer(make_identity_layout(a[0].tuple)); }},
+    Function{{"make_identity_tensor", "(SHAPE)", "make_identity_layout by CuTe's name"},
              "S",
              [](const Arguments& a) { return answer(make_identity_layout(a[0].tuple)); }},
     Function{{"make_layout_like", "(L)", "L's shape with compact strides in the order of L's"},
@@ -241,7 +271,7 @@ const std::array table = {
              "SL",
              [](const Arguments& a) { return answer(place_of(a[0].tuple, a[1].layout)); }},
     Function{{"idx2crd", "(INDEX, SHAPE)", "the coordinate of the INDEX-th element"},
-             "NV",
+             "IV",
              idx2crd_call},
     Function{{"coordinates", "(OFFSET, L)", "every coordinate that maps to an offset"},
              "VL",

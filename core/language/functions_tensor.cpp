@@ -1,5 +1,7 @@
 // The language's functions of tiled operations: making them, their thread/value layouts, and what
 // a thread has of a tensor.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/language/functions.h"
@@ -8,8 +10,6 @@
 
 namespace tilescope::language {
 namespace {
-
-using Rule = Refusal::Rule;
 
 Answer make_tiled_mma_call(const Arguments& a) {
   return shared(make_tiled_mma(a[0].mma->atom, a.size() > 1 ? a[1].layout : Layout(1, 0),
@@ -52,12 +52,12 @@ Answer part_of(const Argument& whole, const Result<Slice>& part) {
 
 template <OperandName x>
 Answer partition_operand(const Arguments& a) {
-  return part_of(a[2], partition(*a[0].mma, x, a[1].number, a[2].layout));
+  return part_of(a[2], partition(*a[0].mma, x, a[1].index, a[2].layout));
 }
 
 template <Side side>
 Answer partition_side(const Arguments& a) {
-  return part_of(a[2], partition(*a[0].copy, side, a[1].number, a[2].layout));
+  return part_of(a[2], partition(*a[0].copy, side, a[1].index, a[2].layout));
 }
 
 Answer local_tile_call(const Arguments& a) {
@@ -66,7 +66,7 @@ Answer local_tile_call(const Arguments& a) {
 }
 
 Answer local_partition_call(const Arguments& a) {
-  return part_of(a[0], local_partition(a[0].layout, a[1].layout, a[2].number,
+  return part_of(a[0], local_partition(a[0].layout, a[1].layout, a[2].index,
                                        a.size() > 3 ? a[3].tuple : Tuple{}));
 }
 
@@ -78,16 +78,14 @@ Answer make_fragment_like_call(const Arguments& a) {
 
 template <OperandName x>
 Answer fragment_operand(const Arguments& a) {
-  return answer(fragment(*a[0].mma, x, a[1].number, a[2].layout));
+  return answer(fragment(*a[0].mma, x, a[1].index, a[2].layout));
 }
 
 // Every thread's fragment is retiled alike; the thread is only checked.
 Answer retile_call(const Arguments& a) {
   const Result<std::int64_t> threads = detail::mode_size(a[0].copy->layout_tv, 0);
   if (!threads) return threads.refusal;
-  if (a[1].number < 0 || a[1].number >= *threads) {
-    return Refusal{Rule::no_such_thread, -1, 1, a[1].number, *threads};
-  }
+  if (const Refusal r = detail::needs_thread(a[1].index, *threads)) return r;
   return answer(retile(*a[0].copy, a[2].layout));
 }
 
@@ -106,7 +104,7 @@ Answer tile_shape(const Arguments& a) {
 }
 
 Answer get_slice(const Arguments& a) {
-  return answer(thread_coordinate(a[0].mma->thr_layout_vmnk, a[1].number));
+  return answer(thread_coordinate(a[0].mma->thr_layout_vmnk, a[1].index));
 }
 
 Answer tmem_fragment_call(const Arguments& a) {
@@ -125,7 +123,7 @@ const std::array table = {
              local_tile_call},
     Function{{"local_partition", "(T, THREADS, THREAD[, PROJECTION])",
               "what a thread has when THREADS is laid over T again and again"},
-             "HHNs",
+             "HHIs",
              local_partition_call},
     Function{{"make_fragment_like", "(T)", "T's shape without gaps, in registers"},
              "H",
@@ -177,36 +175,36 @@ const std::array table = {
     Function{
         {"tiler_mn", "(X)", "the tile's rows and columns: of C, or of a copy"}, "X", tiler_mn_call},
     Function{{"tile_shape", "(MMA)", "the tile's M, N and K"}, "M", tile_shape},
-    Function{{"get_slice", "(MMA, THREAD)", "a thread's (V,M,N,K)"}, "MN", get_slice},
+    Function{{"get_slice", "(MMA, THREAD)", "a thread's (V,M,N,K)"}, "MI", get_slice},
     Function{{"partition_A", "(MMA, THREAD, L)", "what a thread has of A's layout, and where"},
-             "MNH",
+             "MIH",
              partition_operand<OperandName::a>},
     Function{{"partition_B", "(MMA, THREAD, L)", "what a thread has of B's layout, and where"},
-             "MNH",
+             "MIH",
              partition_operand<OperandName::b>},
     Function{{"partition_C", "(MMA, THREAD, L)", "what a thread has of C's layout, and where"},
-             "MNH",
+             "MIH",
              partition_operand<OperandName::c>},
     Function{{"partition_S", "(COPY, THREAD, L)", "what a thread copies from L, and where"},
-             "CNH",
+             "CIH",
              partition_side<Side::source>},
     Function{{"partition_D", "(COPY, THREAD, L)", "what a thread copies to L, and where"},
-             "CNH",
+             "CIH",
              partition_side<Side::destination>},
     Function{{"fragment_A", "(MMA, THREAD, L)", "the layout of a thread's own copy of A's part"},
-             "MNH",
+             "MIH",
              fragment_operand<OperandName::a>},
     Function{{"fragment_B", "(MMA, THREAD, L)", "the layout of a thread's own copy of B's part"},
-             "MNH",
+             "MIH",
              fragment_operand<OperandName::b>},
     Function{{"fragment_C", "(MMA, THREAD, L)", "the layout of a thread's accumulators"},
-             "MNH",
+             "MIH",
              fragment_operand<OperandName::c>},
     Function{{"retile_S", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
-             "CNH",
+             "CIH",
              retile_call},
     Function{{"retile_D", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
-             "CNH",
+             "CIH",
              retile_call},
     Function{{"tmem_fragment", "(ATOM[, SPLIT])",
               "(thread, register) of tcgen05.ld or .st to lane and column of tensor memory"},
@@ -226,8 +224,16 @@ const std::array table = {
 
 }  // namespace
 
-Answer tensor_of(const Tensor& place, const Layout* layout) {
-  if (!layout || !place.alone()) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+Answer tensor_of(const Tensor& place, const Value& right) {
+  if (!place.alone()) {
+    return Reason{fmt::format("{} has a layout already; slice it, or compose its layout.",
+                              text(Value(place)))};
+  }
+  const Layout* layout = std::get_if<Layout>(&right);
+  if (!layout) {
+    return Reason{fmt::format("The elements of a tensor lie as a layout says, and this is {}.{}",
+                              kind_of(right), advice_for(right, "a layout"))};
+  }
   Tensor out = place;
   out.layout = *layout;
   return Value(out);
@@ -236,7 +242,10 @@ Answer tensor_of(const Tensor& place, const Layout* layout) {
 Answer moved(Tensor tensor, const Value& offset) {
   const Tuple* number = std::get_if<Tuple>(&offset);
   const Place* place = std::get_if<Place>(&offset);
-  if (!place && !(number && number->scalar())) return Refusal{Rule::not_congruent, -1, 1, 1, 1};
+  if (!place && !(number && number->scalar())) {
+    return Reason{
+        fmt::format("A tensor begins at an offset or a place, and this is {}.", kind_of(offset))};
+  }
   const Refusal r = place ? tensor.offset.add(*place) : tensor.offset.add(number->leaf[0]);
   if (r) return r;
   return Value(tensor);

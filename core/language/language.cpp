@@ -77,19 +77,55 @@ std::string_view kind_of(const Value& value) {
   return names[value.index()];
 }
 
-std::string caret(std::string_view expression, const Problem& problem) {
-  const std::size_t begin = std::min(problem.begin, expression.size());
-  std::size_t line_begin = 0;
-  for (std::size_t i = 0; i < begin; ++i) {
-    if (expression[i] == '\n') line_begin = i + 1;
+// Letters of UTF-8, which take a column each: bytes that do not continue one.
+static bool begins_letter(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+}
+static std::size_t columns(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), begins_letter));
+}
+// `count` letters on from a byte (or back, if negative), but not beyond `limit`.
+static std::size_t letters_from(std::string_view text, std::size_t at, int count,
+                                std::size_t limit) {
+  for (; count < 0 && at > limit; count += begins_letter(text[at])) --at;
+  while (at > limit && at < text.size() && !begins_letter(text[at])) --at;
+  for (; count > 0 && at < limit; --count) {
+    ++at;
+    while (at < limit && !begins_letter(text[at])) ++at;
   }
+  return at;
+}
+
+std::string caret(std::string_view expression, const Problem& problem) {
+  std::size_t begin = std::min(problem.begin, expression.size());
+  while (begin > 0 && begin < expression.size() && !begins_letter(expression[begin])) --begin;
+  const std::size_t newline =
+      begin == 0 ? std::string_view::npos : expression.rfind('\n', begin - 1);
+  std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
   std::size_t line_end = std::min(expression.find('\n', begin), expression.size());
-  constexpr std::size_t widest = 100, before = 40;
-  if (line_end - line_begin > widest && begin - line_begin > before) line_begin = begin - before;
-  line_end = std::min(line_end, line_begin + widest);
-  const std::size_t end = std::clamp(problem.end, begin + 1, std::max(line_end, begin + 1));
+  constexpr int widest = 100, before = 40;
+  const std::string_view line = expression.substr(line_begin, line_end - line_begin);
+  if (columns(line) > widest && columns(line.substr(0, begin - line_begin)) > before) {
+    line_begin = letters_from(expression, begin, -before, line_begin);
+  }
+  line_end = letters_from(expression, line_begin, widest, line_end);
+  const std::size_t end = std::clamp(problem.end, begin, std::max(line_end, begin));
+  const std::size_t width =
+      std::max<std::size_t>(columns(expression.substr(begin, end - begin)), 1);
   return fmt::format("{}\n{}^{}", expression.substr(line_begin, line_end - line_begin),
-                     std::string(begin - line_begin, ' '), std::string(end - begin - 1, '~'));
+                     std::string(columns(expression.substr(line_begin, begin - line_begin)), ' '),
+                     std::string(width - 1, '~'));
+}
+
+std::optional<int> element_bits(const Value& value) {
+  if (const Tensor* tensor = std::get_if<Tensor>(&value)) return bits_of(tensor->type);
+  if (const auto* atom = std::get_if<Shared<CopyAtom>>(&value)) return bits_of((*atom)->value);
+  if (const auto* copy = std::get_if<Shared<TiledCopy>>(&value)) {
+    return bits_of((*copy)->atom.value);
+  }
+  const auto* tile = std::get_if<Shared<TileLayout>>(&value);
+  if (!tile || (*tile)->element_bits == 0) return std::nullopt;
+  return static_cast<int>((*tile)->element_bits);
 }
 
 std::optional<Evaluated> Scope::evaluate(std::string_view expression) {

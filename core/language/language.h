@@ -60,6 +60,8 @@ using Value = std::variant<Tuple, Layout, Tiler, Swizzle, Slice, ThreadValue, Nu
 
 std::string text(const Value& value);
 std::string_view kind_of(const Value& value);  // "a layout", "a tuple", "a number"...
+// How wide an element is, where the value knows: a tensor, a copy, shared memory made for a type.
+std::optional<int> element_bits(const Value& value);
 
 // What is wrong with an expression, and where: bytes [begin, end) of the text.
 struct Problem {

@@ -12,6 +12,10 @@ bool is_digit(char c) {
 bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_';
 }
+// A byte behind the first of a letter of UTF-8.
+bool continues_letter(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
 
 }  // namespace
 
@@ -27,6 +31,8 @@ Token Lexer::next() {
   } else if (is_word(text_[at_])) {
     kind = Token::Kind::word;
     while (end < text_.size() && is_word(text_[end])) ++end;
+  } else {
+    while (end < text_.size() && continues_letter(text_[end])) ++end;
   }
   const Token token{kind, text_.substr(at_, end - at_), at_};
   at_ = end;

@@ -81,7 +81,7 @@ class Evaluator {
 
   Value take(Answer answer, std::size_t begin, std::size_t end) {
     if (Value* value = std::get_if<Value>(&answer)) return std::move(*value);
-    return fail(sentence(std::get<Refusal>(answer)), begin, end, true);
+    return fail(sentence_of(answer), begin, end, true);
   }
 
   // --- rules ---
@@ -366,11 +366,14 @@ class Evaluator {
     return Tiler(*tuple);
   }
 
-  // S[extents:strides] and R[extents:strides], TIRx's shard and replicas.
+  // S[extents:strides] and R[extents:strides], TIRx's shard and replicas. Extents alone, S[8,4],
+  // have compact strides, the last extent fastest.
   Value tile_part(bool shard) {
     next();
     const std::size_t begin = token_.begin;
-    const Value inside = layout();
+    Value inside = layout();
+    if (problem_) return {};
+    if (std::holds_alternative<Tuple>(inside)) inside = compact(std::get<Tuple>(inside), begin);
     if (problem_) return {};
     const Layout* modes = std::get_if<Layout>(&inside);
     if (!modes) {
@@ -383,6 +386,19 @@ class Evaluator {
     if (!made) return fail(sentence(made.refusal), begin, previous_end_, true);
     if (!expect(']', "after the strides")) return {};
     return std::make_shared<const TileLayout>(*made);
+  }
+
+  Value compact(Tuple extents, std::size_t begin) {
+    while (!problem_ && token_.is(',')) {
+      next();
+      const Value more = number();
+      if (problem_) return {};
+      if (extents.scalar()) extents = make_tuple_of(extents);
+      extents.push(std::get<Tuple>(more));
+    }
+    const Result<Layout> made = make_layout_right(extents);
+    if (!made) return fail(sentence(made.refusal), begin, previous_end_, true);
+    return *made;
   }
 
   Value swizzle(const Token& word) {

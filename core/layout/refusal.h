@@ -34,6 +34,12 @@ struct Refusal {
     replicas,             // to_cute: `a` copies of each element
     sizes_differ,         // to_cute: a shape of `a` elements for a layout of `b`
     no_such_element,      // element `a` of `b`
+    coordinate_rank,      // a coordinate of `a` numbers in a grid of `b` extents
+    coordinate_beyond,    // a coordinate of `a` in an extent of `b`
+    not_grouped,          // TIRx: an extent of a shape ends inside a digit of the shard
+    no_slice,             // TIRx: a range over the end of a digit
+    not_a_range,          // TIRx: what stands for (begin,end)
+    range_beyond,         // TIRx: a range up to `a` in an extent of `b`
     unknown_type,         // tma_shared_layout: an element type of no such name
     swizzle_mode,         // tma_shared_layout: a swizzle mode of no such name
     swizzle_bytes,        // tma_shared_layout: swizzled in rows of `a` bytes

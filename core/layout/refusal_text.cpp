@@ -36,9 +36,12 @@ std::string sentence(const Refusal& r) {
     case Rule::overflow:
       return "A size or an offset does not fit in 64 bits; use smaller extents or strides.";
     case Rule::not_congruent:
-      return fmt::format(
-          "The two differ in structure ({} against {} elements); give both the same nesting.", r.a,
-          r.b);
+      return r.a == r.b
+                 ? std::string("The two are nested differently; give both the same parentheses.")
+                 : fmt::format(
+                       "The two differ in structure ({} elements against {}); give both the same "
+                       "parentheses.",
+                       r.a, r.b);
     case Rule::mode_out_of_range:
       return fmt::format("There is no mode {}: the layout has rank {} (modes 0 to {}).", r.a, r.b,
                          r.b - 1);
@@ -124,6 +127,31 @@ std::string sentence(const Refusal& r) {
       return fmt::format("A shape of {} elements for a layout of {}: both need as many.", r.a, r.b);
     case Rule::no_such_element:
       return fmt::format("There is no element {}: the layout has {} (0 to {}).", r.a, r.b, r.b - 1);
+    case Rule::coordinate_rank:
+      return fmt::format("A coordinate of {} numbers in a grid of {} extents: both need as many.",
+                         r.a, r.b);
+    case Rule::coordinate_beyond:
+      return fmt::format("A coordinate of {}{}: the extent there is {}, so 0 to {} would work.",
+                         r.a, at, r.b, r.b - 1);
+    case Rule::not_grouped:
+      return "An extent of the shape ends inside a digit of the shard, where that does not split; "
+             "extents whose products divide those of the shard's (or are multiples of them) would "
+             "work.";
+    case Rule::no_slice:
+      return fmt::format(
+          "The range{} runs over the end of a digit of the shard, so its elements are no layout; a "
+          "range inside a digit, or of whole ones, would work.",
+          at);
+    case Rule::not_a_range:
+      return fmt::format(
+          "The range{} is not known to be (BEGIN,END): each extent has one, as in ((0,8),(16,32)).",
+          at);
+    case Rule::range_beyond:
+      return fmt::format(
+          "A range up to {}{}, where the extent is {}: ranges are (BEGIN,END) with 0 <= BEGIN < "
+          "END "
+          "<= {}.",
+          r.a, at, r.b, r.b);
     case Rule::unknown_type:
       return "There is no element type of this name; f16, bf16, f32, e4m3 or u8 would work.";
     case Rule::swizzle_mode:

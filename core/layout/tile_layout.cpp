@@ -50,20 +50,44 @@ Tree<Mode> reversed(const Tree<Mode>& modes) {
   return out;
 }
 
-// The element as a number: a coordinate counts with its last extent fastest.
-Result<std::int64_t> index_of(const Tuple& element, const Layout& shard) {
-  const Tuple shape = shard.shape();
-  const Result<Layout> counting = make_layout_right(shape);
-  if (!counting) return counting.refusal;
-  const Result<std::int64_t> n = size(shard);
-  if (!n) return n;
-  Result<std::int64_t> index =
-      element.scalar() ? Result<std::int64_t>(element.leaf[0].value) : crd2idx(element, *counting);
-  if (element.scalar() && !element.leaf[0].known()) index = detail::refuse(Rule::dynamic_leaf);
-  if (index && (*index < 0 || *index >= *n)) {
-    return detail::refuse(Rule::no_such_element, -1, *index, *n);
+// The index of a coordinate in a grid whose last extent is the fastest.
+Result<std::int64_t> row_major_index(const Tuple& coordinate, const Tuple& grid) {
+  if (coordinate.depth() > 1) return detail::refuse(Rule::not_flat, -1, coordinate.depth());
+  if (coordinate.leaves != grid.leaves) {
+    return detail::refuse(Rule::coordinate_rank, -1, coordinate.rank(), grid.rank());
+  }
+  std::int64_t index = 0;
+  for (int i = 0; i < grid.leaves; ++i) {
+    const Int &at = coordinate.leaf[i], &extent = grid.leaf[i];
+    if (at.kind == Int::Kind::all) return detail::refuse(Rule::underscore, i);
+    if (!at.known() || !extent.known()) return detail::refuse(Rule::dynamic_leaf, i);
+    if (!at.axis.none()) return detail::on_axis(Rule::axis_coordinate, at, i);
+    if (at.value < 0 || at.value >= extent.value) {
+      return detail::refuse(Rule::coordinate_beyond, i, at.value, extent.value);
+    }
+    index = index * extent.value + at.value;  // fits: it stays below the size
   }
   return index;
+}
+
+// The element as a number.
+Result<std::int64_t> index_of(const Tuple& element, const TileLayout& layout) {
+  const Result<std::int64_t> n = size(layout.shard);
+  if (!n) return n;
+  if (element.empty()) return detail::refuse(Rule::empty);
+  if (!element.scalar()) {
+    const Tuple logical = logical_shape(layout), split = layout.shard.shape();
+    const bool in_split = element.rank() != logical.rank() && element.rank() == split.rank();
+    return row_major_index(element, in_split ? split : logical);
+  }
+  const Int& number = element.leaf[0];
+  if (number.kind == Int::Kind::all) return detail::refuse(Rule::underscore);
+  if (!number.known()) return detail::refuse(Rule::dynamic_leaf);
+  if (!number.axis.none()) return detail::on_axis(Rule::axis_coordinate, number, -1);
+  if (number.value < 0 || number.value >= *n) {
+    return detail::refuse(Rule::no_such_element, -1, number.value, *n);
+  }
+  return number.value;
 }
 
 // The place that the index-th coordinate of `part` leads to, the last mode fastest.
@@ -85,6 +109,23 @@ Place swizzled_on_memory(Place place, Swizzle swizzle) {
 }
 
 }  // namespace
+
+Tuple logical_shape(const TileLayout& layout) {
+  return layout.shape.empty() ? layout.shard.shape() : layout.shape;
+}
+
+Result<TileLayout> in_shape(const TileLayout& layout, const Tuple& shape) {
+  if (layout.shard.modes.empty() || shape.empty()) return detail::refuse(Rule::empty);
+  if (shape.depth() > 1) return detail::refuse(Rule::not_flat, -1, shape.depth());
+  if (const Result<Layout> counting = make_layout_right(shape); !counting) return counting.refusal;
+  const Result<Int> have = extent(layout.shard), want = extent(shape);
+  if (!have) return have.refusal;
+  if (!want) return want.refusal;
+  if (!(*have == *want)) return detail::refuse(Rule::sizes_differ, -1, want->value, have->value);
+  TileLayout out = layout;
+  out.shape = shape.unwrapped();
+  return out;
+}
 
 Result<TileLayout> make_shard(const Layout& layout) {
   const Result<Layout> flat = flat_on_tirx_axes(layout);
@@ -131,7 +172,7 @@ Result<TileLayout> add(const TileLayout& a, const Place& offset) {
 
 Result<std::vector<Place>> owners(const TileLayout& layout, const Tuple& element) {
   if (layout.shard.modes.empty()) return detail::refuse(Rule::empty);
-  const Result<std::int64_t> index = index_of(element, layout.shard);
+  const Result<std::int64_t> index = index_of(element, layout);
   if (!index) return index.refusal;
   const Result<Place> own = row_major_place(layout.shard, *index);
   if (!own) return own.refusal;
@@ -238,6 +279,8 @@ Result<TileLayout> tma_shared_layout(std::int64_t element_bits, std::int64_t swi
       make_swizzle(detail::log2_of(swizzle_bytes / 16), detail::log2_of(chunk / element_bits), 3);
   if (!swizzle) return swizzle.refusal;
   out.value.swizzle = *swizzle;
+  out.value.shape = shape;
+  out.value.element_bits = element_bits;
   return out;
 }
 

@@ -29,12 +29,25 @@ struct TileLayout {
   Layout replica;  // flat; no modes: a single copy
   Place offset;
   Swizzle swizzle;
+  Tuple shape;                    // flat; no extents: see logical_shape
+  std::int64_t element_bits = 0;  // 0: not known
 
+  // Equal where every element has the same owners by the same numbers: what shape it was asked in,
+  // and how wide it is, are not part of the function, nor of the text.
   friend bool operator==(const TileLayout& a, const TileLayout& b) {
     return a.shard == b.shard && a.replica == b.replica && a.offset == b.offset &&
            a.swizzle == b.swizzle;
   }
 };
+
+// The grid whose coordinates (i,j,...) the elements have. TIRx admits every shape of as many
+// elements, and a buffer brings its own; here it is the one that the layout was made for, else the
+// extents of the shard.
+//     logical_shape(tma_shared_layout(f16, 128B, (64,256))) = (64,256)
+//     logical_shape(S[(64,4,64):(64,4096,1)])               = (64,4,64)
+Tuple logical_shape(const TileLayout& layout);
+// The same layout for another grid of as many elements: flat, extents of 1 or more.
+Result<TileLayout> in_shape(const TileLayout& layout, const Tuple& shape);
 
 // The two parts by themselves. Refused for nesting and for axes that are not TIRx's.
 Result<TileLayout> make_shard(const Layout& layout);
@@ -44,7 +57,8 @@ Result<TileLayout> add(const TileLayout& a, const TileLayout& b);
 Result<TileLayout> add(const TileLayout& a, const Place& offset);
 
 // All places of an element, each once: replicas that coincide are one owner. The element is a
-// number x, or a coordinate in the extents of the shard.
+// number x, or a coordinate in the logical shape, or (where the two have different ranks) in the
+// extents of the shard.
 Result<std::vector<Place>> owners(const TileLayout& layout, const Tuple& element);
 
 // The CuTe layout with the same place for every number x, and the offset behind it: the modes in

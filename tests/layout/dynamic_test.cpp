@@ -164,6 +164,70 @@ TEST(Dynamic, OffsetsAndSizesHoldForEveryNumber) {
   EXPECT_EQ(places, rounds);
 }
 
+// One of the numbers that an unknown one may be: a multiple of its divisor.
+Int a_number(Layouts& layouts, const Int& n) {
+  return n.known() ? n : Int(n.value * layouts.number(0, 12));
+}
+
+TEST(Dynamic, UnknownCoordinatesHaveTheOffsetsOfEveryNumber) {
+  Layouts layouts(98);
+  int divided = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const Pair a = some_unknown(layouts, layouts.any(static_cast<int>(layouts.number(1, 5))));
+    const Int whole = Int::unknown(layouts.number(1, 12));
+    const Result<Place> place = place_of(Tuple(whole), a.unknown);
+    ASSERT_TRUE(place) << text(a.unknown) << " at " << text(whole);
+    const Result<Tuple> digits = idx2crd(whole, a.unknown.shape());
+    ASSERT_TRUE(digits) << text(a.unknown) << " at " << text(whole);
+    divided += place->offset().value > 1;
+    for (int k = 0; k < 8; ++k) {
+      const Int index = a_number(layouts, whole);
+      const Place known = *place_of(Tuple(index), a.known);
+      ASSERT_TRUE(may_be(place->offset(), known.offset()))
+          << text(a.unknown) << " at " << text(index) << " of " << text(whole);
+      const Tuple coordinate = *idx2crd(index, a.known.shape());
+      for (int i = 0; i < coordinate.leaves; ++i) {
+        ASSERT_TRUE(may_be(digits->leaf[i], coordinate.leaf[i]))
+            << text(*digits) << " is not " << text(coordinate);
+      }
+    }
+  }
+  EXPECT_GT(divided, 100);
+}
+
+TEST(Dynamic, SwizzledOffsetsHoldForEveryNumber) {
+  Layouts layouts(99);
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t bits = layouts.number(1, 3);
+    const std::int64_t shift = (layouts.number(0, 1) == 0 ? -1 : 1) * (bits + layouts.number(0, 2));
+    const Swizzle swizzle = *make_swizzle(bits, layouts.number(0, 3), shift);
+    const Int unknown = Int::unknown(layouts.number(1, 4) << layouts.number(0, 9));
+    const Int moved = detail::swizzled(swizzle, unknown);
+    for (std::int64_t k = 0; k < 64; ++k) {
+      const std::int64_t offset = unknown.value * k;
+      ASSERT_EQ(swizzle(offset) % moved.value, 0)
+          << text(swizzle) << " of " << text(unknown) << " is " << text(moved);
+    }
+  }
+}
+
+// Modes of several leaves, of which one before the last is unknown.
+TEST(Dynamic, DividesOfNestedModesHoldForEveryNumber) {
+  Layouts layouts(100);
+  Tally tally;
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t tile = layouts.number(1, 6), factor = layouts.number(1, 4);
+    const Layout known = *make_layout(
+        make_tuple_of(tile * factor, layouts.number(1, 5), layouts.number(1, 9)),
+        make_tuple_of(layouts.number(1, 9), layouts.number(1, 99), layouts.number(1, 99)));
+    const Pair a = some_unknown(layouts, known);
+    const Layout tiler(tile, layouts.number(1, 2));
+    check(logical_divide(a.unknown, tiler), logical_divide(a.known, tiler), tally,
+          text(a.unknown) + " by " + text(tiler));
+  }
+  EXPECT_GT(tally.answered, 800);
+}
+
 // What the DSL prints (CUTLASS, media/docs/pythonDSL and its notebooks), and rules worked by hand.
 TEST(Dynamic, DivisibilityThatFollowsIsPrinted) {
   const std::pair<const char*, const char*> expected[] = {
@@ -189,6 +253,21 @@ TEST(Dynamic, DivisibilityThatFollowsIsPrinted) {
       {"upcast((?{div=8},?):(1,?{div=8}), 4)", "(?{div=2},?):(1,?{div=2})"},
       {"max_common_vector((8,?):(1,8), (8,?):(1,8))", "?{div=8}"},
       {"idx2crd(5, (?{div=8},4))", "(5,0)"},
+      {"idx2crd(?{div=8}, (4,8))", "(0,?{div=2})"},
+      {"crd2idx(?, (4,8):(2,16))", "?{div=2}"},
+      {"L = (4,8):(2,16); L(?{div=8})", "?{div=32}"},
+      {"L = (4,8):(2,16); L(?,3)", "?{div=2}"},
+      {"L = Sw<3,3,3> o 0 o (8,64):(64,1); L(_,?{div=16})",
+       "Sw<3,3,3> o ?{div=16} o (8):(64) off 0"},
+      // the DSL's slice of an elementwise kernel, and its partition by thread (?)
+      {"slice_and_offset(((_,_),?), ((16,128),(?,?)):((?,1),(?{div=16},128)))",
+       "(16,128):(?,1) off ?{div=16}"},
+      {"T = make_tiled_copy(UniversalCopy<f32,f32>, (4,32):(32,1), (4,4):(4,1)); "
+       "partition_S(T, ?, (16,128):(?,1))",
+       "((1,(4,4)),1,1):((0,(1,?)),0,0) off ?{div=4}"},
+      {"logical_divide((?{div=8},?):(1,?), 8:1)", "(8,(?,?)):(1,(8,?))"},
+      {"zipped_divide((?,(?{div=8},?)):(1,(?,?{div=4})), <3,8>)",
+       "((3,8),(?,(?,?))):((1,?),(3,(?{div=8},?{div=4})))"},
       {"Sw<3,3,3> o ?{div=64} o (8,64):(64,1)", "Sw<3,3,3> o ?{div=64} o (8,64):(64,1)"},
   };
   for (const auto& [expression, value] : expected)

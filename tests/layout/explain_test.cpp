@@ -112,6 +112,15 @@ TEST(Explain, TheLastStepsOfACoalesceAreItsModes) {
   }
 }
 
+// What is printed over several lines stands in the operands by its name.
+TEST(Explain, OperandsStandOnOneLine) {
+  const Explained e = explained(
+      "X = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2)); partition_A(X, ?, (64,64):(64,1))");
+  ASSERT_EQ(e.steps.size(), 2u);
+  EXPECT_EQ(e.steps[0].operands, "SM80_16x8x16_F32F16F16F32_TN, (2,2)");
+  EXPECT_EQ(e.steps[1].operands, "TiledMMA of SM80_16x8x16_F32F16F16F32_TN, ?, (64,64):(64,1)");
+}
+
 TEST(Explain, ExplainingChangesNoAnswer) {
   for (const char* expression :
        {"A = (8,8):(8,1); zipped_divide(A, <4,_>)", "logical_product((2,2):(1,2), (3,4):(1,3))",

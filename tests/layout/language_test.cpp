@@ -132,6 +132,14 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"Sw<3,4,1> o 0 o 8:1", "source and target overlap", "Sw<3,4,1>"},
       {"composition((8,2):(2,1), (6,2):(1,6))", "runs over its end", "(8,2):(2,1)"},
       {"(1,2):3", "differ in structure", "(1,2):3"},
+      {"((1,2),3):(1,2,3)", "nested differently", "((1,2),3):(1,2,3)"},
+      {"composition((4,8):(8,1), SM75_U32x4_LDSM_N)", "right side of a composition is a copy atom",
+       "composition"},
+      {"make_layout(4:1, SM75_U32x4_LDSM_N)", "this is a copy atom", "make_layout"},
+      {"idx2crd(_, (4,8))", "argument 1 is `_`", "_"},
+      {"rank(SM75_U32x4_LDSM_N)", "has no modes", "rank"},
+      {"smem<f16> o 4:1 o SM75_U32x4_LDSM_N", "is a copy atom", "4:1"},
+      {"(smem<f16> o 4:1) o 4:1", "has a layout already", "(smem<f16>"},
       {"((((((((((1))))))))))", "Nested deeper than 8", "((((((((1))))))))"},
       {"<4,8", "Expected `>` or `,` in a tiler", ""},
       {"get(4:1, 3)", "There is no mode 3", "get(4:1, 3)"},
@@ -176,6 +184,43 @@ TEST(Language, TheCaretStandsUnderThePlace) {
   EXPECT_EQ(caret("size(4:1, 5)", {false, "", 5, 8}), "size(4:1, 5)\n     ^~~");
   EXPECT_EQ(caret("(3,4", {false, "", 4, 5}), "(3,4\n    ^");
   EXPECT_EQ(caret("A = 4:1\nB = (", {false, "", 13, 14}), "B = (\n     ^");
+}
+
+// Letters of several bytes take a column each, and none is cut.
+TEST(Language, TheCaretCountsLetters) {
+  const std::string text = "4:1 \u00e9\u20ac";  // an e with an accent, a Euro sign
+  const Problem problem = problem_of(text);
+  EXPECT_NE(problem.sentence.find("found `\u00e9`"), std::string::npos) << problem.sentence;
+  EXPECT_EQ(caret(text, problem), text + "\n    ^");
+  EXPECT_EQ(caret(text, {false, "", 6, 9}), text + "\n     ^");
+  EXPECT_EQ(caret(text, {false, "", 4, 9}), text + "\n    ^~");
+  EXPECT_EQ(caret(text, {false, "", 5, 9}), text + "\n    ^~") << "inside a letter";
+  std::string wide;
+  for (int i = 0; i < 300; ++i) wide += "\u20ac";
+  const std::string cut = caret(wide, {false, "", 450, 453});
+  const std::size_t line = cut.find('\n');
+  EXPECT_EQ(line, 3u * 100) << "100 letters, none of them cut";
+  EXPECT_EQ(cut.substr(line + 1), std::string(40, ' ') + "^");
+}
+
+TEST(Language, SomeValuesKnowHowWideTheirElementsAre) {
+  const std::pair<const char*, std::optional<int>> expected[] = {
+      {"smem<f16> o (8,64):(64,1)", 16},
+      {"gmem<e2m1> o 8:1", 4},
+      {"A = smem<f64> o (8,64):(64,1); A(3,_)", 64},
+      {"make_tiled_copy(UniversalCopy<u128,f16>, (32,8):(8,1), (1,8))", 16},
+      {"SM75_U32x4_LDSM_N", 16},
+      {"tma_shared_layout(e4m3, 64B, (64,128))", 8},
+      {"unpack(tma_shared_layout(f16, 128B, (64,64)), 2)", 8},
+      {"S[8,64]", std::nullopt},
+      {"(8,64):(64,1)", std::nullopt},
+      {"SM80_16x8x16_F32F16F16F32_TN", std::nullopt},
+  };
+  for (const auto& [expression, bits] : expected) {
+    const std::optional<Evaluated> result = Scope().evaluate(expression);
+    ASSERT_TRUE(result && std::holds_alternative<Value>(*result)) << expression;
+    EXPECT_EQ(element_bits(std::get<Value>(*result)), bits) << expression;
+  }
 }
 
 TEST(Language, EveryFunctionIsKnownByItsName) {

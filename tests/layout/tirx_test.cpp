@@ -7,6 +7,7 @@
 
 #include "core/language/language.h"
 #include "core/layout/text.h"
+#include "core/layout/tile_algebra.h"
 #include "tests/layout/generate.h"
 
 namespace tilescope {
@@ -208,6 +209,170 @@ TEST(Tirx, TensorMemoryLayoutsAreShards) {
   EXPECT_EQ(lanes, (std::set<std::int64_t>{3, 35, 67, 99}));
 }
 
+// X(i,j,...) of the logical shape is the element by its number, last extent fastest; of another
+// rank it is a coordinate of the shard.
+TEST(Tirx, CoordinatesAreThoseOfTheLogicalShape) {
+  Layouts layouts(106);
+  for (int round = 0; round < 300; ++round) {
+    const TileLayout x = any_tile(layouts, true);
+    const std::int64_t n = *size(x.shard), columns = layouts.number(1, n);
+    if (n % columns != 0) continue;
+    const TileLayout shaped = *in_shape(x, make_tuple_of(n / columns, columns));
+    ASSERT_EQ(logical_shape(shaped), make_tuple_of(n / columns, columns));
+    ASSERT_EQ(shaped, x) << "the function is the same";
+    for (std::int64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(*owners(shaped, make_tuple_of(i / columns, i % columns)), by_definition(x, i))
+          << text(x) << " at " << i;
+    }
+  }
+}
+
+// The places of `result` at the coordinates of its logical shape, against what the operation's
+// definition says of each.
+template <class Expected>
+void expect_places(const TileLayout& result, Expected expected, const std::string& what) {
+  const Tuple shape = logical_shape(result);
+  for (std::int64_t i = 0; i < *size(result.shard); ++i) {
+    std::vector<std::int64_t> at(static_cast<std::size_t>(shape.leaves));
+    for (std::size_t k = at.size(), rest = static_cast<std::size_t>(i); k-- > 0;) {
+      const std::size_t extent = static_cast<std::size_t>(shape.leaf[k].value);
+      at[k] = static_cast<std::int64_t>(rest % extent);
+      rest /= extent;
+    }
+    ASSERT_EQ(*owners(result, Tuple(i)), expected(at)) << what << " = " << text(result);
+  }
+}
+
+TEST(Tirx, GroupingAndCanonicalFormKeepTheFunction) {
+  Layouts layouts(107);
+  int grouped = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const TileLayout x = any_tile(layouts, round % 2 == 0);
+    const std::int64_t n = *size(x.shard), columns = layouts.number(1, n);
+    const auto same = [&](const TileLayout& y) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(*owners(y, Tuple(i)), by_definition(x, i)) << text(x) << " is " << text(y);
+      }
+    };
+    same(canonicalize(x));
+    EXPECT_EQ(canonicalize(canonicalize(x)), canonicalize(x)) << text(x);
+    if (n % columns != 0) continue;
+    const Result<TileLayout> by_shape = group(x, make_tuple_of(n / columns, columns));
+    if (!by_shape) continue;
+    same(*by_shape);
+    ++grouped;
+  }
+  EXPECT_GT(grouped, 300);
+}
+
+// Two dimensions of some size, as a layout with digits of its own for each.
+TileLayout any_grid(Layouts& layouts, std::int64_t& rows, std::int64_t& columns) {
+  const TileLayout down = *make_shard(on_axes(layouts, static_cast<int>(layouts.number(1, 2))));
+  const TileLayout across = *make_shard(on_axes(layouts, static_cast<int>(layouts.number(1, 2))));
+  rows = *size(down.shard), columns = *size(across.shard);
+  Tree<Mode> modes;
+  for (const TileLayout* part : {&down, &across}) {
+    for (int i = 0; i < part->shard.leaves(); ++i)
+      modes.push(Tree<Mode>(part->shard.modes.leaf[i]));
+  }
+  return *in_shape(*make_shard(Layout(modes)), make_tuple_of(rows, columns));
+}
+
+TEST(Tirx, TilesAndSumsAreBlocksOfTheirParts) {
+  Layouts layouts(108);
+  for (int round = 0; round < 400; ++round) {
+    std::int64_t m = 0, n = 0, rows = 0, columns = 0;
+    const TileLayout inner = any_grid(layouts, m, n), outer = any_grid(layouts, rows, columns);
+    const Tuple in = make_tuple_of(m, n), out = make_tuple_of(rows, columns);
+    for (const bool scaled : {true, false}) {
+      const Result<TileLayout> both =
+          scaled ? tile(inner, outer, out, in) : direct_sum(inner, outer, out, in);
+      ASSERT_TRUE(both) << text(outer) << " of " << text(inner);
+      ASSERT_EQ(logical_shape(*both), make_tuple_of(m * rows, n * columns));
+      const TileLayout block = canonicalize(inner);
+      const Place reach = *span(inner);
+      const auto expected = [&](const std::vector<std::int64_t>& at) {
+        Place sum = by_definition(inner, at[0] % m * n + at[1] % n)[0];
+        const Place steps = by_definition(outer, at[0] / m * columns + at[1] / n)[0];
+        for (int k = 0; k < steps.parts; ++k) {
+          Int step = steps.part[k];
+          bool shared = false;
+          for (int l = 0; l < block.shard.leaves(); ++l) {
+            shared = shared || block.shard.modes.leaf[l].stride.axis == step.axis;
+          }
+          if (scaled && shared) step.value *= reach.on(step.axis).value;
+          EXPECT_FALSE(sum.add(step));
+        }
+        return std::vector{sum};
+      };
+      expect_places(*both, expected, text(outer) + " of " + text(inner));
+    }
+  }
+}
+
+TEST(Tirx, SlicesAreBoxesOfTheElements) {
+  Layouts layouts(109);
+  int answered = 0, refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::int64_t rows = 0, columns = 0;
+    TileLayout x = any_grid(layouts, rows, columns);
+    if (layouts.number(0, 1) == 0) x = *add(x, Place(Int(5, Axis{*axis_named("TCol")})));
+    const std::int64_t top = layouts.number(0, rows - 1), left = layouts.number(0, columns - 1);
+    const std::int64_t bottom = layouts.number(top + 1, rows);
+    const std::int64_t right = layouts.number(left + 1, columns);
+    const Tuple region = make_tuple_of(make_tuple_of(top, bottom), make_tuple_of(left, right));
+    const Result<TileLayout> box = slice(x, make_tuple_of(rows, columns), region);
+    if (!box) {
+      ASSERT_EQ(box.refusal.rule, Refusal::Rule::no_slice) << text(x) << text(region);
+      ++refused;
+      continue;
+    }
+    ++answered;
+    expect_places(
+        *box,
+        [&](const std::vector<std::int64_t>& at) {
+          return by_definition(x, (top + at[0]) * columns + left + at[1]);
+        },
+        text(x) + " " + text(region));
+  }
+  EXPECT_GT(answered, 1000);
+  EXPECT_GT(refused, 100);
+  // Half of a digit and half of the next one: one step from each to the other.
+  EXPECT_EQ(value_of("slice(S[(4,8):(100,1)], 32, (4,12))"), "S[(2,4):(96,1)] + 4");
+}
+
+// Shared memory as TMA fills it is one atom of 8 rows, tiled along the rows and then the columns
+// (TVM: mma_shared_layout).
+TEST(Tirx, TmaSharedLayoutsAreTiledAtoms) {
+  EXPECT_EQ(value_of("tile_to(tile_to(ComposeLayout(3, 3, 3, S[(8,64)]), (64,64)), (64,256))"),
+            value_of("tma_shared_layout(f16, 128B, (64,256))"));
+  EXPECT_EQ(value_of("slice(tma_shared_layout(f16, 128B, (64,256)), (64,256), ((8,16),(64,128)))"),
+            "Sw<3,3,3> o S[(8,1,64):(64,4096,1)] + 4608");
+}
+
+TEST(Tirx, ElementsArePackedAndUnpacked) {
+  Layouts layouts(110);
+  for (int round = 0; round < 300; ++round) {
+    const TileLayout x = *make_shard(*flatten(layouts.any(static_cast<int>(layouts.number(1, 3)))));
+    const std::int64_t n = layouts.number(1, 4);
+    const TileLayout wide = *unpack(x, n);
+    for (std::int64_t i = 0; i < *size(wide.shard); ++i) {
+      ASSERT_EQ(by_definition(wide, i)[0].offset().value,
+                by_definition(x, i / n)[0].offset().value * n + i % n)
+          << text(x);
+    }
+    const Result<TileLayout> back = pack(wide, n);
+    ASSERT_TRUE(back) << text(wide);
+    ASSERT_EQ(canonicalize(*back), canonicalize(x)) << text(wide);
+  }
+  EXPECT_EQ(value_of("unpack(tma_shared_layout(f16, 128B, (64,64)), 2)"),
+            "Sw<3,4,3> o S[(64,1,64,2):(128,8192,2,1)]");
+  EXPECT_EQ(value_of("storage(S[(4,32,2):(1@warpid,1@laneid,1)] + R[2:4@warpid] + 8)"),
+            "S[2:1] + 8");
+  EXPECT_EQ(value_of("broadcast(S[8,4], 2, 1)"), "S[(8,2,4):(4,0,1)]");
+  EXPECT_EQ(value_of("permute_dims(S[8,4], (1,0))"), "S[(4,8):(1,4)]");
+}
+
 TEST(Tirx, IsWrittenAndReadInItsNotation) {
   const std::pair<const char*, const char*> expected[] = {
       {"S[(128, 512) : (1@TLane, 1@TCol)]", "S[(128,512):(1@TLane,1@TCol)]"},
@@ -218,6 +383,17 @@ TEST(Tirx, IsWrittenAndReadInItsNotation) {
       {"S[4:1] + R[2:0]; owners(S[4:1] + R[2:0], 3)", "3"},
       {"Sw<3,3,3> o S[(8,64):(64,1)]", "Sw<3,3,3> o S[(8,64):(64,1)]"},
       {"S = 4:2; S(3)", "6"},
+      {"S[(8,4)]", "S[(8,4):(4,1)]"},
+      {"S[8, 4, 2] + R[2:64]", "S[(8,4,2):(8,2,1)] + R[2:64]"},
+      {"TileLayout(S[8])", "S[8:1]"},
+      {"ComposeLayout(3, 2, 4, S[8,64])", "Sw<2,3,4> o S[(8,64):(64,1)]"},
+      {"shape(tma_shared_layout(f16, 128B, (64,256)))", "(64,256)"},
+      {"X = mma_shared_layout(f16, 128B, (64,256)); X(1,3)", "75"},
+      {"X = tma_shared_layout(f16, 128B, (64,256)); X(1,0,3)", "75"},
+      {"X = S[64:1]; owners(X, (3,4), (8,8))", "28"},
+      {"size(S[(4,8):(1@TLane,1)] + R[2:4@TLane])", "32"},
+      {"rank(S[(4,8):(1@TLane,1)])", "2"},
+      {"cosize(S[(32,16):(1@TLane,1@TCol)] + R[4:32@TLane])", "128@TLane+16@TCol"},
   };
   for (const auto& [expression, value] : expected)
     EXPECT_EQ(value_of(expression), value) << expression;
@@ -234,7 +410,25 @@ TEST(Tirx, IsWrittenAndReadInItsNotation) {
       {"tma_shared_layout(f17, 32B, (64,64))", "no element type"},
       {"tma_shared_layout(f16, 128B, (4,64))", "a multiple of 8"},
       {"tma_shared_layout(f16, 128B, 64)", "rank"},
-      {"S[4]", "hold extents:strides"},
+      {"S[4 o 4:1]", "Expected `]`"},
+      {"S[<4>]", "hold extents:strides"},
+      {"X = S[(4,8):(1@TLane,1)]; X(0,9)", "9 in mode 1: the extent there is 8"},
+      {"X = S[(4,8):(1@TLane,1)]; X(0,1,2)", "3 numbers in a grid of 2 extents"},
+      {"X = S[(4,8):(1@TLane,1)]; X(0,?)", "needs a known number"},
+      {"in_shape(S[64:1], (3,4))", "12 elements for a layout of 64"},
+      {"composition(S[8,4], 4)", "to_cute(X)"},
+      {"logical_divide(S[8,4], 4)", "to_cute(X)"},
+      {"4:1 o S[8,4]", "to_cute(X)"},
+      {"stride(S[8,4])", "to_cute(X)"},
+      {"smem<f16> o S[8,4]", "to_cute(X)"},
+      {"group(S[4,6], (6,4))", "ends inside a digit"},
+      {"slice(S[(4,8):(100,1)], 32, (5,14))", "over the end of a digit"},
+      {"slice(S[4,8], (4,8), ((0,4),(0,9)))", "up to 9 in mode 1"},
+      {"slice(S[4,8], (4,8), (4,8))", "(BEGIN,END)"},
+      {"pack(S[(4,8):(3,1)], 2)", "stride of 3"},
+      {"pack(S[(4,8):(8,1@laneid)], 2)", "adjacent"},
+      {"permute_dims(S[4,8], (1,1))", "stands twice"},
+      {"tile_to(S[8,64], (12,64))", "a multiple of 8"},
   };
   for (const auto& [expression, part] : refused) {
     EXPECT_NE(value_of(expression).find(part), std::string::npos)
