@@ -233,6 +233,36 @@ TEST(Law, OffsetsAreTheLayoutsOwn) {
   }
 }
 
+// Banks are counted in bytes: a value that knows its type says how wide an element is.
+TEST(LayoutView, BanksAreThoseOfTheElementsType) {
+  const std::pair<const char*, std::int64_t> bits[] = {
+      {"smem<f16> o (8,64):(64,1)", 16},
+      {"smem<f64> o (8,64):(64,1)", 64},
+      {"smem<e2m1> o (8,64):(64,1)", 4},
+      {"(8,64):(64,1)", 32},
+      {"S = smem<f16> o Sw<3,3,3> o 0 o (8,64):(64,1); S(_,_)", 16},
+      {"tma_shared_layout(f16, 128B, (8,64))", 16}};
+  for (const auto& [expression, width] : bits) {
+    const LayoutView view = view_of(expression);
+    const Cell cell{0, 0, 3, 19};
+    EXPECT_EQ(view.bank(cell, 0), view.offset(cell) * width / 32 % 32) << expression;
+    EXPECT_EQ(view.info(cell).bank, view.bank(cell, 0)) << expression;
+    EXPECT_EQ(view.bank(cell, 1), view.offset(cell) / 4 % 32) << expression << ", as asked for";
+  }
+}
+
+// TIRx's shared memory is shown in the shape that it was made for.
+TEST(LayoutView, TirxLayoutsStandInTheirLogicalShape) {
+  const LayoutView view = view_of("tma_shared_layout(f16, 128B, (16,128))");
+  const Panel& p = view.panels()[0];
+  EXPECT_EQ(p.rows, 16);
+  EXPECT_EQ(p.columns, 128);
+  EXPECT_EQ(p.slices, 1);
+  const std::optional<Evaluated> place =
+      Scope().evaluate("X = tma_shared_layout(f16, 128B, (16,128)); X(3,70)");
+  EXPECT_EQ(std::to_string(view.offset({0, 0, 3, 70})), text(std::get<Value>(*place)));
+}
+
 TEST(Law, AWindowsNumbersAndColoursAreThoseOfItsCells) {
   for (const LayoutView& view : many_views()) {
     for (const ColourBy by : view.colours()) {

@@ -99,12 +99,13 @@ Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
   return view;
 }
 
-// TIRx's layouts in their own order: the shard's first extent down, its second across.
+// TIRx's layouts in their own order: the first extent of the logical shape down, its second across.
+// Where the shape cuts through the shard, the shard's extents are shown.
 Outcome<LayoutView> LayoutView::of_tiles(const TileLayout& layout, std::string title) {
   if (const auto region = region_of_tiles({}, layout)) return tensor_memory({*region}, title);
-  if (const Result<Slice> cute = to_cute(layout); cute && cute->layout.concrete()) {
-    return of_value(*cute, std::move(title));
-  }
+  Result<Slice> cute = to_cute(layout, logical_shape(layout));
+  if (!cute) cute = to_cute(layout, layout.shard.shape());
+  if (cute && cute->layout.concrete()) return of_value(*cute, std::move(title));
   if (layout.shard.modes.empty() || !layout.swizzle.identity()) {
     return refused(
         fmt::format("{} has no grid to draw; S[(8,4):(1@laneid,1)] has one.", text(layout)));

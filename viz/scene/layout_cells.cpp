@@ -77,10 +77,11 @@ std::int64_t LayoutView::block_of(const Cell& cell) const {
   return cell.row / down + (p.rows / down) * (cell.column / across);
 }
 
-std::int64_t LayoutView::bank_of(std::int64_t offset, int element_bytes) {
-  const std::int64_t line = banks * bank_bytes;
-  const std::int64_t at = (offset % line) * element_bytes % line;
-  return (at + line) % line / bank_bytes;
+std::int64_t LayoutView::bank_of(std::int64_t offset, int element_bytes) const {
+  constexpr std::int64_t bits = 8, line = banks * bank_bytes * bits;
+  const std::int64_t width = element_bytes > 0 ? element_bytes * bits : element_bits_;
+  const std::int64_t at = (offset % line) * width % line;
+  return (at + line) % line / (bank_bytes * bits);
 }
 
 bool LayoutView::inside(const Cell& cell) const {

@@ -278,6 +278,14 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   if (const Problem* problem = std::get_if<Problem>(&*evaluated)) {
     return error_of(*problem, expression);
   }
+  const Value& value = std::get<Value>(*evaluated);
+  Outcome<LayoutView> view = of_evaluated(scope, expression, value);
+  if (view) view->element_bits_ = element_bits(value).value_or(view->element_bits_);
+  return view;
+}
+
+Outcome<LayoutView> LayoutView::of_evaluated(Scope& scope, std::string_view expression,
+                                             const Value& value) {
   const std::string_view last = split_outside(expression, ';').back();
   const std::optional<Call> call = call_of(last);
   if (call && divides(call->callee) && call->arguments.size() == 2) {
@@ -307,7 +315,7 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;
   }
-  return of_value(std::get<Value>(*evaluated), std::string(last));
+  return of_value(value, std::string(last));
 }
 
 }  // namespace tilescope

@@ -83,7 +83,7 @@ struct LayoutChoice {
   std::optional<Cell> selected;
   Focus isolate;
   bool coordinates = false;  // labels are coordinates instead of offsets or owners
-  int element_bytes = 4;     // for banks
+  int element_bytes = 0;     // for banks; 0: as wide as the value's elements are, else 4
 };
 
 // Everything the inspector tells about a cell.
@@ -236,7 +236,7 @@ class LayoutView {
   bool taken(const Cell& cell) const;                     // parts: by the next one; true elsewhere
   bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
   std::int64_t bank(const Cell& cell, int element_bytes) const;
-  CellInfo info(const Cell& cell, int element_bytes = 4) const;
+  CellInfo info(const Cell& cell, int element_bytes = 0) const;
 
   // Whether the cell belongs to the set. A cell with several owners belongs to each one's set.
   bool holds(const Focus& focus, const Cell& cell) const;
@@ -246,7 +246,7 @@ class LayoutView {
   // How many cells of a panel a set has, by counting all of them (for tests and the inspector).
   std::int64_t count(const Focus& focus, int panel) const;
 
-  Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 4) const;
+  Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 0) const;
   // What is written before a number that a colour stands for: "T" of T5; empty for an offset.
   std::string_view mark(ColourBy by) const;
   // What is written in a cell: "59", "59" and "t3", "T5" and "V3". As pairs each owner has a line,
@@ -301,6 +301,8 @@ class LayoutView {
   };
 
   LayoutView() = default;
+  static Outcome<LayoutView> of_evaluated(Scope& scope, std::string_view expression,
+                                          const Value& value);
   void add_panel(std::string title, std::string axes, const Layout& layout);
   std::optional<Error> add_operand(const Operand& operand);
   static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
@@ -311,7 +313,7 @@ class LayoutView {
 
   std::vector<std::string> owner_label(const Cell& cell, ColourBy by, LabelForm form) const;
   std::int64_t index_of(const Cell& cell) const;
-  static std::int64_t bank_of(std::int64_t offset, int element_bytes);
+  std::int64_t bank_of(std::int64_t offset, int element_bytes) const;
   std::int64_t input_index(std::int64_t key) const;  // -1: padding
   std::int64_t element_of(const Cell& cell) const;   // divided: of the input; -1: padding
   std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
@@ -341,6 +343,7 @@ class LayoutView {
   std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
   std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
   std::int64_t most_owners_ = 0;           // of one cell
+  int element_bits_ = 32;                  // for banks
   std::int64_t tile_size_ = 1;
   bool padded_ = false;   // divided: some cells lie beyond the input
   bool by_mode_ = false;  // divided: each mode cut on its own
