@@ -71,7 +71,9 @@ constexpr Result<Tiler> diced(const Tiler& x, const Tuple& projection) {
   return out;
 }
 
+// As many `_`; one alone is no tuple, so that what it keeps stays nested as it is (CuTe's repeat).
 constexpr Tuple underscores(int count) {
+  if (count == 1) return Tuple(Int::all());
   Tuple out;
   for (int i = 0; i < count; ++i) out.push(Tuple(Int::all()));
   return out;

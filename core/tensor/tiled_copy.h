@@ -152,9 +152,7 @@ constexpr Result<Slice> partition(const TiledCopy& copy, Side side, const Int& t
   const Result<std::int64_t> threads = detail::mode_size(*held, 0);
   if (!threads) return threads.refusal;
   if (const Refusal r = detail::needs_thread(thr, *threads)) return r;
-  Tuple rest;
-  for (int i = 0; i < layout.rank(); ++i) rest.push(Tuple(Int::all()));
-  return slice(make_tuple_of(thr, Int::all(), rest), *held);
+  return slice(make_tuple_of(thr, Int::all(), detail::underscores(layout.rank())), *held);
 }
 
 constexpr Result<Layout> retile(const TiledCopy& copy, const Layout& fragment) {
