@@ -21,13 +21,23 @@ const char* verb_of(Races::Kind kind) {
 
 void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                      const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, x, lane, std::move(kind), other_pc, tell);
+}
+
+void Machine::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                   const std::function<Report()>& tell) {
+  tell_once(Weight::note, x, lane, std::move(kind), other_pc, tell);
+}
+
+void Machine::tell_once(Weight weight, const Core& x, int lane, std::string kind,
+                        std::uint32_t other_pc, const std::function<Report()>& tell) {
   const auto [known, added] = hazards_.try_emplace({kind, x.pc, other_pc}, reports_.size());
   if (!added) {
     ++reports_[known->second].count;
     return;
   }
   Report r = tell();
-  r.weight = Weight::hazard;
+  r.weight = weight;
   r.kind = std::move(kind);
   r.site = site(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc);
   reports_.push_back(std::move(r));

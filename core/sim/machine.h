@@ -70,6 +70,9 @@ class Machine {
   // A hazard at x.pc, in which instruction `other_pc` has a part: told once, then counted.
   void hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
               const std::function<Report()>& tell);
+  // The same of what is only worth knowing.
+  void note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+            const std::function<Report()>& tell);
   Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
   // The region of the grid nearest to an address; null where there is none.
   const Region* nearest_region(std::uint64_t address) const;
@@ -183,6 +186,10 @@ class Machine {
   bool goes_round(const Block& block, const Warp& warp) const;
   std::string waits_text(const Block& block) const;
   void look_for_endless_loop(Block& block, Warp& warp);
+
+  // hazards.cpp
+  void tell_once(Weight weight, const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                 const std::function<Report()>& tell);
 
   // machine.cpp
   void finish_grid();

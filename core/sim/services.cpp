@@ -226,6 +226,8 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
                   const u64* offsets, std::uint32_t bytes, bool run) {
   const bool shared = region.kind() == Region::Kind::shared;
   if (c.synchronises) {
+    x.block->tensor.synchronise(x.warp->index);
+    x.block->tensor.arrive(x.warp->index);
     const u64 base = shared ? ptx::shared_base : region.base();
     for (Mask rest = m; rest; rest &= rest - 1) {
       x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);

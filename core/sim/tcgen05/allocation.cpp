@@ -130,14 +130,15 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     }
     return x.machine->fault(
         x, 0, "tmem_out_of_allocation",
-        fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation",
-                    columns, at.lane, at.column),
+        fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation{}",
+                    columns, at.lane, at.column, given_back_text(x, at.column, columns)),
         have.empty() ? "an allocation: the block has none" : "one of: " + have,
         fmt::format("0x{:08x}", lane_array<u32>(x, c.a)[0]));
   }
   const std::vector<CellRange> cells = {{0, TensorMemory::lanes, at.column, columns}};
   if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
-  unit.memory.deallocate(at.column, columns);
+  unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc});
+  unit.past.forget(at.column, columns);
   x.machine->columns_are_free(*x.block);
   return Flow::next;
 }

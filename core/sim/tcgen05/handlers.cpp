@@ -78,6 +78,20 @@ bool check_lanes(Core& x, int lane, const Multiplication& m) {
   return true;
 }
 
+// Table 39 has N in steps of 8 for both M; CuTe asserts steps of 16 with M 128 (mma_traits_sm100),
+// and nobody says why.
+void note_columns(Core& x, int lane, const MmaShape& s) {
+  if (s.m != 128 || s.n % 16 == 0) return;
+  x.machine->note(x, lane, "mma_columns", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this tcgen05.mma has M 128 and N {}, which the PTX ISA lists and CuTe refuses", s.n);
+    r.expected = "N in steps of 16 with M 128, to be safe";
+    r.found = fmt::format("N {}", s.n);
+    return r;
+  });
+}
+
 // The matrix's bytes of shared memory, neighbours put together.
 bool find_bytes(Core& x, int lane, const SharedMatrix& matrix, u32 rows, ElementType type,
                 std::string_view name, std::vector<Range>& out) {
@@ -153,6 +167,7 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   Multiplication m;
   if (const auto error = decode(words, m)) return refuse(x, lane, *error);
   if (!check_lanes(x, lane, m)) return false;
+  note_columns(x, lane, m.product.shape);
   const std::vector<CellRange> d = m.d_range(), a = m.a_range();
   if (!owns_cells(x, lane, d, "D of the mma") || !owns_cells(x, lane, a, "A of the mma") ||
       !check_other_products(x, lane, m, d) || !check_tensor_use(x, lane, TensorUse::product, d) ||
@@ -199,6 +214,7 @@ bool locate(Core& x, const Code& c, int lane, u32& offset) {
 // An arrival once this thread's products are done. It also orders them before what comes behind the
 // barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
 Flow commit(Core& x, const Code& c, Mask m) {
+  x.block->tensor.arrive(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;

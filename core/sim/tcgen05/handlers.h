@@ -13,5 +13,7 @@ Handler multiplication_handler(ptx::TensorStep step);     // handlers.cpp: mma, 
 
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
 bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::string_view what);
+// ", which the block gave back at k, PTX line 9, ...", where it did.
+std::string given_back_text(const Core& x, std::uint32_t column, std::uint32_t columns);
 
 }  // namespace tilescope::sim

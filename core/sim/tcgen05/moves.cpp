@@ -245,6 +245,14 @@ Flow wait(Core& x, const Code&, Mask m) {
 
 }  // namespace
 
+std::string given_back_text(const Core& x, u32 column, u32 columns) {
+  const Allocation* by = x.block->tensor.memory.given_back(column, columns);
+  if (!by) return "";
+  return fmt::format(", or has no more: it gave columns {}-{} back at {}", by->column,
+                     by->column + by->columns - 1,
+                     text(x.machine->site(*x.block, by->thread, by->pc)));
+}
+
 bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::string_view what) {
   const TensorMemory& memory = x.block->tensor.memory;
   for (const CellRange& range : cells) {
@@ -259,7 +267,8 @@ bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::str
     }
     x.machine->fault(
         x, lane, "tmem_out_of_allocation",
-        fmt::format("{} accesses {}, which the block has not allocated", what, cells_text(range)),
+        fmt::format("{} accesses {}, which the block has not allocated{}", what, cells_text(range),
+                    given_back_text(x, range.column, range.columns)),
         have.empty() ? "an allocation: the block has none" : have, cells_text(range));
     return false;
   }

@@ -126,6 +126,13 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
     error->sentence += ", of B";
     return error;
   }
+  const std::vector<CellRange> d = out.d_range();
+  if (const CellRange* both = meeting(d, out.a_range())) {
+    return DescriptorError{
+        fmt::format("A lies in {}, where D is: the sum is written while A is read",
+                    cells_text(*both)),
+        "A and D in cells of their own", "the same cells"};
+  }
   return std::nullopt;
 }
 

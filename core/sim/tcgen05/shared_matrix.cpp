@@ -79,6 +79,13 @@ u32 SharedMatrix::piece(u32 line, u32 piece) const {
 }
 
 std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out) {
+  // Every field is 14 bits of (x & 0x3ffff) >> 4: what stands above comes of an address or stride
+  // that was not cut off, and would run into the next field.
+  for (const int reserved : {14, 30}) {
+    if (field(bits, reserved, 2)) {
+      return error(bits, "reserved field", reserved, 2, "0: an address has 18 bits (table 40)");
+    }
+  }
   if (field(bits, 46, 3) != 1) return error(bits, "constant", 46, 3, "0b001 (table 40)");
   if (field(bits, 53, 8) != 0) return error(bits, "constant", 53, 8, "0 (table 40)");
   if (field(bits, 52, 1) != 0) {

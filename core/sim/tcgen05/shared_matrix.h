@@ -3,7 +3,7 @@
 //
 //    0-13  address >> 4          46-48  1                      16-29  leading stride >> 4
 //   49-51  base offset              52  leading stride mode    32-45  stride >> 4
-//   53-60  0                     61-63  swizzle
+//   53-60  0                     61-63  swizzle                14-15, 30-31  in no field: 0
 //
 // A matrix is rows (M of A, N of B) by K. Pieces of 16 bytes hold neighbours along K (K-major) or
 // along the rows (MN-major); where piece p of line l lies is the canonical layout of the ISA

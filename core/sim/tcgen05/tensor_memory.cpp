@@ -1,9 +1,32 @@
 #include "core/sim/tcgen05/tensor_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 namespace tilescope::sim {
+namespace {
+
+bool overlap(const Allocation& a, std::uint32_t column, std::uint32_t columns) {
+  return a.column < column + columns && column < a.column + a.columns;
+}
+
+}  // namespace
+
+std::string cells_text(const CellRange& cells) {
+  return fmt::format("lanes {}-{}, columns {}-{} of TMEM", cells.lane, cells.lane + cells.lanes - 1,
+                     cells.column, cells.column + cells.columns - 1);
+}
+
+const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<CellRange>& b) {
+  for (const CellRange& x : a) {
+    for (const CellRange& y : b) {
+      if (x.meets(y)) return &x;
+    }
+  }
+  return nullptr;
+}
 
 void TensorMemory::allocate(const Allocation& allocation) {
   if (cells_.empty()) {
@@ -14,15 +37,27 @@ void TensorMemory::allocate(const Allocation& allocation) {
     std::memset(&undefined_[lane * columns + allocation.column], 0xf, allocation.columns);
   }
   allocations_.push_back(allocation);
+  given_back_.erase(std::remove_if(given_back_.begin(), given_back_.end(),
+                                   [&](const Allocation& a) {
+                                     return overlap(a, allocation.column, allocation.columns);
+                                   }),
+                    given_back_.end());
 }
 
-bool TensorMemory::deallocate(std::uint32_t column, std::uint32_t count) {
-  const auto found =
-      std::find_if(allocations_.begin(), allocations_.end(),
-                   [&](const Allocation& a) { return a.column == column && a.columns == count; });
+bool TensorMemory::deallocate(const Allocation& by) {
+  const auto found = std::find_if(allocations_.begin(), allocations_.end(), [&](const auto& a) {
+    return a.column == by.column && a.columns == by.columns;
+  });
   if (found == allocations_.end()) return false;
   allocations_.erase(found);
+  given_back_.push_back(by);
   return true;
+}
+
+const Allocation* TensorMemory::given_back(std::uint32_t column, std::uint32_t count) const {
+  const auto found = std::find_if(given_back_.rbegin(), given_back_.rend(),
+                                  [&](const auto& a) { return overlap(a, column, count); });
+  return found == given_back_.rend() ? nullptr : &*found;
 }
 
 bool TensorMemory::owns(std::uint32_t column, std::uint32_t count) const {

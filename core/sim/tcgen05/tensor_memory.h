@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tilescope::sim {
@@ -18,9 +19,25 @@ struct TensorAddress {
   static TensorAddress of(std::uint32_t bits) { return {bits >> 16, bits & 0xffff}; }
 };
 
+// Cells of TMEM: lanes x columns.
+struct CellRange {
+  std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+  friend bool operator==(const CellRange& a, const CellRange& b) {
+    return a.lane == b.lane && a.lanes == b.lanes && a.column == b.column && a.columns == b.columns;
+  }
+  bool meets(const CellRange& o) const {
+    return lane < o.lane + o.lanes && o.lane < lane + lanes && column < o.column + o.columns &&
+           o.column < column + columns;
+  }
+};
+std::string cells_text(const CellRange& cells);  // "lanes 32-63, columns 0-31 of TMEM"
+// The first of `a` that meets one of `b`, or null.
+const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<CellRange>& b);
+
+// Columns that the block has, or had, and the tcgen05.alloc, or dealloc, that says so.
 struct Allocation {
   std::uint32_t column = 0, columns = 0;
-  std::uint32_t thread = 0, pc = 0;  // of the tcgen05.alloc
+  std::uint32_t thread = 0, pc = 0;
 };
 
 class TensorMemory {
@@ -33,9 +50,13 @@ class TensorMemory {
   const std::vector<Allocation>& allocations() const { return allocations_; }
   // Columns [column, column + columns) become the block's, with undefined cells.
   void allocate(const Allocation& allocation);
-  // False where no allocation begins at this column with so many.
-  bool deallocate(std::uint32_t column, std::uint32_t columns);
+  // Gives back the allocation that begins at this column with so many, as the tcgen05.dealloc in
+  // `by` says. False where there is none.
+  bool deallocate(const Allocation& by);
   bool owns(std::uint32_t column, std::uint32_t columns) const;
+  // The last to give back one of these columns, which the block has not allocated again; or null.
+  const Allocation* given_back(std::uint32_t column, std::uint32_t count) const;
+  void start() { given_back_.clear(); }  // for another block, which knows nothing of the last
 
   // Lane by lane; needs owns() of the columns.
   const std::uint32_t* row(std::uint32_t lane) const { return &cells_[lane * pitch]; }
@@ -52,7 +73,7 @@ class TensorMemory {
   void define(std::uint32_t lane, std::uint32_t column, std::uint32_t count);
 
  private:
-  std::vector<Allocation> allocations_;
+  std::vector<Allocation> allocations_, given_back_;
   std::vector<std::uint32_t> cells_;     // from the first allocation on
   std::vector<std::uint8_t> undefined_;  // likewise
 };

@@ -13,15 +13,6 @@ namespace {
 
 using u32 = std::uint32_t;
 
-const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<CellRange>& b) {
-  for (const CellRange& x : a) {
-    for (const CellRange& y : b) {
-      if (x.meets(y)) return &x;
-    }
-  }
-  return nullptr;
-}
-
 const char* verb(TensorUse use) {
   switch (use) {
     case TensorUse::load:
@@ -95,21 +86,35 @@ bool writes(TensorUse use) {
 
 // Do they need an order that fences make? Two that only read do not, nor do a warp's own moves; the
 // products of a thread keep their order, which is looked at with those in flight.
-bool needs_order(const TensorEvent& past, const Core& x, TensorUse use,
-                 const std::vector<CellRange>& cells) {
+bool needs_order(const TensorEvent& past, const Core& x, TensorUse use) {
   const bool product = use == TensorUse::product || use == TensorUse::operand;
-  if (past.warp == x.warp->index && past.product == product) return false;
-  return (past.writes || writes(use)) && meeting(cells, past.cells);
+  if (past.warp == x.warp->index && (past.product == product || !past.product)) return false;
+  return past.writes || writes(use);
 }
 
-// What happened before a barrier that the warp has passed without a fence::after_thread_sync behind
-// it: products, whose sums are loaded, stored over or added to; moves of other warps.
-bool misses_after(const Core& x, TensorUse use, const std::vector<CellRange>& cells) {
-  const TensorUnit& unit = x.block->tensor;
-  const TensorOrder& mine = unit.order[x.warp->index];
-  return std::any_of(unit.past.begin(), unit.past.end(), [&](const TensorEvent& past) {
-    const bool mine_alone = !past.product && past.warp == x.warp->index;
-    return !mine_alone && mine.misses_fence(past.at) && needs_order(past, x, use, cells);
+// Has this warp passed nothing since, or the other arrived nowhere? (A commit arrives for
+// products.) Threads that have exited hold up no barrier.
+bool is_race(const Core& x, const TensorEvent& past) {
+  if (!x.block->races.on()) return false;
+  const TensorOrder& mine = x.block->tensor.order[x.warp->index];
+  if (mine.synchronised < past.at) return true;
+  return !past.product && x.block->warps[past.warp].live && mine.heard[past.warp].arrived < past.at;
+}
+
+void note_race(Core& x, int lane, TensorUse use, const TensorEvent& past,
+               const std::vector<CellRange>& cells) {
+  x.machine->hazard(x, lane, "tmem_race", past.pc, [&] {
+    Report r;
+    r.sentence = fmt::format("this {} {} {}, and nothing orders it behind the {} at {}", name_at(x),
+                             verb(use), cells_text(*meeting(cells, past.cells)),
+                             past.product ? "tcgen05.mma" : "tcgen05.ld or st",
+                             where(x, past.warp, past.pc));
+    r.expected = past.product ? "a commit behind the mma, a wait for its mbarrier, and "
+                                "tcgen05.fence::after_thread_sync"
+                              : "a barrier between them, with tcgen05.fence::before_thread_sync in "
+                                "front and fence::after_thread_sync behind";
+    r.found = "either could be first";
+    return r;
   });
 }
 
@@ -128,30 +133,43 @@ void note_after(Core& x, int lane) {
 
 // Whoever loaded or stored these cells before has a fence of its own in front of the barrier. (A
 // commit is one for products, 9.7.16.6.4.)
-void note_before(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
+bool misses_before(const Core& x, const TensorEvent& past) {
+  if (past.product || past.warp == x.warp->index) return false;
+  const auto& order = x.block->tensor.order;
+  const bool lives = x.block->warps[past.warp].live;
+  return (lives ? order[x.warp->index].heard[past.warp].told : order[past.warp].before) < past.at;
+}
+
+void note_before(Core& x, int lane, const TensorEvent& past) {
+  x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
+        "tcgen05.fence::before_thread_sync between it and the barrier",
+        name_at(x), where(x, past.warp, past.pc));
+    r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
+    r.found = "none since the load or store";
+    return r;
+  });
+}
+
+// What was done with these cells before, and is not in order with this.
+void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   const TensorUnit& unit = x.block->tensor;
-  for (const TensorEvent& past : unit.past) {
-    const bool fenced = past.product || unit.order[past.warp].before > past.at;
-    if (past.warp == x.warp->index || fenced || !needs_order(past, x, use, cells)) continue;
-    x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
-      Report r;
-      r.sentence = fmt::format(
-          "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
-          "tcgen05.fence::before_thread_sync between it and the barrier",
-          name_at(x), where(x, past.warp, past.pc));
-      r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
-      r.found = "none since the load or store";
-      return r;
-    });
+  bool after = false;
+  for (const TensorEvent* past : unit.past.touching(cells)) {
+    if (!needs_order(*past, x, use)) continue;
+    if (is_race(x, *past)) {
+      note_race(x, lane, use, *past, cells);
+      continue;
+    }
+    after = after || unit.order[x.warp->index].misses_fence(past->at);
+    if (misses_before(x, *past)) note_before(x, lane, *past);
   }
+  if (after) note_after(x, lane);
 }
 
 }  // namespace
-
-std::string cells_text(const CellRange& cells) {
-  return fmt::format("lanes {}-{}, columns {}-{} of TMEM", cells.lane, cells.lane + cells.lanes - 1,
-                     cells.column, cells.column + cells.columns - 1);
-}
 
 bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   if (!check_moves(x, lane, use, cells)) return false;
@@ -159,24 +177,24 @@ bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRa
   // Products look for each other themselves: those of one thread keep their order.
   if (!product && !check_products(x, lane, use, cells)) return false;
   if (use == TensorUse::release) return true;
-  if (misses_after(x, use, cells)) note_after(x, lane);
-  note_before(x, lane, use, cells);
+  if (cells.empty()) return true;
+  look_for_hazards(x, lane, use, cells);
   x.block->tensor.remember({0, x.warp->index, x.pc, product, writes(use), cells});
   return true;
 }
 
-void TensorUnit::remember(TensorEvent event) {
-  if (event.cells.empty()) return;
-  event.at = ++events;
-  const auto same = std::find_if(past.begin(), past.end(), [&](const TensorEvent& e) {
-    return e.warp == event.warp && e.product == event.product && e.writes == event.writes &&
-           e.cells == event.cells;
-  });
-  if (same != past.end()) {
-    *same = std::move(event);
-  } else {
-    past.push_back(std::move(event));
+void TensorUnit::synchronise(u32 warp) {
+  TensorOrder& mine = order[warp];
+  mine.synchronised = ++events;
+  for (std::size_t w = 0; w < mine.heard.size(); ++w) {
+    mine.heard[w] = {order[w].arrived, order[w].told};
   }
+}
+
+void TensorUnit::remember(TensorEvent event) {
+  for (TensorOrder& o : order) o.heard.resize(order.size());
+  event.at = ++events;
+  past.remember(event);
 }
 
 bool leave_tensor_memory(Machine& machine, Block& block) {

@@ -8,15 +8,16 @@
 //
 // Across threads tcgen05 operations are ordered by fence::before_thread_sync in front of, and
 // fence::after_thread_sync behind, whatever synchronises the threads. A missing one is a hazard:
-// the order is not promised, and here is as if it were. Time is counted in events of the block.
+// the order is not promised, and here is as if it were; so is nothing at all between the two, which
+// is a race. Time is counted in events of the block.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/sim/races.h"
+#include "core/sim/tcgen05/history.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 
 namespace tilescope::sim {
@@ -25,19 +26,6 @@ struct Block;
 struct Core;
 class Machine;
 
-// Cells of TMEM: lanes x columns.
-struct CellRange {
-  std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
-  friend bool operator==(const CellRange& a, const CellRange& b) {
-    return a.lane == b.lane && a.lanes == b.lanes && a.column == b.column && a.columns == b.columns;
-  }
-  bool meets(const CellRange& o) const {
-    return lane < o.lane + o.lanes && o.lane < lane + lanes && column < o.column + o.columns &&
-           o.column < column + columns;
-  }
-};
-std::string cells_text(const CellRange& cells);  // "lanes 32-63, columns 0-31 of TMEM"
-
 // A tcgen05.ld or .st that its warp has not waited for.
 struct TensorMove {
   std::uint32_t warp = 0, pc = 0;
@@ -45,22 +33,22 @@ struct TensorMove {
   std::vector<CellRange> cells;
 };
 
-// What a warp was last told: events of the block, 0 for never.
+// What a warp was last told, and has told: events of the block, 0 for never.
 struct TensorOrder {
   std::uint64_t synchronised = 0;  // passed a barrier, or an mbarrier's phase
   std::uint64_t covered = 0;       // the last of these before a fence::after_thread_sync
   std::uint64_t before = 0;        // fence::before_thread_sync
+  std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
+  std::uint64_t told = 0;          // the last fence::before_thread_sync in front of an arrival
+
+  // Of each warp, when this one last passed a barrier: what it can have heard of.
+  struct Heard {
+    std::uint64_t arrived = 0, told = 0;
+  };
+  std::vector<Heard> heard;  // from the block's first event on
 
   // Something that another did at `event`: did a barrier since then pass without a fence behind it?
   bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
-};
-
-// What a warp did with cells of TMEM: a ld or st, or an mma with its D or its A.
-struct TensorEvent {
-  std::uint64_t at = 0;  // the last time
-  std::uint32_t warp = 0, pc = 0;
-  bool product = false, writes = false;
-  std::vector<CellRange> cells;
 };
 
 struct TensorUnit {
@@ -71,12 +59,17 @@ struct TensorUnit {
   std::vector<TensorMove> moves;
   std::array<TensorOrder, Races::most_warps> order{};
   std::uint64_t events = 0;
-  // The last of each kind with the same cells: as many as a kernel has places in TMEM.
-  std::vector<TensorEvent> past;
+  TensorHistory past;
 
-  void remember(TensorEvent event);
+  // A warp arrives at a barrier of whatever kind, or lets others know in another way: what it did
+  // up to its last fence::before_thread_sync may be ordered for them now.
+  void arrive(std::uint32_t warp) {
+    order[warp].arrived = ++events;
+    order[warp].told = order[warp].before;
+  }
   // A warp has passed a barrier of whatever kind: what others did may be ordered before it now.
-  void synchronise(std::uint32_t warp) { order[warp].synchronised = ++events; }
+  void synchronise(std::uint32_t warp);
+  void remember(TensorEvent event);  // now
 };
 
 // What a tcgen05 instruction is about to do with cells: moves of warps; D of a product, and A;
