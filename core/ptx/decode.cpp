@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/ptx/targets.h"
+
 namespace tilescope::ptx {
 namespace {
 
@@ -102,6 +104,20 @@ bool Decoder::registers_fit(const Statement& s, const Instruction& i) {
   return fail(s, "setmaxnreg takes a number of registers from 24 to 256, a multiple of 8");
 }
 
+// The scale of D: up to 15, and for two kinds only (9.7.16.10.9.1).
+bool Decoder::scale_fits(const Statement& s, const Instruction& i) {
+  if (i.modifiers.tensor_step() != TensorStep::mma) return true;
+  const Operand& scale = program_.operands_of(i)[i.count - 1];
+  if (scale.kind != Operand::Kind::constant) return true;
+  const std::string_view kind = words_of(Field::kind)[i.modifiers[Field::kind] - 1u];
+  if (kind != "kind::f16" && kind != "kind::tf32") {
+    return fail(s, fmt::format("scale-input-d is for .kind::f16 and .kind::tf32, not .{}", kind));
+  }
+  if (scale.value <= 15) return true;
+  return fail(s, fmt::format("scale-input-d is {}; it may be 0 to 15",
+                             static_cast<std::int64_t>(scale.value)));
+}
+
 // .sat is only for results that may not hold what is converted (9.7.9.21); cvt.pack takes only
 // registers as wide as its types.
 bool Decoder::conversion_fits(const Statement& s, const Instruction& i) {
@@ -149,7 +165,7 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::tcgen05:  // reads shared memory while threads go on; alloc writes an address there
       program_.copies = true;
       program_.smallest_store = std::min(program_.smallest_store, 4u);
-      break;
+      return scale_fits(s, i);
     case Op::wmma:
       if (i.modifiers.operation() == Operation::store) {
         program_.smallest_store = std::min(
@@ -227,6 +243,11 @@ bool Decoder::instruction(const Statement& s) {
   if (out.unit == Unit::integer && class_of(out.modifiers.type()) == Class::floating) {
     out.unit = Unit::floating;
   }
+  if (const std::string why =
+          missing_on(program_.module->target, program_.module->version, out.op, out.modifiers);
+      !why.empty()) {
+    return fail(s, why);
+  }
   if (!guard(s, out) || !operands(s, *row, out) || !move_frame_address(s, out) ||
       !special_forms(s, out)) {
     return false;
@@ -256,6 +277,10 @@ bool Decoder::function(std::size_t number) {
 }
 
 bool Decoder::run() {
+  const Module& module = *program_.module;
+  if (const std::string why = missing_target(module.target, module.version); !why.empty()) {
+    return refuse(1, why);
+  }
   if (!declare_module()) return false;
   for (routine_ = 0; routine_ < functions_.size(); ++routine_) {
     if (!declare_function()) return false;

@@ -15,5 +15,7 @@ struct ModifierRule {
 };
 
 const std::vector<ModifierRule>& modifiers_of(const Opcode& opcode, int form);
+// Of "field:word|word flag", as in the table's rows (core/ptx/opcodes.h).
+std::vector<ModifierRule> modifier_rules(std::string_view text);
 
 }  // namespace tilescope::ptx

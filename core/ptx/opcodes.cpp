@@ -268,9 +268,7 @@ OperandRule compile_operand(std::string_view item, bool partner) {
 
 CompiledForm compile(const Form& form) {
   CompiledForm out;
-  for (std::string_view item : split(form.modifiers, ' ')) {
-    out.modifiers.push_back(compile_modifier(item));
-  }
+  out.modifiers = modifier_rules(form.modifiers);
   for (std::string_view item : split(form.operands, ' ')) {
     bool partner = false;
     for (std::string_view part : split(item, '|')) {
@@ -455,6 +453,12 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
     if (first >= 0) break;
   }
   return first;
+}
+
+std::vector<ModifierRule> modifier_rules(std::string_view text) {
+  std::vector<ModifierRule> out;
+  for (std::string_view item : split(text, ' ')) out.push_back(compile_modifier(item));
+  return out;
 }
 
 const std::vector<ModifierRule>& modifiers_of(const Opcode& opcode, int form) {

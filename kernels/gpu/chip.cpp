@@ -4,29 +4,9 @@
 
 #include <array>
 
+#include "core/ptx/targets.h"
+
 namespace tilescope::gpu {
-namespace {
-
-struct Target {
-  int capability = 0;  // 90
-  char suffix = 0;     // 'a', 'f' or none
-};
-
-// "sm_90a, texmode_independent" -> 90, 'a'
-Target target_of(std::string_view text) {
-  Target target;
-  const std::size_t at = text.find("sm_");
-  if (at == std::string_view::npos) return target;
-  std::size_t i = at + 3;
-  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
-    target.capability = target.capability * 10 + (text[i] - '0');
-  }
-  if (i < text.size() && (text[i] == 'a' || text[i] == 'f')) target.suffix = text[i];
-  return target;
-}
-
-}  // namespace
-
 std::string Chip::text() const {
   return fmt::format("{}, compute capability {}.{}", name, major, minor);
 }
@@ -69,7 +49,7 @@ Outcome<std::vector<Chip>> chips(const Driver& driver) {
 }
 
 std::optional<std::string> unfit(std::string_view text, const Chip& chip) {
-  const Target target = target_of(text);
+  const ptx::Target target = ptx::target_named(text).value_or(ptx::Target{});
   const bool same_family = target.capability / 10 == chip.major;
   const bool newer = target.capability > chip.capability();
   if (target.suffix == 'a' && target.capability != chip.capability()) {

@@ -1,0 +1,42 @@
+// Which chips a file is written for (.target, PTX ISA 11.1.2), and which instructions these have
+// ("Target ISA Notes" of each instruction).
+//
+//   sm_90     this chip and all later ones
+//   sm_100f   also what its family has: chips 10.x from 10.0 on
+//   sm_90a    also what this chip has, and no other
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/ptx/opcodes.h"
+
+namespace tilescope::ptx {
+
+struct Target {
+  int capability = 0;  // 90
+  char suffix = 0;     // 'a', 'f' or none
+};
+// "sm_90a", or "compute_90a", which is the same; nothing where it is neither. sm_101 is called
+// sm_110 from PTX ISA 9.0 on.
+std::optional<Target> target_named(std::string_view name);
+
+// The rows of core/ptx/table/targets.cpp: forms of an opcode that not every chip has.
+struct TargetRule {
+  Op op;
+  std::string_view forms;    // conditions on modifiers, as in a form; all forms where empty
+  std::string_view needs;    // "sm_90": that or later; else one of these: "sm_90a sm_100f"
+  std::string_view version;  // of the PTX ISA that introduced it, or empty
+  std::string_view section;
+};
+const std::vector<TargetRule>& target_rules();
+
+// Why a file of this .target and .version cannot have the instruction; nothing where it can. "this
+// needs sm_90a, or sm_100f or later of its family (PTX ISA 9.7.19.5), and the file is for sm_80"
+std::string missing_on(std::string_view target, std::string_view version, Op op,
+                       const Modifiers& modifiers);
+// Why a file of this .version cannot have the .target; nothing where it can.
+std::string missing_target(std::string_view target, std::string_view version);
+
+}  // namespace tilescope::ptx
