@@ -175,6 +175,8 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   TensorUnit tensor;
   tensor.memory = std::move(block.tensor.memory);
   block.tensor = std::move(tensor);
+  block.tensor.memory.start();
+  block.registers_free = {};
   block.next_warp = 0;
   block.warp_turn_left = 0;
   block.slow = {};
@@ -212,6 +214,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
     Warp& warp = block.warps[w];
     warp.index = w;
     warp.live = lanes_below(threads - w * 32);
+    warp.registers = registers_at_entry(p.entry);
     Split all;
     all.mask = warp.live;
     warp.splits.push_back(all);

@@ -46,6 +46,7 @@ int blame_of(const Block& block, const Split& s) {
     case Wait::aligned:
       return 6;
     case Wait::others:
+    case Wait::registers:
       return 5;
     case Wait::mbarrier:
       return 2 + progress_of(block, s.mbarrier);
@@ -78,6 +79,10 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
       return where + ", for columns of TMEM that resident blocks have)";
     case Wait::group:
       return where + ", for its bulk groups)";
+    case Wait::registers:
+      return where +
+             fmt::format(", for more than the {} registers a thread that it has; {} are free)",
+                         w.registers, block.registers_free.free);
     default:
       return where + fmt::format(", for {})", lanes_text(s.wanted & ~s.mask & w.live));
   }
@@ -103,12 +108,13 @@ void Machine::report_deadlock(const Block& block) {
   const bool divergent = first->wait == Wait::aligned;
   Report r;
   r.kind = divergent ? "divergent_barrier" : "deadlock";
-  r.sentence = divergent
-                   ? "lanes of one warp wait at different instructions that need all of them: "
-               : first->wait == Wait::others ? "lanes wait for lanes that will not come: "
-               : first->wait == Wait::mbarrier
-                   ? "the block's threads wait for what nobody will do, and nothing is in flight: "
-                   : "the block's threads wait at a barrier that nobody else will reach: ";
+  r.sentence =
+      divergent ? "lanes of one warp wait at different instructions that need all of them: "
+      : first->wait == Wait::others    ? "lanes wait for lanes that will not come: "
+      : first->wait == Wait::registers ? "warps wait for registers that nobody will release: "
+      : first->wait == Wait::mbarrier
+          ? "the block's threads wait for what nobody will do, and nothing is in flight: "
+          : "the block's threads wait at a barrier that nobody else will reach: ";
   r.sentence += story;
   r.expected = divergent ? "all live lanes of the warp at the same instruction"
                          : "everybody whom the others wait for";

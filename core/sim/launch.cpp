@@ -2,6 +2,7 @@
 // A job that does not fit is refused before anything runs, naming both sides.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/run/fit_launch.h"
@@ -48,6 +49,18 @@ std::string about(const Buffer& b) {
   return out;
 }
 
+// A kernel that sets its registers (setmaxnreg) has, at its start, as many as it may.
+std::string wrong_registers(const ptx::Program& p, const Launch& launch) {
+  const std::uint64_t each = registers_at_entry(p.entry), warps = (launch.block.count() + 31) / 32;
+  const bool sets = std::any_of(p.code.begin(), p.code.end(),
+                                [](const auto& i) { return i.op == ptx::Op::setmaxnreg; });
+  if (!sets || warps * 32 * each <= registers_of_processor) return "";
+  return fmt::format(
+      "{} starts with {} registers a thread, {} for {} threads: a processor has {}; fewer threads, "
+      "or a smaller .maxnreg",
+      p.entry.name, each, warps * 32 * each, launch.block.count(), registers_of_processor);
+}
+
 }  // namespace
 
 bool Machine::check_launch(Error& error) const {
@@ -56,6 +69,7 @@ bool Machine::check_launch(Error& error) const {
   const auto no = [&](std::string sentence) {
     return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
   };
+  if (const std::string wrong = wrong_registers(p, launch_); !wrong.empty()) return no(wrong);
   if (const std::optional<Error> wrong = misfit(p.entry, launch_, where)) {
     error = *wrong;
     return false;

@@ -239,7 +239,9 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     }
   }
   if (block.live_threads) return RunState::running;
-  return land(block) && leave_tensor_memory(*this, block) ? RunState::done : state_;
+  const bool leaves =
+      land(block) && leave_tensor_memory(*this, block) && leave_registers(*this, block);
+  return leaves ? RunState::done : state_;
 }
 
 // splitmix64 (Steele, Lea and Flood, 2014)

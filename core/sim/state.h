@@ -19,18 +19,20 @@
 #include "core/sim/copies.h"
 #include "core/sim/memory.h"
 #include "core/sim/races.h"
+#include "core/sim/register_pool.h"
 #include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
 
 enum class Wait : std::uint8_t {
-  none,      // ready to go on
-  aligned,   // at an instruction that all live lanes of the warp must reach together
-  others,    // at a .sync instruction whose other lanes are still to come
-  barrier,   // arrived at a barrier of the block
-  mbarrier,  // at an mbarrier.try_wait whose phase is not complete
-  group,     // at a cp.async.bulk.wait_group
-  columns,   // at a tcgen05.alloc, for columns of TMEM that others have
+  none,       // ready to go on
+  aligned,    // at an instruction that all live lanes of the warp must reach together
+  others,     // at a .sync instruction whose other lanes are still to come
+  barrier,    // arrived at a barrier of the block
+  mbarrier,   // at an mbarrier.try_wait whose phase is not complete
+  group,      // at a cp.async.bulk.wait_group
+  columns,    // at a tcgen05.alloc, for columns of TMEM that others have
+  registers,  // at a setmaxnreg.inc, for registers that others have
 };
 
 struct Split {
@@ -93,6 +95,8 @@ struct Warp {
   Copies copies;
   Pace pace;
   Mask live = 0;
+  std::uint32_t registers = 0;         // of a thread (setmaxnreg); 0: not known
+  std::uint32_t register_changes = 0;  // how often it has set them
   std::vector<Split> splits;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.
@@ -139,6 +143,7 @@ struct Block {
   Mbarriers mbarriers;
   Flight flight;
   TensorUnit tensor;
+  RegisterPool registers_free;
   std::uint32_t processor = 0;     // that it is resident on
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
   std::uint32_t time_outs = 0;     // since something last changed

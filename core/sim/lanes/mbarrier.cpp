@@ -103,6 +103,7 @@ Flow signal(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
   const bool arrives = how.step() == Step::arrive || how.step() == Step::arrive_drop;
   u64 states[lanes] = {};
+  if (arrives) x.block->tensor.arrive(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     u32 offset = 0;
@@ -255,11 +256,6 @@ Flow wait(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-// A hint about registers that the simulator has enough of.
-Flow registers(Core& x, const Code&, Mask m) {
-  return together(x, m, x.warp->live, Wait::aligned);
-}
-
 }  // namespace
 
 bool locate_mbarrier(Core& x, const Code& c, int lane, u32& offset) {
@@ -274,7 +270,7 @@ bool locate_mbarrier(Core& x, const Code& c, int lane, u32& offset) {
 }
 
 Handler async_handler(const ptx::Instruction& i) {
-  if (i.op == ptx::Op::setmaxnreg) return registers;
+  if (i.op == ptx::Op::setmaxnreg) return register_handler();
   if (i.op == ptx::Op::tensormap) return map_handler(i);
   switch (i.modifiers.step()) {
     case Step::init:

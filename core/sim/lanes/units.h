@@ -40,6 +40,7 @@ Handler copy_handler(const ptx::Instruction& i);
 Handler bulk_handler(const ptx::Instruction& i);  // of copy_handler's
 Handler map_handler(const ptx::Instruction& i);   // of async_handler's
 Handler async_handler(const ptx::Instruction& i);
+Handler register_handler();                       // of async_handler's
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
 
 // Matrices of a warp (core/sim/matrix). An mma's handler finds the number of its form in

@@ -1,0 +1,45 @@
+// How many registers the warps of a block own, where setmaxnreg moves them about (PTX ISA
+// 9.7.19.5).
+//
+// A block starts with what its kernel was compiled for, which is known where .maxnreg says so, or
+// .minnctapersm beside the number of threads: without one ptxas 13 leaves setmaxnreg out ("unable
+// to determine register count at entry"). What warps give up goes into the block's pool, from which
+// others take; who wants more than there are waits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/ptx/module.h"
+
+namespace tilescope::sim {
+
+struct Block;
+class Machine;
+
+// A setmaxnreg that a warp has executed.
+struct RegisterChange {
+  std::uint32_t warp = 0, pc = 0;
+  std::uint32_t registers = 0;  // of a thread, from now on
+  bool more = false;            // .inc
+};
+
+struct RegisterPool {
+  std::uint32_t free = 0;  // registers of each thread of a warp
+  // Of each warpgroup, four warps, which all execute the same ones: who was first to.
+  std::array<std::vector<RegisterChange>, 8> changes;
+};
+
+constexpr std::uint32_t registers_of_processor = 65536;
+
+// Registers of a thread at the start of a kernel, in the steps of 8 that they are given in; 0 where
+// nothing says so. As ptxas 13 reckons for sm_90a and sm_100a: the warps that are to be resident
+// share four quarters of the processor's registers, and a thread has at most 255.
+std::uint32_t registers_at_entry(const ptx::Function& entry);
+
+// All of a block's threads have exited: did the warps of each warpgroup change their registers
+// alike? False after a fault.
+bool leave_registers(Machine& machine, const Block& block);
+
+}  // namespace tilescope::sim
