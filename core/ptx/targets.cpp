@@ -128,13 +128,13 @@ std::optional<Target> target_named(std::string_view name) {
 }
 
 std::string missing_on(std::string_view target, std::string_view version, Op op,
-                       const Modifiers& modifiers) {
+                       const Modifiers& modifiers, std::size_t operands) {
   const std::vector<Condition>& rows = conditions()[static_cast<std::size_t>(op)];
   if (rows.empty()) return "";
   const Target chip = target_named(target).value_or(Target{});
   for (const Condition& row : rows) {
-    if (!row.holds(modifiers)) continue;
     const TargetRule& rule = *row.rule;
+    if (operands < rule.operands || !row.holds(modifiers)) continue;
     if (!meets(chip, rule.needs)) {
       return fmt::format("this needs {} (PTX ISA {}), and the file is for {}",
                          needs_text(rule.needs), rule.section, target);

@@ -29,13 +29,14 @@ struct TargetRule {
   std::string_view needs;    // "sm_90": that or later; else one of these: "sm_90a sm_100f"
   std::string_view version;  // of the PTX ISA that introduced it, or empty
   std::string_view section;
+  std::size_t operands = 0;  // only with as many, or more
 };
 const std::vector<TargetRule>& target_rules();
 
 // Why a file of this .target and .version cannot have the instruction; nothing where it can. "this
 // needs sm_90a, or sm_100f or later of its family (PTX ISA 9.7.19.5), and the file is for sm_80"
 std::string missing_on(std::string_view target, std::string_view version, Op op,
-                       const Modifiers& modifiers);
+                       const Modifiers& modifiers, std::size_t operands);
 // Why a file of this .version cannot have the .target; nothing where it can.
 std::string missing_target(std::string_view target, std::string_view version);
 

@@ -22,7 +22,7 @@ TEST(Targets, AreReadAsTheyAreWritten) {
 TEST(Targets, HaveWhatEarlierOnesHaveUnlessItIsTheirsAlone) {
   Modifiers none;
   const auto has = [&](const char* target, Op op) {
-    return missing_on(target, "9.0", op, none).empty();
+    return missing_on(target, "9.0", op, none, 0).empty();
   };
   for (const char* target : {"sm_90", "sm_90a", "sm_100", "sm_100f", "sm_120a"}) {
     EXPECT_TRUE(has(target, Op::elect)) << target;

@@ -1,5 +1,6 @@
 // The "Target ISA Notes" of the PTX ISA's instructions, for what came with sm_53 or later: all that
-// came before, every chip has that anybody still has.
+// came before, every chip has that anybody still has. (fence.acquire and .release, which the text
+// keeps for sm_90, ptxas 13 takes for any.)
 #include "core/ptx/targets.h"
 
 namespace tilescope::ptx {
@@ -36,6 +37,8 @@ const std::vector<TargetRule>& target_rules() {
       {Op::max, "NaN", "sm_80", "", "9.7.3.12"},
       {Op::min, "xorsign", "sm_86", "", "9.7.3.11"},
       {Op::max, "xorsign", "sm_86", "", "9.7.3.12"},
+      {Op::min, "type:f32", "sm_100", "8.6", "9.7.3.11", 4},
+      {Op::max, "type:f32", "sm_100", "8.6", "9.7.3.12", 4},
       {Op::tanh, "", "sm_75", "", "9.7.3.22"},
       // halves
       {Op::add, "type:f16|f16x2", "sm_53", "", "9.7.4.1"},
@@ -137,7 +140,6 @@ const std::vector<TargetRule>& target_rules() {
       {Op::red, "hint", "sm_80", "7.4", "9.7.13.6"},
       // what threads do together
       {Op::fence, "", "sm_70", "", "9.7.13.4"},
-      {Op::fence, "order:acquire|release", "sm_90", "", "9.7.13.4"},
       {Op::fence, "scope:cluster", "sm_90", "7.8", "9.7.13.4"},
       {Op::fence, "mbarrier_init", "sm_90", "8.0", "9.7.13.4"},
       {Op::fence, "proxies:async", "sm_90", "8.0", "9.7.13.4"},
