@@ -243,8 +243,8 @@ bool Decoder::instruction(const Statement& s) {
   if (out.unit == Unit::integer && class_of(out.modifiers.type()) == Class::floating) {
     out.unit = Unit::floating;
   }
-  if (const std::string why =
-          missing_on(program_.module->target, program_.module->version, out.op, out.modifiers);
+  if (const std::string why = missing_on(program_.module->target, program_.module->version, out.op,
+                                         out.modifiers, s.operands.size());
       !why.empty()) {
     return fail(s, why);
   }
