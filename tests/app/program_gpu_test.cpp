@@ -25,7 +25,7 @@ class Gpu : public Program {
   // A PTX file of our own and its launch file.
   void write_kernel(const std::string& target, const std::string& launch,
                     const std::string& directive = "") {
-    write("k.ptx", ".version 8.0\n.target " + target +
+    write("k.ptx", ".version 9.0\n.target " + target +
                        "\n.address_size 64\n.visible .entry add(.param .u64 a, .param .u64 b, "
                        ".param .u64 c, .param .u32 m, .param .u32 n)\n" +
                        directive + "{ ret; }\n");

@@ -45,15 +45,32 @@ bool report(Core& x, int lane, TensorUse use, const CellRange& cells, const std:
   return false;
 }
 
-// Loads and stores that nobody has waited for. Two loads are no conflict; nor are the stores of a
-// warp before its own further stores.
+// "These tcgen05 operations are not inherently ordered with respect to other tcgen05 operations in
+// the same thread" (9.7.16.6.1): a warp's stores neither.
+void note_second_store(Core& x, const TensorMove& first, const CellRange& cells) {
+  x.machine->hazard(x, 0, "tmem_order", first.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} writes {}, as the tcgen05.st at {} may still do: stores of a "
+        "warp keep no order",
+        name_at(x), cells_text(cells), where(x, first.warp, first.pc));
+    r.expected = "tcgen05.wait::st between them";
+    r.found = "none";
+    return r;
+  });
+}
+
+// Loads and stores that nobody has waited for. Two loads are no conflict.
 bool check_moves(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   for (const TensorMove& move : x.block->tensor.moves) {
     const bool reads = use == TensorUse::load || use == TensorUse::operand;
     if (reads && !move.store) continue;
-    if (use == TensorUse::store && move.store && move.warp == x.warp->index) continue;
     const CellRange* met = meeting(cells, move.cells);
     if (!met) continue;
+    if (use == TensorUse::store && move.store && move.warp == x.warp->index) {
+      note_second_store(x, move, *met);
+      continue;
+    }
     return report(
         x, lane, use, *met,
         move.store ? fmt::format("the tcgen05.st at {} may not have written it yet: its warp has "
