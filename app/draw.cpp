@@ -1,7 +1,7 @@
 // tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}, or -o - for text on stdout
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +34,22 @@ Outcome<Size> size_named(const std::string& text) {
   return Size{static_cast<double>(width), static_cast<double>(height)};
 }
 
+// A picture whose words leave no room for its cells shows nothing.
+std::optional<Error> too_small(const LayoutView& view, Size size, const std::string& asked) {
+  if (has_room(arrange(view, Lens{size}))) return std::nullopt;
+  constexpr double step = 1.1, most = 32000, round = 10;
+  Size enough = size;
+  while (!has_room(arrange(view, Lens{enough})) && enough.width < most && enough.height < most) {
+    enough = {std::ceil(enough.width * step / round) * round,
+              std::ceil(enough.height * step / round) * round};
+  }
+  return Error{ErrorKind::usage,
+               fmt::format("--size {} leaves no room for the cells beside the words; {}x{} would "
+                           "do. Left out, the picture is as large as it needs.",
+                           asked, enough.width, enough.height),
+               ""};
+}
+
 // "preset NAME", or an expression.
 Outcome<LayoutView> view_of(const std::string& what) {
   constexpr std::string_view preset = "preset ";
@@ -52,16 +68,10 @@ Outcome<std::vector<std::byte>> picture_of(const LayoutView& view, const LayoutC
     const auto bytes = std::as_bytes(std::span(text));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  Scene scene = build_scene(view, choice, theme, size);
-  // Pixels grow with the square of a picture's side: without a size asked for, a PNG stays within
-  // what a screen shows, and cells get smaller instead.
-  constexpr double side = 4096;
-  if (options.size.empty() && options.output.ends_with(".png") &&
-      (scene.size.width > side || scene.size.height > side)) {
-    size = {std::min(scene.size.width, side), std::min(scene.size.height, side)};
-    scene = build_scene(view, choice, theme, size);
+  if (!options.size.empty()) {
+    if (const auto error = too_small(view, size, options.size)) return *error;
   }
-  return paint_for_file(scene, options.output);
+  return paint_for_file(build_scene(view, choice, theme, size), options.output);
 }
 
 int draw(const Options& options, Terminal& terminal) {

@@ -460,5 +460,38 @@ TEST(Describe, EqualViewsGiveEqualBytes) {
   }
 }
 
+TEST(Size, TooSmallForCellsIsKnown) {
+  const Outcome<LayoutView> view = LayoutView::of_expression("(8,8):(8,1)");
+  EXPECT_FALSE(has_room(arrange(*view, Lens{{200, 100}})));
+  EXPECT_TRUE(has_room(arrange(*view, Lens{{400, 300}})));
+  EXPECT_TRUE(has_room(arrange(*view, {})));
+}
+
+// What the last part takes is marked in the first whole too, and a part at the border is closed.
+TEST(Parts, AreOutlinedInEveryWholeBeforeThem) {
+  const Outcome<LayoutView> view = LayoutView::of_expression(
+      "A = (32,16):(16,1); T = zipped_divide(A, <16,8>)((_,_),1);"
+      "partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, T)");
+  const Frame frame = arrange(*view, {});
+  const Scene scene = build_scene(*view, {}, light_theme(), frame);
+  const auto edge_at = [&](double x, double y) {  // a vertical line in the accent through (x, y)
+    for (const Item& item : scene.items) {
+      const Segments* lines = std::get_if<Segments>(&item);
+      if (lines == nullptr ||
+          !(resolve(lines->stroke.ink, light_theme()) == light_theme().accent)) {
+        continue;
+      }
+      for (const auto& [from, to] : lines->lines) {
+        if (from.x == to.x && std::fabs(from.x - x) < 0.5 && from.y < y && to.y > y) return true;
+      }
+    }
+    return false;
+  };
+  const Box corner = box_of(*view, frame, {0, 0, 31, 0});  // of the tile, at A's own border
+  EXPECT_TRUE(edge_at(corner.x, corner.centre().y));
+  const Box mine = box_of(*view, frame, {0, 0, 16 + 9, 2});  // of thread 5
+  EXPECT_TRUE(edge_at(mine.x, mine.centre().y));
+}
+
 }  // namespace
 }  // namespace tilescope

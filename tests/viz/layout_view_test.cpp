@@ -380,7 +380,7 @@ TEST(Refusal, SaysWhatIsWrongAndWhatWouldWork) {
     return view.ok() ? std::string() : view.error().sentence;
   };
   EXPECT_NE(sentence("").find("(9,(4,8)):(59,(13,1))"), std::string::npos);
-  EXPECT_NE(sentence("(4,?):(1,4)").find("known extents"), std::string::npos);
+  EXPECT_NE(sentence("(4,(?,2)):(1,(4,8))").find("unknown extent last"), std::string::npos);
   EXPECT_NE(sentence("(4,8)").find("make_layout_tv"), std::string::npos);
   EXPECT_NE(sentence("(1048576,1048577):(1,1048576)").find("2^40"), std::string::npos);
   EXPECT_FALSE(sentence("complement((4,4):(1,3), 24)").empty());

@@ -117,6 +117,27 @@ TEST(Svg, ALabelled128By128LayoutIsSmall) {
   EXPECT_LT(svg.size(), 1200000u);
 }
 
+// A number and a mark in each cell, and neighbours of different colours.
+TEST(Svg, ALabelled128By128LayoutIsSmallInEveryColour) {
+  for (const char* expression :
+       {"(128,128):(128,1)", "((8,16),(16,8)):((1,128),(8,2048))",
+        "Sw<3,3,3> o 0 o (128,128):(128,1)",
+        "zipped_divide((128,128):(128,1), <16:8,(8,2):(2,64)>)",
+        "make_layout_tv((16,16):(16,1), (8,8):(8,1))",
+        "layout_C_TV(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (4,2), <128,128,16>))"}) {
+    const Outcome<LayoutView> view = LayoutView::of_expression(expression);
+    ASSERT_TRUE(view.ok()) << expression;
+    const double grids = static_cast<double>(view->panels().size());
+    for (const ColourBy by : view->colours()) {
+      LayoutChoice choice;
+      choice.colour = by;
+      const std::string svg = paint_svg(build_scene(*view, choice, light_theme()));
+      EXPECT_LT(static_cast<double>(svg.size()), grids * 1200000) << expression << name_of(by);
+      EXPECT_NE(svg.find("</text>"), std::string::npos) << expression << name_of(by);
+    }
+  }
+}
+
 TEST(Svg, ManyCellsAreOneImage) {
   const std::string svg = paint_svg(scene_of("(1024,1024):(1024,1)"));
   EXPECT_NE(svg.find("data:image/png;base64,iVBORw0KGgo"), std::string::npos);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <type_traits>
 
 #include "viz/paint/small_png.h"
 
@@ -80,16 +81,20 @@ class Writer {
     out_ += "\">\n<title>";
     put_escaped(out_, scene_.title);
     out_ +=
-        "</title>\n<style>text{font:13px 'DejaVu Sans',Verdana,sans-serif}"
+        "</title>\n<style>svg{font:13px 'DejaVu Sans',Verdana,sans-serif}"
         ".m{font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace}"
         ".b{font-weight:bold}.c{text-anchor:middle}.r{text-anchor:end}"
         ".s{shape-rendering:crispEdges}</style>\n";
-    for (const Item& item : scene_.items) {
-      const Text* text = std::get_if<Text>(&item);
-      if (text == nullptr) close_texts();
-      std::visit([this](const auto& each) { put(each); }, item);
+    for (std::size_t i = 0; i < scene_.items.size();) {
+      if (std::holds_alternative<Text>(scene_.items[i])) {
+        i = put_texts(i);
+      } else {
+        const auto put_one = [this](const auto& each) {
+          if constexpr (!std::is_same_v<decltype(each), const Text&>) put(each);
+        };
+        std::visit(put_one, scene_.items[i++]);
+      }
     }
-    close_texts();
     for (; open_ > 0; --open_) out_ += "</g>\n";
     put_hints();
     out_ += "</svg>\n";
@@ -216,46 +221,69 @@ class Writer {
     out_ += "\"/>\n";
   }
 
-  // Texts of one style and ink stand in one group, so that a label costs its place and its letters.
-  void put(const Text& text) {
-    const Rgba ink = resolve(text.ink, scene_.theme);
-    if (texts_ == nullptr || texts_->size != text.size || texts_->family != text.family ||
-        texts_->weight != text.weight || texts_->across != text.across ||
-        !(resolve(texts_->ink, scene_.theme) == ink)) {
-      close_texts();
-      texts_ = &text;
-      out_ += "<g ";
-      paint("fill", text.ink);
-      out_ += ">\n";
-      kind_.clear();
-      const auto add = [&](bool yes, const char* name) {
-        if (!yes) return;
-        kind_ += kind_.empty() ? "" : " ";
-        kind_ += name;
-      };
-      add(text.family == Family::mono, "m");
-      add(text.weight == FontWeight::bold, "b");
-      add(text.across == Across::centre, "c");
-      add(text.across == Across::right, "r");
-    }
-    out_ += "<text ";
-    if (!kind_.empty()) out_.append("class=\"").append(kind_).append("\" ");
-    if (text.size != small_text) {
+  // Texts of one style and ink stand in one group, and those of a row of cells in one of that row,
+  // so that a label costs its place across and its letters.
+  std::size_t put_texts(std::size_t begin) {
+    const auto text_at = [&](std::size_t i) { return std::get_if<Text>(&scene_.items[i]); };
+    const Text& first = *text_at(begin);
+    out_ += "<g class=\"";
+    out_ += first.family == Family::mono ? "m" : "";
+    out_ += first.weight == FontWeight::bold ? " b" : "";
+    out_ += first.across == Across::centre ? " c" : first.across == Across::right ? " r" : "";
+    out_ += "\" ";
+    if (first.size != small_text) {
       out_ += "style=\"font-size:";
-      put_number(out_, text.size);
+      put_number(out_, first.size);
       out_ += "px\" ";
     }
-    attribute("x", text.at.x);
-    out_ += "y=\"";
-    put_number(out_, std::round((text.at.y + text.size * cap_height / 2) * 10) / 10);
-    out_ += "\">";
-    put_escaped(out_, text.text);
-    out_ += "</text>\n";
+    paint("fill", first.ink);
+    out_ += ">\n";
+    std::size_t end = begin;
+    while (end < scene_.items.size() && text_at(end) != nullptr && alike(*text_at(end), first)) {
+      std::size_t row_end = end + 1;
+      while (row_end < scene_.items.size() && text_at(row_end) != nullptr &&
+             alike(*text_at(row_end), first) &&
+             baseline(*text_at(row_end)) == baseline(*text_at(end))) {
+        ++row_end;
+      }
+      put_row(end, row_end);
+      end = row_end;
+    }
+    out_ += "</g>\n";
+    return end;
   }
 
-  void close_texts() {
-    if (texts_ != nullptr) out_ += "</g>\n";
-    texts_ = nullptr;
+  void put_row(std::size_t begin, std::size_t end) {
+    constexpr std::size_t worth_a_group = 3;
+    const bool grouped = end - begin >= worth_a_group;
+    const auto put_y = [&](const Text& text) { put_number(out_, baseline(text)); };
+    const Text& first = std::get<Text>(scene_.items[begin]);
+    if (grouped) {
+      out_ += "<g transform=\"translate(0 ";
+      put_y(first);
+      out_ += ")\">";
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const Text& text = std::get<Text>(scene_.items[i]);
+      out_ += "<text x=\"";
+      put_number(out_, text.at.x);
+      if (!grouped) {
+        out_ += "\" y=\"";
+        put_y(text);
+      }
+      out_ += "\">";
+      put_escaped(out_, text.text);
+      out_ += "</text>";
+    }
+    out_ += grouped ? "</g>\n" : "\n";
+  }
+
+  bool alike(const Text& a, const Text& b) const {
+    return a.size == b.size && a.family == b.family && a.weight == b.weight &&
+           a.across == b.across && resolve(a.ink, scene_.theme) == resolve(b.ink, scene_.theme);
+  }
+  static double baseline(const Text& text) {
+    return std::round((text.at.y + text.size * cap_height / 2) * 10) / 10;
   }
 
   void put(const Raster& raster) {
@@ -270,43 +298,47 @@ class Writer {
     }
   }
 
-  // One path a colour, of the runs of equal neighbours in a row.
+  // One path a colour and height, a thick line for each run of equal neighbours in a row. Rows that
+  // are equal are one.
   void put_cells(const Raster& raster) {
     const Image& image = *raster.image;
     const double width = raster.box.width / image.columns;
     const double height = raster.box.height / image.rows;
-    std::map<std::uint32_t, std::string> paths;
+    std::map<std::pair<std::uint32_t, int>, std::string> paths;
     const auto key = [](Rgba c) {
       return static_cast<std::uint32_t>(c.r) << 24 | static_cast<std::uint32_t>(c.g) << 16 |
              static_cast<std::uint32_t>(c.b) << 8 | c.a;
     };
-    for (int y = 0; y < image.rows; ++y) {
-      const Rgba* row = image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.columns;
+    const auto row_at = [&](int y) {
+      return image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.columns;
+    };
+    for (int y = 0, high = 1; y < image.rows; y += high) {
+      const Rgba* row = row_at(y);
+      for (high = 1; y + high < image.rows; ++high) {
+        if (!std::equal(row, row + image.columns, row_at(y + high))) break;
+      }
       for (int x = 0; x < image.columns;) {
         int end = x + 1;
         while (end < image.columns && row[end] == row[x]) ++end;
-        std::string& path = paths[key(row[x])];
+        std::string& path = paths[{key(row[x]), high}];
         path += 'M';
         put_number(path, raster.box.x + width * x);
         path += ' ';
-        put_number(path, raster.box.y + height * y);
+        put_number(path, raster.box.y + height * (y + high / 2.0));
         path += 'h';
         put_number(path, width * (end - x));
-        path += 'v';
-        put_number(path, height);
-        path += 'h';
-        put_number(path, -width * (end - x));
-        path += 'z';
         x = end;
       }
     }
-    out_ += "<g class=\"s\">\n";
-    for (const auto& [colour, path] : paths) {
+    out_ += "<g class=\"s\" fill=\"none\">\n";
+    for (const auto& [kind, path] : paths) {
+      const auto& [colour, high] = kind;
       const Rgba c{static_cast<std::uint8_t>(colour >> 24), static_cast<std::uint8_t>(colour >> 16),
                    static_cast<std::uint8_t>(colour >> 8), static_cast<std::uint8_t>(colour)};
       if (c.a == 0) continue;
       out_ += "<path ";
-      paint("fill", Ink(c));
+      paint("stroke", Ink(c));
+      attribute("stroke-width", height * high);
       out_.append("d=\"").append(path).append("\"/>\n");
     }
     out_ += "</g>\n";
@@ -352,8 +384,7 @@ class Writer {
   }
 
   const Scene& scene_;
-  std::string out_, kind_;
-  const Text* texts_ = nullptr;
+  std::string out_;
   int open_ = 0, clips_ = 0;
 };
 

@@ -1,5 +1,4 @@
-// Pictures of atoms and of what is tiled with them: A, B and C of a product as they meet, source
-// and destination of a copy side by side.
+// Pictures of MMA atoms and of what is tiled with them: A, B and C as they meet.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,22 +14,6 @@ Error refused(const Refusal& why) {
   return {ErrorKind::refused, sentence(why), {}};
 }
 
-std::string_view where(Memory memory) {
-  switch (memory) {
-    case Memory::rmem:
-      return "registers";
-    case Memory::smem:
-      return "shared memory";
-    case Memory::tmem:
-      return "tensor memory";
-    case Memory::gmem:
-      return "global memory";
-    case Memory::coordinate:
-      return "coordinates";
-  }
-  return "";
-}
-
 constexpr std::array<OperandName, 3> operand_names{OperandName::a, OperandName::b, OperandName::c};
 
 // What is written over an operand: what runs down and across, and of what and where it is.
@@ -40,7 +23,8 @@ LayoutView::Operand headed(OperandName x, const MmaOperand& operand) {
   const char* down_across = x == OperandName::a   ? "M down, K across"
                             : x == OperandName::b ? "K down, N across"
                                                   : "M down, N across";
-  out.axes = fmt::format("{} in {}; {}", name_of(operand.type), where(operand.memory), down_across);
+  out.axes =
+      fmt::format("{} in {}; {}", name_of(operand.type), words_for(operand.memory), down_across);
   out.turned = x == OperandName::b;
   out.shared = operand.memory == Memory::smem;
   return out;
@@ -66,7 +50,51 @@ Result<Layout> among(const Layout& threads, const Layout& tv) {
   return composition(tv, tiler);
 }
 
+ThreadNames names_of(const Layout& threads) {
+  ThreadNames out;
+  for (std::int64_t i = 0; i < *size(threads); ++i) {
+    out.push_back(static_cast<std::int32_t>(threads(i)));
+  }
+  return out;
+}
+
+// Of C, for the threads of `thr_layout_vmnk` in its order: those along K all hold the same
+// elements, as their partition_C has it. CuTe's layout_C_TV has no mode for them (mma_atom.hpp,
+// get_layoutC_TV) and sends them beyond the tile.
+Result<Layout> among_all_along_k(const TiledMma& mma, const std::array<std::int64_t, 3>& extent) {
+  const Result<Layout> tile = make_layout(make_tuple_of(extent[0], extent[1]));
+  if (!tile) return tile;
+  const Result<Layout> held = thrfrg(mma, OperandName::c, *tile);
+  if (!held) return held;
+  const Result<std::int64_t> k = size(Layout(mma.thr_layout_vmnk.modes.mode(3)));
+  if (!k) return k.refusal;
+  // ((ThrV,(ThrM,ThrN)),(FrgV,(RestM,RestN))): the threads, and as many more along K that stay.
+  Layout out;
+  Tree<Mode> threads;
+  threads.push(held->modes.mode(0));
+  threads.push(Tree<Mode>(Mode{*k, 0}));
+  out.modes.push(threads);
+  out.modes.push(held->modes.mode(1));
+  return out;
+}
+
 }  // namespace
+
+std::string_view words_for(Memory memory) {
+  switch (memory) {
+    case Memory::rmem:
+      return "registers";
+    case Memory::smem:
+      return "shared memory";
+    case Memory::tmem:
+      return "tensor memory";
+    case Memory::gmem:
+      return "global memory";
+    case Memory::coordinate:
+      return "coordinates";
+  }
+  return "";
+}
 
 Outcome<LayoutView> LayoutView::of_atom(const MmaAtom& atom, std::string title) {
   std::vector<Operand> all;
@@ -78,7 +106,7 @@ Outcome<LayoutView> LayoutView::of_atom(const MmaAtom& atom, std::string title) 
     out.layout = operand.tv;
     out.tile = make_tuple_of(atom.extent(x == OperandName::b ? 1 : 0),
                              atom.extent(x == OperandName::c ? 1 : 2));
-    if (!takes_all(atom.thr_id)) out.threads = atom.thr_id;
+    if (!takes_all(atom.thr_id)) out.threads = names_of(atom.thr_id);
     all.push_back(out);
   }
   return operands(all, Placing::product, std::move(title), std::string(thread_mark(atom)));
@@ -92,10 +120,14 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledMma& mma, OperandN
     extent[static_cast<std::size_t>(i)] = *n;
   }
   Operand out = headed(x, mma.operand(x));
-  Result<Layout> tv = layout_tv(mma, x);
-  if (tv && !takes_all(mma.thr_layout_vmnk)) {
+  const bool split = x == OperandName::c && *size(Layout(mma.thr_layout_vmnk.modes.mode(3))) > 1;
+  Result<Layout> tv = split ? among_all_along_k(mma, extent) : layout_tv(mma, x);
+  if (tv && split) {
+    out.threads = names_of(mma.thr_layout_vmnk);
+    out.axes += "; threads along K each hold a part of the sum";
+  } else if (tv && !takes_all(mma.thr_layout_vmnk)) {
     tv = among(mma.thr_layout_vmnk, *tv);
-    out.threads = mma.thr_layout_vmnk;
+    out.threads = names_of(mma.thr_layout_vmnk);
   }
   if (!tv) return tv.refusal;
   out.layout = *tv;
@@ -118,57 +150,6 @@ Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title)
     all.push_back(*operand);
   }
   return operands(all, Placing::product, std::move(title), std::string(thread_mark(mma.atom)));
-}
-
-// What an atom moves has no shape of its own: it is drawn in rows of what one thread of the
-// reference side holds at once, ldmatrix in rows of 16 bytes.
-Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title) {
-  const Result<std::int64_t> source = cosize(atom.src), destination = cosize(atom.dst);
-  if (!source) return refused(source.refusal);
-  if (!destination) return refused(destination.refusal);
-  const std::int64_t all = std::max(*source, *destination);
-  std::int64_t wide = 1;
-  for (const Layout* side : {&atom.src, &atom.dst}) {
-    const Result<std::int64_t> values = size(Layout(side->modes.mode(1)));
-    if (values && all % *values == 0) wide = std::max(wide, *values);
-  }
-  Operand from, to;
-  from.title = "Source", to.title = "Destination";
-  from.axes = fmt::format("{} in {}", name_of(atom.value), where(atom.from));
-  to.axes = fmt::format("{} in {}", name_of(atom.value), where(atom.to));
-  from.layout = atom.src, to.layout = atom.dst;
-  from.tile = to.tile = make_tuple_of(wide, all / wide);
-  from.turned = to.turned = true;
-  return operands({from, to}, Placing::free, std::move(title));
-}
-
-Result<LayoutView::Operand> LayoutView::operand_of(const TiledCopy& copy, Side side) {
-  const Result<Layout> tv = layout_tv(copy, side);
-  if (!tv) return tv.refusal;
-  const bool source = side == Side::source;
-  Operand out;
-  out.title = source ? "Source" : "Destination";
-  out.axes = fmt::format("{} in {}", name_of(copy.atom.value),
-                         where(source ? copy.atom.from : copy.atom.to));
-  out.layout = *tv;
-  out.tile = copy.tiler;
-  return out;
-}
-
-Outcome<LayoutView> LayoutView::of_side(const TiledCopy& copy, Side side, std::string title) {
-  const Result<Operand> one = operand_of(copy, side);
-  if (!one) return refused(one.refusal);
-  return operands({*one}, Placing::free, std::move(title));
-}
-
-Outcome<LayoutView> LayoutView::of_tiled(const TiledCopy& copy, std::string title) {
-  std::vector<Operand> both;
-  for (const Side side : {Side::source, Side::destination}) {
-    const Result<Operand> operand = operand_of(copy, side);
-    if (!operand) return refused(operand.refusal);
-    both.push_back(*operand);
-  }
-  return operands(both, Placing::free, std::move(title));
 }
 
 }  // namespace tilescope

@@ -45,58 +45,85 @@ bool all_known(const Layout& layout) {
   return layout.offset.known();
 }
 
-// Every place has a row of its own in one table; a cell's offset is its index there.
-Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
-                                        const Place& begin) {
-  if (!all_known(layout)) {
+// Every element has a row of its own in one table; a cell's offset is its index there.
+Outcome<LayoutView> LayoutView::of_places(Layout grid, std::string title, std::string formula,
+                                          std::vector<std::vector<std::string>> places,
+                                          std::vector<OnAxis> scales) {
+  std::int64_t step = 1;
+  for (int i = 0; i < grid.modes.leaves; ++i) {
+    grid.modes.leaf[i].stride = step;
+    step *= grid.modes.leaf[i].shape.value;
+  }
+  Outcome<LayoutView> view = plain(grid, std::move(title));
+  if (!view) return view;
+  Panel& panel = view->panels_[0];
+  panel.formula = std::move(formula);
+  panel.again.reset();
+  view->threads_ = view->values_ = view->tiles_ = 0;
+  view->kind_ = Kind::places;
+  for (const std::vector<std::string>& each : places) {
+    const std::int64_t count = static_cast<std::int64_t>(each.size());
+    view->most_places_ = std::max(view->most_places_, count);
+    for (const std::string& place : each) {
+      view->longest_place_ = std::max(view->longest_place_, place.size());
+    }
+  }
+  for (OnAxis& on : scales) {
+    const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
+    on.lowest = *low, on.highest = *high;
+  }
+  view->places_ = std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places));
+  view->on_axes_ = std::make_shared<const std::vector<OnAxis>>(std::move(scales));
+  return view;
+}
+
+Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title, const Place& begin,
+                                        const Layout& replica) {
+  if (!all_known(layout) || !all_known(replica)) {
     return refused(
         fmt::format("{} has numbers that are not known; a picture needs known extents "
                     "and strides, such as (4,8):(1@0,1@1).",
                     text(layout)));
   }
-  Layout grid(layout.modes);
-  std::int64_t step = 1;
-  bool fits = true;
-  for (int i = 0; i < grid.modes.leaves; ++i) {
-    grid.modes.leaf[i].stride = step;
-    step = checked_mul(step, grid.modes.leaf[i].shape.value, fits);
-  }
   constexpr std::int64_t most = std::int64_t{1} << 20;
-  if (!fits || step > most) {
+  bool fits = true;
+  std::int64_t copies = 1, all = 1;
+  for (int i = 0; i < replica.modes.leaves; ++i) {
+    copies = checked_mul(copies, replica.modes.leaf[i].shape.value, fits);
+  }
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    all = checked_mul(all, layout.modes.leaf[i].shape.value, fits);
+  }
+  if (!fits || checked_mul(all, copies, fits) > most || !fits) {
     return refused(fmt::format("{} has more than {} places; a picture of places shows up to that.",
                                text(layout), most));
   }
-  Outcome<LayoutView> view = plain(grid, std::move(title));
-  if (!view) return view;
-  Panel& panel = view->panels_[0];
-  panel.formula = text(layout);
-  panel.again.reset();
-  view->threads_ = view->values_ = view->tiles_ = 0;
-  view->kind_ = Kind::places;
-  auto places = std::make_shared<std::vector<std::string>>();
-  const std::vector<Axis> axes = axes_in(layout);
-  std::vector<Layout> parts;
-  auto numbers = std::make_shared<std::vector<OnAxis>>();
+  std::vector<Axis> axes = axes_in(layout);
+  std::vector<OnAxis> scales;
+  for (const Axis axis : axes) {
+    scales.push_back({axis.none() ? "offset" : "axis " + text(axis).substr(1), 0, 0, {}});
+  }
+  for (const Axis axis : axes_in(replica)) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+  }
+  std::vector<Layout> parts, copied;
   for (const Axis axis : axes) {
     parts.push_back(along(layout, axis));
-    numbers->push_back({axis, 0, 0, {}});
+    copied.push_back(replica.modes.empty() ? Layout(1, 0) : along(replica, axis));
   }
-  for (std::int64_t i = 0; i < step; ++i) {
-    Place place = begin;
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      place.add(Int(parts[k](i), axes[k]));
-      (*numbers)[k].numbers.push_back(place.on(axes[k]).value);
+  std::vector<std::vector<std::string>> places(static_cast<std::size_t>(all));
+  for (std::int64_t i = 0; i < all; ++i) {
+    for (std::int64_t r = 0; r < copies; ++r) {
+      Place place = begin;
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        place.add(Int(parts[k](i) + copied[k](r), axes[k]));
+        if (r == 0 && k < scales.size()) scales[k].numbers.push_back(place.on(axes[k]).value);
+      }
+      places[static_cast<std::size_t>(i)].push_back(text(place));
     }
-    places->push_back(text(place));
-    view->longest_place_ = std::max(view->longest_place_, places->back().size());
   }
-  view->places_ = std::move(places);
-  for (OnAxis& on : *numbers) {
-    const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
-    on.lowest = *low, on.highest = *high;
-  }
-  view->on_axes_ = std::move(numbers);
-  return view;
+  return of_places(Layout(layout.modes), std::move(title), text(layout), std::move(places),
+                   std::move(scales));
 }
 
 // TIRx's layouts in their own order: the first extent of the logical shape down, its second across.
@@ -110,9 +137,12 @@ Outcome<LayoutView> LayoutView::of_tiles(const TileLayout& layout, std::string t
     return refused(
         fmt::format("{} has no grid to draw; S[(8,4):(1@laneid,1)] has one.", text(layout)));
   }
-  Outcome<LayoutView> view = on_axes(layout.shard, std::move(title), layout.offset);
-  if (view && !layout.replica.modes.empty()) {
-    view->remark("Each element stands at the places of the replicas R as well.");
+  Outcome<LayoutView> view = on_axes(layout.shard, std::move(title), layout.offset, layout.replica);
+  if (view && view->most_places() > 1) {
+    view->remark(
+        fmt::format("R puts each element at {} places: those without room are counted "
+                    "as +n.",
+                    view->most_places()));
   }
   return view;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "viz/scene/layout_panels.h"
 
@@ -52,18 +53,90 @@ Block block_at(const Sampled& s, std::int64_t i, std::int64_t j) {
   return out;
 }
 
-bool all_equal(const LayoutView& view, const Seen& seen, const Block& block, ColourBy by) {
-  const auto number = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
-                          std::int64_t columns) {
-    return view.numbers_of({seen.panel, seen.slice, row, column, rows, columns}, by, 0);
+// What the cells of a slice count as, for labels: a number, or, where cells have several owners, a
+// number for each set of those that the colour tells apart.
+class Counted {
+ public:
+  Counted(const Drawing& d, const Seen& seen) : d_(d), seen_(seen), by_(d.view.colour(d.choice)) {
+    const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+    sets_ = panel.owners && panel.owners->most > 1 && !panel.owners->everyone;
+  }
+
+  std::vector<std::int64_t> numbers(const LayoutView::Window& w) {
+    if (!sets_) return d_.view.numbers_of(w, by_, d_.choice.element_bytes);
+    std::vector<std::int64_t> out;
+    for (std::int64_t i = 0; i < w.down(); ++i) {
+      for (std::int64_t j = 0; j < w.across(); ++j) {
+        out.push_back(
+            number_of({w.panel, w.slice, w.row + i * w.row_step, w.column + j * w.column_step}));
+      }
+    }
+    return out;
+  }
+
+  // Every name in it: "W0", or "W0" and "W4".
+  std::vector<std::string> names(std::int64_t number) const {
+    if (!sets_) return {d_.view.name(by_, number)};
+    std::vector<std::string> out;
+    for (const std::int64_t each : set_[static_cast<std::size_t>(number)]) {
+      out.push_back(d_.view.name(by_, each));
+    }
+    return out;
+  }
+
+  bool all_equal(const Block& block) {
+    const auto number = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
+                            std::int64_t columns) {
+      return numbers({seen_.panel, seen_.slice, row, column, rows, columns});
+    };
+    const std::int64_t middle_row = block.row + block.rows / 2;
+    const std::int64_t middle_column = block.column + block.columns / 2;
+    const std::vector<std::int64_t> across = number(middle_row, block.column, 1, block.columns);
+    const std::vector<std::int64_t> down = number(block.row, middle_column, block.rows, 1);
+    const auto differs = [&](std::int64_t n) { return n != across[0]; };
+    return std::none_of(across.begin(), across.end(), differs) &&
+           std::none_of(down.begin(), down.end(), differs);
+  }
+
+ private:
+  std::int64_t number_of(const Cell& cell) {
+    std::vector<std::int64_t> set = d_.view.numbers_at(cell, by_);
+    if (set.empty()) return -1;
+    const auto [at, fresh] =
+        known_.try_emplace(std::move(set), static_cast<std::int64_t>(known_.size()));
+    if (fresh) set_.push_back(at->first);
+    return at->second;
+  }
+
+  const Drawing& d_;
+  const Seen& seen_;
+  ColourBy by_;
+  bool sets_ = false;
+  std::map<std::vector<std::int64_t>, std::int64_t> known_;
+  std::vector<std::vector<std::int64_t>> set_;  // by number
+};
+
+// A block's names one below the other where there is room for it, else in one line, else the first
+// and how many more there are; nothing where no way fits.
+std::vector<std::string> lines_for(std::vector<std::string> names, Size room) {
+  const auto wide = [](const std::string& line) {
+    return text_width(line, small_text, Family::mono) + 4;
   };
-  const std::int64_t middle_row = block.row + block.rows / 2;
-  const std::int64_t middle_column = block.column + block.columns / 2;
-  const std::vector<std::int64_t> across = number(middle_row, block.column, 1, block.columns);
-  const std::vector<std::int64_t> down = number(block.row, middle_column, block.rows, 1);
-  const auto differs = [&](std::int64_t n) { return n != across[0]; };
-  return std::none_of(across.begin(), across.end(), differs) &&
-         std::none_of(down.begin(), down.end(), differs);
+  const std::string line = fmt::format("{}", fmt::join(names, " "));
+  const double pitch = small_text * label_pitch;
+  const auto too_wide = [&](const std::string& name) { return wide(name) > room.width; };
+  const double high = pitch * static_cast<double>(names.size());
+  if (high <= room.height && std::none_of(names.begin(), names.end(), too_wide)) return names;
+  if (wide(line) <= room.width && pitch <= room.height) return {line};
+  const std::size_t comma = line.find(", ");  // "m 0-63, n 0-127": a line for each coordinate
+  if (names.size() == 1 && comma != std::string::npos) {
+    const std::string first = line.substr(0, comma + 1), second = line.substr(comma + 2);
+    const bool fits = std::max(wide(first), wide(second)) <= room.width && 2 * pitch <= room.height;
+    return fits ? std::vector{first, second} : std::vector<std::string>{};
+  }
+  const std::string brief = fmt::format("{}+{}", names[0], names.size() - 1);
+  if (names.size() > 1 && wide(brief) <= room.width && pitch <= room.height) return {brief};
+  return {};
 }
 
 // The middle of a block for a label `high` tall. Where a line between parts of the rows would run
@@ -80,14 +153,45 @@ double label_middle(const Panel& panel, const Seen& seen, const Block& block, do
   return middle;
 }
 
+// The lines in the middle of a block, on a patch of its colour, so that no line between its cells
+// runs through the text.
+void label_block(const Drawing& d, const Seen& seen, const Block& block,
+                 const std::vector<std::string>& lines, Labels& out) {
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  const double pitch = small_text * label_pitch;
+  const double high = pitch * static_cast<double>(lines.size());
+  double wide = 0;
+  for (const std::string& line : lines) {
+    wide = std::max(wide, text_width(line, small_text, Family::mono) + 4);
+  }
+  Point middle{seen.x(block.column) + seen.cell.width * static_cast<double>(block.columns) / 2,
+               label_middle(panel, seen, block, high)};
+  if (seen.cell.height > small_text + 4 && lines.size() == 1) {  // inside one row, not between two
+    middle.y = seen.y(block.row + (block.rows - 1) / 2) + seen.cell.height / 2;
+  }
+  const Cell first{seen.panel, seen.slice, block.row, block.column};
+  std::vector<Rgba> colours = d.view.owner_colours(first, d.choice, d.theme, 0);
+  if (colours.size() != lines.size()) {  // not a line for each owner
+    colours.assign(lines.size(),
+                   d.view.colours_of({first.panel, first.slice, first.row, first.column, 1, 1},
+                                     d.choice, d.theme)[0]);
+  }
+  double y = middle.y - (high - pitch) / 2;
+  for (std::size_t k = 0; k < lines.size(); ++k, y += pitch) {
+    Rectangle patch;
+    patch.box = Box{middle.x - wide / 2, y - pitch / 2, wide, pitch}.grown(0.5);
+    patch.fill = Ink(colours[k]);
+    d.scene.add(patch);
+    out.add(label_text({middle.x, y}, lines[k], small_text), colours[k]);
+  }
+}
+
 }  // namespace
 
 void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   const ColourBy by = d.view.colour(d.choice);
-  const bool last = seen.panel + 1 == static_cast<int>(d.view.panels().size());
-  const bool indexed = d.view.kind() == LayoutView::Kind::divided && last;  // a column is a tile
-  if (d.view.mark(by).empty() || d.view.most_owners() > 1 || indexed) return;
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
+  if (d.view.mark(by).empty() || panel.column_is_tile) return;
   Sampled s;
   s.window = window_of(seen);
   const auto step = [](double cell) {
@@ -98,41 +202,25 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   s.rows = s.window.down();
   s.columns = s.window.across();
   if (s.rows * s.columns > most_samples) return;
-  s.number = d.view.numbers_of(s.window, by, d.choice.element_bytes);
+  Counted counted(d, seen);
+  s.number = counted.numbers(s.window);
   if (s.number.empty()) return;
-  const auto label_of = [&](std::int64_t n) { return d.view.name(by, n); };
-  const auto width_of = [](const std::string& label) {
-    return text_width(label, small_text, Family::mono) + 4;
-  };
+  const std::int64_t highest = *std::max_element(s.number.begin(), s.number.end());
+  if (highest < 0) return;
   // All blocks of a size are labelled or none is, not those alone whose number is short.
-  const double room = width_of(label_of(*std::max_element(s.number.begin(), s.number.end())));
+  const double room = d.view.maps_tensor_memory()
+                          ? 0
+                          : text_width(counted.names(highest)[0], small_text, Family::mono) + 4;
   for (std::int64_t i = 0; i < s.rows; ++i) {
     for (std::int64_t j = 0; j < s.columns; ++j) {
       const std::int64_t n = s.at(i, j);
       if (n < 0 || (j > 0 && s.at(i, j - 1) == n) || (i > 0 && s.at(i - 1, j) == n)) continue;
       const Block block = block_at(s, i, j);
-      if (block.rows * block.columns < 2) continue;
-      std::string label = label_of(n);
-      const double wide = width_of(label);
-      const double high = small_text * label_pitch;
-      const Box box{seen.x(block.column), seen.y(block.row),
-                    seen.cell.width * static_cast<double>(block.columns),
-                    seen.cell.height * static_cast<double>(block.rows)};
-      if (std::max(room, wide) > box.width || high > box.height ||
-          !all_equal(d.view, seen, block, by))
-        continue;
-      Point middle{box.centre().x, label_middle(panel, seen, block, high)};
-      if (seen.cell.height > small_text + 4) {  // inside one row of cells, not between two
-        middle.y = seen.y(block.row + (block.rows - 1) / 2) + seen.cell.height / 2;
-      }
-      // A patch of the block's colour, so that no line between its cells runs through the text.
-      const Rgba colour = d.view.colours_of({seen.panel, seen.slice, block.row, block.column, 1, 1},
-                                            d.choice, d.theme)[0];
-      Rectangle patch;
-      patch.box = Box{middle.x - wide / 2, middle.y - high / 2, wide, high}.grown(0.5);
-      patch.fill = Ink(colour);
-      d.scene.add(patch);
-      out.add(label_text(middle, std::move(label), small_text), colour);
+      const Size size{seen.cell.width * static_cast<double>(block.columns),
+                      seen.cell.height * static_cast<double>(block.rows)};
+      if (block.rows * block.columns < 2 || room > size.width) continue;
+      const std::vector<std::string> lines = lines_for(counted.names(n), size);
+      if (!lines.empty() && counted.all_equal(block)) label_block(d, seen, block, lines, out);
     }
   }
 }

@@ -1,6 +1,8 @@
 // What a layout view knows about a cell: each answer computed from the layouts when it is asked.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/layout/text.h"
 #include "viz/scene/layout_view.h"
 
@@ -66,6 +68,7 @@ std::int64_t LayoutView::place_of(const Cell& cell) const {
 
 std::int64_t LayoutView::block_of(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  if (p.tiles) return (*p.tiles)(index_of(cell));
   const auto split = [](const std::vector<Division>& divisions, std::int64_t extent) {
     for (const Division& d : divisions) {
       if (d.level == 1) return d.period;
@@ -107,15 +110,21 @@ std::int64_t LayoutView::bank(const Cell& cell, int element_bytes) const {
   return number_of(cell, ColourBy::bank, element_bytes);
 }
 
+std::int64_t LayoutView::number_of_owner(const Owner& owner, ColourBy by) {
+  return by == ColourBy::value  ? owner.value
+         : by == ColourBy::warp ? owner.thread / lanes
+                                : owner.thread;
+}
+
 std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_bytes) const {
   if (!inside(cell)) return -1;
   if (kind_ == Kind::thread_value) {
     const std::span<const Owner> all = owners(cell);
     const bool everyone = panels_[static_cast<std::size_t>(cell.panel)].owners->everyone;
     if (everyone && by != ColourBy::value && by != ColourBy::offset) return -1;
-    if (by == ColourBy::thread) return all.empty() ? -1 : all[0].thread;
-    if (by == ColourBy::warp) return all.empty() ? -1 : all[0].thread / lanes;
-    if (by == ColourBy::value) return all.empty() ? -1 : all[0].value;
+    if (by == ColourBy::thread || by == ColourBy::warp || by == ColourBy::value) {
+      return all.empty() ? -1 : number_of_owner(all[0], by);
+    }
   }
   switch (by) {
     case ColourBy::offset:
@@ -195,6 +204,23 @@ std::vector<Focus> LayoutView::lit_by(const Cell& cell, ColourBy by) const {
   return out;
 }
 
+std::vector<std::int64_t> LayoutView::numbers_at(const Cell& cell, ColourBy by) const {
+  const bool of_owners = by == ColourBy::thread || by == ColourBy::warp || by == ColourBy::value;
+  if (kind_ != Kind::thread_value || !of_owners) {
+    const std::int64_t one = number_of(cell, by, 0);
+    return one < 0 ? std::vector<std::int64_t>{} : std::vector{one};
+  }
+  std::vector<std::int64_t> out;
+  if (panels_[static_cast<std::size_t>(cell.panel)].owners->everyone && by != ColourBy::value) {
+    return out;
+  }
+  for (const Owner& owner : owners(cell)) {
+    const std::int64_t number = number_of_owner(owner, by);
+    if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
+  }
+  return out;
+}
+
 std::int64_t LayoutView::count(const Focus& focus, int panel) const {
   std::int64_t n = 0;
   if (!exists({panel, 0, 0, 0})) return n;
@@ -243,7 +269,14 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
     out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
     out.in_tile = coordinate_of(place % tile_size_, tile_shape_);
   }
-  if (kind_ == Kind::places) out.place = (*places_)[static_cast<std::size_t>(out.offset)];
+  if (kind_ == Kind::places) {
+    constexpr std::size_t most = 64;
+    const std::vector<std::string>& all = (*places_)[static_cast<std::size_t>(out.offset)];
+    const std::size_t shown = std::min(all.size(), most);
+    out.place = fmt::format(
+        "{}", fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < all.size()) out.place += fmt::format(" and {} more", all.size() - shown);
+  }
   if (kind_ == Kind::plain && tiles_ > 0) out.tile = tile(cell);
   const std::span<const Owner> all = owners(cell);
   out.owners.assign(all.begin(), all.end());

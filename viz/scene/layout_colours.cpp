@@ -100,6 +100,7 @@ std::vector<ColourBy> LayoutView::colours() const {
     case Kind::thread_value:
       // Where cells are too many for labels of their own, a warp's block can still have one.
       if (!value_names_.empty()) return {value, warp, none};
+      if (threads_ == 1) return {offset, value, none};
       if (highest_ >= most_told_apart && threads_ > lanes) {
         return {warp, thread, value, offset, none};
       }
@@ -119,6 +120,7 @@ std::vector<ColourBy> LayoutView::colours() const {
   }
   std::vector<ColourBy> out{offset};
   if (tiles_ > 0) out.push_back(tile);
+  if (panels_[0].tiles) std::swap(out[0], out[1]);  // a product is about its copies
   if (threads_ > 0) {
     for (const ColourBy by : {thread, warp, value}) out.push_back(by);
   }
@@ -151,12 +153,6 @@ const LayoutView::OnAxis* LayoutView::axis_of(ColourBy by) const {
   const int k = static_cast<int>(by) - static_cast<int>(ColourBy::axis);
   const bool there = on_axes_ && k >= 0 && k < static_cast<int>(on_axes_->size());
   return there && by < ColourBy::none ? &(*on_axes_)[static_cast<std::size_t>(k)] : nullptr;
-}
-
-std::string LayoutView::axis_name_of(ColourBy by) const {
-  const OnAxis* on = axis_of(by);
-  if (on == nullptr) return {};
-  return on->axis.none() ? "" : text(on->axis).substr(1);
 }
 
 std::optional<LayoutView::Scale> LayoutView::scale_of(ColourBy by) const {
@@ -288,17 +284,58 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   return out;
 }
 
+std::vector<Focus> LayoutView::lit_now(const LayoutChoice& choice) const {
+  if (choice.isolate.on != Focus::On::nothing) return {choice.isolate};
+  if (!choice.hover || !exists(*choice.hover)) return {};
+  std::vector<Focus> out = lit_by(*choice.hover, colour(choice));
+  if (!out.empty()) out.erase(out.begin());  // the element itself is outlined, not lit
+  return out;
+}
+
+std::vector<Rgba> LayoutView::owner_colours(const Cell& cell, const LayoutChoice& choice,
+                                            const Theme& theme, int lines) const {
+  const std::span<const Owner> all = owners(cell);
+  const ColourBy by = colour(choice);
+  const bool of_owners = by == ColourBy::thread || by == ColourBy::warp || by == ColourBy::value;
+  if (all.size() < 2 || !of_owners || numbers_at(cell, by).empty()) return {};
+  const std::vector<Focus> lit = lit_now(choice);
+  const auto kept = [&](const Owner& owner) {
+    for (const Focus& focus : lit) {
+      const ColourBy told = colour_telling(focus.on);
+      const bool by_cell = told == ColourBy::offset || told == ColourBy::tile;
+      if (by_cell ? holds(focus, cell) : number_of_owner(owner, told) == focus.number) return true;
+    }
+    return lit.empty();
+  };
+  // One owner a line, or one of those that count the same: a lit one where there is any.
+  constexpr std::size_t most_bands = 4;
+  std::vector<Owner> shown;
+  for (const Owner& owner : all) {
+    const auto same = std::find_if(shown.begin(), shown.end(), [&](const Owner& known) {
+      return lines == 0 && number_of_owner(known, by) == number_of_owner(owner, by);
+    });
+    if (same == shown.end()) {
+      shown.push_back(owner);
+    } else if (kept(owner)) {
+      *same = owner;
+    }
+  }
+  const std::size_t most = lines > 0 ? static_cast<std::size_t>(lines) : most_bands;
+  const std::size_t count = shown.size() <= most ? shown.size() : most - 1;
+  std::vector<Rgba> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Rgba full = paint(number_of_owner(shown[i], by), by, theme);
+    out.push_back(kept(shown[i]) ? full : faded(full, theme.paper));
+  }
+  if (count < shown.size()) out.push_back(theme.panel);
+  return out;
+}
+
 // Cells outside the lit set go towards the paper; padding is grey whatever the colour means.
 void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& theme,
                       const std::vector<std::int64_t>& coloured_by,
                       std::vector<Rgba>& colours) const {
-  std::vector<Focus> lit;
-  if (choice.isolate.on != Focus::On::nothing) {
-    lit.push_back(choice.isolate);
-  } else if (choice.hover && exists(*choice.hover)) {
-    lit = lit_by(*choice.hover, colour(choice));
-    if (!lit.empty()) lit.erase(lit.begin());  // the element itself is outlined, not lit
-  }
+  const std::vector<Focus> lit = lit_now(choice);
   const std::int64_t across = w.across();
   const auto cell_at = [&](std::size_t i) {
     const std::int64_t at = static_cast<std::int64_t>(i);
@@ -380,12 +417,20 @@ std::string LayoutView::name(ColourBy by, std::int64_t number) const {
 
 std::vector<LayoutView::LabelForm> LayoutView::label_forms(const LayoutChoice& choice) const {
   if (choice.coordinates) return {{1, false}};
+  constexpr std::int64_t most_lines = 4;
+  if (kind_ == Kind::places) {
+    std::vector<LabelForm> out;
+    for (std::int64_t lines = std::min(most_places_, most_lines); lines >= 1; --lines) {
+      out.push_back({static_cast<int>(lines), lines > 1});
+    }
+    return out;
+  }
+  if (kind_ == Kind::thread_value && threads_ == 1) return {{1, false}};
   if (kind_ != Kind::thread_value) {
     if (mark(colour(choice)).empty()) return {{1, false}};
     return {{2, false}, {1, false}};
   }
   std::vector<LabelForm> out;
-  constexpr std::int64_t most_lines = 4;
   for (std::int64_t lines = std::min(most_owners_, most_lines); lines >= 2; --lines) {
     out.push_back({static_cast<int>(lines), true});
   }
@@ -403,7 +448,15 @@ std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice&
                                    : fmt::format("({})", fmt::join(about.flat, ","))};
   }
   const ColourBy by = colour(choice);
-  if (kind_ == Kind::places) return {(*places_)[static_cast<std::size_t>(offset(cell))]};
+  if (kind_ == Kind::places) {
+    std::vector<std::string> all = (*places_)[static_cast<std::size_t>(offset(cell))];
+    const std::size_t lines = static_cast<std::size_t>(form.lines), count = all.size();
+    if (count <= lines) return all;
+    if (lines == 1) return {fmt::format("{} +{}", all[0], count - 1)};
+    all.resize(lines - 1);
+    all.push_back(fmt::format("+{}", count - lines + 1));
+    return all;
+  }
   if (kind_ == Kind::thread_value) return owner_label(cell, by, form);
   const std::string first = fmt::format("{}", offset(cell));
   if (mark(by).empty()) return {first};
@@ -430,6 +483,8 @@ std::vector<std::string> LayoutView::owner_label(const Cell& cell, ColourBy by,
     if (shown < all.size()) out.push_back(fmt::format("+{}", all.size() - shown));
     return out;
   }
+  // Where there is but one thread the values tell the cells apart.
+  if (threads_ == 1) return {fmt::format("V{}", all[0].value)};
   const std::string more = all.size() > 1 ? fmt::format("+{}", all.size() - 1) : std::string();
   if (form.lines > 1 || by != ColourBy::value) {
     out.push_back(fmt::format("{}{}", thread_mark_, all[0].thread) + more);
@@ -447,8 +502,8 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     return out;
   }
   if (const std::optional<Scale> scale = scale_of(by)) {
-    const std::string axis = axis_name_of(by);
-    out.title = axis.empty() ? "offset" : "axis " + axis;  // on no axis it is an offset
+    const OnAxis* on = axis_of(by);
+    out.title = on != nullptr ? on->title : "offset";
     Legend::Entry ramp;
     for (int i = 0; i <= 32; ++i) ramp.colours.push_back(quantity(i / 32.0));
     out.entries.push_back(ramp);

@@ -67,6 +67,17 @@ bool divides(std::string_view callee) {
   return one_of(callee, {"logical_divide", "zipped_divide", "tiled_divide", "flat_divide"});
 }
 
+bool multiplies(std::string_view callee) {
+  return one_of(callee, {"logical_product", "zipped_product", "tiled_product", "flat_product",
+                         "blocked_product", "raked_product"});
+}
+
+LayoutView::DivideForm form_of(std::string_view callee) {
+  return callee == "tiled_divide"  ? LayoutView::DivideForm::tiled
+         : callee == "flat_divide" ? LayoutView::DivideForm::flat
+                                   : LayoutView::DivideForm::zipped;
+}
+
 // The statements by the name that each binds.
 using Bindings = std::map<std::string_view, std::string_view>;
 Bindings bindings_of(std::string_view expression) {
@@ -122,6 +133,14 @@ std::optional<Tiler> tiler_of(const Value& value) {
   return std::nullopt;
 }
 
+// A layout, or the compact one of a shape; nothing else.
+std::optional<Layout> layout_of(const Value& value) {
+  if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
+  const Tuple* shape = std::get_if<Tuple>(&value);
+  const Result<Layout> compact = shape != nullptr ? make_layout(*shape) : Result<Layout>(Layout());
+  return compact && !compact->modes.empty() ? std::optional<Layout>(*compact) : std::nullopt;
+}
+
 // A value as a layout with its place in memory; nothing where it is none.
 std::optional<Layout> placed(const Value& value) {
   if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
@@ -165,15 +184,20 @@ std::optional<LayoutView::Region> region_of(std::string_view name, std::string_v
   if (const auto* tiles = std::get_if<Shared<TileLayout>>(&value)) {
     return LayoutView::region_of_tiles(std::string(name), **tiles);
   }
-  const Layout* either = slice != nullptr ? &slice->layout : layout;
-  if (either == nullptr) return std::nullopt;
+  const Tensor* tensor = std::get_if<Tensor>(&value);
+  const Layout* either = slice != nullptr    ? &slice->layout
+                         : tensor != nullptr ? &tensor->layout
+                                             : layout;
+  if (either == nullptr || either->modes.empty()) return std::nullopt;
+  const Place begin = slice != nullptr    ? slice->offset
+                      : tensor != nullptr ? tensor->offset
+                                          : Place{};
   const std::optional<Call> call = call_of(expression);
   const bool fragment = call && one_of(call->callee, {"fragment_A", "fragment_C"});
   std::optional<LayoutView::Region> out;
   if (LayoutView::speaks_of_tensor_memory(*either)) {
-    out = LayoutView::region_on_axes(std::string(name), *either,
-                                     slice != nullptr ? slice->offset : Place{});
-  } else if (fragment) {
+    out = LayoutView::region_on_axes(std::string(name), *either, begin);
+  } else if (fragment || (tensor != nullptr && tensor->memory == Memory::tmem && begin.zero())) {
     out = LayoutView::region_of_addresses(std::string(name), *either);
   }
   if (out) out->letters = letters_of(call);
@@ -185,7 +209,7 @@ std::optional<LayoutView::Region> region_of(std::string_view name, std::string_v
 std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expression,
                                              std::string title) {
   const std::optional<Call> call = call_of(expression);
-  if (!call || call->arguments.size() != 1) return std::nullopt;
+  if (!call || call->arguments.empty() || call->arguments.size() > 2) return std::nullopt;
   const std::string_view callee = call->callee;
   const std::optional<Value> from = value_of(scope, call->arguments[0]);
   if (!from) return std::nullopt;
@@ -193,8 +217,16 @@ std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expr
   for (const auto& [name, x] :
        {std::pair{"layout_A_TV", OperandName::a}, std::pair{"layout_B_TV", OperandName::b},
         std::pair{"layout_C_TV", OperandName::c}}) {
-    if (mma != nullptr && callee == name) return LayoutView::of_operand(**mma, x, title);
+    if (mma != nullptr && call->arguments.size() == 1 && callee == name)
+      return LayoutView::of_operand(**mma, x, title);
   }
+  const auto* atom = std::get_if<Shared<CopyAtom>>(&*from);
+  const std::optional<Value> whole = value_of(scope, expression);
+  const Layout* layout = whole ? std::get_if<Layout>(&*whole) : nullptr;
+  if (atom != nullptr && layout != nullptr && callee == "tmem_fragment") {
+    return LayoutView::of_fragment(*layout, title);
+  }
+  if (call->arguments.size() != 1) return std::nullopt;
   const auto* copy = std::get_if<Shared<TiledCopy>>(&*from);
   for (const auto& [name, side] :
        {std::pair{"layout_S_TV", Side::source}, std::pair{"layout_D_TV", Side::destination}}) {
@@ -220,6 +252,7 @@ std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& binding
     const std::optional<Value> other = value_of(scope, name);
     // A whole is not one more region of what is taken of it.
     if (name == last || !other || std::holds_alternative<Layout>(*other)) continue;
+    if (std::holds_alternative<Tensor>(*other) && !taking_of(expression)) continue;
     if (auto region = region_of(name, expression, *other)) out.push_back(std::move(*region));
   }
   if (out.empty()) main->name.clear();  // alone it needs no name to be told from others
@@ -265,6 +298,24 @@ class Chain {
   const Bindings& bindings_;
 };
 
+// A division or a product of a layout: what it was made from says more than its numbers.
+std::optional<LayoutView> cut_or_copied(Scope& scope, std::string_view expression) {
+  const std::optional<Call> call = call_of(expression);
+  const bool divided = call && divides(call->callee), copied = call && multiplies(call->callee);
+  if ((!divided && !copied) || call->arguments.size() != 2) return std::nullopt;
+  // Bindings of the statements before are in the scope already.
+  const std::optional<Value> first = value_of(scope, call->arguments[0]);
+  const std::optional<Value> second = value_of(scope, call->arguments[1]);
+  const std::optional<Layout> layout = first ? layout_of(*first) : std::nullopt;
+  const std::optional<Tiler> tiler = second ? tiler_of(*second) : std::nullopt;
+  if (!layout || !layout->plain() || !tiler) return std::nullopt;
+  Outcome<LayoutView> view = copied ? LayoutView::multiplied(call->callee, *layout, *tiler)
+                                    : LayoutView::divided(*layout, *tiler, form_of(call->callee));
+  if (!view) return std::nullopt;
+  view->retitle(std::string(expression));
+  return *view;
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
@@ -287,30 +338,17 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
 Outcome<LayoutView> LayoutView::of_evaluated(Scope& scope, std::string_view expression,
                                              const Value& value) {
   const std::string_view last = split_outside(expression, ';').back();
-  const std::optional<Call> call = call_of(last);
-  if (call && divides(call->callee) && call->arguments.size() == 2) {
-    // Bindings of the statements before are in the scope already.
-    const std::optional<Value> input = value_of(scope, call->arguments[0]);
-    const std::optional<Value> cut = value_of(scope, call->arguments[1]);
-    const Layout* layout = input ? std::get_if<Layout>(&*input) : nullptr;
-    const std::optional<Tiler> tiler = cut ? tiler_of(*cut) : std::nullopt;
-    if (layout != nullptr && layout->plain() && tiler) {
-      if (Outcome<LayoutView> view = divided(*layout, *tiler); view) {
-        view->retitle(std::string(last));
-        return view;
-      }
-    }
-  }
+  if (auto view = cut_or_copied(scope, last)) return *view;
   const Bindings bindings = bindings_of(expression);
-  if (const std::vector<Region> regions = regions_of(scope, bindings, last); !regions.empty()) {
-    std::string names;
-    for (const Region& region : regions) names += (names.empty() ? "" : ", ") + region.name;
-    return tensor_memory(regions, is_name(last) && regions.size() > 1 ? names : std::string(last));
-  }
   const auto bound = bindings.find(last);
   if (auto view =
           owners_in(scope, bound == bindings.end() ? last : bound->second, std::string(last))) {
     if (*view) return *view;
+  }
+  if (const std::vector<Region> regions = regions_of(scope, bindings, last); !regions.empty()) {
+    std::string names;
+    for (const Region& region : regions) names += (names.empty() ? "" : ", ") + region.name;
+    return tensor_memory(regions, is_name(last) && regions.size() > 1 ? names : std::string(last));
   }
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;

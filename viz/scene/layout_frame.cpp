@@ -1,4 +1,5 @@
 // Where everything of a layout view stands: fitting, zoom, pan, and which cell is under a point.
+#include <algorithm>
 #include <array>
 
 #include "viz/scene/layout_panels.h"
@@ -9,6 +10,8 @@ namespace {
 constexpr double margin = 24, panel_gap = 32, slice_gap = 16, thin = 24;
 constexpr double least_operand_width = 304, most_formula_width = 420;
 constexpr std::int64_t most_operand = 64;  // cells a side
+constexpr std::int64_t lanes_of_a_warp = 32;
+constexpr Size page{1552, 1000};  // of grids that are not labelled cell by cell
 constexpr double largest_cell = 256, smallest_cell = 1e-9;
 constexpr std::int64_t most_labelled = std::int64_t{1} << 14;
 
@@ -157,25 +160,35 @@ BlockSize smallest_block(const LayoutView& view) {
   return out;
 }
 
-// The cell size at which a picture that may be any size is read best.
-double natural_cell(const LayoutView& view) {
+// The cell sizes at which a picture that may be any size is read best, the one with the fullest
+// labels first; none where a page is better.
+std::vector<double> natural_cells(const LayoutView& view) {
   std::int64_t most = 1, longest = 1;
   for (const Panel& p : view.panels()) {
     most = std::max(most, p.rows * p.columns * p.slices);
     longest = std::max({longest, p.rows, p.columns});
   }
-  if (most > most_labelled) return 0;
-  // A product's operands stand beside each other: beyond this a label a cell is a wall, not a page.
-  if (view.placing() == LayoutView::Placing::product && longest > most_operand) return 0;
-  const Size label = label_size(view, {}, view.label_forms({}).front());
-  const double text = std::max(label.width + 8, label.height + 6);
-  const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
-  const BlockSize block = smallest_block(view);
-  const double blocked =
-      std::max({(label.width + 8) / static_cast<double>(block.columns),
-                (line_height * small_text + 4) / static_cast<double>(block.rows), 12.0});
-  const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16;
-  return std::ceil(std::max(by_block ? blocked : text, roomy));
+  if (most > most_labelled) return {};
+  // Beyond this a label a cell is a wall, not a page; where warps or values have blocks of cells
+  // these are labelled instead.
+  const bool blocks = view.threads() > lanes_of_a_warp || view.threads() == 1;
+  if (view.kind() == LayoutView::Kind::thread_value && longest > most_operand && blocks &&
+      (view.placing() == LayoutView::Placing::product || view.threads() == 1)) {
+    return {};
+  }
+  std::vector<double> out;
+  for (const LayoutView::LabelForm form : view.label_forms({})) {
+    const Size label = label_size(view, {}, form);
+    const double text = std::max(label.width + 8, label.height + 6);
+    const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
+    const BlockSize block = smallest_block(view);
+    const double blocked =
+        std::max({(label.width + 8) / static_cast<double>(block.columns),
+                  (line_height * small_text + 4) / static_cast<double>(block.rows), 12.0});
+    const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16;
+    out.push_back(std::ceil(std::max(by_block ? blocked : text, roomy)));
+  }
+  return out;
 }
 
 // What the legend of offsets needs, which any view may be coloured by.
@@ -235,11 +248,44 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
   return out;
 }
 
+// As large as it wants to be, in the arrangement nearest to a slide's shape.
+std::pair<const Arrangement*, double> natural_arrangement(const LayoutView& view,
+                                                          const std::vector<Arrangement>& all,
+                                                          const Lens& lens, double words) {
+  const auto nearest = [&](double asked) {
+    std::pair<const Arrangement*, double> best{&all[0], asked};
+    double odd = 1e300;
+    for (const Arrangement& each : all) {
+      const double cell = asked > 0 ? asked : fitting_cell(view, each, page, lens);
+      const Size size = lay_out(view, each, cell, lens).size;
+      const double shape = std::fabs(std::log(size.width / (size.height + words) / 1.6));
+      if (shape < odd) {
+        odd = shape;
+        best = {&each, cell};
+      }
+    }
+    return best;
+  };
+  for (const double cell : natural_cells(view)) {
+    const std::pair<const Arrangement*, double> found = nearest(cell);
+    const Size size = lay_out(view, *found.first, cell, lens).size;
+    if (size.width <= most_natural && size.height + words <= most_natural) return found;
+  }
+  return nearest(0);
+}
+
 double sane(double value, double otherwise, double lowest, double highest) {
   return std::isfinite(value) ? std::clamp(value, lowest, highest) : otherwise;
 }
 
 }  // namespace
+
+bool has_room(const Frame& frame) {
+  constexpr double least = 48;
+  return std::all_of(frame.places.begin(), frame.places.end(), [&](const Frame::Place& place) {
+    return std::max(place.first.width, place.first.height) >= least;
+  });
+}
 
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens) {
   return lens.title && panel.formula == view.title();
@@ -274,20 +320,7 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
     return framed(view, lens, *best, cell);
   }
 
-  // As large as it wants to be, in the arrangement nearest to a slide's shape.
-  double natural = natural_cell(view);
-  const Arrangement* best = &all[0];
-  double odd = 1e300;
-  for (const Arrangement& each : all) {
-    const double cell = natural > 0 ? natural : fitting_cell(view, each, {1552, 1000}, lens);
-    const Size size = lay_out(view, each, cell, lens).size;
-    const double shape = std::fabs(std::log(size.width / (size.height + above + below) / 1.6));
-    if (shape < odd) {
-      odd = shape;
-      best = &each;
-    }
-  }
-  if (natural <= 0) natural = fitting_cell(view, *best, {1552, 1000}, lens);
+  const auto [best, natural] = natural_arrangement(view, all, lens, above + below);
   const Size size = lay_out(view, *best, natural, lens).size;
   const double width =
       std::max({size.width, words_width(view, lens), lens.legend ? legend_width(view) : 0});

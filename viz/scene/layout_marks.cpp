@@ -1,4 +1,4 @@
-// What is drawn over the colours of a grid: lines, labels, indices, outlines of what is pointed at.
+// What is drawn over the colours of a grid: lines, indices, outlines of what is pointed at.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr double least_for_ticks = 12;      // px a cell
 constexpr double least_for_part = 3;        // px a cell
 constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
 constexpr std::int64_t most_labels = 1 << 17;
-constexpr std::size_t most_outlines = 4096, most_hints = 4096;
+constexpr std::size_t most_outlines = 4096;
 
 // Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
 void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, Segments& out) {
@@ -32,12 +32,16 @@ void add_horizontals(const Seen& seen, std::int64_t period, std::int64_t all, Se
   }
 }
 
-// Edges between neighbours that differ, as runs.
-void add_edges(const Seen& seen, const std::vector<std::int64_t>& number, Segments& out) {
+// Edges between neighbours that differ, as runs. With `outside` those at the grid's own border too,
+// where a cell differs from that.
+void add_edges(const Seen& seen, const std::vector<std::int64_t>& number, Segments& out,
+               std::optional<std::int64_t> outside = {}) {
   const auto at = [&](std::int64_t i, std::int64_t j) {
-    return number[static_cast<std::size_t>(i * seen.columns + j)];
+    const bool there = i >= 0 && i < seen.rows && j >= 0 && j < seen.columns;
+    return there ? number[static_cast<std::size_t>(i * seen.columns + j)] : outside.value_or(0);
   };
-  for (std::int64_t j = 1; j < seen.columns; ++j) {
+  const std::int64_t edges = outside ? 1 : 0;
+  for (std::int64_t j = 1 - edges; j < seen.columns + edges; ++j) {
     std::int64_t begin = -1;
     for (std::int64_t i = 0; i <= seen.rows; ++i) {
       const bool edge = i < seen.rows && at(i, j) != at(i, j - 1);
@@ -48,7 +52,7 @@ void add_edges(const Seen& seen, const std::vector<std::int64_t>& number, Segmen
       begin = -1;
     }
   }
-  for (std::int64_t i = 1; i < seen.rows; ++i) {
+  for (std::int64_t i = 1 - edges; i < seen.rows + edges; ++i) {
     std::int64_t begin = -1;
     for (std::int64_t j = 0; j <= seen.columns; ++j) {
       const bool edge = j < seen.columns && at(i, j) != at(i - 1, j);
@@ -62,69 +66,7 @@ void add_edges(const Seen& seen, const std::vector<std::int64_t>& number, Segmen
 }
 
 void add_if_any(Scene& scene, Segments segments) {
-  if (!segments.lines.empty()) scene.add(std::move(segments));
-}
-
-// How the labels of a grid are set: how large, and in which form.
-struct Setting {
-  double size = 0;  // 0: no label fits
-  LayoutView::LabelForm form;
-};
-Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cell) {
-  for (const LayoutView::LabelForm form : view.label_forms(choice)) {
-    const Size label = label_size(view, choice, form);
-    for (const double size : {title_text, heading_text, small_text}) {
-      const double air = size > small_text ? 1.5 : 1;
-      const double width = label.width * size / small_text * air + 4;
-      const double height = label.height * size / small_text * air + 1;
-      if (width <= cell.width && height <= cell.height) return {size, form};
-    }
-  }
-  return {};
-}
-
-// The owners of a cell whose label cannot name them all.
-void hint_owners(const Drawing& d, const Seen& seen, const Cell& cell, const Setting& setting) {
-  const std::size_t all = d.view.owners(cell).size();
-  const std::size_t named =
-      setting.form.pairs ? static_cast<std::size_t>(setting.form.lines) : std::size_t{1};
-  const Panel& panel = d.view.panels()[static_cast<std::size_t>(cell.panel)];
-  const bool told = all <= named || (panel.owners && panel.owners->everyone);
-  if (told || d.scene.hints.size() >= most_hints) return;
-  d.scene.hints.push_back(
-      {{seen.x(cell.column), seen.y(cell.row), seen.cell.width, seen.cell.height},
-       fmt::format("({},{}): {}", cell.row, cell.column, d.view.owner_words(cell))});
-}
-
-void label_cells(const Drawing& d, const Seen& seen, const Setting& setting, Labels& out) {
-  const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
-  const double pitch = setting.size * label_pitch;
-  // Offsets alone are the usual labels of large pictures: they need no question cell by cell.
-  const bool only_offsets = d.view.shows_offsets() && !d.choice.coordinates &&
-                            d.view.mark(d.view.colour(d.choice)).empty();
-  std::vector<std::int64_t> offsets;
-  if (only_offsets) offsets = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
-  out.dark.reserve(colours.size());
-  out.light.reserve(colours.size());
-  for (std::int64_t i = 0; i < seen.rows; ++i) {
-    for (std::int64_t j = 0; j < seen.columns; ++j) {
-      const Cell cell{seen.panel, seen.slice, seen.row + i, seen.column + j};
-      const std::vector<std::string> lines =
-          only_offsets ? std::vector<std::string>{std::to_string(
-                             offsets[static_cast<std::size_t>(i * seen.columns + j)])}
-                       : d.view.label(cell, d.choice, setting.form);
-      const Rgba under = colours[static_cast<std::size_t>(i * seen.columns + j)];
-      const Point middle{seen.x(cell.column) + seen.cell.width / 2,
-                         seen.y(cell.row) + seen.cell.height / 2};
-      const int shown = static_cast<int>(lines.size());
-      for (int k = 0; k < shown; ++k) {
-        out.add(label_text({middle.x, middle.y + pitch * (k - (shown - 1) / 2.0)},
-                           lines[static_cast<std::size_t>(k)], setting.size),
-                under);
-      }
-      if (d.view.most_owners() > 1) hint_owners(d, seen, cell, setting);
-    }
-  }
+  if (!segments.lines.empty()) scene.items.emplace_back(std::move(segments));
 }
 
 // The smallest distance of indices at which they do not crowd: whole blocks of an owner or whole
@@ -171,62 +113,6 @@ void draw_divisions(const Drawing& d, const Seen& seen, const Panel& panel) {
 
 }  // namespace
 
-Text label_text(Point at, std::string text, double size) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.size = size;
-  out.family = Family::mono;
-  out.across = Across::centre;
-  return out;
-}
-
-void Labels::add(Text text, Rgba under) {
-  const Rgba ink = text_on(under);
-  text.ink = ink;
-  (ink == rgb(0x000000) ? dark : light).push_back(std::move(text));
-}
-
-void Labels::into(Scene& scene) {
-  scene.items.reserve(scene.items.size() + dark.size() + light.size());
-  for (Text& t : dark) scene.add(std::move(t));
-  for (Text& t : light) scene.add(std::move(t));
-}
-
-Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::LabelForm form) {
-  std::size_t longest = 1;
-  const auto count = [&](const std::string& s) { longest = std::max(longest, s.size()); };
-  const ColourBy by = view.colour(choice);
-  const std::string_view thread = view.mark(ColourBy::thread);
-  if (choice.coordinates) {
-    for (const Panel& p : view.panels()) {
-      const Cell last{static_cast<int>(&p - view.panels().data()), p.slices - 1, p.rows - 1,
-                      p.columns - 1};
-      count(fmt::format("({})", fmt::join(view.info(last).flat, ",")));
-    }
-  } else if (view.kind() == LayoutView::Kind::places) {
-    longest = view.longest_place();
-  } else if (form.pairs) {
-    count(fmt::format("{}{} V{}", thread, view.threads() - 1, view.values() - 1));
-  } else if (view.kind() == LayoutView::Kind::thread_value) {
-    const std::string more =
-        view.most_owners() > 1 ? fmt::format("+{}", view.most_owners() - 1) : std::string();
-    if (form.lines > 1 || by != ColourBy::value) {
-      count(fmt::format("{}{}", thread, view.threads() - 1) + more);
-    }
-    count(fmt::format("V{}", view.values() - 1));
-  } else {
-    const std::string_view mark = view.mark(by);
-    if (mark.empty() || form.lines > 1) {
-      count(fmt::format("{}", view.lowest_offset()));
-      count(fmt::format("{}", view.highest_offset()));
-    }
-    if (!mark.empty()) count(fmt::format("{}{}", mark, view.categories(by) - 1));
-  }
-  return {text_width(std::string(longest, '0'), small_text, Family::mono),
-          small_text * label_pitch * form.lines};
-}
-
 BlockSize block_at_origin(const LayoutView& view, int p) {
   BlockSize out;
   const Cell origin{p, 0, 0, 0};
@@ -237,6 +123,24 @@ BlockSize block_at_origin(const LayoutView& view, int p) {
   while (out.rows < panel.rows && view.holds(first, {p, 0, out.rows, 0})) ++out.rows;
   return out;
 }
+
+namespace {
+
+// A line around what a part takes of a grid.
+void draw_part(const Drawing& d, const Seen& seen, const Panel::Offsets& part, double weight) {
+  if (!part) return;
+  std::vector<std::int64_t> taken = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
+  for (std::int64_t& n : taken) n = std::binary_search(part->begin(), part->end(), n) ? 1 : 0;
+  Segments around;
+  around.stroke = {Role::accent, weight * (seen.least() >= 16 ? 4.0 : 2.0), false};
+  const bool whole =
+      seen.rows * seen.columns == d.view.panels()[static_cast<std::size_t>(seen.panel)].rows *
+                                      d.view.panels()[static_cast<std::size_t>(seen.panel)].columns;
+  add_edges(seen, taken, around, whole ? std::optional<std::int64_t>(0) : std::nullopt);
+  add_if_any(d.scene, std::move(around));
+}
+
+}  // namespace
 
 void draw_lines(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
@@ -250,39 +154,22 @@ void draw_lines(const Drawing& d, const Seen& seen) {
     add_if_any(d.scene, std::move(thin));
   }
   draw_divisions(d, seen, panel);
-  if (d.view.kind() == LayoutView::Kind::thread_value && seen.least() >= least_for_lines) {
+  if (d.view.kind() == LayoutView::Kind::thread_value && seen.least() >= least_for_part) {
     Segments threads, warps;
     threads.stroke = {{Role::text, 0.75}, 1, false};
-    warps.stroke = {Role::text, 2, false};
-    add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::thread, 0), threads);
+    warps.stroke = {Role::text, seen.least() >= least_for_lines ? 2.0 : 1.0, false};
+    if (seen.least() >= least_for_lines) {
+      add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::thread, 0), threads);
+    }
     add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::warp, 0), warps);
     add_if_any(d.scene, std::move(threads));
     add_if_any(d.scene, std::move(warps));
   }
-  if (panel.part && seen.least() >= least_for_part) {
-    std::vector<std::int64_t> taken = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
-    for (std::int64_t& n : taken) {
-      n = std::binary_search(panel.part->begin(), panel.part->end(), n) ? 1 : 0;
-    }
-    Segments around;
-    around.stroke = {Role::accent, seen.least() >= 16 ? 3.0 : 1.5, false};
-    add_edges(seen, taken, around);
-    add_if_any(d.scene, std::move(around));
-  }
   d.scene.add(outline(seen.grid, Role::text, 1));
-  d.scene.end();
-}
-
-void draw_labels(const Drawing& d, const Seen& seen) {
-  Labels labels;
-  const Setting setting = setting_for(d.view, d.choice, seen.cell);
-  if (setting.size > 0 && seen.rows * seen.columns <= most_labels) {
-    label_cells(d, seen, setting, labels);
-  } else if (setting.size == 0) {
-    label_blocks(d, seen, labels);
+  if (seen.least() >= least_for_part) {
+    draw_part(d, seen, panel.last_part, 0.5);
+    draw_part(d, seen, panel.part, 1);
   }
-  d.scene.begin("cells");
-  labels.into(d.scene);
   d.scene.end();
 }
 

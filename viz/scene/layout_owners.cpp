@@ -22,14 +22,16 @@ bool all_share(const Owners& owners, std::int64_t elements) {
 
 }  // namespace
 
-Owners owners_of(const Layout& layout, std::int64_t elements,
-                 const std::optional<Layout>& threads) {
+Owners owners_of(const Layout& layout, std::int64_t elements, const ThreadNames& threads) {
   Owners out;
   const Layout by_thread(layout.modes.mode(0)), by_value(layout.modes.mode(1));
   out.threads = *size(by_thread);
   out.values = *size(by_value);
   const std::int64_t pairs = out.threads * out.values;
   std::vector<std::int64_t> at(static_cast<std::size_t>(pairs));
+  const auto name_of = [&](std::int64_t t) {
+    return threads.empty() ? static_cast<std::int32_t>(t) : threads[static_cast<std::size_t>(t)];
+  };
   // A pair's element is what its thread gives plus what its value gives, before a swizzle.
   std::vector<std::int64_t> from_thread;
   for (std::int64_t t = 0; t < out.threads; ++t) from_thread.push_back(by_thread(t));
@@ -39,6 +41,7 @@ Owners owners_of(const Layout& layout, std::int64_t elements,
     const std::int64_t element =
         layout.swizzle(base + from_thread[static_cast<std::size_t>(i % out.threads)]);
     at[static_cast<std::size_t>(i)] = element;
+    if (name_of(i % out.threads) < 0) continue;
     if (element < 0 || element >= elements) {
       ++out.outside;
     } else {
@@ -55,7 +58,8 @@ Owners owners_of(const Layout& layout, std::int64_t elements,
   std::vector<std::uint32_t> next(out.begin.begin(), out.begin.end() - 1);
   // By thread, then value: the first owner of an element is the layout's first thread.
   for (std::int64_t t = 0; t < out.threads; ++t) {
-    const std::int32_t name = static_cast<std::int32_t>(threads ? (*threads)(t) : t);
+    const std::int32_t name = name_of(t);
+    if (name < 0) continue;
     for (std::int64_t v = 0; v < out.values; ++v) {
       const std::int64_t element = at[static_cast<std::size_t>(t + out.threads * v)];
       if (element < 0 || element >= elements) continue;
@@ -63,12 +67,13 @@ Owners owners_of(const Layout& layout, std::int64_t elements,
     }
   }
   out.everyone = all_share(out, elements);
-  if (threads) {
-    for (std::int64_t t = 0; t < out.threads; ++t) {
-      out.taking_part.push_back(static_cast<std::int32_t>((*threads)(t)));
-    }
+  if (!threads.empty()) {
+    out.taking_part = threads;
+    std::erase(out.taking_part, -1);
     std::sort(out.taking_part.begin(), out.taking_part.end());
-    out.threads = *cosize(*threads);
+    const auto end = std::unique(out.taking_part.begin(), out.taking_part.end());
+    out.taking_part.erase(end, out.taking_part.end());
+    out.threads = out.taking_part.back() + 1;
   }
   return out;
 }

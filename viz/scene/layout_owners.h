@@ -45,10 +45,12 @@ struct Owners {
   std::vector<std::string> remarks() const;
 };
 
+// The thread that a layout's i-th is, or -1 for one that owns nothing; empty: i itself. Several may
+// have one name.
+using ThreadNames = std::vector<std::int32_t>;
+
 // `layout` has two modes, threads and values, and is concrete; `elements` and the number of pairs
-// are at most 2^24 (the caller's promise: LayoutView refuses more). `threads`: the thread that the
-// layout's i-th is, where that is not i.
-Owners owners_of(const Layout& layout, std::int64_t elements,
-                 const std::optional<Layout>& threads = {});
+// are at most 2^24 (the caller's promise: LayoutView refuses more).
+Owners owners_of(const Layout& layout, std::int64_t elements, const ThreadNames& threads = {});
 
 }  // namespace tilescope

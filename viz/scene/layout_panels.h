@@ -43,6 +43,13 @@ inline LayoutView::Window window_of(const Seen& seen) {
   return {seen.panel, seen.slice, seen.row, seen.column, seen.rows, seen.columns};
 }
 
+// How the labels of a grid are set: how large, and in which form.
+struct Setting {
+  double size = 0;  // 0: no label fits
+  LayoutView::LabelForm form;
+};
+Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cell);
+
 // Labels, those on light cells before those on dark ones: a painter changes its ink once.
 struct Labels {
   std::vector<Text> dark, light;
@@ -69,6 +76,14 @@ void draw_repetitions(const Drawing& d, const Seen& seen);
 void draw_outlines(const Drawing& d, const Seen& seen);
 void draw_indices(const Drawing& d, const Seen& seen);
 void draw_legend(const Drawing& d);
+
+// A grid's image, a pixel a cell, and the same with the cells of several owners split among them:
+// a line of a label stands on its owner's colour; where the label names the first owner alone, the
+// others have a strip at the cell's foot.
+std::shared_ptr<const Image> split_among_owners(const Drawing& d, const Seen& seen,
+                                                const LayoutView::Window& window,
+                                                const Image& cells);
+bool splits_cells(const Drawing& d, const Seen& seen, const LayoutView::Window& window);
 
 Box slice_box(const Frame::Place& place, std::int64_t slice);
 

@@ -62,6 +62,9 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
     const std::vector<std::int64_t> taken = offsets_of(chain[p + 1].layout);
     view.panels_[p].part = std::make_shared<const std::vector<std::int64_t>>(taken);
   }
+  for (std::size_t p = 0; p + 2 < chain.size(); ++p) {
+    view.panels_[p].last_part = view.panels_[chain.size() - 2].part;
+  }
   return view;
 }
 

@@ -55,8 +55,8 @@ struct Block {
   std::int64_t rows = 1, columns = 1;
 };
 
-std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window& window,
-                                      Block block) {
+std::shared_ptr<const Image> image_of(const Drawing& d, const Seen& seen,
+                                      const LayoutView::Window& window, Block block) {
   auto out = std::make_shared<Image>();
   std::vector<Rgba> fine = d.view.colours_of(window, d.choice, d.theme);
   const std::int64_t across = window.across(), down = window.down();
@@ -65,7 +65,7 @@ std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window
   out->version = new_image_version();
   if (block.rows * block.columns == 1) {
     out->rgba = std::move(fine);
-    return out;
+    return splits_cells(d, seen, window) ? split_among_owners(d, seen, window, *out) : out;
   }
   for (std::int64_t i = 0; i < down; i += block.rows) {
     for (std::int64_t j = 0; j < across; j += block.columns) {
@@ -83,7 +83,8 @@ std::shared_ptr<const Image> image_of(const Drawing& d, const LayoutView::Window
   return out;
 }
 
-std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, Block block) {
+std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView::Window& w,
+                           Block block) {
   std::vector<double> key{static_cast<double>(w.panel),
                           static_cast<double>(w.slice),
                           static_cast<double>(w.row),
@@ -97,6 +98,13 @@ std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, Block 
                           static_cast<double>(d.view.colour(d.choice)),
                           static_cast<double>(d.choice.element_bytes),
                           d.theme.dark ? 1.0 : 0.0};
+  if (splits_cells(d, seen, w)) {  // as the labels name the owners
+    const Setting setting = setting_for(d.view, d.choice, seen.cell);
+    for (const double each : {setting.size > 0 ? 1.0 : 0.0, setting.form.pairs ? 1.0 : 0.0,
+                              static_cast<double>(setting.form.lines)}) {
+      key.push_back(each);
+    }
+  }
   const auto add = [&](const Focus& focus) {
     key.push_back(static_cast<double>(focus.on));
     key.push_back(static_cast<double>(focus.number));
@@ -110,15 +118,16 @@ std::vector<double> key_of(const Drawing& d, const LayoutView::Window& w, Block 
   return key;
 }
 
-std::shared_ptr<const Image> stored(const Drawing& d, const LayoutView::Window& window, Block block,
+std::shared_ptr<const Image> stored(const Drawing& d, const Seen& seen,
+                                    const LayoutView::Window& window, Block block,
                                     RasterStore* store) {
-  if (store == nullptr) return image_of(d, window, block);
-  std::vector<double> key = key_of(d, window, block);
+  if (store == nullptr) return image_of(d, seen, window, block);
+  std::vector<double> key = key_of(d, seen, window, block);
   for (const RasterStore::Entry& entry : store->entries) {
     if (entry.key == key) return entry.image;
   }
   if (store->entries.size() >= most_stored) store->entries.erase(store->entries.begin());
-  store->entries.push_back({std::move(key), image_of(d, window, block)});
+  store->entries.push_back({std::move(key), image_of(d, seen, window, block)});
   return store->entries.back().image;
 }
 
@@ -149,10 +158,13 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
     sample(1 / (seen.cell.width * d.frame.lens.pixel_scale), window.column_step, block.columns);
   }
   Raster raster;
-  raster.image = stored(d, window, block, store);
+  raster.image = stored(d, seen, window, block, store);
   // The last pixel may stand for fewer cells than the others; it is as large as they are.
-  const std::int64_t rows = raster.image->rows * window.row_step * block.rows;
-  const std::int64_t columns = raster.image->columns * window.column_step * block.columns;
+  const auto covered = [](std::int64_t cells, std::int64_t step, std::int64_t each) {
+    return ceil_div(cells, each) * each * step;
+  };
+  const std::int64_t rows = covered(window.down(), window.row_step, block.rows);
+  const std::int64_t columns = covered(window.across(), window.column_step, block.columns);
   raster.box = {seen.x(window.column), seen.y(window.row),
                 static_cast<double>(columns) * seen.cell.width,
                 static_cast<double>(rows) * seen.cell.height};

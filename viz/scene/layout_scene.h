@@ -46,7 +46,12 @@ struct Frame {
   double fit_cell = 1;        // the cell size at which everything is seen
 };
 
+// No side of a picture of its own choice is longer: what a viewer opens, and a PNG encodes.
+inline constexpr double most_natural = 8192;
+
 Frame arrange(const LayoutView& view, const Lens& lens);
+// Whether every grid can be made out: none is smaller than a thumbnail.
+bool has_room(const Frame& frame);
 
 // Cells a raster was made for are kept here between frames, so that a texture is made once a
 // change. Plain value without a lifetime of its own; the window keeps one a view.

@@ -279,6 +279,38 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   return view;
 }
 
+// Of one warp: (thread, register) -> lane and column. The lanes and columns that it has are the
+// grid, and their owners the threads.
+Outcome<LayoutView> LayoutView::of_fragment(const Layout& layout, std::string title) {
+  if (layout.rank() != 2 || !speaks_of_tensor_memory(layout)) {
+    return refused(
+        fmt::format("{} is no fragment of tensor memory; tmem_fragment(SM100_TMEM_LOAD_32dp32b8x) "
+                    "gives one.",
+                    text(layout)));
+  }
+  const Result<std::int64_t> down = cosize(along(layout, axis_lane));
+  const Result<std::int64_t> across = cosize(along(layout, axis_column));
+  if (!down || !across) return refused(sentence(down ? across.refusal : down.refusal));
+  Operand one;
+  one.title = "Tensor memory";
+  one.axes = "a warp's lanes down, columns of 32 bits across: whose register it is";
+  one.tile = make_tuple_of(*down, *across);
+  one.layout = Layout(layout.modes);
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    const Int& stride = layout.modes.leaf[i].stride;
+    const std::int64_t step = stride.axis == axis_column ? *down : 1;
+    one.layout.modes.leaf[i].stride = stride.value * step;
+  }
+  Outcome<LayoutView> view = operands({one}, Placing::free, std::move(title));
+  if (!view) return view;
+  view->panels_[0].formula = text(layout);
+  view->remark(fmt::format(
+      "V counts the {} registers of a thread. Lanes count from the warp's own quarter: warp w of a "
+      "warpgroup has lanes 32 w to 32 w + 31.",
+      view->values()));
+  return view;
+}
+
 LayoutView::Region LayoutView::region_on_axes(std::string name, const Layout& layout,
                                               const Place& begin) {
   Region out{std::move(name), along(layout, axis_lane), along(layout, axis_column),

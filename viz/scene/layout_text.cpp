@@ -40,7 +40,9 @@ std::vector<std::string> lines_of(const LayoutView& view, const LayoutChoice& ch
 Shape shape_of(const LayoutView& view, const LayoutChoice& choice) {
   Shape out;
   out.form = view.label_forms(choice).front();
-  if (view.kind() == LayoutView::Kind::thread_value && !choice.coordinates) {
+  if (view.kind() == LayoutView::Kind::places && !choice.coordinates) {
+    out.lines = out.form.lines;
+  } else if (view.kind() == LayoutView::Kind::thread_value && !choice.coordinates) {
     const std::int64_t lines = std::clamp<std::int64_t>(view.most_owners(), 1, most_lines);
     out.form = {static_cast<int>(lines), true};
     out.lines = static_cast<int>(lines);
@@ -236,14 +238,22 @@ class Page {
 
   void put_cell(const Cell& cell, int row, int column, Rgba paper) {
     const std::vector<std::string> lines = lines_of(view_, choice_, cell, shape_);
-    for (int k = 0; k < shape_.lines; ++k) page_.fill(row + k, column, shape_.width, paper);
-    const int count = static_cast<int>(lines.size());
-    for (int k = 0; k < std::min(count, shape_.lines); ++k) {
+    const int count = std::min(static_cast<int>(lines.size()), shape_.lines);
+    const int first = (shape_.lines - count) / 2;
+    // Each owner's line in its own colour, where they differ.
+    const std::vector<Rgba> owners = view_.owner_colours(cell, choice_, theme_, shape_.form.lines);
+    const auto under = [&](int line) {
+      const bool own = line >= 0 && line < static_cast<int>(owners.size());
+      return own ? owners[static_cast<std::size_t>(line)] : paper;
+    };
+    for (int k = 0; k < shape_.lines; ++k) {
+      page_.fill(row + k, column, shape_.width, under(k - first));
+    }
+    for (int k = 0; k < count; ++k) {
       const std::string& line = lines[static_cast<std::size_t>(k)];
       // Numbers align right by digit; owners read from the left.
       const int air = shape_.form.pairs ? 0 : shape_.width - columns_of(line);
-      page_.write(row + k + (shape_.lines - count) / 2, column + air, line,
-                  {text_on(paper), paper, false});
+      page_.write(row + first + k, column + air, line, {text_on(under(k)), under(k), false});
     }
   }
 
@@ -274,6 +284,7 @@ class Page {
 
 TextPage text_page(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                    int most_columns) {
+  if (view.maps_tensor_memory()) return text_map(view, choice, theme, most_columns);
   return Page(view, choice, theme, most_columns).make();
 }
 

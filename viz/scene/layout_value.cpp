@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/layout/text.h"
+#include "viz/scene/layout_axes.h"
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
@@ -64,6 +65,20 @@ Outcome<LayoutView> moved_by(const Swizzle& swizzle) {
   return view;
 }
 
+// A slice, a tile or a partition of what stands on axes: its coordinates, or its part of tensor
+// memory.
+Outcome<LayoutView> of_moved(const Slice& slice, const std::string& title) {
+  Layout layout = slice.layout;
+  if (layout.modes.empty()) layout.modes = Tree<Mode>(Mode{1, 0});  // one element
+  if (LayoutView::speaks_of_tensor_memory(layout)) {
+    return LayoutView::tensor_memory({LayoutView::region_on_axes({}, layout, slice.offset)}, title);
+  }
+  const Tree<Mode>& modes = layout.modes;
+  if (modes.rank() == 1 && modes.mode(0).rank() > 1) layout.modes = modes.mode(0);
+  Outcome<LayoutView> view = LayoutView::on_axes(layout, title, slice.offset);
+  return view;
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula) {
@@ -72,6 +87,7 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
     return view;
   };
   const Layout* layout = std::get_if<Layout>(&value);
+  if (layout != nullptr && !all_known(*layout)) return with_unknowns(*layout, formula);
   if (layout != nullptr && speaks_of_tensor_memory(*layout)) {
     return tensor_memory({region_on_axes({}, *layout, {})}, text(*layout));
   }
@@ -96,6 +112,9 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
     Layout moved = slice->layout;
     moved.offset = moved.offset.value + slice->offset.offset().value;
     return titled(plain(moved));
+  }
+  if (slice != nullptr && slice->offset.known() && all_known(slice->layout)) {
+    return of_moved(*slice, formula.empty() ? text(value) : formula);
   }
   if (const Tiler* tiler = std::get_if<Tiler>(&value)) return titled(taken_by(*tiler));
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&value)) return titled(moved_by(*swizzle));

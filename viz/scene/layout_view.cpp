@@ -275,13 +275,13 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
   return view;
 }
 
-Outcome<LayoutView> LayoutView::divided(const Layout& input, const Tiler& tiler) {
+Outcome<LayoutView> LayoutView::divided(const Layout& input, const Tiler& tiler, DivideForm form) {
   if (const auto error = undrawable(input)) return *error;
   LayoutView view;
   view.kind_ = Kind::divided;
   view.title_ = fmt::format("{} divided by {}", text(input), text(tiler));
   view.measure_offsets(input);
-  if (auto error = view.divide(input, tiler)) return *error;
+  if (auto error = view.divide(input, tiler, form)) return *error;
   return view;
 }
 
@@ -319,7 +319,30 @@ std::optional<Error> LayoutView::lay_out_keys(const Layout& input, const Tiler& 
   return std::nullopt;
 }
 
-std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler) {
+namespace {
+
+// What a form of a division is called, what its grid shows, and how it is made.
+struct FormOfDivision {
+  const char* title;
+  const char* axes;
+  Result<Layout> (*of)(const Layout& input, const Tiler& tiler);
+};
+FormOfDivision form_named(LayoutView::DivideForm form, bool by_mode) {
+  switch (form) {
+    case LayoutView::DivideForm::tiled:
+      return {"Tiled divide", "a column is one tile, a slice for each further mode of the rest",
+              tiled_divide};
+    case LayoutView::DivideForm::flat:
+      return {"Flat divide", "the tile's modes, then the rest's", flat_divide};
+    case LayoutView::DivideForm::zipped:
+      break;
+  }
+  return {by_mode ? "Zipped divide" : "Divided", "a column is one tile", zipped_divide};
+}
+
+}  // namespace
+
+std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler, DivideForm form) {
   const Result<Layout> logical = logical_divide(input, tiler);
   if (!logical) return refused(sentence(logical.refusal));
   const Result<Layout> zipped = zipped_divide(input, tiler);
@@ -336,8 +359,10 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler)
   if (auto error = lay_out_keys(input, tiler, keys)) return error;
   const Result<Layout> logical_keys = logical_divide(keys, tiler);
   const Result<Layout> zipped_keys = zipped_divide(keys, tiler);
-  if (!logical_keys || !zipped_keys) {
-    return refused(sentence(logical_keys ? zipped_keys.refusal : logical_keys.refusal));
+  const FormOfDivision shown = form_named(form, tiler.by_mode());
+  const Result<Layout> last = shown.of(input, tiler), last_keys = shown.of(keys, tiler);
+  for (const Result<Layout>* each : {&logical_keys, &zipped_keys, &last, &last_keys}) {
+    if (!*each) return refused(sentence(each->refusal));
   }
 
   add_panel("Input", "the layout as it is", input);
@@ -346,8 +371,9 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler)
     add_panel("Logical divide", "each mode: its tile, then the rest", *logical);
     panels_.back().keys = *logical_keys;
   }
-  add_panel(tiler.by_mode() ? "Zipped divide" : "Divided", "a column is one tile", *zipped);
-  panels_.back().keys = *zipped_keys;
+  add_panel(shown.title, shown.axes, *last);
+  panels_.back().keys = *last_keys;
+  panels_.back().column_is_tile = form == DivideForm::zipped;
 
   input_shape_ = input.shape();
   tile_shape_ = zipped->modes.mode(0).map<Int>([](const Mode& m) { return m.shape; });
@@ -419,8 +445,9 @@ std::optional<Error> LayoutView::add_operand(const Operand& operand) {
                     text(operand.tile), count, text(layout), pairs, most_elements));
   }
   Layout grid = *cells;
-  if (operand.turned && grid.rank() == 2) {
+  if (operand.turned && grid.rank() >= 2) {
     grid = make_layout_of(Layout(cells->modes.mode(1)), Layout(cells->modes.mode(0)));
+    for (int i = 2; i < cells->rank(); ++i) grid.modes.push(cells->modes.mode(i));
   }
   add_panel(operand.title, operand.axes, grid);
   Panel& panel = panels_.back();

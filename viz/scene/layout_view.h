@@ -1,8 +1,11 @@
 // The layout view's model: which grids are shown, and everything about any cell, on demand.
 //
 // Five kinds of content:
-//     plain         one layout; cell (i, j) shows its offset
-//     divided       input, logical_divide and zipped_divide side by side; a cell belongs to a tile
+//     plain         one layout; cell (i, j) shows its offset. A product's block and where its
+//     copies
+//                   begin stand before it, and a cell belongs to a copy, its tile
+//     divided       input, logical_divide and the form that was asked for side by side; a cell
+//                   belongs to a tile
 //     parts         a whole and a part of it, a part of that...; what is not taken is faded
 //     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
 //     or
@@ -123,13 +126,18 @@ struct Panel {
   std::int64_t rows = 0, columns = 0, slices = 1;
   std::vector<Division> row_divisions, column_divisions;
   Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
+  bool column_is_tile = false;  // divided: and its index is the tile's number
+  std::optional<Layout> tiles;  // plain: coordinates of the grid -> tile, of a product
   // How many slices make a row of them: all of mode 2 where there are more modes; 0: what fits.
   std::int64_t slices_in_row = 0;
   std::optional<Layout> again;           // not 0 where a stride of 0 brings an element once more
   std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
-  std::shared_ptr<const std::vector<std::int64_t>> part;  // parts: the offsets taken, in order
+  using Offsets = std::shared_ptr<const std::vector<std::int64_t>>;  // in order
+  Offsets part;       // parts: what the next one takes
+  Offsets last_part;  // and what the last one does, where that is a further one
 };
 
+std::string_view words_for(Memory memory);  // "shared memory"
 // What rows, columns and slices of a layout's grid are, in words.
 std::string axes_of(const Layout& layout);
 
@@ -143,17 +151,23 @@ class LayoutView {
   // A tile and who owns its elements.
   struct Operand {
     std::string title, axes;
-    Layout layout;                  // (thread, value) -> element of the tile
-    Tuple tile;                     // its shape: elements are counted colexicographically
-    bool turned = false;            // mode 1 down and mode 0 across, as B stands above its product
-    bool shared = false;            // read from memory by descriptor, not thread by thread
-    std::optional<Layout> threads;  // the thread that the layout's i-th is, where that is not i
+    Layout layout;             // (thread, value) -> element of the tile
+    Tuple tile;                // its shape: elements are counted colexicographically
+    bool turned = false;       // mode 1 down and mode 0 across, as B stands above its product
+    bool shared = false;       // read from memory by descriptor, not thread by thread
+    ThreadNames threads = {};  // the thread that the layout's i-th is, where that is not i
   };
 
   // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
   // beyond 2^62, a tile of more than 2^24 cells.
   static Outcome<LayoutView> plain(const Layout& layout, std::string formula = {});
-  static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler);
+  enum class DivideForm : std::uint8_t { zipped, tiled, flat };
+  static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler,
+                                     DivideForm form = DivideForm::zipped);
+  // A product by the name of its operation, "blocked_product": the block, where its copies begin,
+  // and all of them.
+  static Outcome<LayoutView> multiplied(std::string_view operation, const Layout& block,
+                                        const Tiler& copies);
   static Outcome<LayoutView> thread_value(const Layout& layout, const Tuple& tile);
   // `thread_mark`: "T", or what else counts as a thread, such as "CTA".
   static Outcome<LayoutView> operands(const std::vector<Operand>& all, Placing placing,
@@ -171,11 +185,16 @@ class LayoutView {
   static Outcome<LayoutView> of_operand(const TiledMma& mma, OperandName x, std::string title);
   static Outcome<LayoutView> of_side(const TiledCopy& copy, Side side, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
+  // Which thread's register is in which lane and column of tensor memory: tmem_fragment(ATOM).
+  static Outcome<LayoutView> of_fragment(const Layout& layout, std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
   // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
-  // `begin` is added to each.
+  // `begin` is added to each; with replicas an element has several places (TIRx's R).
   static Outcome<LayoutView> on_axes(const Layout& layout, std::string title,
-                                     const Place& begin = {});
+                                     const Place& begin = {}, const Layout& replica = {});
+  // A layout with unknown numbers: each cell what is known of its offset, "3+2a" where a is an
+  // unknown stride. Of an unknown extent the first few are shown.
+  static Outcome<LayoutView> with_unknowns(const Layout& layout, std::string title);
   static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
   // What stands in tensor memory, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
   struct Region {
@@ -215,16 +234,13 @@ class LayoutView {
   std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
   std::int64_t values() const { return values_; }
 
-  // Places: the name of the axis that a colour stands for, "TLane"; empty for no axis and for
-  // other colours.
-  std::string axis_name_of(ColourBy by) const;
-
   // How many tiles, threads, warps, values or banks there are to tell apart; 0 of a scale.
   std::int64_t categories(ColourBy by) const;
 
   std::int64_t lowest_offset() const { return lowest_; }
   std::int64_t highest_offset() const { return highest_; }
   std::size_t longest_place() const { return longest_place_; }  // places: in characters
+  std::int64_t most_places() const { return most_places_; }     // of one element
   std::int64_t most_owners() const { return most_owners_; }     // of one cell
 
   std::string slice_name(int panel, std::int64_t slice) const;  // "(_,_,1)"
@@ -247,6 +263,13 @@ class LayoutView {
   std::int64_t count(const Focus& focus, int panel) const;
 
   Rgba colour_of(const Cell& cell, ColourBy by, const Theme& theme, int element_bytes = 0) const;
+  // What each owner of a cell counts as, each number once, in the owners' order; empty for none.
+  std::vector<std::int64_t> numbers_at(const Cell& cell, ColourBy by) const;
+  // The colours of a cell's owners, as its label names them: one for each of `lines`, or,
+  // where that is 0, one for each number that differs; the last is grey where there are more. Empty
+  // where there is nothing to tell apart.
+  std::vector<Rgba> owner_colours(const Cell& cell, const LayoutChoice& choice, const Theme& theme,
+                                  int lines) const;
   // What is written before a number that a colour stands for: "T" of T5; empty for an offset.
   std::string_view mark(ColourBy by) const;
   // What is written in a cell: "59", "59" and "t3", "T5" and "V3". As pairs each owner has a line,
@@ -257,6 +280,8 @@ class LayoutView {
   };
   // The mark and the number, "T5", or the name that the number has.
   std::string name(ColourBy by, std::int64_t number) const;
+  // Tensor memory as a map: runs of lanes and columns that hold the same.
+  bool maps_tensor_memory() const { return !value_names_.empty(); }
   // The forms that this view's labels can have, the fullest first.
   std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
   std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice,
@@ -305,10 +330,13 @@ class LayoutView {
                                           const Value& value);
   void add_panel(std::string title, std::string axes, const Layout& layout);
   std::optional<Error> add_operand(const Operand& operand);
+  static Outcome<LayoutView> of_rows(const CopyAtom& atom, std::string title);
+  static Outcome<LayoutView> of_box(const CopyAtom& atom, const Tuple& box, std::string title);
+  static Outcome<LayoutView> of_refresh(const CopyAtom& atom, std::string title);
   static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
   static Result<Operand> operand_of(const TiledCopy& copy, Side side);
   void measure_offsets(const Layout& layout);
-  std::optional<Error> divide(const Layout& input, const Tiler& tiler);
+  std::optional<Error> divide(const Layout& input, const Tiler& tiler, DivideForm form);
   std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
 
   std::vector<std::string> owner_label(const Cell& cell, ColourBy by, LabelForm form) const;
@@ -317,14 +345,19 @@ class LayoutView {
   std::int64_t input_index(std::int64_t key) const;  // -1: padding
   std::int64_t element_of(const Cell& cell) const;   // divided: of the input; -1: padding
   std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
-  std::int64_t block_of(const Cell& cell) const;     // plain: outer coordinates of its modes
+  std::int64_t block_of(const Cell& cell) const;     // plain: its copy, or outer coordinates
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
-  // Places: an axis of the strides, and each cell's number on it.
+  static std::int64_t number_of_owner(const Owner& owner, ColourBy by);
+  // Places: a scale, such as an axis of the strides, and each cell's number on it.
   struct OnAxis {
-    Axis axis;
+    std::string title;  // "axis TLane"
     std::int64_t lowest = 0, highest = 0;
     std::vector<std::int64_t> numbers;  // by index
   };
+  // All places of each element of a grid, its own first. Strides do not matter to `grid`.
+  static Outcome<LayoutView> of_places(Layout grid, std::string title, std::string formula,
+                                       std::vector<std::vector<std::string>> places,
+                                       std::vector<OnAxis> scales);
   const OnAxis* axis_of(ColourBy by) const;  // null: not a colour by axis, or no such axis
   // Offsets and numbers on an axis are a scale between the lowest and the highest of them.
   struct Scale {
@@ -334,6 +367,7 @@ class LayoutView {
   Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
   void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
             const std::vector<std::int64_t>& numbers, std::vector<Rgba>& colours) const;
+  std::vector<Focus> lit_now(const LayoutChoice& choice) const;  // empty: everything is
 
   Kind kind_ = Kind::plain;
   Placing placing_ = Placing::free;
@@ -349,10 +383,11 @@ class LayoutView {
   bool by_mode_ = false;  // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<KeyPart> key_parts_;
-  std::vector<std::uint32_t> place_of_;                     // divided: by element of the input
-  std::shared_ptr<const std::vector<std::string>> places_;  // places: by index
-  std::shared_ptr<const std::vector<OnAxis>> on_axes_;      // places: in order of the strides
+  std::vector<std::uint32_t> place_of_;  // divided: by element of the input
+  std::shared_ptr<const std::vector<std::vector<std::string>>> places_;  // places: by index
+  std::shared_ptr<const std::vector<OnAxis>> on_axes_;  // places: in order of the strides
   std::size_t longest_place_ = 0;
+  std::int64_t most_places_ = 1;
   std::vector<std::string> value_names_;  // what values are, where they are more than numbers
 };
 

@@ -1,0 +1,94 @@
+// Pictures of what copies move: boxes, lanes and columns of tensor memory, rows that go to lanes.
+#include <gtest/gtest.h>
+
+#include "viz/paint/text.h"
+#include "viz/scene/layout_scene.h"
+#include "viz/scene/layout_text.h"
+
+namespace tilescope {
+namespace {
+
+LayoutView view_of(std::string_view expression) {
+  Outcome<LayoutView> view = LayoutView::of_expression(expression);
+  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
+  return *view;
+}
+
+Owner only_owner(const LayoutView& view, const Cell& cell) {
+  EXPECT_EQ(view.owners(cell).size(), 1u);
+  return view.owners(cell).empty() ? Owner{-1, -1} : view.owners(cell)[0];
+}
+
+// PTX ISA 9.7.16.8.1: lane l, register r of .16x256b is (l/4 + 8 ((r/2) % 2), r%2 + 2 (l%4)), of
+// .32x32b (l, r), and of .16x64b.x2 (l/4 + 8 (l%2), (l/2)%2 + 2r).
+TEST(TensorMemoryFragment, SaysWhoseRegisterEachCellIs) {
+  const LayoutView wide = view_of("tmem_fragment(SM100_TMEM_LOAD_16dp256b1x)");
+  const LayoutView atom = view_of("SM100_TMEM_LOAD_16dp256b1x");
+  const LayoutView rows = view_of("tmem_fragment(SM100_TMEM_STORE_32dp32b4x)");
+  const LayoutView narrow = view_of("F = tmem_fragment(SM100_TMEM_LOAD_16dp64b2x); F");
+  for (int l = 0; l < 32; ++l) {
+    for (int r = 0; r < 4; ++r) {
+      const Cell there{0, 0, l / 4 + 8 * ((r / 2) % 2), r % 2 + 2 * (l % 4)};
+      EXPECT_EQ(only_owner(wide, there), (Owner{l, r}));
+      EXPECT_EQ(only_owner(atom, there), (Owner{l, r})) << "an atom is drawn as its fragment";
+      EXPECT_EQ(only_owner(rows, {0, 0, l, r}), (Owner{l, r}));
+      if (r < 2) {
+        EXPECT_EQ(only_owner(narrow, {0, 0, l / 4 + 8 * (l % 2), (l / 2) % 2 + 2 * r}),
+                  (Owner{l, r}));
+      }
+    }
+  }
+  EXPECT_EQ(wide.panels()[0].rows, 16);
+  EXPECT_EQ(wide.panels()[0].columns, 8);
+  const LayoutView split = view_of("tmem_fragment(SM100_TMEM_LOAD_16dp32b4x, 32)");
+  EXPECT_EQ(only_owner(split, {0, 0, 3, 34}), (Owner{16 + 3, 2}));
+  EXPECT_TRUE(split.owners({0, 0, 3, 4}).empty()) << "between the halves";
+}
+
+TEST(TmaBox, HasItsDimensionsAcrossDownAndSliceBySlice) {
+  const LayoutView box = view_of("SM90_TMA_LOAD<f32,8,4,3>");
+  const Panel& panel = box.panels()[0];
+  EXPECT_EQ(panel.columns, 8);
+  EXPECT_EQ(panel.rows, 4);
+  EXPECT_EQ(panel.slices, 3);
+  EXPECT_EQ(box.label({0, 2, 1, 5}, {}, {1, false}), std::vector<std::string>{"V77"});
+  const LayoutView pair = view_of("SM100_TMA_2SM_LOAD<f16,8,16>");
+  EXPECT_EQ(pair.panels()[0].slices, 2);
+  EXPECT_EQ(only_owner(pair, {0, 1, 3, 2}), (Owner{1, 26})) << "each CTA has a box of its own";
+  EXPECT_EQ(view_of("SM90_TMA_STORE<f16,64>").panels()[0].columns, 64);
+}
+
+// PTX ISA, tcgen05.cp: .32x128b.warpx4 puts a row into four lanes, one in each warp's quarter;
+// .64x128b with .warpx2::02_13 into two, 64 apart, with ::01_23 into two, 32 apart.
+TEST(TensorMemoryCopy, SaysWhichRowEachLaneGets) {
+  for (const auto& [atom, rows, row_of] :
+       {std::tuple{"SM100_UTCCP_128dp256bit_1cta", 128, +[](int lane) { return lane; }},
+        std::tuple{"SM100_UTCCP_4x32dp128bit_1cta", 32, +[](int lane) { return lane % 32; }},
+        std::tuple{"SM100_UTCCP_2x64dp128bitlw0213_1cta", 64, +[](int lane) { return lane % 64; }},
+        std::tuple{"SM100_UTCCP_2x64dp128bitlw0123_1cta", 64,
+                   +[](int lane) { return lane % 32 + lane / 64 * 32; }}}) {
+    const LayoutView view = view_of(atom);
+    ASSERT_EQ(view.panels().size(), 2u);
+    EXPECT_EQ(view.panels()[0].rows, rows) << atom;
+    EXPECT_EQ(view.panels()[1].rows, 128) << atom;
+    for (int lane = 0; lane < 128; ++lane) {
+      EXPECT_EQ(only_owner(view, {1, 0, lane, 9}), (Owner{row_of(lane), 9})) << atom;
+    }
+  }
+  const LayoutView four = view_of("SM100_UTCCP_4dp256bit_2cta");
+  EXPECT_EQ(only_owner(four, {1, 0, 64, 0}), (Owner{2, 0}));
+  EXPECT_TRUE(four.owners({1, 0, 65, 0}).empty()) << "not written";
+  EXPECT_EQ(four.notes().back(), "Each CTA of the pair does the same in its own memory.");
+}
+
+TEST(TensorMemoryText, IsAMapOfRuns) {
+  const std::string text = paint_text(
+      text_page(view_of("tmem_accumulator(64, 128)"), {}, light_theme()), TextColours::none);
+  EXPECT_NE(text.find("0-127              128-511"), std::string::npos) << text;
+  EXPECT_NE(text.find("96-111  warp 3 │ m 48-63, n 0-127 │ ·       │"), std::string::npos) << text;
+  EXPECT_NE(text.find("112-127 warp 3 │ ·                │ ·       │"), std::string::npos) << text;
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40) << "not a line for each lane";
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,145 @@
+// Pictures of layouts with unknown numbers: what is known of each cell's offset.
+//
+//     (4,8):(?,1)           3 + 2a in row 2, column 3; a is the unknown stride
+//     (?{div=8},4):(1,?)    the first 8 rows, and a note that there may be more
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/layout/text.h"
+#include "viz/scene/layout_axes.h"
+#include "viz/scene/layout_view.h"
+
+namespace tilescope {
+namespace {
+
+Error refused(std::string sentence) {
+  return {ErrorKind::refused, std::move(sentence), {}};
+}
+
+// An unknown number of a layout under a letter, and what it multiplies in the offset.
+struct Unknown {
+  char letter = 'a';
+  std::string what;  // "the stride of mode 0"
+  std::int64_t divisible_by = 1;
+  Layout times;  // index -> how often it is in the offset
+};
+
+std::string divisor_words(std::int64_t divisible_by) {
+  return divisible_by > 1 ? fmt::format(", but a multiple of {}", divisible_by) : "";
+}
+
+// How much is drawn of an extent that is not known: what divides it where that is little.
+std::int64_t shown_of(const Int& extent) {
+  constexpr std::int64_t few = 4, most = 8;
+  return extent.value > 1 && extent.value <= most ? extent.value : few;
+}
+
+// "1", or "1, leaf 2" of a nested mode.
+std::string name_of_leaf(const Layout& layout, int leaf) {
+  int mode = 0, begin = 0;
+  while (begin + layout.modes.mode(mode).leaves <= leaf) begin += layout.modes.mode(mode++).leaves;
+  if (layout.modes.mode(mode).leaves == 1) return fmt::format("{}", mode);
+  return fmt::format("{}, leaf {}", mode, leaf - begin);
+}
+
+// "0", "3+2a", "a+4b".
+std::string sum(std::int64_t known, const std::vector<Unknown>& unknowns, std::int64_t index) {
+  std::string out = known != 0 ? fmt::format("{}", known) : "";
+  for (const Unknown& each : unknowns) {
+    const std::int64_t times = each.times(index);
+    if (times == 0) continue;
+    if (!out.empty() && times > 0) out += "+";
+    if (times == -1) out += "-";
+    if (times != 1 && times != -1) out += fmt::format("{}", times);
+    out += each.letter;
+  }
+  return out.empty() ? "0" : out;
+}
+
+// Extents made known, strides compact; `notes` says what was made up.
+std::optional<Error> make_up_extents(Layout& grid, std::vector<std::string>& notes) {
+  for (int mode = 0, leaf = 0; mode < grid.rank(); ++mode) {
+    const int end = leaf + grid.modes.mode(mode).leaves;
+    for (; leaf < end; ++leaf) {
+      Int& extent = grid.modes.leaf[leaf].shape;
+      if (extent.known()) continue;
+      if (leaf + 1 < end) {
+        return refused(fmt::format(
+            "{} has an unknown extent inside mode {}, so that nobody can say where what follows in "
+            "that mode begins; a number there, or the unknown extent last, would have a picture.",
+            text(grid), mode));
+      }
+      const std::int64_t shown = shown_of(extent);
+      notes.push_back(fmt::format("The extent of mode {} is not known{}: its first {} are drawn.",
+                                  name_of_leaf(grid, leaf), divisor_words(extent.value), shown));
+      extent = shown;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome<LayoutView> LayoutView::with_unknowns(const Layout& layout, std::string title) {
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    if (layout.modes.leaf[i].stride.axis.none() && layout.swizzle.identity()) continue;
+    return refused(fmt::format(
+        "{} has unknown numbers and {}; a picture shows one or the other.", text(layout),
+        layout.swizzle.identity() ? "strides on axes" : "a swizzle of them"));
+  }
+  if (layout.modes.empty()) return plain(layout);
+  std::vector<std::string> notes;
+  Layout grid(layout.modes);
+  if (auto error = make_up_extents(grid, notes)) return *error;
+
+  Layout known(grid.modes);
+  std::vector<Unknown> unknowns;
+  const auto name = [&](std::string what, const Int& number) {
+    const char letter = static_cast<char>('a' + unknowns.size());
+    notes.push_back(
+        fmt::format("{} is {}: not known{}.", letter, what, divisor_words(number.value)));
+    unknowns.push_back({letter, std::move(what), number.value, Layout(grid.modes)});
+    for (int k = 0; k < grid.modes.leaves; ++k) unknowns.back().times.modes.leaf[k].stride = 0;
+  };
+  for (int i = 0; i < known.modes.leaves; ++i) {
+    const Int stride = known.modes.leaf[i].stride;
+    if (stride.known()) continue;
+    known.modes.leaf[i].stride = 0;
+    name("the stride of mode " + name_of_leaf(grid, i), stride);
+    unknowns.back().times.modes.leaf[i].stride = 1;
+  }
+  if (layout.offset.known()) {
+    known.offset = layout.offset;
+  } else {
+    name("where the layout begins", layout.offset);
+    unknowns.back().times.offset = 1;
+  }
+  const Result<std::int64_t> count = size(grid);
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (!count || *count > most) {
+    return refused(
+        fmt::format("{} has more than {} cells; with unknown numbers a picture shows up "
+                    "to that.",
+                    text(layout), most));
+  }
+  std::vector<OnAxis> scales{{"known part of the offset", 0, 0, {}}};
+  for (const Unknown& each : unknowns) {
+    scales.push_back({fmt::format("multiples of {}", each.letter), 0, 0, {}});
+  }
+  std::vector<std::vector<std::string>> cells;
+  for (std::int64_t i = 0; i < *count; ++i) {
+    cells.push_back({sum(known(i), unknowns, i)});
+    scales[0].numbers.push_back(known(i));
+    for (std::size_t k = 0; k < unknowns.size(); ++k) {
+      scales[k + 1].numbers.push_back(unknowns[k].times(i));
+    }
+  }
+  Outcome<LayoutView> view = of_places(grid, title.empty() ? text(layout) : std::move(title),
+                                       text(layout), std::move(cells), std::move(scales));
+  if (!view) return view;
+  for (std::string& note : notes) view->remark(std::move(note));
+  return view;
+}
+
+}  // namespace tilescope
