@@ -58,6 +58,14 @@ TEST(TmaBox, HasItsDimensionsAcrossDownAndSliceBySlice) {
   EXPECT_EQ(view_of("SM90_TMA_STORE<f16,64>").panels()[0].columns, 64);
 }
 
+TEST(OneThread, IsNamedInAProductAndLeftOutOfACopy) {
+  EXPECT_EQ(view_of("UniversalCopy<u128,f16>").label_forms({}).size(), 1u);
+  EXPECT_EQ(view_of("UniversalCopy<u128,f16>").colour({}), ColourBy::offset);
+  const LayoutView mma = view_of("SM100_MMA_F16BF16_SS<f16,f16,f32,64,64,K,K>");
+  EXPECT_EQ(mma.colour({}), ColourBy::thread) << "offsets of A, B and C are no common scale";
+  EXPECT_EQ(mma.label({2, 0, 3, 0}, {}, {2, false}), (std::vector<std::string>{"CTA0", "V3"}));
+}
+
 // PTX ISA, tcgen05.cp: .32x128b.warpx4 puts a row into four lanes, one in each warp's quarter;
 // .64x128b with .warpx2::02_13 into two, 64 apart, with ::01_23 into two, 32 apart.
 TEST(TensorMemoryCopy, SaysWhichRowEachLaneGets) {

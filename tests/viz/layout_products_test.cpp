@@ -71,17 +71,18 @@ TEST(DividedForms, AreShownAsTheyAreAskedFor) {
        {std::tuple{"zipped_divide", "Zipped divide", 24, 12, 1},
         std::tuple{"tiled_divide", "Tiled divide", 24, 3, 4},
         std::tuple{"flat_divide", "Flat divide", 3, 8, 12}}) {
-    const LayoutView view = view_of(std::string(operation) + args);
+    const std::string name = operation;  // clang 14 captures no structured binding
+    const LayoutView view = view_of(name + args);
     const Panel& last = view.panels().back();
     EXPECT_EQ(last.title, title);
-    EXPECT_EQ(last.rows, rows) << operation;
-    EXPECT_EQ(last.columns, columns) << operation;
-    EXPECT_EQ(last.slices, slices) << operation;
+    EXPECT_EQ(last.rows, rows) << name;
+    EXPECT_EQ(last.columns, columns) << name;
+    EXPECT_EQ(last.slices, slices) << name;
     // The same element has the same tile in the input.
     std::map<std::int64_t, std::int64_t> tile_of;
     for_each_cell(view, 0, [&](const Cell& cell) { tile_of[view.offset(cell)] = view.tile(cell); });
     for_each_cell(view, 2, [&](const Cell& cell) {
-      EXPECT_EQ(view.tile(cell), tile_of[view.offset(cell)]) << operation;
+      EXPECT_EQ(view.tile(cell), tile_of[view.offset(cell)]) << name;
     });
   }
   const LayoutView flat = view_of(std::string("flat_divide") + args);

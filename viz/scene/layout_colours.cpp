@@ -100,7 +100,7 @@ std::vector<ColourBy> LayoutView::colours() const {
     case Kind::thread_value:
       // Where cells are too many for labels of their own, a warp's block can still have one.
       if (!value_names_.empty()) return {value, warp, none};
-      if (threads_ == 1) return {offset, value, none};
+      if (threads_ == 1 && placing_ == Placing::free) return {offset, value, none};
       if (highest_ >= most_told_apart && threads_ > lanes) {
         return {warp, thread, value, offset, none};
       }
@@ -425,7 +425,8 @@ std::vector<LayoutView::LabelForm> LayoutView::label_forms(const LayoutChoice& c
     }
     return out;
   }
-  if (kind_ == Kind::thread_value && threads_ == 1) return {{1, false}};
+  const bool alone = threads_ == 1 && placing_ == Placing::free;
+  if (kind_ == Kind::thread_value && alone) return {{1, false}};
   if (kind_ != Kind::thread_value) {
     if (mark(colour(choice)).empty()) return {{1, false}};
     return {{2, false}, {1, false}};
@@ -483,8 +484,8 @@ std::vector<std::string> LayoutView::owner_label(const Cell& cell, ColourBy by,
     if (shown < all.size()) out.push_back(fmt::format("+{}", all.size() - shown));
     return out;
   }
-  // Where there is but one thread the values tell the cells apart.
-  if (threads_ == 1) return {fmt::format("V{}", all[0].value)};
+  // Where a copy has but one thread the values tell the cells apart.
+  if (threads_ == 1 && placing_ == Placing::free) return {fmt::format("V{}", all[0].value)};
   const std::string more = all.size() > 1 ? fmt::format("+{}", all.size() - 1) : std::string();
   if (form.lines > 1 || by != ColourBy::value) {
     out.push_back(fmt::format("{}{}", thread_mark_, all[0].thread) + more);

@@ -207,7 +207,8 @@ Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::
   } else if (view.kind() == LayoutView::Kind::thread_value) {
     const std::string more =
         view.most_owners() > 1 ? fmt::format("+{}", view.most_owners() - 1) : std::string();
-    if (view.threads() > 1 && (form.lines > 1 || by != ColourBy::value)) {
+    const bool alone = view.threads() == 1 && view.placing() == LayoutView::Placing::free;
+    if (!alone && (form.lines > 1 || by != ColourBy::value)) {
       count(fmt::format("{}{}", thread, view.threads() - 1) + more);
     }
     count(fmt::format("V{}", view.values() - 1));
