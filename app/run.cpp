@@ -10,6 +10,7 @@
 #include "app/files.h"
 #include "app/reports.h"
 #include "app/runs.h"
+#include "app/searches.h"
 #include "core/diff/diff.h"
 #include "core/io/npy.h"
 
@@ -17,8 +18,9 @@ namespace tilescope {
 namespace {
 
 struct Options {
-  std::string kernel, launch, on = "sim", against, output, numerics;
+  std::string kernel, launch, on = "sim", against, output, numerics, schedule;
   std::optional<std::int64_t> m, n, k;
+  std::uint64_t search = 0;  // orders to try
   std::string a, b;
   std::optional<double> rtol, atol;
   RunOptions run;
@@ -26,19 +28,24 @@ struct Options {
   bool strict = false, json = false;
 };
 
-// Ends with the reports; under --json they are in the error document.
-int faulted(const Execution& execution, const PreparedRun& run, Terminal& terminal) {
-  const Report& fault = execution.reports().back();
+// Ends with the reports; under --json they are in the error document, and so is the search that
+// came upon them.
+int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal& terminal,
+            const std::optional<Searched>& searched = {}) {
+  const Report& fault = reports.back();
   if (terminal.json()) {
-    terminal.document({{"ok", false},
-                       {"error",
-                        {{"kind", name_of(ErrorKind::fault)},
-                         {"sentence", fault.sentence},
-                         {"where", text(fault.site)}}},
-                       {"kernel", run.kernel},
-                       {"reports", to_json(execution.reports())}});
+    nlohmann::ordered_json document = {{"ok", false},
+                                       {"error",
+                                        {{"kind", name_of(ErrorKind::fault)},
+                                         {"sentence", fault.sentence},
+                                         {"where", text(fault.site)}}},
+                                       {"kernel", run.kernel},
+                                       {"reports", to_json(reports)}};
+    if (searched) document["search"] = to_json(*searched);
+    terminal.document(std::move(document));
   } else {
-    terminal.say(text_of_reports(execution.reports()));
+    terminal.say(text_of_reports(reports));
+    if (searched) terminal.say(text(*searched));
   }
   return exit_code(ErrorKind::fault);
 }
@@ -131,7 +138,8 @@ std::string numerics_text(const Options& options, const PreparedRun& run) {
 }
 
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
-            const std::vector<Compared>& compared, bool ok, Terminal& terminal) {
+            const std::vector<Compared>& compared, const std::optional<Searched>& searched, bool ok,
+            Terminal& terminal) {
   const Execution& first = *ran.front().execution;
   if (!terminal.json()) {
     for (const Ran& one : ran) {
@@ -148,6 +156,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
       if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
     }
     for (const Ran& one : ran) terminal.say(time_text(one));
+    if (searched) terminal.print(text(*searched));
     return;
   }
   nlohmann::ordered_json each = nlohmann::ordered_json::array();
@@ -168,6 +177,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   document["devices"] = to_json(ran);
   document["reports"] = to_json(first.reports());
   document["outputs"] = std::move(each);
+  if (searched) document["search"] = to_json(*searched);
   terminal.document(std::move(document));
 }
 
@@ -184,6 +194,10 @@ std::optional<Error> wrong_words(const Options& options) {
         ErrorKind::unknown,
         fmt::format("--on {}: there is no such device; there are sim, gpu and both.", options.on),
         ""};
+  }
+  if (options.search && options.on == "gpu") {
+    return Error{ErrorKind::usage,
+                 "--search tries orders of the simulator: use it with --on sim or --on both.", ""};
   }
   if (options.against == "gpu" && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -230,6 +244,11 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!run) return terminal.fail(run.error());
   options.order.exact =
       options.numerics.empty() ? exact_by_default(*run) : options.numerics == "exact";
+  if (!options.schedule.empty()) {
+    Outcome<sim::Schedule> schedule = sim::parse_schedule(options.schedule);
+    if (!schedule) return terminal.fail(schedule.error());
+    options.order.schedule = std::move(*schedule);
+  }
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());
   const bool with_gpu = devices->size() > 1, gpu_alone_judges = options.against == "gpu";
@@ -244,7 +263,14 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!ran) return terminal.fail(ran.error());
   for (Ran& one : *ran) {
     if (const auto error = finish(one, run->kernel, terminal)) return terminal.fail(*error);
-    if (one.state == RunState::fault) return faulted(*one.execution, *run, terminal);
+    if (one.state == RunState::fault) return faulted(one.execution->reports(), *run, terminal);
+  }
+  std::optional<Searched> searched;
+  if (options.search) {
+    Outcome<Searched> found = search_orders(*run, options.order, options.search, terminal);
+    if (!found) return terminal.fail(found.error());
+    searched = std::move(*found);
+    if (searched->found) return faulted(searched->found->reports, *run, terminal, searched);
   }
   const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
   if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
@@ -257,7 +283,7 @@ int run_kernel(Options options, Terminal& terminal) {
       return terminal.fail(*error);
     }
   }
-  report(options, *run, *ran, *compared, equal && !hazardous, terminal);
+  report(options, *run, *ran, *compared, searched, equal && !hazardous, terminal);
   if (hazardous) return exit_code(ErrorKind::fault);
   return equal ? 0 : 1;
 }
@@ -291,8 +317,13 @@ Action define_run(CommandOptions& app) {
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
   app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
       .type_name("TYPE");
-  app.add_option("--schedule", options->order.schedule,
-                 "another legal order on the simulator, by its seed; 0: in turn")
+  app.add_option("--schedule", options->schedule,
+                 "another legal order on the simulator, by its seed (0: in turn), or with a warp "
+                 "held back: 0.4@1250 is block 0's warp 4, after 1250 instructions")
+      .type_name("N");
+  app.add_option("--search", options->search,
+                 "tries up to N other orders on the simulator, with warps held back where they "
+                 "meet others, for one that faults")
       .type_name("N");
   app.add_flag("--lazy", options->order.lazy,
                "asynchronous copies on the simulator arrive as late as is legal");

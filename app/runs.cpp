@@ -124,12 +124,17 @@ bool exact_by_default(const PreparedRun& run) {
   return work <= 1024.0 * 1024.0 * 1024.0;
 }
 
-std::unique_ptr<Device> make_simulator(const Order& order) {
+sim::Options simulator_options(const Order& order) {
   sim::Options options;
-  options.schedule = order.schedule;
+  options.schedule = order.schedule.seed;
+  options.holds = order.schedule.holds;
   options.lazy = order.lazy;
   options.exact = order.exact;
-  return std::make_unique<sim::SimDevice>(options);
+  return options;
+}
+
+std::unique_ptr<Device> make_simulator(const Order& order) {
+  return std::make_unique<sim::SimDevice>(simulator_options(order));
 }
 
 }  // namespace tilescope

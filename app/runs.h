@@ -14,6 +14,7 @@
 #include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
+#include "core/sim/schedule_text.h"
 
 namespace tilescope {
 
@@ -55,7 +56,7 @@ Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& outp
 // How the simulator orders what may happen in any order, and how its tensor cores add
 // (core/sim/options.h).
 struct Order {
-  std::uint64_t schedule = 0;
+  sim::Schedule schedule;
   bool lazy = false;
   bool exact = true;
 };
@@ -65,6 +66,8 @@ bool has_products(const PreparedRun& run);
 // What is taken where nobody says: as the chip adds up to 1024^3, which takes seconds; beyond that
 // the faster way.
 bool exact_by_default(const PreparedRun& run);
+
+sim::Options simulator_options(const Order& order);
 
 // The CPU simulator.
 std::unique_ptr<Device> make_simulator(const Order& order = {});

@@ -213,6 +213,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = block.warps[w];
     warp.index = w;
+    warp.held_at = next_hold(block, w, 0);
     warp.live = lanes_below(threads - w * 32);
     warp.registers = registers_at_entry(p.entry);
     Split all;

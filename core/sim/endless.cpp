@@ -151,9 +151,14 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   if (!pace.goes_round) return;
   for (const Block& b : blocks_) {
     for (const Warp& w : b.warps) {
-      if (w.live && !waits(w) && !goes_round(b, w)) return;
+      const bool slow = (b.slow.warps | b.slow.held) >> w.index & 1;
+      if (w.live && !waits(w) && !goes_round(b, w) && !slow) return;
     }
   }
+  // They may be waiting for one that is slow.
+  bool go_on = false;
+  for (Block& b : blocks_) go_on = let_the_slow_go_on(b) || go_on;
+  if (go_on) return;
   // Unless what is in flight does.
   for (Block& b : blocks_) {
     if (!b.flight.operations.empty() && hasten(b)) return;

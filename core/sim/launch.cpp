@@ -93,6 +93,15 @@ bool Machine::check_launch(Error& error) const {
                     "than the {} that a block can have",
                     kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
   }
+  const std::uint64_t warps = (launch_.block.count() + 31) / 32;
+  for (const Hold& h : options_.holds) {
+    if (h.block < launch_.grid.count() && h.warp < warps) continue;
+    return refuse(error, ErrorKind::usage,
+                  fmt::format("--schedule {}.{}@{}: {} runs in {} blocks of {} warps, and counts "
+                              "both from 0",
+                              h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
+                  where);
+  }
   if (p.code.size() > most_instructions) {
     return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));
   }

@@ -104,6 +104,11 @@ const Region* Machine::nearest_region(std::uint64_t address) const {
 }
 
 // Every block has exited: what lies in the buffers is the result, so it must mean something.
+bool Machine::has_exited(std::uint64_t block) const {
+  return block < started_ && std::none_of(blocks_.begin(), blocks_.end(),
+                                          [&](const Block& b) { return b.number == block; });
+}
+
 void Machine::finish_grid() {
   state_ = RunState::done;
   for (std::size_t b = 0; b < shells_.size(); ++b) {

@@ -41,6 +41,13 @@
 
 namespace tilescope::sim {
 
+// Where a warp is about to do something that orders it with others, when it has executed so many
+// instructions.
+struct MeetingPoint {
+  Hold place;
+  std::uint32_t pc = 0;
+};
+
 class Machine {
  public:
   // Reads and decodes the PTX, fits the launch and its arguments to the entry, lays out memory.
@@ -79,6 +86,15 @@ class Machine {
   const std::vector<Region>& regions() const { return regions_; }
   void finish_barriers(Block& block);  // after arrivals and exits
   std::uint64_t instructions() const { return instructions_; }
+
+  // Another order, before the first run(): Options::holds.
+  void hold(std::vector<Hold> holds) { options_.holds = std::move(holds); }
+  // Whether to note from now on where warps come to instructions that others may wait for or that
+  // wait for others; and what was noted.
+  void note_meeting_points(bool yes) { notes_meetings_ = yes; }
+  const std::vector<MeetingPoint>& meeting_points() const { return meeting_points_; }
+  std::size_t points_before_last_hold() const { return points_before_hold_; }
+  bool has_exited(std::uint64_t block) const;
 
   // Operations in flight (core/sim/async). Puts one in flight for a lane of the warp at hand;
   // false: it must not begin, which was reported. The turn ends behind this instruction.
@@ -148,6 +164,9 @@ class Machine {
   std::uint64_t drawn(std::uint64_t below);  // at random, by the schedule's seed
   std::uint64_t turn_length(std::uint64_t longest);
   void draw_slowness(Block& block);
+  std::uint64_t next_hold(const Block& block, std::uint32_t warp, std::uint64_t from) const;
+  bool is_held_back(Block& block, Warp& warp);
+  void note_meeting_point(const Core& x, std::uint64_t executed);
   void tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain);
   bool let_the_slow_go_on(Block& block);
   bool bring_something_about(Block& block);
@@ -218,6 +237,9 @@ class Machine {
   bool compares_stores_ = false;
   Proxies proxies_;
   bool watches_proxies_ = false;  // the program goes through several
+  bool notes_meetings_ = false;
+  std::vector<MeetingPoint> meeting_points_;
+  std::size_t points_before_hold_ = 0;
   std::uint64_t random_ = 0;
   std::string printed_;
   enum class Pause : std::uint8_t { none, look, turn };

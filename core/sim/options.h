@@ -2,8 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace tilescope::sim {
+
+// A warp that is held back: it executes `at` instructions, and the next one only when nothing else
+// of its block can go on.
+struct Hold {
+  std::uint64_t block = 0;  // x + y * grid.x + z * grid.x * grid.y
+  std::uint32_t warp = 0;
+  std::uint64_t at = 0;
+  bool operator==(const Hold&) const = default;
+};
 
 struct Options {
   // Blocks that are alive together; more start as these end. Bounds the memory of a run. Blocks
@@ -20,6 +30,8 @@ struct Options {
   // 0: warps and blocks take turns in order. Else the seed of another legal order: who goes on next
   // and for how long is drawn at random, and who is far behind the others: some warps, or a unit.
   std::uint64_t schedule = 0;
+  // And these warps are held back, once each (core/sim/search.h looks for the ones that matter).
+  std::vector<Hold> holds;
   // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
   bool lazy = false;
   // Tensor cores add as the chip does, bit for bit where that is known

@@ -30,6 +30,19 @@ void unite(std::vector<Split>& splits) {
   }
 }
 
+// Can it make a difference when this is executed: to others, or to what it finds?
+bool meets_others(const ptx::Instruction& i, const Code& c) {
+  switch (i.unit) {
+    case ptx::Unit::barrier:
+    case ptx::Unit::tensor:
+    case ptx::Unit::async:
+      return true;
+    default:
+      return c.synchronises || i.op == ptx::Op::atom || i.op == ptx::Op::red ||
+             i.op == ptx::Op::cp || i.op == ptx::Op::exit;
+  }
+}
+
 }  // namespace
 
 Core Machine::core_of(Block& block, Warp& warp) {
@@ -99,10 +112,12 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
   std::uint32_t pc = warp.splits[x.split].pc;
   ended = false;
   x.limit = limit;
+  const bool notes = notes_meetings_;
   while (executed < x.limit && !ended) {
     const Code& c = x.code[pc];
     const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
     x.pc = pc;
+    if (notes && m) note_meeting_point(x, executed);
     ++executed;
     Flow flow = Flow::next;
     if (warp.undefined_registers) {
@@ -137,6 +152,7 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
         run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
     executed += ran;
     instructions_ += ran;
+    warp.executed += ran;
     warp.turn_left -= ran;
     if (company) warp.unfair_for += ran;
     // Where splits have become one, the current one has another index now.
@@ -149,7 +165,7 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
 // that long. A warp that comes late to a wait shows what depends on its coming in time.
 void Machine::draw_slowness(Block& block) {
   Slowness& slow = block.slow;
-  slow = {};
+  slow = {.held = slow.held};
   slow.left = turn_length(longest_slowness);
   const std::size_t warps = block.warps.size();
   switch (drawn(4)) {
@@ -174,13 +190,45 @@ void Machine::tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain) {
   slow.fruitless = in_vain ? slow.fruitless + 1 : 0;
   slow.left -= std::min(slow.left, ran);
   if (slow.fruitless > patience) let_the_slow_go_on(block);
-  if (slow.left == 0) draw_slowness(block);
+  if (slow.left == 0 && options_.schedule) draw_slowness(block);
+}
+
+// When a warp that has executed `from` instructions is held next.
+std::uint64_t Machine::next_hold(const Block& block, std::uint32_t warp, std::uint64_t from) const {
+  std::uint64_t next = ~std::uint64_t{0};
+  for (const Hold& h : options_.holds) {
+    if (h.block == block.number && h.warp == warp && h.at >= from) next = std::min(next, h.at);
+  }
+  return next;
+}
+
+// Is it slow, or to be held here?
+bool Machine::is_held_back(Block& block, Warp& warp) {
+  const std::uint32_t bit = 1u << warp.index;
+  if (warp.executed == warp.held_at) {
+    block.slow.held |= bit;
+    points_before_hold_ = meeting_points_.size();
+    warp.held_at = next_hold(block, warp.index, warp.executed + 1);
+  }
+  return ((block.slow.warps | block.slow.held) & bit) != 0;
+}
+
+// A warp that asks again and again, with nothing complete in between, is at one point.
+void Machine::note_meeting_point(const Core& x, std::uint64_t executed) {
+  constexpr std::size_t most = 1u << 20;
+  if (!meets_others(program().code[x.pc], x.code[x.pc]) || meeting_points_.size() == most) return;
+  Warp& warp = *x.warp;
+  if (warp.noted_pc == x.pc && warp.noted_meetings == x.block->meetings) return;
+  warp.noted_pc = x.pc;
+  warp.noted_meetings = x.block->meetings;
+  meeting_points_.push_back({{x.block->number, warp.index, warp.executed + executed}, x.pc});
 }
 
 // False: no warp was held back.
 bool Machine::let_the_slow_go_on(Block& block) {
   block.slow.fruitless = 0;
-  return std::exchange(block.slow.warps, 0) != 0;
+  const bool drawn = std::exchange(block.slow.warps, 0) != 0;
+  return std::exchange(block.slow.held, 0) != 0 || drawn;
 }
 
 // All warps wait, or are slow: what comes first? What is in flight, as a slow warp may be slower
@@ -200,10 +248,10 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   while (budget && turn_left_ && block.live_threads) {
     if (!come_due(block)) return state_;
     if (block.warp_turn_left == 0) block.warp_turn_left = turn_length(options_.warp_turn);
-    const std::uint64_t most =
-        std::min({budget, turn_left_, block.warp_turn_left, until_due(block)});
     Warp& warp = block.warps[block.next_warp];
-    const bool slow = block.slow.warps >> block.next_warp & 1;
+    const bool slow = is_held_back(block, warp);
+    const std::uint64_t most = std::min(
+        {budget, turn_left_, block.warp_turn_left, until_due(block), warp.held_at - warp.executed});
     const std::uint64_t ran = slow ? 0 : run_warp(block, warp, most);
     warp.pace.instructions += ran;
     if (state_ == RunState::fault) return state_;
@@ -223,7 +271,8 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
       return state_;
     }
     const Pause pause = std::exchange(pause_, Pause::none);
-    if (options_.schedule) tire_of_slowness(block, ran, ran == 0 || pause == Pause::turn);
+    if (options_.schedule || block.slow.held)
+      tire_of_slowness(block, ran, ran == 0 || pause == Pause::turn);
     if (pause == Pause::look) continue;
     if (pause == Pause::turn) block.warp_turn_left = 0;
     if ((ran == most || pause == Pause::turn) && block.warp_turn_left == 0) {

@@ -101,6 +101,11 @@ struct Warp {
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.
   std::int32_t current = -1;
+  std::uint64_t executed = 0;                 // instructions
+  std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
+  // The last of Machine::meeting_points(), and what was complete then.
+  std::uint32_t noted_pc = ~std::uint32_t{0};
+  std::uint64_t noted_meetings = 0;
   bool fair = false;             // chosen because it waited longest, not because it is behind
   std::uint64_t turn_left = 0;   // instructions of the current split's turn
   std::uint64_t unfair_for = 0;  // instructions since the longest waiting one was chosen
@@ -120,10 +125,12 @@ struct Barrier {
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
 
-// With --schedule: who is slow for a while, as warps, copies and tensor cores of a chip may be
-// (core/sim/schedule.cpp). Slow warps go on only when nobody else of the block can.
+// Who is slow for a while, as warps, copies and tensor cores of a chip may be: drawn by the seed of
+// a schedule, or held (core/sim/schedule.cpp). Slow warps go on only when nobody else of the block
+// can.
 struct Slowness {
   std::uint32_t warps = 0;                // a bit each
+  std::uint32_t held = 0;                 // those of Options::holds
   bool copies = false, products = false;  // operations without a pipe, and with one
   std::uint64_t left = 0;                 // instructions of the block
   std::uint32_t fruitless = 0;            // turns in a row in which the others only asked in vain

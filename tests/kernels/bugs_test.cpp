@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/sim/machine.h"
+#include "core/sim/search.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {
@@ -97,6 +98,28 @@ TEST_P(PlantedBug, IsNamed) {
     }
   }
   EXPECT_TRUE(named) << "no report at all";
+}
+
+// What takes a lucky seed to be seen is found by looking for it.
+TEST(PlantedBugs, OfASeedAreFoundByASearch) {
+  std::size_t found = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".patch") continue;
+    const Bug bug = bug_of(file.path().stem().string());
+    if (bug.first_seed == 0 || bug.weight != "fault") continue;
+    SCOPED_TRACE(bug.name);
+    const auto entry = find_kernel(bug.kernel);
+    ASSERT_TRUE(entry.ok());
+    const Outcome<Job> job = make_job(**entry, bug.request, read(folder / (bug.name + ".ptx")));
+    ASSERT_TRUE(job.ok()) << job.error().sentence;
+    Outcome<sim::Machine> machine = sim::Machine::load(*job, {.exact = false});
+    ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+    sim::Search search(std::move(*machine), {.runs = 500});
+    ASSERT_EQ(search.advance(~std::uint64_t{0}), RunState::fault);
+    EXPECT_EQ(search.found()->reports.back().kind, bug.kind);
+    ++found;
+  }
+  EXPECT_GT(found, 0u);
 }
 
 std::vector<std::string> all_bugs() {

@@ -1,0 +1,63 @@
+#include "app/searches.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/reports.h"
+
+namespace tilescope {
+
+Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std::uint64_t runs,
+                                Terminal& terminal) {
+  constexpr std::uint64_t piece = 200'000;  // warp instructions
+  Outcome<sim::Machine> machine = sim::Machine::load(run.job, simulator_options(order));
+  if (!machine) return machine.error();
+  sim::Search search(std::move(*machine), {.runs = runs});
+  watch_for_interrupt();
+  while (search.advance(piece) == RunState::running) {
+    const auto [tried, known, points, holds] = search.progress();
+    terminal.progress(fmt::format("order {} of {}", tried + 1, known),
+                      static_cast<double>(tried) / static_cast<double>(known));
+    if (interrupted()) {
+      terminal.end_progress();
+      return Error{ErrorKind::interrupted,
+                   fmt::format("Interrupted after {} of {} orders, none of which faulted; nothing "
+                               "was written.",
+                               tried, known),
+                   ""};
+    }
+  }
+  terminal.end_progress();
+  return Searched{search.progress(), order.schedule.seed, search.cut_short(), search.found()};
+}
+
+std::string schedule_of(const Searched& searched) {
+  return sim::schedule_text({searched.seed, searched.found->holds});
+}
+
+std::string text(const Searched& searched) {
+  const auto& p = searched.progress;
+  if (!searched.found) {
+    return fmt::format(
+        "search: no fault in {} orders, which hold warps back at {} points where they meet{}\n",
+        p.tried, p.points, searched.cut_short ? "; there are more orders: --search N" : "");
+  }
+  return fmt::format("search: order {} faults; again with --schedule {}\n", p.tried,
+                     schedule_of(searched));
+}
+
+nlohmann::ordered_json to_json(const Searched& searched) {
+  nlohmann::ordered_json out = {{"tried", searched.progress.tried},
+                                {"points", searched.progress.points},
+                                {"all", !searched.cut_short && !searched.found},
+                                {"schedule", nullptr}};
+  if (searched.found) {
+    out["schedule"] = schedule_of(searched);
+    out["reports"] = to_json(searched.found->reports);
+  }
+  return out;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,30 @@
+// `run --search N`: other orders of a launch, from every point where its warps meet.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "app/runs.h"
+#include "app/terminal.h"
+#include "core/sim/search.h"
+
+namespace tilescope {
+
+struct Searched {
+  sim::Search::Progress progress;
+  std::uint64_t seed = 0;  // of every run
+  bool cut_short = false;  // there were more orders than were to be tried
+  std::optional<sim::Search::Found> found;
+};
+
+// Tries up to `runs` orders; shows how far it is, and ends at Ctrl-C.
+Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std::uint64_t runs,
+                                Terminal& terminal);
+
+// "no fault in 120 orders: each of 40 points ..."
+std::string text(const Searched& searched);
+// What `--schedule` is to be given to see the fault again.
+std::string schedule_of(const Searched& searched);
+nlohmann::ordered_json to_json(const Searched& searched);
+
+}  // namespace tilescope

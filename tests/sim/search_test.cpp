@@ -1,0 +1,121 @@
+// Other orders: how they are written, that they are legal, and that a search finds those that
+// matter.
+#include "core/sim/search.h"
+
+#include <gtest/gtest.h>
+
+#include "core/sim/schedule_text.h"
+#include "tests/sim/program.h"
+
+namespace tilescope::sim {
+namespace {
+
+Machine machine_of(const std::string& name, std::vector<Hold> holds = {}) {
+  Options options;
+  options.holds = std::move(holds);
+  Outcome<Machine> m =
+      Machine::load(test::read_program(TILESCOPE_TESTS_DIR "/programs/" + name).job, options);
+  EXPECT_TRUE(m.ok());
+  return std::move(*m);
+}
+
+RunState finish(Search& search, std::uint64_t step = 1 << 20) {
+  RunState state = RunState::running;
+  for (int i = 0; i < 1'000'000 && state == RunState::running; ++i) state = search.advance(step);
+  return state;
+}
+
+TEST(ScheduleText, ReadsBackWhatItWrites) {
+  for (const char* text : {"0", "17", "0.4@1250", "7,0.4@1250,3.0@0"}) {
+    const Outcome<Schedule> schedule = parse_schedule(text);
+    ASSERT_TRUE(schedule.ok()) << text;
+    EXPECT_EQ(schedule_text(*schedule), text);
+  }
+}
+
+TEST(ScheduleText, RefusesWhatIsNone) {
+  for (const char* text : {"", "x", "-1", "1,2", "0.4", "4@5", "0.4@", "0.4@1,", "1@2.3", "0x10",
+                           "99999999999999999999", "0.4@1250 "}) {
+    EXPECT_FALSE(parse_schedule(text).ok()) << text;
+  }
+}
+
+TEST(Hold, OfAWarpThatIsNotThereIsRefused) {
+  const Job job = test::read_program(TILESCOPE_TESTS_DIR "/programs/overtaken_if_late.ptx").job;
+  for (const Hold hold : {Hold{1, 0, 0}, Hold{0, 2, 0}}) {
+    Options options;
+    options.holds = {hold};
+    EXPECT_FALSE(Machine::load(job, options).ok());
+  }
+}
+
+// The warp that is held at the very beginning comes last of all; nothing else changes.
+TEST(Hold, LastsUntilNothingElseCanGoOn) {
+  for (std::uint32_t warp : {0u, 1u}) {
+    Machine m = machine_of("locks_taken_crosswise.ptx", {{0, warp, 20}});
+    bool alone = false;
+    while (m.run(1) == RunState::running) {
+      for (const Block& b : m.blocks()) {
+        if (b.warps[warp].executed != 20) continue;
+        alone = b.warps[1 - warp].live == 0;
+      }
+    }
+    EXPECT_TRUE(alone);
+    EXPECT_TRUE(m.reports().empty());
+  }
+}
+
+TEST(Search, FindsLocksThatAreTakenCrosswise) {
+  Search search(machine_of("locks_taken_crosswise.ptx"));
+  ASSERT_EQ(finish(search), RunState::fault);
+  EXPECT_EQ(search.found()->holds.size(), 1u);
+  EXPECT_EQ(search.found()->reports.back().kind, "endless_loop");
+}
+
+TEST(Search, FindsAPhaseThatCanBeOvertaken) {
+  Search search(machine_of("overtaken_if_late.ptx"));
+  ASSERT_EQ(finish(search), RunState::fault);
+  EXPECT_EQ(search.found()->reports.back().kind, "waiter_left_behind");
+}
+
+// What was found is found again: by the same search in other pieces, and by a run with its holds.
+TEST(Search, SaysWhatShowsItAgain) {
+  for (const char* name : {"locks_taken_crosswise.ptx", "overtaken_if_late.ptx"}) {
+    Search whole(machine_of(name)), cut(machine_of(name));
+    ASSERT_EQ(finish(whole), RunState::fault);
+    ASSERT_EQ(finish(cut, 7), RunState::fault);
+    EXPECT_EQ(whole.found()->holds, cut.found()->holds);
+    EXPECT_EQ(whole.progress().tried, cut.progress().tried);
+    Machine again = machine_of(name, whole.found()->holds);
+    ASSERT_EQ(again.run(~std::uint64_t{0}), RunState::fault);
+    EXPECT_EQ(again.reports().back().sentence, whole.found()->reports.back().sentence);
+    EXPECT_EQ(text(again.reports().back().site), text(whole.found()->reports.back().site));
+  }
+}
+
+TEST(Search, AccusesNobodyWhoWaitsForAll) {
+  for (const char* name : {"mbarrier_told_of_phases.ptx", "matmul_tiled_sm_90.ptx"}) {
+    Search search(machine_of(name), {.runs = 200});
+    EXPECT_EQ(finish(search), RunState::done) << name;
+    EXPECT_GT(search.progress().points, 4u);
+    EXPECT_LE(search.progress().tried, 200u);
+  }
+}
+
+// All orders with one hold come before those with two, and all of these before the end.
+TEST(Search, EndsWhenAllOrdersAreTried) {
+  Search one(machine_of("mbarrier_told_of_phases.ptx"), {.runs = 100'000, .holds = 1});
+  ASSERT_EQ(finish(one), RunState::done);
+  EXPECT_EQ(one.progress().tried, one.progress().points + 1);
+  EXPECT_FALSE(one.cut_short());
+  Search two(machine_of("mbarrier_told_of_phases.ptx"), {.runs = 100'000, .holds = 2});
+  ASSERT_EQ(finish(two), RunState::done);
+  EXPECT_GT(two.progress().tried, one.progress().tried);
+  Search few(machine_of("mbarrier_told_of_phases.ptx"), {.runs = 3});
+  ASSERT_EQ(finish(few), RunState::done);
+  EXPECT_EQ(few.progress().tried, 3u);
+  EXPECT_TRUE(few.cut_short());
+}
+
+}  // namespace
+}  // namespace tilescope::sim
