@@ -112,7 +112,9 @@ TEST(PlantedBugs, OfASeedAreFoundByASearch) {
     ASSERT_TRUE(entry.ok());
     const Outcome<Job> job = make_job(**entry, bug.request, read(folder / (bug.name + ".ptx")));
     ASSERT_TRUE(job.ok()) << job.error().sentence;
-    Outcome<sim::Machine> machine = sim::Machine::load(*job, {.exact = false});
+    sim::Options options;
+    options.exact = false;
+    Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
     ASSERT_TRUE(machine.ok()) << machine.error().sentence;
     sim::Search search(std::move(*machine), {.runs = 500});
     ASSERT_EQ(search.advance(~std::uint64_t{0}), RunState::fault);
