@@ -97,8 +97,8 @@ bool Machine::check_launch(Error& error) const {
   for (const Hold& h : options_.holds) {
     if (h.block < launch_.grid.count() && h.warp < warps) continue;
     return refuse(error, ErrorKind::usage,
-                  fmt::format("--schedule {}.{}@{}: {} runs in {} blocks of {} warps, and counts "
-                              "both from 0",
+                  fmt::format("--schedule {}.{}@{}: {} runs in {} block(s) of {} warp(s), and both "
+                              "count from 0",
                               h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
                   where);
   }

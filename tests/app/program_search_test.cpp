@@ -1,0 +1,74 @@
+// `tilescope run --search N` and the orders that it finds, from the outside.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+class RunSearch : public Program {
+ protected:
+  RunSearch() {
+    std::ostringstream ptx;
+    ptx << std::ifstream(TILESCOPE_SOURCE_DIR "/tests/sim/programs/overtaken_if_late.ptx").rdbuf();
+    write("k.ptx", ptx.str());
+    write(
+        "k.toml",
+        "entry = \"overtaken_if_late\"\ngrid = [1]\nblock = [64]\n"
+        "[[buffer]]\nname = \"OUT\"\ndtype = \"u32\"\nshape = [1]\npoison = true\nout = \"o.npy\"\n"
+        "[[arg]]\nbuffer = \"OUT\"\n");
+  }
+
+  Words with(const Words& more) const {
+    Words words = {"run", "k.ptx", "--launch", "k.toml"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+TEST_F(RunSearch, FindsAnOrderThatTheUsualOneDoesNotShow) {
+  EXPECT_EQ(run(with({})).exit_code, 0);
+  std::filesystem::remove(folder / "o.npy");
+  const Ended searched = run(with({"--search", "100"}));
+  EXPECT_EQ(searched.exit_code, 3);
+  EXPECT_TRUE(has(searched.err, "fault (waiter_left_behind)")) << searched.err;
+  EXPECT_FALSE(exists("o.npy"));
+
+  const std::size_t at = searched.err.find("--schedule ");
+  ASSERT_NE(at, std::string::npos) << searched.err;
+  const std::string schedule = searched.err.substr(at + 11, searched.err.find('\n', at) - at - 11);
+  const Ended again = run(with({"--schedule", schedule}));
+  EXPECT_EQ(again.exit_code, 3);
+  EXPECT_TRUE(has(searched.err, again.err.substr(0, again.err.find('\n')))) << again.err;
+
+  const auto [code, json] = run_json(with({"--search", "100"}));
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(json["search"]["schedule"], schedule);
+  EXPECT_EQ(json["error"]["kind"], "fault");
+}
+
+TEST_F(RunSearch, SaysHowFarItLooked) {
+  const Ended ended = run({"run", "hgemm_v1", "--search", "20"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.out, "search: no fault in 20 orders")) << ended.out;
+  const auto [code, json] = run_json({"run", "hgemm_v1", "--search", "20"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(json["search"]["tried"], 20);
+  EXPECT_EQ(json["search"]["all"], false);
+  EXPECT_TRUE(json["search"]["schedule"].is_null());
+}
+
+TEST_F(RunSearch, RefusesOrdersThatAreNone) {
+  const Ended word = run(with({"--schedule", "0.0"}));
+  EXPECT_EQ(word.exit_code, 2);
+  EXPECT_TRUE(has(word.err, "'0.0' is no order")) << word.err;
+  const Ended block = run(with({"--schedule", "9.0@4"}));
+  EXPECT_EQ(block.exit_code, 2);
+  EXPECT_TRUE(has(block.err, "1 block(s) of 2 warp(s)")) << block.err;
+  EXPECT_EQ(run(with({"--search", "10", "--on", "gpu"})).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace tilescope::test
