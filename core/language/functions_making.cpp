@@ -71,6 +71,7 @@ Answer coordinates(const Arguments& a) {
   if (!n) return n.refusal;
   const std::optional<Place> wanted = place_in(a[0].value);
   if (!wanted) return Refusal{Rule::not_a_sum, -1, 0, 0, 0};
+  if (!wanted->known()) return Refusal{Rule::dynamic_leaf, -1, 0, 0, 0};
   Tuples out;
   for (std::int64_t i = 0; i < *n; ++i) {
     const bool here = layout.concrete() ? *wanted == Place(Int(layout(i)))

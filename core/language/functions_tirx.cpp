@@ -1,5 +1,7 @@
 // The language's functions of TIRx's layouts: owners, shared memory, what TIRx does with them, and
 // to and from CuTe.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/language/functions.h"
@@ -30,6 +32,15 @@ Answer tma_shared_layout_call(const Arguments& a) {
   const std::int64_t bytes = mode == "32B" ? 32 : mode == "64B" ? 64 : mode == "128B" ? 128 : 0;
   if (bytes == 0) return Refusal{Rule::swizzle_mode, -1, 1, 0, 0};
   return shared(tma_shared_layout(bits_of(*type), bytes, a[2].tuple));
+}
+
+Answer tmem_datapath_call(const Arguments& a) {
+  const char letter = a[0].word.size() == 1 ? a[0].word[0] : '?';
+  const std::int64_t half = a.size() > 3 ? a[3].number : 0;
+  if (half != 0 && half != 1) {
+    return Reason{fmt::format("The half of a warp's lanes is {}; 0 and 1 are.", half)};
+  }
+  return shared(tmem_datapath_layout(letter, a[1].number, a[2].number, half == 1));
 }
 
 // TVM's ComposeLayout names a swizzle by its bits: M per_element, B swizzle_len, S atom_len.
@@ -111,6 +122,15 @@ const std::array table = {
              [](const Arguments& a) {
                return shared(broadcast(*a[0].tile, a[1].number, a.size() > 2 ? a[2].number : -1));
              }},
+    Function{{"wg_local_layout", "(COLUMNS[, ROWS])", "a row for each thread of a warpgroup"},
+             "Nn",
+             [](const Arguments& a) {
+               return shared(wg_local_layout(a[0].number, a.size() > 1 ? a[1].number : 128));
+             }},
+    Function{{"tmem_datapath_layout", "(LETTER, ROWS, COLUMNS[, HALF])",
+              "where tcgen05.mma puts its rows and columns, by the letter of its data path"},
+             "WNNn",
+             tmem_datapath_call},
     Function{{"to_cute", "(X[, SHAPE])", "the CuTe layout with the same places, by modes of SHAPE"},
              "Ds",
              to_cute_call},

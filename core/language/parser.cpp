@@ -213,6 +213,10 @@ class Evaluator {
     const std::string_view whole(name.text.data(), previous_end_ - name.begin);
     const Outcome<Atom> found = atom_named(whole);
     if (!found) return fail(found.error().sentence, name.begin, previous_end_, true);
+    if (token_.is('{')) {  // ATOM{}, as C++ makes a value of the type
+      next();
+      if (!expect('}', "behind an atom's `{`")) return {};
+    }
     if (const MmaAtom* mma = std::get_if<MmaAtom>(&*found)) {
       return std::make_shared<const MmaAtom>(*mma);
     }

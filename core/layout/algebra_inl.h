@@ -29,14 +29,6 @@ struct Leaves {
   }
 };
 
-// Whether `next` goes on where `before` ends, for certain: `?` may be any number.
-constexpr bool continues(const Mode& before, const Mode& next) {
-  if (!before.shape.known() || !before.stride.known() || !next.stride.known()) return false;
-  if (!(before.stride.axis == next.stride.axis)) return false;
-  bool fits = true;
-  return checked_mul(before.shape.value, before.stride.value, fits) == next.stride.value && fits;
-}
-
 constexpr void push_coalesced(Leaves& out, const Mode& m) {
   if (m.shape.is(1)) return;
   if (out.count() > 0 && continues(out.back(), m)) {

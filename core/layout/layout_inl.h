@@ -84,6 +84,14 @@ constexpr Digit digit_of(const Int& index, const Int& extent, bool last) {
   return {Int::unknown(gcd(index.value, extent.value)), Int::unknown()};
 }
 
+// Whether `next` goes on where `before` ends, for certain: `?` may be any number.
+constexpr bool continues(const Mode& before, const Mode& next) {
+  if (!before.shape.known() || !before.stride.known() || !next.stride.known()) return false;
+  if (!(before.stride.axis == next.stride.axis)) return false;
+  bool fits = true;
+  return checked_mul(before.shape.value, before.stride.value, fits) == next.stride.value && fits;
+}
+
 // Sum of coordinate * stride, over a coordinate that may stop at any level of the structure.
 template <class Total>
 constexpr Refusal inner_product(const Tuple& coordinate, const Tree<Mode>& modes, Total& sum) {
@@ -93,7 +101,12 @@ constexpr Refusal inner_product(const Tuple& coordinate, const Tree<Mode>& modes
     if (!index.axis.none()) return on_axis(Refusal::Rule::axis_coordinate, index, -1);
     if (index.value < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index.value, 0);
     for (int i = 0; i < modes.leaves; ++i) {
-      const Mode& m = modes.leaf[i];
+      Mode m = modes.leaf[i];
+      // Of an unknown index, leaves that go on are one digit: fewer of its divisors are lost.
+      for (; !index.known() && i + 1 < modes.leaves && continues(m, modes.leaf[i + 1]); ++i) {
+        bool fits = true;  // as the size of the layout does
+        m.shape = times(m.shape, modes.leaf[i + 1].shape, fits);
+      }
       const Digit digit = digit_of(index, m.shape, i + 1 == modes.leaves);
       if (const Refusal r = sum.add(digit.here, m.stride, i)) return r;
       index = digit.rest;

@@ -40,6 +40,9 @@ struct Refusal {
     no_slice,             // TIRx: a range over the end of a digit
     not_a_range,          // TIRx: what stands for (begin,end)
     range_beyond,         // TIRx: a range up to `a` in an extent of `b`
+    no_datapath,          // tmem_datapath_layout: no letter from A to G
+    datapath_rows,        // `a` rows where the data path has `b`
+    no_upper_half,        // the upper half of a data path that takes all lanes
     unknown_type,         // tma_shared_layout: an element type of no such name
     swizzle_mode,         // tma_shared_layout: a swizzle mode of no such name
     swizzle_bytes,        // tma_shared_layout: swizzled in rows of `a` bytes

@@ -152,6 +152,12 @@ std::string sentence(const Refusal& r) {
           "END "
           "<= {}.",
           r.a, at, r.b, r.b);
+    case Rule::no_datapath:
+      return "The data paths of tcgen05.mma have the letters A to G.";
+    case Rule::datapath_rows:
+      return fmt::format("{} rows: this data path has {} of a CTA.", r.a, r.b);
+    case Rule::no_upper_half:
+      return "This data path takes both halves of each warp's lanes; C and F take one of them.";
     case Rule::unknown_type:
       return "There is no element type of this name; f16, bf16, f32, e4m3 or u8 would work.";
     case Rule::swizzle_mode:

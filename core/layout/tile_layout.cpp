@@ -284,6 +284,39 @@ Result<TileLayout> tma_shared_layout(std::int64_t element_bits, std::int64_t swi
   return out;
 }
 
+Result<TileLayout> wg_local_layout(std::int64_t columns, std::int64_t rows) {
+  const Result<Layout> tile = make_layout(make_tuple_of(rows, columns),
+                                          make_tuple_of(Int(1, Axis{*axis_named("tid_in_wg")}), 1));
+  return tile ? make_shard(*tile) : Result<TileLayout>(tile.refusal);
+}
+
+Result<TileLayout> tmem_datapath_layout(char letter, std::int64_t rows, std::int64_t columns,
+                                        bool upper) {
+  const Axis lane{*axis_named("TLane")}, column{*axis_named("TCol")};
+  const bool halves = letter == 'B' || letter == 'E', warps = letter == 'C' || letter == 'F';
+  const std::int64_t folds = halves ? 2 : letter == 'G' ? 4 : 1;  // of the columns
+  const std::int64_t legal = letter == 'G' ? 32 : halves || warps ? 64 : 128;
+  if (letter < 'A' || letter > 'G') return detail::refuse(Rule::no_datapath);
+  if (rows != legal) return detail::refuse(Rule::datapath_rows, -1, rows, legal);
+  if (columns < 1) return detail::refuse(Rule::size_not_positive, 1, columns);
+  if (columns % folds != 0) return detail::refuse(Rule::tile_does_not_fill, 1, folds, columns);
+  if (upper && !warps) return detail::refuse(Rule::no_upper_half);
+  Tree<Mode> modes;
+  if (warps) {
+    constexpr std::int64_t of_a_warp = 16, warp_lanes = 32;
+    modes.push(Tree<Mode>(Mode{rows / of_a_warp, Int(warp_lanes, lane)}));
+    modes.push(Tree<Mode>(Mode{of_a_warp, Int(1, lane)}));
+  } else {
+    modes.push(Tree<Mode>(Mode{rows, Int(1, lane)}));
+  }
+  if (folds > 1) modes.push(Tree<Mode>(Mode{folds, Int(rows, lane)}));
+  modes.push(Tree<Mode>(Mode{columns / folds, Int(1, column)}));
+  const Result<TileLayout> shard = make_shard(Layout(modes));
+  if (!shard) return shard;
+  const Result<TileLayout> shaped = in_shape(*shard, make_tuple_of(rows, columns));
+  return shaped && upper ? add(*shaped, Place(Int(16, lane))) : shaped;
+}
+
 std::string text(const TileLayout& layout) {
   const auto part = [](char name, const Layout& modes) {
     return modes.modes.empty() ? std::string() : name + ("[" + text(modes) + "]");

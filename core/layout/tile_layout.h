@@ -76,6 +76,18 @@ Result<TileLayout> to_tirx(const Slice& cute);
 Result<TileLayout> tma_shared_layout(std::int64_t element_bits, std::int64_t swizzle_bytes,
                                      const Tuple& shape);
 
+// The rows of a tile over the threads of a warpgroup, one row each.
+//     wg_local_layout(64) = S[(128,64):(1@tid_in_wg,1)]
+Result<TileLayout> wg_local_layout(std::int64_t columns, std::int64_t rows = 128);
+
+// Where tcgen05.mma puts a CTA's rows and columns of its result, by the letter of the data path
+// (PTX ISA, tcgen05 data path layouts): A, D 128 rows, one a lane; C, F 64 rows, 16 in each warp's
+// lanes (`upper`: in the upper half of them); B, E 64 rows, the columns' halves 64 lanes apart; G
+// 32 rows, the columns' quarters 32 lanes apart.
+//     tmem_datapath_layout(B, 64, 128) = S[(64,2,64):(1@TLane,64@TLane,1@TCol)]
+Result<TileLayout> tmem_datapath_layout(char letter, std::int64_t rows, std::int64_t columns,
+                                        bool upper = false);
+
 std::string text(const TileLayout& layout);
 
 }  // namespace tilescope

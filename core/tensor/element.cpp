@@ -16,8 +16,8 @@ struct Alias {
   ElementType type;
 };
 
-// CuTe's and CUTLASS's C++ names (include/cute/numeric/numeric_types.hpp), and those of launch
-// files.
+// CuTe's and CUTLASS's C++ names (include/cute/numeric/numeric_types.hpp), those of launch files,
+// and TVM's.
 constexpr Alias aliases[] = {{"half_t", ElementType::f16},
                              {"bfloat16_t", ElementType::bf16},
                              {"float", ElementType::f32},
@@ -48,7 +48,22 @@ constexpr Alias aliases[] = {{"half_t", ElementType::f16},
                              {"i8", ElementType::s8},
                              {"i16", ElementType::s16},
                              {"i32", ElementType::s32},
-                             {"i64", ElementType::s64}};
+                             {"i64", ElementType::s64},
+                             {"float16", ElementType::f16},
+                             {"bfloat16", ElementType::bf16},
+                             {"float32", ElementType::f32},
+                             {"float64", ElementType::f64},
+                             {"float8_e4m3fn", ElementType::e4m3},
+                             {"float8_e5m2", ElementType::e5m2},
+                             {"float4_e2m1fn", ElementType::e2m1},
+                             {"int8", ElementType::s8},
+                             {"uint8", ElementType::u8},
+                             {"int16", ElementType::s16},
+                             {"uint16", ElementType::u16},
+                             {"int32", ElementType::s32},
+                             {"uint32", ElementType::u32},
+                             {"int64", ElementType::s64},
+                             {"uint64", ElementType::u64}};
 
 bool same_but_for_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };

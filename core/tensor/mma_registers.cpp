@@ -18,7 +18,7 @@ using namespace literals;
 using mma_names::rows_in_registers;
 
 // All of sm_75 to sm_90; the _SATURATE forms of integers are added to them.
-constexpr std::array<std::string_view, 60> warp_names = {
+constexpr std::array<std::string_view, 62> warp_names = {
     "SM75_16x8x8_F32F16F16F32_TN",
     "SM75_16x8x8_F16F16F16F16_TN",
     "SM75_8x8x16_S32S8S8S32_TN",
@@ -79,6 +79,8 @@ constexpr std::array<std::string_view, 60> warp_names = {
     "SM90_16x8x16_C64C64C64C64_TN",
     "SM61_DP4A",
     "SM61_DP2A",
+    "SM100_2x1x1_F32F32F32F32",
+    "SM100_1x2x1_F32F32F32F32",
 };
 
 constexpr std::array<std::string_view, 8> volta_names = {
@@ -151,6 +153,17 @@ MmaAtom thread_atom(std::string_view name, std::int64_t k, ElementType in, Eleme
   return out;
 }
 
+// Two rows or two columns of one thread at once: fma.rn.f32x2 (CuTe, mma_traits_sm100.hpp).
+MmaAtom pair_atom(std::string_view name, bool rows) {
+  MmaAtom out = thread_atom(name, 1, ElementType::f32, ElementType::f32);
+  out.source = "cute/atom/mma_traits_sm100.hpp; PTX ISA fma.f32x2";
+  const Layout two = make_layout_of(Layout(1, 0), Layout(2, 1));
+  out.shape_mnk = rows ? make_tuple_of(2, 1, 1) : make_tuple_of(1, 2, 1);
+  (rows ? out.a : out.b).tv = two;
+  out.c.tv = two;
+  return out;
+}
+
 // UniversalFMA<D[,A,B,C]>: the types left out are as the first.
 Outcome<Atom> universal(const AtomSpelling& s) {
   std::vector<ElementType> types;
@@ -188,6 +201,8 @@ AtomAnswer make(const AtomSpelling& s) {
   if (s.base == "SM61_DP4A") return Atom(thread_atom(s.base, 4, ElementType::s8, ElementType::s32));
   if (s.base == "SM61_DP2A")
     return Atom(thread_atom(s.base, 2, ElementType::s16, ElementType::s32));
+  if (s.base == "SM100_2x1x1_F32F32F32F32") return Atom(pair_atom(s.base, true));
+  if (s.base == "SM100_1x2x1_F32F32F32F32") return Atom(pair_atom(s.base, false));
   std::string_view rest = s.base.substr(5);
   const std::optional<Tuple> shape = mma_names::take_shape(rest);
   mma_names::take(rest, "_");

@@ -1,6 +1,7 @@
 // tcgen05.mma: atoms of one CTA or a pair (sm_100a), made from their parameters.
 //
 //     SM100_MMA_{KIND}[_2x1SM]_{SS|TS}<A,B,C,M,N,MAJOR_A,MAJOR_B>
+//     SM100_MMA_{F16BF16|TF32}[_2x1SM]_{SS|TS}_SCALED<..., SCALE_C>     C times 2^-SCALE_C
 //     SM100_MMA_{MXF8F6F4|MXF4}[_2x1SM]_SS<A,B,C,SCALE,M,N[,VS],MAJOR_A,MAJOR_B>
 //
 // A "thread" of these atoms is a CTA. One CTA holds everything; of a pair each holds half the rows
@@ -28,12 +29,13 @@ struct Kind {
   bool tensor_memory;  // whether there is a TS form
   bool scaled;         // a type of scale factors follows the accumulator's
   bool vector_size;    // and so does VS, behind N
+  bool scaled_c_ss = false, scaled_c_ts = false;  // forms that scale the accumulator
 };
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
-      {"F16BF16", {E::f16, E::bf16}, {E::f32, E::f16}, 16, true, false, false},
-      {"TF32", {E::tf32, E::f32}, {E::f32}, 8, true, false, false},
+      {"F16BF16", {E::f16, E::bf16}, {E::f32, E::f16}, 16, true, false, false, true, true},
+      {"TF32", {E::tf32, E::f32}, {E::f32}, 8, true, false, false, false, true},
       {"S8", {E::s8, E::u8}, {E::s32}, 32, true, false, false},
       {"F8F6F4",
        {E::e4m3, E::e5m2, E::e2m3, E::e3m2, E::e2m1},
@@ -51,6 +53,7 @@ const std::vector<Kind>& kinds() {
 struct Form {
   const Kind* kind = nullptr;
   bool pair = false, a_in_tmem = false;
+  bool scaled_c = false;
 };
 
 // What its arguments say.
@@ -154,12 +157,12 @@ class Reader {
 };
 
 std::string arguments_of(const Form& form) {
-  return fmt::format("<A,B,C,{}M,N,{}MAJOR_A,MAJOR_B>", form.kind->scaled ? "SCALE," : "",
-                     form.kind->vector_size ? "VS," : "");
+  return fmt::format("<A,B,C,{}M,N,{}MAJOR_A,MAJOR_B{}>", form.kind->scaled ? "SCALE," : "",
+                     form.kind->vector_size ? "VS," : "", form.scaled_c ? ",SCALE_C" : "");
 }
 
 Outcome<Parameters> parameters_of(const AtomSpelling& s, const Form& form) {
-  const std::size_t count = 7u + form.kind->scaled + form.kind->vector_size;
+  const std::size_t count = 7u + form.kind->scaled + form.kind->vector_size + form.scaled_c;
   if (s.arguments.size() != count) {
     return no_atom(s, fmt::format("it takes {} arguments, {}, and here are {}.", count,
                                   arguments_of(form), s.arguments.size()));
@@ -178,6 +181,11 @@ Outcome<Parameters> parameters_of(const AtomSpelling& s, const Form& form) {
   }
   p.a_major = read.major("A");
   p.b_major = read.major("B");
+  constexpr std::int64_t most_scale = 15;  // scale-input-d (PTX ISA, tcgen05.mma)
+  if (const std::int64_t scale = form.scaled_c ? read.number("SCALE_C") : 0;
+      scale < 0 || scale > most_scale) {
+    read.fail(fmt::format("SCALE_C is {}; 0 to {} are legal.", scale, most_scale));
+  }
   const Legal legal = legal_of(form, p);
   if (std::find(legal.m.begin(), legal.m.end(), p.m) == legal.m.end()) {
     read.fail(fmt::format("M is {}, and legal is {} for {}.", p.m, text_of(legal.m),
@@ -213,8 +221,10 @@ std::optional<Form> form_of(std::string_view base) {
     Form form;
     form.kind = &kind;
     form.pair = mma_names::take(rest, "2x1SM_");
-    form.a_in_tmem = rest == "TS";
-    if (rest == "SS" || (form.a_in_tmem && kind.tensor_memory)) return form;
+    form.a_in_tmem = mma_names::take(rest, "TS");
+    if (form.a_in_tmem ? !kind.tensor_memory : !mma_names::take(rest, "SS")) continue;
+    form.scaled_c = (form.a_in_tmem ? kind.scaled_c_ts : kind.scaled_c_ss) && rest == "_SCALED";
+    if (rest.empty() || form.scaled_c) return form;
   }
   return std::nullopt;
 }
@@ -237,8 +247,9 @@ AtomAnswer make(const AtomSpelling& s) {
   return Atom(out);
 }
 
-std::string base_name(const Kind& kind, bool pair, bool a_in_tmem) {
-  return fmt::format("SM100_MMA_{}_{}{}", kind.name, pair ? "2x1SM_" : "", a_in_tmem ? "TS" : "SS");
+std::string base_name(const Form& form) {
+  return fmt::format("SM100_MMA_{}_{}{}{}", form.kind->name, form.pair ? "2x1SM_" : "",
+                     form.a_in_tmem ? "TS" : "SS", form.scaled_c ? "_SCALED" : "");
 }
 
 template <class F>
@@ -247,6 +258,8 @@ void each_form(F f) {
     for (const bool pair : {false, true}) {
       for (const bool a_in_tmem : {false, true}) {
         if (!a_in_tmem || kind.tensor_memory) f(Form{&kind, pair, a_in_tmem});
+        const bool scaled_c = a_in_tmem ? kind.scaled_c_ts : kind.scaled_c_ss;
+        if (scaled_c) f(Form{&kind, pair, a_in_tmem, true});
       }
     }
   }
@@ -258,9 +271,9 @@ void list(std::vector<AtomFamily>& out) {
     const std::int64_t m = form.pair ? 256 : 128;
     const Legal legal = legal_of(form, {.m = m});
     out.push_back(
-        {fmt::format("{}<{},{},{},{}{},256,{}K,K>", base_name(kind, form.pair, form.a_in_tmem),
-                     name_of(kind.in[0]), name_of(kind.in[0]), name_of(kind.out[0]),
-                     kind.scaled ? "ue8m0," : "", m, kind.vector_size ? "32," : ""),
+        {fmt::format("{}<{},{},{},{}{},256,{}K,K{}>", base_name(form), name_of(kind.in[0]),
+                     name_of(kind.in[0]), name_of(kind.out[0]), kind.scaled ? "ue8m0," : "", m,
+                     kind.vector_size ? "32," : "", form.scaled_c ? ",1" : ""),
          fmt::format("A, B {}; C {}; M {}; N {}; majors {}", text_of(kind.in), text_of(kind.out),
                      text_of(legal.m), n_text(legal),
                      kind.vector_size ? "K"
@@ -270,8 +283,7 @@ void list(std::vector<AtomFamily>& out) {
 }
 
 void list_names(std::vector<std::string>& out) {
-  each_form(
-      [&](const Form& form) { out.push_back(base_name(*form.kind, form.pair, form.a_in_tmem)); });
+  each_form([&](const Form& form) { out.push_back(base_name(form)); });
 }
 
 }  // namespace

@@ -255,6 +255,9 @@ TEST(Dynamic, DivisibilityThatFollowsIsPrinted) {
       {"idx2crd(5, (?{div=8},4))", "(5,0)"},
       {"idx2crd(?{div=8}, (4,8))", "(0,?{div=2})"},
       {"crd2idx(?, (4,8):(2,16))", "?{div=2}"},
+      {"crd2idx(?{div=8}, (3,5):(1,3))", "?{div=8}"},
+      {"partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), ?, make_identity_layout((16,8)))",
+       "((2,2),1,1):((1@1,8@0),0,0) off (?,?{div=2})"},
       {"L = (4,8):(2,16); L(?{div=8})", "?{div=32}"},
       {"L = (4,8):(2,16); L(?,3)", "?{div=2}"},
       {"L = Sw<3,3,3> o 0 o (8,64):(64,1); L(_,?{div=16})",
@@ -286,6 +289,7 @@ TEST(Dynamic, ARefusalSaysWhichDivisorWouldBeEnough) {
       {"complement((4,8):(1,?), 64)", "in the order of their strides"},
       {"right_inverse((4,8):(?,1))", "in the order of their strides"},
       {"injective((?):(1))", "needs a known number"},
+      {"coordinates(?, (4,8):(1,4))", "needs a known number"},
   };
   for (const auto& [expression, part] : expected) {
     EXPECT_NE(value_of(expression).find(part), std::string::npos)

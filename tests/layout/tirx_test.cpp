@@ -280,9 +280,13 @@ TileLayout any_grid(Layouts& layouts, std::int64_t& rows, std::int64_t& columns)
 
 TEST(Tirx, TilesAndSumsAreBlocksOfTheirParts) {
   Layouts layouts(108);
+  constexpr std::int64_t most = 2000;  // elements that a round looks at
+  int looked_at = 0;
   for (int round = 0; round < 400; ++round) {
     std::int64_t m = 0, n = 0, rows = 0, columns = 0;
     const TileLayout inner = any_grid(layouts, m, n), outer = any_grid(layouts, rows, columns);
+    if (m * n * rows * columns > most) continue;
+    ++looked_at;
     const Tuple in = make_tuple_of(m, n), out = make_tuple_of(rows, columns);
     for (const bool scaled : {true, false}) {
       const Result<TileLayout> both =
@@ -308,12 +312,13 @@ TEST(Tirx, TilesAndSumsAreBlocksOfTheirParts) {
       expect_places(*both, expected, text(outer) + " of " + text(inner));
     }
   }
+  EXPECT_GT(looked_at, 50);
 }
 
 TEST(Tirx, SlicesAreBoxesOfTheElements) {
   Layouts layouts(109);
   int answered = 0, refused = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 600; ++round) {
     std::int64_t rows = 0, columns = 0;
     TileLayout x = any_grid(layouts, rows, columns);
     if (layouts.number(0, 1) == 0) x = *add(x, Place(Int(5, Axis{*axis_named("TCol")})));
@@ -335,8 +340,8 @@ TEST(Tirx, SlicesAreBoxesOfTheElements) {
         },
         text(x) + " " + text(region));
   }
-  EXPECT_GT(answered, 1000);
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(answered, 300);
+  EXPECT_GT(refused, 30);
   // Half of a digit and half of the next one: one step from each to the other.
   EXPECT_EQ(value_of("slice(S[(4,8):(100,1)], 32, (4,12))"), "S[(2,4):(96,1)] + 4");
 }

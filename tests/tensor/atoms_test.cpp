@@ -129,6 +129,26 @@ TEST(Atoms, APairOfCtasHalvesRowsOfAAndB) {
   EXPECT_EQ(atom.b.major, Major::mn);
 }
 
+// What scales the accumulator moves no element.
+TEST(Atoms, ScaledFormsLieAsTheOthers) {
+  const std::pair<const char*, const char*> pairs[] = {
+      {"SM100_MMA_F16BF16_SS_SCALED<f16,f16,f32,64,72,K,MN,3>",
+       "SM100_MMA_F16BF16_SS<f16,f16,f32,64,72,K,MN>"},
+      {"SM100_MMA_F16BF16_2x1SM_TS_SCALED<bf16,bf16,f32,256,64,K,K,0>",
+       "SM100_MMA_F16BF16_2x1SM_TS<bf16,bf16,f32,256,64,K,K>"},
+      {"SM100_MMA_TF32_TS_SCALED<tf32,tf32,f32,128,48,K,K,15>",
+       "SM100_MMA_TF32_TS<tf32,tf32,f32,128,48,K,K>"}};
+  for (const auto& [scaled, plain] : pairs) {
+    const MmaAtom a = mma(scaled), b = mma(plain);
+    EXPECT_EQ(a.a.tv, b.a.tv) << scaled;
+    EXPECT_EQ(a.b.tv, b.b.tv) << scaled;
+    EXPECT_EQ(a.c.tv, b.c.tv) << scaled;
+    EXPECT_EQ(a.a.memory, b.a.memory) << scaled;
+  }
+  EXPECT_EQ(mma("SM100_2x1x1_F32F32F32F32").shape_mnk, make_tuple_of(2, 1, 1));
+  EXPECT_EQ(at(mma("SM100_1x2x1_F32F32F32F32").b.tv, 0, 1), 1);
+}
+
 TEST(Atoms, CuteSpellingOfArgumentsIsUnderstood) {
   EXPECT_EQ(mma("SM90_64x64x16_F32F16F16_SS<GMMA::Major::MN,GMMA::Major::K>").a.major, Major::mn);
   EXPECT_EQ(mma("UniversalFMA<float>").c.type, ElementType::f32);
@@ -147,6 +167,9 @@ TEST(Atoms, IllegalNamesSayWhatIsLegal) {
   EXPECT_TRUE(has(refusal("SM100_MMA_S8_SS<s8,s8,s32,128,24,K,K>"), "8, 16, 32 .. 256"));
   EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS<tf32,tf32,f32,128,64,MN,K>"), "K-major"));
   EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS<f16,f32,f32,128,64,K,K>"), "legal are f16 bf16"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS_SCALED<f16,f16,f32,128,64,K,K>"), "8 arguments"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS_SCALED<tf32,tf32,f32,128,64,K,K,16>"), "0 to 15"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_S8_SS_SCALED<s8,s8,s32,128,64,K,K,1>"), "no such atom"));
   EXPECT_TRUE(has(refusal("SM80_CP_ASYNC_CACHEGLOBAL<u32,f16>"), "128 at once"));
   EXPECT_TRUE(has(refusal("SM75_U32x4_LDSM_N<u64>"), "torn apart"));
   EXPECT_TRUE(has(refusal("SM100_TMEM_LOAD_16dp256b64x"), "32"));

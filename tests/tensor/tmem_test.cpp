@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/layout/text.h"
+#include "core/layout/tile_layout.h"
 #include "core/tensor/catalog.h"
 #include "core/tensor/tmem.h"
 
@@ -137,11 +138,15 @@ TEST(TensorMemory, AccumulatorsLieAsThePtxIsaSaysAndMeetNowhere) {
   for (const Organisation& o : all) {
     for (const std::int64_t n : {64, 128, 256}) {
       const Layout layout = accumulator(o.m, n, o.ctas, o.kind);
+      const TileLayout tile = *tmem_datapath_layout(o.letter, o.m / o.ctas, n);  // one CTA's rows
       std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> cells;
       for (std::int64_t m = 0; m < o.m; ++m) {
         for (std::int64_t column = 0; column < n; ++column) {
           const Cell is = cell(layout, m, column);
           ASSERT_EQ(is.key(), o.where(m, column, n).key()) << o.letter << " " << m << " " << column;
+          const Place own = (*owners(tile, make_tuple_of(m % (o.m / o.ctas), column)))[0];
+          ASSERT_EQ(own.on(axis_lane).value, is.lane) << text(tile) << " " << m << " " << column;
+          ASSERT_EQ(own.on(axis_column).value, is.column) << text(tile);
           cells.insert(is.key());
         }
       }
@@ -152,6 +157,10 @@ TEST(TensorMemory, AccumulatorsLieAsThePtxIsaSaysAndMeetNowhere) {
 
 TEST(TensorMemory, AccumulatorsThatAreNoneAreRefused) {
   using Rule = Refusal::Rule;
+  EXPECT_EQ(tmem_datapath_layout('H', 64, 64).refusal.rule, Rule::no_datapath);
+  EXPECT_EQ(tmem_datapath_layout('D', 64, 64).refusal.rule, Rule::datapath_rows);
+  EXPECT_EQ(tmem_datapath_layout('G', 32, 66).refusal.rule, Rule::tile_does_not_fill);
+  EXPECT_EQ(tmem_datapath_layout('B', 64, 64, true).refusal.rule, Rule::no_upper_half);
   EXPECT_EQ(tmem_accumulator(96, 64, 1).refusal.rule, Rule::accumulator_rows);
   EXPECT_EQ(tmem_accumulator(64, 64, 2).refusal.rule, Rule::accumulator_rows);
   EXPECT_EQ(tmem_accumulator(32, 64, 1).refusal.rule, Rule::accumulator_rows);
