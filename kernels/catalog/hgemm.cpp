@@ -9,7 +9,13 @@ namespace tilescope {
 namespace {
 
 constexpr std::int64_t tile_m = 128, tile_n = 128, tile_k = 64, threads = 128;
-constexpr std::int64_t most = 65536;  // rows, columns, depth: offsets stay below 2^32
+// The kernels count in int. They round sizes up to whole tiles and look two tiles ahead along K;
+constexpr std::int64_t most = (std::int64_t{1} << 31) - 128;
+// where threads copy, the offset of a tile's last row, 127 rows down, is an int too;
+constexpr std::int64_t most_stride = std::int64_t{1} << 24;
+// and a grid has up to 65,535 blocks in y (CUDA C++ Programming Guide, Compute Capabilities), which
+// are tiles of columns up to step 5. Memory ends most products long before.
+constexpr std::int64_t most_columns = 65535 * tile_n;
 
 std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
   return (extent + tile - 1) / tile;
@@ -140,9 +146,10 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
   entry.source = fmt::format("kernels/blackwell/{}.cu", entry.name);
   entry.target = "sm_100a";
   entry.lesson = "hgemm";
-  entry.sizes = {{"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
-                 {"n", &Sizes::n, fallback.n, 1, most, "rows of B, columns of D"},
-                 {"k", &Sizes::k, fallback.k, 1, most, "columns of A and B"}};
+  entry.sizes = {
+      {"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
+      {"n", &Sizes::n, fallback.n, 1, step < 6 ? most_columns : most, "rows of B, columns of D"},
+      {"k", &Sizes::k, fallback.k, 1, step < 4 ? most_stride : most, "columns of A and B"}};
   entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::k}, "the left matrix"},
                    {"B", TensorRole::input, {&Sizes::n, &Sizes::k}, "the right matrix, transposed"},
                    {"D", TensorRole::output, {&Sizes::m, &Sizes::n}, "the product"}};

@@ -126,6 +126,12 @@ TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
   }
 }
 
+// Coordinates have 32 bits; what ends a size is a grid's extent, or memory.
+TEST(Hgemm, TakesMoreThan65536RowsAndColumns) {
+  expect_right("hgemm_v4", {65537, 8, 8}, with(0, false, false));
+  expect_right("hgemm_v6", {8, 65544, 8}, with(0, false, false));
+}
+
 // More tiles than blocks: each block has several, with the same barriers.
 TEST(Hgemm, PersistentBlocksTakeTileAfterTile) {
   for (const char* kernel : {"hgemm_v6", "hgemm_v7", "hgemm_v8"}) {
@@ -144,6 +150,10 @@ TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
   EXPECT_NE(sentence("hgemm_v2", {256, 128, 128}).find("m = 256"), std::string::npos);
   EXPECT_NE(sentence("hgemm_v4", {256, 100, 96}).find("multiples of 8"), std::string::npos);
   EXPECT_NE(sentence("hgemm_v3", {256, 128, 96}).find("k in multiples of 64"), std::string::npos);
+  EXPECT_EQ(sentence("hgemm_v5", {8, 65536 * 128, 8}),
+            "n = 8388608 was asked for, but hgemm_v5 takes n from 1 to 8388480.");
+  EXPECT_NE(sentence("hgemm_v6", {1 << 20, 1 << 20, 8}).find("GiB for its tensors"),
+            std::string::npos);
 }
 
 }  // namespace
