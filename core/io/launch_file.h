@@ -13,11 +13,15 @@
 //     null = true                    an 8-byte zero
 //     bytes = "00ff"                 hexadecimal
 //     size = 64, at = [{ offset = 0, buffer = "A" }, ...]   a struct; what is not named is zero
+//     tensormap = { buffer = "A", box = [64, 128], swizzle = "128B" }      innermost first; also
+//       dims, strides (bytes), dtype, offset, interleave, oob = "zero"|"nan", element_strides,
+//       size; for im2col in place of the box lower = [-1, -1], upper = [-1, -1], channels = 64,
+//       pixels = 128
 //
 // Reading goes in two steps, because core opens no files: parse_launch_file says which files are
 // wanted, and make_job completes the job from their bytes.
 // Errors: unreadable, with file:line:column; mismatch where a .npy file is not what the launch file
-// says; unsupported for tensormap arguments, which need the asynchronous machine.
+// says.
 #pragma once
 
 #include <cstdint>

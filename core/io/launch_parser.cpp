@@ -337,8 +337,9 @@ class LaunchParser {
     return argument;
   }
 
-  // tensormap = { buffer = "A", box = [64, 128], ... }: what cuTensorMapEncodeTiled takes. Whether
-  // the tensor and the buffer fit is known when there is a buffer.
+  // tensormap = { buffer = "A", box = [64, 128], ... }: what cuTensorMapEncodeTiled takes; in place
+  // of the box lower, upper, channels, pixels: what cuTensorMapEncodeIm2col takes. Whether the
+  // tensor and the buffer fit is known when there is a buffer.
   Argument tensormap(const toml::table& table, const std::string& what) {
     const toml::table* given = table.get("tensormap")->as_table();
     if (!given) {
@@ -352,7 +353,7 @@ class LaunchParser {
     const std::string map_of = "the tensormap of " + what;
     toml_.only(*given,
                {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides",
-                "interleave", "swizzle", "oob", "size"},
+                "interleave", "swizzle", "oob", "size", "lower", "upper", "channels", "pixels"},
                map_of);
     TensorMap map;
     if (!given->contains("buffer")) {
@@ -366,7 +367,10 @@ class LaunchParser {
     map.strides = numbers<std::uint64_t>(*given, "strides", map_of, most_int64);
     map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);
     map.element_strides = numbers<std::uint32_t>(*given, "element_strides", map_of, most_int32);
-    if (map.box.empty()) {
+    if (given->contains("channels") || given->contains("pixels") || given->contains("lower") ||
+        given->contains("upper")) {
+      pixels(*given, map_of, map);
+    } else if (map.box.empty()) {
       toml_.fail(given->source(),
                  fmt::format("{} has no box; box = [64, 128] copies 64 elements of the innermost "
                              "dimension by 128 of the next.",
@@ -379,12 +383,34 @@ class LaunchParser {
     return Argument::tensor_map(std::move(map), static_cast<std::uint32_t>(size));
   }
 
+  // lower, upper, channels and pixels: all of them, and no box.
+  void pixels(const toml::table& table, const std::string& what, TensorMap& map) {
+    for (const std::string_view key : {"channels", "pixels", "lower", "upper"}) {
+      if (table.contains(key)) continue;
+      toml_.fail(table.source(),
+                 fmt::format("{} is for im2col and has no {}; lower = [-1, -1], upper = [-1, -1], "
+                             "channels = 64, pixels = 128 would work for a tensor of 4 dimensions.",
+                             what, key));
+    }
+    if (table.contains("box")) {
+      toml_.fail(table.get("box")->source(),
+                 fmt::format("{} has a box, and pixels for im2col; one of them would work.", what));
+    }
+    const auto number = [&](std::string_view key) {
+      return static_cast<std::uint32_t>(toml_.integer(table, key, what, 1, most_int32).value_or(1));
+    };
+    map.channels = number("channels");
+    map.pixels = number("pixels");
+    map.lower = numbers<std::int32_t>(table, "lower", what, most_int32, -most_int32);
+    map.upper = numbers<std::int32_t>(table, "upper", what, most_int32, -most_int32);
+  }
+
   template <class T>
   std::vector<T> numbers(const toml::table& table, std::string_view key, const std::string& what,
-                         std::int64_t most) {
+                         std::int64_t most, std::int64_t least = 0) {
     std::vector<T> out;
     for (std::int64_t n :
-         toml_.integers(table, key, what, 0, most).value_or(std::vector<std::int64_t>{})) {
+         toml_.integers(table, key, what, least, most).value_or(std::vector<std::int64_t>{})) {
       out.push_back(static_cast<T>(n));
     }
     return out;

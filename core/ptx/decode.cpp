@@ -85,15 +85,25 @@ bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
   return fail(s, cached ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
 }
 
-// Bulk copies are whole 16 bytes, but what a box clips of them ends with any element. Of the ways
-// to go through a tensor (9.7.9.25.5.2) there is .tile.
+// Bulk copies are whole 16 bytes, but what a box clips of them ends with any element. Four rows are
+// of a matrix, and im2col is of images: 5.5.3.4, 5.5.4. What .im2col::w and .im2col::w::128 do at
+// the end of an image's row no text says well enough.
 bool Decoder::bulk_copy_fits(const Statement& s, const Instruction& i) {
   program_.copies = true;
   program_.smallest_store = std::min(program_.smallest_store, 4u);
-  const std::uint8_t mode = i.modifiers[Field::mode];
-  if (mode <= 1) return true;
-  return fail(s, fmt::format("tensor copies by .{} are not simulated; .tile would work",
-                             words_of(Field::mode)[mode - 1u]));
+  const TensorMode mode = i.modifiers.tensor_mode();
+  const std::uint8_t rank = i.modifiers[Field::dim];
+  if (mode == TensorMode::none || mode == TensorMode::tile) return true;
+  const std::string_view word = words_of(Field::mode)[i.modifiers[Field::mode] - 1u];
+  if (mode == TensorMode::im2col_w || mode == TensorMode::im2col_w_128) {
+    return fail(s, fmt::format("tensor copies by .{} are not simulated; .im2col would work", word));
+  }
+  if (mode == TensorMode::gather4 || mode == TensorMode::scatter4) {
+    return rank == 2 ||
+           fail(s, fmt::format(".{} is for tensors of 2 dimensions, not {}", word, rank));
+  }
+  return rank >= 3 ||
+         fail(s, fmt::format(".{} is for tensors of 3 to 5 dimensions, not {}", word, rank));
 }
 
 // 9.7.19.5

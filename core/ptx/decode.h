@@ -90,6 +90,7 @@ class Decoder {
   bool place_address(const Statement& s, Space space, const Written& w, Operand& out);
   bool tensor_map(const Statement& s, const Written& w, Operand& out);
   bool coordinates(const Statement& s, const Written& w, const Instruction& i, Operand& out);
+  bool offsets(const Statement& s, const Written& w, const Instruction& i, Operand& out);
   bool size_or_predicate(const Statement& s, const Written& w, Operand& out);
   bool vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
               Operand& out);

@@ -147,6 +147,7 @@ std::vector<FieldWords> fields() {
                              {Field::bulk, "bulk"},
                              {Field::tensor, "tensor"},
                              {Field::read, "read"},
+                             {Field::cp_mask, "cp_mask"},
                              {Field::tensormap, "tensormap"},
                              {Field::replace, "replace"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
@@ -246,6 +247,7 @@ OperandRule compile_operand(std::string_view item, bool partner) {
               : item == "[m]"     ? Kind::mbarrier_address
               : item == "[t]"     ? Kind::tensor_map
               : item == "{x}"     ? Kind::coordinates
+              : item == "{o}"     ? Kind::offsets
               : item == "s"       ? Kind::size
               : item == "{d}"     ? Kind::write_vector
               : item[0] == '{'    ? Kind::read_vector
@@ -336,10 +338,11 @@ bool suits(const CompiledForm& form, std::string_view looks) {
     if (rule.optional && looks.size() - next <= wanted) continue;
     wanted -= !rule.optional;
     const char look = looks[next++];
-    const bool vector =
-        rule.kind == OperandRule::Kind::read_vector || rule.kind == OperandRule::Kind::write_vector;
+    const bool offsets = rule.kind == OperandRule::Kind::offsets;
+    const bool vector = rule.kind == OperandRule::Kind::read_vector ||
+                        rule.kind == OperandRule::Kind::write_vector || offsets;
     if (is_address(rule) != (look == '[') || (look == '{' && !vector)) return false;
-    if (vector && rule.count && look != '{') return false;
+    if (vector && (rule.count || offsets) && look != '{') return false;
   }
   return next == looks.size();
 }
@@ -488,7 +491,9 @@ std::string syntax(const Opcode& opcode, int form) {
     if (item == "cf" || item == "cf=") continue;
     const std::size_t colon = item.find(':');
     out += first ? " " : ", ";
-    out += item == "[t]|{x}" ? "[map, {coordinates}]" : item.substr(0, colon);
+    out += item == "[t]|{x}" ? "[map, {coordinates}]"
+           : item == "{o}"   ? "{offsets}"
+                             : item.substr(0, colon);
     if (item.back() == '?' && colon != std::string_view::npos) out += '?';
     first = false;
   }

@@ -15,7 +15,8 @@
 //   [b]      an address in the second space   s   a number of bytes, or a predicate
 //   [m]      the address of an mbarrier, in shared memory
 //   [t]|{x}  [map, {coordinates}] of a tensor copy: a generic address, and as many coordinates as
-//            the dim modifier says
+//            the dim and mode modifiers say
+//   {o}      offsets of an im2col copy, as many in braces as the tensor has dimensions, less two
 //   {d} {a}  a register, or as many in braces as the vector modifier says
 //   {d}4     as many in braces as the number says
 //   label    a label of this function    n        an integer constant, known at load
@@ -86,7 +87,7 @@ enum class Field : std::uint8_t {
   evict2, hint, level, level2, mmio, proxy, proxies,
   shape, a_layout, b_layout, type3, type4, matrices, trans, part,
   step, on_mbarrier, noinc, no_complete, expects, parity, mbarrier_init, restriction,
-  bulk, tensor, dim, completion, mode, multicast, read, reduction, prefetching, registers, tensormap,
+  bulk, tensor, dim, completion, mode, cp_mask, multicast, read, reduction, prefetching, registers, tensormap,
   replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, kind, ws, collector, cells, times, packing, arrival,
   count_
@@ -175,6 +176,18 @@ enum class Step : std::uint8_t {
   pending_count
 };
 
+// How a tensor copy goes through the tensor (9.7.9.25.5.2), and what .tile of tensormap.replace is.
+enum class TensorMode : std::uint8_t {
+  none,
+  tile,
+  im2col,
+  im2col_w,
+  im2col_w_128,
+  im2col_no_offs,
+  gather4,
+  scatter4
+};
+
 // The modifiers of one instruction.
 class Modifiers {
  public:
@@ -198,6 +211,7 @@ class Modifiers {
   Operation operation() const { return static_cast<Operation>((*this)[Field::operation]); }
   Reduce reduce() const { return static_cast<Reduce>((*this)[Field::reduce]); }
   Step step() const { return static_cast<Step>((*this)[Field::step]); }
+  TensorMode tensor_mode() const { return static_cast<TensorMode>((*this)[Field::mode]); }
   TensorStep tensor_step() const { return static_cast<TensorStep>((*this)[Field::tensor_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
@@ -233,6 +247,7 @@ struct OperandRule {
     mbarrier_address,
     tensor_map,
     coordinates,  // stand in the brackets of the tensor map before them
+    offsets,
     size,
     write_vector,
     read_vector,

@@ -252,14 +252,31 @@ bool Decoder::tensor_map(const Statement& s, const Written& w, Operand& out) {
 
 bool Decoder::coordinates(const Statement& s, const Written& w, const Instruction& i,
                           Operand& out) {
-  const std::size_t count = i.modifiers[Field::dim];
+  const std::size_t rank = i.modifiers[Field::dim];
   const std::size_t given = w.elements[0].elements.size();
-  if (given != count) {
+  const TensorMode mode = i.modifiers.tensor_mode();
+  const bool four_rows = mode == TensorMode::gather4 || mode == TensorMode::scatter4;
+  if (four_rows && given != 5) {
+    return fail(s, fmt::format("a column and four rows are wanted, not {} coordinates", given));
+  }
+  if (!four_rows && given != rank) {
     return fail(
-        s, fmt::format("a tensor of {} dimensions has as many coordinates, not {}", count, given));
+        s, fmt::format("a tensor of {} dimensions has as many coordinates, not {}", rank, given));
   }
   OperandRule rule;
   return vector(s, rule, Type::s32, w.elements[0], out);
+}
+
+// {w, h, d}, 16 bits each: one for each dimension between channels and images (9.7.9.25.5.2).
+bool Decoder::offsets(const Statement& s, const Written& w, const Instruction& i, Operand& out) {
+  const std::size_t rank = i.modifiers[Field::dim];
+  if (w.kind != Written::Kind::vector || w.elements.size() + 2 != rank) {
+    return fail(s, fmt::format("an im2col copy from a tensor of {} dimensions has {} offset{} in "
+                               "braces",
+                               rank, rank - 2, rank == 3 ? "" : "s"));
+  }
+  OperandRule rule;
+  return vector(s, rule, Type::u16, w, out);
 }
 
 // brx.idx's list of labels, as it stood behind .branchtargets.
@@ -414,6 +431,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       good = address(s, Space::shared, w, decoded[r]);
     } else if (rule.kind == Kind::tensor_map) {
       good = tensor_map(s, w, decoded[r]);
+    } else if (rule.kind == Kind::offsets) {
+      good = offsets(s, w, out, decoded[r]);
     } else if (rule.kind == Kind::size) {
       good = size_or_predicate(s, w, decoded[r]);
     } else if (rule.kind == Kind::label) {

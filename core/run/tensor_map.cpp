@@ -28,7 +28,7 @@ std::optional<std::string> bad_dimension(const MapFields& m, u32 d) {
     return fmt::format("the stride of dimension {} is {} bytes; less than 2^40 would work", d,
                        m.strides[d]);
   }
-  if (m.box[d] == 0 || m.box[d] > 256) {
+  if (!m.pixels && (m.box[d] == 0 || m.box[d] > 256)) {
     return fmt::format("the box has {} elements along dimension {}; from 1 to 256 would work",
                        m.box[d], d);
   }
@@ -42,18 +42,17 @@ std::optional<std::string> bad_dimension(const MapFields& m, u32 d) {
 // What the ways to lay out a box ask of its rows. (The driver takes interleave 32B with any
 // swizzle, other than its documentation says.)
 std::optional<std::string> bad_row(const MapFields& m) {
-  const u32 row = m.box[0] * m.element_bytes(), span = span_of(m.swizzle);
+  const u32 row = m.row_bytes(), span = span_of(m.swizzle);
+  const std::string_view what = m.pixels ? "a pixel" : "a row of the box";
   if (row % 16) {
-    return fmt::format(
-        "a row of the box has {} bytes ({} elements of {}); a multiple of 16 would "
-        "work",
-        row, m.box[0], name_of(m.dtype));
+    return fmt::format("{} has {} bytes ({} elements of {}); a multiple of 16 would work", what,
+                       row, row / m.element_bytes(), name_of(m.dtype));
   }
   if (m.interleave != MapInterleave::none && m.rank < 3) {
     return fmt::format("an interleaved tensor has 3 to 5 dimensions, not {}", m.rank);
   }
   if (m.interleave == MapInterleave::none && span && row > span) {
-    return fmt::format("a row of the box has {} bytes, more than the {} of swizzle {}", row, span,
+    return fmt::format("{} has {} bytes, more than the {} of swizzle {}", what, row, span,
                        name_of(m.swizzle));
   }
   return std::nullopt;
@@ -63,13 +62,43 @@ std::optional<std::string> bad_row(const MapFields& m) {
 // does not divide an extent, and so do we (seen on an H200).
 std::optional<std::string> too_large(const MapFields& m) {
   constexpr u64 most = 232448;  // 227 KiB
-  u64 bytes = m.element_bytes();
-  for (u32 d = 0; d < m.rank; ++d) {
+  u64 bytes = m.pixels ? u64{m.row_bytes()} * m.pixels->column : m.element_bytes();
+  for (u32 d = 0; d < m.rank && !m.pixels; ++d) {
     const bool strided = d > 0 || m.interleave != MapInterleave::none;
     bytes *= strided ? m.box[d] / m.steps[d] : m.box[d];
   }
   if (bytes <= most) return std::nullopt;
   return fmt::format("the box has {} bytes; up to {} would work", bytes, most);
+}
+
+// The limits of cuTensorMapEncodeIm2col: corners have 16 bits for all dimensions together.
+std::optional<std::string> bad_pixels(const MapFields& m) {
+  const PixelColumns& p = *m.pixels;
+  if (m.rank < 3) {
+    return fmt::format("im2col is for tensors of 3 to {} dimensions, not {}", most_map_dims,
+                       m.rank);
+  }
+  if (p.channels == 0 || p.channels > 256) {
+    return fmt::format("a pixel has {} channels; from 1 to 256 would work", p.channels);
+  }
+  if (p.column == 0 || p.column > 1024) {
+    return fmt::format("a column has {} pixels; from 1 to 1024 would work", p.column);
+  }
+  constexpr std::int32_t limits[] = {32768, 128, 16};
+  for (u32 d = 0; d + 2 < m.rank; ++d) {
+    const std::int32_t limit = limits[m.rank - 3];
+    for (const std::int32_t corner : {p.lower[d], p.upper[d]}) {
+      if (corner >= -limit && corner < limit) continue;
+      return fmt::format("a corner of dimension {} is {}; from {} to {} would work", d + 1, corner,
+                         -limit, limit - 1);
+    }
+    const std::int64_t last = static_cast<std::int64_t>(m.dims[d + 1]) - 1 + p.upper[d];
+    if (last >= p.lower[d]) continue;
+    return fmt::format(
+        "the corners of dimension {} leave nothing of its {} elements: from {} to {}", d + 1,
+        m.dims[d + 1], p.lower[d], last);
+  }
+  return std::nullopt;
 }
 
 template <class T>
@@ -97,12 +126,6 @@ u32 span_of(MapSwizzle swizzle) {
   return spans[static_cast<std::size_t>(swizzle)];
 }
 
-u32 MapFields::box_bytes() const {
-  u32 bytes = element_bytes() * (interleave == MapInterleave::none ? box[0] : copied(0));
-  for (u32 d = 1; d < rank; ++d) bytes *= copied(d);
-  return bytes;
-}
-
 std::optional<std::string> objection(const MapFields& m) {
   if (m.rank == 0 || m.rank > most_map_dims) {
     return fmt::format("a tensor map has 1 to {} dimensions, not {}", most_map_dims, m.rank);
@@ -115,6 +138,9 @@ std::optional<std::string> objection(const MapFields& m) {
   }
   for (u32 d = 0; d < m.rank; ++d) {
     if (auto wrong = bad_dimension(m, d)) return wrong;
+  }
+  if (m.pixels) {
+    if (auto wrong = bad_pixels(m)) return wrong;
   }
   if (auto wrong = bad_row(m)) return wrong;
   if (auto wrong = too_large(m)) return wrong;
@@ -142,7 +168,15 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
   if (rank == 0 || rank > most_map_dims) {
     return no(fmt::format("it has {} dimensions, and 1 to {} can be", rank, most_map_dims));
   }
-  if (map.box.size() != rank) {
+  const bool im2col = map.channels > 0 || map.pixels > 0;
+  if (im2col && (rank < 3 || map.lower.size() != rank - 2 || map.upper.size() != rank - 2)) {
+    return no(
+        fmt::format("its corners {} and {} have {} and {} numbers, but the tensor {} has {} "
+                    "dimensions between channels and images",
+                    list_text(map.lower), list_text(map.upper), map.lower.size(), map.upper.size(),
+                    list_text(dims), rank < 3 ? 0 : rank - 2));
+  }
+  if (!im2col && map.box.size() != rank) {
     return no(fmt::format("its box {} has {} numbers, but the tensor {} has {}", list_text(map.box),
                           map.box.size(), list_text(dims), rank));
   }
@@ -162,10 +196,17 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
   out.interleave = map.interleave;
   out.swizzle = map.swizzle;
   out.nan_fill = map.nan_fill;
+  if (im2col) {
+    PixelColumns& pixels = out.pixels.emplace();
+    std::copy(map.lower.begin(), map.lower.end(), pixels.lower.begin());
+    std::copy(map.upper.begin(), map.upper.end(), pixels.upper.begin());
+    pixels.channels = map.channels;
+    pixels.column = map.pixels;
+  }
   out.strides[0] = out.element_bytes();
   for (u32 d = 0; d < rank; ++d) {
     out.dims[d] = dims[d];
-    out.box[d] = map.box[d];
+    if (!im2col) out.box[d] = map.box[d];
     out.steps[d] = map.element_strides.empty() ? 1 : map.element_strides[d];
     if (d > 0)
       out.strides[d] = map.strides.empty() ? out.strides[d - 1] * dims[d - 1] : map.strides[d - 1];

@@ -1,11 +1,13 @@
 // Tensor maps: what a kernel is given so that it can copy boxes of a tensor (PTX ISA 5.5.8). The
-// host makes them with cuTensorMapEncodeTiled (CUDA Driver API, Tensor Map Object Management),
-// whose parameters these are; the bits are each device's own.
+// host makes them with cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col (CUDA Driver API, Tensor
+// Map Object Management), whose parameters these are; the bits are each device's own.
 //
-// Dimensions are innermost first: dimension 0 is contiguous, its stride is the element. A TensorMap
-// is a request, which may leave to the buffer what the buffer knows; MapFields is the whole map.
-// What the driver refuses is refused with a sentence. Seen on an H200 to be no mistake: strides of
-// 0, and strides that do not grow.
+// Dimensions are innermost first: dimension 0 is contiguous, its stride is the element. A map for
+// im2col (5.5.4) is of images, (channels, width, height, depth, images) with 1 to 3 dimensions
+// between channels and images, and has PixelColumns in place of a box. A TensorMap is a request,
+// which may leave to the buffer what the buffer knows; MapFields is the whole map. What the driver
+// refuses is refused with a sentence. Seen on an H200 to be no mistake: strides of 0, and strides
+// that do not grow.
 #pragma once
 
 #include <array>
@@ -38,6 +40,17 @@ std::string_view name_of(MapSwizzle swizzle);  // "none", "32B", ..., "128B_atom
 std::optional<MapSwizzle> swizzle_named(std::string_view name);
 std::uint32_t span_of(MapSwizzle swizzle);  // bytes of a row; 0 where there is no swizzle
 
+constexpr std::uint32_t map_bytes = 128;
+constexpr std::uint32_t most_map_dims = 5;
+
+// What an im2col copy brings: columns of pixels, for which the base of a filter walks through the
+// corners of each dimension between channels and images, from `lower` to extent - 1 + `upper`.
+struct PixelColumns {
+  std::array<std::int32_t, most_map_dims - 2> lower{}, upper{};  // of W, H, D: innermost first
+  std::uint32_t channels = 0;                                    // elements of each pixel
+  std::uint32_t column = 0;                                      // pixels
+};
+
 struct TensorMap {
   std::uint32_t buffer = 0;                    // index into Job::buffers
   std::int64_t offset = 0;                     // bytes into it
@@ -45,14 +58,13 @@ struct TensorMap {
   std::vector<std::uint64_t> dims;             // elements; empty: the buffer's shape, reversed
   std::vector<std::uint64_t> strides;          // bytes, of dimensions 1 and above; empty: packed
   std::vector<std::uint32_t> box;              // elements
+  std::vector<std::int32_t> lower, upper;      // in place of the box, for im2col: see PixelColumns
+  std::uint32_t channels = 0, pixels = 0;      // both 0: not for im2col
   std::vector<std::uint32_t> element_strides;  // empty: all 1
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;  // what lies outside is NaN, not 0
 };
-
-constexpr std::uint32_t map_bytes = 128;
-constexpr std::uint32_t most_map_dims = 5;
 
 struct MapFields {
   std::uint64_t address = 0;
@@ -61,6 +73,7 @@ struct MapFields {
   std::array<std::uint64_t, most_map_dims> dims{};
   std::array<std::uint64_t, most_map_dims> strides{};  // [0] is the element's
   std::array<std::uint32_t, most_map_dims> box{}, steps{};
+  std::optional<PixelColumns> pixels;  // in place of the box
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;
@@ -68,8 +81,8 @@ struct MapFields {
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(dtype)); }
   // Elements along a dimension of the box that are copied: every `steps`-th.
   std::uint32_t copied(std::uint32_t dim) const { return (box[dim] + steps[dim] - 1) / steps[dim]; }
-  std::uint32_t box_bytes()
-      const;  // of a whole box, which an mbarrier counts however it is clipped
+  // Bytes side by side in what is copied: of a box's row, or a pixel.
+  std::uint32_t row_bytes() const { return (pixels ? pixels->channels : box[0]) * element_bytes(); }
 };
 
 // What the driver would not take; nothing where it does.

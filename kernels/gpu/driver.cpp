@@ -63,6 +63,7 @@ std::string find_functions(void* library, Driver& d) {
   from.get(d.cuEventQuery, "cuEventQuery");
   from.get(d.cuEventElapsedTime, "cuEventElapsedTime");
   from.get_newer(d.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
+  from.get_newer(d.cuTensorMapEncodeIm2col, "cuTensorMapEncodeIm2col");
   return from.missing();
 }
 

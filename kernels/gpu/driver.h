@@ -102,11 +102,16 @@ struct Driver {
   Result (*cuEventQuery)(CUevent event);
   Result (*cuEventElapsedTime)(float* milliseconds, CUevent begin, CUevent end);
 
-  // cuTensorMapEncodeTiled; null where the driver is older than CUDA 12.
+  // Null where the driver is older than CUDA 12.
   Result (*cuTensorMapEncodeTiled)(void* map, int type, unsigned rank, void* address,
                                    const std::uint64_t* dims, const std::uint64_t* strides,
                                    const unsigned* box, const unsigned* element_strides,
                                    int interleave, int swizzle, int promotion, int fill);
+  Result (*cuTensorMapEncodeIm2col)(void* map, int type, unsigned rank, void* address,
+                                    const std::uint64_t* dims, const std::uint64_t* strides,
+                                    const int* lower, const int* upper, unsigned channels,
+                                    unsigned pixels, const unsigned* element_strides,
+                                    int interleave, int swizzle, int promotion, int fill);
 
   int version = 0;  // 13000 is CUDA 13.0: the newest that it supports
 

@@ -44,7 +44,15 @@ int map_type(DType type) {
 
 }  // namespace
 
+// The corners' order is CuTe's (copy_traits_sm90_im2col.hpp): W first.
 Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
+  if (map.pixels) {
+    return driver.cuTensorMapEncodeIm2col(
+        bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
+        map.strides.data() + 1, map.pixels->lower.data(), map.pixels->upper.data(),
+        map.pixels->channels, map.pixels->column, map.steps.data(),
+        static_cast<int>(map.interleave), static_cast<int>(map.swizzle), 0, map.nan_fill);
+  }
   return driver.cuTensorMapEncodeTiled(
       bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
       map.strides.data() + 1, map.box.data(), map.steps.data(), static_cast<int>(map.interleave),
@@ -161,7 +169,7 @@ std::optional<Error> GpuExecution::place_map(Argument& argument, const Argument:
   const Outcome<MapFields> map =
       complete(at.map, job_.buffers[at.map.buffer], memory_[at.map.buffer].get());
   if (!map) return map.error();
-  if (!driver_.cuTensorMapEncodeTiled) {
+  if (!driver_.cuTensorMapEncodeTiled || !driver_.cuTensorMapEncodeIm2col) {
     return Error{ErrorKind::no_device,
                  fmt::format("The CUDA driver ({}) makes no tensor maps; one for CUDA 12 or later "
                              "does.",

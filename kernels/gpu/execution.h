@@ -10,7 +10,7 @@
 
 namespace tilescope::gpu {
 
-// cuTensorMapEncodeTiled: a map's 128 bytes, at a multiple of 64.
+// cuTensorMapEncodeTiled or, where it has pixels, -Im2col: a map's 128 bytes, at a multiple of 64.
 Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits);
 
 class GpuExecution : public ChipExecution {

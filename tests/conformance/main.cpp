@@ -9,7 +9,8 @@
 //   conformance replay FILE              the simulator against kept answers
 //   conformance programs FOLDER          the text programs of tests/sim/programs on the chip
 //   conformance memory FILE              what one of them leaves in memory on the chip
-//   conformance maps COUNT               which tensor maps the driver takes, and which we take
+//   conformance maps COUNT [im2col]      which tensor maps the driver takes, and which we take
+//   conformance copies COUNT             random tensor copies on the chip, against their model
 //
 // TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "core/sim/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/copies.h"
 #include "tests/conformance/maps.h"
 #include "tests/conformance/programs.h"
 #include "tests/conformance/record.h"
@@ -96,7 +98,7 @@ int usage() {
   fmt::print(stderr,
              "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
              "answers PART | "
-             "replay FILE | programs FOLDER | memory FILE | maps COUNT\n");
+             "replay FILE | programs FOLDER | memory FILE | maps COUNT [im2col] | copies COUNT\n");
   return 2;
 }
 
@@ -112,8 +114,10 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
   if (word(0) == "programs" && words.size() == 2) return programs(word(1));
   if (word(0) == "memory" && words.size() == 2) return memory(word(1));
-  if (word(0) == "maps" && words.size() == 2)
-    return maps(std::strtoull(word(1).c_str(), nullptr, 10));
+  const std::uint64_t count = std::strtoull(word(1).c_str(), nullptr, 10);
+  if (word(0) == "maps" && words.size() == 2) return maps(count, random_map);
+  if (word(0) == "maps" && word(2) == "im2col") return maps(count, random_im2col_map);
+  if (word(0) == "copies" && words.size() == 2) return copies(count);
   return usage();
 }
 

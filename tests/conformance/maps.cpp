@@ -11,7 +11,7 @@
 
 namespace tilescope::conformance {
 
-int maps(std::uint64_t count) {
+int maps(std::uint64_t count, MapFields (*map_of)(std::uint64_t number)) {
   const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
   const auto device = gpu::GpuDevice::open(library ? library : "");
   if (!device) {
@@ -30,7 +30,7 @@ int maps(std::uint64_t count) {
   unsigned digit = 0;
   std::string answers;
   for (std::uint64_t n = 0; n < count; ++n) {
-    const MapFields map = random_map(n);
+    const MapFields map = map_of(n);
     alignas(64) std::byte bits[map_bytes];
     const bool takes = gpu::encode_map(driver, map, bits) == gpu::Result::success;
     const auto wrong = objection(map);

@@ -1,30 +1,12 @@
 #include <fmt/format.h>
 
-#include "core/numeric/random.h"
 #include "tests/conformance/maps.h"
+#include "tests/sim/draw.h"
 
 namespace tilescope::conformance {
 namespace {
 
-// Numbers below a limit, drawn one after the other.
-class Draw {
- public:
-  explicit Draw(std::uint64_t number) : number_(number) {}
-  std::uint32_t operator()(std::uint32_t below) {
-    const auto words = philox4x32_10(
-        {next_++, 0, 0, 0},
-        {static_cast<std::uint32_t>(number_), static_cast<std::uint32_t>(number_ >> 32)});
-    return words[0] % below;
-  }
-  template <class T, std::size_t n>
-  T of(const T (&list)[n]) {
-    return list[(*this)(n)];
-  }
-
- private:
-  std::uint64_t number_;
-  std::uint32_t next_ = 0;
-};
+using test::Draw;
 
 // A map that nothing speaks against.
 MapFields good_map(Draw& draw) {
@@ -95,6 +77,48 @@ void spoil(MapFields& m, Draw& draw) {
   }
 }
 
+// One that nothing speaks against, with pixels in place of the box.
+MapFields good_im2col_map(Draw& draw) {
+  MapFields m = good_map(draw);
+  m.rank = std::max(3u, m.rank);
+  PixelColumns& pixels = m.pixels.emplace();
+  constexpr std::int32_t most[] = {300, 100, 15};
+  for (std::uint32_t d = 0; d < m.rank; ++d) {
+    if (d > 0 && d + 1 < m.rank) {
+      const std::int32_t limit = most[m.rank - 3];
+      pixels.lower[d - 1] = draw.between(-limit, 0);
+      pixels.upper[d - 1] = draw.between(0, limit);
+    }
+    m.dims[d] = std::max<std::uint64_t>(m.dims[d], 1);
+    m.steps[d] = std::max(m.steps[d], 1u);
+  }
+  pixels.channels = std::min(m.box[0], 256u);
+  pixels.column = 1 + draw(64);
+  m.box = {};
+  return m;
+}
+
+void spoil_pixels(MapFields& m, Draw& draw) {
+  constexpr std::int32_t corners[] = {-32769, -32768, -129, -128, -17, -16,   -1,   0,
+                                      1,      15,     16,   127,  128, 32767, 32768};
+  constexpr std::uint32_t channels[] = {0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 255, 256, 257};
+  constexpr std::uint32_t columns[] = {0, 1, 32, 255, 256, 257, 512, 1023, 1024, 1025};
+  const std::uint32_t d = draw(m.rank - 2);
+  switch (draw(4)) {
+    case 0:
+      m.pixels->lower[d] = draw.of(corners);
+      break;
+    case 1:
+      m.pixels->upper[d] = draw.of(corners);
+      break;
+    case 2:
+      m.pixels->channels = draw.of(channels);
+      break;
+    default:
+      m.pixels->column = draw.of(columns);
+  }
+}
+
 template <class T>
 std::string list(const T& values, std::uint32_t first, std::uint32_t end) {
   std::string out;
@@ -112,7 +136,27 @@ MapFields random_map(std::uint64_t number) {
   return m;
 }
 
+MapFields random_im2col_map(std::uint64_t number) {
+  Draw draw(number, 1);
+  MapFields m = good_im2col_map(draw);
+  for (std::uint32_t times = draw(3); times > 0; --times) {
+    draw(2) ? spoil(m, draw) : spoil_pixels(m, draw);
+  }
+  m.box = {};
+  return m;
+}
+
 std::string text(const MapFields& m) {
+  if (m.pixels) {
+    const PixelColumns& p = *m.pixels;
+    return fmt::format(
+        "{} at 0x{:x} dims {} strides {} lower {} upper {} channels {} pixels {} steps {} "
+        "interleave {} swizzle {}{}",
+        name_of(m.dtype), m.address, list(m.dims, 0, m.rank), list(m.strides, 1, m.rank),
+        list(p.lower, 0, m.rank - 2), list(p.upper, 0, m.rank - 2), p.channels, p.column,
+        list(m.steps, 0, m.rank), static_cast<int>(m.interleave), name_of(m.swizzle),
+        m.nan_fill ? " nan" : "");
+  }
   return fmt::format("{} at 0x{:x} dims {} strides {} box {} steps {} interleave {} swizzle {}{}",
                      name_of(m.dtype), m.address, list(m.dims, 0, m.rank),
                      list(m.strides, 1, m.rank), list(m.box, 0, m.rank), list(m.steps, 0, m.rank),

@@ -147,7 +147,7 @@ class Reader {
     if (!named(words.at(1), map.buffer)) out_.mistake = "arg: tensormap " + words[1];
     const auto list = [](const std::string& text, auto& out) {
       for (const std::string& n : words_of(text, "x")) {
-        out.push_back(static_cast<std::decay_t<decltype(out[0])>>(std::stoull(n)));
+        out.push_back(static_cast<std::decay_t<decltype(out[0])>>(std::stoll(n)));
       }
     };
     for (std::size_t i = 2; i < words.size(); ++i) {
@@ -155,6 +155,11 @@ class Reader {
       const std::string key = words[i].substr(0, eq), value = words[i].substr(eq + 1);
       if (key == "box") {
         list(value, map.box);
+      } else if (key == "lower" || key == "upper") {
+        list(value, key == "lower" ? map.lower : map.upper);
+      } else if (key == "channels" || key == "pixels") {
+        (key == "pixels" ? map.pixels : map.channels) =
+            static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "dims") {
         list(value, map.dims);
       } else if (key == "strides") {

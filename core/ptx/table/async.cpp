@@ -9,14 +9,17 @@ namespace tilescope::ptx {
 #define RELEASE "order:release|relaxed? scope:cta|cluster?"
 #define ACQUIRE "order:acquire|relaxed? scope:cta|cluster?"
 #define DIM "dim:1d|2d|3d|4d|5d"
-#define MODE                                                                \
-  "mode:tile|im2col|im2col::w|im2col::w::128|im2col_no_offs|tile::gather4|" \
-  "tile::scatter4?"
+#define LOAD_MODE "mode:tile|tile::gather4?"
+#define IMAGES "dim:3d|4d|5d"
+#define IM2COL "mode:im2col|im2col::w|im2col::w::128"
+#define STORE_MODE "mode:tile|tile::scatter4|im2col_no_offs?"
+#define REDUCE_MODE "mode:tile|im2col_no_offs?"
 #define TO_SHARED "space:shared::cta|shared::cluster space2:global"
 #define TO_GLOBAL "space:global space2:shared::cta"
 #define BY_BYTES "completion:mbarrier::complete_tx::bytes"
 #define BY_GROUP "completion:bulk_group"
 #define REDUCTION "operation:add|min|max|inc|dec|and|or|xor"
+#define REDUCE_BYTES "reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT
 
 // One row an opcode, one line a form.
 // clang-format off
@@ -32,20 +35,27 @@ std::vector<Opcode> async_rows() {
         {"async on_mbarrier step:arrive noinc? " OWN_SHARED " type:b64", "[a]"},
         {"async bulk " TO_SHARED " " BY_BYTES " " HINT, "[a] [b] a:u32 [m] e:b64?"},
         {"async bulk " TO_GLOBAL " " BY_GROUP " " HINT, "[a] [b] a:u32 e:b64?"},
-        {"reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT " " REDUCTION
-         " type:b32|b64|u32|s32|u64|s64|f16|bf16|f32|f64", "[a] [b] a:u32 e:b64?"},
-        {"reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT " operation:add noftz type:f16|bf16",
-         "[a] [b] a:u32 e:b64?"},
+        {"async bulk " TO_GLOBAL " " BY_GROUP " " HINT " cp_mask", "[a] [b] a:u32 e:b64? b:b16"},
+        {REDUCE_BYTES " operation:add type:u32|s32|u64|f32|f64", "[a] [b] a:u32 e:b64?"},
+        {REDUCE_BYTES " operation:add noftz type:f16|bf16", "[a] [b] a:u32 e:b64?"},
+        {REDUCE_BYTES " operation:min|max type:u32|s32|u64|s64|f16|bf16", "[a] [b] a:u32 e:b64?"},
+        {REDUCE_BYTES " operation:inc|dec type:u32", "[a] [b] a:u32 e:b64?"},
+        {REDUCE_BYTES " operation:and|or|xor type:b32|b64", "[a] [b] a:u32 e:b64?"},
         {"async bulk prefetching level:L2 space:global " HINT, "[a] a:u32 e:b64?"},
         {"async bulk operation:commit_group", ""},
         {"async bulk operation:wait_group read?", "n"},
-        {"async bulk tensor " DIM " " TO_SHARED " " MODE " " BY_BYTES
+        {"async bulk tensor " DIM " " TO_SHARED " " LOAD_MODE " " BY_BYTES
          " cta_group:cta_group::1? " HINT, "[a] [t]|{x} [m] e:b64?"},
-        {"async bulk tensor " DIM " " TO_GLOBAL " " MODE " " BY_GROUP " " HINT, "[t]|{x} [b] e:b64?"},
-        {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " MODE " " BY_GROUP " " HINT,
+        {"async bulk tensor " IMAGES " " TO_SHARED " " IM2COL " " BY_BYTES
+         " cta_group:cta_group::1? " HINT, "[a] [t]|{x} [m] {o} e:b64?"},
+        {"async bulk tensor " DIM " " TO_GLOBAL " " STORE_MODE " " BY_GROUP " " HINT,
          "[t]|{x} [b] e:b64?"},
-        {"async bulk prefetching tensor " DIM " level:L2 space:global " MODE " " HINT,
-         "[t]|{x} e:b64?"}},
+        {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " REDUCE_MODE " " BY_GROUP
+         " " HINT, "[t]|{x} [b] e:b64?"},
+        {"async bulk prefetching tensor " DIM " level:L2 space:global " LOAD_MODE " " HINT,
+         "[t]|{x} e:b64?"},
+        {"async bulk prefetching tensor " IMAGES " level:L2 space:global " IM2COL " " HINT,
+         "[t]|{x} {o} e:b64?"}},
        "copies between global and shared memory while the thread goes on: a few bytes, many side by "
        "side, or a box of a tensor; groups of copies, and waiting for them", "9.7.9.25"},
       {Op::mbarrier, "mbarrier", U::async,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/async/map_bits.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -23,12 +24,17 @@ AsyncOperation with_span(const Work& work, const Span& s) {
   o.words[2] = s.bytes;
   o.words[3] = static_cast<u64>(s.how);
   o.words[4] = static_cast<u64>(s.dtype);
+  o.words[5] = s.mask;
   return o;
 }
 
 Span span_in(const AsyncOperation& o) {
-  return {o.words[0], static_cast<u32>(o.words[1]), static_cast<u32>(o.words[2]),
-          static_cast<ptx::Operation>(o.words[3]), static_cast<DType>(o.words[4])};
+  return {o.words[0],
+          static_cast<u32>(o.words[1]),
+          static_cast<u32>(o.words[2]),
+          static_cast<ptx::Operation>(o.words[3]),
+          static_cast<DType>(o.words[4]),
+          static_cast<std::uint16_t>(o.words[5])};
 }
 
 constexpr std::size_t map_at = 8;  // word
@@ -37,7 +43,10 @@ AsyncOperation with_box(const Work& work, const Box& box) {
   AsyncOperation o;
   o.work = &work;
   o.words[0] = box.shared;
-  o.words[1] = static_cast<u64>(box.how);
+  o.words[1] = static_cast<u64>(box.how) | static_cast<u64>(box.walk) << 8;
+  for (std::size_t d = 0; d < box.offsets.size(); ++d) {
+    o.words[7] |= u64{box.offsets[d]} << 16 * d;
+  }
   for (std::size_t d = 0; d < most_map_dims; ++d) {
     o.words[2 + d] = static_cast<u64>(static_cast<std::int64_t>(box.start[d]));
   }
@@ -53,7 +62,11 @@ Box box_in(const AsyncOperation& o) {
   Box box;
   box.map = *decode_map(bits);
   box.shared = static_cast<u32>(o.words[0]);
-  box.how = static_cast<ptx::Operation>(o.words[1]);
+  box.how = static_cast<ptx::Operation>(o.words[1] & 0xff);
+  box.walk = static_cast<Walk>(o.words[1] >> 8);
+  for (std::size_t d = 0; d < box.offsets.size(); ++d) {
+    box.offsets[d] = static_cast<std::uint16_t>(o.words[7] >> 16 * d);
+  }
   for (std::size_t d = 0; d < most_map_dims; ++d) {
     box.start[d] = static_cast<std::int32_t>(o.words[2 + d]);
   }
@@ -150,7 +163,15 @@ bool write_shared(Machine&, Block& block, AsyncOperation& o) {
 bool write_global(Machine& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   Region* to = machine.region_of(s.global);
-  give(*to, s.global - to->base(), s.bytes, o, 0, writer_of(block, o));
+  const u64 offset = s.global - to->base();
+  const Writer writer = writer_of(block, o);
+  if (s.mask == 0xffff) {
+    give(*to, offset, s.bytes, o, 0, writer);
+    return true;
+  }
+  for (u32 at = 0; at < s.bytes; ++at) {
+    if (s.mask >> at % chunk & 1) give(*to, offset + at, 1, o, at, writer);
+  }
   return true;
 }
 
@@ -268,58 +289,6 @@ constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor",
                              box_pieces};
 
 }  // namespace
-
-u32 Box::rows() const {
-  u32 n = 1;
-  for (u32 d = 1; d < map.rank; ++d) n *= map.copied(d);
-  return n;
-}
-
-u32 Box::row_bytes() const {
-  return map.box[0] * map.element_bytes();
-}
-
-u32 Box::pitch() const {
-  const u32 span = span_of(map.swizzle);
-  return span ? span : row_bytes();
-}
-
-void for_rows(const Box& box, const std::function<bool(const BoxRow&)>& f) {
-  const MapFields& map = box.map;
-  const std::int64_t start = box.start[0], extent = static_cast<std::int64_t>(map.dims[0]);
-  const auto inside = [&](std::int64_t c) {
-    return static_cast<u32>(std::clamp<std::int64_t>(c - start, 0, map.box[0]));
-  };
-  std::array<u32, most_map_dims> index{};
-  for (u32 number = 0; number < box.rows(); ++number) {
-    BoxRow row{number, inside(0), inside(extent), map.address};
-    for (u32 d = 1; d < map.rank; ++d) {
-      const std::int64_t c = box.start[d] + std::int64_t{index[d]} * map.steps[d];
-      if (c < 0 || c >= static_cast<std::int64_t>(map.dims[d])) row.end = row.first;
-      row.address += static_cast<u64>(c) * map.strides[d];
-    }
-    row.address += static_cast<u64>(start + row.first) * map.strides[0];
-    if (!f(row)) return;
-    for (u32 d = 1; d < map.rank && ++index[d] == map.copied(d); ++d) index[d] = 0;
-  }
-}
-
-u32 swizzled(MapSwizzle swizzle, u32 a) {
-  switch (swizzle) {
-    case MapSwizzle::bytes32:
-      return a ^ (a >> 7 & 1) << 4;
-    case MapSwizzle::bytes64:
-      return a ^ (a >> 7 & 3) << 4;
-    case MapSwizzle::bytes128:
-      return a ^ (a >> 7 & 7) << 4;
-    case MapSwizzle::bytes128_atom32:
-      return a ^ (a >> 7 & 3) << 5;
-    case MapSwizzle::bytes128_atom64:
-      return a ^ (a >> 7 & 1) << 6;
-    default:
-      return a;
-  }
-}
 
 AsyncOperation bulk_copy(Way way, const Span& span) {
   const Range range{span.shared, span.shared + span.bytes};

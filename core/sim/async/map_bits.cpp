@@ -14,6 +14,12 @@ struct Small {
   std::uint8_t dtype, rank, interleave, swizzle, nan_fill;
   std::array<std::uint8_t, most_map_dims> steps;
   std::uint8_t mode, atomicity;  // of the swizzle, as tensormap.replace numbers them
+  std::uint8_t im2col;
+};
+
+struct Narrow {  // of an im2col map
+  std::array<std::int16_t, most_map_dims - 2> lower, upper;
+  std::uint16_t channels, column;
 };
 
 // Extents are stored less one, so that 2^32 fits.
@@ -23,6 +29,7 @@ struct Wide {
   std::array<std::uint32_t, most_map_dims> last;
   std::array<std::uint16_t, most_map_dims> box;
   Small small;
+  Narrow pixels;
 };
 static_assert(sizeof(Wide) <= map_bytes);
 
@@ -52,6 +59,15 @@ MapBits encode(const MapFields& map) {
   const auto swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.mode = std::min<std::uint8_t>(swizzle, 3);
   wide.small.atomicity = static_cast<std::uint8_t>(swizzle - wide.small.mode);
+  if (map.pixels) {
+    wide.small.im2col = 1;
+    for (std::size_t d = 0; d < map.pixels->lower.size(); ++d) {
+      wide.pixels.lower[d] = static_cast<std::int16_t>(map.pixels->lower[d]);
+      wide.pixels.upper[d] = static_cast<std::int16_t>(map.pixels->upper[d]);
+    }
+    wide.pixels.channels = static_cast<std::uint16_t>(map.pixels->channels);
+    wide.pixels.column = static_cast<std::uint16_t>(map.pixels->column);
+  }
   return bits_of(wide);
 }
 
@@ -72,6 +88,7 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
   Wide wide{};
   std::memcpy(&wide, bits.data(), sizeof wide);
   if (wide.magic != magic) return "what lies there is no tensor map";
+  if (wide.small.im2col) return "tensormap.replace.tile changes no tensor map for im2col";
   Small& small = wide.small;
   const bool by_dimension = field >= MapField::box_dim && field <= MapField::element_stride;
   const std::uint32_t most = field == MapField::global_stride ? most_map_dims - 1 : most_map_dims;
@@ -154,6 +171,15 @@ std::optional<MapFields> decode_map(const MapBits& bits) {
     map.dims[d] = std::uint64_t{wide.last[d]} + 1;
     map.box[d] = wide.box[d];
     map.steps[d] = wide.small.steps[d];
+  }
+  if (wide.small.im2col) {
+    PixelColumns& pixels = map.pixels.emplace();
+    for (std::size_t d = 0; d < pixels.lower.size(); ++d) {
+      pixels.lower[d] = wide.pixels.lower[d];
+      pixels.upper[d] = wide.pixels.upper[d];
+    }
+    pixels.channels = wide.pixels.channels;
+    pixels.column = wide.pixels.column;
   }
   if (objection(map)) return std::nullopt;
   return map;

@@ -29,10 +29,11 @@ constexpr Reduction of() {
 }
 
 template <class T>
-Reduction integer(Operation how, bool wraps) {
+Reduction integer(Operation how) {
+  constexpr bool wraps = std::is_same_v<T, std::uint32_t>;  // inc and dec
   switch (how) {
     case Operation::add:
-      return of<Operation::add, T>();
+      return std::is_same_v<T, std::int64_t> ? nullptr : of<Operation::add, T>();
     case Operation::min:
       return of<Operation::min, T>();
     case Operation::max:
@@ -72,13 +73,13 @@ Reduction narrow(Operation how) {
 Reduction reduction_of(Operation how, DType type) {
   switch (type) {
     case DType::u32:
-      return integer<std::uint32_t>(how, true);
+      return integer<std::uint32_t>(how);
     case DType::i32:
-      return integer<std::int32_t>(how, false);
+      return integer<std::int32_t>(how);
     case DType::u64:
-      return integer<std::uint64_t>(how, false);
+      return integer<std::uint64_t>(how);
     case DType::i64:
-      return integer<std::int64_t>(how, false);
+      return integer<std::int64_t>(how);
     case DType::f16:
       return narrow<false>(how);
     case DType::bf16:

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/sim/async/copies.h"
+#include "core/sim/async/map_bits.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -42,6 +43,8 @@ class Operands {
     return lane_array<u64>(x_, r)[lane_] + offset;
   }
   u32 number() { return lane_array<u32>(x_, *next_++)[lane_]; }
+  std::uint16_t half() { return lane_array<std::uint16_t>(x_, *next_++)[lane_]; }
+  void skip() { ++next_; }
 
  private:
   const Core& x_;
@@ -126,6 +129,10 @@ bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   s.global = way == Way::load ? from : to;
   s.how = how.operation();
   s.dtype = dtype_of(how.type());
+  if (how.has(Field::cp_mask)) {
+    operands.skip();  // the cache hint
+    s.mask = operands.half();
+  }
   if (s.bytes % grain) {
     x.machine->fault(x, lane, "bad_copy",
                      fmt::format("a bulk copy of {} bytes; sizes are multiples of 16", s.bytes),
@@ -146,7 +153,44 @@ bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
 
 // ---- tensors ----
 
-bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
+// How an instruction goes through the tensor, and whether the map is for that.
+Walk walk_of(const ptx::Modifiers& how) {
+  switch (how.tensor_mode()) {
+    case ptx::TensorMode::im2col:
+    case ptx::TensorMode::im2col_no_offs:
+      return Walk::im2col;
+    case ptx::TensorMode::gather4:
+    case ptx::TensorMode::scatter4:
+      return Walk::four_rows;
+    default:
+      return Walk::tile;
+  }
+}
+
+// What a map must be for its instruction; empty where it is.
+std::string unfit(const MapFields& map, const ptx::Modifiers& how) {
+  const Walk walk = walk_of(how);
+  const u32 rank = how[Field::dim];
+  if (map.rank != rank) {
+    return fmt::format(
+        "the instruction is for tensors of {} dimensions, but the tensor map is of a "
+        "tensor of {}",
+        rank, map.rank);
+  }
+  if ((walk == Walk::im2col) != map.pixels.has_value()) {
+    return map.pixels ? "the tensor map is for im2col, but the instruction copies a box"
+                      : "the instruction copies by im2col, but the tensor map is for boxes";
+  }
+  if (walk == Walk::four_rows && map.copied(1) != 1) {
+    return fmt::format(
+        "of four rows each is a box of its own, but the tensor map's box has {} rows "
+        "(PTX ISA 5.5.3.4.1)",
+        map.copied(1));
+  }
+  return "";
+}
+
+bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFields& out) {
   MapBits bits;
   const auto no = [&](std::string sentence, std::string expected, std::string found) {
     x.machine->fault(x, lane, "bad_tensor_map", std::move(sentence), std::move(expected),
@@ -163,12 +207,8 @@ bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
     return no(fmt::format("what lies at 0x{:x} is no tensor map", address),
               "a tensor map that the host has made", "other bytes");
   }
-  if (map->rank != rank) {
-    return no(
-        fmt::format("the instruction copies a box of {} dimensions, but the tensor map is of a "
-                    "tensor of {}",
-                    rank, map->rank),
-        fmt::format("{} dimensions", map->rank), fmt::format("{} dimensions", rank));
+  if (std::string wrong = unfit(*map, how); !wrong.empty()) {
+    return no(std::move(wrong), "a tensor map for this instruction", "another one");
   }
   if (map->interleave != MapInterleave::none) {
     return no(
@@ -191,13 +231,14 @@ bool read_map(Core& x, int lane, u64 address, u32 rank, MapFields& out) {
 // And where a box is written none of its coordinates is below 0 (9.7.9.25.5.1; an H200 stops at
 // one).
 bool check_start(Core& x, int lane, Way way, const Box& box) {
-  for (u32 d = 0; d < box.map.rank && way != Way::load; ++d) {
-    if (box.start[d] >= 0) continue;
+  const u32 coordinates = box.walk == Walk::four_rows ? 5 : box.map.rank;
+  for (u32 i = 0; i < coordinates && way != Way::load; ++i) {
+    if (box.start[i] >= 0) continue;
     x.machine->fault(x, lane, "bad_coordinate",
                      fmt::format("the box that is written begins at {} along dimension {}: only "
                                  "loads may begin before the tensor",
-                                 box.start[d], d),
-                     "0 or more", fmt::format("{}", box.start[d]));
+                                 box.start[i], box.walk == Walk::four_rows ? std::min(i, 1u) : i),
+                     "0 or more", fmt::format("{}", box.start[i]));
     return false;
   }
   const std::int64_t byte = std::int64_t{box.start[0]} * box.map.element_bytes();
@@ -212,6 +253,43 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
   return false;
 }
 
+// "The filter corner location must be within the bounding box"; offsets share 16 bits; and what is
+// written "must stay within the tensor boundaries" (5.5.4.1, 9.7.9.25.5.1).
+bool check_pixels(Core& x, int lane, Way way, const Box& box) {
+  if (box.walk != Walk::im2col) return true;
+  const auto no = [&](std::string sentence, std::string expected, std::int64_t found) {
+    x.machine->fault(x, lane, "bad_coordinate", std::move(sentence), std::move(expected),
+                     fmt::format("{}", found));
+    return false;
+  };
+  constexpr u32 most_offset[] = {65535, 255, 31};
+  for (u32 d = 1; d + 1 < box.map.rank; ++d) {
+    const std::int64_t lower = box.map.pixels->lower[d - 1], start = box.start[d];
+    const std::int64_t upper = box.map.pixels->upper[d - 1];
+    const std::int64_t last = static_cast<std::int64_t>(box.map.dims[d]) - 1 + upper;
+    if (start < lower || start > last) {
+      return no(
+          fmt::format("the filter begins at {} along dimension {}, outside the corners of the "
+                      "tensor map",
+                      start, d),
+          fmt::format("from {} to {}", lower, last), start);
+    }
+    if (box.offsets[d - 1] > most_offset[box.map.rank - 3]) {
+      return no(fmt::format("the offset along dimension {} of a tensor of {} dimensions is {}", d,
+                            box.map.rank, box.offsets[d - 1]),
+                fmt::format("from 0 to {}", most_offset[box.map.rank - 3]), box.offsets[d - 1]);
+    }
+    if (way != Way::load && (lower < 0 || upper > 0)) {
+      return no(
+          fmt::format("the corners of dimension {} are {} and {}: pixels that are written lie "
+                      "in the tensor",
+                      d, lower, upper),
+          "a lower corner of 0 or more and an upper one of 0 or less", lower < 0 ? lower : upper);
+    }
+  }
+  return true;
+}
+
 // All rows lie in memory that there is.
 bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
   bool good = true;
@@ -224,8 +302,9 @@ bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
   return good;
 }
 
+// Of f64 there are sums of bytes side by side (9.7.9.25.4.2), but not of boxes.
 bool check_reduction(Core& x, int lane, const Box& box) {
-  if (reduction_of(box.how, box.map.dtype)) return true;
+  if (box.map.dtype != DType::f64 && reduction_of(box.how, box.map.dtype)) return true;
   x.machine->fault(
       x, lane, "bad_tensor_map",
       fmt::format("there is no such reduction of elements of {}", name_of(box.map.dtype)),
@@ -235,25 +314,29 @@ bool check_reduction(Core& x, int lane, const Box& box) {
 
 bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   const Way way = way_of(how);
-  const u32 rank = how[Field::dim];
   Operands operands(x, c, lane);
   u64 shared = way == Way::load ? operands.address() : 0;
   const u64 map = operands.address();
   Box box;
   box.how = how.operation();
-  for (u32 d = 0; d < rank; ++d) box.start[d] = static_cast<std::int32_t>(operands.number());
+  box.walk = walk_of(how);
+  const u32 coordinates = box.walk == Walk::four_rows ? 5 : how[Field::dim];
+  for (u32 i = 0; i < coordinates; ++i) box.start[i] = static_cast<std::int32_t>(operands.number());
   if (way != Way::load) shared = operands.address();
-  if (!read_map(x, lane, map, rank, box.map)) return false;
+  const u64 mbarrier = way == Way::load ? operands.address() : 0;
+  for (u32 d = 0; how.tensor_mode() == ptx::TensorMode::im2col && d + 2 < coordinates; ++d) {
+    box.offsets[d] = operands.half();
+  }
+  if (!read_map(x, lane, map, how, box.map)) return false;
   if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
-  if (!check_start(x, lane, way, box)) return false;
+  if (!check_start(x, lane, way, box) || !check_pixels(x, lane, way, box)) return false;
   if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
                      shared, box.rows() * box.pitch(), box_grain, box.shared) ||
       !check_rows(x, c, lane, way, box)) {
     return false;
   }
   AsyncOperation o = tensor_copy(way, box);
-  const u64 mbarrier = way == Way::load ? operands.address() : 0;
-  return complete_on(x, c, lane, way, mbarrier, box.map.box_bytes(), o) &&
+  return complete_on(x, c, lane, way, mbarrier, box.bytes(), o) &&
          x.machine->issue(x, lane, std::move(o));
 }
 
@@ -270,11 +353,11 @@ Flow copy(Core& x, const Code& c, Mask m) {
 
 // Caches are not modelled; the map must be one all the same.
 Flow prefetch_box(Core& x, const Code& c, Mask m) {
-  const u32 rank = x.machine->program().code[x.pc].modifiers[Field::dim];
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     MapFields map;
-    if (!read_map(x, lane, Operands(x, c, lane).address(), rank, map)) return Flow::fault;
+    if (!read_map(x, lane, Operands(x, c, lane).address(), how, map)) return Flow::fault;
   }
   return Flow::next;
 }

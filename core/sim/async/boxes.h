@@ -1,0 +1,48 @@
+// Which elements of a tensor one copy moves, and where they lie in shared memory: a box of it, four
+// rows of a matrix, or columns of pixels (PTX ISA 5.5.3 to 5.5.5, 5.5.7). Whatever it is, it falls
+// into rows of elements that lie side by side on both sides.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "core/ptx/opcodes.h"
+#include "core/run/tensor_map.h"
+
+namespace tilescope::sim {
+
+enum class Walk : std::uint8_t { tile, four_rows, im2col };
+
+struct Box {
+  MapFields map;
+  Walk walk = Walk::tile;
+  // Coordinates, innermost first; of four rows the column, and then each row.
+  std::array<std::int32_t, most_map_dims> start{};
+  std::array<std::uint16_t, most_map_dims - 2> offsets{};  // of W, H, D: im2col
+  std::uint32_t shared = 0;                                // offset in the block's shared memory
+  ptx::Operation how = ptx::Operation::none;               // of a reduction
+
+  std::uint32_t rows() const;
+  std::uint32_t row_bytes() const { return map.row_bytes(); }
+  // All of it, inside the tensor or not: what an mbarrier counts (seen on an H200 for boxes).
+  std::uint32_t bytes() const { return rows() * row_bytes(); }
+  // From one row to the next in shared memory: with a swizzle its whole span, however narrow the
+  // rows are (seen on an H200); what lies between them is left as it was.
+  std::uint32_t pitch() const;
+};
+
+// Which elements of a row lie in the tensor, [first, end), and where in global memory.
+struct BoxRow {
+  std::uint32_t number = 0;
+  std::uint32_t first = 0, end = 0;
+  std::uint64_t address = 0;  // of element `first`
+};
+// Hands all rows to f, in the order of shared memory, until it answers false.
+void for_rows(const Box& box, const std::function<bool(const BoxRow&)>& f);
+
+// Where a byte lies in shared memory that would lie at `address` without the swizzle: bits of the
+// address change 16, 32 or 64 bytes within a row (5.5.7).
+std::uint32_t swizzled(MapSwizzle swizzle, std::uint32_t address);
+
+}  // namespace tilescope::sim

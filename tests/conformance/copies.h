@@ -1,0 +1,12 @@
+// Tensor copies with parameters drawn at random (tests/sim/random_copy.h) on a chip: does it leave
+// the memory that the model says?
+#pragma once
+
+#include <cstdint>
+
+namespace tilescope::conformance {
+
+// Numbers 0 to count - 1. Prints those that differ, each with the first byte. 0: none; 4: no GPU.
+int copies(std::uint64_t count);
+
+}  // namespace tilescope::conformance
