@@ -182,6 +182,54 @@ tensormap = { buffer = "B", box = [4], oob = "nan", size = 256 }
   EXPECT_TRUE(file.arguments[2].maps[0].map.nan_fill);
 }
 
+// For im2col corners and pixels stand in place of the box.
+TEST(LaunchFile, AMapForIm2colHasCorners) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+tensormap = { buffer = "A", dims = [8, 6, 5, 2], strides = [16, 96, 480], lower = [-1, -2], upper = [1, 0], channels = 8, pixels = 32 }
+)");
+  ASSERT_EQ(file.arguments.size(), 1u);
+  const Buffer buffer{"A", DType::f16, {480}, {}, false};
+  const Outcome<MapFields> fields = complete(file.arguments[0].maps.at(0).map, buffer, 4096);
+  ASSERT_TRUE(fields.ok()) << fields.error().sentence;
+  ASSERT_TRUE(fields->pixels);
+  EXPECT_EQ(fields->pixels->lower, (std::array<std::int32_t, 3>{-1, -2, 0}));
+  EXPECT_EQ(fields->pixels->upper, (std::array<std::int32_t, 3>{1, 0, 0}));
+  EXPECT_EQ(fields->pixels->channels, 8u);
+  EXPECT_EQ(fields->pixels->column, 32u);
+}
+
+// What cuTensorMapEncodeIm2col does not take (CUDA Driver API).
+TEST(LaunchFile, AMapForIm2colHasLimits) {
+  const Buffer buffer{"A", DType::f16, {2, 5, 6, 8}, {}, false};
+  TensorMap good;
+  good.lower = {-1, -1};
+  good.upper = {-1, -1};
+  good.channels = 8;
+  good.pixels = 1024;
+  const auto sentence = [&](auto change) {
+    TensorMap map = good;
+    change(map);
+    const Outcome<MapFields> fields = complete(map, buffer, 4096);
+    return fields.ok() ? std::string("accepted") : fields.error().sentence;
+  };
+  EXPECT_EQ(sentence([](TensorMap&) {}), "accepted");
+  const std::string no = "A tensor map over buffer A is not possible: ";
+  EXPECT_EQ(sentence([](TensorMap& m) { m.pixels = 1025; }),
+            no + "a column has 1025 pixels; from 1 to 1024 would work.");
+  EXPECT_EQ(sentence([](TensorMap& m) { m.channels = 264; }),
+            no + "a pixel has 264 channels; from 1 to 256 would work.");
+  EXPECT_EQ(sentence([](TensorMap& m) { m.channels = 4; }),
+            no + "a pixel has 8 bytes (4 elements of f16); a multiple of 16 would work.");
+  EXPECT_EQ(sentence([](TensorMap& m) { m.upper[1] = 128; }),
+            no + "a corner of dimension 2 is 128; from -128 to 127 would work.");
+  EXPECT_EQ(sentence([](TensorMap& m) { m.upper[0] = -7; }),
+            no + "the corners of dimension 1 leave nothing of its 6 elements: from -1 to -2.");
+  EXPECT_EQ(sentence([](TensorMap& m) { m.lower = {-1}; }),
+            no + "its corners [-1] and [-1, -1] have 1 and 2 numbers, but the tensor [8, 6, 5, 2] "
+                 "has 2 dimensions between channels and images.");
+}
+
 // What the file leaves out, the buffer says: its shape innermost first, packed.
 TEST(LaunchFile, ATensorMapTakesTheBuffersShape) {
   const Buffer buffer{"A", DType::f16, {3, 5, 16}, {}, false};

@@ -211,6 +211,12 @@ TEST(BrokenLaunch, TensorMapsThatSayTooLittleOrTheWrongWords) {
                 .find(what + " has the swizzle \"128\"; none, 32B, 64B, 128B"),
             std::string::npos);
   EXPECT_NE(map("buffer = \"A\", box = [4], oob = \"one\"").find("zero or nan"), std::string::npos);
+  EXPECT_NE(map("buffer = \"A\", channels = 8, lower = [-1], upper = [-1]")
+                .find(what + " is for im2col and has no pixels"),
+            std::string::npos);
+  EXPECT_NE(map("buffer = \"A\", box = [4], channels = 8, pixels = 4, lower = [0], upper = [0]")
+                .find(what + " has a box, and pixels for im2col"),
+            std::string::npos);
   EXPECT_NE(map("buffer = \"A\", box = [4], boxes = 1").find("has no key \"boxes\""),
             std::string::npos);
 }

@@ -228,14 +228,28 @@ bool read_box(Machine& machine, Block&, AsyncOperation& o) {
   return true;
 }
 
+// The chunks in their places in shared memory, where rows are as wide as the swizzle's span.
+template <class T>
+void into_places(const Box& box, std::vector<T>& bytes) {
+  std::vector<T> out(bytes.size());
+  for_chunks(box, [&](u32 at, u32 offset) {
+    std::memcpy(out.data() + (offset - box.shared), bytes.data() + at, chunk);
+  });
+  bytes.swap(out);
+}
+
 bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   const Writer writer = writer_of(block, o);
-  if (box.map.swizzle == MapSwizzle::none) {
-    give(block.shared, box.shared, static_cast<u32>(o.bytes.size()), o, 0, writer);
+  if (box.row_bytes() != box.pitch()) {
+    for_chunks(box, [&](u32 at, u32 offset) { give(block.shared, offset, chunk, o, at, writer); });
     return true;
   }
-  for_chunks(box, [&](u32 at, u32 offset) { give(block.shared, offset, chunk, o, at, writer); });
+  if (box.map.swizzle != MapSwizzle::none) {
+    into_places(box, o.bytes);
+    if (!o.undefined.empty()) into_places(box, o.undefined);
+  }
+  give(block.shared, box.shared, static_cast<u32>(o.bytes.size()), o, 0, writer);
   return true;
 }
 

@@ -120,6 +120,14 @@ bool check_global(Core& x, const Code& c, int lane, Way way, u64 address, u64 by
   return false;
 }
 
+bool check_size(Core& x, int lane, u32 bytes) {
+  if (bytes % grain == 0) return true;
+  x.machine->fault(x, lane, "bad_copy",
+                   fmt::format("a bulk copy of {} bytes; sizes are multiples of 16", bytes),
+                   "a multiple of 16", fmt::format("{}", bytes));
+  return false;
+}
+
 bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   const Way way = way_of(how);
   Operands operands(x, c, lane);
@@ -133,12 +141,7 @@ bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
     operands.skip();  // the cache hint
     s.mask = operands.half();
   }
-  if (s.bytes % grain) {
-    x.machine->fault(x, lane, "bad_copy",
-                     fmt::format("a bulk copy of {} bytes; sizes are multiples of 16", s.bytes),
-                     "a multiple of 16", fmt::format("{}", s.bytes));
-    return false;
-  }
+  if (!check_size(x, lane, s.bytes)) return false;
   if (s.bytes == 0) return true;
   if (!check_global(x, c, lane, way, s.global, s.bytes, grain)) return false;
   if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
@@ -362,7 +365,17 @@ Flow prefetch_box(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-Flow prefetch_bytes(Core&, const Code&, Mask) {
+Flow prefetch_bytes(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    Operands operands(x, c, lane);
+    const u64 address = operands.address();
+    const u32 bytes = operands.number();
+    if (!check_size(x, lane, bytes) ||
+        !check_global(x, c, lane, Way::load, address, bytes, grain)) {
+      return Flow::fault;
+    }
+  }
   return Flow::next;
 }
 
