@@ -7,6 +7,7 @@
 namespace tilescope::conformance {
 
 // Numbers 0 to count - 1. Prints those that differ, each with the first byte. 0: none; 4: no GPU.
+// A fault takes the process's device with it: another process goes on behind it.
 int copies(std::uint64_t count);
 
 }  // namespace tilescope::conformance

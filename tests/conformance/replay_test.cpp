@@ -159,9 +159,9 @@ TEST(Bounds, AreNeitherTooWideNorTooNarrow) {
   }
 }
 
-// vectors/tensor_maps.txt: which of the first maps the driver took.
-TEST(TensorMaps, AreTakenAndRefusedAsByTheDriver) {
-  std::ifstream file(TILESCOPE_TESTS_DIR "/vectors/tensor_maps.txt");
+// A file says which of the first maps the driver took.
+void expect_as_the_driver(const std::string& name, MapFields (*map_of)(std::uint64_t)) {
+  std::ifstream file(TILESCOPE_TESTS_DIR "/vectors/" + name);
   std::string chip, digits;
   std::getline(file, chip);
   std::getline(file, digits);
@@ -172,13 +172,21 @@ TEST(TensorMaps, AreTakenAndRefusedAsByTheDriver) {
     const auto digit = std::string_view("0123456789abcdef").find(digits[n / 4]);
     ASSERT_NE(digit, std::string_view::npos);
     const bool takes = digit >> n % 4 & 1;
-    const MapFields map = random_map(n);
+    const MapFields map = map_of(n);
     const std::optional<std::string> wrong = objection(map);
     EXPECT_EQ(!wrong, takes) << text(map) << ": " << wrong.value_or("nothing against it");
     taken += takes;
   }
   EXPECT_GT(taken, digits.size());
   EXPECT_LT(taken, 3 * digits.size());
+}
+
+TEST(TensorMaps, AreTakenAndRefusedAsByTheDriver) {
+  expect_as_the_driver("tensor_maps.txt", random_map);
+}
+
+TEST(TensorMaps, ForIm2colAreTakenAndRefusedAsByTheDriver) {
+  expect_as_the_driver("tensor_maps_im2col.txt", random_im2col_map);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void draw_reduction(RandomCopy& c, Draw& draw) {
       break;
     }
     case DType::i64: {
-      constexpr const char* all[] = {"min", "max", "and", "or", "xor"};
+      constexpr const char* all[] = {"min", "max"};
       c.operation = draw.of(all);
       break;
     }

@@ -28,12 +28,15 @@ constexpr Reduction of() {
   return in_memory<T, step<how, T>>;
 }
 
+// Of s64 there are the lesser and the greater; an H200 traps at the .or of a box of them.
 template <class T>
 Reduction integer(Operation how) {
   constexpr bool wraps = std::is_same_v<T, std::uint32_t>;  // inc and dec
+  const bool ordered = how == Operation::min || how == Operation::max;
+  if (std::is_same_v<T, std::int64_t> && !ordered) return nullptr;
   switch (how) {
     case Operation::add:
-      return std::is_same_v<T, std::int64_t> ? nullptr : of<Operation::add, T>();
+      return of<Operation::add, T>();
     case Operation::min:
       return of<Operation::min, T>();
     case Operation::max:

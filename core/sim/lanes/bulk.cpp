@@ -184,11 +184,11 @@ std::string unfit(const MapFields& map, const ptx::Modifiers& how) {
     return map.pixels ? "the tensor map is for im2col, but the instruction copies a box"
                       : "the instruction copies by im2col, but the tensor map is for boxes";
   }
-  if (walk == Walk::four_rows && map.copied(1) != 1) {
+  if (walk == Walk::four_rows && map.box[1] != 1) {
     return fmt::format(
         "of four rows each is a box of its own, but the tensor map's box has {} rows "
         "(PTX ISA 5.5.3.4.1)",
-        map.copied(1));
+        map.box[1]);
   }
   return "";
 }
