@@ -10,6 +10,10 @@
 // (CuTe's copy_traits_sm100.hpp; figures 183 to 187.) With .pack::16b a register holds the lower
 // halves of two neighbouring columns, which are twice as many then; .unpack::16b is the reverse.
 //
+// Both take effect at their issue, also with --lazy: until the warp's wait whoever touches their
+// cells is at fault, so that no later moment could be told from this one; and registers that a ld
+// is still to write are waited for by the machine (9.7.16.6.4.5).
+//
 // Code: the registers as elements, b the split of 16x32bx2.
 #include <fmt/format.h>
 

@@ -102,11 +102,12 @@ bool writes(TensorUse use) {
 }
 
 // Do they need an order that fences make? Two that only read do not, nor do a warp's own moves; the
-// products of a thread keep their order, which is looked at with those in flight.
+// products of a thread keep their order, which is looked at with those in flight. Columns are given
+// back behind all that was done with them.
 bool needs_order(const TensorEvent& past, const Core& x, TensorUse use) {
   const bool product = use == TensorUse::product || use == TensorUse::operand;
   if (past.warp == x.warp->index && (past.product == product || !past.product)) return false;
-  return past.writes || writes(use);
+  return past.writes || writes(use) || use == TensorUse::release;
 }
 
 // Has this warp passed nothing since, or the other arrived nowhere? (A commit arrives for
@@ -180,6 +181,8 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
       note_race(x, lane, use, *past, cells);
       continue;
     }
+    // dealloc is synchronous (9.7.16.6.1): a barrier will do.
+    if (use == TensorUse::release) continue;
     after = after || unit.order[x.warp->index].misses_fence(past->at);
     if (misses_before(x, *past)) note_before(x, lane, *past);
   }
@@ -193,9 +196,9 @@ bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRa
   const bool product = use == TensorUse::product || use == TensorUse::operand;
   // Products look for each other themselves: those of one thread keep their order.
   if (!product && !check_products(x, lane, use, cells)) return false;
-  if (use == TensorUse::release) return true;
   if (cells.empty()) return true;
   look_for_hazards(x, lane, use, cells);
+  if (use == TensorUse::release) return true;
   x.block->tensor.remember({0, x.warp->index, x.pc, product, writes(use), cells});
   return true;
 }
