@@ -101,6 +101,10 @@ void watch(Core& x, const Races::Access& access);
 // The same of an operation that lane `lane` is about to issue.
 void watch_operation(Core& x, int lane, const AsyncOperation& operation);
 
+// Lanes m exit, and nobody has waited for copies by cp.async that they began
+// (core/sim/lanes/copy.cpp).
+void watch_exit(Core& x, Mask m);
+
 // Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
 // the line of an instruction that has none.
 Outcome<Bound> bind(const ptx::Program& program, bool plain = false);

@@ -128,8 +128,8 @@ void Machine::finish_grid() {
       fault.kind = "undefined_output";
       fault.sentence = fmt::format(
           "element {} of buffer {} was written with a value that depends on memory or registers "
-          "nobody had written",
-          at / element, shells_[b].name);
+          "nobody had written{}",
+          at / element, shells_[b].name, undefined_story(r.writer(at)));
       fault.expected = "a defined value";
       fault.found = fmt::format("byte {} of the element is undefined", at % element);
       fault.site = *writer(b, at);

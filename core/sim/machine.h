@@ -30,6 +30,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/ptx/program.h"
@@ -85,6 +86,9 @@ class Machine {
   const Region* nearest_region(std::uint64_t address) const;
   const std::vector<Region>& regions() const { return regions_; }
   void finish_barriers(Block& block);  // after arrivals and exits
+  // The instruction at hand stores undefined bytes: where they come from is told at the end, should
+  // they lie in a result.
+  void note_undefined_store(const Core& x);
   std::uint64_t instructions() const { return instructions_; }
 
   // Another order, before the first run(): Options::holds.
@@ -186,6 +190,7 @@ class Machine {
   void watch_others(Core& x, int lane, const AsyncOperation& operation);
   bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
   Site site_of(Writer writer) const;
+  std::string undefined_story(Writer writer) const;
   static std::uint32_t agent(Block& block, const AsyncOperation& operation);
   static void settle(Block& block, AsyncOperation& operation, std::uint32_t warp);
   static void wake_groups(Block& block, std::uint32_t warp);
@@ -235,6 +240,8 @@ class Machine {
   std::vector<Report> reports_;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> hazards_;
   bool compares_stores_ = false;
+  // By block and instruction.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> undefined_stores_;
   Proxies proxies_;
   bool watches_proxies_ = false;  // the program goes through several
   bool notes_meetings_ = false;

@@ -219,6 +219,7 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
       }
     }
   }
+  if (any) x.machine->note_undefined_store(x);
   return any ? room : nullptr;
 }
 

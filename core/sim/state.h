@@ -59,6 +59,7 @@ struct Origin {
   std::uint64_t offset = 0;
   Region::Kind kind = Region::Kind::buffer;
   std::uint32_t region = 0;  // index into the machine's global regions, for buffers and variables
+  bool in_tensor_memory = false;  // then `offset` is an address of TMEM: lane << 16 | column
 };
 
 // The calls that each lane of a warp is in: where it goes back to, and where its frame lies in its

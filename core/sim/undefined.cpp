@@ -555,23 +555,50 @@ void undefine_registers(Core& x, const ptx::Routine& routine, Mask m) {
   }
 }
 
-std::string origin_text(const Core& x) {
-  const Origin& o = x.warp->origin;
-  const ptx::Program& program = x.machine->program();
-  if (!o.known) return ", which may be read before it is written";
-  std::string what;
+namespace {
+
+// "byte 12 of shared memory"
+std::string place_of(const Machine& machine, const Origin& o) {
+  if (o.in_tensor_memory) {
+    return fmt::format("lane {}, column {} of TMEM", o.offset >> 16, o.offset & 0xffff);
+  }
   switch (o.kind) {
     case Region::Kind::shared:
-      what = fmt::format("byte {} of shared memory", o.offset);
-      break;
+      return fmt::format("byte {} of shared memory", o.offset);
     case Region::Kind::local:
-      what = fmt::format("byte {} of local memory", o.offset);
-      break;
+      return fmt::format("byte {} of local memory", o.offset);
     default:
-      what = fmt::format("byte {} of {}", o.offset, x.machine->regions()[o.region].name());
+      return fmt::format("byte {} of {}", o.offset, machine.regions()[o.region].name());
   }
-  return fmt::format("; the last undefined value came from {} at PTX line {}, lane {}", what,
-                     program.code[o.pc].line, o.lane);
+}
+
+}  // namespace
+
+std::string origin_text(const Core& x) {
+  const Origin& o = x.warp->origin;
+  if (!o.known) return ", which may be read before it is written";
+  return fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
+                     place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
+}
+
+// Of a product that made undefined values, its operand says more than the cells where they lay.
+void Machine::note_undefined_store(const Core& x) {
+  constexpr std::size_t most = 1024;
+  const Origin& o = x.warp->origin;
+  const auto key = std::pair{x.block->number, x.pc};
+  if (!o.known || undefined_stores_.size() >= most || undefined_stores_.count(key)) return;
+  const std::string& product = x.block->tensor.undefined_read;
+  undefined_stores_[key] = o.in_tensor_memory && !product.empty() ? product : origin_text(x);
+}
+
+// Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,
+// by the first of its block.
+std::string Machine::undefined_story(Writer writer) const {
+  const auto own = undefined_stores_.find({writer.block(), writer.pc()});
+  if (own != undefined_stores_.end()) return own->second;
+  const auto first = undefined_stores_.lower_bound({writer.block(), 0});
+  const bool same = first != undefined_stores_.end() && first->first.first == writer.block();
+  return same ? first->second : "";
 }
 
 }  // namespace tilescope::sim

@@ -56,6 +56,7 @@ Flow wait_here(Core& x, Mask m, Wait kind) {
 
 Flow end_lanes(Core& x, Mask m) {
   Warp& w = *x.warp;
+  if (!w.copies.open.empty()) watch_exit(x, m);
   w.live &= ~m;
   ++x.block->meetings;
   x.block->live_threads -= static_cast<std::uint32_t>(__builtin_popcount(m));

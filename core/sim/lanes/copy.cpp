@@ -4,6 +4,8 @@
 // When the bytes arrive is open until the thread waits for their group. Here they arrive at once,
 // or with Options::lazy only at the wait; touching them before is reported in either case
 // (core/sim/ races.h).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -191,6 +193,27 @@ Flow arrive(Core& x, const Code& c, Mask m) {
 }
 
 }  // namespace
+
+// PTX says that a thread can wait for its cp.async, and not what becomes of one that nobody waits
+// for (9.7.9.25.3): chips are seen to let it end, and nothing promises it.
+void watch_exit(Core& x, Mask m) {
+  for (const Copy& copy : x.warp->copies.open) {
+    if (!(copy.mask & m)) continue;
+    const int lane = __builtin_ctz(copy.mask & m);
+    x.machine->hazard(x, lane, "exit_in_flight", copy.pc, [&] {
+      const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
+      Report r;
+      r.sentence = fmt::format(
+          "this thread exits, but its cp.async at {} is still to write byte {} of shared memory, "
+          "and "
+          "nobody has waited for it",
+          place_text(x.machine->site(*x.block, thread, copy.pc)), copy.target[at(lane)]);
+      r.expected = "cp.async.wait_all or wait_group before the thread exits";
+      r.found = "a copy in flight";
+      return r;
+    });
+  }
+}
 
 Handler copy_handler(const ptx::Instruction& i) {
   if (i.modifiers.has(ptx::Field::bulk)) return bulk_handler(i);

@@ -167,8 +167,12 @@ u8 undefined_of(const TensorMemory& memory, const Move& move, Cell at) {
                          (memory.undefined(lane, first + 1) & 3) << 2);
 }
 
-// Marks the register's bytes; a bit a byte.
-void mark_register(Core& x, Reference r, const u8* bits) {
+// Marks the register's bytes; a bit a byte. `at`: the cell of lane 0.
+void mark_register(Core& x, Reference r, const u8* bits, TensorAddress at) {
+  const bool any = std::any_of(bits, bits + lanes, [](u8 b) { return b != 0; });
+  if (any) {
+    x.warp->origin = {true, x.pc, 0, at.lane << 16 | at.column, Region::Kind::buffer, 0, true};
+  }
   u8* hidden = shadow(x, r);
   for (int l = 0; l < lanes; ++l) {
     for (int k = 0; k < 4; ++k) hidden[l * 4 + k] = bits[l] >> k & 1 ? 0xff : 0;
@@ -194,7 +198,9 @@ Flow load(Core& x, const Code& c, Mask m) {
       any |= undefined[l];
     }
     std::memcpy(x.bank[0] + d, value, sizeof value);
-    if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined);
+    const Cell first = cell(move.shape, 0, r, move.split);
+    const TensorAddress place{move.lane + first.row, move.column + first.column};
+    if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined, place);
   }
   return Flow::next;
 }

@@ -29,8 +29,43 @@ Multiplication decoded(const AsyncOperation& o) {
   return out;
 }
 
+// "byte 128 of shared memory (A)": the first byte of an operand that nobody has defined.
+std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 rows,
+                           ElementType type, const char* name) {
+  for (const u32 piece : pieces(matrix, rows, type)) {
+    for (u32 at = piece; at < piece + 16; ++at) {
+      if (block.shared.is_undefined(at))
+        return fmt::format("byte {} of shared memory ({})", at, name);
+    }
+  }
+  return "";
+}
+
+// For the report of an output that depends on it: what this product reads that nobody has written.
+void note_undefined(const Machine& machine, Block& block, const AsyncOperation& o,
+                    const Multiplication& m) {
+  const auto& shape = m.product.shape;
+  std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
+                                          : undefined_byte(block, m.a, shape.m, shape.a, "A");
+  if (what.empty()) what = undefined_byte(block, m.b, shape.n, shape.b, "B");
+  block.tensor.undefined_read =
+      fmt::format("; the tcgen05.mma at {} read {}, which nobody had written",
+                  place_text(machine.site(block, o.thread, o.pc)), what);
+}
+
+// The same of D, where the product adds to it: its first row tells.
+void note_undefined_sum(const Machine& machine, Block& block, const AsyncOperation& o,
+                        const Multiplication& m) {
+  if (!m.product.accumulate || !block.tensor.undefined_read.empty()) return;
+  const CellRange d = m.d_range().front();
+  if (!block.tensor.memory.any_undefined(d.lane, d.column, d.columns)) return;
+  block.tensor.undefined_read =
+      fmt::format("; the tcgen05.mma at {} adds to {} (D), which nobody had written",
+                  place_text(machine.site(block, o.thread, o.pc)), cells_text(d));
+}
+
 // The operands' bytes: A's rows, then B's.
-bool read(Machine&, Block& block, AsyncOperation& o) {
+bool read(Machine& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
   const std::byte* memory = block.shared.data();
   const u8* undefined = block.shared.undefined_bits();
@@ -42,12 +77,15 @@ bool read(Machine&, Block& block, AsyncOperation& o) {
   o.bytes.insert(o.bytes.end(), b.bytes.begin(), b.bytes.end());
   o.undefined = std::move(a.undefined);
   o.undefined.insert(o.undefined.end(), b.undefined.begin(), b.undefined.end());
+  const bool bad = std::any_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v != 0; });
+  if (bad && block.tensor.undefined_read.empty()) note_undefined(machine, block, o, m);
   return true;
 }
 
 bool write(Machine& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
   const u32 rows = m.product.shape.m;
+  note_undefined_sum(machine, block, o, m);
   multiply(m.product, o.bytes.data(), o.undefined.data(), o.bytes.data() + rows * operand_row,
            o.undefined.data() + rows, machine.options().exact, block.tensor.memory);
   o.bytes = {};

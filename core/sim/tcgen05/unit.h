@@ -60,6 +60,8 @@ struct TensorUnit {
   std::array<TensorOrder, Races::most_warps> order{};
   std::uint64_t events = 0;
   TensorHistory past;
+  // The first product that read what nobody had written, and what: "; the tcgen05.mma at ... read".
+  std::string undefined_read;
 
   // A warp arrives at a barrier of whatever kind, or lets others know in another way: what it did
   // up to its last fence::before_thread_sync may be ordered for them now.
