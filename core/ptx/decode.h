@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -97,7 +98,7 @@ class Decoder {
   bool label(const Statement& s, const Written& w, Operand& out);
   bool branch_targets(const Statement& s, const Written& w, Operand& out);
   bool move_frame_address(const Statement& s, Instruction& out);
-  Operand constant(Type type, std::uint64_t bits);
+  Operand constant(Type type, std::uint64_t bits, bool in_shared = false);
   bool fail(const Statement& s, std::string_view what);
   bool refuse(std::uint32_t line, std::string sentence);
 
@@ -118,9 +119,10 @@ class Decoder {
   std::size_t routine_ = 0;  // the function that is being decoded
   Error error_;
   Names module_names_;
-  std::vector<FunctionNames> names_;                                  // of functions_
-  std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;  // (bits, width) -> place
-  std::map<Special, std::uint32_t> specials_;                         // -> register
+  std::vector<FunctionNames> names_;  // of functions_
+  // (bits, width, whether it is an address of shared memory) -> place
+  std::map<std::tuple<std::uint64_t, int, bool>, std::uint32_t> constants_;
+  std::map<Special, std::uint32_t> specials_;  // -> register
 };
 
 }  // namespace tilescope::ptx

@@ -113,6 +113,7 @@ std::vector<FieldWords> fields() {
   set(Field::no_complete, "no_complete", {"noComplete"});
   set(Field::expects, "expects", {"expect_tx"});
   set(Field::multicast, "multicast", {"multicast::cluster"});
+  set(Field::cluster, "cluster", {"cluster"});
   set(Field::reduction, "reduction", {"reduce"});
   set(Field::prefetching, "prefetching", {"prefetch"});
   set(Field::reduce, "reduce", {"popc", "and", "or"});
@@ -418,6 +419,11 @@ Space Modifiers::space() const {
 
 Space Modifiers::space2() const {
   return spaces[(*this)[Field::space2]];
+}
+
+bool Modifiers::reaches_cluster() const {
+  const std::uint8_t said = (*this)[Field::space];
+  return said == 0 || words_of(Field::space)[said - 1u] == "shared::cluster";
 }
 
 int Modifiers::vector() const {

@@ -62,7 +62,7 @@ enum class Op : std::uint8_t {
   // moves
   mov, cvt, cvta,
   // memory
-  ld, ldu, st, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp,
+  ld, ldu, st, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp, mapa, getctarank,
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
@@ -89,7 +89,7 @@ enum class Field : std::uint8_t {
   step, on_mbarrier, noinc, no_complete, expects, parity, mbarrier_init, restriction,
   bulk, tensor, dim, completion, mode, cp_mask, multicast, read, reduction, prefetching, registers, tensormap,
   replace, map_field, map_bits, cp_fenceproxy,
-  tensor_step, cta_group, kind, ws, collector, cells, times, packing, arrival,
+  tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   count_
 };
 // clang-format on
@@ -215,7 +215,9 @@ class Modifiers {
   TensorStep tensor_step() const { return static_cast<TensorStep>((*this)[Field::tensor_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
-  int vector() const;    // 1, 2, 4, 8
+  // The first address may lie in other blocks' shared memory: .shared::cluster, or generic.
+  bool reaches_cluster() const;
+  int vector() const;  // 1, 2, 4, 8
 
  private:
   std::array<std::uint8_t, field_count> values_{};

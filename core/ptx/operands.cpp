@@ -50,10 +50,10 @@ std::uint64_t cut_to(int bits, std::uint64_t value) {
 
 }  // namespace
 
-Operand Decoder::constant(Type type, std::uint64_t bits) {
+Operand Decoder::constant(Type type, std::uint64_t bits, bool in_shared) {
   const int width = register_bits(type);
   bits = cut_to(width, bits);
-  auto [entry, added] = constants_.try_emplace({bits, width}, 0);
+  auto [entry, added] = constants_.try_emplace({bits, width, in_shared}, 0);
   if (added) {
     const auto bytes = static_cast<std::size_t>(width / 8);
     const std::size_t at = (program_.constants.size() + 63) / 64 * 64;
@@ -62,6 +62,9 @@ Operand Decoder::constant(Type type, std::uint64_t bits) {
     for (int lane = 0; lane < lanes; ++lane) {
       std::memcpy(&program_.constants[at + static_cast<std::size_t>(lane) * bytes], &bits,
                   std::min(bytes, sizeof bits));
+    }
+    if (in_shared) {
+      program_.shared_addresses.emplace_back(entry->second, static_cast<std::uint32_t>(bytes));
     }
   }
   Operand out;
@@ -126,7 +129,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       if (class_of(type) == Class::floating || bits_of(type) < least) {
         return fail(s, fmt::format("the address of '{}' does not fit {}", w.name, name_of(type)));
       }
-      out = constant(type, meaning.address + w.bits);
+      out = constant(type, meaning.address + w.bits, meaning.space == Space::shared);
       if (!meaning.in_frame || meaning.index == no_register) return true;
       out.kind = Operand::Kind::frame;
       out.index = meaning.index;
@@ -237,6 +240,7 @@ bool Decoder::place_address(const Statement& s, Space space, const Written& w, O
                                name_of(meaning.space), name_of(space)));
   }
   out.value += meaning.address;
+  out.in_shared = meaning.space == Space::shared;
   if (meaning.in_frame) out.index = meaning.index;
   return true;
 }

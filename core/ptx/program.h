@@ -62,6 +62,7 @@ struct Operand {
   Type type = Type::none;
   bool written = false;
   bool negated = false;
+  bool in_shared = false;  // the value is an address of a variable in shared memory
   std::uint8_t count = 0;
   std::uint32_t index = 0;
   std::uint64_t value = 0;
@@ -111,6 +112,11 @@ constexpr std::uint64_t parameters_base = 0x0000'0400'0000'0000;
 constexpr std::uint64_t shared_base = 0x0000'0200'0000'0000;
 constexpr std::uint64_t local_base = 0x0000'0300'0000'0000;
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;  // of shared, local, parameters
+// In a cluster the window of shared memory holds that of all its blocks: the upper 8 bits of the
+// offset are the rank of the block in the cluster, as chips are seen to have it (their own
+// addresses too; kernels clear those bits to reach the first block's memory, as Cutlass's
+// Sm100MmaPeerBitMask).
+constexpr std::uint32_t rank_shift = 24;
 // Functions have addresses too, for indirect calls: this, and 16 for each in Program::routines.
 constexpr std::uint64_t functions_base = 0x0000'0600'0000'0000;
 constexpr std::uint64_t function_step = 16;
@@ -183,7 +189,10 @@ struct Program {
 
   std::uint32_t register_bytes = 0;  // of one warp's register file
   std::uint32_t predicate_count = 1;
-  std::vector<std::byte> constants;                         // 32 equal lanes each
+  std::vector<std::byte> constants;  // 32 equal lanes each
+  // Those constants that are addresses of shared memory, and their bytes: in a cluster each block
+  // has its own window of addresses.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> shared_addresses;
   std::vector<std::pair<Special, std::uint32_t>> specials;  // and their places
   std::uint32_t smallest_store = 16;  // bytes: the grain in which writers are remembered
 

@@ -27,9 +27,10 @@ bool has_avx2() {
 
 class Binder {
  public:
-  Binder(const ptx::Program& program, Bound& out, bool fast)
-      : program_(program), out_(out), fast_(fast) {
+  Binder(const ptx::Program& program, Bound& out, bool fast, std::uint32_t window)
+      : program_(program), out_(out), fast_(fast), window_(window) {
     out_.constants = program.constants;
+    for (const auto& [place, bytes] : program.shared_addresses) move_constant(place, bytes);
   }
 
   bool run(Error& error) {
@@ -76,6 +77,7 @@ class Binder {
     }
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
     if (i.op == Op::cp) return copy_handler(i);
+    if (i.op == Op::mapa || i.op == Op::getctarank) return rank_handler(i);
     if (Handler hint = hint_handler(i)) return hint;
 #ifdef TILESCOPE_HAS_AVX2
     if (fast_)
@@ -102,6 +104,20 @@ class Binder {
       default:
         return nullptr;
     }
+  }
+
+  // An address of shared memory, in all lanes, into the block's window.
+  void move_constant(std::uint32_t place, std::uint32_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &out_.constants[place], bytes);
+    value += window_;
+    for (std::uint32_t l = 0; l < lanes; ++l) {
+      std::memcpy(&out_.constants[place + l * bytes], &value, bytes);
+    }
+  }
+
+  std::uint64_t offset_in(const Operand& address) const {
+    return address.value + (address.in_shared ? window_ : 0);
   }
 
   // A value that 32 lanes of 64 bits read.
@@ -172,7 +188,7 @@ class Binder {
 
   void address(const Instruction& i, const Operand& o, Code& c) const {
     c.space = i.modifiers.space();
-    c.immediate = o.value;
+    c.immediate = offset_in(o);
     c.width = static_cast<std::uint8_t>(ptx::bytes_of(i.modifiers.type()));
     if (o.index == ptx::no_register) return;
     c.a = program_.registers[o.index].place;
@@ -192,6 +208,7 @@ class Binder {
         return;
       case ptx::TensorStep::commit:
         address(i, o[0], c);
+        if (i.count > 1) c.b = value(o[1]);
         return;
       case ptx::TensorStep::ld:
         vector(o[0], c);
@@ -269,8 +286,8 @@ class Binder {
         out_.elements.push_back(
             o[k].index == ptx::no_register ? nothing : program_.registers[o[k].index].place);
         out_.elements.push_back(ptx::bits_of(o[k].type) == 32);
-        out_.elements.push_back(static_cast<Reference>(o[k].value));
-        out_.elements.push_back(static_cast<Reference>(o[k].value >> 32));
+        out_.elements.push_back(static_cast<Reference>(offset_in(o[k])));
+        out_.elements.push_back(static_cast<Reference>(offset_in(o[k]) >> 32));
       } else if (o[k].kind == Operand::Kind::vector) {
         for (std::uint32_t e = 0; e < o[k].count; ++e) {
           out_.elements.push_back(value(program_.elements[o[k].index + e]));
@@ -296,7 +313,7 @@ class Binder {
     c.b = o[0].index == ptx::no_register ? nothing : program_.registers[o[0].index].place;
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     out_.elements.push_back(ptx::bits_of(o[0].type) == 32);
-    out_.elements.push_back(static_cast<Reference>(o[0].value));
+    out_.elements.push_back(static_cast<Reference>(offset_in(o[0])));
     if (o[3].kind == Operand::Kind::predicate) {
       read_predicate(o[3], c);
       if (c.r == 0 && c.flip) return;  // "!true": nothing is ignored
@@ -503,6 +520,7 @@ class Binder {
         return;
       case Op::bar:
       case Op::barrier:
+        if (i.modifiers.has(Field::cluster)) return;
         if (i.modifiers.operation() == ptx::Operation::red) {  // d|p, barrier, threads, predicate
           c.d = value(o[0]);
           c.p = predicate(o[0]);
@@ -574,14 +592,15 @@ class Binder {
   const ptx::Program& program_;
   Bound& out_;
   bool fast_;
+  std::uint32_t window_;
 };
 
 }  // namespace
 
-Outcome<Bound> bind(const ptx::Program& program, bool plain) {
+Outcome<Bound> bind(const ptx::Program& program, bool plain, std::uint32_t window) {
   Bound bound;
   Error error;
-  if (!Binder(program, bound, !plain && has_avx2()).run(error)) return error;
+  if (!Binder(program, bound, !plain && has_avx2(), window).run(error)) return error;
   return bound;
 }
 

@@ -118,37 +118,54 @@ void Machine::fill_specials(Block& block, Warp& warp) {
         case Special::dynamic_smem_size:
           v = launch_.dynamic_shared;
           break;
-        // Blocks are clusters of their own.
         case Special::clusterid_x:
-          v = block.index.x;
+          v = block.index.x / cluster_.x;
           break;
         case Special::clusterid_y:
-          v = block.index.y;
+          v = block.index.y / cluster_.y;
           break;
         case Special::clusterid_z:
-          v = block.index.z;
+          v = block.index.z / cluster_.z;
           break;
         case Special::nclusterid_x:
-          v = grid.x;
+          v = grid.x / cluster_.x;
           break;
         case Special::nclusterid_y:
-          v = grid.y;
+          v = grid.y / cluster_.y;
           break;
         case Special::nclusterid_z:
-          v = grid.z;
+          v = grid.z / cluster_.z;
+          break;
+        case Special::cluster_ctaid_x:
+          v = block.index.x % cluster_.x;
+          break;
+        case Special::cluster_ctaid_y:
+          v = block.index.y % cluster_.y;
+          break;
+        case Special::cluster_ctaid_z:
+          v = block.index.z % cluster_.z;
           break;
         case Special::cluster_nctaid_x:
+          v = cluster_.x;
+          break;
         case Special::cluster_nctaid_y:
+          v = cluster_.y;
+          break;
         case Special::cluster_nctaid_z:
+          v = cluster_.z;
+          break;
+        case Special::cluster_ctarank:
+          v = block.rank;
+          break;
         case Special::cluster_nctarank:
-          v = 1;
+          v = cluster_size_;
           break;
         case Special::aggr_smem_size:
         case Special::total_smem_size:
           v = static_cast<std::uint32_t>(block.shared.size());
           break;
         default:
-          break;  // %gridid is 0: one grid; ranks in a cluster too
+          break;  // %gridid is 0: one grid
       }
       if (ptx::bits_of(special) == 64) {
         const std::uint64_t wide = v;
@@ -160,15 +177,30 @@ void Machine::fill_specials(Block& block, Warp& warp) {
   }
 }
 
+// Clusters are counted as the blocks of a grid of clusters would be, and in each its blocks by
+// rank: x first.
+void Machine::place_in_grid(Block& block, std::uint64_t number) const {
+  const Dim3 grid = launch_.grid, inside = cluster_;
+  const auto rank = static_cast<std::uint32_t>(number % cluster_size_);
+  const std::uint64_t cluster = number / cluster_size_;
+  const std::uint64_t columns = grid.x / inside.x, rows = grid.y / inside.y;
+  block.rank = rank;
+  block.index = {
+      static_cast<std::uint32_t>(cluster % columns * inside.x + rank % inside.x),
+      static_cast<std::uint32_t>(cluster / columns % rows * inside.y + rank / inside.x % inside.y),
+      static_cast<std::uint32_t>(cluster / columns / rows * inside.z + rank / inside.x / inside.y)};
+  block.number = block.index.x +
+                 std::uint64_t{grid.x} * (block.index.y + std::uint64_t{grid.y} * block.index.z);
+}
+
 void Machine::start_block(Block& block, std::uint64_t number) {
   const ptx::Program& p = program();
-  const Dim3 grid = launch_.grid;
   const auto threads = static_cast<std::uint32_t>(launch_.block.count());
   const std::uint32_t warps = (threads + 31) / 32;
-  block.number = number;
-  block.index = {static_cast<std::uint32_t>(number % grid.x),
-                 static_cast<std::uint32_t>(number / grid.x % grid.y),
-                 static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  place_in_grid(block, number);
+  block.began = block.ended = false;
+  block.heard = 1u << block.rank;
+  block.cluster_arriving = block.cluster_completed = {};
   block.processor = least_busy_processor();
   block.live_threads = threads;
   // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.
@@ -197,7 +229,8 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.shared.make_undefined();
   // A lane's fence.proxy.async is for what it has written itself.
   if (watches_proxies_) block.shared.remember_writers(p.smallest_store);
-  block.races.start(options_.races && (warps > 1 || p.copies) ? warps : 0, block.shared.size());
+  const bool company = warps > 1 || p.copies || cluster_size_ > 1;
+  block.races.start(options_.races && company ? warps : 0, block.shared.size());
   block.meetings = 0;
   block.mbarriers.clear();
   block.flight = {};
@@ -249,6 +282,7 @@ void Machine::finish_barriers(Block& block) {
     b = {};
     ++block.meetings;
   }
+  finish_cluster_barrier(block);
 }
 
 }  // namespace tilescope::sim

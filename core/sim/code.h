@@ -80,6 +80,7 @@ struct Core {
   std::uint32_t last_region = 0;  // where the last access went: a guess for the next
   Region* parameters = nullptr;
   std::uint32_t local_bytes = 0;  // of one thread
+  std::uint32_t window = 0;       // where the block's shared memory begins among its cluster's
   Machine* machine = nullptr;
   Block* block = nullptr;
   Warp* warp = nullptr;
@@ -98,6 +99,8 @@ struct Bound {
 
 // Notes an access of shared memory, and reports what it is unordered with (core/sim/hazards.cpp).
 void watch(Core& x, const Races::Access& access);
+// The same of the shared memory of another block of the cluster, whom its agent stands for.
+void watch_peer(Core& x, Block& peer, Races::Access access);
 // The same of an operation that lane `lane` is about to issue.
 void watch_operation(Core& x, int lane, const AsyncOperation& operation);
 
@@ -106,7 +109,8 @@ void watch_operation(Core& x, int lane, const AsyncOperation& operation);
 void watch_exit(Core& x, Mask m);
 
 // Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
-// the line of an instruction that has none.
-Outcome<Bound> bind(const ptx::Program& program, bool plain = false);
+// the line of an instruction that has none. Variables in shared memory get addresses from `window`
+// on: the block's place in its cluster.
+Outcome<Bound> bind(const ptx::Program& program, bool plain = false, std::uint32_t window = 0);
 
 }  // namespace tilescope::sim

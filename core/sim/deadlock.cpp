@@ -55,6 +55,24 @@ int blame_of(const Block& block, const Split& s) {
   }
 }
 
+// "32 of 64 threads are there; missing: block 1 warp 0 lanes 0-31": of those that have not exited.
+std::string cluster_story(const Machine& machine, const Block& block) {
+  int live = 0, arrived = 0;
+  std::string missing;
+  for (std::uint32_t rank = 0; rank < machine.cluster_size(); ++rank) {
+    for (const Warp& w : machine.member(block, rank)->warps) {
+      live += __builtin_popcount(w.live);
+      arrived += __builtin_popcount(w.live & w.cluster_arrived);
+      const Mask late = w.live & ~w.cluster_arrived;
+      if (late && missing.empty()) {
+        missing = fmt::format("; not there: block {} of the cluster, warp {} {}", rank, w.index,
+                              lanes_text(late));
+      }
+    }
+  }
+  return fmt::format("{} of {} threads are there{}", arrived, live, missing);
+}
+
 // "warp 0 lanes 0-31 at PTX line 40 (bar 0: 32 of 64 threads are there)"; what an mbarrier lacks is
 // told once.
 std::string wait_story(const Machine& machine, const Block& block, const Warp& w, const Split& s,
@@ -75,6 +93,8 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
                                  mbarrier_name(machine, s.mbarrier),
                                  known ? "" : ": " + mbarrier_story(machine, block, s.mbarrier));
     }
+    case Wait::cluster:
+      return where + fmt::format(" of the cluster: {})", cluster_story(machine, block));
     case Wait::columns:
       return where + ", for columns of TMEM that resident blocks have)";
     case Wait::group:
@@ -90,20 +110,29 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
 
 }  // namespace
 
-void Machine::report_deadlock(const Block& block) {
+// `last`: the block that was looked at last, of a cluster of which nobody can go on.
+void Machine::report_deadlock(const Block& last) {
   constexpr std::size_t most_told = 8;
   std::string story;
   std::size_t told = 0;
-  std::vector<std::uint32_t> explained;  // mbarriers
+  const Block* home = &last;
   const Warp* first_warp = nullptr;
   const Split* first = nullptr;
-  for (const Warp& w : block.warps) {
-    for (const Split& s : w.splits) {
-      if (!first || blame_of(block, s) > blame_of(block, *first)) first_warp = &w, first = &s;
-      if (told++ >= most_told) continue;
-      story += (story.empty() ? "" : "; ") + wait_story(*this, block, w, s, explained);
+  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+    const Block& b = *member(last, rank);
+    std::vector<std::uint32_t> explained;  // mbarriers
+    const std::string whose =
+        cluster_size_ > 1 ? fmt::format("block {} of the cluster, ", rank) : "";
+    for (const Warp& w : b.warps) {
+      for (const Split& s : w.splits) {
+        if (!first || blame_of(b, s) > blame_of(*home, *first))
+          home = &b, first_warp = &w, first = &s;
+        if (told++ >= most_told) continue;
+        story += (story.empty() ? "" : "; ") + whose + wait_story(*this, b, w, s, explained);
+      }
     }
   }
+  const Block& block = *home;
   if (told > most_told) story += fmt::format("; and {} more", told - most_told);
   const bool divergent = first->wait == Wait::aligned;
   Report r;

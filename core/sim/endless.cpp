@@ -97,7 +97,11 @@ bool Machine::is_moment(const Block& block, const Warp& warp) const {
 
 // How often anything changed that a warp of this block could see.
 std::uint64_t Machine::changes_for(const Block& block) const {
-  std::uint64_t out = block.shared.changes() + block.local.changes() + block.meetings;
+  std::uint64_t out = block.local.changes();
+  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+    const Block& b = *member(block, rank);
+    out += b.shared.changes() + b.meetings;
+  }
   for (const Region& r : regions_) out += r.changes();
   return out;
 }

@@ -50,11 +50,11 @@ std::string place_text(const Machine& machine, const Block& block, const Races::
 }
 
 // What lane `lane` of the warp at hand does by `name`, and what it is unordered with.
-void tell_unordered(Core& x, int lane, std::string_view name, Races::Kind kind,
+void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
                     const Races::Conflict& c) {
   Machine& machine = *x.machine;
   machine.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
-    const std::string where = place_text(machine, *x.block, c);
+    const std::string where = place_text(machine, block, c);
     Report r;
     if (c.pending) {
       r.sentence = fmt::format(
@@ -67,7 +67,7 @@ void tell_unordered(Core& x, int lane, std::string_view name, Races::Kind kind,
       return r;
     }
     const std::string other =
-        x.block->races.is_agent(c.warp)
+        block.races.is_agent(c.warp)
             ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
     r.sentence =
@@ -81,11 +81,12 @@ void tell_unordered(Core& x, int lane, std::string_view name, Races::Kind kind,
 
 }  // namespace
 
+namespace {
+
 // Shared memory that two warps touch, and nothing says in which order.
-void watch(Core& x, const Races::Access& access) {
-  Block& block = *x.block;
+void watch_in(Core& x, Block& block, const Races::Access& access) {
   Machine& machine = *x.machine;
-  if (!block.flight.operations.empty()) machine.check_access(x, access);
+  if (!block.flight.operations.empty()) machine.check_access(x, block, access);
   if (!block.mbarriers.empty() && access.kind != Races::Kind::read) {
     for (Mask rest = access.mask; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
@@ -96,8 +97,19 @@ void watch(Core& x, const Races::Access& access) {
   }
   Races::Conflict c;
   if (!block.races.access(access, c)) return;
-  tell_unordered(x, static_cast<int>(c.lane), ptx::opcode(machine.program().code[x.pc].op).name,
-                 access.kind, c);
+  tell_unordered(x, block, static_cast<int>(c.lane),
+                 ptx::opcode(machine.program().code[x.pc].op).name, access.kind, c);
+}
+
+}  // namespace
+
+void watch(Core& x, const Races::Access& access) {
+  watch_in(x, *x.block, access);
+}
+
+void watch_peer(Core& x, Block& peer, Races::Access access) {
+  access.warp = peer.races.agent(access.warp);
+  watch_in(x, peer, access);
 }
 
 // The same of what an operation is going to read and write. It does so through the async proxy,
@@ -108,13 +120,13 @@ void watch_operation(Core& x, int lane, const AsyncOperation& o) {
   Races::Conflict c;
   for (const Range& r : o.writes) {
     if (races.unordered(warp, r.begin, r.end, true, c)) {
-      tell_unordered(x, lane, o.work->name, Races::Kind::write, c);
+      tell_unordered(x, *x.block, lane, o.work->name, Races::Kind::write, c);
     }
   }
   for (const Range& r : o.reads) {
     c = {};
     if (races.unordered(warp, r.begin, r.end, false, c)) {
-      tell_unordered(x, lane, o.work->name, Races::Kind::read, c);
+      tell_unordered(x, *x.block, lane, o.work->name, Races::Kind::read, c);
       continue;
     }
     if (!races.unfenced(r.begin, r.end, x.block->shared, c)) continue;

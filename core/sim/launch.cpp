@@ -18,6 +18,10 @@ namespace {
 constexpr std::uint64_t buffers_base = 0x0000'7f00'0000'0000;
 constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
 
+// Blocks of a cluster: 8 everywhere, 16 where a kernel allows what is not portable (CUDA C++
+// Programming Guide, "Thread Block Clusters").
+constexpr std::uint64_t most_cluster = 16;
+
 bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
   error = {kind, std::move(sentence), std::move(where)};
   return false;
@@ -78,13 +82,15 @@ bool Machine::check_launch(Error& error) const {
     return no(fmt::format("a grid of {} is too large to simulate: at most {} blocks",
                           text(launch_.grid), most_blocks));
   }
-  const Dim3 cluster = cluster_of(p.entry, launch_);
-  if (cluster.count() != 1) {
-    return refuse(error, ErrorKind::unsupported,
-                  fmt::format("clusters of more than one block are not simulated, but {} is to run "
-                              "in clusters of {}",
-                              kernel_, text(cluster)),
-                  where);
+  if (cluster_size_ > most_cluster) {
+    return no(
+        fmt::format("{} is to run in clusters of {}, which are {} blocks: a chip has room for "
+                    "{} at most",
+                    kernel_, text(cluster_), cluster_size_, most_cluster));
+  }
+  if (launch_.grid.x % cluster_.x || launch_.grid.y % cluster_.y || launch_.grid.z % cluster_.z) {
+    return no(fmt::format("a grid of {} is not made of whole clusters of {}", text(launch_.grid),
+                          text(cluster_)));
   }
   const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
   if (shared > options_.shared_limit) {
@@ -211,10 +217,17 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   if (!entry.ok()) return entry.error();
   Outcome<ptx::Program> program = ptx::decode(shared, **entry);
   if (!program.ok()) return program.error();
-  Outcome<Bound> bound = bind(*program, options.plain_handlers);
-  if (!bound.ok()) return bound.error();
   Machine m;
-  m.image_ = std::make_shared<const Image>(Image{std::move(*program), std::move(*bound)});
+  m.cluster_ = cluster_of(program->entry, job.launch);
+  m.cluster_size_ = static_cast<std::uint32_t>(m.cluster_.count());
+  std::vector<Bound> bound;
+  for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size_, most_cluster);
+       ++rank) {
+    Outcome<Bound> one = bind(*program, options.plain_handlers, rank << ptx::rank_shift);
+    if (!one.ok()) return one.error();
+    bound.push_back(std::move(*one));
+  }
+  m.image_ = std::make_shared<const Image>(Image{std::move(*program), std::move(bound)});
   m.kernel_ = std::string(m.program().entry.name);
   m.launch_ = job.launch;
   m.options_ = options;

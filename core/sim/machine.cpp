@@ -105,8 +105,15 @@ const Region* Machine::nearest_region(std::uint64_t address) const {
 
 // Every block has exited: what lies in the buffers is the result, so it must mean something.
 bool Machine::has_exited(std::uint64_t block) const {
-  return block < started_ && std::none_of(blocks_.begin(), blocks_.end(),
-                                          [&](const Block& b) { return b.number == block; });
+  const auto resident = std::find_if(blocks_.begin(), blocks_.end(),
+                                     [&](const Block& b) { return b.number == block; });
+  if (resident != blocks_.end()) return resident->ended;
+  const Dim3 grid = launch_.grid;
+  const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
+  const std::uint64_t columns = grid.x / cluster_.x, rows = grid.y / cluster_.y;
+  const std::uint64_t cluster =
+      x / cluster_.x + columns * (y / cluster_.y + rows * (z / cluster_.z));
+  return cluster * cluster_size_ < started_;
 }
 
 void Machine::finish_grid() {

@@ -90,6 +90,7 @@ class Machine {
   // they lie in a result.
   void note_undefined_store(const Core& x);
   std::uint64_t instructions() const { return instructions_; }
+  bool faulted() const { return state_ == RunState::fault; }
 
   // Another order, before the first run(): Options::holds.
   void hold(std::vector<Hold> holds) { options_.holds = std::move(holds); }
@@ -103,10 +104,18 @@ class Machine {
   // Operations in flight (core/sim/async). Puts one in flight for a lane of the warp at hand;
   // false: it must not begin, which was reported. The turn ends behind this instruction.
   bool issue(Core& x, int lane, AsyncOperation operation);
+  // The same in flight in another block of the cluster, whose memory it writes.
+  bool issue(Core& x, int lane, Block& block, AsyncOperation operation);
+  // The same, using memory of a further block of the cluster, as `guard` says.
+  bool issue(Core& x, int lane, Block& block, AsyncOperation operation, Block& other,
+             AsyncOperation guard);
   // A thread waits for its bulk groups with numbers below `limit`. False: they are not far enough.
   bool await_groups(Block& block, std::uint32_t thread, std::uint32_t limit, bool reads_only);
-  // A thread accesses shared memory while something is in flight: a fault where they collide.
-  void check_access(Core& x, const Races::Access& access);
+  // A thread accesses a block's shared memory while something is in flight there: a fault where
+  // they collide.
+  void check_access(Core& x, Block& block, const Races::Access& access);
+  // The block whose thread issued an operation that is in flight in `block`.
+  const Block& issuer(const Block& block, const AsyncOperation& operation) const;
   void spoil_mbarriers(Block& block, const Range& bytes, std::uint32_t thread, std::uint32_t pc);
   // The warp's turn ends behind this instruction: it can but try again.
   void end_turn(Core& x);
@@ -125,6 +134,18 @@ class Machine {
   // Was this byte written by a thread that has not told the async proxy since?
   bool is_untold(const Region& region, std::uint64_t offset) const;
 
+  // Clusters (core/sim/cluster.cpp). A block of the cluster of `block`, by its rank; null: there is
+  // none. All of them are resident together, and stay until the last of their threads has exited.
+  std::uint32_t cluster_size() const { return cluster_size_; }
+  Block* member(const Block& block, std::uint32_t rank);
+  const Block* member(const Block& block, std::uint32_t rank) const;
+  // May the warp at hand reach the shared memory of the block of this rank now? Null after a fault,
+  // which says why not.
+  Block* reach(Core& x, int lane, std::uint32_t rank);
+  // Its block, seen by those of the others who wait for something that it does to one of theirs.
+  void release_to_cluster(Core& x);
+  void finish_cluster_barrier(Block& block);  // after arrivals and exits
+
   // Columns of TMEM (core/sim/tcgen05/allocation.cpp): where so many are free on the block's
   // processor; and those who wait for some may look again.
   std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns);
@@ -139,7 +160,7 @@ class Machine {
   // What never changes while a program runs.
   struct Image {
     ptx::Program program;
-    Bound bound;
+    std::vector<Bound> bound;  // for each rank in a cluster
   };
 
   // launch.cpp
@@ -153,11 +174,16 @@ class Machine {
 
   // blocks.cpp
   std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
+  void place_in_grid(Block& block, std::uint64_t number) const;
   void start_block(Block& block, std::uint64_t number);
+  void start_cluster(std::size_t first);  // into blocks_[first] and those behind it
+  bool cluster_goes_on(const Block& block);
+  void next_member();
   void fill_specials(Block& block, Warp& warp);
 
   // schedule.cpp
   void next_turn();
+  void end_block();
   RunState run_block(Block& block, std::uint64_t& budget);
   std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
   std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end, bool& ended);
@@ -177,10 +203,12 @@ class Machine {
 
   // async/flight.cpp
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
-  bool check_operands(Core& x, int lane, const AsyncOperation& operation);
-  bool collides(Core& x, const Races::Access& access, const AsyncOperation& operation,
-                const Range& range, bool written);
+  bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
+  bool collides(Core& x, const Block& block, const Races::Access& access,
+                const AsyncOperation& operation, const Range& range, bool written);
+  bool arrives_too_late(const Block& by, const AsyncOperation& operation, std::uint32_t rank);
   bool advance(Block& block, std::size_t operation);
+  void end_guards(Block& block, AsyncOperation& operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);
 
   // async/global.cpp
@@ -197,6 +225,7 @@ class Machine {
   std::uint64_t until_due(const Block& block) const;  // instructions; at least 1
   bool come_due(Block& block);
   bool hasten(Block& block);
+  bool hasten_wanted(Block& block);
   bool land(Block& block);
   bool time_out(Block& block);
 
@@ -219,7 +248,7 @@ class Machine {
   void finish_grid();
 
   // deadlock.cpp
-  void report_deadlock(const Block& block);
+  void report_deadlock(const Block& last);
 
   std::shared_ptr<const Image> image_;
   std::string kernel_;
@@ -229,7 +258,11 @@ class Machine {
   std::vector<Region> regions_;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer_ = 0;
 
-  std::vector<Block> blocks_;
+  Dim3 cluster_;
+  std::uint32_t cluster_size_ = 1;
+  std::uint32_t idle_members_ =
+      0;                       // of the cluster at hand that could not go on, one after another
+  std::vector<Block> blocks_;  // clusters one after the other, their blocks by rank
   std::uint64_t started_ = 0, finished_ = 0, total_ = 0;
   std::size_t current_ = 0;  // resident block whose turn it is
   std::uint64_t turn_left_ = 0;

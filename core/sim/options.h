@@ -22,6 +22,8 @@ struct Options {
   // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
   std::uint32_t warp_turn = 4096;
   std::uint32_t block_turn = 1u << 20;
+  // The same where blocks wait for each other in a cluster.
+  std::uint32_t member_turn = 1u << 16;
   // Instructions that one split of a warp may run while others of its warp could.
   std::uint32_t split_turn = 1024;
   // Local memory of a thread for functions that call themselves, beyond what the program says that

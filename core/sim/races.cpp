@@ -343,11 +343,11 @@ void Races::acquire_at_fence(u32 warp, const Clock& clock) {
 }
 
 void Races::fence_proxy(u32 warp, u32 mask) {
-  auto& lanes = proxy_[warp];
-  for (u32 l = 0; l < lanes.size(); ++l) {
-    if (mask >> l & 1) lanes[l] = now_;
+  auto& times = proxy_[warp];
+  for (u32 l = 0; l < times.size(); ++l) {
+    if (mask >> l & 1) times[l] = now_;
   }
-  all_proxy_[warp] = *std::min_element(lanes.begin(), lanes.end());
+  all_proxy_[warp] = *std::min_element(times.begin(), times.end());
 }
 
 // The warp's last write of this word is later than the last fence of one of its lanes: was it that
@@ -367,7 +367,9 @@ bool Races::unfenced(u32 begin, u32 end, const Region& shared, Conflict& out) co
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
     if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
-    if (!is_unfenced(w, shared)) continue;
+    // What other blocks of a cluster wrote, their threads have told the proxy of, or not: not known
+    // here.
+    if (is_agent(writer) || !is_unfenced(w, shared)) continue;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);

@@ -50,10 +50,11 @@ Core Machine::core_of(Block& block, Warp& warp) {
   Core x;
   x.bank[0] = block.registers.data() + warp.index * register_stride();
   // Handlers only read this bank.
-  x.bank[1] = const_cast<std::byte*>(image_->bound.constants.data());
+  const Bound& bound = image_->bound[block.rank];
+  x.bank[1] = const_cast<std::byte*>(bound.constants.data());
   x.predicates = block.predicates.data() + std::size_t{warp.index} * p.predicate_count;
   x.live = warp.live;
-  x.elements = image_->bound.elements.data();
+  x.elements = bound.elements.data();
   x.regions = regions_.data();
   x.region_count = static_cast<std::uint32_t>(regions_.size());
   x.parameters = &regions_[0];
@@ -61,7 +62,8 @@ Core Machine::core_of(Block& block, Warp& warp) {
   x.machine = this;
   x.block = &block;
   x.warp = &warp;
-  x.code = image_->bound.code.data();
+  x.code = bound.code.data();
+  x.window = block.rank << ptx::rank_shift;
   return x;
 }
 
@@ -259,10 +261,12 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     turn_left_ -= ran;
     block.warp_turn_left -= ran;
     idle = ran ? 0 : idle + 1;
-    if (ran) fruitless_turns_ = 0;
+    if (ran) fruitless_turns_ = idle_members_ = 0;
+    block.began = block.began || ran;
     if (idle == count) {
       idle = 0;
-      if (bring_something_about(block)) continue;
+      if (cluster_size_ == 1 && bring_something_about(block)) continue;
+      if (cluster_size_ > 1 && cluster_goes_on(block)) return RunState::running;
       if (state_ == RunState::running && may_get_columns(block)) {
         turn_left_ = 0;
         return RunState::running;
@@ -309,16 +313,44 @@ std::uint64_t Machine::turn_length(std::uint64_t longest) {
   return 1 + drawn(std::uint64_t{1} << drawn(bits + 1));
 }
 
-// The next resident block's turn, or that of one that starts now.
+// The next resident block's turn, or that of one that starts now with its cluster. In order, all
+// blocks of a cluster have a turn before those of the next one have theirs.
 void Machine::next_turn() {
-  turn_left_ = turn_length(options_.block_turn);
-  if (blocks_.size() < options_.resident_blocks && started_ < total_) {
-    current_ = blocks_.size();
-    start_block(blocks_.emplace_back(), started_++);
-  } else {
-    current_ = options_.schedule ? static_cast<std::size_t>(drawn(blocks_.size()))
-                                 : (current_ + 1) % blocks_.size();
+  turn_left_ = turn_length(cluster_size_ > 1 ? options_.member_turn : options_.block_turn);
+  idle_members_ = 0;
+  const bool in_order = options_.schedule == 0 && !blocks_.empty();
+  if (in_order && cluster_size_ > 1) {
+    const std::size_t before = current_;
+    next_member();
+    if (current_ > before) return;
   }
+  const std::size_t count = blocks_.size();
+  if ((count == 0 || count + cluster_size_ <= options_.resident_blocks) && started_ < total_) {
+    current_ = count;
+    blocks_.resize(count + cluster_size_);
+    start_cluster(current_);
+    return;
+  }
+  current_ = options_.schedule ? static_cast<std::size_t>(drawn(count))
+                               : (current_ / cluster_size_ + 1) * cluster_size_ % count;
+  if (blocks_[current_].ended) next_member();
+}
+
+// All threads of the block at hand have exited. Where the last of its cluster has ended, the next
+// one comes in its place.
+void Machine::end_block() {
+  ++finished_;
+  blocks_[current_].ended = true;
+  turn_left_ = options_.block_turn;
+  const std::size_t first = current_ / cluster_size_ * cluster_size_;
+  const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(cluster_size_);
+  if (!std::all_of(begin, end, [](const Block& b) { return b.ended; })) return next_member();
+  current_ = first;
+  if (started_ < total_) return start_cluster(first);
+  blocks_.erase(begin, end);
+  if (current_ >= blocks_.size()) current_ = 0;
+  if (!blocks_.empty() && blocks_[current_].ended) next_member();
 }
 
 RunState Machine::run(std::uint64_t budget) {
@@ -332,14 +364,7 @@ RunState Machine::run(std::uint64_t budget) {
     const RunState state = run_block(blocks_[current_], budget);
     if (state == RunState::fault) break;
     if (state != RunState::done) continue;
-    ++finished_;
-    turn_left_ = options_.block_turn;
-    if (started_ < total_) {
-      start_block(blocks_[current_], started_++);
-    } else {
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(current_));
-      if (current_ >= blocks_.size()) current_ = 0;
-    }
+    end_block();
   }
   return state_;
 }

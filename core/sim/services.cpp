@@ -64,7 +64,7 @@ Where where(const Core& x, Space space, u64 address) {
   const Block& b = *x.block;
   if (space == Space::generic) {
     if (address - ptx::shared_base < ptx::window_bytes)
-      return {&b.shared, address - ptx::shared_base, b.shared.size()};
+      return {&b.shared, address - ptx::shared_base - x.window, b.shared.size()};
     if (address - ptx::local_base < ptx::window_bytes)
       return {&b.local, address - ptx::local_base, x.local_bytes};
     if (address - ptx::parameters_base < ptx::window_bytes) {
@@ -73,7 +73,7 @@ Where where(const Core& x, Space space, u64 address) {
     constexpr u64 frames = ptx::parameters_base + ptx::frame_parameters;
     if (address - frames < ptx::window_bytes) return {&b.local, address - frames, x.local_bytes};
   }
-  if (space == Space::shared) return {&b.shared, address, b.shared.size()};
+  if (space == Space::shared) return {&b.shared, address - x.window, b.shared.size()};
   if (space == Space::local) return {&b.local, address, x.local_bytes};
   if (space == Space::param && address >= ptx::frame_parameters) {
     return {&b.local, address - ptx::frame_parameters, x.local_bytes};
@@ -109,14 +109,56 @@ bool read_generic(Core& x, int lane, u64 address, std::size_t bytes, std::byte* 
   return true;
 }
 
+Region* peer_region(Core& x, int lane, u64 address) {
+  const u64 rank = address >> ptx::rank_shift;
+  const bool other = x.machine->cluster_size() > 1 && rank != x.block->rank;
+  if (!other || rank >= x.machine->cluster_size() ||
+      !x.machine->program().code[x.pc].modifiers.reaches_cluster()) {
+    return nullptr;
+  }
+  Block* peer = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  return peer ? &peer->shared : nullptr;
+}
+
+namespace {
+
+// Does an address in shared memory belong to another block of the cluster, by its upper bits?
+bool of_another_block(const Core& x, Space space, u64 address) {
+  const u64 at = space == Space::generic ? address - ptx::shared_base : address;
+  const bool in_window =
+      (space == Space::shared || space == Space::generic) && at < ptx::window_bytes;
+  return x.machine->cluster_size() > 1 && in_window && at >> ptx::rank_shift != x.block->rank;
+}
+
+Flow refuse_peer(Core& x, int lane, const std::string& what, u64 address) {
+  const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
+  const bool known = rank < x.machine->cluster_size();
+  return x.machine->fault(
+      x, lane, "not_own_memory",
+      known
+          ? fmt::format("{}, which is in the shared memory of block {} of the cluster, and this "
+                        "instruction only reaches its own block's ({}), or goes beyond that memory",
+                        what, rank, x.block->rank)
+          : fmt::format("{}, which would be in the shared memory of block {} of a cluster of {}",
+                        what, rank, x.machine->cluster_size()),
+      "an address in the shared memory of the block, or an instruction of .shared::cluster with "
+      "one "
+      "in another's",
+      fmt::format("0x{:x}", address));
+}
+
+}  // namespace
+
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
                    std::uint32_t bytes) {
+  if (x.machine->faulted()) return Flow::fault;  // which has been told
   const ptx::Instruction& i = x.machine->program().code[x.pc];
   const char* verb = access == Access::load    ? "reads"
                      : access == Access::store ? "writes"
                                                : "updates";
   const std::string what =
       fmt::format("{} {} {} at 0x{:x}", opcode_text(i.text), verb, bytes_text(bytes), address);
+  if (of_another_block(x, c.space, address)) return refuse_peer(x, lane, what, address);
   const Where w = where(x, c.space, address);
   const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
   if (inside && w.region->read_only && access != Access::load) {
@@ -147,8 +189,9 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
 
 bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,
                    std::uint32_t bytes, std::uint32_t align, std::uint32_t& offset) {
-  const u64 at = space == Space::generic ? address - ptx::shared_base : address;
-  if (space == Space::generic && at >= ptx::window_bytes) {
+  const u64 in_window = space == Space::generic ? address - ptx::shared_base : address;
+  const u64 at = in_window - x.window;
+  if (space == Space::generic && in_window >= ptx::window_bytes) {
     x.machine->fault(x, lane, "not_shared",
                      fmt::format("the address 0x{:x} does not lie in shared memory", address),
                      "an address in the block's shared memory", fmt::format("0x{:x}", address));
@@ -160,6 +203,29 @@ bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane,
   Code there = c;
   there.space = space;
   refuse_access(x, there, access, lane, address, at % align ? align : bytes);
+  return false;
+}
+
+bool cluster_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,
+                    std::uint32_t bytes, std::uint32_t align, Block*& block,
+                    std::uint32_t& offset) {
+  block = x.block;
+  if (!of_another_block(x, space, address)) {
+    return shared_offset(x, c, space, access, lane, address, bytes, align, offset);
+  }
+  const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
+  block = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  if (!block) return false;
+  offset = static_cast<std::uint32_t>(address & ((1u << ptx::rank_shift) - 1));
+  const u64 size = block->shared.size();
+  if (offset < size && size - offset >= bytes && offset % align == 0) return true;
+  x.machine->fault(
+      x, lane, offset % align ? "misaligned" : "out_of_bounds",
+      fmt::format(
+          "{} at 0x{:x}, byte {} of the shared memory of block {} of the cluster, which has {} "
+          "bytes",
+          opcode_text(x.machine->program().code[x.pc].text), address, offset, rank, size),
+      fmt::format("{} bytes at a multiple of {}", bytes, align), fmt::format("byte {}", offset));
   return false;
 }
 
@@ -223,6 +289,28 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
   return any ? room : nullptr;
 }
 
+namespace {
+
+// The block whose shared memory this is: that at hand, or another one of the cluster.
+Block& owner_of(Core& x, const Region& shared) {
+  for (std::uint32_t rank = 0; rank < x.machine->cluster_size(); ++rank) {
+    Block* block = x.machine->member(*x.block, rank);
+    if (&block->shared == &shared) return *block;
+  }
+  return *x.block;
+}
+
+// An access that orders others may order those of other blocks of the cluster too.
+void meet_cluster(Core& x) {
+  if (x.machine->cluster_size() == 1) return;
+  x.machine->release_to_cluster(x);
+  Races::Clock known{};
+  x.block->races.release_agent(x.warp->index, known);
+  x.block->races.acquire(x.warp->index, known);
+}
+
+}  // namespace
+
 void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
                   const u64* offsets, std::uint32_t bytes, bool run) {
   const bool shared = region.kind() == Region::Kind::shared;
@@ -233,12 +321,18 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
     for (Mask rest = m; rest; rest &= rest - 1) {
       x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);
     }
+    meet_cluster(x);
   }
   const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};
-  if (shared) {
+  if (!shared) {
+    if (region.is_busy()) x.machine->watch_global(x, access, region);
+    return;
+  }
+  Block& owner = owner_of(x, region);
+  if (&owner == x.block) {
     watch(x, access);
-  } else if (region.is_busy()) {
-    x.machine->watch_global(x, access, region);
+  } else {
+    watch_peer(x, owner, access);
   }
 }
 

@@ -33,6 +33,7 @@ enum class Wait : std::uint8_t {
   group,      // at a cp.async.bulk.wait_group
   columns,    // at a tcgen05.alloc, for columns of TMEM that others have
   registers,  // at a setmaxnreg.inc, for registers that others have
+  cluster,    // at a barrier.cluster.wait whose threads have not all arrived
 };
 
 struct Split {
@@ -98,6 +99,9 @@ struct Warp {
   Mask live = 0;
   std::uint32_t registers = 0;         // of a thread (setmaxnreg); 0: not known
   std::uint32_t register_changes = 0;  // how often it has set them
+  // barrier.cluster: lanes that have arrived in the round that is open, and those whose round is
+  // complete and who have not waited for it yet.
+  Mask cluster_arrived = 0, cluster_passed = 0;
   std::vector<Split> splits;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.
@@ -140,6 +144,11 @@ struct Slowness {
 struct Block {
   std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
   Dim3 index;
+  std::uint32_t rank = 0;   // in its cluster
+  bool began = false;       // one of its threads has executed something
+  bool ended = false;       // all have exited, and others of its cluster have not
+  std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
+  Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is

@@ -110,6 +110,8 @@ class Reader {
         l.grid = dim_of(value);
       } else if (key == "block") {
         l.block = dim_of(value);
+      } else if (key == "cluster") {
+        l.cluster = dim_of(value);
       } else if (key == "dynamic_smem") {
         l.dynamic_shared = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "step") {

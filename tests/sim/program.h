@@ -1,6 +1,7 @@
 // A simulator test in one text file: a PTX program, its launch, and what must come of it.
 //
-//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1   (grid and block: up to x,y,z)
+//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1 cluster=2   (grid, block,
+//   cluster: up to x,y,z)
 //   // buffer: X f32 4x16 = 0..63           (values of the first elements; the rest is 0)
 //   // buffer: Y f32 64 = undefined
 //   // arg: X        // arg: X+16        // arg: i32 7        // arg: f32 1.5

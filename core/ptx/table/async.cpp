@@ -34,6 +34,9 @@ std::vector<Opcode> async_rows() {
         {"async operation:wait_all", ""},
         {"async on_mbarrier step:arrive noinc? " OWN_SHARED " type:b64", "[a]"},
         {"async bulk " TO_SHARED " " BY_BYTES " " HINT, "[a] [b] a:u32 [m] e:b64?"},
+        {"async bulk space:shared::cluster space2:global " BY_BYTES " multicast " HINT,
+         "[a] [b] a:u32 [m] b:u16 e:b64?"},
+        {"async bulk space:shared::cluster space2:shared::cta " BY_BYTES, "[a] [b] a:u32 [m]"},
         {"async bulk " TO_GLOBAL " " BY_GROUP " " HINT, "[a] [b] a:u32 e:b64?"},
         {"async bulk " TO_GLOBAL " " BY_GROUP " " HINT " cp_mask", "[a] [b] a:u32 e:b64? b:b16"},
         {REDUCE_BYTES " operation:add type:u32|s32|u64|f32|f64", "[a] [b] a:u32 e:b64?"},
@@ -45,9 +48,11 @@ std::vector<Opcode> async_rows() {
         {"async bulk operation:commit_group", ""},
         {"async bulk operation:wait_group read?", "n"},
         {"async bulk tensor " DIM " " TO_SHARED " " LOAD_MODE " " BY_BYTES
-         " cta_group:cta_group::1? " HINT, "[a] [t]|{x} [m] e:b64?"},
+         " cta_group:cta_group::1|cta_group::2? " HINT, "[a] [t]|{x} [m] e:b64?"},
+        {"async bulk tensor " DIM " space:shared::cluster space2:global " LOAD_MODE " " BY_BYTES
+         " multicast cta_group:cta_group::1|cta_group::2? " HINT, "[a] [t]|{x} [m] b:u16 e:b64?"},
         {"async bulk tensor " IMAGES " " TO_SHARED " " IM2COL " " BY_BYTES
-         " cta_group:cta_group::1? " HINT, "[a] [t]|{x} [m] {o} e:b64?"},
+         " cta_group:cta_group::1|cta_group::2? " HINT, "[a] [t]|{x} [m] {o} e:b64?"},
         {"async bulk tensor " DIM " " TO_GLOBAL " " STORE_MODE " " BY_GROUP " " HINT,
          "[t]|{x} [b] e:b64?"},
         {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " REDUCE_MODE " " BY_GROUP

@@ -71,6 +71,8 @@ const std::vector<TargetRule>& target_rules() {
       {Op::mov, "type:b128", "sm_70", "8.3", "9.7.9.4"},
       {Op::isspacep, "space:param|param::entry", "sm_70", "", "9.7.9.19"},
       {Op::isspacep, "space:shared::cluster", "sm_90", "7.8", "9.7.9.19"},
+      {Op::mapa, "", "sm_90", "7.8", "9.7.9.23"},
+      {Op::getctarank, "", "sm_90", "7.8", "9.7.9.24"},
       {Op::cvta, "space:param|param::entry", "sm_70", "7.7", "9.7.9.20"},
       {Op::cvt, "relu", "sm_80", "7.0", "9.7.9.21"},
       {Op::cvt, "type:f16x2|bf16|bf16x2|tf32", "sm_80", "7.0", "9.7.9.21"},
@@ -139,6 +141,7 @@ const std::vector<TargetRule>& target_rules() {
       {Op::atom, "hint", "sm_80", "7.4", "9.7.13.5"},
       {Op::red, "hint", "sm_80", "7.4", "9.7.13.6"},
       // what threads do together
+      {Op::barrier, "cluster", "sm_90", "7.8", "9.7.13.3"},
       {Op::fence, "", "sm_70", "", "9.7.13.4"},
       {Op::fence, "scope:cluster", "sm_90", "7.8", "9.7.13.4"},
       {Op::fence, "mbarrier_init", "sm_90", "8.0", "9.7.13.4"},

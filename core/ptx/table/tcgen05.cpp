@@ -40,6 +40,8 @@ std::vector<Opcode> tcgen05_rows() {
         {"tensor_step:wait::ld|wait::st sync aligned", ""},
         {"tensor_step:fence::before_thread_sync|fence::after_thread_sync", ""},
         {"tensor_step:commit " GROUP "arrival:mbarrier::arrive::one space:shared::cluster? type:b64", "[a]"},
+        {"tensor_step:commit " GROUP "arrival:mbarrier::arrive::one space:shared::cluster? multicast type:b64",
+         "[a] b:u16"},
         {PRODUCT, "[a] b:b64 c:b64 e:b32 q n?"},
         {PRODUCT, "[a] [b] c:b64 e:b32 q n?"},
         {PRODUCT, "[a] b:b64 c:b64 e:b32 {a}4:b32 q n?"},

@@ -154,6 +154,13 @@ bool read_shared(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
+bool read_issuer(Machine& machine, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  o.bytes.resize(s.bytes);
+  take_shared(machine, machine.issuer(block, o), static_cast<u32>(s.global), s.bytes, o, 0);
+  return true;
+}
+
 bool write_shared(Machine&, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   give(block.shared, s.shared, s.bytes, o, 0, writer_of(block, o));
@@ -189,6 +196,7 @@ void span_pieces(const AsyncOperation& o, const Visit& f) {
 
 constexpr Work bulk_load{"cp.async.bulk", read_global,      write_shared,
                          nullptr,         GlobalUse::reads, span_pieces};
+constexpr Work bulk_send{"cp.async.bulk", read_issuer, write_shared};
 constexpr Work bulk_store{"cp.async.bulk", read_shared,       write_global,
                           nullptr,         GlobalUse::writes, span_pieces};
 constexpr Work bulk_reduce{"cp.reduce.async.bulk", read_shared, reduce_global, nullptr,
@@ -311,6 +319,20 @@ AsyncOperation bulk_copy(Way way, const Span& span) {
                                                    : bulk_reduce,
                                span);
   (way == Way::load ? o.writes : o.reads).push_back(range);
+  return o;
+}
+
+AsyncOperation copy_between_blocks(const Span& span) {
+  AsyncOperation o = with_span(bulk_send, span);
+  o.writes.push_back({span.shared, span.shared + span.bytes});
+  o.guards_until = Stage::read;
+  return o;
+}
+
+AsyncOperation source_between_blocks(const Span& span) {
+  AsyncOperation o = with_span(bulk_send, span);
+  const auto from = static_cast<u32>(span.global);
+  o.reads.push_back({from, from + span.bytes});
   return o;
 }
 

@@ -28,6 +28,10 @@ struct Span {
   std::uint16_t mask = 0xffff;  // which bytes of each 16 are written (.cp_mask)
 };
 AsyncOperation bulk_copy(Way way, const Span& span);
+// From the shared memory of the block that issues it, from byte `global` on, to that of the block
+// that it is in flight in; and what it uses of the former until it has read it.
+AsyncOperation copy_between_blocks(const Span& span);
+AsyncOperation source_between_blocks(const Span& span);
 
 AsyncOperation tensor_copy(Way way, const Box& box);
 

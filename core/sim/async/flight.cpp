@@ -19,7 +19,7 @@ constexpr u64 longest_delay = 4096;
 constexpr u32 patience = 32;
 
 bool unfinished(const AsyncOperation& o) {
-  return o.stage != Stage::complete;
+  return o.stage != Stage::complete && o.leader == no_leader;
 }
 
 // Does an operation of the same pipe, issued earlier, have to be complete first?
@@ -47,14 +47,18 @@ bool waits_for_group(const Split& s, u32 lane, const Flight& flight, const Async
   return u64{o.group} + s.groups_left < flight.committed[o.thread];
 }
 
-// Does a thread wait for this operation?
-bool is_wanted(const Block& block, const AsyncOperation& o) {
-  for (const Warp& warp : block.warps) {
-    for (const Split& s : warp.splits) {
-      if (s.wait == Wait::mbarrier && s.mbarrier == o.mbarrier) return true;
-      if (o.group != no_group && warp.index == o.thread / 32 &&
-          waits_for_group(s, o.thread % 32, block.flight, o)) {
-        return true;
+// Does a thread wait for this operation, in its block or in one that it arrives at?
+bool is_wanted(const Machine& machine, const Block& block, const AsyncOperation& o) {
+  for (u32 rank = 0; rank < machine.cluster_size(); ++rank) {
+    const bool reached = o.arrives_at(rank, block.rank);
+    if (!reached && rank != block.rank) continue;
+    for (const Warp& warp : machine.member(block, rank)->warps) {
+      for (const Split& s : warp.splits) {
+        if (reached && s.wait == Wait::mbarrier && s.mbarrier == o.mbarrier) return true;
+        if (rank == block.rank && o.group != no_group && warp.index == o.thread / 32 &&
+            waits_for_group(s, o.thread % 32, block.flight, o)) {
+          return true;
+        }
       }
     }
   }
@@ -87,16 +91,22 @@ u64 Machine::delay(const Block& block, const AsyncOperation& o) {
 }
 
 bool Machine::issue(Core& x, int lane, AsyncOperation o) {
-  Block& block = *x.block;
+  return issue(x, lane, *x.block, std::move(o));
+}
+
+bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   Flight& flight = block.flight;
   o.number = flight.issued++;
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
-  if (o.mbarrier != no_mbarrier &&
-      !use_mbarrier(*this, block, o.mbarrier, {o.thread, o.pc, false})) {
-    return false;
+  o.issuer = x.block->rank;
+  for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < cluster_size_; ++rank) {
+    if (!o.arrives_at(rank, block.rank)) continue;
+    Block* at = reach(x, lane, rank);
+    if (!at || !use_mbarrier(*this, *at, o.mbarrier, {o.thread, o.pc, false, o.issuer}))
+      return false;
   }
-  if (!check_operands(x, lane, o)) return false;
+  if (!check_operands(x, lane, block, o)) return false;
   enter_global(x, lane, o);
   const u64 wait = delay(block, o);
   o.due = wait == never ? never : instructions_ + wait;
@@ -108,18 +118,52 @@ bool Machine::issue(Core& x, int lane, AsyncOperation o) {
   return true;
 }
 
+// The same of an operation that uses memory of another block too: `guard` says which.
+bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o, Block& other,
+                    AsyncOperation guard) {
+  guard.thread = x.warp->index * 32 + static_cast<u32>(lane);
+  guard.pc = x.pc;
+  guard.issuer = x.block->rank;
+  guard.number = other.flight.issued++;
+  guard.leader = block.rank;
+  guard.leader_number = block.flight.issued;
+  guard.due = never;
+  if (!check_operands(x, lane, other, guard)) return false;
+  o.guards |= 1u << other.rank;
+  if (!issue(x, lane, block, std::move(o))) return false;
+  other.flight.operations.push_back(std::move(guard));
+  return true;
+}
+
+// The guards of an operation that has come far enough are not needed any more.
+void Machine::end_guards(Block& block, AsyncOperation& o) {
+  if (!o.guards || o.stage < o.guards_until) return;
+  for (u32 rank = 0; rank < cluster_size_; ++rank) {
+    if (!(o.guards >> rank & 1)) continue;
+    Block& other = *member(block, rank);
+    auto& operations = other.flight.operations;
+    const auto guard =
+        std::find_if(operations.begin(), operations.end(), [&](const AsyncOperation& g) {
+          return g.leader == block.rank && g.leader_number == o.number;
+        });
+    if (guard == operations.end()) continue;
+    settle(other, *guard, agent(other, *guard));
+    operations.erase(guard);
+  }
+  o.guards = 0;
+}
+
 // An operation that begins: does another in flight write what it uses, or use what it writes? Is
 // what it touches ordered after what threads did, and has the async proxy been told of what they
 // wrote?
-bool Machine::check_operands(Core& x, int lane, const AsyncOperation& o) {
-  Block& block = *x.block;
+bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperation& o) {
   const auto collides = [&](const AsyncOperation& other, const std::vector<Range>& mine,
                             const std::vector<Range>& theirs, const char* does, const char* did) {
     for (const Range& r : mine) {
       const Range* with = meeting(theirs, r);
       if (!with) continue;
-      const Site site = this->site(block, other.thread, other.pc);
-      fault_at(block, o.thread, o.pc, "operand_overwritten",
+      const Site site = this->site(issuer(block, other), other.thread, other.pc);
+      fault_at(*x.block, o.thread, o.pc, "operand_overwritten",
                fmt::format("{} {} {}, which the {} at {} {}: it is still in flight", o.work->name,
                            does, range_text(r), other.work->name, text(site), did),
                "a wait for the earlier operation first", "both in flight");
@@ -136,45 +180,47 @@ bool Machine::check_operands(Core& x, int lane, const AsyncOperation& o) {
     }
   }
   for (const Range& r : o.writes) spoil_mbarriers(block, r, o.thread, o.pc);
-  if (block.races.on()) watch_operation(x, lane, o);
+  // What others of the cluster do here is watched while it is in flight only.
+  if (block.races.on() && &block == x.block) watch_operation(x, lane, o);
   return true;
 }
 
-// A thread touches shared memory: may it, with what is in flight?
-void Machine::check_access(Core& x, const Races::Access& access) {
+// A thread touches shared memory of a block: may it, with what is in flight there?
+void Machine::check_access(Core& x, Block& block, const Races::Access& access) {
   const bool writes = access.kind != Races::Kind::read;
   Range all{~0u, 0};  // that the warp touches
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const auto begin = static_cast<u32>(access.offsets[__builtin_ctz(rest)]);
     all = {std::min(all.begin, begin), std::max(all.end, begin + access.bytes)};
   }
-  for (const AsyncOperation& o : x.block->flight.operations) {
+  for (const AsyncOperation& o : block.flight.operations) {
     for (const bool written : {true, false}) {
       if (!written && !writes) continue;
       for (const Range& r : written ? o.writes : o.reads) {
-        if (r.meets(all) && collides(x, access, o, r, written)) return;
+        if (r.meets(all) && collides(x, block, access, o, r, written)) return;
       }
     }
   }
 }
 
 // The first lane that touches a range of an operation is at fault.
-bool Machine::collides(Core& x, const Races::Access& access, const AsyncOperation& o,
-                       const Range& r, bool written) {
+bool Machine::collides(Core& x, const Block& block, const Races::Access& access,
+                       const AsyncOperation& o, const Range& r, bool written) {
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
-    fault(x, lane, "operand_overwritten",
-          fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
-                      "waited for it",
-                      ptx::opcode(program().code[x.pc].op).name,
-                      access.kind != Races::Kind::read ? "writes" : "reads",
-                      std::max(begin, r.begin), o.work->name, text(site(*x.block, o.thread, o.pc)),
-                      written ? "writes" : "reads", range_text(r)),
-          written ? "a wait for the operation before its result is touched"
-                  : "a wait until the operation has read its source",
-          "an operation in flight");
+    fault(
+        x, lane, "operand_overwritten",
+        fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
+                    "waited for it",
+                    ptx::opcode(program().code[x.pc].op).name,
+                    access.kind != Races::Kind::read ? "writes" : "reads", std::max(begin, r.begin),
+                    o.work->name, text(site(issuer(block, o), o.thread, o.pc)),
+                    written ? "writes" : "reads", range_text(r)),
+        written ? "a wait for the operation before its result is touched"
+                : "a wait until the operation has read its source",
+        "an operation in flight");
     x.limit = 0;
     return true;
   }
@@ -205,6 +251,7 @@ bool Machine::advance(Block& block, std::size_t index) {
     if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle(block, o, agent(block, o));
     if (happens && !happens(*this, block, o)) return false;
     leave_global(o);
+    end_guards(block, o);
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
     happened = happened || happens;
   } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
@@ -223,7 +270,29 @@ bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
   Signal signal;
   signal.complete_bytes = o.transactions;
   signal.arrivals = o.arrivals;
-  return signal_mbarrier(*this, block, o.mbarrier, signal, {o.thread, o.pc, true});
+  for (u32 rank = 0; rank < cluster_size_; ++rank) {
+    if (!o.arrives_at(rank, block.rank)) continue;
+    Block& at = *member(block, rank);
+    const Block& by = issuer(block, o);
+    if (at.ended) return arrives_too_late(by, o, rank);
+    if (!signal_mbarrier(*this, at, o.mbarrier, signal, {o.thread, o.pc, true, o.issuer}))
+      return false;
+  }
+  return true;
+}
+
+bool Machine::arrives_too_late(const Block& by, const AsyncOperation& o, u32 rank) {
+  return fault_at(
+      by, o.thread, o.pc, "peer_exited",
+      fmt::format("this {} is complete and arrives at {} of block {} of the cluster, all of "
+                  "whose threads have exited",
+                  o.work->name, mbarrier_name(*this, o.mbarrier), rank),
+      "a block that stays until nobody arrives at its mbarriers any more",
+      "a block that has exited");
+}
+
+const Block& Machine::issuer(const Block& block, const AsyncOperation& o) const {
+  return *member(block, o.issuer);
 }
 
 u32 Machine::agent(Block& block, const AsyncOperation& o) {
@@ -262,10 +331,13 @@ u64 Machine::until_due(const Block& block) const {
 // All moments whose time has come.
 bool Machine::come_due(Block& block) {
   Flight& flight = block.flight;
-  if (flight.operations.empty()) return true;
+  if (flight.operations.empty() && cluster_size_ == 1) return true;
   if (flight.failed_tests >= patience) {
     flight.failed_tests = 0;
-    if (!hasten(block)) return state_ == RunState::running;
+    for (u32 rank = 0; rank < cluster_size_ && state_ == RunState::running; ++rank) {
+      hasten(*member(block, rank));
+    }
+    if (state_ != RunState::running) return false;
   }
   for (;;) {
     std::size_t next = flight.operations.size();
@@ -287,7 +359,7 @@ bool Machine::hasten(Block& block) {
   bool best_is_wanted = false;
   for (AsyncOperation& o : flight.operations) {
     if (!unfinished(o)) continue;
-    const bool wanted = options_.lazy && is_wanted(block, o);
+    const bool wanted = options_.lazy && is_wanted(*this, block, o);
     if (!wanted && held_up(flight, o)) continue;
     const bool better =
         !best || (wanted && !best_is_wanted) || (!options_.lazy && o.due < best->due);
@@ -297,6 +369,17 @@ bool Machine::hasten(Block& block) {
   }
   if (!best) return false;
   return advance(block, static_cast<std::size_t>(best - flight.operations.data()));
+}
+
+// With --lazy: what somebody of the cluster waits for, once nobody is slow. False: there is nothing
+// of that.
+bool Machine::hasten_wanted(Block& block) {
+  const auto& operations = block.flight.operations;
+  if (!options_.lazy || let_the_slow_go_on(block)) return options_.lazy;
+  const bool wanted = std::any_of(
+      operations.begin(), operations.end(),
+      [&](const AsyncOperation& o) { return unfinished(o) && is_wanted(*this, block, o); });
+  return wanted && hasten(block);
 }
 
 // A thread has waited for its groups below `limit`: what they used is free, for it and for those
@@ -355,10 +438,11 @@ bool Machine::gives_up_waiting() {
 // block's shared memory is gone.
 bool Machine::land(Block& block) {
   for (const AsyncOperation& o : block.flight.operations) {
-    if (o.reads.empty() && o.writes.empty() && o.mbarrier == no_mbarrier) continue;
-    const bool reads = o.writes.empty() && o.mbarrier == no_mbarrier;
+    const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
+    if (o.reads.empty() && o.writes.empty() && !arrives) continue;
+    const bool reads = o.writes.empty() && !arrives;
     return fault_at(
-        block, o.thread, o.pc, "exit_in_flight",
+        issuer(block, o), o.thread, o.pc, "exit_in_flight",
         fmt::format("all threads of the block have exited, but this {} {}, and nobody has waited "
                     "for it",
                     o.work->name,

@@ -191,10 +191,10 @@ void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
       if (at == 0) continue;
       hazard(x, lane, "unordered_copies", other.pc, [&] {
         Report r;
-        r.sentence =
-            fmt::format("{} {} {}, which the {} at {} {}: that is still in flight", o.work->name,
-                        verb_of(o.work->global), place_in(region, at), other.work->name,
-                        text(site(block, other.thread, other.pc)), verb_of(other.work->global));
+        r.sentence = fmt::format(
+            "{} {} {}, which the {} at {} {}: that is still in flight", o.work->name,
+            verb_of(o.work->global), place_in(region, at), other.work->name,
+            text(site(issuer(block, other), other.thread, other.pc)), verb_of(other.work->global));
         r.expected = other.work->global == GlobalUse::reads
                          ? "a wait for the earlier operation's mbarrier first"
                          : "cp.async.bulk.wait_group, without .read, for the earlier one first";
@@ -233,7 +233,7 @@ void Machine::watch_global(Core& x, const Races::Access& access, const Region& r
           r.sentence = fmt::format(
               "{} {} {}, which the {} at {} still {}: nobody has waited for it",
               opcode_text(program().code[x.pc].text), verb_of(access.kind), place_in(region, at),
-              o.work->name, text(site(block, o.thread, o.pc)), verb_of(use));
+              o.work->name, text(site(issuer(block, o), o.thread, o.pc)), verb_of(use));
           r.expected =
               use == GlobalUse::reads
                   ? "a wait for the operation's mbarrier before its source is written"

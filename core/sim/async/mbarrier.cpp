@@ -16,16 +16,24 @@ using u64 = std::uint64_t;
 constexpr u64 field = MbarrierBits::most;
 constexpr std::int64_t zero_bytes = std::int64_t{1} << 20;  // in the field of the tx-count
 
+// The block of the thread that does something to an mbarrier of `block`.
+const Block& home_of(const Machine& machine, const Block& block, const Actor& who) {
+  return who.rank == Actor::here ? block : *machine.member(block, who.rank);
+}
+bool is_remote(const Block& block, const Actor& who) {
+  return who.rank != Actor::here && who.rank != block.rank;
+}
+
 u64 word_in_memory(const Block& block, u32 offset) {
   u64 word = 0;
   std::memcpy(&word, block.shared.data() + offset, sizeof word);
   return word;
 }
 
-void store(Block& block, u32 offset, Mbarrier& b, u64 word, Actor who) {
+void store(const Machine& machine, Block& block, u32 offset, Mbarrier& b, u64 word, Actor who) {
   b.word = word;
   block.shared.write(offset, reinterpret_cast<const std::byte*>(&word), nullptr, sizeof word,
-                     Writer::of(block.number, who.thread, who.pc));
+                     Writer::of(home_of(machine, block, who).number, who.thread, who.pc));
 }
 
 std::string arrivals_text(u64 n) {
@@ -42,19 +50,21 @@ std::string line_text(const Machine& machine, const Block& block, u32 thread, u3
 
 // "warp 1, lanes 0-31 at PTX line 40"
 std::string attendance_text(const Machine& machine, const Block& block, const Attendance& a) {
-  return fmt::format("warp {} {} at {}", a.warp, lanes_text(a.mask),
-                     line_text(machine, block, a.warp * 32, a.pc));
+  const std::string whose =
+      a.rank == block.rank ? "" : fmt::format("block {} of the cluster, ", a.rank);
+  return fmt::format("{}warp {} {} at {}", whose, a.warp, lanes_text(a.mask),
+                     line_text(machine, *machine.member(block, a.rank), a.warp * 32, a.pc));
 }
 
-void note_arrival(Mbarrier& b, Actor who) {
+void note_arrival(Mbarrier& b, Actor who, u32 rank) {
   const u32 warp = who.thread / 32, lane = u32{1} << who.thread % 32;
   for (Attendance& a : b.arrived) {
-    if (a.warp != warp || a.pc != who.pc || (a.mask & lane)) continue;
+    if (a.rank != rank || a.warp != warp || a.pc != who.pc || (a.mask & lane)) continue;
     a.mask |= lane;
     return;
   }
   constexpr std::size_t most_kept = 64;
-  if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false});
+  if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false, rank});
 }
 
 // What the actor did, and has seen, goes to those who will wait for this phase.
@@ -62,7 +72,7 @@ void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
   Races& races = block.races;
   if (!races.on()) return;
   const u32 warp = who.thread / 32;
-  if (who.operation) {
+  if (who.operation || is_remote(block, who)) {
     races.release_agent(warp, b.arriving);
   } else if (what.releases) {
     races.release(warp, b.arriving);
@@ -84,7 +94,8 @@ bool leave_nobody_behind(Machine& machine, const Block& block, u32 offset, const
 // "the tcgen05.commit of warp 0 at hgemm_v6.cu:77"
 std::string actor_text(const Machine& machine, const Block& block, Actor who) {
   return fmt::format("the {} of warp {} at {}", opcode_text(machine.program().code[who.pc].text),
-                     who.thread / 32, line_text(machine, block, who.thread, who.pc));
+                     who.thread / 32,
+                     line_text(machine, home_of(machine, block, who), who.thread, who.pc));
 }
 
 void wake(Block& block, u32 offset, const Mbarrier& b) {
@@ -110,7 +121,8 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   b.completer = who;
   if (block.races.on()) {
     const u32 warp = who.thread / 32;
-    note_completion(block, b, who.operation ? block.races.agent(warp) : warp);
+    const bool by_agent = who.operation || is_remote(block, who);
+    note_completion(block, b, by_agent ? block.races.agent(warp) : warp);
   }
   if (!leave_nobody_behind(machine, block, offset, b)) return false;
   wake(block, offset, b);
@@ -128,7 +140,7 @@ bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal&
     count += change;
     if (count >= -most && count <= most) continue;
     return machine.fault_at(
-        block, who.thread, who.pc, "tx_count_out_of_range",
+        home_of(machine, block, who), who.thread, who.pc, "tx_count_out_of_range",
         fmt::format("{} {} on {}, whose tx-count is {}, and it cannot become {}",
                     bytes_text(std::abs(change)), change > 0 ? "are expected" : "arrive",
                     mbarrier_name(machine, offset), before, count),
@@ -141,7 +153,7 @@ bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal&
 bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
                     const Mbarrier& b, MbarrierBits& bits) {
   if (bits.pending + u64{what.further} > MbarrierBits::most) {
-    return machine.fault_at(block, who.thread, who.pc, "bad_arrival_count",
+    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
                             fmt::format("{} would wait for more arrivals than it can count",
                                         mbarrier_name(machine, offset)),
                             fmt::format("at most {}", MbarrierBits::most),
@@ -150,7 +162,7 @@ bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Sign
   bits.pending += what.further;
   if (what.arrivals > bits.pending) {
     return machine.fault_at(
-        block, who.thread, who.pc, "too_many_arrivals",
+        home_of(machine, block, who), who.thread, who.pc, "too_many_arrivals",
         fmt::format(
             "{} {} at {}, whose phase {} waits for {}{}: the pending count cannot fall "
             "below 0. {}",
@@ -163,7 +175,7 @@ bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Sign
   }
   if (what.drops && what.arrivals > bits.expected) {
     return machine.fault_at(
-        block, who.thread, who.pc, "bad_arrival_count",
+        home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
         fmt::format("mbarrier.arrive_drop takes {} from {}, which expects {}",
                     arrivals_text(what.arrivals), mbarrier_name(machine, offset), bits.expected),
         "at most as many as are expected", fmt::format("{}", what.arrivals));
@@ -189,7 +201,7 @@ std::vector<Attendance> absent(const Mbarrier& b) {
   std::vector<Attendance> out;
   for (Attendance before : b.arrived_before) {
     for (const Attendance& now : b.arrived) {
-      if (now.warp == before.warp) before.mask &= ~now.mask;
+      if (now.warp == before.warp && now.rank == before.rank) before.mask &= ~now.mask;
     }
     if (before.mask) out.push_back(before);
   }
@@ -237,7 +249,7 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) {
     machine.fault_at(
-        block, who.thread, who.pc, "mbarrier_not_initialised",
+        home_of(machine, block, who), who.thread, who.pc, "mbarrier_not_initialised",
         fmt::format("byte {} of shared memory is used as an mbarrier, but no mbarrier.init has "
                     "made one there",
                     offset),
@@ -251,21 +263,26 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
                                line_text(machine, block, b.spoiler, b.spoilt_at), b.spoiler / 32)
                  : "";
     machine.fault_at(
-        block, who.thread, who.pc, "mbarrier_overwritten",
+        home_of(machine, block, who), who.thread, who.pc, "mbarrier_overwritten",
         fmt::format("{} was overwritten by data{}", mbarrier_name(machine, offset), by),
         "mbarrier.inval before its bytes are used for something else",
         "bytes that no mbarrier operation left there");
     return nullptr;
   }
-  const u32 warp = who.thread / 32, maker = b.maker / 32;
+  const u32 maker = b.maker / 32;
+  const u32 warp = is_remote(block, who) ? block.races.agent(who.thread / 32) : who.thread / 32;
   if (!who.operation && block.races.on() && !block.races.has_seen(warp, maker, b.made_when)) {
     machine.fault_at(
-        block, who.thread, who.pc, "mbarrier_not_visible",
+        home_of(machine, block, who), who.thread, who.pc, "mbarrier_not_visible",
         fmt::format("{} was initialised by warp {} at {}, and nothing has made that visible to "
-                    "warp {} yet",
+                    "{} yet",
                     mbarrier_name(machine, offset), maker,
-                    line_text(machine, block, b.maker, b.made_at), warp),
-        "a barrier of the block between mbarrier.init and the first use", "no barrier between");
+                    line_text(machine, block, b.maker, b.made_at),
+                    is_remote(block, who) ? "the other blocks of the cluster"
+                                          : fmt::format("warp {}", warp)),
+        is_remote(block, who) ? "barrier.cluster between mbarrier.init and the first use"
+                              : "a barrier of the block between mbarrier.init and the first use",
+        "no barrier between");
     return nullptr;
   }
   return &b;
@@ -274,14 +291,14 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
 bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {
   if (count == 0 || count > MbarrierBits::most) {
     return machine.fault_at(
-        block, who.thread, who.pc, "bad_arrival_count",
+        home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
         fmt::format("{} is to wait for {}", mbarrier_name(machine, offset), arrivals_text(count)),
         fmt::format("a count from 1 to {}", MbarrierBits::most), fmt::format("{}", count));
   }
   if (const auto old = block.mbarriers.find(offset);
       old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
     return machine.fault_at(
-        block, who.thread, who.pc, "mbarrier_initialised_twice",
+        home_of(machine, block, who), who.thread, who.pc, "mbarrier_initialised_twice",
         fmt::format("{} is initialised again; it was at {}, and is in phase {}",
                     mbarrier_name(machine, offset),
                     line_text(machine, block, old->second.maker, old->second.made_at),
@@ -293,7 +310,7 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
   b.maker = who.thread;
   b.made_at = who.pc;
   b.made_when = block.races.now();
-  store(block, offset, b, pack({count, count, 0, false}), who);
+  store(machine, block, offset, b, pack({count, count, 0, false}), who);
   block.mbarriers[offset] = std::move(b);
   return true;
 }
@@ -301,8 +318,11 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
 bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
   if (!use_mbarrier(machine, block, offset, who)) return false;
   for (const AsyncOperation& o : block.flight.operations) {
-    if (o.mbarrier != offset || o.stage == Stage::complete) continue;
-    return machine.fault_at(block, who.thread, who.pc, "mbarrier_in_use",
+    if (o.mbarrier != offset || o.stage == Stage::complete ||
+        !o.arrives_at(block.rank, block.rank)) {
+      continue;
+    }
+    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc, "mbarrier_in_use",
                             fmt::format("{} is invalidated, but the {} at {} is to complete on it",
                                         mbarrier_name(machine, offset), o.work->name,
                                         line_text(machine, block, o.thread, o.pc)),
@@ -325,18 +345,21 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
       !count_arrivals(machine, block, offset, what, who, *b, bits)) {
     return false;
   }
-  if (what.arrivals) note_arrival(*b, who);
+  const Block& home = home_of(machine, block, who);
+  block.heard |= home.heard;
+  if (what.arrivals) note_arrival(*b, who, home.rank);
   if (what.arrivals || what.complete_bytes) release(block, *b, what, who);
   const bool completes =
       (what.arrivals || what.complete_bytes) && bits.pending == 0 && bits.transactions == 0;
   if (completes && what.no_complete) {
-    return machine.fault_at(block, who.thread, who.pc, "completed_by_no_complete",
+    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc,
+                            "completed_by_no_complete",
                             fmt::format("an arrival with .noComplete completes phase {} of {}",
                                         b->phase, mbarrier_name(machine, offset)),
                             "another arrival to complete the phase", "no arrival left to come");
   }
   if (completes && !complete_phase(machine, block, offset, *b, bits, who)) return false;
-  store(block, offset, *b, pack(bits), who);
+  store(machine, block, offset, *b, pack(bits), who);
   return true;
 }
 

@@ -49,12 +49,17 @@ struct Attendance {
   std::uint32_t warp = 0, mask = 0, pc = 0;
   std::uint64_t phase = 0;  // that they arrived in, or wait for
   bool asleep = false;      // they wait in a try_wait, and have not gone on since
+  std::uint32_t rank = 0;   // in the cluster, of the block of those who arrived
 };
 
 // Who does something to an mbarrier: a lane, or an operation for the lane that issued it.
 struct Actor {
   std::uint32_t thread = 0, pc = 0;
   bool operation = false;  // an operation in flight, as it completes
+  // The rank of the thread's block in its cluster, where that may be another one than the
+  // mbarrier's.
+  static constexpr std::uint32_t here = ~0u;
+  std::uint32_t rank = here;
 };
 
 // That a warp, or the agent of the block (core/sim/races.h), knows how far an mbarrier is: up to

@@ -16,6 +16,10 @@
 // tcgen05.mma and tcgen05.commit of a thread, for example (9.7.16.6.4). All others overtake each
 // other as they like.
 //
+// An operation is in flight in the block whose memory it writes, or else reads: a copy that another
+// block of the cluster has issued into this one's memory, too. What it completes on may be
+// mbarriers of several blocks.
+//
 // A unit makes an AsyncOperation, says in a Work what happens at each moment, and hands both to
 // Machine::issue(). Between issue and completion the ranges of shared memory that it names are in
 // use: who writes what is being read, or touches what is being written, is at fault. Operations are
@@ -69,6 +73,7 @@ struct Range {
 
 constexpr std::uint32_t no_mbarrier = ~0u;
 constexpr std::uint32_t no_group = ~0u;
+constexpr std::uint32_t no_leader = ~0u;  // it leads itself
 
 struct AsyncOperation {
   const Work* work = nullptr;
@@ -78,17 +83,33 @@ struct AsyncOperation {
   std::uint32_t thread = 0;  // of the block, that issued it
   std::uint32_t pc = 0;      // where
   std::uint32_t pipe = 0;    // operations of the same pipe keep their order; 0: of none
+  std::uint32_t issuer = 0;  // rank in the cluster of the block whose thread that is
   std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
-  std::uint32_t transactions = 0;        // bytes that it completes there
-  std::uint32_t arrivals = 0;            // or arrivals
-  std::uint32_t group = no_group;        // of its thread, by which it is waited for
-  std::vector<Range> reads, writes;      // of the block's shared memory, while it is in flight
+  // The blocks of the cluster whose mbarriers those are, a bit each; 0: the one that it is in
+  // flight in.
+  std::uint32_t targets = 0;
+  std::uint32_t transactions = 0;  // bytes that it completes there
+  std::uint32_t arrivals = 0;      // or arrivals
+  std::uint32_t group = no_group;  // of its thread, by which it is waited for
+  // What it uses of another block's memory is kept by a guard in flight there, which has no moments
+  // of its own and ends with this stage of its leader: an operation in block `leader`, by its
+  // number.
+  std::uint32_t guards = 0;  // ranks of the blocks with guards, a bit each
+  Stage guards_until = Stage::complete;
+  std::uint32_t leader = no_leader;
+  std::uint64_t leader_number = 0;
+  std::vector<Range> reads, writes;  // of the block's shared memory, while it is in flight
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.
   GlobalRange global;
   // What is the unit's own.
   std::array<std::uint64_t, 24> words{};
   std::vector<std::byte> bytes;         // read and not yet written
   std::vector<std::uint8_t> undefined;  // a byte for each of them; empty where all are defined
+
+  // Does it complete on an mbarrier of block `rank`? `home`: the rank of the block that it is in.
+  bool arrives_at(std::uint32_t rank, std::uint32_t home) const {
+    return targets ? targets >> rank & 1 : rank == home;
+  }
 };
 
 // The operations of a block that are in flight, in the order of issue; those of a bulk group also

@@ -23,13 +23,15 @@ struct Target {
   u64 offset = 0;
 };
 
-Target target_of(Core& x, const Code& c, u64 address, std::uint32_t bytes) {
+Target target_of(Core& x, const Code& c, int lane, u64 address, std::uint32_t bytes) {
   Region* region = nullptr;
   u64 base = 0;
   const bool window = c.space == Space::generic && address - ptx::shared_base < ptx::window_bytes;
   if (c.space == Space::shared || window) {
-    region = &x.block->shared;
     base = window ? ptx::shared_base : 0;
+    region = &x.block->shared;
+    if (address - base - x.window >= region->size()) region = peer_region(x, lane, address - base);
+    base += (address - base) >> ptx::rank_shift << ptx::rank_shift;
   } else {
     region = find_region(x, address);
     base = region ? region->base() : 0;
@@ -55,7 +57,7 @@ bool undefined_lane(Core& x, Reference r, int width, int lane) {
 template <class T, class Step>
 bool update(Core& x, const Code& c, int lane, u64 address, bool gives_undefined, bool replaces,
             T& old, bool& was_undefined, Step step) {
-  const Target t = target_of(x, c, address, sizeof(T));
+  const Target t = target_of(x, c, lane, address, sizeof(T));
   if (!t.region) {
     refuse_access(x, c, Access::atomic, lane, address, sizeof(T));
     return false;

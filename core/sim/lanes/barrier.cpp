@@ -171,6 +171,7 @@ Handler barrier_handler(const ptx::Instruction& i) {
   using ptx::Op;
   if (i.op == Op::membar || i.op == Op::fence) return fence_handler(i.modifiers);
   if (i.modifiers.has(ptx::Field::warp)) return warp_barrier_handler();
+  if (i.modifiers.has(ptx::Field::cluster)) return cluster_barrier_handler(i);
   const bool waits = i.modifiers.operation() != ptx::Operation::arrive;
   const Reduce reduce = i.modifiers.reduce();
   if (i.op == Op::bar || i.modifiers.has(ptx::Field::aligned)) {

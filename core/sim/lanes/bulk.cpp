@@ -95,15 +95,87 @@ std::vector<u32>& committed(Core& x) {
   return groups;
 }
 
-// Into the thread's open group, or onto the mbarrier at an address.
-bool complete_on(Core& x, const Code& c, int lane, Way way, u64 mbarrier, u32 bytes,
-                 AsyncOperation& o) {
-  if (way != Way::load) {
-    o.group = committed(x)[thread_of(x, lane)];
+// Where a load goes: bytes of shared memory, and an mbarrier, of the block itself, of another one
+// of the cluster, or at the same places of several.
+struct Destination {
+  u32 shared = 0, mbarrier = 0;
+  u32 blocks = 0;      // ranks, a bit each
+  u32 arrives_at = 0;  // the rank of the block of the mbarrier, where there is one destination
+  bool pairs = false;  // .cta_group::2: the mbarrier may be the other one's of the pair
+};
+
+bool in_cluster(const ptx::Modifiers& how) {
+  return ptx::words_of(Field::space)[how[Field::space] - 1u] == "shared::cluster";
+}
+
+// Of .shared::cta both are the block's own. Else the destination names a block, and the mbarrier is
+// to be in the same one (9.7.9.25.4.1), or with .cta_group::2 in the other one of its pair
+// (9.7.9.25.5.2).
+bool find_destination(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u64 shared,
+                      u64 mbarrier, u32 bytes, u32 align, Destination& out) {
+  Block *to = x.block, *at = x.block;
+  const bool anywhere = in_cluster(how);
+  const auto locate = [&](Access access, u64 address, u32 size, u32 multiple, Block*& block,
+                          u32& offset) {
+    return anywhere
+               ? cluster_offset(x, c, Space::shared, access, lane, address, size, multiple, block,
+                                offset)
+               : shared_offset(x, c, Space::shared, access, lane, address, size, multiple, offset);
+  };
+  if (!locate(Access::store, shared, bytes, align, to, out.shared) ||
+      !locate(Access::atomic, mbarrier, 8, 8, at, out.mbarrier)) {
+    return false;
+  }
+  out.blocks = 1u << to->rank;
+  out.arrives_at = at->rank;
+  out.pairs = how.has(Field::cta_group) && how[Field::cta_group] == 2;
+  if (to->rank == at->rank || (out.pairs && to->rank / 2 == at->rank / 2)) return true;
+  x.machine->fault(
+      x, lane, "bad_copy",
+      fmt::format("the copy goes to block {} of the cluster, but its mbarrier is in block {}",
+                  to->rank, at->rank),
+      out.pairs ? "an mbarrier in the same block, or in the other one of its pair"
+                : "an mbarrier in the same block as the destination",
+      fmt::format("an mbarrier in block {}", at->rank));
+  return false;
+}
+
+// .multicast::cluster: to the same places in all blocks of a mask (9.7.9.25.5.2).
+bool spread(Core& x, int lane, u32 mask, Destination& d) {
+  const u32 all = (1u << x.machine->cluster_size()) - 1;
+  if (mask && (mask & ~all) == 0) {
+    d.blocks = mask;
     return true;
   }
-  o.transactions = bytes;
-  return shared_offset(x, c, Space::shared, Access::atomic, lane, mbarrier, 8, 8, o.mbarrier);
+  x.machine->fault(x, lane, "bad_mask",
+                   fmt::format("the mask 0x{:x} of a multicast names {}", mask,
+                               mask ? "blocks that the cluster does not have" : "no block"),
+                   fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", mask));
+  return false;
+}
+
+// A load, once for each of the blocks that it goes to: each gets its bytes when they come, and its
+// mbarrier is told of them.
+bool issue_loads(Core& x, int lane, const Destination& d, const AsyncOperation& load, u32 bytes) {
+  for (u32 rest = d.blocks; rest; rest &= rest - 1) {
+    const auto rank = static_cast<u32>(__builtin_ctz(rest));
+    Block* block = x.machine->reach(x, lane, rank);
+    if (!block) return false;
+    AsyncOperation o = load;
+    o.transactions = bytes;
+    o.mbarrier = d.mbarrier;
+    // Of a pair, the mbarrier of the even or of the odd block, as the address says.
+    const u32 at = d.pairs ? (rank & ~1u) | (d.arrives_at & 1) : rank;
+    if (at != rank) o.targets = 1u << at;
+    if (!x.machine->issue(x, lane, *block, std::move(o))) return false;
+  }
+  return true;
+}
+
+// The copy goes into the thread's open group.
+bool issue_in_group(Core& x, int lane, AsyncOperation o) {
+  o.group = committed(x)[thread_of(x, lane)];
+  return x.machine->issue(x, lane, std::move(o));
 }
 
 // Bytes of global memory that a copy reads or writes.
@@ -128,6 +200,36 @@ bool check_size(Core& x, int lane, u32 bytes) {
   return false;
 }
 
+bool is_between_blocks(const ptx::Modifiers& how) {
+  return in_cluster(how) && how.space2() == Space::shared;
+}
+
+// From the block's shared memory to another block's (9.7.9.25.4.1: "strictly remote").
+bool send_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u64 to, u64 from,
+                Span s, u64 mbarrier) {
+  Destination d;
+  u32 source = 0;
+  if (!shared_offset(x, c, Space::shared, Access::load, lane, from, s.bytes, grain, source) ||
+      !find_destination(x, c, lane, how, to, mbarrier, s.bytes, grain, d)) {
+    return false;
+  }
+  if (d.blocks == 1u << x.block->rank) {
+    x.machine->fault(x, lane, "bad_copy",
+                     "a bulk copy from shared memory to shared memory goes to the block itself",
+                     "an address in the shared memory of another block of the cluster",
+                     fmt::format("0x{:x}", to));
+    return false;
+  }
+  s.shared = d.shared;
+  s.global = source;
+  AsyncOperation o = copy_between_blocks(s);
+  o.transactions = s.bytes;
+  o.mbarrier = d.mbarrier;
+  Block* block = x.machine->reach(x, lane, static_cast<u32>(__builtin_ctz(d.blocks)));
+  return block &&
+         x.machine->issue(x, lane, *block, std::move(o), *x.block, source_between_blocks(s));
+}
+
 bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   const Way way = way_of(how);
   Operands operands(x, c, lane);
@@ -143,15 +245,19 @@ bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   }
   if (!check_size(x, lane, s.bytes)) return false;
   if (s.bytes == 0) return true;
+  if (is_between_blocks(how)) return send_bytes(x, c, lane, how, to, from, s, operands.address());
   if (!check_global(x, c, lane, way, s.global, s.bytes, grain)) return false;
-  if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
-                     way == Way::load ? to : from, s.bytes, grain, s.shared)) {
+  if (way != Way::load) {
+    return shared_offset(x, c, Space::shared, Access::load, lane, from, s.bytes, grain, s.shared) &&
+           issue_in_group(x, lane, bulk_copy(way, s));
+  }
+  Destination d;
+  if (!find_destination(x, c, lane, how, to, operands.address(), s.bytes, grain, d) ||
+      (how.has(Field::multicast) && !spread(x, lane, operands.half(), d))) {
     return false;
   }
-  AsyncOperation o = bulk_copy(way, s);
-  const u64 mbarrier = way == Way::load ? operands.address() : 0;
-  return complete_on(x, c, lane, way, mbarrier, s.bytes, o) &&
-         x.machine->issue(x, lane, std::move(o));
+  s.shared = d.shared;
+  return issue_loads(x, lane, d, bulk_copy(way, s), s.bytes);
 }
 
 // ---- tensors ----
@@ -333,14 +439,20 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   if (!read_map(x, lane, map, how, box.map)) return false;
   if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
   if (!check_start(x, lane, way, box) || !check_pixels(x, lane, way, box)) return false;
-  if (!shared_offset(x, c, Space::shared, way == Way::load ? Access::store : Access::load, lane,
-                     shared, box.rows() * box.pitch(), box_grain, box.shared) ||
+  const u32 bytes = box.rows() * box.pitch();
+  if (way != Way::load) {
+    return shared_offset(x, c, Space::shared, Access::load, lane, shared, bytes, box_grain,
+                         box.shared) &&
+           check_rows(x, c, lane, way, box) && issue_in_group(x, lane, tensor_copy(way, box));
+  }
+  Destination d;
+  if (!find_destination(x, c, lane, how, shared, mbarrier, bytes, box_grain, d) ||
+      (how.has(Field::multicast) && !spread(x, lane, operands.half(), d)) ||
       !check_rows(x, c, lane, way, box)) {
     return false;
   }
-  AsyncOperation o = tensor_copy(way, box);
-  return complete_on(x, c, lane, way, mbarrier, box.bytes(), o) &&
-         x.machine->issue(x, lane, std::move(o));
+  box.shared = d.shared;
+  return issue_loads(x, lane, d, tensor_copy(way, box), box.bytes());
 }
 
 using CopyOne = bool (*)(Core&, const Code&, int, const ptx::Modifiers&);

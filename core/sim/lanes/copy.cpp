@@ -77,11 +77,11 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
       }
     }
     const u64 target =
-        address_of(x, c.b, x.elements[c.target] != 0, x.elements[c.target + 1], lane);
+        address_of(x, c.b, x.elements[c.target] != 0, x.elements[c.target + 1], lane) - x.window;
     if (target % copy.bytes || !inside(&x.block->shared, target, copy.bytes)) {
       Code shared = c;
       shared.space = ptx::Space::shared;
-      return refuse_access(x, shared, Access::store, lane, target, copy.bytes);
+      return refuse_access(x, shared, Access::store, lane, target + x.window, copy.bytes);
     }
     copy.source[at(lane)] = source;
     copy.target[at(lane)] = target;

@@ -49,7 +49,12 @@ Flow is_in_space(Core& x, const Code& c, Mask m) {
   Mask yes = 0;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    const bool shared = in_window(a[lane], ptx::shared_base);
+    // .shared is the block's own unless .shared::cluster is said (9.7.9.19).
+    const bool cluster = x.machine->program().code[x.pc].modifiers.reaches_cluster() ||
+                         x.machine->cluster_size() == 1;
+    const bool own = (a[lane] - ptx::shared_base) >> ptx::rank_shift == x.block->rank;
+    const bool window = in_window(a[lane], ptx::shared_base);
+    const bool shared = window && (cluster || own || space == Space::global);
     const bool local = in_window(a[lane], ptx::local_base);
     const bool param = in_window(a[lane], ptx::parameters_base);
     bool is = false;

@@ -38,7 +38,22 @@ bool is_relaxed(const ptx::Modifiers& how) {
 }
 
 Actor actor(const Core& x, int lane) {
-  return {x.warp->index * 32 + static_cast<u32>(lane), x.pc, false};
+  return {x.warp->index * 32 + static_cast<u32>(lane), x.pc, false, x.block->rank};
+}
+
+u64 address_of(const Core& x, const Code& c, int lane) {
+  if (c.a == nothing) return c.immediate;
+  if (!c.narrow_address) return lane_array<u64>(x, c.a)[lane] + c.immediate;
+  return static_cast<u32>(lane_array<u32>(x, c.a)[lane] + c.immediate);
+}
+
+// In the block's memory, or in that of another one of the cluster: arrivals, and bytes expected or
+// complete, may go there (9.7.13.15.13), waits may not.
+bool locate_anywhere(Core& x, const Code& c, int lane, Block*& block, u32& offset) {
+  block = x.block;
+  if (!modifiers_of(x).reaches_cluster()) return locate_mbarrier(x, c, lane, offset);
+  return cluster_offset(x, c, c.space, Access::atomic, lane, address_of(x, c, lane), mbarrier_bytes,
+                        mbarrier_bytes, block, offset);
 }
 
 u32 operand(const Core& x, Reference r, int lane, u32 otherwise) {
@@ -107,7 +122,8 @@ Flow signal(Core& x, const Code& c, Mask m) {
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     u32 offset = 0;
-    if (!locate_mbarrier(x, c, lane, offset)) return Flow::fault;
+    Block* block = nullptr;
+    if (!locate_anywhere(x, c, lane, block, offset)) return Flow::fault;
     const Signal s = signal_of(x, c, lane, how);
     if (arrives && (s.arrivals == 0 || s.arrivals > MbarrierBits::most)) {
       return x.machine->fault(x, lane, "bad_arrival_count",
@@ -116,7 +132,8 @@ Flow signal(Core& x, const Code& c, Mask m) {
                               fmt::format("a count from 1 to {}", MbarrierBits::most),
                               fmt::format("{}", s.arrivals));
     }
-    if (!signal_mbarrier(*x.machine, *x.block, offset, s, actor(x, lane), &states[lane])) {
+    if (block != x.block && s.releases) x.machine->release_to_cluster(x);
+    if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
       return Flow::fault;
     }
   }
@@ -259,14 +276,8 @@ Flow wait(Core& x, const Code& c, Mask m) {
 }  // namespace
 
 bool locate_mbarrier(Core& x, const Code& c, int lane, u32& offset) {
-  u64 address = c.immediate;
-  if (c.a != nothing && c.narrow_address) {
-    address = static_cast<u32>(lane_array<u32>(x, c.a)[lane] + c.immediate);
-  } else if (c.a != nothing) {
-    address = lane_array<u64>(x, c.a)[lane] + c.immediate;
-  }
-  return shared_offset(x, c, c.space, Access::atomic, lane, address, mbarrier_bytes, mbarrier_bytes,
-                       offset);
+  return shared_offset(x, c, c.space, Access::atomic, lane, address_of(x, c, lane), mbarrier_bytes,
+                       mbarrier_bytes, offset);
 }
 
 Handler async_handler(const ptx::Instruction& i) {

@@ -54,7 +54,9 @@ struct Place {
 inline Place place_of(Core& x, Space space, u64 address, int lane) {
   if (space == Space::generic) {  // 5.1: windows of the generic address space
     if (in_window(address, ptx::shared_base)) {
-      return {&x.block->shared, ptx::shared_base, x.block->shared.size(), 0};
+      Place p = place_of(x, Space::shared, address - ptx::shared_base, lane);
+      p.base += ptx::shared_base;
+      return p;
     }
     if (in_window(address, ptx::local_base)) {
       Place p = place_of(x, Space::local, 0, lane);
@@ -72,8 +74,13 @@ inline Place place_of(Core& x, Space space, u64 address, int lane) {
     space = Space::global;
   }
   switch (space) {
-    case Space::shared:
-      return {&x.block->shared, 0, x.block->shared.size(), 0};
+    case Space::shared: {
+      Region& own = x.block->shared;
+      if (address - x.window < own.size()) return {&own, x.window, own.size(), 0};
+      Region* peer = peer_region(x, lane, address);
+      if (!peer) return {};
+      return {peer, address >> ptx::rank_shift << ptx::rank_shift, peer->size(), 0};
+    }
     case Space::param:
       if (address >= ptx::frame_parameters) {  // of a function: in its frame
         Place p = place_of(x, Space::local, 0, lane);

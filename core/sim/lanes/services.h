@@ -16,8 +16,15 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, std::uint64_
 bool shared_offset(Core& x, const Code& c, ptx::Space space, Access access, int lane,
                    std::uint64_t address, std::uint32_t bytes, std::uint32_t align,
                    std::uint32_t& offset);
-// The same of the mbarrier at the address of an instruction.
+// The same in the shared memory of any block of the cluster.
+bool cluster_offset(Core& x, const Code& c, ptx::Space space, Access access, int lane,
+                    std::uint64_t address, std::uint32_t bytes, std::uint32_t align, Block*& block,
+                    std::uint32_t& offset);
+// Where in the block's shared memory the mbarrier at the address of an instruction lies.
 bool locate_mbarrier(Core& x, const Code& c, int lane, std::uint32_t& offset);
+// The shared memory of another block of the cluster that an address (from the beginning of the
+// window of shared memory) lies in, where the instruction at hand reaches so far. Null where not.
+Region* peer_region(Core& x, int lane, std::uint64_t address);
 
 // After a load from a region with undefined bytes: marks the registers that got some.
 void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,

@@ -39,6 +39,8 @@ Handler atomic_handler(const ptx::Instruction& i);
 Handler copy_handler(const ptx::Instruction& i);
 Handler bulk_handler(const ptx::Instruction& i);  // of copy_handler's
 Handler map_handler(const ptx::Instruction& i);   // of async_handler's
+Handler rank_handler(const ptx::Instruction& i);  // mapa, getctarank
+Handler cluster_barrier_handler(const ptx::Instruction& i);
 Handler async_handler(const ptx::Instruction& i);
 Handler register_handler();                       // of async_handler's
 Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in

@@ -46,10 +46,10 @@ Flow find_rows(Core& x, const Code& c, Access access, u64* rows) {
   const u64 size = x.block->shared.size();
   for (int l = 0; l < 8 * c.count; ++l) {
     const u64 address = address_of_lane(x, c, l);
-    rows[l] = address;
+    rows[l] = address - x.window;
     if (c.space == ptx::Space::generic) {
-      rows[l] = address - ptx::shared_base;
-      if (rows[l] >= ptx::window_bytes) {
+      rows[l] = address - ptx::shared_base - x.window;
+      if (address - ptx::shared_base >= ptx::window_bytes) {
         return x.machine->fault(
             x, l, "not_shared",
             fmt::format("the row address 0x{:x} does not lie in shared memory", address),

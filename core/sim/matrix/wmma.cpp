@@ -40,9 +40,10 @@ Place place_of(Core& x, const Code& c, u64 address, u32 bytes) {
   out.offset = address;
   if (c.space == Space::shared) {
     out.region = &x.block->shared;
+    out.offset = address - x.window;
   } else if (c.space == Space::generic && address - ptx::shared_base < ptx::window_bytes) {
     out.region = &x.block->shared;
-    out.offset = address - ptx::shared_base;
+    out.offset = address - ptx::shared_base - x.window;
   } else {
     out.region = find_region(x, address);
     if (out.region) out.offset = address - out.region->base();

@@ -49,14 +49,12 @@ bool destination(Core& x, const Code& c, u64& offset) {
   if (c.a != nothing) {
     address += c.narrow_address ? lane_array<u32>(x, c.a)[0] : lane_array<u64>(x, c.a)[0];
   }
-  offset = address;
-  if (c.space == ptx::Space::generic && address >= ptx::window_bytes) {
-    offset = address - ptx::shared_base;
-  }
+  if (c.space == ptx::Space::generic && address >= ptx::window_bytes) address -= ptx::shared_base;
+  offset = address - x.window;
   if (offset % 4 == 0 && offset + 4 <= x.block->shared.size()) return true;
   Code shared = c;
   shared.space = ptx::Space::shared;
-  refuse_access(x, shared, Access::store, 0, offset, 4);
+  refuse_access(x, shared, Access::store, 0, address, 4);
   return false;
 }
 

@@ -193,21 +193,31 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-// An mbarrier's offset. Where no space is said the address is generic; compilers also give the
-// shared address widened to 64 bits, so a high half of 0 is taken as the window's.
-bool locate(Core& x, const Code& c, int lane, u32& offset) {
+// An mbarrier, of the block or of another one of the cluster. Where no space is said the address is
+// generic; compilers also give the shared address widened to 64 bits, so a high half of 0 is taken
+// as the window's.
+bool locate(Core& x, const Code& c, int lane, Block*& block, u32& offset) {
   u64 address = c.immediate;
   if (c.a != nothing) {
     address += c.narrow_address ? lane_array<u32>(x, c.a)[lane] : lane_array<u64>(x, c.a)[lane];
   }
   if (c.space == ptx::Space::generic && address >= ptx::window_bytes) address -= ptx::shared_base;
-  if (address % 8 == 0 && address + 8 <= x.block->shared.size()) {
-    offset = static_cast<u32>(address);
-    return true;
-  }
-  Code shared = c;
-  shared.space = ptx::Space::shared;
-  refuse_access(x, shared, Access::atomic, lane, address, 8);
+  return cluster_offset(x, c, ptx::Space::shared, Access::atomic, lane, address, 8, 8, block,
+                        offset);
+}
+
+// The blocks that a commit arrives at: that of the address, or with .multicast::cluster those of a
+// mask, at the same place in each (9.7.16.12.1).
+bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targets) {
+  targets = 1u << block.rank;
+  if (c.b == nothing) return true;
+  targets = lane_array<std::uint16_t>(x, c.b)[lane];
+  const u32 all = (1u << x.machine->cluster_size()) - 1;
+  if (targets && (targets & ~all) == 0) return true;
+  x.machine->fault(x, lane, "bad_mask",
+                   fmt::format("the mask 0x{:x} of a multicast names {}", targets,
+                               targets ? "blocks that the cluster does not have" : "no block"),
+                   fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", targets));
   return false;
 }
 
@@ -218,7 +228,10 @@ Flow commit(Core& x, const Code& c, Mask m) {
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;
-    if (!locate(x, c, lane, o.mbarrier)) return Flow::fault;
+    Block* block = nullptr;
+    if (!locate(x, c, lane, block, o.mbarrier) || !targets_of(x, c, lane, *block, o.targets)) {
+      return Flow::fault;
+    }
     o.work = &commit_work;
     o.pipe = pipe_of(x, lane);
     o.arrivals = 1;

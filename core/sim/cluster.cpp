@@ -1,0 +1,161 @@
+// Clusters (PTX ISA 5.2, "Cooperative Thread Arrays and clusters"): blocks that are resident
+// together and reach each other's shared memory.
+//
+// The blocks of a cluster lie side by side in Machine::blocks_ and keep their places until the last
+// of them has ended, so that what one does to another that has gone is seen for what it is.
+//
+// Who is ordered behind whom. Each block watches its own shared memory (core/sim/races.h). What
+// others of the cluster do there is done by its agent, which stands for all of them: it has seen
+// whatever a thread of the block has released to the cluster (by barrier.cluster, by an arrival at
+// another block's mbarrier, by an access that synchronises), and who acquires something from the
+// cluster has seen all that the agent did. So a report is always of two accesses that nothing
+// orders; two of different blocks at the memory of a third are not looked at.
+#include <fmt/format.h>
+
+#include "core/sim/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+}  // namespace
+
+Block* Machine::member(const Block& block, u32 rank) {
+  if (rank >= cluster_size_) return nullptr;
+  const auto at = static_cast<std::size_t>(&block - blocks_.data());
+  return &blocks_[at / cluster_size_ * cluster_size_ + rank];
+}
+
+const Block* Machine::member(const Block& block, u32 rank) const {
+  if (rank >= cluster_size_) return nullptr;
+  const auto at = static_cast<std::size_t>(&block - blocks_.data());
+  return &blocks_[at / cluster_size_ * cluster_size_ + rank];
+}
+
+// "Accessing the shared memory of another block needs it to have begun, and not to have ended"
+// (CUDA C++ Programming Guide, "Distributed Shared Memory").
+Block* Machine::reach(Core& x, int lane, u32 rank) {
+  Block* peer = member(*x.block, rank);
+  const auto no = [&](const char* kind, std::string sentence, const char* expected,
+                      const char* found) {
+    fault(x, lane, kind, std::move(sentence), expected, found);
+    return nullptr;
+  };
+  if (!peer) {
+    return no("bad_rank",
+              fmt::format("block {} of a cluster of {} is to be reached", rank, cluster_size_),
+              "a rank in the cluster", "no such block");
+  }
+  if (peer == x.block) return peer;
+  if (peer->ended) {
+    return no(
+        "peer_exited",
+        fmt::format("the shared memory of block {} of the cluster is to be reached, but all of "
+                    "its threads have exited: its memory may be another block's by now",
+                    rank),
+        "a barrier.cluster, or another wait of that block for this one, before it exits",
+        "a block that has exited");
+  }
+  if (!peer->began) {
+    return no("peer_not_started",
+              fmt::format("the shared memory of block {} of the cluster is to be reached, but that "
+                          "block has not begun to execute",
+                          rank),
+              "a barrier.cluster before the first access to another block", "a block not begun");
+  }
+  if (!(x.block->heard >> rank & 1)) {
+    hazard(x, lane, "peer_not_started", x.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "the shared memory of block {} of the cluster is reached, and nothing has told this "
+          "block "
+          "that the other one has begun to execute",
+          rank);
+      r.expected = "a barrier.cluster before the first access to another block";
+      r.found = "none yet, nor an arrival from it";
+      return r;
+    });
+  }
+  return peer;
+}
+
+void Machine::release_to_cluster(Core& x) {
+  Races& races = x.block->races;
+  if (cluster_size_ == 1 || !races.on()) return;
+  Races::Clock done{};
+  races.release(x.warp->index, done);
+  races.acquire(races.agent(x.warp->index), done);
+}
+
+// The barrier of the cluster is complete when all its threads that have not exited have arrived
+// (9.7.13.3).
+void Machine::finish_cluster_barrier(Block& block) {
+  bool any = false;
+  for (u32 r = 0; r < cluster_size_; ++r) {
+    for (const Warp& w : member(block, r)->warps) {
+      if (w.live & ~w.cluster_arrived) return;
+      any = any || w.cluster_arrived;
+    }
+  }
+  if (!any) return;
+  for (u32 r = 0; r < cluster_size_; ++r) {
+    Block& b = *member(block, r);
+    b.heard = (1u << cluster_size_) - 1;
+    ++b.meetings;
+    if (b.races.on()) {
+      const u32 agent = b.races.agent(0);
+      b.races.acquire(agent, b.cluster_arriving);
+      b.cluster_completed = b.cluster_arriving;
+      b.races.release_agent(0, b.cluster_completed);
+      b.cluster_arriving = {};
+    }
+    for (Warp& w : b.warps) {
+      w.cluster_passed |= w.cluster_arrived;
+      w.cluster_arrived = 0;
+      for (Split& s : w.splits) {
+        if (s.wait == Wait::cluster) s.wait = Wait::none;
+      }
+    }
+  }
+}
+
+// ---- whose turn it is ----
+
+// The next block of the cluster at hand that has not ended.
+void Machine::next_member() {
+  const std::size_t first = current_ / cluster_size_ * cluster_size_;
+  do {
+    current_ = first + (current_ - first + 1) % cluster_size_;
+  } while (blocks_[current_].ended);
+}
+
+// Nobody in this block can go on; then perhaps in another of its cluster. Where all have said so,
+// one of them brings about what comes next: with --lazy first what somebody waits for. False:
+// nothing comes any more, or a fault was reported.
+bool Machine::cluster_goes_on(const Block& block) {
+  u32 live = 0;
+  for (u32 r = 0; r < cluster_size_; ++r) live += !member(block, r)->ended;
+  if (++idle_members_ >= live) {
+    idle_members_ = 0;
+    bool moved = false;
+    const auto first = [&](auto brings) {
+      for (u32 r = 0; r < cluster_size_ && !moved && state_ == RunState::running; ++r) {
+        moved = brings(*member(block, r));
+      }
+    };
+    first([&](Block& b) { return hasten_wanted(b); });
+    first([&](Block& b) { return hasten(b); });
+    first([&](Block& b) { return let_the_slow_go_on(b); });
+    first([&](Block& b) { return !b.ended && time_out(b); });
+    if (!moved || state_ != RunState::running) return false;
+  }
+  next_member();
+  return true;
+}
+
+void Machine::start_cluster(std::size_t first) {
+  for (u32 r = 0; r < cluster_size_; ++r) start_block(blocks_[first + r], started_++);
+}
+
+}  // namespace tilescope::sim
