@@ -13,6 +13,9 @@ namespace tilescope {
 namespace language {
 namespace {
 
+constexpr std::string_view alone_advice =
+    "For a slice T, make_layout(shape(T), stride(T)) is the layout alone.";
+
 Problem wrong_kind(const Function& f, std::size_t i, const Argument& a, std::string_view needs) {
   const std::string hint = advice_for(a.value, needs);
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
@@ -51,18 +54,42 @@ std::optional<Problem> convert_tiled(const Function& f, std::size_t i, Argument&
   return std::nullopt;
 }
 
+// A slice as the layout that an operation takes, with its offset where the parameter has it.
+std::optional<Problem> convert_slice(const Function& f, std::size_t i, const Slice& slice,
+                                     Argument& a) {
+  const char kind = f.kinds[i];
+  a.layout = slice.layout;
+  if (kind == 'O' || kind == 'H' || kind == 'h') {
+    a.origin = slice.offset;
+    return std::nullopt;
+  }
+  if (slice.offset.zero()) return std::nullopt;
+  const std::optional<Layout> composed = composed_of(slice);
+  if (!composed) {
+    return Problem{true,
+                   fmt::format("{}: argument {} begins at {}, and only a layout that begins at 0 "
+                               "can stand here. {}",
+                               f.help.name, i + 1, text(slice.offset), alone_advice),
+                   a.begin, a.end};
+  }
+  a.layout = *composed;
+  return std::nullopt;
+}
+
 std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a) {
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
   const Layout* layout = std::get_if<Layout>(&a.value);
   switch (f.kinds[i]) {
     case 'L':
     case 'l':
+    case 'O':
+      if (const Slice* slice = std::get_if<Slice>(&a.value)) {
+        return convert_slice(f, i, *slice, a);
+      }
       if (layout)
         a.layout = *layout;
       else if (tuple && tuple->scalar() && tuple->leaf[0].kind != Int::Kind::all)
         a.layout = Layout(tuple->leaf[0], 1);
-      else if (const Slice* slice = std::get_if<Slice>(&a.value))
-        a.layout = slice->layout;
       else
         return wrong_kind(f, i, a, "a layout");
       if (!layout && a.layout.modes.leaves > 0 && a.layout.modes.leaf[0].shape.value < 1) {
@@ -107,16 +134,17 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
       return std::nullopt;
     case 'H':
     case 'h':
+    case 'K':
+    case 'k':
       if (const Result<Layout> made = tuple ? make_layout(*tuple) : Result<Layout>();
           tuple && made) {
         a.layout = *made;
         return std::nullopt;
       }
       if (const Slice* slice = std::get_if<Slice>(&a.value)) {
-        a.layout = slice->layout;
-        return std::nullopt;
+        return convert_slice(f, i, *slice, a);
       }
-      a.tensor = std::get_if<Tensor>(&a.value);
+      if (f.kinds[i] != 'K' && f.kinds[i] != 'k') a.tensor = std::get_if<Tensor>(&a.value);
       if (a.tensor && !a.tensor->alone()) {
         a.layout = a.tensor->layout;
         return std::nullopt;
@@ -182,6 +210,47 @@ std::string advice_for(const Value& value, std::string_view needs) {
   return "";
 }
 
+Answer from(const Place& origin, Answer answer) {
+  const Value* value = std::get_if<Value>(&answer);
+  const Layout* layout = value ? std::get_if<Layout>(value) : nullptr;
+  const Slice* slice = value ? std::get_if<Slice>(value) : nullptr;
+  if (!layout && !slice) return answer;
+  Slice out = slice ? *slice : Slice{*layout, {}};
+  if (out.layout.swizzle.identity()) {  // no swizzle: an offset in front of the modes is one more
+    if (const Refusal r = out.offset.add(out.layout.offset)) return r;
+    out.layout.offset = 0;
+  }
+  if (const Refusal r = out.offset.add(origin)) return r;
+  if (!slice && out.offset.zero()) return Value(out.layout);
+  return Value(out);
+}
+
+std::optional<Layout> composed_of(const Slice& slice) {
+  Place offset = slice.offset;
+  if (!offset.plain() || offset.add(slice.layout.offset)) return std::nullopt;
+  Layout out = slice.layout;
+  out.offset = offset.offset();
+  return out;
+}
+
+// The answer of a function that was given slices: what is made of them begins where they do.
+static Answer made_of_slices(const Function& f, const Arguments& arguments, Answer answer) {
+  const bool sliced = std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) {
+    const Slice* slice = std::get_if<Slice>(&a.value);
+    return slice && !slice->offset.zero();
+  });
+  if (!sliced) return answer;
+  const Refusal* refusal = std::get_if<Refusal>(&answer);
+  using Rule = Refusal::Rule;
+  if (refusal && (refusal->rule == Rule::has_swizzle || refusal->rule == Rule::has_offset)) {
+    return Reason{
+        fmt::format("The slice has an offset, and only a layout that begins at 0 can "
+                    "stand here. {}",
+                    alone_advice)};
+  }
+  return from(f.kinds[0] == 'O' ? arguments[0].origin : Place(), std::move(answer));
+}
+
 const Function* find_function(std::string_view name) {
   for (const std::span<const Function> table :
        {functions_making(), functions_algebra(), functions_analysis(), functions_tensor(),
@@ -225,7 +294,7 @@ Evaluated call(const Function& named, Arguments arguments, std::size_t begin, st
         begin, end};
   }
   if (std::optional<Problem> problem = convert(f, arguments)) return *problem;
-  Answer result = f.call(arguments);
+  Answer result = made_of_slices(f, arguments, f.call(arguments));
   if (steps) explain_call(f, arguments, result, *steps);
   if (Value* value = std::get_if<Value>(&result)) return std::move(*value);
   const Refusal* refusal = std::get_if<Refusal>(&result);

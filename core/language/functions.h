@@ -20,6 +20,7 @@ struct Argument {
   Value value;
   std::size_t begin = 0, end = 0;  // its place in the text
   Layout layout;
+  Place origin;  // where a slice begins, if `layout` does not say so itself
   Tiler tiler;
   Tuple tuple;
   std::int64_t number = 0;
@@ -48,9 +49,14 @@ struct Function {
   FunctionHelp help;
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
   // shape, `<...>` or a number), S shape or coordinate, N number, I number that may be unknown, V
-  // anything. H a layout, or a shape that is made compact, or a tensor; M a tiled MMA, or an MMA
-  // atom, which is one of one atom; C a tiled copy; X one of the two; P a copy atom. D a TIRx
-  // layout; W a name.
+  // anything. H a layout, or a shape that is made compact, or a tensor; K the same without a
+  // tensor; M a tiled MMA, or an MMA atom, which is one of one atom; C a tiled copy; X one of the
+  // two; P a copy atom. D a TIRx layout; W a name.
+  //
+  // A slice has an offset besides its layout. For L and K it becomes the layout's own, as that of a
+  // composed layout, which an operation takes along or refuses. O is a layout, too, but the offset
+  // stays apart as Argument::origin, as it does for H; where the first parameter is an O, the
+  // layout that is answered begins there.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -69,6 +75,11 @@ Evaluated call(const Function& function, Arguments arguments, std::size_t begin,
 
 // A o B as the language means it: swizzle o layout, number o layout, layout o layout or tiler.
 Answer compose(const Value& left, const Value& right);
+// What begins at `origin` further on: a layout becomes a slice, a slice's offset grows.
+Answer from(const Place& origin, Answer answer);
+// A slice's layout with the offset as its own, as in 256 o (8,8):(8,1); nothing where the offset
+// stands on axes.
+std::optional<Layout> composed_of(const Slice& slice);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);
 // `smem<f16> o L`, and `smem<f16> + 64`: the elements of a layout, from an offset on.

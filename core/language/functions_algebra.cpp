@@ -64,16 +64,16 @@ void composition_steps(const Arguments& a, Derivation& steps) {
 }
 
 const std::array table = {
-    Function{{"flatten", "(L)", "the same leaves without nesting"}, "L", unary<flatten>},
+    Function{{"flatten", "(L)", "the same leaves without nesting"}, "O", unary<flatten>},
     Function{{"coalesce", "(L[, PROFILE])", "the same function with the fewest leaves; by mode"},
-             "Ls",
+             "Os",
              coalesce_call,
              of_one<explain_coalesce>},
     Function{{"filter", "(L[, PROFILE])", "without modes that do not move, coalesced; by mode"},
-             "Ls",
+             "Os",
              filter_call},
     Function{
-        {"filter_zeros", "(L)", "modes of stride 0 become one element"}, "L", unary<filter_zeros>},
+        {"filter_zeros", "(L)", "modes of stride 0 become one element"}, "O", unary<filter_zeros>},
     Function{{"composition", "(A, B)", "R(c) = A(B(c)); by mode for a tiler"},
              "VV",
              composition_call,
@@ -94,7 +94,7 @@ const std::array table = {
              "LL",
              binary<max_common_layout>},
     Function{{"max_common_vector", "(A, B)", "how many elements can go from A to B at once"},
-             "LL",
+             "OO",
              [](const Arguments& a) {
                const Result<Layout> common = max_common_layout(a[0].layout, a[1].layout);
                return common ? answer(extent(*common)) : Answer(common.refusal);
@@ -102,35 +102,35 @@ const std::array table = {
     Function{
         {"nullspace", "(L)", "the coordinates that have L's first offset"}, "L", unary<nullspace>},
     Function{{"logical_divide", "(L, TILER)", "(tile, rest), mode by mode for a tiler"},
-             "LT",
+             "OT",
              tiled<logical_divide>,
              of_tiler<explain_divide>},
     Function{{"zipped_divide", "(L, TILER)", "((tiles), (rests))"},
-             "LT",
+             "OT",
              tiled<zipped_divide>,
              of_tiler<explain_divide>},
     Function{{"tiled_divide", "(L, TILER)", "((tiles), rest, rest...)"},
-             "LT",
+             "OT",
              tiled<tiled_divide>,
              of_tiler<explain_divide>},
     Function{{"flat_divide", "(L, TILER)", "(tile, tile..., rest, rest...)"},
-             "LT",
+             "OT",
              tiled<flat_divide>,
              of_tiler<explain_divide>},
     Function{{"logical_product", "(A, TILER)", "(A, copies of A arranged as TILER); by mode"},
-             "LT",
+             "OT",
              tiled<logical_product>,
              of_tiler<explain_product>},
     Function{{"zipped_product", "(A, TILER)", "((A...), (copies...))"},
-             "LT",
+             "OT",
              tiled<zipped_product>,
              of_tiler<explain_product>},
     Function{{"tiled_product", "(A, TILER)", "(A, copies, copies...)"},
-             "LT",
+             "OT",
              tiled<tiled_product>,
              of_tiler<explain_product>},
     Function{{"flat_product", "(A, TILER)", "(a, a..., copies, copies...)"},
-             "LT",
+             "OT",
              tiled<flat_product>,
              of_tiler<explain_product>},
     Function{{"blocked_product", "(A, B)", "blocks of A, mode by mode"},
@@ -203,8 +203,15 @@ static Answer cannot_compose(const Value& side, bool left) {
 }
 
 Answer compose(const Value& left, const Value& right) {
+  if (const Slice* slice = std::get_if<Slice>(&left)) {
+    return from(slice->offset, compose(Value(slice->layout), right));
+  }
   const Layout* b = std::get_if<Layout>(&right);
   if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, right);
+  const Slice* part = std::get_if<Slice>(&right);
+  if (const std::optional<Layout> composed = part ? composed_of(*part) : std::nullopt) {
+    return compose(left, Value(*composed));
+  }
   const Swizzle* bare = std::get_if<Swizzle>(&right);
   const Tuple* offset = std::get_if<Tuple>(&left);
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&left)) {

@@ -53,14 +53,20 @@ Answer indices(const Arguments& a) {
   const Layout& layout = a[0].layout;
   const Result<std::int64_t> n = listing_size(layout);
   if (!n) return n.refusal;
-  if (!layout.concrete()) {
+  if (!layout.concrete() || !a[0].origin.plain() || !a[0].origin.known()) {
     std::vector<Place> out;
-    for (std::int64_t i = 0; i < *n; ++i) out.push_back(*place_of(Tuple(i), layout));
+    for (std::int64_t i = 0; i < *n; ++i) {
+      out.push_back(*place_of(Tuple(i), layout));
+      if (const Refusal r = out.back().add(a[0].origin)) return r;
+    }
     return listed(out);
   }
+  const std::int64_t origin = a[0].origin.offset().value;
   Numbers out;
   out.reserve(static_cast<std::size_t>(*n));
-  for (std::int64_t i = 0; i < *n; ++i) out.push_back(layout(i));
+  bool fits = true;
+  for (std::int64_t i = 0; i < *n; ++i) out.push_back(checked_add(origin, layout(i), fits));
+  if (!fits) return Refusal{Rule::overflow, -1, 0, 0, 0};
   return Value(std::move(out));
 }
 
@@ -72,11 +78,13 @@ Answer coordinates(const Arguments& a) {
   const std::optional<Place> wanted = place_in(a[0].value);
   if (!wanted) return Refusal{Rule::not_a_sum, -1, 0, 0, 0};
   if (!wanted->known()) return Refusal{Rule::dynamic_leaf, -1, 0, 0, 0};
+  const Place& origin = a[1].origin;
+  const bool numbers = layout.concrete() && origin.zero();
   Tuples out;
   for (std::int64_t i = 0; i < *n; ++i) {
-    const bool here = layout.concrete() ? *wanted == Place(Int(layout(i)))
-                                        : *wanted == *place_of(Tuple(i), layout);
-    if (here) out.push_back(*idx2crd(i, layout.shape()));
+    Place here = numbers ? Place(Int(layout(i))) : *place_of(Tuple(i), layout);
+    if (const Refusal r = here.add(origin)) return r;
+    if (*wanted == here) out.push_back(*idx2crd(i, layout.shape()));
   }
   return Value(std::move(out));
 }
@@ -102,6 +110,14 @@ Answer make_layout_call(const Arguments& a) {
   return answer(detail::built({}, modes));
 }
 
+Answer crd2idx_call(const Arguments& a) {
+  Result<Place> place = place_of(a[0].tuple, a[1].layout);
+  if (!place) return place.refusal;
+  if (const Refusal r = place.value.add(a[1].origin)) return r;
+  return answer(place);
+}
+
+// The layout alone, as CuTe's slice(); slice_and_offset() tells where it begins, too.
 Answer slice_call(const Arguments& a) {
   const Result<Slice> part = slice(a[0].tuple, a[1].layout);
   if (!part) return part.refusal;
@@ -242,47 +258,49 @@ const std::array table = {
         {"depth", "(L[, I...])", "levels of nesting; 0 for a single number"}, "Vnnn", depth_call},
     Function{{"shape", "(L[, I...])", "the shape alone"}, "Vnnn", shape_call},
     Function{{"stride", "(L[, I...])", "the strides alone"}, "Vnnn", stride_call},
-    Function{{"get", "(L, I[, J...])", "mode I as a layout, of that mode J"}, "LNnnn", get_call},
+    Function{{"get", "(L, I[, J...])", "mode I as a layout, of that mode J"}, "ONnnn", get_call},
     Function{
         {"take", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END"},
-        "LNN",
+        "ONN",
         [](const Arguments& a) { return answer(take(a[0].layout, a[1].number, a[2].number)); }},
     Function{{"select", "(L, I[, J...])", "the modes of these numbers, in this order"},
-             "LNnnnnnn",
+             "ONnnnnnn",
              [](const Arguments& a) { return answer(select(a[0].layout, numbers_behind(a))); }},
     Function{
         {"group", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END as one mode"},
-        "LNN",
+        "ONN",
         [](const Arguments& a) { return answer(group(a[0].layout, a[1].number, a[2].number)); }},
     Function{{"append", "(L[, X][, RANK])", "X (or 1:0) behind the modes, once or up to RANK"},
-             "Lvv",
+             "Ovv",
              add_modes<append, append>},
     Function{{"prepend", "(L[, X][, RANK])", "X (or 1:0) before the modes, once or up to RANK"},
-             "Lvv",
+             "Ovv",
              add_modes<prepend, prepend>},
     Function{
         {"replace", "(L, I, X)", "X in the place of mode I"},
-        "LNL",
+        "ONL",
         [](const Arguments& a) { return answer(replace(a[0].layout, a[1].number, a[2].layout)); }},
     Function{{"zip", "(A, B)", "((a0,b0),(a1,b1),...)"}, "LL", binary<zip>},
     Function{{"unflatten", "(L, PROFILE)", "flat modes in the nesting of PROFILE"},
-             "LS",
+             "OS",
              [](const Arguments& a) { return answer(unflatten(a[0].layout, a[1].tuple)); }},
     Function{{"crd2idx", "(COORDINATE, L)", "the offset, or place, of a coordinate"},
-             "SL",
-             [](const Arguments& a) { return answer(place_of(a[0].tuple, a[1].layout)); }},
+             "SO",
+             crd2idx_call},
     Function{{"idx2crd", "(INDEX, SHAPE)", "the coordinate of the INDEX-th element"},
              "IV",
              idx2crd_call},
     Function{{"coordinates", "(OFFSET, L)", "every coordinate that maps to an offset"},
-             "VL",
+             "VO",
              coordinates},
-    Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "L", indices},
-    Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"}, "SL", slice_call},
+    Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "O", indices},
+    Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"}, "SO", slice_call},
     Function{
         {"slice_and_offset", "(COORDINATE, L)", "the modes at `_`, and the offset of the rest"},
-        "SL",
-        [](const Arguments& a) { return answer(slice(a[0].tuple, a[1].layout)); }},
+        "SO",
+        [](const Arguments& a) {
+          return from(a[1].origin, answer(slice(a[0].tuple, a[1].layout)));
+        }},
 };
 
 }  // namespace

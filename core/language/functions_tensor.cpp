@@ -11,9 +11,38 @@
 namespace tilescope::language {
 namespace {
 
+constexpr char extent_letter[] = {'M', 'N', 'K'};
+
+// A tile is a whole number of atoms in M, N and K; what is wrong, or empty. CuTe divides by the
+// atom's shape in thrfrg_A, _B and _C (include/cute/atom/mma_atom.hpp), where a remainder has no
+// threads.
+std::string tile_problem(const TiledMma& mma) {
+  for (const int extent : {0, 1, 2}) {
+    const Result<std::int64_t> tile = tile_size(mma, extent);
+    const std::int64_t atom = mma.atom.extent(extent);
+    if (!tile || *tile % atom == 0) continue;
+    return fmt::format(
+        "A tile of {} along {}: the atom has {} there, and a tile is a whole number "
+        "of atoms; {} would do.",
+        *tile, extent_letter[extent], atom, (*tile / atom + 1) * atom);
+  }
+  return {};
+}
+
 Answer make_tiled_mma_call(const Arguments& a) {
-  return shared(make_tiled_mma(a[0].mma->atom, a.size() > 1 ? a[1].layout : Layout(1, 0),
-                               a.size() > 2 ? a[2].tiler : Tiler{}));
+  const Layout threads = a.size() > 1 ? a[1].layout : Layout(1, 0);
+  if (!threads.plain()) return Refusal{Refusal::Rule::has_swizzle, -1, 1, 0, 0};
+  for (int i = 0; i < threads.leaves(); ++i) {
+    const Mode& m = threads.modes.leaf[i];
+    if (m.stride.is(0) && !m.shape.is(1)) {
+      return Refusal{Refusal::Rule::thread_layout_broadcasts, static_cast<std::int8_t>(i), 1, 0, 0};
+    }
+  }
+  const Result<TiledMma> mma =
+      make_tiled_mma(a[0].mma->atom, threads, a.size() > 2 ? a[2].tiler : Tiler{});
+  if (!mma) return mma.refusal;
+  if (std::string problem = tile_problem(*mma); !problem.empty()) return Reason{std::move(problem)};
+  return shared(mma);
 }
 
 Answer make_tiled_copy_call(const Arguments& a) {
@@ -41,9 +70,10 @@ Answer side_tv(const Arguments& a) {
   return answer(layout_tv(*a[0].copy, side));
 }
 
-// A part of a tensor is a tensor: its elements lie where they lay.
+// A part of a tensor is a tensor: its elements lie where they lay. A part of a slice begins as far
+// behind the slice's own beginning.
 Answer part_of(const Argument& whole, const Result<Slice>& part) {
-  if (!part || !whole.tensor) return answer(part);
+  if (!part || !whole.tensor) return from(whole.origin, answer(part));
   Tensor out = *whole.tensor;
   out.layout = part->layout;
   if (const Refusal r = out.offset.add(part->offset)) return r;
@@ -86,7 +116,7 @@ Answer retile_call(const Arguments& a) {
   const Result<std::int64_t> threads = detail::mode_size(a[0].copy->layout_tv, 0);
   if (!threads) return threads.refusal;
   if (const Refusal r = detail::needs_thread(a[1].index, *threads)) return r;
-  return answer(retile(*a[0].copy, a[2].layout));
+  return from(a[2].origin, answer(retile(*a[0].copy, a[2].layout)));
 }
 
 Answer tiler_mn_call(const Arguments& a) {
@@ -108,6 +138,11 @@ Answer get_slice(const Arguments& a) {
 }
 
 Answer tmem_fragment_call(const Arguments& a) {
+  if (a.size() > 1 && a[1].number == 0) {  // the library's 0 is no split
+    return Reason{
+        "A split of 0 columns would put both halves into the same ones; without a split they lie "
+        "side by side."};
+  }
   return answer(tmem_fragment(*a[0].copy_atom, a.size() > 1 ? a[1].number : 0));
 }
 
@@ -123,18 +158,18 @@ const std::array table = {
              local_tile_call},
     Function{{"local_partition", "(T, THREADS, THREAD[, PROJECTION])",
               "what a thread has when THREADS is laid over T again and again"},
-             "HHIs",
+             "HKIs",
              local_partition_call},
     Function{{"make_fragment_like", "(T)", "T's shape without gaps, in registers"},
              "H",
              make_fragment_like_call},
     Function{{"make_tiled_mma", "(ATOM[, THREADS[, TILER]])",
               "an MMA atom repeated over threads (M,N,K); TILER orders and sizes the tile"},
-             "Aht",
+             "Akt",
              make_tiled_mma_call},
     Function{{"make_tiled_copy", "(ATOM, THREADS[, VALUES])",
               "a copy atom repeated over threads (M,N) and the values of each"},
-             "PHh",
+             "PKk",
              make_tiled_copy_call},
     Function{{"make_tiled_copy_A", "(ATOM, MMA)", "a copy by the threads that hold A"},
              "PM",
@@ -228,6 +263,12 @@ Answer tensor_of(const Tensor& place, const Value& right) {
   if (!place.alone()) {
     return Reason{fmt::format("{} has a layout already; slice it, or compose its layout.",
                               text(Value(place)))};
+  }
+  if (const Slice* slice = std::get_if<Slice>(&right)) {
+    Tensor out = place;
+    out.layout = slice->layout;
+    if (const Refusal r = out.offset.add(slice->offset)) return r;
+    return Value(out);
   }
   const Layout* layout = std::get_if<Layout>(&right);
   if (!layout) {

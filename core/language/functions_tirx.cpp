@@ -20,8 +20,7 @@ Answer to_cute_call(const Arguments& a) {
 }
 
 Answer to_tirx_call(const Arguments& a) {
-  const Slice* slice = std::get_if<Slice>(&a[0].value);
-  return shared(to_tirx(slice ? *slice : Slice{a[0].layout, {}}));
+  return shared(to_tirx(Slice{a[0].layout, a[0].origin}));
 }
 
 // 128B: the bytes of a row of the swizzle's atom.
@@ -131,10 +130,13 @@ const std::array table = {
               "where tcgen05.mma puts its rows and columns, by the letter of its data path"},
              "WNNn",
              tmem_datapath_call},
-    Function{{"to_cute", "(X[, SHAPE])", "the CuTe layout with the same places, by modes of SHAPE"},
+    Function{{"to_cute", "(X[, SHAPE])",
+              "the CuTe layout with the same place for every number, or coordinate in SHAPE"},
              "Ds",
              to_cute_call},
-    Function{{"to_tirx", "(L)", "the TIRx layout with the same places"}, "L", to_tirx_call},
+    Function{{"to_tirx", "(L)", "the TIRx layout with the same place for every number"},
+             "O",
+             to_tirx_call},
     Function{{"tma_shared_layout", "(TYPE, MODE, SHAPE)",
               "shared memory as TMA fills it, swizzled in rows of 32B, 64B or 128B"},
              "WWS",

@@ -468,22 +468,31 @@ class Evaluator {
 
   static bool takes_coordinates(const Value& value) {
     if (const Tensor* tensor = std::get_if<Tensor>(&value)) return !tensor->alone();
+    if (const Slice* slice = std::get_if<Slice>(&value)) return !slice->layout.modes.empty();
     return std::holds_alternative<Layout>(value) ||
            std::holds_alternative<Shared<TileLayout>>(value);
   }
 
-  // A(3,5) is the offset of a coordinate, A(3,_) a slice; of a TIRx layout the owners.
+  // A(3,5) is the offset of a coordinate, A(3,_) a slice; of a TIRx layout the owners. A slice's
+  // coordinates count from its own beginning.
   static Answer at(const Value& value, const Tuple& coordinate) {
     if (const auto* tile = std::get_if<Shared<TileLayout>>(&value)) {
       return answer(owners(**tile, coordinate));
     }
     const Tensor* tensor = std::get_if<Tensor>(&value);
-    const Layout& layout = tensor ? tensor->layout : *std::get_if<Layout>(&value);
+    const Slice* part = std::get_if<Slice>(&value);
+    const Layout& layout = tensor ? tensor->layout
+                           : part ? part->layout
+                                  : *std::get_if<Layout>(&value);
     for (int i = 0; i < coordinate.leaves; ++i) {
       if (coordinate.leaf[i].kind != Int::Kind::all) continue;
-      return tensor ? answer(slice(coordinate, *tensor)) : answer(slice(coordinate, layout));
+      if (tensor) return answer(slice(coordinate, *tensor));
+      return from(part ? part->offset : Place(), answer(slice(coordinate, layout)));
     }
-    return answer(place_of(coordinate, layout));
+    Result<Place> place = place_of(coordinate, layout);
+    if (!place || !part) return answer(place);
+    if (const Refusal r = place.value.add(part->offset)) return r;
+    return answer(place);
   }
 
   Value applied(Value value, std::size_t begin) {

@@ -172,6 +172,13 @@ Outcome<Parameters> parameters_of(const AtomSpelling& s, const Form& form) {
   p.a = read.type("A", form.kind->in);
   p.b = read.type("B", form.kind->in);
   p.c = read.type("the accumulator", form.kind->out);
+  // PTX ISA, tcgen05.mma (data types of .kind::f16): D is f16 only where A and B are.
+  if (form.kind->name == "F16BF16" && p.c == E::f16 && (p.a != E::f16 || p.b != E::f16)) {
+    read.fail(
+        fmt::format("accumulators of f16 with A {} and B {}: both are f16 then; f32 goes "
+                    "with each type.",
+                    name_of(p.a), name_of(p.b)));
+  }
   if (form.kind->scaled) read.type("scale factors", {E::ue8m0, E::ue4m3});
   p.m = read.number("M");
   p.n = read.number("N");

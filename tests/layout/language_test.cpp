@@ -46,6 +46,7 @@ TEST(Language, PrintsLayoutsAsTheyAreWritten) {
         "<4,_>", "(1,(2,3))", "_", "7"}) {
     EXPECT_EQ(value_of(same), same);
   }
+  EXPECT_EQ(value_of("UniversalFMA<float>{}"), value_of("UniversalFMA<f32>"));
   EXPECT_EQ(value_of(" ( _2 , _4 ) : ( _1 , 2 ) # as CuTe prints"), "(2,4):(1,2)");
 }
 
@@ -109,6 +110,57 @@ TEST(Language, CoordinatesOffsetsAndSlices) {
   EXPECT_EQ(value_of("indices((2,3):(3,1))"), "0,3,1,4,2,5");
 }
 
+// What is made of a tile, a partition or a slice begins where that begins: worked out by hand from
+// the offset of the element's coordinate in the whole.
+TEST(Language, WhatIsMadeOfASliceBeginsWhereItDoes) {
+  const std::string mma = "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN)";
+  const std::string tile =
+      "A = (64,64):(64,1); T = local_tile(A, <32,32>, (1,0)); ";                    // from (32,0)
+  EXPECT_EQ(value_of("A = (32,16):(16,1); T = zipped_divide(A, <16,8>)((_,_),1); "  // from (16,0)
+                     "partition_C(" +
+                     mma + ", 5, T)"),
+            "((2,2),1,1):((1,128),0,0) off 274");  // 16*16 + thread 5's (1,2)
+  EXPECT_EQ(value_of(tile + "local_tile(T, <16,16>, (1,1))"), "(16,16):(64,1) off 3088");
+  EXPECT_EQ(value_of(tile + "local_partition(T, (8,4), 5)"), "(4,8):(512,4) off 2368");
+  EXPECT_EQ(value_of(tile + "crd2idx((0,0), T)"), "2048");
+  EXPECT_EQ(value_of(tile + "T(1,2)"), "2114");
+  EXPECT_EQ(value_of(tile + "indices(get(local_tile(T, <2,2>, (0,1)), 0))"), "2050,2114");
+  EXPECT_EQ(value_of(tile + "coordinates(2114, T)"), "(1,2)");
+  EXPECT_EQ(value_of(tile + "zipped_divide(T, <16,16>)"),
+            "((16,16),(2,2)):((64,1),(1024,16)) off 2048");
+  EXPECT_EQ(value_of(tile + "zipped_divide(T, <16,16>)((_,_),(1,1))"), "(16,16):(64,1) off 3088");
+  EXPECT_EQ(value_of(tile + "T o <4,8>"), "(4,8):(64,1) off 2048");
+  EXPECT_EQ(value_of(tile + "coalesce(T)"), "(32,32):(64,1) off 2048");
+  EXPECT_EQ(value_of(tile + "upcast(T, 8)"), "(32,4):(8,1) off 256");
+  EXPECT_EQ(value_of(tile + "max_common_vector(T, T)"),
+            value_of("max_common_vector((32,32):(64,1), (32,32):(64,1))"));
+  EXPECT_EQ(value_of(tile + "to_tirx(T)"), "S[(32,32):(1,64)] + 2048");
+  EXPECT_EQ(value_of(tile + "smem<f16> o T"), "smem<f16>+2048 o (32,32):(64,1)");
+  EXPECT_EQ(value_of(tile + "make_fragment_like(T)"), "(32,(32)):(1,(32))") << "memory of its own";
+}
+
+// The same on axes, where a slice begins at a coordinate or in tensor memory.
+TEST(Language, ASliceOnAxesBeginsAtItsPlace) {
+  const std::string mma = "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN)";
+  const std::string tile = "A = make_identity_layout((32,32)); T = local_tile(A, <16,16>, (1,0)); ";
+  EXPECT_EQ(value_of(tile + "partition_A(" + mma + ", 7, T)"),
+            "((2,2,2),1,1):((1@1,8@0,8@1),0,0) off (17,6)");
+  EXPECT_EQ(value_of(tile + "crd2idx((2,3), T)"), "(18,3)");
+  EXPECT_EQ(value_of(tile + "T(2,_)(3)"), "(18,3)");
+  EXPECT_EQ(value_of(tile + "indices(local_tile(T, <2,1>, (0,1)))"), "(16,1) (17,1)");
+  EXPECT_EQ(value_of("A = (64,64):(1@TLane,1@TCol); T = local_tile(A, <32,32>, (1,1)); "
+                     "local_tile(T, <16,16>, (1,0))"),
+            "(16,16):(1@TLane,1@TCol) off 48@TLane+32@TCol");
+}
+
+TEST(Language, ASliceOfASliceIsASlice) {
+  const std::string b = "A = (4,(2,3)):(1,(4,8)); B = A(_,3); ";  // column 3 is (1,1), 12 on
+  EXPECT_EQ(value_of(b + "B"), "(4):(1) off 12");
+  EXPECT_EQ(value_of(b + "B(2)"), "14");
+  EXPECT_EQ(value_of(b + "B(_)"), "(4):(1) off 12");
+  EXPECT_EQ(value_of("A = (4,(2,3)):(1,(4,8)); A(_,(1,_))(2,_)"), "(3):(8) off 6");
+}
+
 struct Mistake {
   const char* expression;
   const char* sentence;  // a part of it
@@ -165,6 +217,13 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"to_matrix((4,2):(1,3))", "is not the XOR", "to_matrix"},
       {"surjective((65536,65536):(1,65536))", "would have to be counted out", "surjective"},
       {"injectve(4:1)", "did you mean `injective`", "injectve"},
+      {"right_inverse(((8,8):(1,8))(_,1))", "make_layout(shape(T), stride(T))", "right_inverse"},
+      {"A = (8,8):(1,8); complement(A(_,1))", "make_layout(shape(T), stride(T))", "complement"},
+      {"A = make_identity_layout((8,8)); injective(A(_,1))", "begins at (0,1)", "A(_,1)"},
+      {"make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2):(0,0))", "stride 0", "(2,2):(0,0)"},
+      {"make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (1,1), <31,32,16>)",
+       "A tile of 31 along M: the atom has 16 there", "make_tiled_mma"},
+      {"tmem_fragment(SM100_TMEM_LOAD_16dp32b4x, 0)", "into the same ones", "tmem_fragment"},
   };
   for (const Mistake& m : mistakes) {
     const Problem problem = problem_of(m.expression);

@@ -167,6 +167,7 @@ TEST(Atoms, IllegalNamesSayWhatIsLegal) {
   EXPECT_TRUE(has(refusal("SM100_MMA_S8_SS<s8,s8,s32,128,24,K,K>"), "8, 16, 32 .. 256"));
   EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS<tf32,tf32,f32,128,64,MN,K>"), "K-major"));
   EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS<f16,f32,f32,128,64,K,K>"), "legal are f16 bf16"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS<bf16,bf16,f16,128,128,K,K>"), "both are f16 then"));
   EXPECT_TRUE(has(refusal("SM100_MMA_F16BF16_SS_SCALED<f16,f16,f32,128,64,K,K>"), "8 arguments"));
   EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS_SCALED<tf32,tf32,f32,128,64,K,K,16>"), "0 to 15"));
   EXPECT_TRUE(has(refusal("SM100_MMA_S8_SS_SCALED<s8,s8,s32,128,64,K,K,1>"), "no such atom"));

@@ -286,10 +286,6 @@ class Chain {
       return !std::holds_alternative<Tuple>(*value) || layout->rank() > 1;
     }
     if (!follow(taking->from, out, depth + 1)) return false;
-    // A part of a slice is counted from where that begins; a tensor knows its own beginning.
-    const bool absolute = std::holds_alternative<Tensor>(*value);
-    if (out.size() > 1 && !absolute)
-      layout->offset = layout->offset.value + out.back().layout.offset.value;
     out.push_back({std::string(taking->title), *layout});
     return true;
   }
