@@ -486,6 +486,34 @@ void reduce(const RandomCopy& c, std::byte* memory, const std::byte* with) {
 
 }  // namespace
 
+namespace {
+
+// Loads see the elements of the tensor; what an H200 writes ends at a multiple of 16 bytes, if the
+// copy begins before the row's end.
+std::int64_t row_end(const RandomCopy& c) {
+  const auto elements = static_cast<std::int64_t>(c.map.dims[0]);
+  if (c.way == Way::load || c.start[0] >= elements) return elements;
+  const std::int64_t width = width_of(c);
+  return (elements * width + 15) / 16 * 16 / width;
+}
+
+}  // namespace
+
+bool writes_behind_rows(const RandomCopy& c) {
+  const auto elements = static_cast<std::int64_t>(c.map.dims[0]);
+  if (row_end(c) == elements || c.start[0] + std::int64_t{elements_of_a_row(c)} <= elements) {
+    return false;
+  }
+  for (const Coordinates& at : rows(c)) {
+    bool reached = true;
+    for (std::size_t d = 1; d < at.size(); ++d) {
+      reached = reached && at[d] >= 0 && at[d] < static_cast<std::int64_t>(c.map.dims[d]);
+    }
+    if (reached) return true;
+  }
+  return false;
+}
+
 std::vector<std::vector<std::byte>> expected(const RandomCopy& c, const Job& job) {
   std::vector<std::byte> tensor = job.buffers[0].bytes, shared = job.buffers[1].bytes;
   const u32 width = width_of(c), length = elements_of_a_row(c), span = span_of(c.map.swizzle);
@@ -498,7 +526,8 @@ std::vector<std::vector<std::byte>> expected(const RandomCopy& c, const Job& job
       std::int64_t offset = 0;
       for (std::size_t d = 0; d < c.map.dims.size(); ++d) {
         const std::int64_t k = all[r][d] + (d ? 0 : i);
-        inside = inside && k >= 0 && k < static_cast<std::int64_t>(c.map.dims[d]);
+        const std::int64_t extent = d ? static_cast<std::int64_t>(c.map.dims[d]) : row_end(c);
+        inside = inside && k >= 0 && k < extent;
         offset += k * static_cast<std::int64_t>(d ? c.map.strides[d - 1] : width);
       }
       std::byte* element = inside ? &tensor[static_cast<std::size_t>(offset)] : nullptr;

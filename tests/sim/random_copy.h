@@ -33,6 +33,9 @@ enum class Generation : std::uint8_t { hopper, blackwell };
 
 RandomCopy random_copy(std::uint64_t number, Generation generation);
 Job job_of(const RandomCopy& copy);
+// Whether a store or reduction reaches a row's end that is no multiple of 16 bytes.
+bool writes_behind_rows(const RandomCopy& c);
+
 // Both buffers of the job, after it.
 std::vector<std::vector<std::byte>> expected(const RandomCopy& copy, const Job& job);
 std::string text(const RandomCopy& copy);

@@ -83,6 +83,12 @@ u32 Box::pitch() const {
   return span ? span : row_bytes();
 }
 
+u32 written_bytes(const Box& box, const BoxRow& row) {
+  constexpr u32 piece = 16;
+  const u32 bytes = (row.end - row.first) * box.map.element_bytes();
+  return (bytes + piece - 1) / piece * piece;
+}
+
 void for_rows(const Box& box, const Take& f) {
   switch (box.walk) {
     case Walk::tile:

@@ -32,6 +32,12 @@ struct Box {
   std::uint32_t pitch() const;
 };
 
+struct BoxRow;
+// Bytes of a row that a store or a reduction writes, from element `first` on: a multiple of 16, so
+// up to 15 behind the tensor's last element. PTX has it that nothing outside is written
+// (5.5.3.1); an H200 writes them, in all 139 of 1,500 random copies where a row ends so.
+std::uint32_t written_bytes(const Box& box, const BoxRow& row);
+
 // Which elements of a row lie in the tensor, [first, end), and where in global memory.
 struct BoxRow {
   std::uint32_t number = 0;

@@ -277,7 +277,9 @@ bool write_box(Machine& machine, Block& block, AsyncOperation& o) {
     if (row.first >= row.end) return true;
     Region* to = machine.region_of(row.address);
     const u64 offset = row.address - to->base();
-    const u32 bytes = (row.end - row.first) * width;
+    // What is written behind the buffer's end is nobody's.
+    const u64 room = (to->size() - offset) / width * width;
+    const auto bytes = static_cast<u32>(std::min<u64>(written_bytes(box, row), room));
     const u64 at = u64{row.number} * pitch + u64{row.first} * width;
     if (reduces) {
       combine(*to, offset, bytes, o, at, writer, box.how, box.map.dtype);

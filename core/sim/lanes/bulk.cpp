@@ -411,6 +411,28 @@ bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
   return good;
 }
 
+// Elements behind the end of a row that are written all the same.
+void tell_of_tails(Core& x, int lane, const Box& box) {
+  for_rows(box, [&](const BoxRow& row) {
+    if (row.first >= row.end) return true;
+    const u32 inside = (row.end - row.first) * box.map.element_bytes();
+    const u32 written = written_bytes(box, row);
+    if (written == inside) return true;
+    x.machine->hazard(x, lane, "row_tail_written", x.pc, [&] {
+      const u64 end = u64{box.map.dims[0]} * box.map.element_bytes();
+      Report r;
+      r.sentence = fmt::format(
+          "this copy writes {} bytes behind the end of each row that it reaches: rows of the "
+          "tensor are {} elements of {}, {} bytes, and an H200 writes whole pieces of 16",
+          written - inside, box.map.dims[0], name_of(box.map.dtype), end);
+      r.expected = "rows of a multiple of 16 bytes, or nothing of value behind them";
+      r.found = fmt::format("rows of {} bytes", end);
+      return r;
+    });
+    return false;
+  });
+}
+
 // Of f64 there are sums of bytes side by side (9.7.9.25.4.2), but not of boxes.
 bool check_reduction(Core& x, int lane, const Box& box) {
   if (box.map.dtype != DType::f64 && reduction_of(box.how, box.map.dtype)) return true;
@@ -441,9 +463,13 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   if (!check_start(x, lane, way, box) || !check_pixels(x, lane, way, box)) return false;
   const u32 bytes = box.rows() * box.pitch();
   if (way != Way::load) {
-    return shared_offset(x, c, Space::shared, Access::load, lane, shared, bytes, box_grain,
-                         box.shared) &&
-           check_rows(x, c, lane, way, box) && issue_in_group(x, lane, tensor_copy(way, box));
+    if (!shared_offset(x, c, Space::shared, Access::load, lane, shared, bytes, box_grain,
+                       box.shared) ||
+        !check_rows(x, c, lane, way, box)) {
+      return false;
+    }
+    tell_of_tails(x, lane, box);
+    return issue_in_group(x, lane, tensor_copy(way, box));
   }
   Destination d;
   if (!find_destination(x, c, lane, how, shared, mbarrier, bytes, box_grain, d) ||
