@@ -211,6 +211,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.registers_free = {};
   block.next_warp = 0;
   block.warp_turn_left = 0;
+  block.idle = 0;
   block.slow = {};
   block.barriers = {};
   // Registers keep what earlier blocks left: whatever may be read before it is written is

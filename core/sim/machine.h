@@ -197,12 +197,14 @@ class Machine {
   std::uint64_t next_hold(const Block& block, std::uint32_t warp, std::uint64_t from) const;
   bool is_held_back(Block& block, Warp& warp);
   void note_meeting_point(const Core& x, std::uint64_t executed);
-  void tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain);
+  void tire_of_slowness(Block& block, bool in_vain);
+  bool end_warp_turn(Block& block, bool in_vain);
   bool let_the_slow_go_on(Block& block);
   bool bring_something_about(Block& block);
 
   // async/flight.cpp
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
+  void begin_delays(Block& block);
   bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
   bool collides(Core& x, const Block& block, const Races::Access& access,
                 const AsyncOperation& operation, const Range& range, bool written);

@@ -43,6 +43,11 @@ bool meets_others(const ptx::Instruction& i, const Code& c) {
   }
 }
 
+bool is_ready(const Warp& warp) {
+  return std::any_of(warp.splits.begin(), warp.splits.end(),
+                     [](const Split& s) { return s.wait == Wait::none; });
+}
+
 }  // namespace
 
 Core Machine::core_of(Block& block, Warp& warp) {
@@ -155,6 +160,8 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
     executed += ran;
     instructions_ += ran;
     warp.executed += ran;
+    block.slow.left -= std::min(block.slow.left, ran);
+    if (pause_ == Pause::look) begin_delays(block);
     warp.turn_left -= ran;
     if (company) warp.unfair_for += ran;
     // Where splits have become one, the current one has another index now.
@@ -168,7 +175,7 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
 void Machine::draw_slowness(Block& block) {
   Slowness& slow = block.slow;
   slow = {.held = slow.held};
-  slow.left = turn_length(longest_slowness);
+  slow.length = slow.left = turn_length(longest_slowness);
   const std::size_t warps = block.warps.size();
   switch (drawn(4)) {
     case 0:
@@ -186,11 +193,10 @@ void Machine::draw_slowness(Block& block) {
 
 // A turn is over. Where the others ask again and again in vain, it is for a slow one that they
 // wait.
-void Machine::tire_of_slowness(Block& block, std::uint64_t ran, bool in_vain) {
+void Machine::tire_of_slowness(Block& block, bool in_vain) {
   constexpr std::uint32_t patience = 64;
   Slowness& slow = block.slow;
   slow.fruitless = in_vain ? slow.fruitless + 1 : 0;
-  slow.left -= std::min(slow.left, ran);
   if (slow.fruitless > patience) let_the_slow_go_on(block);
   if (slow.left == 0 && options_.schedule) draw_slowness(block);
 }
@@ -244,12 +250,14 @@ bool Machine::bring_something_about(Block& block) {
 }
 
 // Lets the warps of a block take turns until the block is done, its turn or the budget is over.
+// What a turn comes to is decided where it is over, and not where a call ends.
 RunState Machine::run_block(Block& block, std::uint64_t& budget) {
-  const auto count = static_cast<std::uint32_t>(block.warps.size());
-  std::uint32_t idle = 0;
   while (budget && turn_left_ && block.live_threads) {
     if (!come_due(block)) return state_;
-    if (block.warp_turn_left == 0) block.warp_turn_left = turn_length(options_.warp_turn);
+    if (block.warp_turn_left == 0) {
+      block.warp_turn_left = turn_length(options_.warp_turn);
+      block.turn_ran = 0;
+    }
     Warp& warp = block.warps[block.next_warp];
     const bool slow = is_held_back(block, warp);
     const std::uint64_t most = std::min(
@@ -260,41 +268,48 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
     budget -= ran;
     turn_left_ -= ran;
     block.warp_turn_left -= ran;
-    idle = ran ? 0 : idle + 1;
-    if (ran) fruitless_turns_ = idle_members_ = 0;
+    block.turn_ran += ran;
+    if (ran) fruitless_turns_ = idle_members_ = block.idle = 0;
     block.began = block.began || ran;
-    if (idle == count) {
-      idle = 0;
-      if (cluster_size_ == 1 && bring_something_about(block)) continue;
-      if (cluster_size_ > 1 && cluster_goes_on(block)) return RunState::running;
-      if (state_ == RunState::running && may_get_columns(block)) {
-        turn_left_ = 0;
-        return RunState::running;
-      }
-      if (state_ == RunState::running) report_deadlock(block);
-      return state_;
-    }
     const Pause pause = std::exchange(pause_, Pause::none);
-    if (options_.schedule || block.slow.held)
-      tire_of_slowness(block, ran, ran == 0 || pause == Pause::turn);
     if (pause == Pause::look) continue;
-    if (pause == Pause::turn) block.warp_turn_left = 0;
-    if ((ran == most || pause == Pause::turn) && block.warp_turn_left == 0) {
+    const bool wants_more = ran == most && is_ready(warp) && pause != Pause::turn;
+    if (wants_more && block.warp_turn_left) continue;
+    if (ran && is_ready(warp)) {
       look_for_endless_loop(block, warp);
       if (state_ == RunState::fault) return state_;
     }
-    if (ran < most || block.warp_turn_left == 0) {
-      // Drawn where some waits: all must come to know that nobody can go on.
-      const bool draws = options_.schedule && !idle;
-      block.next_warp =
-          draws ? static_cast<std::uint32_t>(drawn(count)) : (block.next_warp + 1) % count;
-      block.warp_turn_left = 0;
-    }
+    if (!end_warp_turn(block, pause == Pause::turn)) return state_;
   }
   if (block.live_threads) return RunState::running;
   const bool leaves =
       land(block) && leave_tensor_memory(*this, block) && leave_registers(*this, block);
   return leaves ? RunState::done : state_;
+}
+
+// The turn of the warp at hand is over, `in_vain` where it asked for something that is not there
+// yet: whose is the next? False where the block comes no further, now or ever.
+bool Machine::end_warp_turn(Block& block, bool in_vain) {
+  const auto count = static_cast<std::uint32_t>(block.warps.size());
+  block.warp_turn_left = 0;
+  block.idle = block.turn_ran ? 0 : block.idle + 1;
+  if (block.idle == count) {
+    block.idle = 0;
+    if (cluster_size_ == 1 && bring_something_about(block)) return true;
+    if (cluster_size_ > 1 && cluster_goes_on(block)) return false;
+    if (state_ == RunState::running && may_get_columns(block)) {
+      turn_left_ = 0;
+      return false;
+    }
+    if (state_ == RunState::running) report_deadlock(block);
+    return false;
+  }
+  if (options_.schedule || block.slow.held) tire_of_slowness(block, in_vain || block.idle);
+  // Drawn where some waits: all must come to know that nobody can go on.
+  const bool draws = options_.schedule && !block.idle;
+  block.next_warp =
+      draws ? static_cast<std::uint32_t>(drawn(count)) : (block.next_warp + 1) % count;
+  return true;
 }
 
 // splitmix64 (Steele, Lea and Flood, 2014)

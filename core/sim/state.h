@@ -137,7 +137,7 @@ struct Slowness {
   std::uint32_t warps = 0;                // a bit each
   std::uint32_t held = 0;                 // those of Options::holds
   bool copies = false, products = false;  // operations without a pipe, and with one
-  std::uint64_t left = 0;                 // instructions of the block
+  std::uint64_t length = 0, left = 0;     // instructions of the block
   std::uint32_t fruitless = 0;            // turns in a row in which the others only asked in vain
 };
 
@@ -153,6 +153,8 @@ struct Block {
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is
   std::uint64_t warp_turn_left = 0;
+  std::uint64_t turn_ran = 0;  // instructions of that turn so far
+  std::uint32_t idle = 0;      // turns in a row in which nothing ran
   Slowness slow;
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited

@@ -105,6 +105,26 @@ TEST(Machine, StepsOfAnySizeGiveTheSameRun) {
   }
 }
 
+// What a seed draws is drawn where turns end, and not where calls do; and so are moments of copies.
+TEST(Machine, StepsOfAnySizeGiveTheSameOrder) {
+  for (const char* name : {"collatz.ptx", "block_sum.ptx", "spin_on_lane_0.ptx",
+                           "mbarrier_phases.ptx", "named_barriers.ptx", "spin_with_sleep.ptx",
+                           "cluster_multicast.ptx", "cluster_ring.ptx", "overtaken_if_late.ptx"}) {
+    for (std::uint64_t seed = 0; seed <= 5; ++seed) {
+      sim::Options options;
+      options.schedule = seed;
+      sim::Machine whole = machine_of(name, options);
+      const RunState state = finish(whole);
+      for (std::uint64_t step : {1, 3, 1000}) {
+        sim::Machine stepped = machine_of(name, options);
+        ASSERT_EQ(finish(stepped, step), state);
+        EXPECT_EQ(stepped.instructions(), whole.instructions())
+            << name << ", seed " << seed << ", by " << step;
+      }
+    }
+  }
+}
+
 // What is in flight is part of the machine: a copy made at any moment ends as the original does.
 TEST(Machine, ACopyTakesAlongWhatIsInFlight) {
   for (const bool lazy : {false, true}) {

@@ -87,7 +87,7 @@ u64 Machine::delay(const Block& block, const AsyncOperation& o) {
   if (options_.lazy) return never;
   if (options_.schedule == 0) return usual_delay;
   const bool slow = o.pipe ? block.slow.products : block.slow.copies;
-  return slow ? block.slow.left : turn_length(longest_delay);
+  return slow ? block.slow.length : turn_length(longest_delay);
 }
 
 bool Machine::issue(Core& x, int lane, AsyncOperation o) {
@@ -109,13 +109,25 @@ bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   if (!check_operands(x, lane, block, o)) return false;
   enter_global(x, lane, o);
   const u64 wait = delay(block, o);
-  o.due = wait == never ? never : instructions_ + wait;
+  o.due = wait;  // from behind this instruction on: begin_delays()
+  ++flight.fresh;
   flight.operations.push_back(std::move(o));
   flight.failed_tests = 0;
   // The turn ends here, so that moments come in time however the run is cut into calls.
   x.limit = 0;
   pause_ = Pause::look;
   return true;
+}
+
+// An instruction that issues is executed, and counted: from now on goes the time of its operations.
+void Machine::begin_delays(Block& block) {
+  for (u32 rank = 0; rank < cluster_size_; ++rank) {
+    Flight& flight = member(block, rank)->flight;
+    for (; flight.fresh; --flight.fresh) {
+      u64& due = flight.operations[flight.operations.size() - flight.fresh].due;
+      if (due != never) due += instructions_;
+    }
+  }
 }
 
 // The same of an operation that uses memory of another block too: `guard` says which.
@@ -132,6 +144,7 @@ bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o, Block& ot
   o.guards |= 1u << other.rank;
   if (!issue(x, lane, block, std::move(o))) return false;
   other.flight.operations.push_back(std::move(guard));
+  ++other.flight.fresh;
   return true;
 }
 

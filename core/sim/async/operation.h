@@ -117,6 +117,7 @@ struct AsyncOperation {
 struct Flight {
   std::vector<AsyncOperation> operations;
   std::uint64_t issued = 0;
+  std::uint32_t fresh = 0;               // the last so many were issued by the instruction at hand
   std::vector<std::uint32_t> committed;  // bulk groups of each thread; empty before the first
   std::uint32_t failed_tests = 0;        // of mbarriers, since a moment last came
 };
