@@ -209,6 +209,10 @@ Answer compose(const Value& left, const Value& right) {
   const Layout* b = std::get_if<Layout>(&right);
   if (const Tensor* place = std::get_if<Tensor>(&left)) return tensor_of(*place, right);
   const Slice* part = std::get_if<Slice>(&right);
+  const Tuple* further = std::get_if<Tuple>(&left);
+  if (part && further && is_plain_number(*further) && part->layout.plain()) {
+    return from(Place(further->leaf[0]), Value(*part));
+  }
   if (const std::optional<Layout> composed = part ? composed_of(*part) : std::nullopt) {
     return compose(left, Value(*composed));
   }

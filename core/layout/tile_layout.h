@@ -67,7 +67,8 @@ Result<std::vector<Place>> owners(const TileLayout& layout, const Tuple& element
 //     to_cute(S[(64,4,64):(64,4096,1)])           = (64,4,64):(1,4096,64)
 //     to_cute(S[(64,4,64):(64,4096,1)], (64,256)) = (64,(64,4)):(64,(1,4096))
 Result<Slice> to_cute(const TileLayout& layout, const Tuple& shape = {});
-// And back: to_tirx(to_cute(X)) == X where X has no replicas.
+// And back: to_tirx(to_cute(X)) == X where X has no replicas. What to_cute() makes with a shape
+// counts down that shape's columns, so that to_tirx() of it is X transposed.
 Result<TileLayout> to_tirx(const Slice& cute);
 
 // The shared memory that TMA and the tensor cores expect: atoms of 8 rows of 32, 64 or 128 bytes,

@@ -130,6 +130,8 @@ TEST(Language, WhatIsMadeOfASliceBeginsWhereItDoes) {
             "((16,16),(2,2)):((64,1),(1024,16)) off 2048");
   EXPECT_EQ(value_of(tile + "zipped_divide(T, <16,16>)((_,_),(1,1))"), "(16,16):(64,1) off 3088");
   EXPECT_EQ(value_of(tile + "T o <4,8>"), "(4,8):(64,1) off 2048");
+  EXPECT_EQ(value_of(tile + "5 o T"), "(32,32):(64,1) off 2053");
+  EXPECT_EQ(value_of(tile + "Sw<3,4,3> o T"), "Sw<3,4,3> o 2048 o (32,32):(64,1)");
   EXPECT_EQ(value_of(tile + "coalesce(T)"), "(32,32):(64,1) off 2048");
   EXPECT_EQ(value_of(tile + "upcast(T, 8)"), "(32,4):(8,1) off 256");
   EXPECT_EQ(value_of(tile + "max_common_vector(T, T)"),
