@@ -34,12 +34,19 @@ Outcome<Size> size_named(const std::string& text) {
   return Size{static_cast<double>(width), static_cast<double>(height)};
 }
 
-// A picture whose words leave no room for its cells shows nothing.
-std::optional<Error> too_small(const LayoutView& view, Size size, const std::string& asked) {
+// A picture whose words leave no room for its cells shows nothing. The size that would do has room
+// for the cells' labels too, where a picture of any size has them: colours alone say little.
+std::optional<Error> too_small(const LayoutView& view, const LayoutChoice& choice, Size size,
+                               const std::string& asked) {
   if (has_room(arrange(view, Lens{size}))) return std::nullopt;
   constexpr double step = 1.1, most = 32000, round = 10;
+  const bool labelled = labels_fit(view, choice, arrange(view, Lens{}));
+  const auto shows = [&](Size at) {
+    const Frame frame = arrange(view, Lens{at});
+    return has_room(frame) && (!labelled || labels_fit(view, choice, frame));
+  };
   Size enough = size;
-  while (!has_room(arrange(view, Lens{enough})) && enough.width < most && enough.height < most) {
+  while (!shows(enough) && enough.width < most && enough.height < most) {
     enough = {std::ceil(enough.width * step / round) * round,
               std::ceil(enough.height * step / round) * round};
   }
@@ -69,7 +76,7 @@ Outcome<std::vector<std::byte>> picture_of(const LayoutView& view, const LayoutC
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
   if (!options.size.empty()) {
-    if (const auto error = too_small(view, size, options.size)) return *error;
+    if (const auto error = too_small(view, choice, size, options.size)) return *error;
   }
   return paint_for_file(build_scene(view, choice, theme, size), options.output);
 }

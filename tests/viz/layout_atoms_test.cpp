@@ -1,4 +1,5 @@
 // Pictures of atoms, tiled operations and parts: who owns what, and what meets what.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -239,6 +240,28 @@ TEST(TensorMemory, AnAccumulatorStandsWhereTheInstructionPutsIt) {
   }
 }
 
+// core/tensor/fragment.h: A lies packed, two elements of 16 bits or four of 8 in a column.
+TEST(TensorMemory, NarrowElementsOfAShareColumns) {
+  for (const auto& [expression, name] :
+       {std::pair{"fragment_A(make_tiled_mma(SM100_MMA_F16BF16_TS<f16,f16,f32,128,256,K,K>), 0, "
+                  "(128,64))",
+                  "m 0-127, k 0-63"},
+        std::pair{"fragment_A(make_tiled_mma(SM100_MMA_F8F6F4_TS<e4m3,e4m3,f32,128,256,K,K>), 0, "
+                  "(128,128))",
+                  "m 0-127, k 0-127"}}) {
+    const LayoutView view = view_of(expression);
+    ASSERT_EQ(view.panels()[0].title, "Tensor memory") << expression;
+    EXPECT_EQ(view.name(ColourBy::value, 0), name);
+    EXPECT_EQ(view.notes()[0], fmt::format("{}: lanes 0 to 127, columns 0 to 31.", name));
+    for (const std::int64_t lane : {0, 31, 127}) {
+      for (std::int64_t column = 0; column < 40; ++column) {
+        EXPECT_EQ(view.owners({0, 0, lane, column}).size(), column < 32 ? 1u : 0u)
+            << expression << " at " << lane << "," << column;
+      }
+    }
+  }
+}
+
 std::vector<std::string> regions_of(const LayoutView& view) {
   std::vector<std::string> out;
   for (const auto& entry : view.legend({}, light_theme()).entries) out.push_back(entry.label);
@@ -405,6 +428,31 @@ TEST(Values, WithoutAPictureSayWhatHasOne) {
     ASSERT_FALSE(view.ok()) << expression;
     EXPECT_NE(view.error().sentence.find(instead), std::string::npos) << view.error().sentence;
   }
+}
+
+// An atom's layout_C_TV is drawn as a tiled operation's: as a tile and who owns it.
+TEST(AtomPicture, AnAtomsLayoutsAreDrawnAsItsOperands) {
+  const LayoutView whole = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  int panel = 0;
+  for (const char* expression :
+       {"layout_A_TV(SM80_16x8x16_F32F16F16F32_TN)", "layout_B_TV(SM80_16x8x16_F32F16F16F32_TN)",
+        "layout_C_TV(SM80_16x8x16_F32F16F16F32_TN)"}) {
+    const LayoutView view = view_of(expression);
+    ASSERT_EQ(view.kind(), LayoutView::Kind::thread_value) << expression;
+    const Panel& of = view.panels()[0];
+    EXPECT_EQ(of.rows, whole.panels()[static_cast<std::size_t>(panel)].rows);
+    EXPECT_EQ(only_owner(view, {0, 0, of.rows - 1, of.columns - 1}),
+              only_owner(whole, {panel, 0, of.rows - 1, of.columns - 1}));
+    ++panel;
+  }
+}
+
+TEST(AtomPicture, CtasAreNoWarps) {
+  const LayoutView pair = view_of("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,64,K,K>");
+  ASSERT_TRUE(pair.cannot_colour(ColourBy::warp).has_value());
+  EXPECT_NE(pair.cannot_colour(ColourBy::warp)->sentence.find("no warp"), std::string::npos);
+  EXPECT_FALSE(pair.cannot_colour(ColourBy::thread).has_value());
+  EXPECT_FALSE(view_of("SM80_16x8x16_F32F16F16F32_TN").cannot_colour(ColourBy::warp).has_value());
 }
 
 }  // namespace

@@ -98,5 +98,28 @@ TEST(TensorMemoryText, IsAMapOfRuns) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40) << "not a line for each lane";
 }
 
+// PTX ISA, tcgen05.ld: .pack::16b puts two 16-bit values into each 32-bit register; .x8 of 32x32b
+// has 8 registers.
+TEST(CopyPicture, PackedFormsTellValuesFromRegisters) {
+  for (const char* expression : {"SM100_TMEM_LOAD_32dp32b8x_16b", "SM100_TMEM_STORE_32dp32b8x_16b",
+                                 "tmem_fragment(SM100_TMEM_LOAD_32dp32b8x_16b)"}) {
+    const std::string note = view_of(expression).notes().back();
+    EXPECT_EQ(note.find("V counts the 16 values of a thread, two of 16 bits in each of its 8 "), 0u)
+        << note;
+  }
+  const std::string note = view_of("SM100_TMEM_LOAD_32dp32b8x").notes().back();
+  EXPECT_EQ(note.find("V counts the 8 registers of a thread."), 0u) << note;
+}
+
+TEST(CopyPicture, RowsAreNotCalledWarps) {
+  const LayoutView view = view_of("SM100_UTCCP_2x64dp128bitlw0213_1cta");
+  const LayoutView::Legend legend = view.legend({}, light_theme());
+  ASSERT_EQ(legend.entries.size(), 2u);
+  EXPECT_EQ(legend.title, "R");
+  EXPECT_EQ(legend.entries[0].label, "R0-31");
+  EXPECT_EQ(legend.entries[1].label, "R32-63");
+  EXPECT_TRUE(view.cannot_colour(ColourBy::warp).has_value());
+}
+
 }  // namespace
 }  // namespace tilescope

@@ -465,6 +465,9 @@ TEST(Size, TooSmallForCellsIsKnown) {
   EXPECT_FALSE(has_room(arrange(*view, Lens{{200, 100}})));
   EXPECT_TRUE(has_room(arrange(*view, Lens{{400, 300}})));
   EXPECT_TRUE(has_room(arrange(*view, {})));
+  const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  EXPECT_FALSE(labels_fit(mma, {}, arrange(mma, Lens{{700, 500}})));
+  EXPECT_TRUE(labels_fit(mma, {}, arrange(mma, {})));
 }
 
 // What the last part takes is marked in the first whole too, and a part at the border is closed.
@@ -491,6 +494,24 @@ TEST(Parts, AreOutlinedInEveryWholeBeforeThem) {
   EXPECT_TRUE(edge_at(corner.x, corner.centre().y));
   const Box mine = box_of(*view, frame, {0, 0, 16 + 9, 2});  // of thread 5
   EXPECT_TRUE(edge_at(mine.x, mine.centre().y));
+}
+
+TEST(LayoutPicture, NamesOfManySlicesDoNotOverlap) {
+  for (const char* expression : {"(4,4,100000):(1,4,16)", "(1,1,1024):(1,1,1)"}) {
+    const LayoutView view = view_of(expression);
+    const Scene scene = build_scene(view, {}, light_theme(), arrange(view, {}));
+    double y = -1, end = 0;
+    std::size_t names = 0;
+    for (const Shown& shown : texts_of(scene)) {
+      if (shown.group != "panel Layout") continue;
+      const Box box = box_of_text(shown.text);
+      EXPECT_LE(box.right(), scene.size.width) << shown.text.text;
+      EXPECT_TRUE(shown.text.at.y != y || box.x > end) << shown.text.text;
+      y = shown.text.at.y, end = box.right();
+      ++names;
+    }
+    EXPECT_GT(names, 100u) << expression;
+  }
 }
 
 }  // namespace

@@ -96,19 +96,24 @@ std::string_view words_for(Memory memory) {
   return "";
 }
 
+LayoutView::Operand LayoutView::operand_of(const MmaAtom& atom, OperandName x) {
+  const MmaOperand& operand = x == OperandName::a ? atom.a : x == OperandName::b ? atom.b : atom.c;
+  Operand out = headed(x, operand);
+  out.layout = operand.tv;
+  out.tile = make_tuple_of(atom.extent(x == OperandName::b ? 1 : 0),
+                           atom.extent(x == OperandName::c ? 1 : 2));
+  if (!takes_all(atom.thr_id)) out.threads = names_of(atom.thr_id);
+  return out;
+}
+
+Outcome<LayoutView> LayoutView::of_operand(const MmaAtom& atom, OperandName x, std::string title) {
+  return operands({operand_of(atom, x)}, Placing::free, std::move(title),
+                  std::string(thread_mark(atom)));
+}
+
 Outcome<LayoutView> LayoutView::of_atom(const MmaAtom& atom, std::string title) {
   std::vector<Operand> all;
-  for (const OperandName x : operand_names) {
-    const MmaOperand& operand = x == OperandName::a   ? atom.a
-                                : x == OperandName::b ? atom.b
-                                                      : atom.c;
-    Operand out = headed(x, operand);
-    out.layout = operand.tv;
-    out.tile = make_tuple_of(atom.extent(x == OperandName::b ? 1 : 0),
-                             atom.extent(x == OperandName::c ? 1 : 2));
-    if (!takes_all(atom.thr_id)) out.threads = names_of(atom.thr_id);
-    all.push_back(out);
-  }
+  for (const OperandName x : operand_names) all.push_back(operand_of(atom, x));
   return operands(all, Placing::product, std::move(title), std::string(thread_mark(atom)));
 }
 

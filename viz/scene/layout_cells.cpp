@@ -58,7 +58,10 @@ std::int64_t LayoutView::input_index(std::int64_t key) const {
 }
 
 std::int64_t LayoutView::element_of(const Cell& cell) const {
-  return input_index(panels_[static_cast<std::size_t>(cell.panel)].keys(index_of(cell)));
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  const std::int64_t index = index_of(cell);
+  if (kind_ == Kind::divided) return input_index(p.keys(index));
+  return p.elements ? (*p.elements)[static_cast<std::size_t>(index)] : index;
 }
 
 std::int64_t LayoutView::place_of(const Cell& cell) const {

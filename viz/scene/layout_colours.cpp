@@ -101,6 +101,7 @@ std::vector<ColourBy> LayoutView::colours() const {
       // Where cells are too many for labels of their own, a warp's block can still have one.
       if (!value_names_.empty()) return {value, warp, none};
       if (threads_ == 1 && placing_ == Placing::free) return {offset, value, none};
+      if (thread_mark_ != "T") return {thread, value, offset, none};  // CTAs and rows have no warps
       if (highest_ >= most_told_apart && threads_ > lanes) {
         return {warp, thread, value, offset, none};
       }
@@ -272,10 +273,9 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   }
   const Panel& panel = panels_[static_cast<std::size_t>(window.panel)];
   if (panel.part) {
-    const std::vector<std::int64_t> offsets = numbers_of(window, ColourBy::offset, 0);
+    const std::vector<std::int64_t> kept = members_of(window, panel.part);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const bool kept = std::binary_search(panel.part->begin(), panel.part->end(), offsets[i]);
-      if (!kept) out[i] = faded(out[i], theme.paper);
+      if (kept[i] == 0) out[i] = faded(out[i], theme.paper);
     }
   }
   if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {
@@ -526,6 +526,11 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     Legend::Entry entry;
     entry.label = name(by_warp ? ColourBy::warp : by, i);
     entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
+    if (by_warp && thread_mark_ != "T") {  // 32 of what is no thread make no warp
+      entry.label = fmt::format("{}{}-{}", thread_mark_, i * lanes,
+                                std::min(i * lanes + lanes, threads_) - 1);
+      entry.focus = {};
+    }
     if (by_warp) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
         entry.colours.push_back(paint(i * lanes + lane, by, theme));

@@ -80,7 +80,7 @@ Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title)
   if (tmem && atom.from != Memory::smem) {
     const Result<Layout> fragment = tmem_fragment(atom);
     if (!fragment) return refused(fragment.refusal);
-    return of_fragment(*fragment, std::move(title));
+    return of_fragment(atom, *fragment, std::move(title));
   }
   if (tmem) return of_refresh(atom, std::move(title));
   if (const Tuple box = box_of(atom); !box.empty()) return of_box(atom, box, std::move(title));

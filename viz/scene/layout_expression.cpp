@@ -1,9 +1,12 @@
 // From an expression of the language to the view that shows it best.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
 #include <map>
 
+#include "core/layout/text.h"
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
@@ -204,8 +207,8 @@ std::optional<LayoutView::Region> region_of(std::string_view name, std::string_v
   return out;
 }
 
-// layout_C_TV(MMA) and its like: the layout alone does not say over which tile it stands, what it
-// was taken from does.
+// layout_C_TV(MMA) and its like, of a tiled operation or an atom: the layout alone does not say
+// over which tile it stands, what it was taken from does.
 std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expression,
                                              std::string title) {
   const std::optional<Call> call = call_of(expression);
@@ -214,17 +217,19 @@ std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expr
   const std::optional<Value> from = value_of(scope, call->arguments[0]);
   if (!from) return std::nullopt;
   const auto* mma = std::get_if<Shared<TiledMma>>(&*from);
+  const auto* mma_atom = std::get_if<Shared<MmaAtom>>(&*from);
   for (const auto& [name, x] :
        {std::pair{"layout_A_TV", OperandName::a}, std::pair{"layout_B_TV", OperandName::b},
         std::pair{"layout_C_TV", OperandName::c}}) {
-    if (mma != nullptr && call->arguments.size() == 1 && callee == name)
-      return LayoutView::of_operand(**mma, x, title);
+    if (call->arguments.size() != 1 || callee != name) continue;
+    if (mma != nullptr) return LayoutView::of_operand(**mma, x, title);
+    if (mma_atom != nullptr) return LayoutView::of_operand(**mma_atom, x, title);
   }
   const auto* atom = std::get_if<Shared<CopyAtom>>(&*from);
   const std::optional<Value> whole = value_of(scope, expression);
   const Layout* layout = whole ? std::get_if<Layout>(&*whole) : nullptr;
   if (atom != nullptr && layout != nullptr && callee == "tmem_fragment") {
-    return LayoutView::of_fragment(*layout, title);
+    return LayoutView::of_fragment(**atom, *layout, title);
   }
   if (call->arguments.size() != 1) return std::nullopt;
   const auto* copy = std::get_if<Shared<TiledCopy>>(&*from);
@@ -260,19 +265,104 @@ std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& binding
   return out;
 }
 
+// Which element of a whole a part has: the language takes the same part of a layout of keys, which
+// keep the whole's coordinates apart and have room beyond each extent. An offset alone would take
+// what lies beyond the whole for another element:
+//
+//     (10,6):(6,1)  ->  (10,6):(1,2^30)
+class Keys {
+ public:
+  // What shares a stretch of a key: nothing, the leaves of a mode (a tile may run through several
+  // of them where they are one behind another), or everything.
+  enum class Together : std::uint8_t { nothing, modes, all };
+
+  static std::optional<Keys> of(const Layout& whole, Together together) {
+    Keys out;
+    out.layout_ = Layout(whole.modes);
+    for (int i = 0; i < whole.rank(); ++i) {
+      const int leaves = whole.modes.mode(i).leaves;
+      for (int k = 0; k < leaves; ++k) {
+        const bool new_field =
+            together == Together::nothing || (k == 0 && (together == Together::modes || i == 0));
+        if (new_field) out.fields_.push_back({});
+        out.fields_.back().leaves += 1;
+      }
+    }
+    const int room = 60 / static_cast<int>(out.fields_.size());
+    std::int64_t weight = 1;
+    int leaf = 0;
+    for (std::size_t f = 0; f < out.fields_.size(); ++f) {
+      Field& field = out.fields_[f];
+      field.shift = room * static_cast<int>(f);
+      field.weight = weight;
+      std::int64_t step = std::int64_t{1} << field.shift;
+      for (const int end = leaf + field.leaves; leaf < end; ++leaf) {
+        Mode& mode = out.layout_.modes.leaf[leaf];
+        mode.stride = step;
+        step *= mode.shape.value;
+        field.extent *= mode.shape.value;
+        if (field.extent > std::int64_t{1} << (room - 3)) return std::nullopt;
+      }
+      weight *= field.extent;
+    }
+    out.mask_ = (std::int64_t{1} << room) - 1;
+    return out;
+  }
+
+  const Layout& layout() const { return layout_; }
+
+  std::vector<std::int64_t> elements(const Layout& part) const {
+    std::vector<std::int64_t> out;
+    for (std::int64_t i = 0; i < *size(part); ++i) out.push_back(element(part(i)));
+    return out;
+  }
+
+ private:
+  struct Field {
+    int leaves = 0, shift = 0;
+    std::int64_t extent = 1, weight = 1;  // weight: of one step, in elements of the whole
+  };
+
+  std::int64_t element(std::int64_t key) const {  // -1: beyond the whole
+    std::int64_t out = 0;
+    for (const Field& field : fields_) {
+      const std::int64_t here = key >> field.shift & mask_;
+      if (here >= field.extent) return -1;
+      out += here * field.weight;
+    }
+    return out;
+  }
+
+  Layout layout_;
+  std::vector<Field> fields_;
+  std::int64_t mask_ = 0;
+};
+
 // The whole, its part, the part of that..., as far as the expression says where each comes from.
 class Chain {
  public:
-  Chain(Scope& scope, const Bindings& bindings) : scope_(scope), bindings_(bindings) {}
+  Chain(const Scope& scope, const Bindings& bindings) : scope_(scope), bindings_(bindings) {
+    while (scope_.names().count(name_) > 0) name_ += "_";
+  }
 
   // Empty: the expression is no part of anything that can be drawn.
   std::vector<LayoutView::Part> of(std::string_view expression) {
     std::vector<LayoutView::Part> out;
     if (!follow(expression, out, 0) || out.size() < 2) return {};
+    using Together = Keys::Together;
+    for (const Together together : {Together::nothing, Together::modes, Together::all}) {
+      const std::optional<Keys> keys = Keys::of(out[0].layout, together);
+      if (keys && tell_elements(*keys, out)) break;
+    }
     return out;
   }
 
  private:
+  // What stands around the name of what a part is taken of: "local_tile(" and ", <4,4>, (1,0))".
+  struct Step {
+    std::string before, after;
+  };
+
   bool follow(std::string_view expression, std::vector<LayoutView::Part>& out, int depth) {
     constexpr int most = 8;
     const std::optional<Value> value = value_of(scope_, expression);
@@ -286,12 +376,59 @@ class Chain {
       return !std::holds_alternative<Tuple>(*value) || layout->rank() > 1;
     }
     if (!follow(taking->from, out, depth + 1)) return false;
-    out.push_back({std::string(taking->title), *layout});
+    const auto begin = static_cast<std::size_t>(taking->from.data() - meant.data());
+    steps_.push_back({std::string(meant.substr(0, begin)),
+                      std::string(meant.substr(begin + taking->from.size()))});
+    // A tensor knows where it begins; of other parts that is what the steps add up to.
+    if (!std::holds_alternative<Tensor>(*value))
+      layout = taken_of(out.back().layout, steps_.back());
+    if (!layout) return false;
+    out.push_back({std::string(title_of(*taking, meant)), *layout});
     return true;
   }
 
-  Scope& scope_;
+  // A thread of tcgen05's tiled operations is a CTA.
+  std::string_view title_of(const Taking& taking, std::string_view expression) {
+    const std::optional<Call> call = call_of(expression);
+    if (!call || call->callee.substr(0, 10) != "partition_") return taking.title;
+    const std::optional<Value> by = value_of(scope_, call->arguments[0]);
+    const auto* mma = by ? std::get_if<Shared<TiledMma>>(&*by) : nullptr;
+    const bool ctas = mma != nullptr && (*mma)->atom.c.memory == Memory::tmem;
+    return ctas ? "Of one CTA" : taking.title;
+  }
+
+  // A step from another layout, in whose memory the answer's offset counts.
+  std::optional<Layout> taken_of(Layout from, const Step& step) {
+    const std::int64_t begin = from.offset.value;
+    from.offset = 0;
+    const std::optional<Value> value = value_of(
+        scope_, fmt::format("{} = {}; {}{}{}", name_, text(from), step.before, name_, step.after));
+    std::optional<Layout> out = value ? placed(*value) : std::nullopt;
+    if (!out || !out->concrete()) return std::nullopt;
+    out->offset = out->offset.value + begin;
+    return out;
+  }
+
+  // Answers whether the steps can be taken of the keys.
+  bool tell_elements(const Keys& keys, std::vector<LayoutView::Part>& parts) {
+    constexpr std::int64_t most = std::int64_t{1} << 22;
+    std::vector<std::vector<std::int64_t>> elements;
+    Layout at = keys.layout();
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      const std::optional<Layout> next = taken_of(at, steps_[s]);
+      const bool same = next && *size(*next) == *size(parts[s + 1].layout);
+      if (!same || *size(*next) > most) return false;
+      at = *next;
+      elements.push_back(keys.elements(at));
+    }
+    for (std::size_t s = 0; s < steps_.size(); ++s) parts[s + 1].elements = elements[s];
+    return true;
+  }
+
+  Scope scope_;  // its own: it binds a name
   const Bindings& bindings_;
+  std::string name_ = "whole_";
+  std::vector<Step> steps_;
 };
 
 // A division or a product of a layout: what it was made from says more than its numbers.

@@ -24,11 +24,17 @@ using Arrangement = std::vector<std::vector<int>>;
 
 // A product has one arrangement of its own.
 std::vector<Arrangement> arrangements(const LayoutView& view) {
-  const std::size_t panels = view.panels().size();
+  const int panels = static_cast<int>(view.panels().size());
   if (view.placing() == LayoutView::Placing::product) return {{}};
-  if (panels <= 1) return {{{0}}};
-  if (panels == 2) return {{{0}, {1}}, {{0, 1}}};
-  return {{{0}, {1}, {2}}, {{0, 1}, {2}}, {{0, 1, 2}}};
+  std::vector<Arrangement> out;
+  for (int stacked = 1; stacked <= panels; ++stacked) {
+    Arrangement& columns = out.emplace_back();
+    for (int p = 0; p < panels; ++p) {
+      if (p % stacked == 0) columns.emplace_back();
+      columns.back().push_back(p);
+    }
+  }
+  return out;
 }
 
 double longest_side(const Panel& panel) {

@@ -164,6 +164,12 @@ Setting setting_for(const LayoutView& view, const LayoutChoice& choice, Size cel
   return {};
 }
 
+bool labels_fit(const LayoutView& view, const LayoutChoice& choice, const Frame& frame) {
+  return std::all_of(frame.places.begin(), frame.places.end(), [&](const Frame::Place& place) {
+    return setting_for(view, choice, place.cell).size > 0;
+  });
+}
+
 Text label_text(Point at, std::string text, double size) {
   Text out;
   out.at = at;

@@ -127,10 +127,9 @@ BlockSize block_at_origin(const LayoutView& view, int p) {
 namespace {
 
 // A line around what a part takes of a grid.
-void draw_part(const Drawing& d, const Seen& seen, const Panel::Offsets& part, double weight) {
+void draw_part(const Drawing& d, const Seen& seen, const Panel::Numbers& part, double weight) {
   if (!part) return;
-  std::vector<std::int64_t> taken = d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
-  for (std::int64_t& n : taken) n = std::binary_search(part->begin(), part->end(), n) ? 1 : 0;
+  const std::vector<std::int64_t> taken = d.view.members_of(window_of(seen), part);
   Segments around;
   around.stroke = {Role::accent, weight * (seen.least() >= 16 ? 4.0 : 2.0), false};
   const bool whole =

@@ -210,12 +210,21 @@ void draw_heading(const Drawing& d, int p) {
   d.scene.end();
 }
 
+// "(_,_,17)"; where the next slice leaves no room for it the coordinates alone, "17", or nothing.
 void draw_slice_heading(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   if (panel.slices == 1) return;
-  Text text =
-      words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
-            d.view.slice_name(seen.panel, seen.slice), small_text, FontWeight::regular, Role::text);
+  const double next =
+      d.frame.places[static_cast<std::size_t>(seen.panel)].slice_step.width - inside;
+  const double room = std::min(next, seen.grid.width + 2 * inside);
+  constexpr std::size_t before = 5;  // "(_,_,"
+  std::string name = d.view.slice_name(seen.panel, seen.slice);
+  if (text_width(name, small_text, Family::mono) > room) {
+    name = name.substr(before, name.size() - before - 1);
+  }
+  if (text_width(name, small_text, Family::mono) > room) return;
+  Text text = words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
+                    std::move(name), small_text, FontWeight::regular, Role::text);
   text.family = Family::mono;
   d.scene.add(std::move(text));
 }

@@ -52,6 +52,8 @@ inline constexpr double most_natural = 8192;
 Frame arrange(const LayoutView& view, const Lens& lens);
 // Whether every grid can be made out: none is smaller than a thumbnail.
 bool has_room(const Frame& frame);
+// Whether every panel's cells are large enough for their labels.
+bool labels_fit(const LayoutView& view, const LayoutChoice& choice, const Frame& frame);
 
 // Cells a raster was made for are kept here between frames, so that a texture is made once a
 // change. Plain value without a lifetime of its own; the window keeps one a view.

@@ -281,7 +281,8 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
 
 // Of one warp: (thread, register) -> lane and column. The lanes and columns that it has are the
 // grid, and their owners the threads.
-Outcome<LayoutView> LayoutView::of_fragment(const Layout& layout, std::string title) {
+Outcome<LayoutView> LayoutView::of_fragment(const CopyAtom& atom, const Layout& layout,
+                                            std::string title) {
   if (layout.rank() != 2 || !speaks_of_tensor_memory(layout)) {
     return refused(
         fmt::format("{} is no fragment of tensor memory; tmem_fragment(SM100_TMEM_LOAD_32dp32b8x) "
@@ -304,10 +305,18 @@ Outcome<LayoutView> LayoutView::of_fragment(const Layout& layout, std::string ti
   Outcome<LayoutView> view = operands({one}, Placing::free, std::move(title));
   if (!view) return view;
   view->panels_[0].formula = text(layout);
-  view->remark(fmt::format(
-      "V counts the {} registers of a thread. Lanes count from the warp's own quarter: warp w of a "
-      "warpgroup has lanes 32 w to 32 w + 31.",
-      view->values()));
+  // .pack::16b and .unpack::16b put the 16-bit values of two columns into one register (PTX ISA,
+  // tcgen05.ld and .st), and CuTe's lane is
+  // (16,columns) bits then.
+  constexpr std::int64_t in_register = 2;
+  const bool packed = atom.tmem_bits.modes.mode(0).leaves == 2;
+  view->remark(
+      "Lanes count from the warp's own quarter: warp w of a warpgroup has lanes 32 w to 32 w + "
+      "31.");
+  view->remark(packed ? fmt::format("V counts the {} values of a thread, two of 16 bits in each of "
+                                    "its {} registers.",
+                                    view->values(), view->values() / in_register)
+                      : fmt::format("V counts the {} registers of a thread.", view->values()));
   return view;
 }
 
@@ -338,6 +347,54 @@ std::optional<LayoutView::Region> LayoutView::region_of_tiles(std::string name,
   return out;
 }
 
+namespace {
+
+// Elements narrower than 32 bits lie side by side in a column, `packed` of them: a leaf that runs
+// through columns is cut into the steps that stay in one and those that lead to the next.
+//
+//     16:1 of f16  ->  (2,8):(1,2)
+//
+// Nothing where the steps do not fill columns.
+std::optional<Tree<Mode>> cut_at_columns(const Tree<Mode>& modes, std::int64_t lane,
+                                         std::int64_t packed) {
+  Tree<Mode> out;
+  out.leaves = 0;
+  for (int i = 0; i < modes.leaves; ++i) {
+    const std::int64_t extent = modes.leaf[i].shape.value, stride = modes.leaf[i].stride.value;
+    const std::int64_t step = stride % lane;
+    const bool stays = step != 0 && step % packed != 0;
+    const std::int64_t inside = stays ? std::min(extent, packed / step) : extent;
+    if (stays && (step < 0 || packed % step != 0 || extent % inside != 0)) return std::nullopt;
+    const bool cut = inside < extent;
+    if (out.leaves + (cut ? 2 : 1) > max_leaves) return std::nullopt;
+    const auto push = [&](Mode mode, int open, int close) {
+      out.open[out.leaves] = static_cast<std::uint8_t>(open);
+      out.close[out.leaves] = static_cast<std::uint8_t>(close);
+      out.leaf[out.leaves++] = mode;
+    };
+    if (!cut) push(modes.leaf[i], modes.open[i], modes.close[i]);
+    if (cut) push(Mode{inside, stride}, modes.open[i] + 1, 0);
+    if (cut) push(Mode{extent / inside, stride * inside}, 0, modes.close[i] + 1);
+  }
+  return out;
+}
+
+// (V,M,K), a fragment: V's own modes and the instructions' along each of them are one coordinate,
+// ((V0,M),(V1,K)).
+Tree<Mode> by_coordinates(const Tree<Mode>& modes) {
+  if (modes.rank() != 3 || modes.mode(0).rank() != 2) return modes;
+  Tree<Mode> out;
+  for (int i = 0; i < 2; ++i) {
+    Tree<Mode> one;
+    one.push(modes.mode(0).mode(i));
+    one.push(modes.mode(i + 1));
+    out.push(one);
+  }
+  return out;
+}
+
+}  // namespace
+
 // CuTe's addresses of tensor memory: a lane is 2^16 times 32 bits, counted in elements, so that
 // elements of half the width have lanes of twice as many (core/tensor/fragment.h).
 std::optional<LayoutView::Region> LayoutView::region_of_addresses(std::string name,
@@ -352,11 +409,14 @@ std::optional<LayoutView::Region> LayoutView::region_of_addresses(std::string na
   if (least == 0 || least % lane_step != 0) return std::nullopt;
   const std::int64_t packed = least / lane_step;
   if (packed != 1 && packed != 2 && packed != 4) return std::nullopt;
-  Region out{std::move(name), Layout(layout.modes), Layout(layout.modes), Layout(layout.modes)};
-  for (int i = 0; i < layout.modes.leaves; ++i) {
-    const std::int64_t stride = layout.modes.leaf[i].stride.value;
+  const std::optional<Tree<Mode>> modes =
+      cut_at_columns(by_coordinates(layout.modes), least, packed);
+  if (!modes) return std::nullopt;
+  Region out{std::move(name), Layout(*modes), Layout(*modes), Layout(*modes)};
+  for (int i = 0; i < modes->leaves; ++i) {
+    const std::int64_t stride = modes->leaf[i].stride.value, step = stride % least;
     out.lane.modes.leaf[i].stride = stride / least;
-    out.column.modes.leaf[i].stride = stride % least / packed;
+    out.column.modes.leaf[i].stride = step % packed == 0 ? step / packed : 0;
     out.cta.modes.leaf[i].stride = 0;
   }
   return out;

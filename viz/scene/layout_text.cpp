@@ -27,7 +27,7 @@ struct Shape {
 
 std::vector<std::string> lines_of(const LayoutView& view, const LayoutChoice& choice,
                                   const Cell& cell, const Shape& shape) {
-  if (!view.taken(cell)) return {"\u00b7"};
+  if (view.inside(cell) && !view.taken(cell)) return {"\u00b7"};
   std::vector<std::string> out = view.label(cell, choice, shape.form);
   if (!shape.form.pairs && out.size() == 2) out = {out[0] + " " + out[1]};
   if (view.panels()[static_cast<std::size_t>(cell.panel)].again) {

@@ -132,9 +132,11 @@ struct Panel {
   std::int64_t slices_in_row = 0;
   std::optional<Layout> again;           // not 0 where a stride of 0 brings an element once more
   std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
-  using Offsets = std::shared_ptr<const std::vector<std::int64_t>>;  // in order
-  Offsets part;       // parts: what the next one takes
-  Offsets last_part;  // and what the last one does, where that is a further one
+  using Numbers = std::shared_ptr<const std::vector<std::int64_t>>;
+  Numbers elements;  // parts: by index, which of the whole's it is, -1: beyond it; none: the whole
+  // In order: what the next part takes, and what the last one does, where that is a further one.
+  // Elements of the whole, or offsets where a chain does not say which elements it takes.
+  Numbers part, last_part;
 };
 
 std::string_view words_for(Memory memory);  // "shared memory"
@@ -173,20 +175,25 @@ class LayoutView {
   static Outcome<LayoutView> operands(const std::vector<Operand>& all, Placing placing,
                                       std::string title, std::string thread_mark = "T");
   // A whole, and each part with its offset in the whole's memory. They share the colours, so that
-  // an element looks the same in each grid.
+  // an element looks the same in each grid. Partial tiles reach beyond the whole, where an offset
+  // may be another element's: `elements` says which element of the whole a part's i-th is, -1 for
+  // none. Where any part has none of these, offsets say it.
   struct Part {
     std::string title;
     Layout layout;
+    std::vector<std::int64_t> elements = {};
   };
   static Outcome<LayoutView> parts(const std::vector<Part>& chain, std::string title);
   static Outcome<LayoutView> of_atom(const MmaAtom& atom, std::string title);
   static Outcome<LayoutView> of_tiled(const TiledMma& mma, std::string title);
   // One operand alone, or one side of a copy, as layout_C_TV(MMA) and layout_S_TV(COPY) give them.
   static Outcome<LayoutView> of_operand(const TiledMma& mma, OperandName x, std::string title);
+  static Outcome<LayoutView> of_operand(const MmaAtom& atom, OperandName x, std::string title);
   static Outcome<LayoutView> of_side(const TiledCopy& copy, Side side, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
   // Which thread's register is in which lane and column of tensor memory: tmem_fragment(ATOM).
-  static Outcome<LayoutView> of_fragment(const Layout& layout, std::string title);
+  static Outcome<LayoutView> of_fragment(const CopyAtom& atom, const Layout& layout,
+                                         std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
   // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
   // `begin` is added to each; with replicas an element has several places (TIRx's R).
@@ -302,6 +309,8 @@ class LayoutView {
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
+  // Parts: 1 for each cell that a panel's `part` or `last_part` has, 0 for the others.
+  std::vector<std::int64_t> members_of(const Window& window, const Panel::Numbers& part) const;
 
   // What the colours mean: a few swatches, or the ends of a scale.
   struct Legend {
@@ -333,6 +342,7 @@ class LayoutView {
   static Outcome<LayoutView> of_rows(const CopyAtom& atom, std::string title);
   static Outcome<LayoutView> of_box(const CopyAtom& atom, const Tuple& box, std::string title);
   static Outcome<LayoutView> of_refresh(const CopyAtom& atom, std::string title);
+  static Operand operand_of(const MmaAtom& atom, OperandName x);
   static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
   static Result<Operand> operand_of(const TiledCopy& copy, Side side);
   void measure_offsets(const Layout& layout);
@@ -343,7 +353,8 @@ class LayoutView {
   std::int64_t index_of(const Cell& cell) const;
   std::int64_t bank_of(std::int64_t offset, int element_bytes) const;
   std::int64_t input_index(std::int64_t key) const;  // -1: padding
-  std::int64_t element_of(const Cell& cell) const;   // divided: of the input; -1: padding
+  std::int64_t element_of(const Cell& cell) const;   // of the input or the whole; -1: padding
+  std::int64_t member_of(const Cell& cell) const;    // parts: what Panel::part has of it
   std::int64_t place_of(const Cell& cell) const;     // divided: index in the zipped form
   std::int64_t block_of(const Cell& cell) const;     // plain: its copy, or outer coordinates
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
@@ -379,8 +390,9 @@ class LayoutView {
   std::int64_t most_owners_ = 0;           // of one cell
   int element_bits_ = 32;                  // for banks
   std::int64_t tile_size_ = 1;
-  bool padded_ = false;   // divided: some cells lie beyond the input
-  bool by_mode_ = false;  // divided: each mode cut on its own
+  bool padded_ = false;      // some cells lie beyond the input, or the whole
+  bool by_element_ = false;  // parts: told by elements, not by offsets
+  bool by_mode_ = false;     // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<KeyPart> key_parts_;
   std::vector<std::uint32_t> place_of_;  // divided: by element of the input
