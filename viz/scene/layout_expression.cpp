@@ -379,10 +379,6 @@ class Chain {
     const auto begin = static_cast<std::size_t>(taking->from.data() - meant.data());
     steps_.push_back({std::string(meant.substr(0, begin)),
                       std::string(meant.substr(begin + taking->from.size()))});
-    // A tensor knows where it begins; of other parts that is what the steps add up to.
-    if (!std::holds_alternative<Tensor>(*value))
-      layout = taken_of(out.back().layout, steps_.back());
-    if (!layout) return false;
     out.push_back({std::string(title_of(*taking, meant)), *layout});
     return true;
   }
@@ -397,7 +393,7 @@ class Chain {
     return ctas ? "Of one CTA" : taking.title;
   }
 
-  // A step from another layout, in whose memory the answer's offset counts.
+  // A step from keys: the answer counts where those do.
   std::optional<Layout> taken_of(Layout from, const Step& step) {
     const std::int64_t begin = from.offset.value;
     from.offset = 0;
