@@ -53,7 +53,7 @@ Outcome<Buffer> gemm(const Buffer& a, const Buffer& b) {
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {
         store_element(out.dtype, &out.bytes[(i * n + j) * width],
-                      dot(&left[i * k], &right[j * k], k));
+                      dot(left.data() + i * k, right.data() + j * k, k));
       }
     }
   }
