@@ -107,9 +107,10 @@ TEST(Machine, StepsOfAnySizeGiveTheSameRun) {
 
 // What a seed draws is drawn where turns end, and not where calls do; and so are moments of copies.
 TEST(Machine, StepsOfAnySizeGiveTheSameOrder) {
-  for (const char* name : {"collatz.ptx", "block_sum.ptx", "spin_on_lane_0.ptx",
-                           "mbarrier_phases.ptx", "named_barriers.ptx", "spin_with_sleep.ptx",
-                           "cluster_multicast.ptx", "cluster_ring.ptx", "overtaken_if_late.ptx"}) {
+  for (const char* name :
+       {"collatz.ptx", "block_sum.ptx", "spin_on_lane_0.ptx", "mbarrier_phases.ptx",
+        "named_barriers.ptx", "spin_with_sleep.ptx", "bulk_polled.ptx", "cluster_multicast.ptx",
+        "cluster_ring.ptx", "overtaken_if_late.ptx"}) {
     for (std::uint64_t seed = 0; seed <= 5; ++seed) {
       sim::Options options;
       options.schedule = seed;
