@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "core/sim/machine.h"
 
@@ -39,13 +41,22 @@ int progress_of(const Block& block, std::uint32_t offset) {
   return bits.transactions || !found->second.arrived.empty() ? 1 : 0;
 }
 
+// Lanes that wait for others of their warp: would these come, if what they wait for came?
+bool others_would_come(const Warp& warp, const Split& s) {
+  return std::any_of(warp.splits.begin(), warp.splits.end(), [&](const Split& other) {
+    const bool inside = other.wait == Wait::aligned || other.wait == Wait::others;
+    return !inside && (other.mask & s.wanted & ~s.mask);
+  });
+}
+
 // What explains a deadlock best: lanes of one warp at different aligned instructions, then lanes
 // that others do not join, then mbarriers, then the rest.
-int blame_of(const Block& block, const Split& s) {
+int blame_of(const Block& block, const Warp& warp, const Split& s) {
   switch (s.wait) {
     case Wait::aligned:
-      return 6;
+      return others_would_come(warp, s) ? 0 : 6;
     case Wait::others:
+      return others_would_come(warp, s) ? 0 : 5;
     case Wait::registers:
       return 5;
     case Wait::mbarrier:
@@ -110,30 +121,41 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
 
 }  // namespace
 
-// `last`: the block that was looked at last, of a cluster of which nobody can go on.
+// `last`: the block that was looked at last, of a cluster of which nobody can go on. Who explains
+// it best is told first.
 void Machine::report_deadlock(const Block& last) {
   constexpr std::size_t most_told = 8;
-  std::string story;
-  std::size_t told = 0;
-  const Block* home = &last;
-  const Warp* first_warp = nullptr;
-  const Split* first = nullptr;
+  struct Waiter {
+    const Block* block = nullptr;
+    const Warp* warp = nullptr;
+    const Split* split = nullptr;
+    int blame = 0;
+  };
+  std::vector<Waiter> waiters;
   for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
     const Block& b = *member(last, rank);
-    std::vector<std::uint32_t> explained;  // mbarriers
-    const std::string whose =
-        cluster_size_ > 1 ? fmt::format("block {} of the cluster, ", rank) : "";
     for (const Warp& w : b.warps) {
-      for (const Split& s : w.splits) {
-        if (!first || blame_of(b, s) > blame_of(*home, *first))
-          home = &b, first_warp = &w, first = &s;
-        if (told++ >= most_told) continue;
-        story += (story.empty() ? "" : "; ") + whose + wait_story(*this, b, w, s, explained);
-      }
+      for (const Split& s : w.splits) waiters.push_back({&b, &w, &s, blame_of(b, w, s)});
     }
   }
-  const Block& block = *home;
-  if (told > most_told) story += fmt::format("; and {} more", told - most_told);
+  std::stable_sort(waiters.begin(), waiters.end(),
+                   [](const Waiter& a, const Waiter& b) { return a.blame > b.blame; });
+  std::string story;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> explained;  // mbarriers of each block
+  for (std::size_t i = 0; i < std::min(waiters.size(), most_told); ++i) {
+    const Waiter& w = waiters[i];
+    const std::uint32_t rank = w.block->rank;
+    const std::string whose =
+        cluster_size_ > 1 ? fmt::format("block {} of the cluster, ", rank) : "";
+    story +=
+        (i ? "; " : "") + whose + wait_story(*this, *w.block, *w.warp, *w.split, explained[rank]);
+  }
+  if (waiters.size() > most_told) {
+    story += fmt::format("; and {} more", waiters.size() - most_told);
+  }
+  const Warp* first_warp = waiters.front().warp;
+  const Split* first = waiters.front().split;
+  const Block& block = *waiters.front().block;
   const bool divergent = first->wait == Wait::aligned;
   Report r;
   r.kind = divergent ? "divergent_barrier" : "deadlock";

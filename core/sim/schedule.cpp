@@ -295,6 +295,7 @@ bool Machine::end_warp_turn(Block& block, bool in_vain) {
   block.idle = block.turn_ran ? 0 : block.idle + 1;
   if (block.idle == count) {
     block.idle = 0;
+    block.slow.fruitless = 0;  // nobody asks: what is in flight comes before those who are slow
     if (cluster_size_ == 1 && bring_something_about(block)) return true;
     if (cluster_size_ > 1 && cluster_goes_on(block)) return false;
     if (state_ == RunState::running && may_get_columns(block)) {

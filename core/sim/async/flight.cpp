@@ -22,9 +22,17 @@ bool unfinished(const AsyncOperation& o) {
   return o.stage != Stage::complete && o.leader == no_leader;
 }
 
+// What only its own thread waits for is held back together with its warp: a copy may be as late as
+// the warp is.
+bool is_held(const Block& block, const AsyncOperation& o) {
+  return o.group != no_group && o.issuer == block.rank && (block.slow.held >> o.thread / 32 & 1);
+}
+
 // Does an operation of the same pipe, issued earlier, have to be complete first?
-bool held_up(const Flight& flight, const AsyncOperation& o) {
+bool held_up(const Block& block, const AsyncOperation& o) {
+  if (is_held(block, o)) return true;
   if (o.pipe == 0) return false;
+  const Flight& flight = block.flight;
   for (const AsyncOperation& other : flight.operations) {
     if (&other == &o) return false;
     if (other.pipe == o.pipe && unfinished(other)) return true;
@@ -68,6 +76,12 @@ bool is_wanted(const Machine& machine, const Block& block, const AsyncOperation&
 // What happens when an operation leaves this stage.
 Moment moment_after(const Work& work, Stage stage) {
   return stage == Stage::issued ? work.read : stage == Stage::read ? work.write : work.complete;
+}
+
+// Why an operation that somebody should have waited for may be in flight although he did.
+std::string too_late_text(const Machine& machine, const Block& block, const AsyncOperation& o) {
+  const bool counts = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
+  return counts && o.transactions ? unexpected_story(machine, block, o.mbarrier) : "";
 }
 
 std::string range_text(const Range& r) {
@@ -177,8 +191,9 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
       if (!with) continue;
       const Site site = this->site(issuer(block, other), other.thread, other.pc);
       fault_at(*x.block, o.thread, o.pc, "operand_overwritten",
-               fmt::format("{} {} {}, which the {} at {} {}: it is still in flight", o.work->name,
-                           does, range_text(r), other.work->name, text(site), did),
+               fmt::format("{} {} {}, which the {} at {} {}: it is still in flight{}", o.work->name,
+                           does, range_text(r), other.work->name, text(site), did,
+                           too_late_text(*this, block, other)),
                "a wait for the earlier operation first", "both in flight");
       return true;
     }
@@ -226,11 +241,11 @@ bool Machine::collides(Core& x, const Block& block, const Races::Access& access,
     fault(
         x, lane, "operand_overwritten",
         fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
-                    "waited for it",
+                    "waited for it{}",
                     ptx::opcode(program().code[x.pc].op).name,
                     access.kind != Races::Kind::read ? "writes" : "reads", std::max(begin, r.begin),
                     o.work->name, text(site(issuer(block, o), o.thread, o.pc)),
-                    written ? "writes" : "reads", range_text(r)),
+                    written ? "writes" : "reads", range_text(r), too_late_text(*this, block, o)),
         written ? "a wait for the operation before its result is touched"
                 : "a wait until the operation has read its source",
         "an operation in flight");
@@ -336,7 +351,7 @@ void Machine::wake_groups(Block& block, u32 warp) {
 u64 Machine::until_due(const Block& block) const {
   u64 due = never;
   for (const AsyncOperation& o : block.flight.operations) {
-    if (o.due < due && !held_up(block.flight, o)) due = o.due;
+    if (o.due < due && !held_up(block, o)) due = o.due;
   }
   return due > instructions_ ? due - instructions_ : 1;
 }
@@ -356,7 +371,7 @@ bool Machine::come_due(Block& block) {
     std::size_t next = flight.operations.size();
     for (std::size_t i = 0; i < flight.operations.size(); ++i) {
       const AsyncOperation& o = flight.operations[i];
-      if (o.due > instructions_ || held_up(flight, o)) continue;
+      if (o.due > instructions_ || held_up(block, o)) continue;
       if (next == flight.operations.size() || o.due < flight.operations[next].due) next = i;
     }
     if (next == flight.operations.size()) return true;
@@ -373,7 +388,7 @@ bool Machine::hasten(Block& block) {
   for (AsyncOperation& o : flight.operations) {
     if (!unfinished(o)) continue;
     const bool wanted = options_.lazy && is_wanted(*this, block, o);
-    if (!wanted && held_up(flight, o)) continue;
+    if (!wanted && held_up(block, o)) continue;
     const bool better =
         !best || (wanted && !best_is_wanted) || (!options_.lazy && o.due < best->due);
     if (!better) continue;

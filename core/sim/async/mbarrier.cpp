@@ -428,11 +428,28 @@ std::string mbarrier_story(const Machine& machine, const Block& block, u32 offse
     out +=
         fmt::format("; in phase {} came also: {}", b.phase - 1, came_text(machine, block, missing));
   }
+  const std::string made = line_text(machine, block, b.maker, b.made_at);
   if (b.arrived.empty() && missing.empty()) {
-    out += fmt::format("; nobody has arrived since it was initialised at {}",
-                       line_text(machine, block, b.maker, b.made_at));
+    out += fmt::format("; nobody has arrived since it was initialised at {}", made);
+  } else if (bits.pending && b.phase == 0) {  // the count that it was given was never reached
+    out += fmt::format("; it was initialised at {}", made);
   }
   return out;
+}
+
+std::string unexpected_story(const Machine& machine, const Block& block, u32 offset) {
+  const auto found = block.mbarriers.find(offset);
+  if (found == block.mbarriers.end()) return "";
+  const Mbarrier& b = found->second;
+  MbarrierBits bits;
+  if (b.phase == 0 || !b.arrived.empty() || !unpack(b.word, bits) || bits.transactions > 0) {
+    return "";
+  }
+  return fmt::format(
+      "; {}, on which it completes, expects no bytes by now: phase {} was completed without "
+      "them, by {}; arrived: {}",
+      mbarrier_name(machine, offset), b.phase - 1, actor_text(machine, block, b.completer),
+      came_text(machine, block, b.arrived_before));
 }
 
 }  // namespace tilescope::sim

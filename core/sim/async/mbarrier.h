@@ -126,5 +126,8 @@ std::string mbarrier_name(const Machine& machine, std::uint32_t offset);
 // "phase 2 waits for 1 of 1 arrivals and 4096 bytes; ...": what a barrier that nobody completes
 // lacks, and who came in the phase before but not in this.
 std::string mbarrier_story(const Machine& machine, const Block& block, std::uint32_t offset);
+// Of bytes that are on their way to an mbarrier which expects none, as a phase was completed
+// without them: how. Empty where it is not so.
+std::string unexpected_story(const Machine& machine, const Block& block, std::uint32_t offset);
 
 }  // namespace tilescope::sim
