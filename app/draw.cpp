@@ -40,9 +40,9 @@ std::optional<Error> too_small(const LayoutView& view, const LayoutChoice& choic
                                const std::string& asked) {
   if (has_room(arrange(view, Lens{size}))) return std::nullopt;
   constexpr double step = 1.1, most = 32000, round = 10;
-  const bool labelled = labels_fit(view, choice, arrange(view, Lens{}));
+  const bool labelled = labels_fit(view, choice, arrange(view, Lens{}, choice));
   const auto shows = [&](Size at) {
-    const Frame frame = arrange(view, Lens{at});
+    const Frame frame = arrange(view, Lens{at}, choice);
     return has_room(frame) && (!labelled || labels_fit(view, choice, frame));
   };
   Size enough = size;
@@ -78,7 +78,10 @@ Outcome<std::vector<std::byte>> picture_of(const LayoutView& view, const LayoutC
   if (!options.size.empty()) {
     if (const auto error = too_small(view, choice, size, options.size)) return *error;
   }
-  return paint_for_file(build_scene(view, choice, theme, size), options.output);
+  // What can be enlarged afterwards may be set smaller.
+  const bool enlarges = options.output.size() > 4 && !options.output.ends_with(".png");
+  const double smallest = enlarges ? 0.5 : 0.7;
+  return paint_for_file(build_scene(view, choice, theme, size, smallest), options.output);
 }
 
 int draw(const Options& options, Terminal& terminal) {

@@ -223,7 +223,8 @@ TEST(TensorMemory, TirxPutsAccumulatorsAndScaleFactorsThere) {
       "256@TCol; SFA");
   EXPECT_EQ(only_owner(view, {0, 0, 100, 255}).value, 0);
   for (const std::int32_t lane : {5, 37, 69, 101}) {  // a copy for each warp
-    EXPECT_EQ(only_owner(view, {0, 0, lane, 259}), (Owner{lane, 1}));
+    EXPECT_EQ(only_owner(view, {0, 0, lane, 259}), (Owner{lane, 1 + lane / 32}));
+    EXPECT_EQ(view.name(ColourBy::value, 1 + lane / 32), fmt::format("SFA, copy {}", lane / 32));
   }
   EXPECT_TRUE(view.owners({0, 0, 5, 260}).empty());
   EXPECT_EQ(view.legend({}, light_theme()).entries[1].label, "SFA");
@@ -310,8 +311,11 @@ TEST(TensorMemory, ARectangleIsNamedByTheCoordinatesInIt) {
 
 TEST(TensorMemory, CopiesAreOneRegion) {
   const LayoutView view = view_of("S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane]");
-  EXPECT_EQ(regions_of(view), std::vector<std::string>{"(0-31, 0-3), 4 copies"});
-  EXPECT_EQ(view.notes()[0], "(0-31, 0-3), 4 copies: lanes 0 to 127, columns 0 to 3.");
+  EXPECT_EQ(regions_of(view), std::vector<std::string>{"(0-31, 0-3)"});
+  EXPECT_EQ(view.notes()[0], "(0-31, 0-3): lanes 0 to 127, columns 0 to 3: 4 copies.");
+  EXPECT_EQ(view.name(ColourBy::value, 3), "(0-31, 0-3), copy 3");
+  EXPECT_EQ(view.colour_of({0, 0, 3, 0}, ColourBy::value, light_theme()),
+            view.colour_of({0, 0, 99, 0}, ColourBy::value, light_theme()));
 }
 
 TEST(TensorMemory, HasNoRoomBeyondACluster) {

@@ -121,5 +121,29 @@ TEST(CopyPicture, RowsAreNotCalledWarps) {
   EXPECT_TRUE(view.cannot_colour(ColourBy::warp).has_value());
 }
 
+TEST(CopyPicture, TheInspectorCallsThingsByTheirNames) {
+  const auto says = [](const LayoutView& view, const Cell& cell) {
+    std::string out;
+    for (const auto& [name, value] : view.info(cell).lines()) out += name + " " + value + "; ";
+    return out;
+  };
+  const std::string row = says(view_of("SM100_UTCCP_2x64dp128bitlw0213_1cta"), {1, 0, 40, 3});
+  EXPECT_NE(row.find("row of shared memory 40; "), std::string::npos) << row;
+  EXPECT_EQ(row.find("warp"), std::string::npos) << row;
+  const std::string cta = says(view_of("SM100_TMA_2SM_LOAD<f16,8,16>"), {0, 1, 3, 2});
+  EXPECT_NE(cta.find("CTA 1; "), std::string::npos) << cta;
+  const std::string lane = says(view_of("tmem_accumulator(64, 32)"), {0, 0, 70, 5});
+  EXPECT_NE(
+      lane.find("lane 70; column 5; reached by warp 2 of a warpgroup; region m 32-47, n 0-31"),
+      std::string::npos)
+      << lane;
+}
+
+TEST(CopyPicture, OfOneLongRowIsFoldedAroundTheBanks) {
+  const Panel& panel = view_of("SM90_BULK_COPY_G2S<f16,512>").panels()[0];
+  EXPECT_EQ(panel.columns, 64);
+  EXPECT_EQ(panel.rows, 8);
+}
+
 }  // namespace
 }  // namespace tilescope

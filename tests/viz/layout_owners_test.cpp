@@ -34,7 +34,7 @@ TEST(SharedCells, ThreadsAlongKAllHoldC) {
   for (const std::string& note : fma.notes()) {
     EXPECT_EQ(note.find("outside"), std::string::npos) << note;
   }
-  EXPECT_NE(fma.panels()[c].axes.find("along K"), std::string::npos);
+  EXPECT_NE(fma.notes().back().find("2 times, by threads along K"), std::string::npos);
   const LayoutView warps = view_of("make_tiled_mma(SM80_16x8x8_F16F16F16F16_TN, (2,1,2))");
   EXPECT_EQ(threads_of(warps, {c, 0, 17, 2}), (std::set{37, 37 + 64}));
 }

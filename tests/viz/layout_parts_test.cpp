@@ -122,5 +122,36 @@ TEST(PartPicture, PanelsOfALongChainDoNotOverlap) {
   }
 }
 
+// A tile has its frame where cells are too small for lines of their own.
+TEST(PartPicture, ATileHasAFrameAtAnySize) {
+  const LayoutView view = view_of("local_tile((1024,1024):(1024,1), <256,256>, (1,2))");
+  const Frame frame = arrange(view, Lens{{900, 600}});
+  ASSERT_LT(frame.places[0].cell.width, 3);
+  const Box corner = box_of(view, frame, {0, 0, 256, 512});
+  bool framed = false;
+  for (const Item& item : build_scene(view, {}, light_theme(), frame).items) {
+    const Rectangle* box = std::get_if<Rectangle>(&item);
+    if (box == nullptr || !(resolve(box->stroke.ink, light_theme()) == light_theme().accent)) {
+      continue;
+    }
+    framed = std::abs(box->box.x - corner.x) < 0.5 && std::abs(box->box.y - corner.y) < 0.5 &&
+             std::abs(box->box.width - 256 * frame.places[0].cell.width) < 0.5;
+  }
+  EXPECT_TRUE(framed);
+}
+
+// A CTA's operand, ((32,16),1,2), is drawn as the instruction reads it.
+TEST(PartPicture, TheModesOfATallOperandAreTheGrids) {
+  const LayoutView view = view_of(
+      "partition_B(make_tiled_mma(SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,64,K,K>), 1, "
+      "(64,32):(32,1))");
+  EXPECT_EQ(view.panels()[1].rows, 32);
+  EXPECT_EQ(view.panels()[1].columns, 16);
+  EXPECT_EQ(view.panels()[1].slices, 2);
+  EXPECT_EQ(view.offset({1, 1, 3, 2}), (32 + 3) * 32 + 16 + 2);
+  EXPECT_FALSE(view.taken({0, 0, 31, 0}));
+  EXPECT_TRUE(view.taken({0, 0, 32, 0}));
+}
+
 }  // namespace
 }  // namespace tilescope

@@ -78,9 +78,40 @@ TEST(UnknownNumbers, OfAnExtentTheFirstAreDrawn) {
   EXPECT_EQ(view_of("(?{div=8},2):(1,8)").panels()[0].rows, 8);
 }
 
+TEST(UnknownNumbers, InsideAModeSayWhereTheRestBegins) {
+  const LayoutView view = view_of("(4,(?,2)):(1,(4,8))");
+  EXPECT_EQ(view.panels()[0].columns, 8);
+  EXPECT_EQ(view.notes()[0],
+            "The extent of mode 1, leaf 0 is not known: its first 4 are drawn, and what follows in "
+            "that mode begins behind all of them.");
+  EXPECT_EQ(label(view, {0, 0, 1, 5}), std::vector<std::string>{"13"});
+}
+
+// Two tiles of an unknown extent show how it goes on.
+TEST(UnknownNumbers, ADivisionShowsItsInput) {
+  const LayoutView view = view_of("zipped_divide((?,?):(?,1), <4,2>)");
+  ASSERT_EQ(view.panels().size(), 3u);
+  EXPECT_EQ(view.panels()[0].rows, 8);
+  EXPECT_EQ(view.panels()[0].columns, 4);
+  EXPECT_EQ(view.panels()[0].formula, "(?,?):(?,1)");
+  EXPECT_EQ(view.panels()[2].formula, "((4,2),(?,?)):((?,1),(?{div=4},2))");
+  EXPECT_EQ(label(view, {0, 0, 5, 3}), (std::vector<std::string>{"3+5a", "t3"}));
+  EXPECT_EQ(label(view, {2, 0, 1, 3}), (std::vector<std::string>{"2+5a", "t3"}));
+}
+
+TEST(CoordinateTensors, ADivisionShowsItsInput) {
+  const LayoutView view = view_of("zipped_divide(make_identity_tensor((10,6)), <4,4>)");
+  ASSERT_EQ(view.panels().size(), 3u);
+  EXPECT_EQ(label(view, {0, 0, 9, 5}), (std::vector<std::string>{"(9,5)", "t5"}));
+  EXPECT_EQ(label(view, {2, 0, 5, 5}), (std::vector<std::string>{"(9,5)", "t5"}));
+  EXPECT_TRUE(label(view, {2, 0, 2, 5}).empty()) << "beyond the input";
+  EXPECT_EQ(view.info({2, 0, 5, 5}).place, "(9,5)");
+  EXPECT_EQ(view.info({2, 0, 2, 5}).place, "");
+  EXPECT_FALSE(view.cannot_colour(ColourBy::axis2).has_value());
+}
+
 TEST(UnknownNumbers, WithoutAPictureSayWhatWouldHaveOne) {
-  for (const auto& [expression, says] : {std::pair{"(4,(?,2)):(1,(4,8))", "inside mode 1"},
-                                         std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"},
+  for (const auto& [expression, says] : {std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"},
                                          std::pair{"(4,?):(1@0,1@1)", "axes"}}) {
     const Outcome<LayoutView> view = LayoutView::of_expression(expression);
     ASSERT_FALSE(view.ok()) << expression;

@@ -270,8 +270,10 @@ TEST(Detail, OneCellWideStripesAreNotLabelledAsABlock) {
 TEST(Detail, AllBlocksOfASizeAreLabelledOrNone) {
   const LayoutView view = view_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))");
   std::set<std::size_t> counts;
+  LayoutChoice threads;
+  threads.colour = ColourBy::thread;
   for (double width = 400; width <= 1600; width += 25) {
-    counts.insert(labels_in(build_scene(view, {}, light_theme(), Size{width, 900})));
+    counts.insert(labels_in(build_scene(view, threads, light_theme(), Size{width, 900})));
   }
   EXPECT_EQ(counts, (std::set<std::size_t>{0, 128})) << "128 threads, 16 elements each";
 }

@@ -380,7 +380,6 @@ TEST(Refusal, SaysWhatIsWrongAndWhatWouldWork) {
     return view.ok() ? std::string() : view.error().sentence;
   };
   EXPECT_NE(sentence("").find("(9,(4,8)):(59,(13,1))"), std::string::npos);
-  EXPECT_NE(sentence("(4,(?,2)):(1,(4,8))").find("unknown extent last"), std::string::npos);
   EXPECT_NE(sentence("(4,8)").find("make_layout_tv"), std::string::npos);
   EXPECT_NE(sentence("(1048576,1048577):(1,1048576)").find("2^40"), std::string::npos);
   EXPECT_FALSE(sentence("complement((4,4):(1,3), 24)").empty());
@@ -422,6 +421,43 @@ TEST(Expression, DivisionsWithBindingsShowTheirForms) {
             LayoutView::Kind::thread_value);
   EXPECT_EQ(view_of("composition((6,2):(8,2), (4,3):(3,1))").kind(), LayoutView::Kind::plain);
   EXPECT_EQ(view_of("A = (8,8):(8,1); A(3,_)").offset({1, 0, 0, 2}), 26);
+}
+
+TEST(Expression, ASwizzledLayoutIsDividedAndCopiedFromItsInput) {
+  const LayoutView cut = view_of("zipped_divide(Sw<3,0,3> o 0 o (8,8):(8,1), <4,4>)");
+  ASSERT_EQ(cut.panels().size(), 3u);
+  EXPECT_EQ(cut.panels()[0].title, "Input");
+  EXPECT_EQ(cut.offset({0, 0, 5, 6}), 5 * 8 + (6 ^ 5));
+  EXPECT_EQ(cut.offset({2, 0, 1 + 4 * 2, 1 + 2 * 1}), cut.offset({0, 0, 5, 6}))
+      << "(1,2) of tile 3";
+  EXPECT_EQ(cut.tile({0, 0, 5, 6}), 3);
+  const LayoutView copied = view_of("blocked_product(Sw<1,0,2> o 0 o (4,4):(4,1), (2,1):(1,2))");
+  ASSERT_EQ(copied.panels().size(), 3u);
+  EXPECT_EQ(copied.panels()[0].title, "Block");
+}
+
+// slice() answers a layout without its offset; the picture shows where it is.
+TEST(Expression, ASliceStandsInItsWhole) {
+  const LayoutView view = view_of("slice((_,3), (4,8):(8,1))");
+  ASSERT_EQ(view.panels().size(), 2u);
+  for (std::int64_t j = 0; j < 8; ++j) EXPECT_EQ(view.taken({0, 0, 2, j}), j == 3) << j;
+  EXPECT_EQ(view.offset({1, 0, 0, 1}), 11);
+  EXPECT_EQ(view.notes().back(),
+            "slice() answers (4):(8), which counts from where the slice begins.");
+  EXPECT_EQ(view_of("L = (4,8):(8,1); slice((1,_), L)").panels().size(), 2u);
+}
+
+TEST(Legend, SaysOfWhichElementsBanksAre) {
+  LayoutChoice banks;
+  banks.colour = ColourBy::bank;
+  const auto title = [&](std::string_view expression) {
+    return view_of(expression).legend(banks, light_theme()).title;
+  };
+  EXPECT_EQ(title("(8,8):(8,1)"), "bank, elements taken as 4 bytes");
+  EXPECT_EQ(title("smem<f16> o (8,8):(8,1)"), "bank, elements of 2 bytes");
+  EXPECT_EQ(title("smem<f32> o (8,8):(8,1)"), "bank, elements of 4 bytes");
+  banks.element_bytes = 1;
+  EXPECT_EQ(title("(8,8):(8,1)"), "bank, elements of 1 byte");
 }
 
 }  // namespace

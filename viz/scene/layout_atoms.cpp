@@ -129,7 +129,9 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledMma& mma, OperandN
   Result<Layout> tv = split ? among_all_along_k(mma, extent) : layout_tv(mma, x);
   if (tv && split) {
     out.threads = names_of(mma.thr_layout_vmnk);
-    out.axes += "; threads along K each hold a part of the sum";
+    out.remark =
+        fmt::format("each element is held {} times, by threads along K: a part of its sum.",
+                    *size(Layout(mma.thr_layout_vmnk.modes.mode(3))));
   } else if (tv && !takes_all(mma.thr_layout_vmnk)) {
     tv = among(mma.thr_layout_vmnk, *tv);
     out.threads = names_of(mma.thr_layout_vmnk);

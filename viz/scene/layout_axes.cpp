@@ -45,40 +45,70 @@ bool all_known(const Layout& layout) {
   return layout.offset.known();
 }
 
-// Every element has a row of its own in one table; a cell's offset is its index there.
-Outcome<LayoutView> LayoutView::of_places(Layout grid, std::string title, std::string formula,
-                                          std::vector<std::vector<std::string>> places,
-                                          std::vector<OnAxis> scales) {
+namespace {
+
+// Each element its own number.
+Layout counted(Layout grid) {
   std::int64_t step = 1;
   for (int i = 0; i < grid.modes.leaves; ++i) {
     grid.modes.leaf[i].stride = step;
     step *= grid.modes.leaf[i].shape.value;
   }
-  Outcome<LayoutView> view = plain(grid, std::move(title));
-  if (!view) return view;
-  Panel& panel = view->panels_[0];
-  panel.formula = std::move(formula);
-  panel.again.reset();
-  view->threads_ = view->values_ = view->tiles_ = 0;
-  view->kind_ = Kind::places;
-  for (const std::vector<std::string>& each : places) {
+  return grid;
+}
+
+}  // namespace
+
+// Every element has a row of its own in one table; a cell's offset is its index there.
+void LayoutView::show_places(Places places) {
+  for (const std::vector<std::string>& each : places.texts) {
     const std::int64_t count = static_cast<std::int64_t>(each.size());
-    view->most_places_ = std::max(view->most_places_, count);
-    for (const std::string& place : each) {
-      view->longest_place_ = std::max(view->longest_place_, place.size());
-    }
+    most_places_ = std::max(most_places_, count);
+    for (const std::string& place : each) longest_place_ = std::max(longest_place_, place.size());
   }
-  for (OnAxis& on : scales) {
+  for (OnAxis& on : places.scales) {
     const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
     on.lowest = *low, on.highest = *high;
   }
-  view->places_ = std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places));
-  view->on_axes_ = std::make_shared<const std::vector<OnAxis>>(std::move(scales));
+  for (Panel& panel : panels_) panel.again.reset();
+  for (std::string& note : places.notes) remark(std::move(note));
+  places_ = std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places.texts));
+  on_axes_ = std::make_shared<const std::vector<OnAxis>>(std::move(places.scales));
+}
+
+Outcome<LayoutView> LayoutView::of_places(Places places, std::string title) {
+  Outcome<LayoutView> view = plain(counted(places.grid), std::move(title));
+  if (!view) return view;
+  view->panels_[0].formula = places.formula;
+  view->threads_ = view->values_ = view->tiles_ = 0;
+  view->kind_ = Kind::places;
+  view->show_places(std::move(places));
   return view;
 }
 
-Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title, const Place& begin,
-                                        const Layout& replica) {
+Outcome<LayoutView> LayoutView::divided_places(const Layout& input, const Place& begin,
+                                               const Tiler& tiler, DivideForm form) {
+  Outcome<Places> places =
+      all_known(input) ? places_on_axes(input, begin, {}) : places_with_unknowns(input, &tiler);
+  if (!places) return places.error();
+  Outcome<LayoutView> view = divided(counted(places->grid), tiler, form);
+  if (!view) return view;
+  // The forms of what was asked, not of what was drawn for it.
+  std::vector<Result<Layout>> forms{input};
+  if (tiler.by_mode()) forms.push_back(logical_divide(input, tiler));
+  forms.push_back(form == DivideForm::tiled  ? tiled_divide(input, tiler)
+                  : form == DivideForm::flat ? flat_divide(input, tiler)
+                                             : zipped_divide(input, tiler));
+  for (std::size_t p = 0; p < forms.size(); ++p) {
+    if (!forms[p]) return refused(sentence(forms[p].refusal));
+    view->panels_[p].formula = text(*forms[p]);
+  }
+  view->show_places(std::move(*places));
+  return view;
+}
+
+Outcome<LayoutView::Places> LayoutView::places_on_axes(const Layout& layout, const Place& begin,
+                                                       const Layout& replica) {
   if (!all_known(layout) || !all_known(replica)) {
     return refused(
         fmt::format("{} has numbers that are not known; a picture needs known extents "
@@ -122,8 +152,14 @@ Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title,
       places[static_cast<std::size_t>(i)].push_back(text(place));
     }
   }
-  return of_places(Layout(layout.modes), std::move(title), text(layout), std::move(places),
-                   std::move(scales));
+  return Places{Layout(layout.modes), text(layout), std::move(places), std::move(scales), {}};
+}
+
+Outcome<LayoutView> LayoutView::on_axes(const Layout& layout, std::string title, const Place& begin,
+                                        const Layout& replica) {
+  Outcome<Places> places = places_on_axes(layout, begin, replica);
+  if (!places) return places.error();
+  return of_places(std::move(*places), std::move(title));
 }
 
 // TIRx's layouts in their own order: the first extent of the logical shape down, its second across.

@@ -188,10 +188,103 @@ void label_block(const Drawing& d, const Seen& seen, const Block& block,
 
 }  // namespace
 
-void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
+namespace {
+
+// Names beside blocks that are too narrow for them: what lies in a few columns of tensor memory is
+// named in the free cells to its right, at the end of a line where others are between.
+class Callouts {
+ public:
+  Callouts(const Drawing& d, const Seen& seen, const Sampled& s) : d_(d), seen_(seen), s_(s) {}
+
+  // Answers whether there was room.
+  bool put(const Block& block, const std::string& name, Labels& out) {
+    const double top = seen_.y(block.row), bottom = seen_.y(block.row + block.rows);
+    const Panel& panel = d_.view.panels()[static_cast<std::size_t>(seen_.panel)];
+    const double middle = label_middle(panel, seen_, block, pitch);
+    for (const double step : {0.0, 1.0, -1.0, 2.0, -2.0}) {
+      const double y = middle + step * pitch;
+      if (y - pitch / 2 < top || y + pitch / 2 > bottom) continue;
+      if (put_at(block, y, name, out)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr double pitch = small_text * label_pitch, air = 6;
+
+  bool put_at(const Block& block, double y, const std::string& name, Labels& out) {
+    const double begin = seen_.x(block.column + block.columns);
+    const Box strip{begin, y - pitch / 2, seen_.x(seen_.column + seen_.columns) - begin, pitch};
+    const double free = free_from(strip);
+    const double wide = text_width(name, small_text, Family::mono);
+    const Box box{free + air, strip.y, wide + air, pitch};
+    if (box.right() > strip.right()) return false;
+    const Box taken{begin, strip.y, box.right() - begin, pitch};
+    for (const Box& other : taken_) {
+      if (!other.cut(taken).empty()) return false;
+    }
+    taken_.push_back(taken);
+    if (free > begin) {  // past others: from this block's middle, in the ink that is seen on it
+      const double from = (seen_.x(block.column) + begin) / 2;
+      const Cell first{seen_.panel, seen_.slice, block.row, block.column};
+      const Rgba under = d_.view.colour_of(first, d_.view.colour(d_.choice), d_.theme);
+      d_.scene.add(Segments{{{{from, y}, {begin, y}}}, {Ink(text_on(under)), 1.5, false}});
+      d_.scene.add(Line{{{begin, y}, {free + air - 2, y}}, {Role::text, 1, false}, false});
+    }
+    Text text = label_text({box.x, y}, name, small_text);
+    text.across = Across::left;
+    out.add(std::move(text), d_.theme.panel);
+    return true;
+  }
+
+  // Where the free cells at the right end of a strip begin.
+  double free_from(const Box& strip) const {
+    const auto row_at = [&](double y) {
+      const auto row = static_cast<std::int64_t>((y - seen_.y(s_.window.row)) / seen_.cell.height);
+      return std::clamp<std::int64_t>(row / s_.window.row_step, 0, s_.rows - 1);
+    };
+    std::int64_t k = s_.columns;
+    const auto free = [&](std::int64_t column) {
+      for (std::int64_t i = row_at(strip.y); i <= row_at(strip.bottom()); ++i) {
+        if (s_.at(i, column) >= 0) return false;
+      }
+      return true;
+    };
+    while (k > 0 && free(k - 1)) --k;
+    return std::max(strip.x, seen_.x(s_.window.column + k * s_.window.column_step));
+  }
+
+  const Drawing& d_;
+  const Seen& seen_;
+  const Sampled& s_;
+  std::vector<Box> taken_;
+};
+
+// What instructions read as a whole belongs to no thread.
+double label_everyone(const Drawing& d, const Seen& seen, Labels& out) {
+  const double pitch = small_text * label_pitch;
+  const Size room{seen.grid.width, seen.grid.height};
+  const std::vector<std::string> lines = lines_for({"all", "threads"}, room);
+  if (lines.empty() || lines[0] != "all") {
+    if (lines.empty()) return 0;
+    out.add(label_text(seen.grid.centre(), lines[0], small_text), d.theme.panel);
+    return 1;
+  }
+  const Point middle = seen.grid.centre();
+  out.add(label_text({middle.x, middle.y - pitch / 2}, lines[0], small_text), d.theme.panel);
+  out.add(label_text({middle.x, middle.y + pitch / 2}, lines[1], small_text), d.theme.panel);
+  return 1;
+}
+
+}  // namespace
+
+double label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   const ColourBy by = d.view.colour(d.choice);
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
-  if (d.view.mark(by).empty() || panel.column_is_tile) return;
+  if (d.view.mark(by).empty() || panel.column_is_tile) return 0;
+  if (panel.owners && panel.owners->everyone && by != ColourBy::value) {
+    return label_everyone(d, seen, out);
+  }
   Sampled s;
   s.window = window_of(seen);
   const auto step = [](double cell) {
@@ -201,16 +294,20 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   s.window.column_step = step(seen.cell.width);
   s.rows = s.window.down();
   s.columns = s.window.across();
-  if (s.rows * s.columns > most_samples) return;
+  if (s.rows * s.columns > most_samples) return 0;
   Counted counted(d, seen);
   s.number = counted.numbers(s.window);
-  if (s.number.empty()) return;
+  if (s.number.empty()) return 1;
   const std::int64_t highest = *std::max_element(s.number.begin(), s.number.end());
-  if (highest < 0) return;
+  if (highest < 0) return 1;
   // All blocks of a size are labelled or none is, not those alone whose number is short.
   const double room = d.view.maps_tensor_memory()
                           ? 0
                           : text_width(counted.names(highest)[0], small_text, Family::mono) + 4;
+  Callouts callouts(d, seen, s);
+  double coloured = 0, labelled = 0;
+  for (const std::int64_t n : s.number) coloured += n >= 0 ? 1 : 0;
+  coloured *= static_cast<double>(s.window.row_step * s.window.column_step);
   for (std::int64_t i = 0; i < s.rows; ++i) {
     for (std::int64_t j = 0; j < s.columns; ++j) {
       const std::int64_t n = s.at(i, j);
@@ -219,10 +316,19 @@ void label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
       const Size size{seen.cell.width * static_cast<double>(block.columns),
                       seen.cell.height * static_cast<double>(block.rows)};
       if (block.rows * block.columns < 2 || room > size.width) continue;
-      const std::vector<std::string> lines = lines_for(counted.names(n), size);
-      if (!lines.empty() && counted.all_equal(block)) label_block(d, seen, block, lines, out);
+      const std::vector<std::string> names = counted.names(n);
+      const std::vector<std::string> lines = lines_for(names, size);
+      if (!counted.all_equal(block)) continue;
+      if (!lines.empty()) {
+        label_block(d, seen, block, lines, out);
+      } else if (!d.view.maps_tensor_memory() || names.size() != 1 ||
+                 !callouts.put(block, names[0], out)) {
+        continue;
+      }
+      labelled += static_cast<double>(block.rows * block.columns);
     }
   }
+  return coloured > 0 ? labelled / coloured : 1;
 }
 
 }  // namespace tilescope

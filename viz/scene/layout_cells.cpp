@@ -18,9 +18,16 @@ std::string numbers(const std::vector<std::int64_t>& each) {
   return each.size() == 1 ? fmt::format("{}", each[0]) : fmt::format("({})", fmt::join(each, ","));
 }
 
+// What an inspector calls that which owns a cell.
+std::string_view word_for(std::string_view thread_mark) {
+  if (thread_mark == "CTA") return "CTA";
+  return thread_mark == "R" ? "row of shared memory" : "thread";
+}
+
 constexpr std::int64_t lanes = 32;  // of a warp
 constexpr std::int64_t banks = 32;  // of shared memory, 4 bytes wide (PTX ISA, layout_facts.md)
 constexpr std::int64_t bank_bytes = 4;
+constexpr int usual_bits = 32;  // of an element whose type nobody says
 
 }  // namespace
 
@@ -85,9 +92,18 @@ std::int64_t LayoutView::block_of(const Cell& cell) const {
 
 std::int64_t LayoutView::bank_of(std::int64_t offset, int element_bytes) const {
   constexpr std::int64_t bits = 8, line = banks * bank_bytes * bits;
-  const std::int64_t width = element_bytes > 0 ? element_bytes * bits : element_bits_;
+  const std::int64_t width =
+      element_bytes > 0 ? element_bytes * bits : element_bits_.value_or(usual_bits);
   const std::int64_t at = (offset % line) * width % line;
   return (at + line) % line / (bank_bytes * bits);
+}
+
+std::string LayoutView::bank_words(int element_bytes) const {
+  constexpr int bits = 8;
+  if (element_bytes == 0 && !element_bits_) return "bank, elements taken as 4 bytes";
+  const int width = element_bytes > 0 ? element_bytes * bits : *element_bits_;
+  if (width % bits != 0) return fmt::format("bank, elements of {} bits", width);
+  return fmt::format("bank, elements of {} byte{}", width / bits, width == bits ? "" : "s");
 }
 
 bool LayoutView::inside(const Cell& cell) const {
@@ -272,7 +288,7 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
     out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
     out.in_tile = coordinate_of(place % tile_size_, tile_shape_);
   }
-  if (kind_ == Kind::places) {
+  if (shows_places() && out.inside) {
     constexpr std::size_t most = 64;
     const std::vector<std::string>& all = (*places_)[static_cast<std::size_t>(out.offset)];
     const std::size_t shown = std::min(all.size(), most);
@@ -284,6 +300,10 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
   const std::span<const Owner> all = owners(cell);
   out.owners.assign(all.begin(), all.end());
   out.threads = kind_ == Kind::thread_value;
+  out.thread_mark = thread_mark_;
+  if (maps_tensor_memory()) {
+    for (const Owner& owner : all) out.regions.push_back(name(ColourBy::value, owner.value));
+  }
   if (panels_[static_cast<std::size_t>(cell.panel)].part) out.taken = taken(cell);
   return out;
 }
@@ -300,9 +320,15 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
   }
   if (!place.empty()) {
     out.push_back({"place", place});
-    return out;
+    if (!input_coordinate) return out;
+  } else if (thread_mark ==
+             "L") {  // tensor memory: rows are lanes, whose warp is the one that reaches them
+    out.push_back({"lane", fmt::format("{}", flat[0])});
+    out.push_back({"column", fmt::format("{}", flat[1])});
+    out.push_back({"reached by", fmt::format("warp {} of a warpgroup", flat[0] / lanes)});
+  } else {
+    out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});
   }
-  out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});
   if (input_coordinate) out.push_back({"in the input", text(*input_coordinate)});
   if (taken) out.push_back({"in the part", *taken ? "yes" : "no"});
   if (tile) {
@@ -313,14 +339,18 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
   if (threads && owners.empty()) out.push_back({"owner", "none"});
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const std::string nth = owners.size() == 1 ? "" : fmt::format(" {}", i + 1);
-    out.push_back({"thread" + nth, fmt::format("{}", owners[i].thread)});
-    if (i == 0 && owners[i].thread >= lanes) {
+    if (i < regions.size()) {
+      out.push_back({"region" + nth, regions[i]});
+      continue;
+    }
+    out.push_back({std::string(word_for(thread_mark)) + nth, fmt::format("{}", owners[i].thread)});
+    if (i == 0 && thread_mark == "T" && owners[i].thread >= lanes) {
       out.push_back({"warp, lane",
                      fmt::format("{}, {}", owners[i].thread / lanes, owners[i].thread % lanes)});
     }
     out.push_back({"value" + nth, fmt::format("{}", owners[i].value)});
   }
-  if (!threads) out.push_back({"bank", fmt::format("{}", bank)});
+  if (!threads && place.empty()) out.push_back({"bank", fmt::format("{}", bank)});
   return out;
 }
 

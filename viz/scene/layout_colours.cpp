@@ -94,9 +94,21 @@ ColourBy colour_telling(Focus::On on) {
 
 std::vector<ColourBy> LayoutView::colours() const {
   using enum ColourBy;
+  const auto axes = [&] {
+    std::vector<ColourBy> out;
+    for (const ColourBy by : {axis, axis2, axis3, axis4}) {
+      if (axis_of(by) != nullptr) out.push_back(by);
+    }
+    out.push_back(none);
+    return out;
+  };
   switch (kind_) {
-    case Kind::divided:
-      return {tile, offset, bank, none};
+    case Kind::divided: {
+      if (!shows_places()) return {tile, offset, bank, none};
+      std::vector<ColourBy> out = axes();
+      out.insert(out.begin(), tile);
+      return out;
+    }
     case Kind::thread_value:
       // Where cells are too many for labels of their own, a warp's block can still have one.
       if (!value_names_.empty()) return {value, warp, none};
@@ -108,14 +120,8 @@ std::vector<ColourBy> LayoutView::colours() const {
       return {thread, warp, value, offset, none};
     case Kind::parts:
       return {offset, bank, none};
-    case Kind::places: {
-      std::vector<ColourBy> out;
-      for (const ColourBy by : {axis, axis2, axis3, axis4}) {
-        if (axis_of(by) != nullptr) out.push_back(by);
-      }
-      out.push_back(none);
-      return out;
-    }
+    case Kind::places:
+      return axes();
     case Kind::plain:
       break;
   }
@@ -170,6 +176,9 @@ Rgba LayoutView::paint(std::int64_t number, ColourBy by, const Theme& theme) con
   }
   if (number < 0) return theme.panel;
   if (by == ColourBy::thread) return thread_colour(number, threads_, theme.dark);
+  if (by == ColourBy::value && maps_tensor_memory()) {
+    number = group_of_value_[static_cast<std::size_t>(number)];
+  }
   return category(number, theme.dark);
 }
 
@@ -254,9 +263,13 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   const std::int64_t range = scaled ? std::max<std::int64_t>(scale->highest - lowest, 1) : 1;
   const std::int64_t known = scaled                   ? steps
                              : by == ColourBy::thread ? std::min<std::int64_t>(threads_, 1 << 16)
+                             : maps_tensor_memory()   ? std::max(values_, ceil_div(threads_, lanes))
                                                       : distinct_categories;
   for (std::int64_t n = 0; n < known; ++n) {
-    table.push_back(scaled ? quantity(static_cast<double>(n) / (steps - 1)) : paint(n, by, theme));
+    const bool beyond = by == ColourBy::value && maps_tensor_memory() && n >= values_;
+    table.push_back(scaled   ? quantity(static_cast<double>(n) / (steps - 1))
+                    : beyond ? theme.panel
+                             : paint(n, by, theme));
   }
   const bool direct = scaled && range < (std::int64_t{1} << 52);
   const Rgba none = by == ColourBy::none ? theme.paper : theme.panel;
@@ -459,7 +472,8 @@ std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice&
     return all;
   }
   if (kind_ == Kind::thread_value) return owner_label(cell, by, form);
-  const std::string first = fmt::format("{}", offset(cell));
+  const std::string first = shows_places() ? (*places_)[static_cast<std::size_t>(offset(cell))][0]
+                                           : fmt::format("{}", offset(cell));
   if (mark(by).empty()) return {first};
   // With room for one thing it is what the colour stands for.
   const std::string second =
@@ -512,6 +526,20 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     out.highest = fmt::format("{}", scale->highest);
     return out;
   }
+  if (by == ColourBy::value && maps_tensor_memory()) {
+    for (std::size_t g = 0; g < group_names_.size(); ++g) {
+      const auto first =
+          std::find(group_of_value_.begin(), group_of_value_.end(), static_cast<int>(g));
+      const auto count =
+          std::count(group_of_value_.begin(), group_of_value_.end(), static_cast<int>(g));
+      Legend::Entry entry{
+          {category(static_cast<std::int64_t>(g), theme.dark)}, group_names_[g], {}};
+      if (count == 1) entry.focus = {Focus::On::value, first - group_of_value_.begin()};
+      out.entries.push_back(std::move(entry));
+    }
+    out.title = "region";
+    return out;
+  }
   const bool by_warp = by == ColourBy::thread && threads_ > lanes;
   const std::int64_t all = categories(by_warp ? ColourBy::warp : by);
   // Of a warp with holes only the threads that take part.
@@ -540,9 +568,9 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     }
     out.entries.push_back(std::move(entry));
   }
+  if (by == ColourBy::bank) out.title = bank_words(choice.element_bytes);
   if (by_warp) out.title = "warp, lane 0 to 31";
   if (by == ColourBy::thread && thread_mark_ != "T") out.title = thread_mark_;
-  if (by == ColourBy::value && !value_names_.empty()) out.title = "region";
   out.unlisted = present - listed;
   return out;
 }

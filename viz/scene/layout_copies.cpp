@@ -45,6 +45,14 @@ Tuple box_of(const CopyAtom& atom) {
   return out;
 }
 
+// A row of more than 64 elements that has nothing below it is folded into rows of 128 bytes, once
+// around the banks; of others the width stays.
+std::int64_t folded(std::int64_t wide, std::int64_t all, ElementType value) {
+  constexpr std::int64_t longest = 64, line_bits = 128 * 8;
+  const std::int64_t line = line_bits / bits_of(value);
+  return wide == all && wide > longest && wide % line == 0 ? line : wide;
+}
+
 // Rows of shared memory and the lanes of tensor memory that each goes to (PTX ISA, tcgen05.cp:
 // .multicast shapes put a row into several lanes). A lane's row is found by its first bit.
 struct RowsToLanes {
@@ -99,6 +107,7 @@ Outcome<LayoutView> LayoutView::of_rows(const CopyAtom& atom, std::string title)
     const Result<std::int64_t> values = size(Layout(side->modes.mode(1)));
     if (values && all % *values == 0) wide = std::max(wide, *values);
   }
+  wide = folded(wide, all, atom.value);
   Operand from, to;
   from.title = "Source", to.title = "Destination";
   from.axes = heading(atom, atom.from);

@@ -118,6 +118,17 @@ std::optional<Taking> taking_of(std::string_view expression) {
   return Taking{call->callee, "Slice"};
 }
 
+// slice((_,3), L) answers a layout alone: as (L)(_,3) it stands in what it is taken from. Empty for
+// other expressions.
+std::string as_standing_slice(std::string_view expression) {
+  const std::optional<Call> call = call_of(expression);
+  if (!call || call->callee != "slice" || call->arguments.size() != 2) return {};
+  std::string_view at = call->arguments[0];
+  if (at.size() >= 2 && at.front() == '(' && at.back() == ')') at = at.substr(1, at.size() - 2);
+  const std::string_view from = call->arguments[1];
+  return is_name(from) ? fmt::format("{}({})", from, at) : fmt::format("({})({})", from, at);
+}
+
 Error error_of(const Problem& problem, std::string_view expression) {
   return {ErrorKind::refused, problem.sentence, caret(expression, problem)};
 }
@@ -136,12 +147,15 @@ std::optional<Tiler> tiler_of(const Value& value) {
   return std::nullopt;
 }
 
-// A layout, or the compact one of a shape; nothing else.
-std::optional<Layout> layout_of(const Value& value) {
-  if (const Layout* layout = std::get_if<Layout>(&value)) return *layout;
+// A layout with where it begins, of a tensor too, or the compact one of a shape; nothing else.
+std::optional<Slice> slice_of(const Value& value) {
+  if (const Layout* layout = std::get_if<Layout>(&value)) return Slice{*layout, {}};
+  if (const Slice* slice = std::get_if<Slice>(&value)) return *slice;
+  const Tensor* tensor = std::get_if<Tensor>(&value);
+  if (tensor != nullptr && !tensor->alone()) return Slice{tensor->layout, tensor->offset};
   const Tuple* shape = std::get_if<Tuple>(&value);
   const Result<Layout> compact = shape != nullptr ? make_layout(*shape) : Result<Layout>(Layout());
-  return compact && !compact->modes.empty() ? std::optional<Layout>(*compact) : std::nullopt;
+  return compact && !compact->modes.empty() ? std::optional(Slice{*compact, {}}) : std::nullopt;
 }
 
 // A value as a layout with its place in memory; nothing where it is none.
@@ -435,11 +449,19 @@ std::optional<LayoutView> cut_or_copied(Scope& scope, std::string_view expressio
   // Bindings of the statements before are in the scope already.
   const std::optional<Value> first = value_of(scope, call->arguments[0]);
   const std::optional<Value> second = value_of(scope, call->arguments[1]);
-  const std::optional<Layout> layout = first ? layout_of(*first) : std::nullopt;
+  const std::optional<Slice> input = first ? slice_of(*first) : std::nullopt;
   const std::optional<Tiler> tiler = second ? tiler_of(*second) : std::nullopt;
-  if (!layout || !layout->plain() || !tiler) return std::nullopt;
-  Outcome<LayoutView> view = copied ? LayoutView::multiplied(call->callee, *layout, *tiler)
-                                    : LayoutView::divided(*layout, *tiler, form_of(call->callee));
+  if (!input || !tiler) return std::nullopt;
+  Outcome<LayoutView> view = Error{};
+  const bool numbers = input->layout.concrete() && input->offset.zero();
+  if (copied) {
+    if (!numbers) return std::nullopt;
+    view = LayoutView::multiplied(call->callee, input->layout, *tiler);
+  } else if (numbers) {
+    view = LayoutView::divided(input->layout, *tiler, form_of(call->callee));
+  } else if (input->offset.known()) {
+    view = LayoutView::divided_places(input->layout, input->offset, *tiler, form_of(call->callee));
+  }
   if (!view) return std::nullopt;
   view->retitle(std::string(expression));
   return *view;
@@ -460,13 +482,23 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   }
   const Value& value = std::get<Value>(*evaluated);
   Outcome<LayoutView> view = of_evaluated(scope, expression, value);
-  if (view) view->element_bits_ = element_bits(value).value_or(view->element_bits_);
+  if (view) view->element_bits_ = element_bits(value);
   return view;
 }
 
 Outcome<LayoutView> LayoutView::of_evaluated(Scope& scope, std::string_view expression,
                                              const Value& value) {
   const std::string_view last = split_outside(expression, ';').back();
+  if (const std::string standing = as_standing_slice(last); !standing.empty()) {
+    const std::optional<Value> where = value_of(scope, standing);
+    Outcome<LayoutView> view = where ? of_evaluated(scope, standing, *where) : Error{};
+    if (view && view->panels().size() > 1) {
+      view->retitle(std::string(last));
+      view->remark(fmt::format("slice() answers {}, which counts from where the slice begins.",
+                               text(value)));
+      return view;
+    }
+  }
   if (auto view = cut_or_copied(scope, last)) return *view;
   const Bindings bindings = bindings_of(expression);
   const auto bound = bindings.find(last);

@@ -8,7 +8,7 @@ namespace tilescope {
 namespace {
 
 constexpr double margin = 24, panel_gap = 32, slice_gap = 16, thin = 24;
-constexpr double least_operand_width = 304, most_formula_width = 420;
+constexpr double most_heading_width = 480;
 constexpr std::int64_t most_operand = 64;  // cells a side
 constexpr std::int64_t lanes_of_a_warp = 32;
 constexpr Size page{1552, 1000};  // of grids that are not labelled cell by cell
@@ -41,10 +41,33 @@ double longest_side(const Panel& panel) {
   return static_cast<double>(std::max(panel.rows, panel.columns));
 }
 
+// A side of an operand that is narrower gets longer cells, so that a name has room in it.
+constexpr double least_side = 80, labelled_cell = 24;
+
+double drawn_out(double cell, std::int64_t cells) {
+  const double enough = std::min(least_side / static_cast<double>(cells), labelled_cell);
+  return std::max(cell, enough);
+}
+
+// A box of one thread's values has flat cells: as wide and as high as their labels are.
+double height_of_values(const LayoutView& view, double cell) {
+  const Size label = label_size(view, {}, {1, false});
+  return cell * std::min(1.0, (label.height + 6) / (label.width + 8));
+}
+
 // Cells are square, and as large in every panel; but a division into large tiles is so much taller
 // than its input that it gets smaller ones, and a long thin grid is drawn thicker.
 Size cell_of(const LayoutView& view, const Panel& panel, double cell) {
-  if (view.placing() == LayoutView::Placing::product) return {cell, cell};
+  if (view.placing() == LayoutView::Placing::product) {
+    const std::int64_t m = view.panels()[2].rows, n = view.panels()[2].columns;
+    const std::int64_t k = view.panels()[0].columns;
+    const bool a = &panel == &view.panels()[0], b = &panel == &view.panels()[1];
+    return {drawn_out(cell, a ? k : n), drawn_out(cell, b ? k : m)};
+  }
+  const bool one_thread = view.kind() == LayoutView::Kind::thread_value && view.threads() == 1;
+  if (one_thread && longest_side(panel) > static_cast<double>(most_operand)) {
+    return {cell, height_of_values(view, cell)};
+  }
   constexpr double tallest = 1.5, thinnest = 8;
   const double rows = static_cast<double>(panel.rows);
   const double columns = static_cast<double>(panel.columns);
@@ -97,6 +120,18 @@ double heading_of(const LayoutView& view, const Panel& panel, const Lens& lens) 
   return heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
 }
 
+// A panel may be narrow, its words are not: what they want, or their share of the
+// size asked for.
+double heading_width(const LayoutView& view, const Panel& panel, const Lens& lens) {
+  const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
+  const double axes = text_width(panel.axes, small_text, Family::sans);
+  double out = title + between + axes + inside;
+  if (!formula_is_title(view, panel, lens)) {
+    out = std::max(out, text_width(panel.formula, small_text, Family::mono) + inside);
+  }
+  return std::min(out, lens.heading);
+}
+
 // A to the left of C and B above it, so that their rows and columns run on into C's.
 Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
   const std::vector<Panel>& panels = view.panels();
@@ -106,7 +141,8 @@ Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
     const bool left = &panel == &panels[0];
     out.places.push_back(place_of(panel, cell_of(view, panel, cell), heading_of(view, panel, lens),
                                   left ? row_gutter(panel) : gutter));
-    out.places.back().box.width = std::max(out.places.back().box.width, least_operand_width);
+    Box& box = out.places.back().box;
+    box.width = std::max(box.width, heading_width(view, panel, lens));
   }
   Frame::Place &a = out.places[0], &b = out.places[1], &c = out.places[2];
   const double x = a.box.width + panel_gap, y = b.box.height + panel_gap;
@@ -129,10 +165,7 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
       Frame::Place place = place_of(panel, cell_of(view, panel, cell),
                                     heading_of(view, panel, lens), row_gutter(panel));
-      if (view.kind() == LayoutView::Kind::parts) {  // a part is narrow, its formula is not
-        const double formula = text_width(panel.formula, small_text, Family::mono) + inside;
-        place.box.width = std::max(place.box.width, std::min(formula, most_formula_width));
-      }
+      place.box.width = std::max(place.box.width, heading_width(view, panel, lens));
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);
@@ -168,7 +201,7 @@ BlockSize smallest_block(const LayoutView& view) {
 
 // The cell sizes at which a picture that may be any size is read best, the one with the fullest
 // labels first; none where a page is better.
-std::vector<double> natural_cells(const LayoutView& view) {
+std::vector<double> natural_cells(const LayoutView& view, const LayoutChoice& choice) {
   std::int64_t most = 1, longest = 1;
   for (const Panel& p : view.panels()) {
     most = std::max(most, p.rows * p.columns * p.slices);
@@ -177,21 +210,24 @@ std::vector<double> natural_cells(const LayoutView& view) {
   if (most > most_labelled) return {};
   // Beyond this a label a cell is a wall, not a page; where warps or values have blocks of cells
   // these are labelled instead.
-  const bool blocks = view.threads() > lanes_of_a_warp || view.threads() == 1;
-  if (view.kind() == LayoutView::Kind::thread_value && longest > most_operand && blocks &&
-      (view.placing() == LayoutView::Placing::product || view.threads() == 1)) {
+  const ColourBy by = view.colour(choice);
+  const bool blocks = view.threads() == 1 || by == ColourBy::warp || !choice.colour;
+  if (view.placing() == LayoutView::Placing::product && longest > most_operand && blocks &&
+      (view.threads() > lanes_of_a_warp || view.threads() == 1)) {
     return {};
   }
   std::vector<double> out;
-  for (const LayoutView::LabelForm form : view.label_forms({})) {
-    const Size label = label_size(view, {}, form);
+  for (const LayoutView::LabelForm form : view.label_forms(choice)) {
+    const Size label = label_size(view, choice, form);
     const double text = std::max(label.width + 8, label.height + 6);
     const double roomy = std::min(640.0 / static_cast<double>(longest), 64.0);
     const BlockSize block = smallest_block(view);
     const double blocked =
         std::max({(label.width + 8) / static_cast<double>(block.columns),
                   (line_height * small_text + 4) / static_cast<double>(block.rows), 12.0});
-    const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16;
+    // All of a box is one thread's, whose values are what there is to tell.
+    const bool box = view.threads() == 1 && view.placing() == LayoutView::Placing::free;
+    const bool by_block = block.columns > 1 && block.rows > 1 && longest > 16 && !box;
     out.push_back(std::ceil(std::max(by_block ? blocked : text, roomy)));
   }
   return out;
@@ -206,20 +242,27 @@ double legend_width(const LayoutView& view) {
 }
 
 double legend_block_height(const LayoutView& view, const Lens& lens) {
-  const double notes = note_height * static_cast<double>(view.notes().size());
+  const std::size_t count = view.notes().size() + (lens.advice.empty() ? 0 : 1);
+  const double notes = note_height * static_cast<double>(count);
   return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
 }
+
+constexpr double most_title = 960, most_words = 1552;
 
 // What the title and the notes need to be read whole.
 double words_width(const LayoutView& view, const Lens& lens) {
   double whole = 0;
   if (lens.title) {
     whole = text_width(view.title(), title_text, Family::sans, FontWeight::bold);
+    if (whole > most_title) {  // draw_title sets it smaller
+      whole = text_width(view.title(), heading_text, Family::sans, FontWeight::bold) + between;
+    }
   }
   for (const std::string& note : view.notes()) {
     whole = std::max(whole, text_width(note, small_text, Family::sans));
   }
-  return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : 960.0);
+  whole = std::max(whole, text_width(lens.advice, small_text, Family::sans));
+  return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : most_words);
 }
 
 Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit) {
@@ -257,7 +300,9 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
 // As large as it wants to be, in the arrangement nearest to a slide's shape.
 std::pair<const Arrangement*, double> natural_arrangement(const LayoutView& view,
                                                           const std::vector<Arrangement>& all,
-                                                          const Lens& lens, double words) {
+                                                          const Lens& lens,
+                                                          const LayoutChoice& choice,
+                                                          double words) {
   const auto nearest = [&](double asked) {
     std::pair<const Arrangement*, double> best{&all[0], asked};
     double odd = 1e300;
@@ -272,7 +317,7 @@ std::pair<const Arrangement*, double> natural_arrangement(const LayoutView& view
     }
     return best;
   };
-  for (const double cell : natural_cells(view)) {
+  for (const double cell : natural_cells(view, choice)) {
     const std::pair<const Arrangement*, double> found = nearest(cell);
     const Size size = lay_out(view, *found.first, cell, lens).size;
     if (size.width <= most_natural && size.height + words <= most_natural) return found;
@@ -302,7 +347,7 @@ double row_gutter(const Panel& panel) {
                                               : std::ceil(digits_width(panel.rows - 1)) + inside;
 }
 
-Frame arrange(const LayoutView& view, const Lens& asked) {
+Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& choice) {
   Lens lens = asked;
   lens.cell = sane(asked.cell, 0, 0, largest_cell);
   lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
@@ -310,9 +355,11 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
   const std::vector<Arrangement> all = arrangements(view);
   const double above = lens.title ? title_height : 0;
   const double below = legend_block_height(view, lens);
+  lens.heading = most_heading_width;
 
   if (asked.size.width > 0 && asked.size.height > 0) {
     lens.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
+    lens.heading = std::min(most_heading_width, lens.size.width / 3);
     const Size room{lens.size.width - 2 * margin, lens.size.height - 2 * margin - above - below};
     const Arrangement* best = &all[0];
     double cell = 0;
@@ -326,7 +373,7 @@ Frame arrange(const LayoutView& view, const Lens& asked) {
     return framed(view, lens, *best, cell);
   }
 
-  const auto [best, natural] = natural_arrangement(view, all, lens, above + below);
+  const auto [best, natural] = natural_arrangement(view, all, lens, choice, above + below);
   const Size size = lay_out(view, *best, natural, lens).size;
   const double width =
       std::max({size.width, words_width(view, lens), lens.legend ? legend_width(view) : 0});

@@ -42,7 +42,7 @@ std::vector<Numbered> numbered_lines(const Drawing& d, const Seen& seen, const S
     return Numbered{view.mark(what),
                     view.numbers_of(window_of(seen), what, d.choice.element_bytes)};
   };
-  if (d.choice.coordinates || view.kind() == Kind::places || view.maps_tensor_memory()) return {};
+  if (d.choice.coordinates || view.shows_places() || view.maps_tensor_memory()) return {};
   if (view.kind() == Kind::thread_value) {
     if (view.most_owners() > 1 || view.threads() < 2) return {};
     if (view.panels()[static_cast<std::size_t>(seen.panel)].owners->everyone) return {};
@@ -220,7 +220,9 @@ Size label_size(const LayoutView& view, const LayoutChoice& choice, LayoutView::
     count(fmt::format("V{}", view.values() - 1));
   } else {
     const std::string_view mark = view.mark(by);
-    if (mark.empty() || form.lines > 1) {
+    if (view.shows_places()) {
+      longest = form.lines > 1 || mark.empty() ? view.longest_place() : 1;
+    } else if (mark.empty() || form.lines > 1) {
       count(fmt::format("{}", view.lowest_offset()));
       count(fmt::format("{}", view.highest_offset()));
     }

@@ -126,12 +126,25 @@ BlockSize block_at_origin(const LayoutView& view, int p) {
 
 namespace {
 
-// A line around what a part takes of a grid.
-void draw_part(const Drawing& d, const Seen& seen, const Panel::Numbers& part, double weight) {
+// A line around what a part takes of a grid. In small cells scattered elements would be all lines,
+// but a tile has its frame at any size.
+void draw_part(const Drawing& d, const Seen& seen, const Panel::Numbers& part,
+               const std::optional<Panel::Rectangle>& frame, double weight) {
   if (!part) return;
+  const Stroke stroke{Role::accent, weight * (seen.least() >= 16 ? 4.0 : 2.0), false};
+  if (seen.least() < least_for_part) {
+    if (!frame) return;
+    const Box box{seen.x(frame->column), seen.y(frame->row),
+                  seen.cell.width * static_cast<double>(frame->columns),
+                  seen.cell.height * static_cast<double>(frame->rows)};
+    d.scene.begin("part", d.frame.body);
+    d.scene.add(outline(box, stroke.ink, stroke.width));
+    d.scene.end();
+    return;
+  }
   const std::vector<std::int64_t> taken = d.view.members_of(window_of(seen), part);
   Segments around;
-  around.stroke = {Role::accent, weight * (seen.least() >= 16 ? 4.0 : 2.0), false};
+  around.stroke = stroke;
   const bool whole =
       seen.rows * seen.columns == d.view.panels()[static_cast<std::size_t>(seen.panel)].rows *
                                       d.view.panels()[static_cast<std::size_t>(seen.panel)].columns;
@@ -164,11 +177,15 @@ void draw_lines(const Drawing& d, const Seen& seen) {
     add_if_any(d.scene, std::move(threads));
     add_if_any(d.scene, std::move(warps));
   }
-  d.scene.add(outline(seen.grid, Role::text, 1));
-  if (seen.least() >= least_for_part) {
-    draw_part(d, seen, panel.last_part, 0.5);
-    draw_part(d, seen, panel.part, 1);
+  if (d.view.maps_tensor_memory()) {  // rectangles of one region, its copies too
+    Segments rectangles;
+    rectangles.stroke = {{Role::text, 0.75}, 1, false};
+    add_edges(seen, d.view.numbers_of(window_of(seen), ColourBy::value, 0), rectangles);
+    add_if_any(d.scene, std::move(rectangles));
   }
+  d.scene.add(outline(seen.grid, Role::text, 1));
+  draw_part(d, seen, panel.last_part, panel.last_part_frame, 0.5);
+  draw_part(d, seen, panel.part, panel.part_frame, 1);
   d.scene.end();
 }
 
@@ -235,7 +252,9 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
 void draw_indices(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   const Box& body = d.frame.body;
-  const BlockSize block = block_at_origin(d.view, seen.panel);
+  // Tensor memory is counted in the lanes of a warp, and as many columns, whatever stands in it.
+  const BlockSize block = d.view.maps_tensor_memory() ? BlockSize{32, 32}
+                                                      : block_at_origin(d.view, seen.panel);
   const double gutter = row_gutter(panel);
   const double top = std::max(seen.grid.y - index_height, body.y);
   const double right = std::max(seen.grid.x, body.x + gutter);

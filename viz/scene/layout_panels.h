@@ -67,10 +67,13 @@ struct Drawing {
   const Frame& frame;
   Scene& scene;
 };
+// The part of a slice's cells that the body shows; nothing where it shows none.
+std::optional<Seen> seen_of(const Drawing& d, int panel, std::int64_t slice);
 void draw_lines(const Drawing& d, const Seen& seen);
 void draw_labels(const Drawing& d, const Seen& seen);
 // One label for each rectangle of cells that count the same, where a cell is too small for one.
-void label_blocks(const Drawing& d, const Seen& seen, Labels& out);
+// Answers which share of the coloured cells that reaches, 0 to 1; 1 where none has a colour.
+double label_blocks(const Drawing& d, const Seen& seen, Labels& out);
 // Ticks in the corners of elements that a stride of 0 repeats.
 void draw_repetitions(const Drawing& d, const Seen& seen);
 void draw_outlines(const Drawing& d, const Seen& seen);

@@ -39,6 +39,42 @@ std::string placed_text(Layout layout) {
   return fmt::format("{} off {}", text(layout), offset);
 }
 
+// ((8,8)):((16,1)), as slices come: the one mode's own modes are the grid's. So are those of
+// ((128,16),1,2), a CTA's operand of one instruction: 2048 cells below each other show nothing.
+Tree<Mode> unfolded(const Tree<Mode>& modes) {
+  constexpr std::int64_t most_rows = 64;
+  const Tree<Mode> first = modes.mode(0);
+  if (first.rank() < 2) return modes;
+  if (modes.rank() == 1) return first;
+  const bool tall = *size(Layout(first)) > most_rows && *size(Layout(modes.mode(1))) == 1;
+  if (!tall || first.rank() != 2) return modes;
+  Tree<Mode> out = first;
+  for (int i = 1; i < modes.rank(); ++i) out.push(modes.mode(i));
+  return out;
+}
+
+// The rectangle of a panel's cells that a part is; nothing where it is none, or of several slices.
+std::optional<Panel::Rectangle> frame_of(const Panel& panel, const Panel::Numbers& part) {
+  if (!part || part->empty() || panel.slices > 1) return std::nullopt;
+  std::int64_t count = 0, top = panel.rows, left = panel.columns, bottom = -1, right = -1;
+  const auto add = [&](std::int64_t index) {
+    const std::int64_t row = index % panel.rows, column = index / panel.rows;
+    ++count;
+    top = std::min(top, row), bottom = std::max(bottom, row);
+    left = std::min(left, column), right = std::max(right, column);
+  };
+  if (!panel.elements) {
+    std::for_each(part->begin(), part->end(), add);
+  } else {
+    for (std::size_t i = 0; i < panel.elements->size(); ++i) {
+      const bool has = std::binary_search(part->begin(), part->end(), (*panel.elements)[i]);
+      if (has) add(static_cast<std::int64_t>(i));
+    }
+  }
+  const Panel::Rectangle out{top, left, bottom - top + 1, right - left + 1};
+  return count == out.rows * out.columns ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::string title) {
@@ -48,8 +84,7 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
   for (const Part& part : chain) {
     Part each = part;
     // ((8,8)):((16,1)), as slices come: the one mode's own modes are the grid's.
-    const Tree<Mode>& modes = each.layout.modes;
-    if (modes.rank() == 1 && modes.mode(0).rank() > 1) each.layout.modes = modes.mode(0);
+    each.layout.modes = unfolded(each.layout.modes);
     const bool whole = &part == &chain.front();
     const Outcome<LayoutView> alone = plain(each.layout);  // for its refusals
     if (!alone) return alone.error();
@@ -84,6 +119,11 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
   }
   for (std::size_t p = 0; p + 2 < chain.size(); ++p) {
     view.panels_[p].last_part = view.panels_[chain.size() - 2].part;
+  }
+  for (Panel& panel : view.panels_) {
+    if (!view.by_element_) break;
+    panel.part_frame = frame_of(panel, panel.part);
+    panel.last_part_frame = frame_of(panel, panel.last_part);
   }
   return view;
 }

@@ -66,7 +66,7 @@ Outcome<LayoutView> LayoutView::multiplied(std::string_view operation, const Lay
                                            const Tiler& copies) {
   const auto found = std::find_if(operations.begin(), operations.end(),
                                   [&](const Operation& each) { return each.name == operation; });
-  if (found == operations.end() || !block.plain()) return plain(block);
+  if (found == operations.end() || !block.offset.is(0)) return plain(block);
   const Result<Layout> product = found->of(block, copies);
   if (!product) return refused(product.refusal);
   const Result<Layout> zipped = zipped_product(block, copies);
@@ -74,7 +74,8 @@ Outcome<LayoutView> LayoutView::multiplied(std::string_view operation, const Lay
   Outcome<LayoutView> view = plain(*product);
   if (!view) return view;
   const bool by_mode = found->name == "logical_product" && copies.by_mode();
-  const Layout begins(zipped->modes.mode(1));
+  Layout begins(zipped->modes.mode(1));
+  begins.swizzle = zipped->swizzle;
   const bool paired =
       found->copies == Copies::paired_first || found->copies == Copies::paired_second;
   const int pairs = paired ? product->rank() : by_mode ? copies.rank() : 0;

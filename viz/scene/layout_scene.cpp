@@ -25,31 +25,6 @@ Text words(Point at, std::string text, double size, FontWeight weight, Ink ink) 
   return out;
 }
 
-// The part of a slice's cells that the body shows; nothing where it shows none.
-std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
-  const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
-  const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
-  Seen out;
-  out.panel = p;
-  out.slice = slice;
-  out.grid = slice_box(place, slice);
-  out.cell = place.cell;
-  const Box part = out.grid.cut(d.frame.body);
-  if (part.empty()) return std::nullopt;
-  const auto range = [](double begin, double end, double cell, std::int64_t all, std::int64_t& at,
-                        std::int64_t& count) {
-    const double last = static_cast<double>(all);
-    at = static_cast<std::int64_t>(std::clamp(std::floor(begin / cell + 1e-6), 0.0, last - 1));
-    const double stop = std::clamp(std::ceil(end / cell - 1e-6), 0.0, last);
-    count = std::max<std::int64_t>(static_cast<std::int64_t>(stop) - at, 1);
-  };
-  range(part.x - out.grid.x, part.right() - out.grid.x, out.cell.width, panel.columns, out.column,
-        out.columns);
-  range(part.y - out.grid.y, part.bottom() - out.grid.y, out.cell.height, panel.rows, out.row,
-        out.rows);
-  return out;
-}
-
 // How many sampled cells a pixel is the mean of, down and across.
 struct Block {
   std::int64_t rows = 1, columns = 1;
@@ -279,6 +254,30 @@ void draw_swatch(const Drawing& d, Box box, const std::vector<Rgba>& colours) {
 
 }  // namespace
 
+std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
+  const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
+  const Panel& panel = d.view.panels()[static_cast<std::size_t>(p)];
+  Seen out;
+  out.panel = p;
+  out.slice = slice;
+  out.grid = slice_box(place, slice);
+  out.cell = place.cell;
+  const Box part = out.grid.cut(d.frame.body);
+  if (part.empty()) return std::nullopt;
+  const auto range = [](double begin, double end, double cell, std::int64_t all, std::int64_t& at,
+                        std::int64_t& count) {
+    const double last = static_cast<double>(all);
+    at = static_cast<std::int64_t>(std::clamp(std::floor(begin / cell + 1e-6), 0.0, last - 1));
+    const double stop = std::clamp(std::ceil(end / cell - 1e-6), 0.0, last);
+    count = std::max<std::int64_t>(static_cast<std::int64_t>(stop) - at, 1);
+  };
+  range(part.x - out.grid.x, part.right() - out.grid.x, out.cell.width, panel.columns, out.column,
+        out.columns);
+  range(part.y - out.grid.y, part.bottom() - out.grid.y, out.cell.height, panel.rows, out.row,
+        out.rows);
+  return out;
+}
+
 void draw_legend(const Drawing& d) {
   const LayoutView::Legend legend = d.view.legend(d.choice, d.theme);
   const double right = d.frame.lens.size.width - between;
@@ -362,7 +361,9 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
              (frame.lens.legend ? legend_height / 2 + inside : -legend_height / 2) +
              note_height / 2;
   scene.begin("notes");
-  for (const std::string& note : view.notes()) {
+  std::vector<std::string> notes = view.notes();
+  if (!frame.lens.advice.empty()) notes.push_back(frame.lens.advice);
+  for (const std::string& note : notes) {
     const double room = scene.size.width - frame.legend.x - between;
     scene.add(words({frame.legend.x, y}, fitted(note, room, small_text, Family::sans), small_text,
                     FontWeight::regular, Role::quiet));
@@ -370,13 +371,6 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   }
   scene.end();
   return scene;
-}
-
-Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
-                  Size size) {
-  Lens lens;
-  lens.size = size;
-  return build_scene(view, choice, theme, arrange(view, lens));
 }
 
 }  // namespace tilescope

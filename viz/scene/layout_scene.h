@@ -27,6 +27,8 @@ struct Lens {
   Point pan{};             // how far the content is moved to the left and up
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
+  std::string advice = {};  // one more note under the picture
+  double heading = 0;       // what a panel's words widen it to at most: found by arrange()
 };
 
 // Where the grids stand, in pixels of the picture.
@@ -49,11 +51,17 @@ struct Frame {
 // No side of a picture of its own choice is longer: what a viewer opens, and a PNG encodes.
 inline constexpr double most_natural = 8192;
 
-Frame arrange(const LayoutView& view, const Lens& lens);
+// `choice`: whose labels a picture of its own size has room for.
+Frame arrange(const LayoutView& view, const Lens& lens, const LayoutChoice& choice = {});
 // Whether every grid can be made out: none is smaller than a thumbnail.
 bool has_room(const Frame& frame);
 // Whether every panel's cells are large enough for their labels.
 bool labels_fit(const LayoutView& view, const LayoutChoice& choice, const Frame& frame);
+
+// Whether what the colours mean is written in every grid: in its cells, in blocks of them, or by
+// the numbers of columns that are a tile each.
+bool is_told(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+             const Frame& frame);
 
 // Cells a raster was made for are kept here between frames, so that a texture is made once a
 // change. Plain value without a lifetime of its own; the window keeps one a view.
@@ -67,9 +75,12 @@ struct RasterStore {
 
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                   const Frame& frame, RasterStore* store = nullptr);
-// A picture: the size asked for, or the natural one at 0 x 0.
+// A picture, which nobody can point into or zoom: of the size asked for, or the natural one at 0 x
+// 0. Colours alone would say nothing, so that where labels have no room in the size asked for all
+// of it is set smaller, by `smallest` at most; where threads have none their warps are coloured,
+// unless a colour was chosen; and where none has, a note names the size that would do.
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
-                  Size size = {});
+                  Size size = {}, double smallest = 0.7);
 
 // The cell under a point of the picture.
 std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at);

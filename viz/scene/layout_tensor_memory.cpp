@@ -19,7 +19,9 @@ constexpr std::int64_t quarter = 32;                // lanes that one warp reach
 // A cluster has up to 8 CTAs, and up to 16 where a kernel allows what is not portable (CUDA C
 // Programming Guide, Thread Block Clusters).
 constexpr std::int64_t most_ctas = 16;
-constexpr std::int64_t most_rectangles = 16;
+// A name for each is read up to few of them, or more where they are high enough for a line of text.
+constexpr std::int64_t few_rectangles = 16, most_rectangles = 128, lanes_of_a_line = 8;
+constexpr std::size_t most_notes = 12;
 
 Error refused(std::string sentence) {
   return {ErrorKind::refused, std::move(sentence), {}};
@@ -29,7 +31,7 @@ Error refused(std::string sentence) {
 // coordinate.
 struct Jump {
   int leaf = 0;
-  std::size_t mode = 0;
+  std::optional<std::size_t> mode;  // none: to a copy
   std::int64_t weight = 1;
 };
 
@@ -50,22 +52,25 @@ class Cutting {
       leaf = end;
     }
     for (; region.coordinates >= 0 && leaf < region.lane.modes.leaves; ++leaf) {
+      if (extent(leaf) > 1) jumps_.push_back({leaf, std::nullopt, copies_});
       copies_ *= extent(leaf);
     }
   }
+
+  std::int64_t copies() const { return copies_; }
 
   // In the order of their coordinates. Too many of them stay one region.
   std::vector<Region> rectangles() {
     std::int64_t count = 1;
     for (const Jump& jump : jumps_)
       count = std::min(count * extent(jump.leaf), most_rectangles + 1);
-    if (count > most_rectangles) {
+    if (count > (lanes_.reach >= lanes_of_a_line ? most_rectangles : few_rectangles)) {
       run_ = all_;
       jumps_.clear();
       count = 1;
     }
     std::vector<Region> out;
-    for (std::int64_t i = 0; i < count; ++i) out.push_back(rectangle(i));
+    for (std::int64_t i = 0; i < count; ++i) out.push_back(rectangle(i, count > 1));
     return out;
   }
 
@@ -111,22 +116,37 @@ class Cutting {
     return true;
   }
 
-  Region rectangle(std::int64_t index) const {
+  Region rectangle(std::int64_t index, bool one_of_several) const {
     Region out = region_;
     std::vector<std::int64_t> first(run_.size(), 0);
+    std::int64_t copy = 0;
     for (const Jump& jump : jumps_) {
       const std::int64_t step = index % extent(jump.leaf);
       index /= extent(jump.leaf);
-      first[jump.mode] += step * jump.weight;
+      (jump.mode ? first[*jump.mode] : copy) += step * jump.weight;
       for (Layout* each : {&out.lane, &out.column, &out.cta}) {
         Mode& mode = each->modes.leaf[jump.leaf];
         each->offset = each->offset.value + step * mode.stride.value;
         mode = Mode{1, 0};
       }
     }
-    out.name = name_of(first);
+    out.name = region_.name;
+    if (out.name.empty() || (one_of_several && jumps_in_it())) {
+      out.name += (out.name.empty() ? "" : ": ") + name_of(first);
+    }
+    out.group = region_.name.empty() ? name_of(first) : region_.name;
+    if (copies_ > 1) out.name += copied() ? fmt::format(", copy {}", copy) : many_copies();
     return out;
   }
+
+  // Whether the jumps lead to other elements, and whether to copies of them.
+  bool jumps_in_it() const {
+    return std::any_of(jumps_.begin(), jumps_.end(), [](const Jump& j) { return j.mode; });
+  }
+  bool copied() const {
+    return std::any_of(jumps_.begin(), jumps_.end(), [](const Jump& j) { return !j.mode; });
+  }
+  std::string many_copies() const { return fmt::format(", {} copies", copies_); }
 
   // "m 0-15, n 0-63", or "(0-15, 0-63)" where the coordinates have no letters of their own.
   std::string name_of(const std::vector<std::int64_t>& first) const {
@@ -138,8 +158,7 @@ class Cutting {
       out += fmt::format("{}", first[i]);
       if (run_[i] > 1) out += fmt::format("-{}", first[i] + run_[i] - 1);
     }
-    if (!lettered) out = fmt::format("({})", out);
-    return copies_ > 1 ? fmt::format("{}, {} copies", out, copies_) : out;
+    return lettered ? out : fmt::format("({})", out);
   }
 
   // How far the leaves that run on have come, and whose they are.
@@ -171,11 +190,17 @@ std::string runs_of(const std::vector<bool>& has) {
   return fmt::format("{} of {} to {}", std::count(has.begin(), has.end(), true), lowest, highest);
 }
 
+// Where a region's rectangles are, all together.
+struct Whereabouts {
+  std::vector<bool> lane = std::vector<bool>(lanes), column = std::vector<bool>(columns);
+  std::vector<bool> cta = std::vector<bool>(most_ctas);
+  std::int64_t copies = 1;
+};
+
 // What stands in the tensor memory of some CTAs, cell by cell.
 class Filled {
  public:
-  std::optional<Error> add(const Region& region, std::int32_t number) {
-    std::vector<bool> in_lanes(lanes), in_columns(columns), in_ctas(most_ctas);
+  std::optional<Error> add(const Region& region, std::int32_t number, Whereabouts& where) {
     for (std::int64_t i = 0; i < *size(region.lane); ++i) {
       const std::int64_t l = region.lane(i), c = region.column(i), cta = region.cta(i);
       if (l < 0 || l >= lanes || c < 0 || c >= columns) {
@@ -188,22 +213,22 @@ class Filled {
                                    region.name, cta, most_ctas, most_ctas - 1));
       }
       const std::size_t at = static_cast<std::size_t>(cta);
-      in_lanes[static_cast<std::size_t>(l)] = true;
-      in_columns[static_cast<std::size_t>(c)] = true;
-      in_ctas[at] = true;
+      where.lane[static_cast<std::size_t>(l)] = true;
+      where.column[static_cast<std::size_t>(c)] = true;
+      where.cta[at] = true;
       while (cells_.size() <= at) cells_.emplace_back(static_cast<std::size_t>(lanes * columns));
       std::vector<Owner>& cell = cells_[at][static_cast<std::size_t>(l + lanes * c)];
       const Owner owner{static_cast<std::int32_t>(l), number};
       if (std::find(cell.begin(), cell.end(), owner) == cell.end()) cell.push_back(owner);
     }
-    cta_.push_back(runs_of(in_ctas));
-    where_.push_back(fmt::format("lanes {}, columns {}", runs_of(in_lanes), runs_of(in_columns)));
     return std::nullopt;
   }
 
   std::size_t ctas() const { return cells_.size(); }
-  std::string where(std::size_t region) const {
-    return ctas() > 1 ? fmt::format("CTA {}, {}", cta_[region], where_[region]) : where_[region];
+  std::string words(const Whereabouts& where) const {
+    std::string out = ctas() > 1 ? fmt::format("CTA {}, ", runs_of(where.cta)) : "";
+    out += fmt::format("lanes {}, columns {}", runs_of(where.lane), runs_of(where.column));
+    return where.copies > 1 ? fmt::format("{}: {} copies", out, where.copies) : out;
   }
 
   Owners owners(std::size_t cta, std::size_t regions) const {
@@ -222,7 +247,6 @@ class Filled {
 
  private:
   std::vector<std::vector<std::vector<Owner>>> cells_;  // by CTA, then lane + 128 * column
-  std::vector<std::string> cta_, where_;                // by region
 };
 
 }  // namespace
@@ -245,18 +269,33 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   view.title_ = std::move(title);
   view.thread_mark_ = "L";
   Filled filled;
+  std::vector<Whereabouts> where;
   for (const Region& region : regions) {
-    const std::vector<Region> parts =
-        region.name.empty() ? Cutting(region).rectangles() : std::vector{region};
-    for (const Region& part : parts) {
-      if (auto error = filled.add(part, static_cast<std::int32_t>(view.value_names_.size()))) {
-        return *error;
+    Cutting cutting(region);
+    const std::size_t known = view.group_names_.size();
+    for (const Region& part : cutting.rectangles()) {
+      const auto begin = view.group_names_.begin();
+      const auto found = std::find(begin + static_cast<std::ptrdiff_t>(known),
+                                   view.group_names_.end(), part.group);
+      const auto group = static_cast<std::size_t>(found - begin);
+      if (found == view.group_names_.end()) {
+        view.group_names_.push_back(part.group);
+        where.push_back({});
+        where.back().copies = cutting.copies();
       }
+      const auto number = static_cast<std::int32_t>(view.value_names_.size());
+      if (auto error = filled.add(part, number, where[group])) return *error;
       view.value_names_.push_back(part.name);
+      view.group_of_value_.push_back(static_cast<int>(group));
     }
   }
-  for (std::size_t r = 0; r < view.value_names_.size(); ++r) {
-    view.notes_.push_back(fmt::format("{}: {}.", view.value_names_[r], filled.where(r)));
+  const std::size_t told = where.size() > most_notes ? most_notes - 1 : where.size();
+  for (std::size_t g = 0; g < told; ++g) {
+    view.notes_.push_back(fmt::format("{}: {}.", view.group_names_[g], filled.words(where[g])));
+  }
+  if (told < where.size()) {
+    view.notes_.push_back(
+        fmt::format("{} more have their names where they stand.", where.size() - told));
   }
   view.notes_.push_back(
       "Warp w of a warpgroup reaches lanes 32 w to 32 w + 31 alone, in all columns.");

@@ -264,6 +264,8 @@ class Page {
       const std::string_view mark = view_.mark(ColourBy::thread);
       const std::string_view thread = mark == "T" ? "thread" : mark;
       page_.write(row++, 0, fmt::format("{}0 V1: value 1 of {} 0", mark, thread), quiet);
+    } else if (by == ColourBy::bank) {
+      page_.write(row++, 0, fmt::format("b1: {}", view_.bank_words(choice_.element_bytes)), quiet);
     } else if (!view_.mark(by).empty()) {
       page_.write(row++, 0, fmt::format("{}1: {} 1", view_.mark(by), name_of(by)), quiet);
     }

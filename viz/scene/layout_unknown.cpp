@@ -57,41 +57,51 @@ std::string sum(std::int64_t known, const std::vector<Unknown>& unknowns, std::i
   return out.empty() ? "0" : out;
 }
 
-// Extents made known, strides compact; `notes` says what was made up.
-std::optional<Error> make_up_extents(Layout& grid, std::vector<std::string>& notes) {
+// How many elements a tiler takes of a mode that is one number; 0: that is not known.
+std::int64_t tile_of(const Tiler* tiler, const Layout& grid, int mode) {
+  if (tiler == nullptr || grid.modes.mode(mode).leaves > 1) return 0;
+  if (!tiler->by_mode() && grid.rank() > 1) return 0;
+  if (tiler->by_mode() && mode >= tiler->rank()) return 0;
+  const Tiler part = tiler->by_mode() ? tiler->mode(mode) : *tiler;
+  if (part.by_mode()) return 0;
+  const Result<std::int64_t> count = size(part.layout());
+  return count ? *count : 0;
+}
+
+// Extents made known; `notes` says what was made up.
+void make_up_extents(Layout& grid, const Tiler* tiler, std::vector<std::string>& notes) {
+  constexpr std::int64_t tiles = 2, most = 256;
   for (int mode = 0, leaf = 0; mode < grid.rank(); ++mode) {
     const int end = leaf + grid.modes.mode(mode).leaves;
     for (; leaf < end; ++leaf) {
       Int& extent = grid.modes.leaf[leaf].shape;
       if (extent.known()) continue;
-      if (leaf + 1 < end) {
-        return refused(fmt::format(
-            "{} has an unknown extent inside mode {}, so that nobody can say where what follows in "
-            "that mode begins; a number there, or the unknown extent last, would have a picture.",
-            text(grid), mode));
-      }
-      const std::int64_t shown = shown_of(extent);
-      notes.push_back(fmt::format("The extent of mode {} is not known{}: its first {} are drawn.",
-                                  name_of_leaf(grid, leaf), divisor_words(extent.value), shown));
+      const std::int64_t tile = tile_of(tiler, grid, mode);
+      const bool by_tiles = tile > 0 && tiles * tile <= most;
+      const std::int64_t shown = by_tiles ? tiles * tile : shown_of(extent);
+      std::string note = fmt::format("The extent of mode {} is not known{}: its first {} are drawn",
+                                     name_of_leaf(grid, leaf), divisor_words(extent.value), shown);
+      if (by_tiles) note += fmt::format(", {} tiles", tiles);
+      if (leaf + 1 < end) note += ", and what follows in that mode begins behind all of them";
+      notes.push_back(note + ".");
       extent = shown;
     }
   }
-  return std::nullopt;
 }
 
 }  // namespace
 
-Outcome<LayoutView> LayoutView::with_unknowns(const Layout& layout, std::string title) {
+Outcome<LayoutView::Places> LayoutView::places_with_unknowns(const Layout& layout,
+                                                             const Tiler* tiler) {
   for (int i = 0; i < layout.modes.leaves; ++i) {
     if (layout.modes.leaf[i].stride.axis.none() && layout.swizzle.identity()) continue;
     return refused(fmt::format(
         "{} has unknown numbers and {}; a picture shows one or the other.", text(layout),
         layout.swizzle.identity() ? "strides on axes" : "a swizzle of them"));
   }
-  if (layout.modes.empty()) return plain(layout);
   std::vector<std::string> notes;
   Layout grid(layout.modes);
-  if (auto error = make_up_extents(grid, notes)) return *error;
+  make_up_extents(grid, tiler, notes);
 
   Layout known(grid.modes);
   std::vector<Unknown> unknowns;
@@ -135,11 +145,14 @@ Outcome<LayoutView> LayoutView::with_unknowns(const Layout& layout, std::string 
       scales[k + 1].numbers.push_back(unknowns[k].times(i));
     }
   }
-  Outcome<LayoutView> view = of_places(grid, title.empty() ? text(layout) : std::move(title),
-                                       text(layout), std::move(cells), std::move(scales));
-  if (!view) return view;
-  for (std::string& note : notes) view->remark(std::move(note));
-  return view;
+  return Places{grid, text(layout), std::move(cells), std::move(scales), std::move(notes)};
+}
+
+Outcome<LayoutView> LayoutView::with_unknowns(const Layout& layout, std::string title) {
+  if (layout.modes.empty()) return plain(layout);
+  Outcome<Places> places = places_with_unknowns(layout, nullptr);
+  if (!places) return places.error();
+  return of_places(std::move(*places), title.empty() ? text(layout) : std::move(title));
 }
 
 }  // namespace tilescope

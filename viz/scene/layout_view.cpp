@@ -212,7 +212,10 @@ void LayoutView::add_panel(std::string title, std::string axes, const Layout& la
   panel.columns = extent_of(across);
   panel.column_divisions = divisions_of(across);
   for (int i = 2; i < rank; ++i) panel.slices *= extent_of(layout.modes.mode(i));
-  if (rank > 3) panel.slices_in_row = std::min(extent_of(layout.modes.mode(2)), most_slices);
+  if (rank > 3) {
+    const std::int64_t row = extent_of(layout.modes.mode(2));
+    panel.slices_in_row = row > 1 ? std::min(row, most_slices) : 0;
+  }
   if (panel.slices > most_slices) {
     notes_.push_back(
         fmt::format("The first {} of {} slices; a slice such as X(_,_,5) shows another.",
@@ -421,6 +424,9 @@ Outcome<LayoutView> LayoutView::operands(const std::vector<Operand>& all, Placin
     for (std::string& remark : view.panels_.back().owners->remarks()) {
       view.notes_.push_back(all.size() > 1 ? fmt::format("{}: {}", operand.title, remark)
                                            : std::move(remark));
+    }
+    if (!operand.remark.empty()) {
+      view.notes_.push_back(fmt::format("{}: {}", operand.title, operand.remark));
     }
   }
   return view;

@@ -104,7 +104,9 @@ struct CellInfo {
   std::string place;                      // places: where strides on axes lead
   std::optional<bool> taken;              // parts: whether the next one has it
   bool threads = false;                   // thread_value: owners are meant
+  std::string thread_mark = "T";          // what counts as a thread: "T", "CTA", "R", "L"
   std::vector<Owner> owners;              // all of them, by thread then value
+  std::vector<std::string> regions;       // tensor memory: what stands there, by owner
   std::int64_t bank = 0;
   // The same as lines for an inspector: {"offset", "59"}...
   std::vector<std::pair<std::string, std::string>> lines() const;
@@ -137,6 +139,11 @@ struct Panel {
   // In order: what the next part takes, and what the last one does, where that is a further one.
   // Elements of the whole, or offsets where a chain does not say which elements it takes.
   Numbers part, last_part;
+  // The rectangle of cells that each of them is, where it is one.
+  struct Rectangle {
+    std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+  };
+  std::optional<Rectangle> part_frame, last_part_frame;
 };
 
 std::string_view words_for(Memory memory);  // "shared memory"
@@ -158,6 +165,7 @@ class LayoutView {
     bool turned = false;       // mode 1 down and mode 0 across, as B stands above its product
     bool shared = false;       // read from memory by descriptor, not thread by thread
     ThreadNames threads = {};  // the thread that the layout's i-th is, where that is not i
+    std::string remark = {};   // under the picture: what its owners mean
   };
 
   // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
@@ -166,6 +174,10 @@ class LayoutView {
   enum class DivideForm : std::uint8_t { zipped, tiled, flat };
   static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler,
                                      DivideForm form = DivideForm::zipped);
+  // The same of a layout whose strides stand on axes, or that has unknown numbers: cells show
+  // places. Of an unknown extent two tiles are drawn.
+  static Outcome<LayoutView> divided_places(const Layout& input, const Place& begin,
+                                            const Tiler& tiler, DivideForm form);
   // A product by the name of its operation, "blocked_product": the block, where its copies begin,
   // and all of them.
   static Outcome<LayoutView> multiplied(std::string_view operation, const Layout& block,
@@ -205,10 +217,11 @@ class LayoutView {
   static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
   // What stands in tensor memory, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
   struct Region {
-    std::string name;          // empty: shown as its rectangles, each named by what lies in it
+    std::string name;          // empty: each of its rectangles has a colour and a name of its own
     Layout lane, column, cta;  // element -> lane, column and CTA; they have one shape
     std::string letters = {};  // of the coordinates in such a name: "mn" for "m 0-15, n 0-63"
     int coordinates = -1;      // modes from this one on make copies; -1: none does
+    std::string group = {};    // of a rectangle: what it shares its colour with
   };
   static Outcome<LayoutView> tensor_memory(const std::vector<Region>& regions, std::string title);
   static bool speaks_of_tensor_memory(const Layout& layout);  // by its axes: TLane, TCol, cbx
@@ -223,6 +236,7 @@ class LayoutView {
   static Outcome<LayoutView> of_value(const Value& value, std::string formula);
 
   Kind kind() const { return kind_; }
+  bool shows_places() const { return places_ != nullptr; }  // instead of offsets
   bool shows_offsets() const { return kind_ == Kind::plain || kind_ == Kind::parts; }
   Placing placing() const { return placing_; }
   const std::string& title() const { return title_; }
@@ -259,6 +273,8 @@ class LayoutView {
   bool taken(const Cell& cell) const;                     // parts: by the next one; true elsewhere
   bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
   std::int64_t bank(const Cell& cell, int element_bytes) const;
+  // What banks are counted of: "bank, elements of 2 bytes", or that this is taken for granted.
+  std::string bank_words(int element_bytes) const;
   CellInfo info(const Cell& cell, int element_bytes = 0) const;
 
   // Whether the cell belongs to the set. A cell with several owners belongs to each one's set.
@@ -365,10 +381,20 @@ class LayoutView {
     std::int64_t lowest = 0, highest = 0;
     std::vector<std::int64_t> numbers;  // by index
   };
-  // All places of each element of a grid, its own first. Strides do not matter to `grid`.
-  static Outcome<LayoutView> of_places(Layout grid, std::string title, std::string formula,
-                                       std::vector<std::vector<std::string>> places,
-                                       std::vector<OnAxis> scales);
+  // All places of each element of a grid, its own first, by colexicographic index.
+  struct Places {
+    Layout grid;  // its shape; strides do not matter
+    std::string formula;
+    std::vector<std::vector<std::string>> texts;
+    std::vector<OnAxis> scales;
+    std::vector<std::string> notes;
+  };
+  static Outcome<Places> places_on_axes(const Layout& layout, const Place& begin,
+                                        const Layout& replica);
+  // `tiler`: what will cut the layout, null for nothing.
+  static Outcome<Places> places_with_unknowns(const Layout& layout, const Tiler* tiler);
+  static Outcome<LayoutView> of_places(Places places, std::string title);
+  void show_places(Places places);
   const OnAxis* axis_of(ColourBy by) const;  // null: not a colour by axis, or no such axis
   // Offsets and numbers on an axis are a scale between the lowest and the highest of them.
   struct Scale {
@@ -388,7 +414,7 @@ class LayoutView {
   std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
   std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
   std::int64_t most_owners_ = 0;           // of one cell
-  int element_bits_ = 32;                  // for banks
+  std::optional<int> element_bits_;        // for banks; none: the value says no type
   std::int64_t tile_size_ = 1;
   bool padded_ = false;      // some cells lie beyond the input, or the whole
   bool by_element_ = false;  // parts: told by elements, not by offsets
@@ -401,6 +427,9 @@ class LayoutView {
   std::size_t longest_place_ = 0;
   std::int64_t most_places_ = 1;
   std::vector<std::string> value_names_;  // what values are, where they are more than numbers
+  // Tensor memory: values of one region, such as its copies, share a colour.
+  std::vector<int> group_of_value_;
+  std::vector<std::string> group_names_;
 };
 
 }  // namespace tilescope

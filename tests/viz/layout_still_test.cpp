@@ -1,0 +1,160 @@
+// Still pictures: what colours mean is written, or a note says where there would be room for it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "viz/scene/layout_scene.h"
+
+namespace tilescope {
+namespace {
+
+LayoutView view_of(std::string_view expression) {
+  Outcome<LayoutView> view = LayoutView::of_expression(expression);
+  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
+  return *view;
+}
+
+// The labels in each panel's cells, by the panel's title, and the notes.
+struct Words {
+  std::map<std::string, std::vector<std::string>> labels;
+  std::vector<std::string> notes;
+  double smallest = 1000, right = 0, bottom = 0;
+
+  bool has(const std::string& panel, const std::string& label) const {
+    const auto found = labels.find("panel " + panel);
+    return found != labels.end() &&
+           std::find(found->second.begin(), found->second.end(), label) != found->second.end();
+  }
+  bool advises() const {
+    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+      return note.find("These cells are too") == 0;
+    });
+  }
+};
+Words words_of(const Scene& scene) {
+  Words out;
+  std::vector<std::string> path{""};
+  std::string panel;
+  for (const Item& item : scene.items) {
+    if (const auto* begin = std::get_if<GroupBegin>(&item)) {
+      path.push_back(begin->name);
+      if (begin->name.find("panel ") == 0) panel = begin->name;
+    }
+    if (std::holds_alternative<GroupEnd>(item)) path.pop_back();
+    const Text* text = std::get_if<Text>(&item);
+    if (text == nullptr) continue;
+    if (path.back() == "cells") out.labels[panel].push_back(text->text);
+    if (path.back() == "notes") out.notes.push_back(text->text);
+    out.smallest = std::min(out.smallest, text->size);
+    const double wide = text_width(text->text, text->size, text->family, text->weight);
+    if (text->across == Across::left) out.right = std::max(out.right, text->at.x + wide);
+    out.bottom = std::max(out.bottom, text->at.y);
+  }
+  return out;
+}
+
+TEST(StillPicture, NarrowOperandsHaveTheirNames) {
+  const Words ctas = words_of(build_scene(
+      view_of("make_tiled_mma(SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>,(2,1))"), {},
+      light_theme()));
+  for (const char* panel : {"A", "B", "C"}) {
+    for (const char* cta : {"CTA0", "CTA1", "CTA2", "CTA3"}) {
+      EXPECT_TRUE(ctas.has(panel, cta)) << panel << " " << cta;
+    }
+  }
+  const Words warps = words_of(build_scene(
+      view_of("make_tiled_mma(SM90_64x8x16_F32F16F16_SS<K,K>,(2,1))"), {}, light_theme()));
+  for (int w = 0; w < 8; ++w) EXPECT_TRUE(warps.has("C", "W" + std::to_string(w))) << w;
+  EXPECT_TRUE(warps.has("B", "threads")) << "no thread's own, but nothing without a word";
+}
+
+TEST(StillPicture, ASizeWithoutRoomForLabelsNamesOneThatHasIt) {
+  const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  const Words small = words_of(build_scene(mma, {}, light_theme(), Size{700, 500}));
+  ASSERT_TRUE(small.advises());
+  EXPECT_TRUE(small.labels.empty());
+  double width = 0, height = 0;
+  ASSERT_EQ(std::sscanf(small.notes.back().c_str(),
+                        "These cells are too small for labels: %lf x %lf pixels", &width, &height),
+            2)
+      << small.notes.back();
+  const Words enough = words_of(build_scene(mma, {}, light_theme(), Size{width, height}));
+  EXPECT_FALSE(enough.advises());
+  EXPECT_TRUE(enough.has("A", "T5"));
+  const Words million =
+      words_of(build_scene(view_of("(1024,1024):(1024,1)"), {}, light_theme(), Size{1600, 1000}));
+  EXPECT_TRUE(million.advises());
+}
+
+// A little smaller than it would be is better than without labels.
+TEST(StillPicture, IsSetSmallerWhereThatMakesRoom) {
+  const LayoutView view = view_of("(16,16):(16,1)");
+  const Size natural = arrange(view, {}).lens.size;
+  const Size asked{natural.width * 0.55, natural.height * 0.55};
+  ASSERT_FALSE(labels_fit(view, {}, arrange(view, Lens{asked})));
+  const Scene scene = build_scene(view, {}, light_theme(), asked);
+  const Words words = words_of(scene);
+  EXPECT_EQ(scene.size, asked);
+  EXPECT_TRUE(words.has("Layout", "255"));
+  EXPECT_LT(words.smallest, small_text);
+  EXPECT_GE(words.smallest, small_text * 0.7 - 1e-9);
+  EXPECT_LE(words.right, asked.width);
+  EXPECT_LE(words.bottom, asked.height);
+}
+
+TEST(StillPicture, NoColourIsWithoutWords) {
+  for (const char* expression :
+       {"(64,64):(64,1)", "(300,300):(300,1)", "((16,8),(16,8)):((1,16),(128,2048))",
+        "SM90_64x256x16_F32F16F16_SS<K,K>", "SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>",
+        "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (4,2))", "SM90_TMA_LOAD<f16,64,128>",
+        "zipped_divide((128,128):(128,1), <16,8>)", "tmem_accumulator(64, 128)",
+        "D = S[(128,256):(1@TLane,1@TCol)]; SFA = S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane] + "
+        "256@TCol; SFA"}) {
+    const LayoutView view = view_of(expression);
+    for (const ColourBy by : view.colours()) {
+      LayoutChoice choice;
+      choice.colour = by;
+      for (const Size size : {Size{}, Size{900, 600}, Size{480, 360}}) {
+        const Words words = words_of(build_scene(view, choice, light_theme(), size));
+        const bool column = view.kind() == LayoutView::Kind::divided && by == ColourBy::tile;
+        EXPECT_TRUE(words.advises() || !words.labels.empty() || by == ColourBy::none || column)
+            << expression << " by " << name_of(by) << " at " << size.width;
+      }
+    }
+  }
+}
+
+TEST(StillPicture, ATmaBoxHasALabelInEachCell) {
+  const Words words =
+      words_of(build_scene(view_of("SM90_TMA_LOAD<f16,64,128>"), {}, light_theme()));
+  EXPECT_EQ(words.labels.at("panel Box").size(), 64u * 128u);
+}
+
+// Four columns are too narrow for a name, and another region stands right of them.
+TEST(StillPicture, NarrowRegionsAreNamedBesideThem) {
+  const LayoutView view = view_of(
+      "D = S[(128,256):(1@TLane,1@TCol)]; SFA = S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane] + "
+      "256@TCol; SFB = S[(32,8):(1@TLane,1@TCol)] + R[4:32@TLane] + 260@TCol; SFB");
+  const Words words = words_of(build_scene(view, {}, light_theme()));
+  EXPECT_TRUE(words.has("Tensor memory", "D"));
+  for (const char* name : {"SFA", "SFB"}) {
+    for (const char* copy : {", copy 0", ", copy 1", ", copy 2", ", copy 3"}) {
+      EXPECT_TRUE(words.has("Tensor memory", std::string(name) + copy)) << name << copy;
+    }
+  }
+}
+
+// Of M 64 two tiles share each warp's lanes, 16 each (PTX ISA 9.7.16.10.5, layout F).
+TEST(StillPicture, InterleavedTilesAreToldApart) {
+  const Words words = words_of(build_scene(
+      view_of("fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,64,K,K>), 0, "
+              "(256,128))"),
+      {}, light_theme()));
+  EXPECT_EQ(words.labels.at("panel Tensor memory").size(), 32u);
+  EXPECT_TRUE(words.has("Tensor memory", "m 208-223, n 64-127"));
+}
+
+}  // namespace
+}  // namespace tilescope
