@@ -359,7 +359,8 @@ Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& cho
 
   if (asked.size.width > 0 && asked.size.height > 0) {
     lens.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
-    lens.heading = std::min(most_heading_width, lens.size.width / 3);
+    const bool product = view.placing() == LayoutView::Placing::product;
+    lens.heading = std::min(most_heading_width, lens.size.width / (product ? 3 : 4));
     const Size room{lens.size.width - 2 * margin, lens.size.height - 2 * margin - above - below};
     const Arrangement* best = &all[0];
     double cell = 0;

@@ -333,8 +333,7 @@ struct FormOfDivision {
 FormOfDivision form_named(LayoutView::DivideForm form, bool by_mode) {
   switch (form) {
     case LayoutView::DivideForm::tiled:
-      return {"Tiled divide", "a column is one tile, a slice for each further mode of the rest",
-              tiled_divide};
+      return {"Tiled divide", "a column is one tile, a slice for each further one", tiled_divide};
     case LayoutView::DivideForm::flat:
       return {"Flat divide", "the tile's modes, then the rest's", flat_divide};
     case LayoutView::DivideForm::zipped:
