@@ -150,6 +150,21 @@ bool Decoder::conversion_fits(const Statement& s, const Instruction& i) {
       s, fmt::format(".sat has nothing to do where {} holds every {}", name_of(to), name_of(from)));
 }
 
+// "All tcgen05 instructions within a kernel must specify the same value for the .cta_group
+// qualifier" (9.7.16.7.1); ptxas refuses others.
+bool Decoder::group_fits(const Statement& s, const Instruction& i) {
+  if (!i.modifiers.has(Field::cta_group)) return true;
+  const std::uint8_t group = i.modifiers[Field::cta_group];
+  if (program_.cta_group == 0) {
+    program_.cta_group = group;
+    program_.cta_group_line = s.line;
+  }
+  return program_.cta_group == group ||
+         fail(s, fmt::format("all tcgen05 instructions of a kernel are of one .cta_group, and line "
+                             "{} has .cta_group::{}",
+                             program_.cta_group_line, program_.cta_group));
+}
+
 // What the table's strings cannot say: sizes that vectors may have, stores that count as such.
 bool Decoder::special_forms(const Statement& s, Instruction& i) {
   if (!hint_fits(s, i)) return false;
@@ -175,7 +190,7 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::tcgen05:  // reads shared memory while threads go on; alloc writes an address there
       program_.copies = true;
       program_.smallest_store = std::min(program_.smallest_store, 4u);
-      return scale_fits(s, i);
+      return group_fits(s, i) && scale_fits(s, i);
     case Op::wmma:
       if (i.modifiers.operation() == Operation::store) {
         program_.smallest_store = std::min(

@@ -83,6 +83,7 @@ class Decoder {
   bool special_forms(const Statement& statement, Instruction& out);
   bool registers_fit(const Statement& s, const Instruction& i);
   bool scale_fits(const Statement& s, const Instruction& i);
+  bool group_fits(const Statement& s, const Instruction& i);
   bool bulk_copy_fits(const Statement& s, const Instruction& i);
   bool conversion_fits(const Statement& s, const Instruction& i);
   bool name(const Statement& s, const OperandRule& rule, Type type, const Written& w, Operand& out);

@@ -243,8 +243,9 @@ class Binder {
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     out_.elements.push_back(in_memory);
     out_.elements.push_back(static_cast<Reference>(in_memory ? o[1].value : 0));
-    for (std::uint32_t e = 0; e < 4; ++e) {
-      out_.elements.push_back(masks ? value(program_.elements[o[4].index + e]) : nothing);
+    for (std::uint32_t e = 0; e < 8; ++e) {
+      const bool given = masks && e < o[4].count;
+      out_.elements.push_back(given ? value(program_.elements[o[4].index + e]) : nothing);
     }
   }
 

@@ -101,8 +101,8 @@ struct Bound {
 void watch(Core& x, const Races::Access& access);
 // The same of the shared memory of another block of the cluster, whom its agent stands for.
 void watch_peer(Core& x, Block& peer, Races::Access access);
-// The same of an operation that lane `lane` is about to issue.
-void watch_operation(Core& x, int lane, const AsyncOperation& operation);
+// The same of an operation that lane `lane` is about to issue, and that is in flight in `block`.
+void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& operation);
 
 // Lanes m exit, and nobody has waited for copies by cp.async that they began
 // (core/sim/lanes/copy.cpp).

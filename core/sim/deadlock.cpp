@@ -108,6 +108,8 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
       return where + fmt::format(" of the cluster: {})", cluster_story(machine, block));
     case Wait::columns:
       return where + ", for columns of TMEM that resident blocks have)";
+    case Wait::pair:
+      return where + fmt::format(", for block {} of the cluster to do the same)", block.rank ^ 1);
     case Wait::group:
       return where + ", for its bulk groups)";
     case Wait::registers:

@@ -114,28 +114,29 @@ void watch_peer(Core& x, Block& peer, Races::Access access) {
 
 // The same of what an operation is going to read and write. It does so through the async proxy,
 // which is told of a thread's own writes only by its fence.proxy.async (9.7.9.25.2).
-void watch_operation(Core& x, int lane, const AsyncOperation& o) {
-  Races& races = x.block->races;
-  const std::uint32_t warp = x.warp->index;
+void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
+  Races& races = block.races;
+  const std::uint32_t warp =
+      &block == x.block ? x.warp->index : races.agent(x.warp->index);  // stands for the cluster
   Races::Conflict c;
   for (const Range& r : o.writes) {
     if (races.unordered(warp, r.begin, r.end, true, c)) {
-      tell_unordered(x, *x.block, lane, o.work->name, Races::Kind::write, c);
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::write, c);
     }
   }
   for (const Range& r : o.reads) {
     c = {};
     if (races.unordered(warp, r.begin, r.end, false, c)) {
-      tell_unordered(x, *x.block, lane, o.work->name, Races::Kind::read, c);
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::read, c);
       continue;
     }
-    if (!races.unfenced(r.begin, r.end, x.block->shared, c)) continue;
+    if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
     x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
       Report report;
       report.sentence = fmt::format(
           "{} reads byte {} of shared memory through the async proxy, but warp {} wrote it at {} "
           "and executed no fence.proxy.async since: the old bytes may be read",
-          o.work->name, c.offset, c.warp, place_text(*x.machine, *x.block, c));
+          o.work->name, c.offset, c.warp, place_text(*x.machine, block, c));
       report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
       report.found = "no fence between";
       return report;

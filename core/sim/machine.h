@@ -119,6 +119,8 @@ class Machine {
   void spoil_mbarriers(Block& block, const Range& bytes, std::uint32_t thread, std::uint32_t pc);
   // The warp's turn ends behind this instruction: it can but try again.
   void end_turn(Core& x);
+  // Whether the first of a pair to come to a step of both waits for the other one there.
+  bool waits_for_pair();
   // Whether a try_wait answers at once that it is not complete: with --schedule some do.
   bool gives_up_waiting();
   // What an operation used is free again, for those who wait for what its pipe completes.
@@ -148,7 +150,8 @@ class Machine {
 
   // Columns of TMEM (core/sim/tcgen05/allocation.cpp): where so many are free on the block's
   // processor; and those who wait for some may look again.
-  std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns);
+  std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns,
+                                            const Block* peer = nullptr);
   void columns_are_free(const Block& block);
   // The region of the grid that holds an address, or null.
   Region* region_of(std::uint64_t address);
@@ -169,7 +172,7 @@ class Machine {
   bool place_variables(Error& error);
   bool place_arguments(const std::vector<Argument>& arguments, Error& error);
 
-  std::uint32_t least_busy_processor() const;
+  std::uint32_t least_busy_processor(const Block& block) const;
   bool may_get_columns(const Block& block);
 
   // blocks.cpp
@@ -229,6 +232,7 @@ class Machine {
   bool hasten(Block& block);
   bool hasten_wanted(Block& block);
   bool land(Block& block);
+  bool leave_to_peer(const Block& block, const AsyncOperation& operation);
   bool time_out(Block& block);
 
   // endless.cpp

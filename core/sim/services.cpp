@@ -317,6 +317,7 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
   if (c.synchronises) {
     x.block->tensor.synchronise(x.warp->index);
     x.block->tensor.arrive(x.warp->index);
+    x.block->tensor.release(x.warp->index);
     const u64 base = shared ? ptx::shared_base : region.base();
     for (Mask rest = m; rest; rest &= rest - 1) {
       x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);

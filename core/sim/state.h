@@ -34,6 +34,7 @@ enum class Wait : std::uint8_t {
   columns,    // at a tcgen05.alloc, for columns of TMEM that others have
   registers,  // at a setmaxnreg.inc, for registers that others have
   cluster,    // at a barrier.cluster.wait whose threads have not all arrived
+  pair,       // at a tcgen05 instruction that the other block of the pair is to execute too
 };
 
 struct Split {
@@ -102,6 +103,7 @@ struct Warp {
   // barrier.cluster: lanes that have arrived in the round that is open, and those whose round is
   // complete and who have not waited for it yet.
   Mask cluster_arrived = 0, cluster_passed = 0;
+  std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
   std::vector<Split> splits;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.

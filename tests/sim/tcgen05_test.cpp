@@ -85,6 +85,25 @@ TEST(Tcgen05, InstructionDescriptorsOfOthersAreRead) {
   ASSERT_FALSE(decode(0x08400010u, MmaKind::f16, false, s));
   EXPECT_EQ(s.n, 256u);
   EXPECT_TRUE(decode(0x10400010u, MmaKind::f16, false, s));  // 256 rows are for two CTAs
+  ASSERT_FALSE(decode(0x10400010u, MmaKind::f16, false, s, true));
+  EXPECT_EQ(s.m, 256u);
+  EXPECT_EQ(s.n, 256u);
+}
+
+// Table 39: two CTAs have M 128 or 256, and N in steps of 16, of integers in steps of 32.
+TEST(Tcgen05, ShapesOfTwoCtas) {
+  const auto fits = [](MmaKind kind, u32 m, u32 n) {
+    MmaShape s;
+    const u32 types = kind == MmaKind::i8 ? 2u << 4 : 1u << 4;
+    return !decode(types | n >> 3 << 17 | m >> 4 << 24, kind, false, s, true);
+  };
+  for (const u32 m : {16u, 32u, 64u, 128u, 192u, 256u}) {
+    EXPECT_EQ(fits(MmaKind::f16, m, 64), m == 128 || m == 256) << m;
+  }
+  for (u32 n = 8; n <= 504; n += 8) {
+    EXPECT_EQ(fits(MmaKind::f16, 256, n), n % 16 == 0 && n <= 256) << n;
+    EXPECT_EQ(fits(MmaKind::i8, 128, n), n % 32 == 0 && n <= 256) << n;
+  }
 }
 
 // --- products -----------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
-// The tensor cores of Blackwell and their memory (PTX ISA 9.7.16), for one CTA.
+// The tensor cores of Blackwell and their memory (PTX ISA 9.7.16), of one CTA and of a pair.
 #include "core/ptx/table/rows.h"
 
-#define GROUP "cta_group:cta_group::1 "
+#define ONE "cta_group:cta_group::1 "
+#define PAIR "cta_group:cta_group::2 "
+#define GROUP "cta_group:cta_group::1|cta_group::2 "
 #define KIND "kind:kind::f16|kind::tf32|kind::f8f6f4|kind::i8 "
 #define COLLECT_A \
   "collector:collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?"
@@ -10,7 +12,8 @@
 #define COLLECT_B \
   "collector:" COLLECT("b0") "|" COLLECT("b1") "|" COLLECT("b2") "|" COLLECT("b3") "?"
 #define PRODUCT "tensor_step:mma " GROUP KIND COLLECT_A
-#define PRODUCT_WS "tensor_step:mma ws " GROUP KIND COLLECT_B
+#define PRODUCT_OF(group) "tensor_step:mma " group KIND COLLECT_A
+#define PRODUCT_WS "tensor_step:mma ws " ONE KIND COLLECT_B
 // A shape, how often, and the registers of a lane that this fills.
 #define MOVE(shapes, times, registers)                                                            \
   {"tensor_step:ld sync aligned cells:" shapes " times:" times " packing:pack::16b? type:b32",    \
@@ -44,8 +47,10 @@ std::vector<Opcode> tcgen05_rows() {
          "[a] b:u16"},
         {PRODUCT, "[a] b:b64 c:b64 e:b32 q n?"},
         {PRODUCT, "[a] [b] c:b64 e:b32 q n?"},
-        {PRODUCT, "[a] b:b64 c:b64 e:b32 {a}4:b32 q n?"},
-        {PRODUCT, "[a] [b] c:b64 e:b32 {a}4:b32 q n?"},
+        {PRODUCT_OF(ONE), "[a] b:b64 c:b64 e:b32 {a}4:b32 q n?"},
+        {PRODUCT_OF(ONE), "[a] [b] c:b64 e:b32 {a}4:b32 q n?"},
+        {PRODUCT_OF(PAIR), "[a] b:b64 c:b64 e:b32 {a}8:b32 q n?"},
+        {PRODUCT_OF(PAIR), "[a] [b] c:b64 e:b32 {a}8:b32 q n?"},
         {PRODUCT_WS, "[a] b:b64 c:b64 e:b32 q"},
         {PRODUCT_WS, "[a] [b] c:b64 e:b32 q"},
         MOVE("32x32b|16x64b", "x1", "1"),

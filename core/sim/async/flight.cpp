@@ -208,8 +208,10 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
     }
   }
   for (const Range& r : o.writes) spoil_mbarriers(block, r, o.thread, o.pc);
-  // What others of the cluster do here is watched while it is in flight only.
-  if (block.races.on() && &block == x.block) watch_operation(x, lane, o);
+  // What others of the cluster write here is watched while it is in flight only.
+  if (block.races.on() && (&block == x.block || o.writes.empty())) {
+    watch_operation(x, lane, block, o);
+  }
   return true;
 }
 
@@ -462,6 +464,22 @@ bool Machine::gives_up_waiting() {
   return options_.schedule && drawn(4) == 0;
 }
 
+bool Machine::waits_for_pair() {
+  return options_.lazy || (options_.schedule && drawn(2) == 0);
+}
+
+// What another block has issued still uses this one's memory.
+bool Machine::leave_to_peer(const Block& block, const AsyncOperation& o) {
+  return fault_at(
+      issuer(block, o), o.thread, o.pc, "exit_in_flight",
+      fmt::format(
+          "all threads of block {} of the cluster have exited, but this {}, of block {}, may "
+          "still read {} there",
+          block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
+      "a wait of that block for the operation, or for a barrier behind it, before its threads exit",
+      "an operation in flight");
+}
+
 // The block's threads have all exited. What is in flight may still write to global memory, but the
 // block's shared memory is gone.
 bool Machine::land(Block& block) {
@@ -469,6 +487,7 @@ bool Machine::land(Block& block) {
     const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
     if (o.reads.empty() && o.writes.empty() && !arrives) continue;
     const bool reads = o.writes.empty() && !arrives;
+    if (o.leader != no_leader) return leave_to_peer(block, o);
     return fault_at(
         issuer(block, o), o.thread, o.pc, "exit_in_flight",
         fmt::format("all threads of the block have exited, but this {} {}, and nobody has waited "

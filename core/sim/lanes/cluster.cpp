@@ -44,6 +44,8 @@ Flow arrive(Core& x, const Code&, Mask m) {
     }
   }
   block.tensor.arrive(warp.index);
+  block.tensor.release(warp.index);
+  warp.cluster_arrivals += m >> __builtin_ctz(warp.live) & 1;
   warp.cluster_arrived |= m;
   x.machine->finish_cluster_barrier(block);
   return Flow::next;
@@ -63,6 +65,7 @@ Flow wait(Core& x, const Code&, Mask m) {
   }
   if (m & ~warp.cluster_passed) return wait_here(x, m, Wait::cluster);
   warp.cluster_passed &= ~m;
+  warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
   x.block->tensor.synchronise(warp.index);
   if (x.block->races.on()) x.block->races.acquire(warp.index, x.block->cluster_completed);
   return Flow::next;

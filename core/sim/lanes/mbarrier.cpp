@@ -132,7 +132,10 @@ Flow signal(Core& x, const Code& c, Mask m) {
                               fmt::format("a count from 1 to {}", MbarrierBits::most),
                               fmt::format("{}", s.arrivals));
     }
-    if (block != x.block && s.releases) x.machine->release_to_cluster(x);
+    if (block != x.block) {
+      if (arrives) x.block->tensor.release(x.warp->index);
+      if (s.releases) x.machine->release_to_cluster(x);
+    }
     if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
       return Flow::fault;
     }

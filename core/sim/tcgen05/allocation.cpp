@@ -3,6 +3,10 @@
 // A processor's 512 columns are shared by the blocks that are resident on it: an allocation waits
 // until there are enough neighbouring columns, and takes the first of them, or with --schedule any:
 // nothing promises that an allocation begins at column 0.
+//
+// Of .cta_group::2 a warp of each block of the pair allocates. The first to come takes columns that
+// are free on both processors; the other one gets the same, which are promised to it until then.
+// Each gives back its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,19 +95,63 @@ bool may_allocate(Core& x, u32 columns) {
   return true;
 }
 
+Flow wait_for_columns(Core& x) {
+  Split& s = x.warp->splits[x.split];
+  s.pc = x.pc;
+  s.wait = Wait::columns;
+  return Flow::yield;
+}
+
+// What the other block has allocated for both.
+Flow take_promise(Core& x, Block& peer, u32 columns, u64 offset) {
+  TensorUnit& unit = x.block->tensor;
+  const Allocation first = unit.promised.front();
+  if (first.columns != columns) {
+    return x.machine->fault(
+        x, 0, "tmem_pair",
+        fmt::format("tcgen05.alloc.cta_group::2 of {} columns, but block {} of the cluster, the "
+                    "other one of the pair, allocates {} at {}",
+                    columns, peer.rank, first.columns,
+                    text(x.machine->site(peer, first.thread, first.pc))),
+        fmt::format("{} columns, as in the other block", first.columns),
+        fmt::format("{}", columns));
+  }
+  unit.promised.erase(unit.promised.begin());
+  unit.memory.allocate({first.column, columns, x.warp->index * 32, x.pc});
+  write_address(x, offset, first.column);
+  return Flow::next;
+}
+
+Flow allocate_in_pair(Core& x, u32 columns, u64 offset) {
+  Block* peer = find_peer(x, 0, "tcgen05.alloc");
+  if (!peer) return Flow::fault;
+  TensorUnit& unit = x.block->tensor;
+  if (waits_for_peer(x, *peer, !unit.promised.empty())) return Flow::yield;
+  if (!unit.promised.empty()) {
+    if (take_promise(x, *peer, columns, offset) == Flow::fault) return Flow::fault;
+  } else {
+    const std::optional<u32> column = x.machine->free_columns(*x.block, columns, peer);
+    if (!column) return wait_for_columns(x);
+    unit.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
+    peer->tensor.promised.push_back({*column, columns, x.warp->index * 32, x.pc});
+    write_address(x, offset, *column);
+    wake_peer(*peer);
+  }
+  unit.largest = columns;
+  unit.pair_allocations.push_back(
+      {x.warp->index * 32, x.pc, 0, 0, ++unit.events, ++peer->tensor.events});
+  return Flow::next;
+}
+
 Flow allocate(Core& x, const Code& c, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const u32 columns = columns_of(x, c, "tcgen05.alloc");
   u64 offset = 0;
   if (!columns || !may_allocate(x, columns) || !destination(x, c, offset)) return Flow::fault;
+  if (is_of_pair(x)) return allocate_in_pair(x, columns, offset);
   const std::optional<u32> column = x.machine->free_columns(*x.block, columns);
-  if (!column) {
-    Split& s = x.warp->splits[x.split];
-    s.pc = x.pc;
-    s.wait = Wait::columns;
-    return Flow::yield;
-  }
+  if (!column) return wait_for_columns(x);
   x.block->tensor.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
   x.block->tensor.largest = columns;
   write_address(x, offset, *column);
@@ -129,11 +177,19 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     return x.machine->fault(
         x, 0, "tmem_out_of_allocation",
         fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation{}",
-                    columns, at.lane, at.column, given_back_text(x, at.column, columns)),
+                    columns, at.lane, at.column, given_back_text(x, *x.block, at.column, columns)),
         have.empty() ? "an allocation: the block has none" : "one of: " + have,
         fmt::format("0x{:08x}", lane_array<u32>(x, c.a)[0]));
   }
   const std::vector<CellRange> cells = {{0, TensorMemory::lanes, at.column, columns}};
+  if (is_of_pair(x)) {
+    Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
+    const bool was_here = peer && peer->tensor.pair_releases.size() > unit.pair_releases.size();
+    if (!find_peer(x, 0, "tcgen05.dealloc", was_here)) return Flow::fault;
+    if (waits_for_peer(x, *peer, was_here)) return Flow::yield;
+    if (!release_in_pair(x, *peer, at.column)) return Flow::fault;
+    wake_peer(*peer);
+  }
   if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
   unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc});
   unit.past.forget(at.column, columns);
@@ -144,6 +200,13 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
 Flow relinquish(Core& x, const Code&, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
+  if (is_of_pair(x)) {
+    Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
+    const bool was_here = peer && peer->tensor.relinquished;
+    if (!find_peer(x, 0, "tcgen05.relinquish_alloc_permit", was_here)) return Flow::fault;
+    if (waits_for_peer(x, *peer, was_here)) return Flow::yield;
+    wake_peer(*peer);
+  }
   x.block->tensor.relinquished = true;
   x.block->tensor.relinquished_at = x.pc;
   return Flow::next;
@@ -162,16 +225,29 @@ Handler tensor_allocation_handler(ptx::TensorStep step) {
   }
 }
 
-// The first columns that no block on the processor has; with --schedule any such.
-std::optional<u32> Machine::free_columns(const Block& block, u32 columns) {
-  std::array<bool, TensorMemory::columns / TensorMemory::unit> taken{};
-  for (const Block& other : blocks_) {
-    if (other.processor != block.processor) continue;
-    for (const Allocation& a : other.tensor.memory.allocations()) {
-      for (u32 at = a.column; at < a.column + a.columns; at += TensorMemory::unit) {
-        taken[at / TensorMemory::unit] = true;
-      }
+namespace {
+
+using Units = std::array<bool, TensorMemory::columns / TensorMemory::unit>;
+
+void take_columns(const std::vector<Allocation>& allocations, Units& taken) {
+  for (const Allocation& a : allocations) {
+    for (u32 at = a.column; at < a.column + a.columns; at += TensorMemory::unit) {
+      taken[at / TensorMemory::unit] = true;
     }
+  }
+}
+
+}  // namespace
+
+// The first columns that no block on the processor has, nor one on that of `peer`, where there is
+// one; with --schedule any such.
+std::optional<u32> Machine::free_columns(const Block& block, u32 columns, const Block* peer) {
+  Units taken{};
+  for (const Block& other : blocks_) {
+    const bool near = other.processor == block.processor;
+    if (!near && !(peer && other.processor == peer->processor)) continue;
+    take_columns(other.tensor.memory.allocations(), taken);
+    take_columns(other.tensor.promised, taken);
   }
   std::vector<u32> places;
   const u32 units = columns / TensorMemory::unit;
@@ -208,12 +284,15 @@ bool Machine::may_get_columns(const Block& block) {
   return waits && blocks_.size() > 1 && fruitless_turns_++ < patience;
 }
 
-// A block that has just come takes the processor that fewest others are on.
-u32 Machine::least_busy_processor() const {
+// A block that has just come takes the processor that fewest others are on; the odd one of a pair
+// another one than the even one's, which it shares columns with.
+u32 Machine::least_busy_processor(const Block& block) const {
   std::vector<u32> resident(options_.processors, 0);
-  for (const Block& block : blocks_) {
-    if (block.live_threads) ++resident[block.processor];
+  for (const Block& other : blocks_) {
+    if (other.live_threads && &other != &block) ++resident[other.processor];
   }
+  const bool odd = cluster_size_ > 1 && block.rank % 2 == 1;
+  if (odd && options_.processors > 1) resident[member(block, block.rank - 1)->processor] = ~0u;
   return static_cast<u32>(std::min_element(resident.begin(), resident.end()) - resident.begin());
 }
 

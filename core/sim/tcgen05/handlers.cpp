@@ -3,7 +3,7 @@
 // Each lane that executes an mma issues one: the instruction is a single thread's. Code of an mma:
 // a and immediate D's address, b A's descriptor or address, c B's descriptor, e the instruction
 // descriptor, r whether it accumulates, width the scale; elements: whether A is in TMEM, the offset
-// of its address, four masks of lanes (or nothing).
+// of its address, eight masks of lanes (or nothing).
 #include "core/sim/tcgen05/handlers.h"
 
 #include <fmt/format.h>
@@ -25,9 +25,11 @@ using ptx::TensorStep;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// Products and commits of a thread keep their order (9.7.16.6.2): a pipe for each thread.
+// Products and commits of a thread keep their order (9.7.16.6.2): a pipe for each thread of the
+// cluster.
 u32 pipe_of(const Core& x, int lane) {
-  return 1 + x.warp->index * 32 + static_cast<u32>(lane);
+  constexpr u32 most_threads = 1024;  // of a block
+  return 1 + x.block->rank * most_threads + x.warp->index * 32 + static_cast<u32>(lane);
 }
 
 MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
@@ -36,6 +38,7 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   MultiplicationWords w;
   w.kind = static_cast<MmaKind>(how[Field::kind]);
   w.ws = how.has(Field::ws);
+  w.pair = is_of_pair(x);
   w.d = static_cast<u32>(c.immediate) + (c.a == nothing ? 0 : lane_array<u32>(x, c.a)[lane]);
   w.a_in_tensor_memory = more[0];
   w.a = !w.a_in_tensor_memory ? lane_array<u64>(x, c.b)[lane]
@@ -44,7 +47,7 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   w.instruction = lane_array<u32>(x, c.e)[lane];
   w.accumulate = (x.predicates[c.r] ^ c.flip) >> lane & 1;
   w.scale = c.width;
-  for (u32 i = 0; i < 4; ++i) {
+  for (u32 i = 0; i < 8; ++i) {
     if (more[2 + i] == nothing) continue;
     w.disabled[i / 2] |= u64{lane_array<u32>(x, more[2 + i])[lane]} << 32 * (i % 2);
   }
@@ -80,8 +83,9 @@ bool check_lanes(Core& x, int lane, const Multiplication& m) {
 
 // Table 39 has N in steps of 8 for both M; CuTe asserts steps of 16 with M 128 (mma_traits_sm100),
 // and nobody says why.
-void note_columns(Core& x, int lane, const MmaShape& s) {
-  if (s.m != 128 || s.n % 16 == 0) return;
+void note_columns(Core& x, int lane, const Multiplication& m) {
+  const MmaShape& s = m.product.shape;
+  if (m.pair || s.m != 128 || s.n % 16 == 0) return;
   x.machine->note(x, lane, "mma_columns", x.pc, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -92,12 +96,12 @@ void note_columns(Core& x, int lane, const MmaShape& s) {
   });
 }
 
-// The matrix's bytes of shared memory, neighbours put together.
-bool find_bytes(Core& x, int lane, const SharedMatrix& matrix, u32 rows, ElementType type,
-                std::string_view name, std::vector<Range>& out) {
+// The matrix's bytes of a block's shared memory, neighbours put together.
+bool find_bytes(Core& x, int lane, const Block& block, const SharedMatrix& matrix, u32 rows,
+                ElementType type, std::string_view name, std::vector<Range>& out) {
   std::vector<u32> all = pieces(matrix, rows, type);
   std::sort(all.begin(), all.end());
-  const u64 size = x.block->shared.size();
+  const u64 size = block.shared.size();
   if (u64{all.back()} + 16 > size) {
     x.machine->fault(
         x, lane, "out_of_bounds",
@@ -118,11 +122,12 @@ bool find_bytes(Core& x, int lane, const SharedMatrix& matrix, u32 rows, Element
 }
 
 // Another product in flight that has to do with the same cells: of one thread, with the same
-// accumulator and shape, they keep their order; of others nothing orders them.
+// accumulator and shape, they keep their order; of others nothing orders them. Products of a pair
+// are in flight in both blocks, and use the same cells of both.
 bool check_other_products(Core& x, int lane, const Multiplication& m,
                           const std::vector<CellRange>& d) {
   for (const AsyncOperation& o : x.block->flight.operations) {
-    if (o.work != &multiplication_work || o.stage == Stage::complete) continue;
+    if (!is_multiplication(o) || o.stage == Stage::complete) continue;
     Multiplication other;
     decode(MultiplicationWords::of(o), other);
     const bool same = o.pipe == pipe_of(x, lane);
@@ -139,7 +144,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
         !meet(m.a_range(), other.d_range())) {
       continue;
     }
-    const Site site = x.machine->site(*x.block, o.thread, o.pc);
+    const Site site = x.machine->site(*x.machine->member(*x.block, o.issuer), o.thread, o.pc);
     if (!same) {
       x.machine->fault(x, lane, "tmem_in_use",
                        fmt::format("this tcgen05.mma uses {}, which the one at {}, of another "
@@ -162,27 +167,55 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
   return true;
 }
 
+// What it uses of one block's TMEM is that block's.
+bool check_cells(Core& x, int lane, const Block& block, const Multiplication& m) {
+  return owns_cells(x, lane, block, m.d_range(), "D of the mma") &&
+         owns_cells(x, lane, block, m.a_range(), "A of the mma");
+}
+
+// And of its shared memory. A and B lie at the same places in both blocks of a pair.
+bool find_operands(Core& x, int lane, const Block& block, const Multiplication& m,
+                   std::vector<Range>& out) {
+  const MmaShape& s = m.product.shape;
+  return (m.a_in_tensor_memory || find_bytes(x, lane, block, m.a, m.a_rows, s.a, "A", out)) &&
+         find_bytes(x, lane, block, m.b, m.b_rows, s.b, "B", out);
+}
+
+// "Issue from a single thread from the CTA-Pair would initiate the base operation": of either block
+// (9.7.16.5, table 46).
+bool issue_with_peer(Core& x, int lane, const Multiplication& m, AsyncOperation o) {
+  Block* peer = find_peer(x, lane, "tcgen05.mma");
+  if (!peer || !check_cells(x, lane, *peer, m) ||
+      !check_peer_tensor_use(x, lane, *peer, TensorUse::product, m.d_range()) ||
+      !check_peer_tensor_use(x, lane, *peer, TensorUse::operand, m.a_range())) {
+    return false;
+  }
+  AsyncOperation guard;
+  if (!find_operands(x, lane, *peer, m, guard.reads)) return false;
+  guard.work = &multiplication_guard;
+  guard.pipe = o.pipe;
+  guard.words = o.words;
+  return x.machine->issue(x, lane, *x.block, std::move(o), *peer, std::move(guard));
+}
+
 bool issue_multiplication(Core& x, const Code& c, int lane) {
   const MultiplicationWords words = words_of(x, c, lane);
   Multiplication m;
   if (const auto error = decode(words, m)) return refuse(x, lane, *error);
   if (!check_lanes(x, lane, m)) return false;
-  note_columns(x, lane, m.product.shape);
+  note_columns(x, lane, m);
   const std::vector<CellRange> d = m.d_range(), a = m.a_range();
-  if (!owns_cells(x, lane, d, "D of the mma") || !owns_cells(x, lane, a, "A of the mma") ||
-      !check_other_products(x, lane, m, d) || !check_tensor_use(x, lane, TensorUse::product, d) ||
+  if (!check_cells(x, lane, *x.block, m) || !check_other_products(x, lane, m, d) ||
+      !check_tensor_use(x, lane, TensorUse::product, d) ||
       !check_tensor_use(x, lane, TensorUse::operand, a)) {
     return false;
   }
   AsyncOperation o;
-  const MmaShape& s = m.product.shape;
-  if ((!m.a_in_tensor_memory && !find_bytes(x, lane, m.a, s.m, s.a, "A", o.reads)) ||
-      !find_bytes(x, lane, m.b, s.n, s.b, "B", o.reads)) {
-    return false;
-  }
+  if (!find_operands(x, lane, *x.block, m, o.reads)) return false;
   o.work = &multiplication_work;
   o.pipe = pipe_of(x, lane);
   words.pack(o);
+  if (m.pair) return issue_with_peer(x, lane, m, std::move(o));
   return x.machine->issue(x, lane, std::move(o));
 }
 
@@ -225,10 +258,12 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
 // barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
 Flow commit(Core& x, const Code& c, Mask m) {
   x.block->tensor.arrive(x.warp->index);
+  x.block->tensor.release(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;
     Block* block = nullptr;
+    if (is_of_pair(x) && !find_peer(x, lane, "tcgen05.commit")) return Flow::fault;
     if (!locate(x, c, lane, block, o.mbarrier) || !targets_of(x, c, lane, *block, o.targets)) {
       return Flow::fault;
     }

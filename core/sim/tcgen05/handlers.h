@@ -12,8 +12,24 @@ Handler tensor_move_handler(const ptx::Instruction& i);   // moves.cpp
 Handler multiplication_handler(ptx::TensorStep step);     // handlers.cpp: mma, commit, fence
 
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
-bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::string_view what);
+bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
+                std::string_view what);
 // ", which the block gave back at k, PTX line 9, ...", where it did.
-std::string given_back_text(const Core& x, std::uint32_t column, std::uint32_t columns);
+std::string given_back_text(const Core& x, const Block& block, std::uint32_t column,
+                            std::uint32_t columns);
+
+// Pairs (pair.cpp). Is the instruction at hand of .cta_group::2?
+bool is_of_pair(const Core& x);
+// The other block of the pair, which must be there and have threads left; null after a fault.
+Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited = false);
+// A step that both blocks of a pair take, each by a warp, is the warp's at hand. The first to come
+// may wait for the other (9.7.16.5): with --lazy it does, with --schedule sometimes. True: it does,
+// and comes again.
+bool waits_for_peer(Core& x, const Block& peer, bool peer_was_here);
+// What the peer's warps wait for has come.
+void wake_peer(Block& peer);
+// Checks of a warp that gives its columns back, and notes that it does: against the peer's
+// allocation, and its release. False after a fault.
+bool release_in_pair(Core& x, const Block& peer, std::uint32_t column);
 
 }  // namespace tilescope::sim

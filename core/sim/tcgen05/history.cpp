@@ -24,8 +24,8 @@ void TensorHistory::remember(const TensorEvent& event) {
   for (u32 rest = units_of(event.cells); rest; rest &= rest - 1) {
     std::vector<TensorEvent>& past = past_[static_cast<std::size_t>(__builtin_ctz(rest))];
     const auto same = std::find_if(past.begin(), past.end(), [&](const TensorEvent& e) {
-      return e.warp == event.warp && e.product == event.product && e.writes == event.writes &&
-             e.cells == event.cells;
+      return e.warp == event.warp && e.by_peer == event.by_peer && e.product == event.product &&
+             e.writes == event.writes && e.cells == event.cells;
     });
     if (same != past.end()) {
       *same = event;

@@ -16,6 +16,8 @@ struct TensorEvent {
   std::uint32_t warp = 0, pc = 0;
   bool product = false, writes = false;
   std::vector<CellRange> cells;
+  bool by_peer = false;       // the warp is one of the other block of the pair
+  std::uint64_t peer_at = 0;  // the same moment in events of that block, where there is one
 };
 
 class TensorHistory {

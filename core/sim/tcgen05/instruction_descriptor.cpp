@@ -65,13 +65,18 @@ bool sum_fits(MmaKind kind, u32 code, ElementType a, ElementType b) {
   return code == 0 && kind != MmaKind::tf32 && !wide;
 }
 
-bool columns_fit(MmaKind kind, bool ws, u32 n) {
+bool columns_fit(MmaKind kind, bool ws, bool pair, u32 n) {
+  if (pair) return n >= 16 && n <= 256 && n % (kind == MmaKind::i8 ? 32 : 16) == 0;
   if (ws) return n == 64 || n == 128 || n == 256;
   if (n < 8 || n > 256) return false;
   return kind != MmaKind::i8 || n <= 32 || n % 16 == 0;
 }
 
-std::string columns_text(MmaKind kind, bool ws) {
+std::string columns_text(MmaKind kind, bool ws, bool pair) {
+  if (pair) {
+    return kind == MmaKind::i8 ? "N of 32 to 256 in steps of 32 in two CTAs"
+                               : "N of 16 to 256 in steps of 16 in two CTAs";
+  }
   if (ws) return "N of 64, 128 or 256";
   return kind == MmaKind::i8 ? "N of 8, 16, 24, 32, and in steps of 16 to 256"
                              : "N of 8 to 256 in steps of 8";
@@ -96,7 +101,7 @@ int bits_of(ElementType type) {
   }
 }
 
-std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out) {
+std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair) {
   if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
   if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
   for (const int reserved : {6, 23, 29}) {
@@ -122,13 +127,16 @@ std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape&
   }
   out.m = field(bits, 24, 5) << 4;
   out.n = field(bits, 17, 6) << 3;
-  if (!(out.m == 64 || out.m == 128 || (ws && out.m == 32))) {
-    return error(
-        bits, "M >> 4", 24, 5,
-        ws ? "M of 32, 64 or 128 with .ws (table 39)" : "M of 64 or 128 in one CTA (table 39)");
+  const bool rows_fit =
+      pair ? out.m == 128 || out.m == 256 : out.m == 64 || out.m == 128 || (ws && out.m == 32);
+  if (!rows_fit) {
+    return error(bits, "M >> 4", 24, 5,
+                 pair ? "M of 128 or 256 in two CTAs (table 39)"
+                 : ws ? "M of 32, 64 or 128 with .ws (table 39)"
+                      : "M of 64 or 128 in one CTA (table 39)");
   }
-  if (!columns_fit(kind, ws, out.n)) {
-    return error(bits, "N >> 3", 17, 6, columns_text(kind, ws) + " (table 39)");
+  if (!columns_fit(kind, ws, pair, out.n)) {
+    return error(bits, "N >> 3", 17, 6, columns_text(kind, ws, pair) + " (table 39)");
   }
   if (field(bits, 30, 2) && !ws) {
     return error(bits, "largest shift", 30, 2, "0: it is for .ws (table 42)");
@@ -136,8 +144,10 @@ std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape&
   out.transpose_a = field(bits, 15, 1);
   out.transpose_b = field(bits, 16, 1);
   const bool narrow = kind == MmaKind::f8f6f4 || integers;
-  if (out.transpose_b && narrow && out.n % 16) {
-    return error(bits, "N >> 3", 17, 6, "N in steps of 16 where 8-bit B is transposed (table 52)");
+  const u32 step = pair ? 32 : 16;
+  if (out.transpose_b && narrow && out.n % step) {
+    return error(bits, "N >> 3", 17, 6,
+                 fmt::format("N in steps of {} where 8-bit B is transposed (table 52)", step));
   }
   out.k = kind == MmaKind::f16 ? 16 : kind == MmaKind::tf32 ? 8 : 32;
   out.d = integers ? SumType::s32 : field(bits, 4, 2) ? SumType::f32 : SumType::f16;

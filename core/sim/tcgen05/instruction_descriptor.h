@@ -25,8 +25,10 @@ struct MmaShape {
        transpose_b = false;
 };
 
-// For one CTA (.cta_group::1); `ws`: weight-stationary.
-std::optional<DescriptorError> decode(std::uint32_t bits, MmaKind kind, bool ws, MmaShape& out);
+// `ws`: weight-stationary. `pair`: for two CTAs (.cta_group::2), whose rows and columns are counted
+// together.
+std::optional<DescriptorError> decode(std::uint32_t bits, MmaKind kind, bool ws, MmaShape& out,
+                                      bool pair = false);
 
 int bits_of(ElementType type);  // of an element: 4, 6, 8, 16 or 32
 

@@ -144,7 +144,7 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
   if (c.b != nothing) move.split = lane_array<u32>(x, c.b)[0];
   if (!find_lane(x, address, move)) return false;
   const std::vector<CellRange> cells = move.ranges();
-  if (!owns_cells(x, 0, cells, store ? "tcgen05.st" : "tcgen05.ld") ||
+  if (!owns_cells(x, 0, *x.block, cells, store ? "tcgen05.st" : "tcgen05.ld") ||
       !check_tensor_use(x, 0, store ? TensorUse::store : TensorUse::load, cells)) {
     return false;
   }
@@ -255,16 +255,17 @@ Flow wait(Core& x, const Code&, Mask m) {
 
 }  // namespace
 
-std::string given_back_text(const Core& x, u32 column, u32 columns) {
-  const Allocation* by = x.block->tensor.memory.given_back(column, columns);
+std::string given_back_text(const Core& x, const Block& block, u32 column, u32 columns) {
+  const Allocation* by = block.tensor.memory.given_back(column, columns);
   if (!by) return "";
   return fmt::format(", or has no more: it gave columns {}-{} back at {}", by->column,
                      by->column + by->columns - 1,
-                     text(x.machine->site(*x.block, by->thread, by->pc)));
+                     text(x.machine->site(block, by->thread, by->pc)));
 }
 
-bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::string_view what) {
-  const TensorMemory& memory = x.block->tensor.memory;
+bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
+                std::string_view what) {
+  const TensorMemory& memory = block.tensor.memory;
   for (const CellRange& range : cells) {
     if (range.lane + range.lanes <= TensorMemory::lanes &&
         memory.owns(range.column, range.columns)) {
@@ -277,8 +278,10 @@ bool owns_cells(Core& x, int lane, const std::vector<CellRange>& cells, std::str
     }
     x.machine->fault(
         x, lane, "tmem_out_of_allocation",
-        fmt::format("{} accesses {}, which the block has not allocated{}", what, cells_text(range),
-                    given_back_text(x, range.column, range.columns)),
+        fmt::format(
+            "{} accesses {}, which {} has not allocated{}", what, cells_text(range),
+            &block == x.block ? "the block" : fmt::format("block {} of the cluster", block.rank),
+            given_back_text(x, block, range.column, range.columns)),
         have.empty() ? "an allocation: the block has none" : have, cells_text(range));
     return false;
   }

@@ -46,11 +46,12 @@ void note_undefined(const Machine& machine, Block& block, const AsyncOperation& 
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
   std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
-                                          : undefined_byte(block, m.a, shape.m, shape.a, "A");
-  if (what.empty()) what = undefined_byte(block, m.b, shape.n, shape.b, "B");
+                                          : undefined_byte(block, m.a, m.a_rows, shape.a, "A");
+  if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, shape.b, "B");
+  if (what.empty()) what = "the other block's shared memory";
   block.tensor.undefined_read =
       fmt::format("; the tcgen05.mma at {} read {}, which nobody had written",
-                  place_text(machine.site(block, o.thread, o.pc)), what);
+                  place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)), what);
 }
 
 // The same of D, where the product adds to it: its first row tells.
@@ -59,35 +60,61 @@ void note_undefined_sum(const Machine& machine, Block& block, const AsyncOperati
   if (!m.product.accumulate || !block.tensor.undefined_read.empty()) return;
   const CellRange d = m.d_range().front();
   if (!block.tensor.memory.any_undefined(d.lane, d.column, d.columns)) return;
-  block.tensor.undefined_read =
-      fmt::format("; the tcgen05.mma at {} adds to {} (D), which nobody had written",
-                  place_text(machine.site(block, o.thread, o.pc)), cells_text(d));
+  block.tensor.undefined_read = fmt::format(
+      "; the tcgen05.mma at {} adds to {} (D), which nobody had written",
+      place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)), cells_text(d));
 }
 
-// The operands' bytes: A's rows, then B's.
+void append(OperandBytes& to, const OperandBytes& from) {
+  to.bytes.insert(to.bytes.end(), from.bytes.begin(), from.bytes.end());
+  to.undefined.insert(to.undefined.end(), from.undefined.begin(), from.undefined.end());
+}
+
+// A block's part of A, 128 rows of which a pair's product with layout B wants each of 64 twice.
+OperandBytes read_a(const Multiplication& m, const Block& block) {
+  if (m.a_in_tensor_memory) return read_operand(m.product, m.a_cells, block.tensor.memory);
+  OperandBytes out = read_operand(m.a, m.a_rows, m.product.shape.a, block.shared.data(),
+                                  block.shared.undefined_bits());
+  if (m.product.halves) append(out, OperandBytes(out));
+  return out;
+}
+
+// The blocks whose memories a product uses: its own, or those of the pair, the even one first.
+std::vector<Block*> blocks_of(Machine& machine, Block& block, const Multiplication& m) {
+  if (!m.pair) return {&block};
+  return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
+}
+
+// The operands' bytes: A's rows of each block, then B's.
 bool read(Machine& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
-  const std::byte* memory = block.shared.data();
-  const u8* undefined = block.shared.undefined_bits();
-  OperandBytes a = m.a_in_tensor_memory
-                       ? read_operand(m.product, m.a_cells, block.tensor.memory)
-                       : read_operand(m.a, m.product.shape.m, m.product.shape.a, memory, undefined);
-  const OperandBytes b = read_operand(m.b, m.product.shape.n, m.product.shape.b, memory, undefined);
-  o.bytes = std::move(a.bytes);
-  o.bytes.insert(o.bytes.end(), b.bytes.begin(), b.bytes.end());
-  o.undefined = std::move(a.undefined);
-  o.undefined.insert(o.undefined.end(), b.undefined.begin(), b.undefined.end());
-  const bool bad = std::any_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v != 0; });
-  if (bad && block.tensor.undefined_read.empty()) note_undefined(machine, block, o, m);
+  const std::vector<Block*> blocks = blocks_of(machine, block, m);
+  OperandBytes all;
+  for (const Block* at : blocks) append(all, read_a(m, *at));
+  for (const Block* at : blocks) {
+    append(all, read_operand(m.b, m.b_rows, m.product.shape.b, at->shared.data(),
+                             at->shared.undefined_bits()));
+  }
+  o.bytes = std::move(all.bytes);
+  o.undefined = std::move(all.undefined);
+  if (std::all_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v == 0; })) return true;
+  for (Block* at : blocks) {
+    if (at->tensor.undefined_read.empty()) note_undefined(machine, *at, o, m);
+  }
   return true;
 }
 
 bool write(Machine& machine, Block& block, AsyncOperation& o) {
-  const Multiplication m = decoded(o);
-  const u32 rows = m.product.shape.m;
-  note_undefined_sum(machine, block, o, m);
-  multiply(m.product, o.bytes.data(), o.undefined.data(), o.bytes.data() + rows * operand_row,
-           o.undefined.data() + rows, machine.options().exact, block.tensor.memory);
+  Multiplication m = decoded(o);
+  const std::vector<Block*> blocks = blocks_of(machine, block, m);
+  const std::size_t rows = m.product.shape.m, b = rows * blocks.size();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i == 1) std::copy(std::begin(m.odd_disabled), std::end(m.odd_disabled), m.product.disabled);
+    note_undefined_sum(machine, *blocks[i], o, m);
+    multiply(m.product, o.bytes.data() + i * rows * operand_row, o.undefined.data() + i * rows,
+             o.bytes.data() + b * operand_row, o.undefined.data() + b, machine.options().exact,
+             blocks[i]->tensor.memory);
+  }
   o.bytes = {};
   o.undefined = {};
   return true;
@@ -102,16 +129,20 @@ bool complete(Machine& machine, Block& block, AsyncOperation& o) {
 }  // namespace
 
 const Work multiplication_work{"tcgen05.mma", read, write, complete};
+const Work multiplication_guard{"tcgen05.mma"};
 const Work commit_work{"tcgen05.commit", nullptr, nullptr, nullptr};
+
+bool is_multiplication(const AsyncOperation& o) {
+  return o.work == &multiplication_work || o.work == &multiplication_guard;
+}
 
 void MultiplicationWords::pack(AsyncOperation& o) const {
   o.words[0] = d | u64{instruction} << 32;
   o.words[1] = a;
   o.words[2] = b;
   o.words[3] = static_cast<u64>(kind) | u64{ws} << 8 | u64{a_in_tensor_memory} << 9 |
-               u64{accumulate} << 10 | u64{scale} << 16;
-  o.words[4] = disabled[0];
-  o.words[5] = disabled[1];
+               u64{accumulate} << 10 | u64{pair} << 11 | u64{scale} << 16;
+  std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -124,9 +155,9 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.ws = o.words[3] >> 8 & 1;
   out.a_in_tensor_memory = o.words[3] >> 9 & 1;
   out.accumulate = o.words[3] >> 10 & 1;
+  out.pair = o.words[3] >> 11 & 1;
   out.scale = static_cast<u8>(o.words[3] >> 16);
-  out.disabled[0] = o.words[4];
-  out.disabled[1] = o.words[5];
+  std::copy_n(&o.words[4], 4, out.disabled);
   return out;
 }
 
@@ -137,8 +168,14 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   p.accumulate = w.accumulate;
   p.scale = w.scale;
   p.d = TensorAddress::of(w.d);
-  std::copy(std::begin(w.disabled), std::end(w.disabled), p.disabled);
-  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape)) return error;
+  std::copy_n(w.disabled, 2, p.disabled);
+  std::copy_n(w.disabled + 2, 2, out.odd_disabled);
+  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair)) return error;
+  out.pair = w.pair;
+  out.a_rows = p.shape.m / (w.pair ? 2 : 1);
+  out.b_rows = p.shape.n / (w.pair ? 2 : 1);
+  p.halves = w.pair && p.shape.m == 128;
+  if (w.pair) p.shape.m = 128;  // lanes of each block
   const bool wide = w.kind == MmaKind::tf32;
   out.a_in_tensor_memory = w.a_in_tensor_memory;
   if (w.a_in_tensor_memory) {
@@ -192,9 +229,9 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
     });
   };
   for (const AsyncOperation& o : block.flight.operations) {
-    if (o.work != &multiplication_work || o.stage == Stage::complete) continue;
+    if (!is_multiplication(o) || o.stage == Stage::complete) continue;
     const Multiplication m = decoded(o);
-    out = {o.thread, o.pc, true};
+    out = {o.thread, o.pc, o.issuer, true};
     if (meets(m.d_range())) return true;
     out.writes = false;
     if (!reads && meets(m.a_range())) return true;

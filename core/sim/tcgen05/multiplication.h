@@ -12,7 +12,10 @@
 namespace tilescope::sim {
 
 struct Multiplication {
-  Product product;
+  Product product;  // of a pair: the part of one of its blocks; that of the other is alike, but for
+  std::uint64_t odd_disabled[2] = {};  // the lanes that are not written in the odd one
+  bool pair = false;
+  std::uint32_t a_rows = 0, b_rows = 0;  // in one block's shared memory
   bool a_in_tensor_memory = false;
   TensorAddress a_cells;  // where A is in TMEM
   SharedMatrix a, b;
@@ -26,15 +29,18 @@ struct MultiplicationWords {
   std::uint32_t d = 0, instruction = 0;
   std::uint64_t a = 0, b = 0;  // descriptors; a may be an address of TMEM
   MmaKind kind = MmaKind::none;
-  bool ws = false, a_in_tensor_memory = false, accumulate = false;
+  bool ws = false, pair = false, a_in_tensor_memory = false, accumulate = false;
   std::uint8_t scale = 0;
-  std::uint64_t disabled[2] = {};
+  std::uint64_t disabled[4] = {};  // of a pair: the even block's lanes, then the odd one's
 
   void pack(AsyncOperation& operation) const;
   static MultiplicationWords of(const AsyncOperation& operation);
 };
 std::optional<DescriptorError> decode(const MultiplicationWords& words, Multiplication& out);
 
-extern const Work multiplication_work, commit_work;
+// A product of a pair is in flight in the block that issued it, and guards what it uses of the
+// other one: a guard has the same words.
+extern const Work multiplication_work, multiplication_guard, commit_work;
+bool is_multiplication(const AsyncOperation& operation);  // or a guard
 
 }  // namespace tilescope::sim

@@ -344,6 +344,9 @@ class Kept {
 
 std::vector<MatrixPart> Product::parts() const {
   const u32 m = shape.m, n = shape.n;
+  if (halves) {
+    return {{0, 64, 0, n / 2, d}, {64, 64, n / 2, n / 2, {d.lane + 64, d.column}}};
+  }
   if (m == 128) return {{0, m, 0, n, d}};
   std::vector<MatrixPart> out;
   if (!ws) {

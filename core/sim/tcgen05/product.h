@@ -9,6 +9,16 @@
 //     M 64, .ws     lane m + 64 * (n / (N/2)), column n % (N/2)           layout E
 //     M 32, .ws     lane m + 32 * (n / (N/4)), column n % (N/4)           layout G
 //
+// Two CTAs (.cta_group::2) share a product of M 128 or 256: the even one has the first M/2 rows of
+// A and D, the odd one the others; each has half of the columns of B in its shared memory, and all
+// of them in its part of D. The part of one CTA is a Product of its own, of 128 lanes:
+//
+//     M 256         lane m % 128, column n                            layout A
+//     M 128         lane m % 64 + 64 * (n / (N/2)), column n % (N/2)  layout B: `halves`
+//
+// With layout B the lanes from 64 on work with the same rows of A as those below; where A is in
+// TMEM it lies there twice (CuTe: TmemAllocMode::Duplicated).
+//
 // (CuTe's mma_traits_sm100_frag.hpp; the ISA shows them in figures.) Operands are read at one
 // moment, the sum is written at another: what is between is kept here as bytes.
 #pragma once
@@ -33,7 +43,8 @@ struct Product {
   MmaShape shape;
   MmaKind kind = MmaKind::none;
   bool ws = false, accumulate = false;
-  int scale = 0;  // D is multiplied by 2^-scale first
+  bool halves = false;  // the part of one of two CTAs, by layout B: shape.m is 128 lanes
+  int scale = 0;        // D is multiplied by 2^-scale first
   TensorAddress d;
   std::uint64_t disabled[2] = {};  // lanes of TMEM that are not written
 

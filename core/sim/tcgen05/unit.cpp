@@ -32,16 +32,27 @@ std::string_view name_at(const Core& x) {
   return text.substr(0, text.find_first_of(" \t"));
 }
 
-std::string where(const Core& x, u32 warp, u32 pc) {
-  return text(x.machine->site(*x.block, warp * 32, pc));
+std::string where(const Core& x, const Block& block, u32 warp, u32 pc) {
+  return text(x.machine->site(block, warp * 32, pc));
 }
 
-bool report(Core& x, int lane, TensorUse use, const CellRange& cells, const std::string& other,
-            std::string expected, std::string found) {
-  x.machine->fault(
-      x, lane, "tmem_in_use",
-      fmt::format("this {} {} {}, but {}", name_at(x), verb(use), cells_text(cells), other),
-      std::move(expected), std::move(found));
+// The other block of the pair; null where the kernel's blocks compute alone, or there is none.
+Block* peer_of(const Core& x, const Block& block) {
+  if (x.machine->program().cta_group != 2) return nullptr;
+  return x.machine->member(block, block.rank ^ 1);
+}
+
+// " of block 1 of the cluster", where they are not those of the block at hand.
+std::string whose(const Core& x, const Block& home) {
+  return &home == x.block ? "" : fmt::format(" of block {} of the cluster", home.rank);
+}
+
+bool report(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
+            const std::string& other, std::string expected, std::string found) {
+  x.machine->fault(x, lane, "tmem_in_use",
+                   fmt::format("this {} {} {}{}, but {}", name_at(x), verb(use), cells_text(cells),
+                               whose(x, home), other),
+                   std::move(expected), std::move(found));
   return false;
 }
 
@@ -53,32 +64,33 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
     r.sentence = fmt::format(
         "this {} writes {}, as the tcgen05.st at {} may still do: stores of a "
         "warp keep no order",
-        name_at(x), cells_text(cells), where(x, first.warp, first.pc));
+        name_at(x), cells_text(cells), where(x, *x.block, first.warp, first.pc));
     r.expected = "tcgen05.wait::st between them";
     r.found = "none";
     return r;
   });
 }
 
-// Loads and stores that nobody has waited for. Two loads are no conflict.
-bool check_moves(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
-  for (const TensorMove& move : x.block->tensor.moves) {
+// Loads and stores in `home` that nobody has waited for. Two loads are no conflict.
+bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
+                 const std::vector<CellRange>& cells) {
+  for (const TensorMove& move : home.tensor.moves) {
     const bool reads = use == TensorUse::load || use == TensorUse::operand;
     if (reads && !move.store) continue;
     const CellRange* met = meeting(cells, move.cells);
     if (!met) continue;
-    if (use == TensorUse::store && move.store && move.warp == x.warp->index) {
+    if (use == TensorUse::store && move.store && move.warp == x.warp->index) {  // in its own block
       note_second_store(x, move, *met);
       continue;
     }
     return report(
-        x, lane, use, *met,
+        x, lane, home, use, *met,
         move.store ? fmt::format("the tcgen05.st at {} may not have written it yet: its warp has "
                                  "not waited for it",
-                                 where(x, move.warp, move.pc))
+                                 where(x, home, move.warp, move.pc))
                    : fmt::format("the tcgen05.ld at {} may still read it: its warp has not waited "
                                  "for it",
-                                 where(x, move.warp, move.pc)),
+                                 where(x, home, move.warp, move.pc)),
         move.store ? "tcgen05.wait::st in the storing warp before"
                    : "tcgen05.wait::ld in the loading warp before",
         move.store ? "a store under way" : "a load under way");
@@ -89,9 +101,10 @@ bool check_moves(Core& x, int lane, TensorUse use, const std::vector<CellRange>&
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   ProductInFlight other;
   if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
-  const Site site = x.machine->site(*x.block, other.thread, other.pc);
+  const Site site =
+      x.machine->site(*x.machine->member(*x.block, other.issuer), other.thread, other.pc);
   return report(
-      x, lane, use, cells[0],
+      x, lane, *x.block, use, cells[0],
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
       "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight");
@@ -106,7 +119,8 @@ bool writes(TensorUse use) {
 // back behind all that was done with them.
 bool needs_order(const TensorEvent& past, const Core& x, TensorUse use) {
   const bool product = use == TensorUse::product || use == TensorUse::operand;
-  if (past.warp == x.warp->index && (past.product == product || !past.product)) return false;
+  const bool own = past.warp == x.warp->index && !past.by_peer;
+  if (own && (past.product == product || !past.product)) return false;
   return past.writes || writes(use) || use == TensorUse::release;
 }
 
@@ -119,14 +133,15 @@ bool is_race(const Core& x, const TensorEvent& past) {
   return !past.product && x.block->warps[past.warp].live && mine.heard[past.warp].arrived < past.at;
 }
 
-void note_race(Core& x, int lane, TensorUse use, const TensorEvent& past,
-               const std::vector<CellRange>& cells) {
+// `by`: the block of the thread that did it.
+void note_race(Core& x, int lane, const Block& home, TensorUse use, const TensorEvent& past,
+               const Block& by, const std::vector<CellRange>& cells) {
   x.machine->hazard(x, lane, "tmem_race", past.pc, [&] {
     Report r;
-    r.sentence = fmt::format("this {} {} {}, and nothing orders it behind the {} at {}", name_at(x),
-                             verb(use), cells_text(*meeting(cells, past.cells)),
-                             past.product ? "tcgen05.mma" : "tcgen05.ld or st",
-                             where(x, past.warp, past.pc));
+    r.sentence = fmt::format("this {} {} {}{}, and nothing orders it behind the {} at {}",
+                             name_at(x), verb(use), cells_text(*meeting(cells, past.cells)),
+                             whose(x, home), past.product ? "tcgen05.mma" : "tcgen05.ld or st",
+                             where(x, by, past.warp, past.pc));
     r.expected = past.product ? "a commit behind the mma, a wait for its mbarrier, and "
                                 "tcgen05.fence::after_thread_sync"
                               : "a barrier between them, with tcgen05.fence::before_thread_sync in "
@@ -158,13 +173,13 @@ bool misses_before(const Core& x, const TensorEvent& past) {
   return (lives ? order[x.warp->index].heard[past.warp].told : order[past.warp].before) < past.at;
 }
 
-void note_before(Core& x, int lane, const TensorEvent& past) {
+void note_before(Core& x, int lane, const TensorEvent& past, const Block& by) {
   x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
         "tcgen05.fence::before_thread_sync between it and the barrier",
-        name_at(x), where(x, past.warp, past.pc));
+        name_at(x), where(x, by, past.warp, past.pc));
     r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
     r.found = "none since the load or store";
     return r;
@@ -177,30 +192,90 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
   bool after = false;
   for (const TensorEvent* past : unit.past.touching(cells)) {
     if (!needs_order(*past, x, use)) continue;
+    const Block& by = past->by_peer ? *peer_of(x, *x.block) : *x.block;
     if (is_race(x, *past)) {
-      note_race(x, lane, use, *past, cells);
+      note_race(x, lane, *x.block, use, *past, by, cells);
       continue;
     }
     // dealloc is synchronous (9.7.16.6.1): a barrier will do.
     if (use == TensorUse::release) continue;
     after = after || unit.order[x.warp->index].misses_fence(past->at);
-    if (misses_before(x, *past)) note_before(x, lane, *past);
+    if (misses_before(x, *past)) note_before(x, lane, *past, by);
   }
   if (after) note_after(x, lane);
+}
+
+// What warps of the other block did with its cells, which a product is about to use: have they
+// released it to the cluster since, and has this warp passed something behind that? Products of
+// both blocks are remembered in both, and looked at in the own one.
+void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
+                           const std::vector<CellRange>& cells) {
+  const TensorUnit& unit = peer.tensor;
+  const TensorOrder& mine = x.block->tensor.order[x.warp->index];
+  bool after = false;
+  for (const TensorEvent* past : unit.past.touching(cells)) {
+    if (past->by_peer || past->product || !(past->writes || writes(use))) continue;
+    const bool lives = peer.warps[past->warp].live;
+    const TensorOrder::Heard heard =
+        unit.released.empty() ? TensorOrder::Heard{} : unit.released[past->warp];
+    const bool arrived = !lives || heard.arrived >= past->at;
+    if (x.block->races.on() && (mine.synchronised < past->peer_at || !arrived)) {
+      note_race(x, lane, peer, use, *past, peer, cells);
+      continue;
+    }
+    after = after || mine.misses_fence(past->peer_at);
+    const std::uint64_t told = lives ? heard.told : unit.order[past->warp].before;
+    if (told < past->at) note_before(x, lane, *past, peer);
+  }
+  if (after) note_after(x, lane);
+}
+
+// The other block of the pair has allocated for both.
+bool leave_promise(Machine& machine, const Block& block) {
+  const Allocation& left = block.tensor.promised.front();
+  return machine.fault_at(
+      *machine.member(block, block.rank ^ 1), left.thread, left.pc, "tmem_pair",
+      fmt::format("tcgen05.alloc.cta_group::2 allocates {} columns in both blocks of the pair, but "
+                  "all threads of block {} of the cluster have exited without executing one",
+                  left.columns, block.rank),
+      "tcgen05.alloc by a warp of each block of the pair (PTX ISA 9.7.16.5)", "one of one block");
 }
 
 }  // namespace
 
 bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
-  if (!check_moves(x, lane, use, cells)) return false;
+  if (!check_moves(x, lane, *x.block, use, cells)) return false;
   const bool product = use == TensorUse::product || use == TensorUse::operand;
   // Products look for each other themselves: those of one thread keep their order.
   if (!product && !check_products(x, lane, use, cells)) return false;
   if (cells.empty()) return true;
   look_for_hazards(x, lane, use, cells);
   if (use == TensorUse::release) return true;
-  x.block->tensor.remember({0, x.warp->index, x.pc, product, writes(use), cells});
+  TensorEvent event{0, x.warp->index, x.pc, product, writes(use), cells};
+  Block* peer = product ? nullptr : peer_of(x, *x.block);
+  if (peer) event.peer_at = ++peer->tensor.events;
+  x.block->tensor.remember(std::move(event));
   return true;
+}
+
+bool check_peer_tensor_use(Core& x, int lane, Block& peer, TensorUse use,
+                           const std::vector<CellRange>& cells) {
+  if (cells.empty()) return true;
+  if (!check_moves(x, lane, peer, use, cells)) return false;
+  look_for_peer_hazards(x, lane, peer, use, cells);
+  peer.tensor.remember({0, x.warp->index, x.pc, true, writes(use), cells, true});
+  return true;
+}
+
+void TensorUnit::release(u32 warp) {
+  if (released.empty()) released.resize(order.size());
+  const TensorOrder& mine = order[warp];
+  const auto take = [&](std::size_t w, const TensorOrder::Heard& heard) {
+    released[w].arrived = std::max(released[w].arrived, heard.arrived);
+    released[w].told = std::max(released[w].told, heard.told);
+  };
+  for (std::size_t w = 0; w < mine.heard.size(); ++w) take(w, mine.heard[w]);
+  take(warp, {mine.arrived, mine.told});
 }
 
 void TensorUnit::synchronise(u32 warp) {
@@ -218,6 +293,7 @@ void TensorUnit::remember(TensorEvent event) {
 }
 
 bool leave_tensor_memory(Machine& machine, Block& block) {
+  if (!block.tensor.promised.empty()) return leave_promise(machine, block);
   if (block.tensor.memory.allocations().empty()) return true;
   const Allocation& left = block.tensor.memory.allocations().front();
   return machine.fault_at(

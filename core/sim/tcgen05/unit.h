@@ -10,6 +10,12 @@
 // fence::after_thread_sync behind, whatever synchronises the threads. A missing one is a hazard:
 // the order is not promised, and here is as if it were; so is nothing at all between the two, which
 // is a race. Time is counted in events of the block.
+//
+// A pair of blocks (.cta_group::2, 9.7.16.5.1): a product of one thread uses the TMEM and the
+// shared memory of both. It is in flight in the block that issued it, with a guard in the other
+// one, and is remembered in both. Of the other block's threads that block knows what they did to
+// its cells, and what they have released to the cluster since (`released`): whoever of the pair
+// comes later is ordered behind that, or not.
 #pragma once
 
 #include <array>
@@ -51,13 +57,26 @@ struct TensorOrder {
   bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
 };
 
+// What a warp of a pair has done of the steps that both blocks take together.
+struct PairStep {
+  std::uint32_t thread = 0, pc = 0;
+  std::uint32_t arrivals = 0, waits = 0;  // at the cluster's barrier, before
+  std::uint64_t at = 0, peer_at = 0;      // in events of the block, and of the other one
+};
+
 struct TensorUnit {
   TensorMemory memory;
+  // Of .cta_group::2: allocations that the other block has made for both, and this one has still to
+  // make; and what this block has done, in order.
+  std::vector<Allocation> promised;
+  std::vector<PairStep> pair_allocations, pair_releases;
   bool relinquished = false;
   std::uint32_t relinquished_at = 0;              // instruction
   std::uint32_t largest = TensorMemory::columns;  // that may still be allocated
   std::vector<TensorMove> moves;
   std::array<TensorOrder, Races::most_warps> order{};
+  // Of each warp, what other blocks of the cluster can have heard of. Empty: nothing.
+  std::vector<TensorOrder::Heard> released;
   std::uint64_t events = 0;
   TensorHistory past;
   // The first product that read what nobody had written, and what: "; the tcgen05.mma at ... read".
@@ -69,6 +88,9 @@ struct TensorUnit {
     order[warp].arrived = ++events;
     order[warp].told = order[warp].before;
   }
+  // Behind arrive(), where those who are let know are in another block of the cluster: of what this
+  // warp did, and of what it has heard.
+  void release(std::uint32_t warp);
   // A warp has passed a barrier of whatever kind: what others did may be ordered before it now.
   void synchronise(std::uint32_t warp);
   void remember(TensorEvent event);  // now
@@ -80,10 +102,14 @@ enum class TensorUse : std::uint8_t { load, store, product, operand, release };
 
 // May it, with what is under way? False after a fault. Notes hazards of order.
 bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells);
+// The same of a product and the cells of the other block of the pair.
+bool check_peer_tensor_use(Core& x, int lane, Block& peer, TensorUse use,
+                           const std::vector<CellRange>& cells);
 // A product in flight that these cells are in the way of: whoever only reads them meets those that
 // write them, D; others also those that read them, A.
 struct ProductInFlight {
   std::uint32_t thread = 0, pc = 0;
+  std::uint32_t issuer = 0;  // rank of the thread's block
   bool writes = false;
 };
 bool find_product(const Block& block, const std::vector<CellRange>& cells, bool reads,
