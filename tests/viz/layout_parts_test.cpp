@@ -41,7 +41,8 @@ TEST(PartPicture, APartialTileHasOnlyWhatIsThere) {
         "A = (10,6):(6,1); T = local_tile(A, <4,4>, (2,1)); T",
         "zipped_divide((10,6):(6,1), <4,4>)((_,_),(2,1))",
         "local_tile(((5,2),6):((6,30),1), <4,4>, (2,1))",
-        "local_tile(gmem<f16> o (10,6):(6,1), <4,4>, (2,1))"}) {
+        "local_tile(gmem<f16> o (10,6):(6,1), <4,4>, (2,1))",
+        "local_tile(make_layout((10,6), (6,1)), <4,4>, (2,1))"}) {
     const LayoutView view = view_of(expression);
     ASSERT_EQ(view.panels().size(), 2u) << expression;
     EXPECT_EQ(taken(view, 0), (Cells{{8, 4}, {8, 5}, {9, 4}, {9, 5}})) << expression;

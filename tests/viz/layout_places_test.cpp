@@ -22,16 +22,30 @@ TEST(CoordinateTensors, APartitionShowsItsCoordinates) {
   const LayoutView view = view_of(
       "partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2)), 5,"
       "make_identity_layout((64,32)))");
-  ASSERT_EQ(view.kind(), LayoutView::Kind::places);
-  EXPECT_EQ(label(view, {0, 0, 0, 0}), std::vector<std::string>{"(1,2)"});
-  EXPECT_EQ(label(view, {0, 0, 3, 1}), std::vector<std::string>{"(41,3)"});
-  EXPECT_EQ(label(view, {0, 1, 2, 0}), std::vector<std::string>{"(9,18)"});
+  ASSERT_EQ(view.panels().size(), 2u);
+  EXPECT_EQ(label(view, {1, 0, 0, 0}), std::vector<std::string>{"(1,2)"});
+  EXPECT_EQ(label(view, {1, 0, 3, 1}), std::vector<std::string>{"(41,3)"});
+  EXPECT_EQ(label(view, {1, 1, 2, 0}), std::vector<std::string>{"(9,18)"});
+  EXPECT_EQ(label(view, {0, 0, 9, 18}), std::vector<std::string>{"(9,18)"});
+  EXPECT_TRUE(view.taken({0, 0, 9, 18}));
+  EXPECT_FALSE(view.taken({0, 0, 9, 20}));
+  EXPECT_EQ(view.panels()[0].formula, "(64,32):(1@0,1@1)");
+  EXPECT_EQ(view.legend({}, light_theme()).title, "axis 0");
+}
+
+// What a predicate is made of: beyond the whole nothing is.
+TEST(CoordinateTensors, APartialTileHasOnlyWhatIsThere) {
+  const LayoutView view = view_of("local_tile(make_identity_tensor((10,6)), <4,4>, (2,1))");
+  ASSERT_EQ(view.panels().size(), 2u);
+  EXPECT_EQ(label(view, {1, 0, 1, 1}), std::vector<std::string>{"(9,5)"});
+  EXPECT_FALSE(view.inside({1, 0, 2, 0}));
+  EXPECT_TRUE(label(view, {1, 0, 2, 0}).empty());
 }
 
 TEST(CoordinateTensors, SlicesAndTilesBeginWhereTheyAre) {
-  EXPECT_EQ(label(view_of("make_identity_layout((8,8))(3,_)"), {0, 0, 0, 5}),
+  EXPECT_EQ(label(view_of("make_identity_layout((8,8))(3,_)"), {1, 0, 0, 5}),
             std::vector<std::string>{"(3,5)"});
-  EXPECT_EQ(label(view_of("local_tile(make_identity_layout((16,16)), <4,8>, (1,1))"), {0, 0, 3, 7}),
+  EXPECT_EQ(label(view_of("local_tile(make_identity_layout((16,16)), <4,8>, (1,1))"), {1, 0, 3, 7}),
             std::vector<std::string>{"(7,15)"});
 }
 

@@ -119,7 +119,7 @@ std::vector<ColourBy> LayoutView::colours() const {
       }
       return {thread, warp, value, offset, none};
     case Kind::parts:
-      return {offset, bank, none};
+      return shows_places() ? axes() : std::vector<ColourBy>{offset, bank, none};
     case Kind::places:
       return axes();
     case Kind::plain:

@@ -362,16 +362,30 @@ class Chain {
   // Empty: the expression is no part of anything that can be drawn.
   std::vector<LayoutView::Part> of(std::string_view expression) {
     std::vector<LayoutView::Part> out;
+    steps_.clear();
     if (!follow(expression, out, 0) || out.size() < 2) return {};
+    return told_by_elements(out) || !on_axes_ ? out : std::vector<LayoutView::Part>{};
+  }
+
+  // The same of a whole whose strides stand on axes: the parts of its elements, counted.
+  std::vector<LayoutView::Part> of_coordinates(std::string_view expression) {
+    on_axes_ = true;
+    std::vector<LayoutView::Part> out = of(expression);
+    return whole_ && !whole_->layout.concrete() ? out : std::vector<LayoutView::Part>{};
+  }
+  const Slice& whole() const { return *whole_; }                          // of_coordinates
+  const std::vector<std::string>& formulas() const { return formulas_; }  // one a part
+
+ private:
+  bool told_by_elements(std::vector<LayoutView::Part>& out) {
     using Together = Keys::Together;
     for (const Together together : {Together::nothing, Together::modes, Together::all}) {
       const std::optional<Keys> keys = Keys::of(out[0].layout, together);
-      if (keys && tell_elements(*keys, out)) break;
+      if (keys && tell_elements(*keys, out)) return true;
     }
-    return out;
+    return false;
   }
 
- private:
   // What stands around the name of what a part is taken of: "local_tile(" and ", <4,4>, (1,0))".
   struct Step {
     std::string before, after;
@@ -380,12 +394,15 @@ class Chain {
   bool follow(std::string_view expression, std::vector<LayoutView::Part>& out, int depth) {
     constexpr int most = 8;
     const std::optional<Value> value = value_of(scope_, expression);
-    std::optional<Layout> layout = value ? placed(*value) : std::nullopt;
+    std::optional<Layout> layout = value ? drawn(*value) : std::nullopt;
     if (!layout || !layout->concrete() || depth > most) return false;
     const auto bound = bindings_.find(expression);
     const std::string_view meant = bound == bindings_.end() ? expression : bound->second;
     const std::optional<Taking> taking = taking_of(meant);
-    if (!taking) {
+    // make_layout(8,8) is no slice of something called make_layout.
+    if (!taking || !value_of(scope_, taking->from)) {
+      whole_ = slice_of(*value);
+      formulas_ = {text(*value)};
       out.push_back({is_name(expression) ? std::string(expression) : "Whole", *layout});
       return !std::holds_alternative<Tuple>(*value) || layout->rank() > 1;
     }
@@ -393,8 +410,19 @@ class Chain {
     const auto begin = static_cast<std::size_t>(taking->from.data() - meant.data());
     steps_.push_back({std::string(meant.substr(0, begin)),
                       std::string(meant.substr(begin + taking->from.size()))});
-    out.push_back({std::string(title_of(*taking, meant)), *layout});
-    return true;
+    formulas_.push_back(text(*value));
+    if (on_axes_) layout = taken_of(out.back().layout, steps_.back());
+    if (layout) out.push_back({std::string(title_of(*taking, meant)), *layout});
+    return layout.has_value();
+  }
+
+  // What is drawn of a value: its layout, or one that counts its elements.
+  std::optional<Layout> drawn(const Value& value) const {
+    if (!on_axes_) return placed(value);
+    const std::optional<Slice> slice = slice_of(value);
+    if (!slice || !slice->offset.known() || slice->layout.modes.empty()) return std::nullopt;
+    const Result<Layout> counted = make_layout(slice->layout.shape());
+    return counted ? std::optional(*counted) : std::nullopt;
   }
 
   // A thread of tcgen05's tiled operations is a CTA.
@@ -439,6 +467,9 @@ class Chain {
   const Bindings& bindings_;
   std::string name_ = "whole_";
   std::vector<Step> steps_;
+  bool on_axes_ = false;
+  std::optional<Slice> whole_;
+  std::vector<std::string> formulas_;
 };
 
 // A division or a product of a layout: what it was made from says more than its numbers.
@@ -513,6 +544,19 @@ Outcome<LayoutView> LayoutView::of_evaluated(Scope& scope, std::string_view expr
   }
   if (const std::vector<Part> chain = Chain(scope, bindings).of(last); !chain.empty()) {
     if (Outcome<LayoutView> view = parts(chain, std::string(last)); view) return view;
+  }
+  Chain coordinates(scope, bindings);
+  if (const std::vector<Part> chain = coordinates.of_coordinates(last); !chain.empty()) {
+    Outcome<LayoutView> view = parts(chain, std::string(last));
+    Outcome<Places> places =
+        places_on_axes(coordinates.whole().layout, coordinates.whole().offset, {});
+    if (view && places) {
+      for (std::size_t p = 0; p < chain.size(); ++p) {
+        view->panels_[p].formula = coordinates.formulas()[p];
+      }
+      view->show_places(std::move(*places));
+      return view;
+    }
   }
   return of_value(value, std::string(last));
 }
