@@ -132,6 +132,32 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
        "D's tile in TMEM, as addresses: the row is the lane, in the upper 16 bits"}};
 }
 
+// From step 9 on a cluster of two blocks has a tile of 256 columns and, a consumer, 256 rows.
+constexpr std::int64_t pair_m = 256, pair_n = 256;
+constexpr std::int64_t most_of_pairs = (std::int64_t{1} << 31) - 1024;
+
+// Of each block: `tiles` of 128 rows of A or B a stage, and `boxes` of 64 columns of D.
+Launch launch_pairs(const Sizes& s, std::int64_t consumers, std::uint32_t tiles_of_stage,
+                    std::uint32_t boxes, std::uint32_t block) {
+  constexpr std::uint32_t stages = 4, tile = 128 * 64 * 2, barriers = 1024;
+  const std::int64_t all = tiles(s.m, consumers * pair_m) * tiles(s.n, pair_n);
+  Launch launch;
+  launch.cluster = Dim3{2, 1, 1};
+  launch.grid.x = static_cast<std::uint32_t>(2 * (all < processors / 2 ? all : processors / 2));
+  launch.block.x = block;
+  launch.dynamic_shared = (stages * tiles_of_stage + boxes) * tile + barriers;
+  return launch;
+}
+
+std::vector<NamedLayout> pair_layouts(const Sizes& s, const Variant& variant) {
+  std::vector<NamedLayout> out = layouts(s, variant);
+  out[4].help =
+      "a block's half of A's and of B's tile in shared memory: 16 atoms, 1024 bytes apart";
+  out.back() = {"accumulator", "(128,256):(65536,1)",
+                "a block's 128 rows of D's tile in its TMEM, all 256 columns, as addresses"};
+  return out;
+}
+
 Outcome<std::vector<Buffer>> reference_of(const Job& job) {
   Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1]);
   if (!product) return product.error();
@@ -203,6 +229,18 @@ std::vector<CatalogEntry> hgemm_entries() {
   persistent(6, 2, threads, "D = A * B^T, step 6: blocks that stay for tile after tile");
   persistent(7, 2, 256, "D = A * B^T, step 7: warps that load, multiply or write back");
   persistent(8, 4, 256, "D = A * B^T, step 8: four stages");
+  const auto paired = [&](int step, std::int64_t consumers, std::uint32_t tiles_of_stage,
+                          std::uint32_t boxes, std::uint32_t block, std::string help) {
+    persistent(step, 4, block, std::move(help));
+    CatalogEntry& entry = out.back();
+    entry.launch = [=](const Sizes& s) {
+      return launch_pairs(s, consumers, tiles_of_stage, boxes, block);
+    };
+    entry.layouts = pair_layouts;
+    for (auto& size : entry.sizes) size.most = most_of_pairs;
+  };
+  paired(9, 1, 2, 4, 256, "D = A * B^T, step 9: two blocks that compute as one");
+  paired(10, 2, 3, 2, 384, "D = A * B^T, step 10: two consumers share B's tile");
   return out;
 }
 

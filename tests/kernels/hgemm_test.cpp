@@ -82,6 +82,8 @@ const std::vector<Step>& steps() {
       {"hgemm_v6", {136, 264, 264}, {{1024, 1024, 1024}}},
       {"hgemm_v7", {136, 264, 264}, {{1024, 1024, 1024}}},
       {"hgemm_v8", {136, 264, 328}, {{1024, 1024, 1024}}},
+      {"hgemm_v9", {264, 264, 328}, {{1024, 1024, 1024}}},
+      {"hgemm_v10", {520, 264, 328}, {{1024, 1024, 1024}}},
   };
   return all;
 }
@@ -118,7 +120,8 @@ TEST(Hgemm, IsRightWhenWorkIsDoneAsLateAsIsLegal) {
 
 // TMA clips and fills, so that any number of rows, and rows of any 16 bytes, will do.
 TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
-  for (const char* kernel : {"hgemm_v4", "hgemm_v5", "hgemm_v6", "hgemm_v7", "hgemm_v8"}) {
+  for (const char* kernel :
+       {"hgemm_v4", "hgemm_v5", "hgemm_v6", "hgemm_v7", "hgemm_v8", "hgemm_v9", "hgemm_v10"}) {
     for (const Shape& shape : {Shape{1, 8, 8}, Shape{77, 264, 72}, Shape{300, 120, 136}}) {
       expect_right(kernel, shape, with(0, false, false));
       expect_right(kernel, shape, with(7, true));
@@ -137,6 +140,13 @@ TEST(Hgemm, PersistentBlocksTakeTileAfterTile) {
   for (const char* kernel : {"hgemm_v6", "hgemm_v7", "hgemm_v8"}) {
     expect_right(kernel, {13 * 128, 12 * 128, 64}, with(0, false, false));
     expect_right(kernel, {13 * 128, 12 * 128, 64}, with(0, true, false));
+  }
+}
+
+TEST(Hgemm, PersistentClustersTakeTileAfterTile) {
+  for (const bool lazy : {false, true}) {
+    expect_right("hgemm_v9", {13 * 256, 6 * 256, 64}, with(0, lazy, false));
+    expect_right("hgemm_v10", {13 * 512, 6 * 256, 64}, with(0, lazy, false));
   }
 }
 

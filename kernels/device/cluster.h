@@ -1,0 +1,71 @@
+// Blocks of a cluster (PTX ISA 5.2): they run together and reach each other's shared memory. An
+// address of shared memory says whose it is: the block's rank stands in its upper bits.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "kernels/device/mbarrier.h"
+
+namespace tilescope::device {
+
+__device__ inline int cluster_rank() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// All threads of the cluster meet here. What they did before is seen by all behind it. Not
+// .aligned: threads of a warp may come from different roles.
+__device__ inline void sync_cluster() {
+  asm volatile(
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;" ::
+          : "memory");
+}
+
+// What a descriptor takes of an address: where in its own block's shared memory it lies.
+constexpr std::uint32_t own_bytes = 0x3ffff;
+// The same place in the even block of a pair: bit 24 is the last bit of the rank.
+constexpr std::uint32_t leader_mask = 0xfeffffff;
+
+__device__ inline std::uint32_t leaders(const Barrier& barrier) {
+  return shared_address(&barrier) & leader_mask;
+}
+
+// This thread arrives at the barrier of the even block of its pair.
+__device__ inline void arrive_at_leader(Barrier& barrier) {
+  asm volatile(
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(leaders(barrier))
+      : "memory");
+}
+
+// As wait(), where those who arrive are in other blocks of the cluster too.
+__device__ inline void wait_cluster(Barrier& barrier, int parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(shared_address(&barrier)),
+      "r"(parity)
+      : "memory");
+}
+
+namespace tma {
+
+// Into this block's shared memory; the barrier of the pair's even block gets the bytes (PTX
+// ISA 9.7.9.25.5.2, .cta_group::2).
+__device__ inline void load_for_pair(void* to, const CUtensorMap& map, int column, int row,
+                                     Barrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".cta_group::2 [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+      "l"(&map), "r"(column), "r"(row), "r"(leaders(barrier))
+      : "memory");
+}
+
+}  // namespace tma
+}  // namespace tilescope::device
