@@ -80,8 +80,13 @@ Moment moment_after(const Work& work, Stage stage) {
 
 // Why an operation that somebody should have waited for may be in flight although he did.
 std::string too_late_text(const Machine& machine, const Block& block, const AsyncOperation& o) {
-  const bool counts = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
-  return counts && o.transactions ? unexpected_story(machine, block, o.mbarrier) : "";
+  std::string out;
+  if (o.mbarrier == no_mbarrier || o.transactions == 0) return out;
+  for (u32 rank = 0; rank < machine.cluster_size() && out.empty(); ++rank) {
+    if (!o.arrives_at(rank, block.rank)) continue;
+    out = unexpected_story(machine, *machine.member(block, rank), o.mbarrier);
+  }
+  return out;
 }
 
 std::string range_text(const Range& r) {
