@@ -115,7 +115,7 @@ TEST(CopyPicture, RowsAreNotCalledWarps) {
   const LayoutView view = view_of("SM100_UTCCP_2x64dp128bitlw0213_1cta");
   const LayoutView::Legend legend = view.legend({}, light_theme());
   ASSERT_EQ(legend.entries.size(), 2u);
-  EXPECT_EQ(legend.title, "R");
+  EXPECT_EQ(legend.title, "row of shared memory");
   EXPECT_EQ(legend.entries[0].label, "R0-31");
   EXPECT_EQ(legend.entries[1].label, "R32-63");
   EXPECT_TRUE(view.cannot_colour(ColourBy::warp).has_value());

@@ -123,6 +123,17 @@ TEST(PartPicture, PanelsOfALongChainDoNotOverlap) {
   }
 }
 
+// R(c) = A(B(c)): which elements of A it takes, in which order.
+TEST(PartPicture, ACompositionStandsBesideWhatItComposes) {
+  const LayoutView view = view_of("composition((6,4):(8,2), (2,3):(3,1))");
+  ASSERT_EQ(view.panels().size(), 2u);
+  EXPECT_EQ(view.panels()[1].title, "Composition");
+  EXPECT_EQ(taken(view, 0), (Cells{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}}));
+  EXPECT_EQ(view.offset({1, 0, 1, 2}), 40) << "element 5 of A";
+  EXPECT_EQ(view_of("composition(8:2, (4,4):(1,4))").panels().size(), 1u) << "goes beyond A";
+  EXPECT_EQ(view_of("composition(Sw<1,0,2>, (4,4):(4,1))").panels().size(), 1u);
+}
+
 // A tile has its frame where cells are too small for lines of their own.
 TEST(PartPicture, ATileHasAFrameAtAnySize) {
   const LayoutView view = view_of("local_tile((1024,1024):(1024,1), <256,256>, (1,2))");

@@ -419,7 +419,7 @@ TEST(Expression, DivisionsWithBindingsShowTheirForms) {
   EXPECT_EQ(view_of("A = (8,8):(8,1); zipped_divide(A, <4,4>)").kind(), LayoutView::Kind::divided);
   EXPECT_EQ(view_of("make_layout_tv((4,32):(32,1), (4,4):(4,1))").kind(),
             LayoutView::Kind::thread_value);
-  EXPECT_EQ(view_of("composition((6,2):(8,2), (4,3):(3,1))").kind(), LayoutView::Kind::plain);
+  EXPECT_EQ(view_of("composition((6,2):(8,2), (4,3):(3,1))").kind(), LayoutView::Kind::parts);
   EXPECT_EQ(view_of("A = (8,8):(8,1); A(3,_)").offset({1, 0, 0, 2}), 26);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/layout/text.h"
@@ -14,6 +15,7 @@ std::optional<Taking> taking_of(std::string_view expression) {
   const std::vector<std::string_view>& a = call->arguments;
   if (call->callee == "local_tile" && a.size() >= 2) return Taking{a[0], "Tile"};
   if (call->callee == "local_partition" && a.size() >= 2) return Taking{a[0], "Of one thread"};
+  if (call->callee == "composition" && a.size() == 2) return Taking{a[0], "Composition"};
   if (call->callee.substr(0, 10) == "partition_" && a.size() == 3) {
     return Taking{a[2], "Of one thread"};
   }
@@ -229,7 +231,14 @@ PartsOfExpression parts_of(const Scope& scope, const Bindings& bindings,
   PartsOfExpression out;
   Chain chain(scope, bindings);
   out.parts = chain.of(expression);
-  if (!out.parts.empty()) return out;
+  // A's last mode goes on without bound in a composition, so that what lies beyond A has its offset
+  // still: it is shown by itself.
+  const bool beyond = std::any_of(out.parts.begin(), out.parts.end(), [](const auto& part) {
+    const auto& all = part.elements;
+    return part.title == "Composition" && std::find(all.begin(), all.end(), -1) != all.end();
+  });
+  if (beyond) out.parts.clear();
+  if (!out.parts.empty() || beyond) return out;
   out.parts = chain.of_coordinates(expression);
   if (out.parts.empty()) return out;
   out.on_axes = chain.whole();

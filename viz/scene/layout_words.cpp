@@ -222,7 +222,9 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   if (by == ColourBy::bank) out.title = bank_words(choice.element_bytes);
   if (by_warp) out.title = "warp, lane 0 to 31";
-  if (by == ColourBy::thread && thread_mark_ != "T") out.title = thread_mark_;
+  if (by == ColourBy::thread && thread_mark_ != "T") {
+    out.title = thread_mark_ == "R" ? "row of shared memory" : thread_mark_;
+  }
   out.unlisted = present - listed;
   return out;
 }
