@@ -71,6 +71,32 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
   });
 }
 
+// Has the warp of a load, of the block at hand, arrived somewhere since?
+bool has_arrived_since(const Core& x, const TensorMove& move) {
+  const TensorUnit& unit = x.block->tensor;
+  for (const TensorEvent* past : unit.past.touching(move.cells)) {
+    if (past->by_peer || past->product || past->warp != move.warp || past->pc != move.pc) continue;
+    if (unit.order[move.warp].arrived < past->at) return false;
+  }
+  return true;
+}
+
+// Registers that a ld fills are waited for where they are used (9.7.16.6.4.5), so that a load is
+// over in time for a barrier behind their use: Cutlass's tutorials give TMEM back so, without
+// wait::ld. Nothing promises it.
+void note_load_not_awaited(Core& x, const TensorMove& load, const CellRange& cells) {
+  x.machine->hazard(x, 0, "tmem_not_awaited", load.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} gives back {}, and the warp of the tcgen05.ld at {} has passed a barrier since, "
+        "but has not waited for it",
+        name_at(x), cells_text(cells), where(x, *x.block, load.warp, load.pc));
+    r.expected = "tcgen05.wait::ld in the loading warp before the barrier";
+    r.found = "none";
+    return r;
+  });
+}
+
 // Loads and stores in `home` that nobody has waited for. Two loads are no conflict.
 bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
                  const std::vector<CellRange>& cells) {
@@ -81,6 +107,10 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
     if (!met) continue;
     if (use == TensorUse::store && move.store && move.warp == x.warp->index) {  // in its own block
       note_second_store(x, move, *met);
+      continue;
+    }
+    if (use == TensorUse::release && !move.store && has_arrived_since(x, move)) {
+      note_load_not_awaited(x, move, *met);
       continue;
     }
     return report(
