@@ -20,14 +20,13 @@
 //   blocks that stay                               1170 -> 1273 (learn-cuda v5, v6, B200, 4096^3)
 //   tiles in groups of 8 rows                      clusters that run together read the same rows of
 //                                                  A and B from L2 (the course's scheduler)
-//   a row is taken whole, then TMEM is free        the tensor cores wait for 8 loads and not for
-//                                                  stores; 96 registers a thread pay for it. Its
-//                                                  part alone was not reported.
-//   stores by TMA, 64 columns at a time            whole rows of 128 bytes, edges clipped; 32 KiB
-//   of
-//                                                  shared memory, which four stages leave. Direct
-//                                                  stores of 32 bytes that pass by L1 did as well:
-//                                                  1316 -> 1326 (learn-cuda v7b, v7c, B200, 4096^3)
+//   a row is taken whole, then TMEM is free        the tensor cores do not wait for stores; 96
+//                                                  registers a thread pay for it. Its part alone
+//                                                  was not reported.
+//   stores by TMA, 64 columns at a time            rows of 128 bytes, edges clipped, for 32 KiB
+//                                                  that four stages leave. Direct stores of 32
+//                                                  bytes past L1 did as well: 1316 -> 1326
+//                                                  (learn-cuda v7b, v7c, B200, 4096^3)
 #include "kernels/device/drain.h"
 #include "kernels/device/scheduler.h"
 

@@ -15,18 +15,17 @@ template <class Tile>
 __device__ inline void take_box(std::uint32_t accumulator, int row, int box,
                                 std::uint32_t (&to)[Tile::box / 2]) {
   const int first_lane = row / 32 * 32;
+  std::uint32_t sum[Tile::box / 32][32];
 #pragma unroll
-  for (int column = 0; column < Tile::box; column += 32) {
-    std::uint32_t sum[32];
-    tcgen05::load(
-        accumulator + offset_of<Tile::accumulator, Tile::m>(first_lane, box * Tile::box + column),
-        sum);
-    tcgen05::wait_load();
+  for (int i = 0; i < Tile::box / 32; ++i) {
+    const int column = box * Tile::box + i * 32;
+    tcgen05::load(accumulator + offset_of<Tile::accumulator, Tile::m>(first_lane, column), sum[i]);
+  }
+  tcgen05::wait_load();
 #pragma unroll
-    for (int i = 0; i < 32; i += 2) {
-      to[(column + i) / 2] =
-          packed(__uint_as_float(sum[i]), __uint_as_float(sum[i + 1]), typename Tile::Element());
-    }
+  for (int i = 0; i < Tile::box; i += 2) {
+    to[i / 2] = packed(__uint_as_float(sum[i / 32][i % 32]),
+                       __uint_as_float(sum[i / 32][i % 32 + 1]), typename Tile::Element());
   }
 }
 
