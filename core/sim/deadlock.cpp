@@ -59,6 +59,8 @@ int blame_of(const Block& block, const Warp& warp, const Split& s) {
       return others_would_come(warp, s) ? 0 : 5;
     case Wait::registers:
       return 5;
+    case Wait::pair:
+      return 4;
     case Wait::mbarrier:
       return 2 + progress_of(block, s.mbarrier);
     default:
@@ -109,7 +111,8 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
     case Wait::columns:
       return where + ", for columns of TMEM that resident blocks have)";
     case Wait::pair:
-      return where + fmt::format(", for block {} of the cluster to do the same)", block.rank ^ 1);
+      return where + fmt::format(": {}, for block {} of the cluster to do the same)",
+                                 opcode_text(i.text), block.rank ^ 1);
     case Wait::group:
       return where + ", for its bulk groups)";
     case Wait::registers:
@@ -165,6 +168,8 @@ void Machine::report_deadlock(const Block& last) {
       divergent ? "lanes of one warp wait at different instructions that need all of them: "
       : first->wait == Wait::others    ? "lanes wait for lanes that will not come: "
       : first->wait == Wait::registers ? "warps wait for registers that nobody will release: "
+      : first->wait == Wait::pair
+          ? "a warp waits for the other block of its pair to take the same step: "
       : first->wait == Wait::mbarrier
           ? "the block's threads wait for what nobody will do, and nothing is in flight: "
           : "the block's threads wait at a barrier that nobody else will reach: ";

@@ -158,6 +158,44 @@ TEST(Machine, LazinessShowsAMissingProxyFence) {
   EXPECT_EQ(lazy.reports().back().kind, "undefined_output");
 }
 
+// Nor that a block of a pair goes on before the other one has come to a step of both (9.7.16.5).
+TEST(Machine, LazinessLetsTheFirstOfAPairWait) {
+  sim::Options options;
+  options.lazy = true;
+  sim::Machine m = machine_of("faults/pair_dealloc_sides.ptx", options);
+  EXPECT_EQ(finish(m), RunState::fault);
+  const Report& r = m.reports().back();
+  EXPECT_EQ(r.kind, "deadlock");
+  EXPECT_NE(r.sentence.find("a warp waits for the other block of its pair"), std::string::npos);
+  EXPECT_NE(r.sentence.find("tcgen05.dealloc.cta_group::2.sync.aligned.b32, for block 0"),
+            std::string::npos)
+      << r.sentence;
+}
+
+// A product of two blocks, too: what it guards in the other one goes along.
+TEST(Machine, ACopyTakesAlongAProductOfTwoBlocks) {
+  for (const bool lazy : {false, true}) {
+    sim::Options options;
+    options.lazy = lazy;
+    options.schedule = 3;
+    sim::Machine m = machine_of("pair_mma.ptx", options);
+    std::vector<sim::Machine> copies;
+    std::size_t guarded = 0;
+    while (m.run(13) == RunState::running) {
+      const auto& blocks = m.blocks();
+      if (blocks.size() < 2 || blocks[1].flight.operations.empty()) continue;
+      ++guarded;
+      copies.push_back(m);
+    }
+    EXPECT_GT(guarded, 0u) << "no copy was made while a product was in flight";
+    for (sim::Machine& copy : copies) {
+      ASSERT_EQ(finish(copy), RunState::done);
+      EXPECT_EQ(copy.buffers()[0].bytes, m.buffers()[0].bytes);
+      EXPECT_EQ(copy.instructions(), m.instructions());
+    }
+  }
+}
+
 TEST(Machine, ABudgetIsKept) {
   sim::Machine m = machine_of("collatz.ptx");
   for (std::uint64_t executed = 10; executed <= 100; executed += 10) {
