@@ -108,7 +108,10 @@ struct Telling : detail::Silent {
 
 // A o B, with B's leaves one by one.
 void compose_steps(const Layout& a, const Layout& b, bool together, Account account) {
-  if (detail::needs_concrete(a, 0, {.swizzle = true, .axes = true, .unknown = true})) return;
+  if (detail::needs_concrete(a, 0,
+                             {.swizzle = true, .axes = true, .unknown = true, .negative = true})) {
+    return;
+  }
   if (detail::needs_concrete(b, 1, {.axes = true, .unknown = true})) return;
   const detail::Digits digits(a.modes, together);
   detail::Leaves shown;

@@ -227,7 +227,10 @@ Answer from(const Place& origin, Answer answer) {
 
 std::optional<Layout> composed_of(const Slice& slice) {
   Place offset = slice.offset;
-  if (!offset.plain() || offset.add(slice.layout.offset)) return std::nullopt;
+  if (!offset.plain() || !detail::passes_swizzle(offset.offset(), slice.layout)) {
+    return std::nullopt;
+  }
+  if (offset.add(slice.layout.offset)) return std::nullopt;
   Layout out = slice.layout;
   out.offset = offset.offset();
   return out;

@@ -134,9 +134,24 @@ struct ThreadValue {
 };
 constexpr Result<ThreadValue> make_layout_tv(const Layout& threads, const Layout& values);
 
+// A slice: the modes at `_`, as a layout, and the offset, or place, that the other coordinates
+// contribute.
+//     slice((3,_), (8,8):(8,1)) = (8):(1) off 24
+// A swizzle is applied to a sum, of which the layout's own offset keeps only the bits that meet it;
+// what is kept without a pair of bits that are XORed is a plain layout, as CuTe has it:
+//     slice((_,16), Sw<1,0,3> o 0 o (16,32):(1,16)) = Sw<1,0,3> o 0 o (16):(1) off 256
+//     slice((1,_), Sw<1,0,3> o 0 o (2,8):(8,1)) = ((2,4)):((-1,2)) off 9
+// Where the sum of the bits may carry, or is not known, all of the offset stays inside.
+struct Slice {
+  Layout layout;
+  Place offset;
+};
+constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout);
+
 }  // namespace tilescope
 
 #include "core/layout/algebra_inl.h"
 #include "core/layout/divide_inl.h"
 #include "core/layout/inverse_inl.h"
 #include "core/layout/recast_inl.h"
+#include "core/layout/slice_inl.h"

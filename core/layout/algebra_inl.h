@@ -280,7 +280,9 @@ constexpr void sort_by_stride(Tree<Mode>& modes) {
 template <class Trace = Silent>
 constexpr Result<Layout> compose(const Layout& a, const Layout& b, bool leaves_together,
                                  Trace trace = {}) {
-  if (const Refusal r = needs_concrete(a, 0, {.swizzle = true, .axes = true, .unknown = true})) {
+  // A may run backwards: its strides are only multiplied.
+  if (const Refusal r = needs_concrete(
+          a, 0, {.swizzle = true, .axes = true, .unknown = true, .negative = true})) {
     return r;
   }
   if (const Refusal r = needs_concrete(b, 1, {.axes = true, .unknown = true})) return r;

@@ -209,7 +209,12 @@ Result<VectorAccess> widest_vector(const Layout& layout, std::int64_t element_bi
   const Result<std::vector<std::int64_t>> offsets = offsets_of(layout);
   if (!offsets) return offsets.refusal;
   const std::int64_t n = static_cast<std::int64_t>(offsets->size());
-  const Result<Layout> order = detail::right_inverse_of(Layout(layout.modes));
+  Layout forwards(layout.modes);  // elements that lie side by side follow each other
+  for (int i = 0; i < forwards.leaves(); ++i) {
+    Int& stride = forwards.modes.leaf[i].stride;
+    if (stride.value < 0) stride = 0;
+  }
+  const Result<Layout> order = detail::right_inverse_of(forwards);
   VectorAccess out{1, element_bits, Layout(1, 0)};
   if (!order || !layout.offset.known()) return out;
   // Below a swizzle's base the offsets are the plain ones, so its order is the plain layout's.

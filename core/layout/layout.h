@@ -146,14 +146,6 @@ constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout);
 // A coordinate as a place on numbered axes: (3,2) is 3@0+2@1. coordinate_of is the way back.
 constexpr Result<Place> place_at(const Tuple& coordinate);
 
-// A slice: the modes at `_`, as a layout, and the offset, or place, that the other coordinates
-// contribute. A composed layout keeps its swizzle, and the offset goes in front of it.
-struct Slice {
-  Layout layout;
-  Place offset;
-};
-constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout);
-
 }  // namespace tilescope
 
 #include "core/layout/layout_inl.h"

@@ -122,27 +122,6 @@ constexpr Refusal inner_product(const Tuple& coordinate, const Tree<Mode>& modes
   return {};
 }
 
-constexpr Refusal slice_into(const Tuple& coordinate, const Tree<Mode>& modes, Tree<Mode>& kept,
-                             PlaceSum& offset) {
-  if (coordinate.scalar()) {
-    if (coordinate.leaf[0].kind != Int::Kind::all) return inner_product(coordinate, modes, offset);
-    kept.push(modes);
-    for (int i = 0; i < modes.leaves; ++i) {  // the offset is 0 on their axes
-      const Axis axis = modes.leaf[i].stride.axis;
-      if (axis.none()) continue;
-      if (const Refusal r = offset.total.add(Int(0, axis))) return r;
-    }
-    return kept.capacity();
-  }
-  if (modes.scalar() || coordinate.rank() != modes.rank()) {
-    return refuse(Refusal::Rule::not_congruent, -1, coordinate.rank(), modes.rank());
-  }
-  for (int i = 0; i < coordinate.rank(); ++i) {
-    if (const Refusal r = slice_into(coordinate.mode(i), modes.mode(i), kept, offset)) return r;
-  }
-  return {};
-}
-
 // What a swizzle makes of an offset. Of an unknown one the bits below its base stay as they are;
 // and all of them, where the bits that it reads are 0 for certain.
 constexpr Int swizzled(Swizzle swizzle, const Int& offset) {
@@ -328,27 +307,6 @@ constexpr Result<Place> place_at(const Tuple& coordinate) {
     Int number = coordinate.leaf[i];
     number.axis = axes.leaf[i].axis;
     if (const Refusal r = out.add(number)) return r;
-  }
-  return out;
-}
-
-constexpr Result<Slice> slice(const Tuple& coordinate, const Layout& layout) {
-  Slice out;
-  out.layout.swizzle = layout.swizzle;
-  out.layout.offset = layout.offset;
-  if (coordinate.scalar() && coordinate.leaf[0].kind == Int::Kind::all) {
-    out.layout.modes = layout.modes;
-    return out;
-  }
-  detail::PlaceSum offset;
-  const Refusal r = detail::slice_into(coordinate, layout.modes, out.layout.modes, offset);
-  if (r) return r;
-  out.offset = offset.total;
-  if (!layout.swizzle.identity()) {  // the swizzle acts on the sum, so the offset stays inside
-    bool fits = true;
-    out.layout.offset = plus(layout.offset, offset.total.offset(), fits);
-    if (!fits) return detail::refuse(Refusal::Rule::overflow);
-    out.offset = {};
   }
   return out;
 }

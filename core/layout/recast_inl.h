@@ -39,7 +39,8 @@ constexpr Result<Swizzle> downcast(Swizzle swizzle, std::int64_t n) {
 
 constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true})) {
+  if (const Refusal r =
+          detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true, .negative = true})) {
     return r;
   }
   if (n < 1) return detail::refuse(Rule::factor, -1, n);
@@ -50,10 +51,15 @@ constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n) {
     if (m.stride.zero()) continue;
     if (!m.stride.known() && !multiple_of(m.stride, n))
       return detail::refuse(Rule::divisor, i, stride, n);
-    if (stride % n != 0 && n % stride != 0)
+    // Backwards only whole elements: what stands before the first one is no part of it.
+    if (stride % n != 0 && (stride < 0 || n % stride != 0))
       return detail::refuse(Rule::not_divisible, i, stride, n);
-    if (m.stride.known()) m.shape = ceil_div(m.shape, Int(ceil_div(n, stride)));
-    m.stride = ceil_div(m.stride, Int(n));
+    if (stride % n == 0) {
+      m.stride = over(m.stride, n);
+      continue;
+    }
+    m.shape = ceil_div(m.shape, Int(n / stride));
+    m.stride = 1;
   }
   const Result<Swizzle> swizzle = detail::upcast(layout.swizzle, n);
   if (!swizzle) return swizzle.refusal;
@@ -68,7 +74,8 @@ constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n) {
 
 constexpr Result<Layout> downcast(const Layout& layout, std::int64_t n) {
   using Rule = Refusal::Rule;
-  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true})) {
+  if (const Refusal r =
+          detail::needs_concrete(layout, 0, {.swizzle = true, .unknown = true, .negative = true})) {
     return r;
   }
   if (n < 1) return detail::refuse(Rule::factor, -1, n);
