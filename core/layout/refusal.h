@@ -79,6 +79,7 @@ struct Refusal {
     no_split,                  // a split of `a` columns where the shape has no halves
     accumulator_rows,          // an accumulator of `a` rows by `b` CTAs
     accumulator_columns,       // an accumulator of `a` columns, where multiples of `b` are legal
+    sparse_fragment,           // a fragment of an operand of which every `a`-th element is stored
     copy_values,               // a tiled copy of `a` values a thread, with an atom of `b`
   };
 

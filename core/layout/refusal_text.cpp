@@ -277,6 +277,11 @@ std::string sentence(const Refusal& r) {
           "{} values a thread cannot be dealt out to atoms that move {} of them; a multiple of {}, "
           "or an atom for other values, would work.",
           r.a, r.b, r.b);
+    case Rule::sparse_fragment:
+      return fmt::format(
+          "The operand is sparse: one of {} elements is stored, and how those are packed is the "
+          "kernel's choice. partition_A gives the thread's part of the whole operand.",
+          r.a);
     case Rule::no_such_tile:
       return fmt::format("There is no tile {}{}: there are {}, 0 to {}.", r.a, at, r.b, r.b - 1);
     case Rule::no_fragment:

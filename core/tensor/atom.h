@@ -65,6 +65,8 @@ struct MmaOperand {
   Memory memory = Memory::rmem;
   Major major = Major::none;
   Layout tv;  // (thread, value) -> element of the atom's tile
+  // So many elements of the tile are stored as one, the others being zeros: 2 for a sparse A (2:4).
+  std::uint8_t sparsity = 1;
 };
 
 struct MmaAtom {

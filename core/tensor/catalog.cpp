@@ -10,9 +10,9 @@
 namespace tilescope {
 namespace {
 
-const std::array<const AtomMaker*, 7> makers = {&register_mmas, &wgmmas,        &tcgen05_mmas,
-                                                &thread_copies, &matrix_copies, &tmem_copies,
-                                                &bulk_copies};
+const std::array<const AtomMaker*, 8> makers = {&register_mmas, &sm120_mmas,    &wgmmas,
+                                                &tcgen05_mmas,  &thread_copies, &matrix_copies,
+                                                &tmem_copies,   &bulk_copies};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

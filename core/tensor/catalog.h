@@ -57,6 +57,7 @@ struct AtomMaker {
   void (*names)(std::vector<std::string>&);
 };
 extern const AtomMaker register_mmas;  // mma.sync and UniversalFMA: mma_registers.cpp
+extern const AtomMaker sm120_mmas;     // mma_sm120.cpp
 extern const AtomMaker wgmmas;         // mma_wgmma.cpp
 extern const AtomMaker tcgen05_mmas;   // mma_tcgen05.cpp
 extern const AtomMaker thread_copies;  // universal copies, cp.async: copy_thread.cpp

@@ -97,6 +97,10 @@ constexpr Result<Layout> fragment(const TiledMma& mma, OperandName x, const Int&
   const Result<Slice> part = partition(mma, x, thr, layout);
   if (!part) return part.refusal;
   const MmaOperand& operand = mma.operand(x);
+  // The layout of what is left of a sparse operand is the kernel's choice, not the atom's.
+  if (operand.sparsity > 1) {
+    return detail::refuse(Refusal::Rule::sparse_fragment, -1, operand.sparsity);
+  }
   const bool accumulator = x == OperandName::c;
   switch (operand.memory) {
     case Memory::smem:

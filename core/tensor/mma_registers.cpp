@@ -195,6 +195,13 @@ bool known(std::string_view name) {
 
 AtomAnswer make(const AtomSpelling& s) {
   if (s.base == "UniversalFMA") return universal(s);
+  const std::string_view generation = s.base.substr(0, 4);
+  if ((generation == "SM80" || generation == "SM89") && s.base.find("SPARSE") != s.base.npos) {
+    return no_atom(
+        s,
+        "CuTe has no atoms of mma.sp before sm_90; SM90_SPARSE_64x64x32_F32F16F16_SS<K,K> "
+        "and SM120_SPARSE_16x8x64_TN<e4m3,e4m3,f32> are sparse ones.");
+  }
   const bool volta = std::find(volta_names.begin(), volta_names.end(), s.base) != volta_names.end();
   if (!volta && !known(s.base)) return std::nullopt;
   if (!s.arguments.empty()) return no_atom(s, "this atom has no arguments.");

@@ -3,6 +3,8 @@
 //     SM100_MMA_{KIND}[_2x1SM]_{SS|TS}<A,B,C,M,N,MAJOR_A,MAJOR_B>
 //     SM100_MMA_{F16BF16|TF32}[_2x1SM]_{SS|TS}_SCALED<..., SCALE_C>     C times 2^-SCALE_C
 //     SM100_MMA_{MXF8F6F4|MXF4}[_2x1SM]_SS<A,B,C,SCALE,M,N[,VS],MAJOR_A,MAJOR_B>
+//     SM100_MMA_{KIND}[_2x1SM]_SS_SPARSE<...>          A 2:4 sparse, K twice as long; also MXF4NVF4
+//     SM103_MXF4_ULTRA[_2x1SM]_SS_VS<A,B,C,SCALE,M,N,VS,MAJOR_A,MAJOR_B>        sm_103a, K 96
 //
 // A "thread" of these atoms is a CTA. One CTA holds everything; of a pair each holds half the rows
 // of A, of B and of the accumulator (all columns of it). A lies in shared memory (SS) or in tensor
@@ -30,6 +32,9 @@ struct Kind {
   bool scaled;         // a type of scale factors follows the accumulator's
   bool vector_size;    // and so does VS, behind N
   bool scaled_c_ss = false, scaled_c_ts = false;  // forms that scale the accumulator
+  bool dense = true, sparse = true;
+  std::vector<std::int64_t> vector_sizes = {16, 32};
+  std::string_view prefix = "SM100_MMA_", suffix = "";
 };
 
 const std::vector<Kind>& kinds() {
@@ -45,7 +50,22 @@ const std::vector<Kind>& kinds() {
        false,
        false},
       {"MXF8F6F4", {E::e4m3, E::e5m2, E::e2m3, E::e3m2, E::e2m1}, {E::f32}, 32, false, true, false},
-      {"MXF4", {E::e2m1}, {E::f32}, 64, false, true, true}};
+      {"MXF4", {E::e2m1}, {E::f32}, 64, false, true, true, false, false, true, false},
+      {"MXF4NVF4", {E::e2m1}, {E::f32}, 64, false, true, true, false, false, false, true, {32, 64}},
+      {"MXF4_ULTRA",
+       {E::e2m1},
+       {E::f32},
+       96,
+       false,
+       true,
+       true,
+       false,
+       false,
+       true,
+       false,
+       {16, 32},
+       "SM103_",
+       "_VS"}};
   return all;
 }
 
@@ -53,7 +73,7 @@ const std::vector<Kind>& kinds() {
 struct Form {
   const Kind* kind = nullptr;
   bool pair = false, a_in_tmem = false;
-  bool scaled_c = false;
+  bool scaled_c = false, sparse = false;
 };
 
 // What its arguments say.
@@ -78,12 +98,15 @@ Legal legal_of(const Form& form, const Parameters& p) {
     out.m = {128, 256};
     if (kind == "MXF8F6F4") out.m = {256};
     out.n_step = form.a_in_tmem || kind == "S8" ? 32 : 16;
-    if (kind == "F8F6F4" && b_by_columns) out.n_step = 32;
+    if (kind == "F8F6F4" && (b_by_columns || form.sparse)) out.n_step = 32;
     return out;
   }
   out.m = {64, 128};
   if (form.kind->scaled) out.m = {128};
-  if (kind == "S8") {
+  if (kind == "MXF4_ULTRA") out.n_step = 16;
+  if (kind == "F8F6F4" && form.sparse) {
+    out.n_step = p.m == 128 ? 16 : 8;
+  } else if (kind == "S8") {
     out.n_step = 16;
     out.eight_too = true;
   } else if (form.a_in_tmem) {
@@ -179,19 +202,25 @@ Outcome<Parameters> parameters_of(const AtomSpelling& s, const Form& form) {
                     "with each type.",
                     name_of(p.a), name_of(p.b)));
   }
-  if (form.kind->scaled) read.type("scale factors", {E::ue8m0, E::ue4m3});
+  const E scale = form.kind->scaled ? read.type("scale factors", {E::ue8m0, E::ue4m3}) : E::ue8m0;
   p.m = read.number("M");
   p.n = read.number("N");
   if (form.kind->vector_size) {
     const std::int64_t vs = read.number("VS");
-    if (vs != 16 && vs != 32) read.fail(fmt::format("VS is {}; 16 and 32 are legal.", vs));
+    const std::vector<std::int64_t>& legal = form.kind->vector_sizes;
+    if (std::find(legal.begin(), legal.end(), vs) == legal.end()) {
+      read.fail(fmt::format("VS is {}; legal is {}.", vs, text_of(legal)));
+    }
+    if (form.kind->name == "MXF4_ULTRA" && vs == 32 && scale != E::ue8m0) {
+      read.fail("VS 32 goes with scale factors of type ue8m0; others have VS 16.");
+    }
   }
   p.a_major = read.major("A");
   p.b_major = read.major("B");
   constexpr std::int64_t most_scale = 15;  // scale-input-d (PTX ISA, tcgen05.mma)
-  if (const std::int64_t scale = form.scaled_c ? read.number("SCALE_C") : 0;
-      scale < 0 || scale > most_scale) {
-    read.fail(fmt::format("SCALE_C is {}; 0 to {} are legal.", scale, most_scale));
+  if (const std::int64_t down = form.scaled_c ? read.number("SCALE_C") : 0;
+      down < 0 || down > most_scale) {
+    read.fail(fmt::format("SCALE_C is {}; 0 to {} are legal.", down, most_scale));
   }
   const Legal legal = legal_of(form, p);
   if (std::find(legal.m.begin(), legal.m.end(), p.m) == legal.m.end()) {
@@ -221,27 +250,35 @@ Layout spread(std::int64_t rows, std::int64_t columns, bool pair) {
 }
 
 std::optional<Form> form_of(std::string_view base) {
-  if (!mma_names::take(base, "SM100_MMA_")) return std::nullopt;
   for (const Kind& kind : kinds()) {
     std::string_view rest = base;
-    if (!mma_names::take(rest, kind.name) || !mma_names::take(rest, "_")) continue;
+    if (!mma_names::take(rest, kind.prefix) || !mma_names::take(rest, kind.name) ||
+        !mma_names::take(rest, "_")) {
+      continue;
+    }
     Form form;
     form.kind = &kind;
     form.pair = mma_names::take(rest, "2x1SM_");
     form.a_in_tmem = mma_names::take(rest, "TS");
     if (form.a_in_tmem ? !kind.tensor_memory : !mma_names::take(rest, "SS")) continue;
     form.scaled_c = (form.a_in_tmem ? kind.scaled_c_ts : kind.scaled_c_ss) && rest == "_SCALED";
-    if (rest.empty() || form.scaled_c) return form;
+    form.sparse = kind.sparse && !form.a_in_tmem && rest == "_SPARSE";
+    if ((kind.dense && rest == kind.suffix) || form.scaled_c || form.sparse) return form;
   }
   return std::nullopt;
 }
 
 AtomAnswer make(const AtomSpelling& s) {
+  if (s.base.substr(0, 5) == "SM100" && s.base.find("_INTERLEAVED_") != s.base.npos) {
+    return no_atom(s,
+                   "complex numbers whose parts lie interleaved in tensor memory are not there; "
+                   "SM100_MMA_TF32_TS<tf32,tf32,f32,128,256,K,K> multiplies real ones.");
+  }
   const std::optional<Form> form = form_of(s.base);
   if (!form) return std::nullopt;
   const Outcome<Parameters> p = parameters_of(s, *form);
   if (!p) return p.error();
-  const std::int64_t k = form->kind->k;
+  const std::int64_t k = form->sparse ? 2 * form->kind->k : form->kind->k;
   MmaAtom out;
   out.name = AtomName(s.whole);
   out.source = "cute/atom/mma_traits_sm100.hpp; PTX ISA tcgen05.mma";
@@ -249,14 +286,16 @@ AtomAnswer make(const AtomSpelling& s) {
   out.thr_id = form->pair ? Layout(2, 1) : Layout(1, 0);
   out.a = {p->a, form->a_in_tmem ? Memory::tmem : Memory::smem, p->a_major,
            spread(p->m, k, form->pair)};
+  if (form->sparse) out.a.sparsity = 2;
   out.b = {p->b, Memory::smem, p->b_major, spread(p->n, k, form->pair)};
   out.c = {p->c, Memory::tmem, Major::none, spread(p->m, p->n, form->pair)};
   return Atom(out);
 }
 
 std::string base_name(const Form& form) {
-  return fmt::format("SM100_MMA_{}_{}{}{}", form.kind->name, form.pair ? "2x1SM_" : "",
-                     form.a_in_tmem ? "TS" : "SS", form.scaled_c ? "_SCALED" : "");
+  return fmt::format("{}{}_{}{}{}{}{}", form.kind->prefix, form.kind->name,
+                     form.pair ? "2x1SM_" : "", form.a_in_tmem ? "TS" : "SS", form.kind->suffix,
+                     form.scaled_c ? "_SCALED" : "", form.sparse ? "_SPARSE" : "");
 }
 
 template <class F>
@@ -264,9 +303,10 @@ void each_form(F f) {
   for (const Kind& kind : kinds()) {
     for (const bool pair : {false, true}) {
       for (const bool a_in_tmem : {false, true}) {
-        if (!a_in_tmem || kind.tensor_memory) f(Form{&kind, pair, a_in_tmem});
+        if (kind.dense && (!a_in_tmem || kind.tensor_memory)) f(Form{&kind, pair, a_in_tmem});
         const bool scaled_c = a_in_tmem ? kind.scaled_c_ts : kind.scaled_c_ss;
         if (scaled_c) f(Form{&kind, pair, a_in_tmem, true});
+        if (kind.sparse && !a_in_tmem) f(Form{&kind, pair, false, false, true});
       }
     }
   }

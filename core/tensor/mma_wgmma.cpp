@@ -3,10 +3,13 @@
 //     SM90_64xNxK_DAB_{SS|RS}<MAJOR_A,MAJOR_B>         f16, bf16: operands in shared memory K- or
 //                                                       MN-major (A from registers: K only)
 //     SM90_64xNxK_DAB_{SS|RS}_TN[_SATURATE]            tf32, f8, s8: K-major only
+//     SM90_SPARSE_64xNxK_...                            the same with A 2:4 sparse and K twice as
+//     long
 //
 // K is 32 bytes. N is 8 to 256 in steps of 8; for s8 and u8 8, 16, 24 and from 32 in steps of 16.
-// Source: CuTe, include/cute/atom/mma_traits_sm90_gmma.hpp and _ext.hpp; PTX ISA 9.7.15.2 (shapes)
-// and 9.7.15.5.1 (fragments, descriptors).
+// Source: CuTe, include/cute/atom/mma_traits_sm90_gmma.hpp, _ext.hpp and _sparse.hpp (there the
+// sparse ones are SM90::GMMA::SPARSE::GMMA_64xNxK_...); PTX ISA 9.7.15.2 (shapes) and 9.7.15.5.1
+// (fragments, descriptors).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +73,10 @@ std::optional<Major> major_named(std::string_view name) {
 // What follows the types in a name.
 struct Ending {
   bool a_in_registers = false, tn = false, saturate = false;
+  bool sparse = false;  // what stands before the shape
 };
+
+constexpr std::string_view dense_prefix = "SM90_64x", sparse_prefix = "SM90_SPARSE_64x";
 
 std::optional<Ending> ending_of(std::string_view rest) {
   Ending out;
@@ -123,23 +129,29 @@ Outcome<Atom> atom_of(const AtomSpelling& s, const Family& f, std::int64_t n,
   if (!majors) return majors.error();
   MmaAtom out;
   out.name = AtomName(s.whole);
-  out.source = "cute/atom/mma_traits_sm90_gmma.hpp; PTX ISA wgmma.mma_async";
-  out.shape_mnk = make_tuple_of(rows, n, f.k);
+  const std::int64_t k = ending.sparse ? 2 * f.k : f.k;
+  out.source = ending.sparse
+                   ? "cute/atom/mma_traits_sm90_gmma_sparse.hpp; PTX ISA wgmma.mma_async.sp"
+                   : "cute/atom/mma_traits_sm90_gmma.hpp; PTX ISA wgmma.mma_async";
+  out.shape_mnk = make_tuple_of(rows, n, k);
   out.thr_id = Layout(threads, 1);
   if (ending.a_in_registers) {
     out.a = {f.a, Memory::rmem, Major::k,
-             mma_names::rows_in_registers(rows, f.k, bits_of(f.a), threads)};
+             mma_names::rows_in_registers(rows, k, ending.sparse ? bits_of(f.a) / 2 : bits_of(f.a),
+                                          threads)};
   } else {
-    out.a = {f.a, Memory::smem, majors->first, shared(rows, f.k)};
+    out.a = {f.a, Memory::smem, majors->first, shared(rows, k)};
   }
-  out.b = {f.b, Memory::smem, majors->second, shared(n, f.k)};
+  if (ending.sparse) out.a.sparsity = 2;
+  out.b = {f.b, Memory::smem, majors->second, shared(n, k)};
   out.c = {f.d, Memory::rmem, Major::none, accumulator(n)};
   return Atom(out);
 }
 
 AtomAnswer make(const AtomSpelling& s) {
   std::string_view rest = s.base;
-  if (!mma_names::take(rest, "SM90_64x")) return std::nullopt;
+  const bool sparse = mma_names::take(rest, sparse_prefix);
+  if (!sparse && !mma_names::take(rest, dense_prefix)) return std::nullopt;
   const std::optional<std::int64_t> n = mma_names::take_number(rest);
   if (!n || !mma_names::take(rest, "x")) return std::nullopt;
   const std::optional<std::int64_t> k = mma_names::take_number(rest);
@@ -147,27 +159,29 @@ AtomAnswer make(const AtomSpelling& s) {
   for (const Family& f : families) {
     std::string_view behind = rest;
     if (!mma_names::take(behind, f.types)) continue;
-    const std::optional<Ending> ending = ending_of(behind);
+    std::optional<Ending> ending = ending_of(behind);
     if (!ending) continue;
-    if (*k != f.k) {
-      return no_atom(s,
-                     fmt::format("K is {}, and {} bytes of {} are {}.", *k, 32, name_of(f.a), f.k));
+    ending->sparse = sparse;
+    const std::int64_t legal_k = sparse ? 2 * f.k : f.k;
+    if (*k != legal_k) {
+      return no_atom(s, fmt::format("K is {}, and {} bytes of {} are {}.", *k, sparse ? 64 : 32,
+                                    name_of(f.a), legal_k));
     }
     return atom_of(s, f, *n, *ending);
   }
   return std::nullopt;
 }
 
-std::string base_name(const Family& f, std::int64_t n, std::string_view where) {
-  return fmt::format("SM90_64x{}x{}_{}_{}{}", n, f.k, f.types, where,
-                     f.either_major() ? "" : "_TN");
+std::string base_name(const Family& f, std::int64_t n, std::string_view where, bool sparse) {
+  return fmt::format("{}{}x{}_{}_{}{}", sparse ? sparse_prefix : dense_prefix, n,
+                     sparse ? 2 * f.k : f.k, f.types, where, f.either_major() ? "" : "_TN");
 }
 
-void list(std::vector<AtomFamily>& out) {
+void list_forms(std::vector<AtomFamily>& out, bool sparse) {
   for (const Family& f : families) {
     for (const std::string_view where : {"SS", "RS"}) {
       std::string varies = fmt::format("N {}", legal_n_text(f));
-      std::string example = base_name(f, 64, where);
+      std::string example = base_name(f, 64, where, sparse);
       if (f.either_major()) {
         example += where == "SS" ? "<MN,K>" : "<K,K>";
         varies += where == "SS" ? "; majors of A, B: K or MN" : "; major of B: K or MN";
@@ -178,14 +192,22 @@ void list(std::vector<AtomFamily>& out) {
   }
 }
 
+void list(std::vector<AtomFamily>& out) {
+  for (const bool sparse : {false, true}) list_forms(out, sparse);
+}
+
+void names_of(const Family& f, std::string_view where, bool sparse, std::vector<std::string>& out) {
+  for (std::int64_t n = 8; n <= 256; n += 8) {
+    if (!legal_n(f, n)) continue;
+    out.push_back(base_name(f, n, where, sparse));
+    if (f.integers()) out.push_back(base_name(f, n, where, sparse) + "_SATURATE");
+  }
+}
+
 void list_names(std::vector<std::string>& out) {
-  for (const Family& f : families) {
-    for (const std::string_view where : {"SS", "RS"}) {
-      for (std::int64_t n = 8; n <= 256; n += 8) {
-        if (!legal_n(f, n)) continue;
-        out.push_back(base_name(f, n, where));
-        if (f.integers()) out.push_back(base_name(f, n, where) + "_SATURATE");
-      }
+  for (const bool sparse : {false, true}) {
+    for (const Family& f : families) {
+      for (const std::string_view where : {"SS", "RS"}) names_of(f, where, sparse, out);
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/layout/text.h"
 #include "core/tensor/catalog.h"
 #include "tests/tensor/offsets.h"
 
@@ -190,6 +191,63 @@ TEST(Atoms, ValuesOfAnotherWidthAreTheSameBits) {
       EXPECT_EQ(at(narrow.dst, lane, 2 * value), 2 * at(wide.dst, lane, value));
     }
   }
+}
+
+// What CuTe's headers (CUTLASS release 4.7, MMA_Traits) say of them, without underscores.
+TEST(Atoms, SparseAndNarrowOnesAreAsCuTePrintsThem) {
+  struct Row {
+    const char *name, *thr_id, *shape, *a, *b, *c;
+  };
+  const Row rows[] = {
+      {"SM120_16x8x32_TN<e4m3,e5m2,f32>", "32:1", "(16,8,32)",
+       "((4,8),(4,2,2)):((64,1),(16,8,256))", "((4,8),(4,2)):((32,1),(8,128))",
+       "((4,8),(2,2)):((32,1),(16,8))"},
+      {"SM120_16x8x64_TN_VS<e2m1,e2m1,f32,ue4m3,16>", "32:1", "(16,8,64)",
+       "((4,8),(8,2,2)):((128,1),(16,8,512))", "((4,8),(8,2)):((64,1),(8,256))",
+       "((4,8),(2,2)):((32,1),(16,8))"},
+      {"SM120_SPARSE_16x8x64_TN<e4m3,e5m2,f32>", "32:1", "(16,8,64)",
+       "((4,8),(8,2,2)):((128,1),(16,8,512))", "((4,8),(4,4)):((32,1),(8,128))",
+       "((4,8),(2,2)):((32,1),(16,8))"},
+      {"SM120_SPARSE_16x8x128_TN_VS<e2m1,e2m1,f32,ue4m3,32>", "32:1", "(16,8,128)",
+       "((4,8),(16,2,2)):((256,1),(16,8,1024))", "((4,8),(8,4)):((64,1),(8,256))",
+       "((4,8),(2,2)):((32,1),(16,8))"},
+      {"SM90_SPARSE_64x8x32_F16F16F16_RS<K,K>", "128:1", "(64,8,32)",
+       "((4,8,4),(4,2,2)):((256,1,16),(64,8,1024))", "(128,(8,32)):(0,(1,8))",
+       "((4,8,4),(2,2,1)):((128,1,16),(64,8,512))"},
+      {"SM90_SPARSE_64x16x16_F32TF32TF32_RS_TN", "128:1", "(64,16,16)",
+       "((4,8,4),(2,2,2)):((128,1,16),(64,8,512))", "(128,(16,16)):(0,(1,16))",
+       "((4,8,4),(2,2,2)):((128,1,16),(64,8,512))"},
+      {"SM90_SPARSE_64x96x64_S32S8U8_SS_TN", "128:1", "(64,96,64)", "(128,(64,64)):(0,(1,64))",
+       "(128,(96,64)):(0,(1,96))", "((4,8,4),(2,2,12)):((128,1,16),(64,8,512))"},
+      {"SM100_MMA_F16BF16_2x1SM_SS_SPARSE<f16,f16,f32,256,256,K,K>", "2:1", "(256,256,32)",
+       "(2,(128,32)):(128,(1,256))", "(2,(128,32)):(128,(1,256))", "(2,(128,256)):(128,(1,256))"},
+      {"SM100_MMA_MXF4NVF4_SS_SPARSE<e2m1,e2m1,f32,ue4m3,128,64,32,K,K>", "1:0", "(128,64,128)",
+       "(1,(128,128)):(0,(1,128))", "(1,(64,128)):(0,(1,64))", "(1,(128,64)):(0,(1,128))"},
+      {"SM103_MXF4_ULTRA_2x1SM_SS_VS<e2m1,e2m1,f32,ue8m0,128,64,32,K,K>", "2:1", "(128,64,96)",
+       "(2,(64,96)):(64,(1,128))", "(2,(32,96)):(32,(1,64))", "(2,(64,64)):(64,(1,128))"},
+  };
+  for (const Row& row : rows) {
+    const MmaAtom atom = mma(row.name);
+    EXPECT_EQ(text(atom.thr_id), row.thr_id) << row.name;
+    EXPECT_EQ(text(atom.shape_mnk), row.shape) << row.name;
+    EXPECT_EQ(text(atom.a.tv), row.a) << row.name;
+    EXPECT_EQ(text(atom.b.tv), row.b) << row.name;
+    EXPECT_EQ(text(atom.c.tv), row.c) << row.name;
+  }
+}
+
+TEST(Atoms, SparseAndNarrowOnesSayWhatIsLegal) {
+  EXPECT_TRUE(has(refusal("SM80_SPARSE_16x8x32_F32F16F16F32_TN"), "SM90_SPARSE_64x64x32"));
+  EXPECT_TRUE(has(refusal("SM90_SPARSE_64x64x16_F32F16F16_SS<K,K>"), "64 bytes of f16 are 32"));
+  EXPECT_TRUE(has(refusal("SM120_16x8x32_TN<f16,f16,f32>"), "e4m3 e5m2 e2m3 e3m2 e2m1"));
+  EXPECT_TRUE(has(refusal("SM120_16x8x32_TN<e4m3,e4m3>"), "it takes 3 arguments"));
+  EXPECT_TRUE(has(refusal("SM120_16x8x64_TN_VS<e2m1,e2m1,f32,ue4m3,32>"), "ue4m3,16"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_F8F6F4_2x1SM_SS_SPARSE<e4m3,e4m3,f32,256,48,K,K>"), "32, 64"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_TF32_TS_INTERLEAVED_CF32CTF32CTF32CF32_TN<128,64,K,K>"),
+                  "interleaved"));
+  EXPECT_TRUE(
+      has(refusal("SM103_MXF4_ULTRA_SS_VS<e2m1,e2m1,f32,ue4m3,128,64,32,K,K>"), "VS 32 goes with"));
+  EXPECT_TRUE(has(refusal("SM100_MMA_MXF4NVF4_SS<e2m1,e2m1,f32,ue4m3,128,64,32,K,K>"), "no such"));
 }
 
 }  // namespace
