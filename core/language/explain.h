@@ -36,5 +36,25 @@ void explain_tile_to_shape(const Layout& block, const Tuple& target, const Tuple
 void explain_upcast(const Layout& layout, std::int64_t n, Derivation& steps);
 void explain_downcast(const Layout& layout, std::int64_t n, Derivation& steps);
 void explain_thread_value(const Layout& threads, const Layout& values, Derivation& steps);
+void explain_slice(const Tuple& coordinate, const Layout& layout, Derivation& steps);
+
+// Tiled operations (explain_tiled.cpp): from the tile over the atom's threads and values to what
+// one thread has.
+void explain_tiled_mma(const TiledMma& mma, Derivation& steps);
+void explain_tiled_copy(const TiledCopy& copy, Derivation& steps);
+void explain_thread(const TiledMma& mma, const Int& thr, Derivation& steps);  // get_slice
+void explain_operand(const TiledMma& mma, OperandName x, Derivation& steps);  // layout_A_TV...
+void explain_side(const TiledCopy& copy, Side side, Derivation& steps);       // layout_S_TV...
+void explain_partition(const TiledMma& mma, OperandName x, const Int& thr, const Layout& layout,
+                       Derivation& steps);
+void explain_partition(const TiledCopy& copy, Side side, const Int& thr, const Layout& layout,
+                       Derivation& steps);
+void explain_fragment(const TiledMma& mma, OperandName x, const Int& thr, const Layout& layout,
+                      Derivation& steps);
+void explain_retile(const TiledCopy& copy, const Layout& fragment, Derivation& steps);
+void explain_local_tile(const Layout& layout, const Tiler& tiler, const Tuple& coordinate,
+                        const Tuple& projection, Derivation& steps);
+void explain_local_partition(const Layout& layout, const Layout& threads, const Int& index,
+                             const Tuple& projection, Derivation& steps);
 
 }  // namespace tilescope

@@ -59,7 +59,7 @@ std::optional<Problem> convert_slice(const Function& f, std::size_t i, const Sli
                                      Argument& a) {
   const char kind = f.kinds[i];
   a.layout = slice.layout;
-  if (kind == 'O' || kind == 'H' || kind == 'h') {
+  if (kind == 'O' || kind == 'E' || kind == 'H' || kind == 'h') {
     a.origin = slice.offset;
     return std::nullopt;
   }
@@ -80,6 +80,14 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
   const Layout* layout = std::get_if<Layout>(&a.value);
   switch (f.kinds[i]) {
+    case 'E':
+      a.tensor = std::get_if<Tensor>(&a.value);
+      if (a.tensor && !a.tensor->alone()) {
+        a.layout = a.tensor->layout;
+        a.origin = a.tensor->offset;
+        return std::nullopt;
+      }
+      [[fallthrough]];
     case 'L':
     case 'l':
     case 'O':
@@ -207,6 +215,8 @@ std::string advice_for(const Value& value, std::string_view needs) {
   if (needs == "a layout" && std::holds_alternative<Tuple>(value)) {
     return fmt::format(" Did you mean make_layout({})?", text(value));
   }
+  const Tensor* tensor = std::get_if<Tensor>(&value);
+  if (tensor && !tensor->alone()) return " layout(T) is the layout of a tensor T.";
   return "";
 }
 
@@ -238,6 +248,8 @@ std::optional<Layout> composed_of(const Slice& slice) {
 
 // The answer of a function that was given slices: what is made of them begins where they do.
 static Answer made_of_slices(const Function& f, const Arguments& arguments, Answer answer) {
+  const bool of_tensor = f.kinds[0] == 'E' && arguments[0].tensor;
+  if (of_tensor) return with_engine(*arguments[0].tensor, std::move(answer));
   const bool sliced = std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) {
     const Slice* slice = std::get_if<Slice>(&a.value);
     return slice && !slice->offset.zero();
@@ -251,7 +263,8 @@ static Answer made_of_slices(const Function& f, const Arguments& arguments, Answ
                     "stand here. {}",
                     alone_advice)};
   }
-  return from(f.kinds[0] == 'O' ? arguments[0].origin : Place(), std::move(answer));
+  const bool begins = f.kinds[0] == 'O' || f.kinds[0] == 'E';
+  return from(begins ? arguments[0].origin : Place(), std::move(answer));
 }
 
 const Function* find_function(std::string_view name) {

@@ -56,7 +56,8 @@ struct Function {
   // A slice has an offset besides its layout. For L and K it becomes the layout's own, as that of a
   // composed layout, which an operation takes along or refuses. O is a layout, too, but the offset
   // stays apart as Argument::origin, as it does for H; where the first parameter is an O, the
-  // layout that is answered begins there.
+  // layout that is answered begins there. E is an O that a tensor may be, too: what is answered
+  // then is a tensor of the same elements.
   std::string_view kinds;
   Answer (*call)(const Arguments&);
   // Tells the parts of the call; where there is none, the call is one step.
@@ -82,6 +83,8 @@ Answer from(const Place& origin, Answer answer);
 std::optional<Layout> composed_of(const Slice& slice);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);
+// The layout that is answered, of the elements of `whole`: from where the tensor begins.
+Answer with_engine(const Tensor& whole, Answer answer);
 // `smem<f16> o L`, and `smem<f16> + 64`: the elements of a layout, from an offset on.
 Answer tensor_of(const Tensor& place, const Value& layout);
 Answer moved(Tensor tensor, const Value& offset);

@@ -60,20 +60,28 @@ Answer composition_call(const Arguments& a) {
 }
 void composition_steps(const Arguments& a, Derivation& steps) {
   const Layout* left = std::get_if<Layout>(&a[0].value);
-  if (left) explain_composition_of(*left, a[1].value, steps);
+  if (const Tensor* tensor = std::get_if<Tensor>(&a[0].value)) left = &tensor->layout;
+  if (left && !left->modes.empty()) explain_composition_of(*left, a[1].value, steps);
+}
+
+// Elements of two types are converted one by one, as CuTe has it; then there is no vector.
+Answer max_common_vector_call(const Arguments& a) {
+  const Tensor *from = a[0].tensor, *to = a[1].tensor;
+  if (from && to && from->type != to->type) return number(0);
+  return answer(max_common_extent(a[0].layout, a[1].layout));
 }
 
 const std::array table = {
-    Function{{"flatten", "(L)", "the same leaves without nesting"}, "O", unary<flatten>},
+    Function{{"flatten", "(L)", "the same leaves without nesting"}, "E", unary<flatten>},
     Function{{"coalesce", "(L[, PROFILE])", "the same function with the fewest leaves; by mode"},
-             "Os",
+             "Es",
              coalesce_call,
              of_one<explain_coalesce>},
     Function{{"filter", "(L[, PROFILE])", "without modes that do not move, coalesced; by mode"},
-             "Os",
+             "Es",
              filter_call},
     Function{
-        {"filter_zeros", "(L)", "modes of stride 0 become one element"}, "O", unary<filter_zeros>},
+        {"filter_zeros", "(L)", "modes of stride 0 become one element"}, "E", unary<filter_zeros>},
     Function{{"composition", "(A, B)", "R(c) = A(B(c)); by mode for a tiler"},
              "VV",
              composition_call,
@@ -94,27 +102,24 @@ const std::array table = {
              "LL",
              binary<max_common_layout>},
     Function{{"max_common_vector", "(A, B)", "how many elements can go from A to B at once"},
-             "OO",
-             [](const Arguments& a) {
-               const Result<Layout> common = max_common_layout(a[0].layout, a[1].layout);
-               return common ? answer(extent(*common)) : Answer(common.refusal);
-             }},
+             "EE",
+             max_common_vector_call},
     Function{
         {"nullspace", "(L)", "the coordinates that have L's first offset"}, "L", unary<nullspace>},
     Function{{"logical_divide", "(L, TILER)", "(tile, rest), mode by mode for a tiler"},
-             "OT",
+             "ET",
              tiled<logical_divide>,
              of_tiler<explain_divide>},
     Function{{"zipped_divide", "(L, TILER)", "((tiles), (rests))"},
-             "OT",
+             "ET",
              tiled<zipped_divide>,
              of_tiler<explain_divide>},
     Function{{"tiled_divide", "(L, TILER)", "((tiles), rest, rest...)"},
-             "OT",
+             "ET",
              tiled<tiled_divide>,
              of_tiler<explain_divide>},
     Function{{"flat_divide", "(L, TILER)", "(tile, tile..., rest, rest...)"},
-             "OT",
+             "ET",
              tiled<flat_divide>,
              of_tiler<explain_divide>},
     Function{{"logical_product", "(A, TILER)", "(A, copies of A arranged as TILER); by mode"},

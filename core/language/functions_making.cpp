@@ -119,6 +119,7 @@ Answer crd2idx_call(const Arguments& a) {
 
 // The layout alone, as CuTe's slice(); slice_and_offset() tells where it begins, too.
 Answer slice_call(const Arguments& a) {
+  if (a[1].tensor) return answer(slice(a[0].tuple, *a[1].tensor));
   const Result<Slice> part = slice(a[0].tuple, a[1].layout);
   if (!part) return part.refusal;
   if (part->layout.modes.empty()) return Refusal{Rule::empty, -1, 0, 0, 0};
@@ -142,8 +143,9 @@ template <class Ask>
 Answer ask(const Arguments& a, Ask about) {
   Result<Layout> mode = asked_about(a[0].value);
   if (!mode || mode->modes.empty()) {
+    const bool tensor = std::holds_alternative<Tensor>(a[0].value);
     return Reason{fmt::format("{} has no modes; a layout, a shape, a slice or a tensor has.",
-                              text(a[0].value))};
+                              tensor ? text(a[0].value) : std::string(kind_of(a[0].value)))};
   }
   for (std::size_t i = 1; i < a.size() && mode; ++i) mode = get(*mode, a[i].number);
   if (!mode) return mode.refusal;
@@ -182,6 +184,12 @@ Answer stride_call(const Arguments& a) {
     return mode.plain() ? Answer(Value(mode.stride()))
                         : Answer(Refusal{Rule::has_swizzle, -1, 0, 0, 0});
   });
+}
+Answer layout_call(const Arguments& a) {
+  if (std::holds_alternative<Tuple>(a[0].value)) {
+    return Reason{"A tensor, a slice or a layout has one." + advice_for(a[0].value, "a layout")};
+  }
+  return ask_strides(a, [](const Layout& mode) { return Answer(Value(mode)); });
 }
 Answer get_call(const Arguments& a) {
   return ask_strides(a, [](const Layout& mode) { return Answer(Value(mode)); });
@@ -224,6 +232,10 @@ Answer idx2crd_call(const Arguments& a) {
   return answer(idx2crd(a[0].index, layout ? layout->shape() : *shape));
 }
 
+void slice_steps(const Arguments& a, Derivation& steps) {
+  explain_slice(a[0].tuple, a[1].layout, steps);
+}
+
 const std::array table = {
     Function{{"make_layout", "(SHAPE[, STRIDE])",
               "compact column-major strides, or those given; several layouts become modes"},
@@ -258,17 +270,20 @@ const std::array table = {
         {"depth", "(L[, I...])", "levels of nesting; 0 for a single number"}, "Vnnn", depth_call},
     Function{{"shape", "(L[, I...])", "the shape alone"}, "Vnnn", shape_call},
     Function{{"stride", "(L[, I...])", "the strides alone"}, "Vnnn", stride_call},
-    Function{{"get", "(L, I[, J...])", "mode I as a layout, of that mode J"}, "ONnnn", get_call},
+    Function{{"layout", "(T[, I...])", "a tensor's or a slice's layout alone, of mode I"},
+             "Vnnn",
+             layout_call},
+    Function{{"get", "(L, I[, J...])", "mode I as a layout, of that mode J"}, "ENnnn", get_call},
     Function{
         {"take", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END"},
-        "ONN",
+        "ENN",
         [](const Arguments& a) { return answer(take(a[0].layout, a[1].number, a[2].number)); }},
     Function{{"select", "(L, I[, J...])", "the modes of these numbers, in this order"},
-             "ONnnnnnn",
+             "ENnnnnnn",
              [](const Arguments& a) { return answer(select(a[0].layout, numbers_behind(a))); }},
     Function{
         {"group", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END as one mode"},
-        "ONN",
+        "ENN",
         [](const Arguments& a) { return answer(group(a[0].layout, a[1].number, a[2].number)); }},
     Function{{"append", "(L[, X][, RANK])", "X (or 1:0) behind the modes, once or up to RANK"},
              "Ovv",
@@ -282,25 +297,30 @@ const std::array table = {
         [](const Arguments& a) { return answer(replace(a[0].layout, a[1].number, a[2].layout)); }},
     Function{{"zip", "(A, B)", "((a0,b0),(a1,b1),...)"}, "LL", binary<zip>},
     Function{{"unflatten", "(L, PROFILE)", "flat modes in the nesting of PROFILE"},
-             "OS",
+             "ES",
              [](const Arguments& a) { return answer(unflatten(a[0].layout, a[1].tuple)); }},
     Function{{"crd2idx", "(COORDINATE, L)", "the offset, or place, of a coordinate"},
-             "SO",
+             "SE",
              crd2idx_call},
     Function{{"idx2crd", "(INDEX, SHAPE)", "the coordinate of the INDEX-th element"},
              "IV",
              idx2crd_call},
     Function{{"coordinates", "(OFFSET, L)", "every coordinate that maps to an offset"},
-             "VO",
+             "VE",
              coordinates},
-    Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "O", indices},
-    Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"}, "SO", slice_call},
+    Function{{"indices", "(L)", "all offsets, in order of the coordinates"}, "E", indices},
+    Function{{"slice", "(COORDINATE, L)", "the modes at `_`, as a layout"},
+             "SE",
+             slice_call,
+             slice_steps},
     Function{
         {"slice_and_offset", "(COORDINATE, L)", "the modes at `_`, and the offset of the rest"},
-        "SO",
+        "SE",
         [](const Arguments& a) {
+          if (a[1].tensor) return answer(slice(a[0].tuple, *a[1].tensor));
           return from(a[1].origin, answer(slice(a[0].tuple, a[1].layout)));
-        }},
+        },
+        slice_steps},
 };
 
 }  // namespace

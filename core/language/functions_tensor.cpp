@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/language/explain.h"
 #include "core/language/functions.h"
 #include "core/tensor/fragment.h"
 #include "core/tensor/tmem.h"
@@ -116,7 +117,9 @@ Answer retile_call(const Arguments& a) {
   const Result<std::int64_t> threads = detail::mode_size(a[0].copy->layout_tv, 0);
   if (!threads) return threads.refusal;
   if (const Refusal r = detail::needs_thread(a[1].index, *threads)) return r;
-  return from(a[2].origin, answer(retile(*a[0].copy, a[2].layout)));
+  const Result<Layout> retiled = retile(*a[0].copy, a[2].layout);
+  if (a[2].tensor) return with_engine(*a[2].tensor, answer(retiled));
+  return from(a[2].origin, answer(retiled));
 }
 
 Answer tiler_mn_call(const Arguments& a) {
@@ -151,35 +154,92 @@ Answer tmem_accumulator_call(const Arguments& a) {
   return answer(tmem_accumulator(a[0].number, a[1].number, a.size() > 2 ? a[2].number : 1, kind));
 }
 
+// Each explanation takes the operands of its row.
+void tiled_mma_steps(const Arguments& a, Derivation& steps) {
+  const Layout threads = a.size() > 1 ? a[1].layout : Layout(1, 0);
+  const Result<TiledMma> mma =
+      make_tiled_mma(a[0].mma->atom, threads, a.size() > 2 ? a[2].tiler : Tiler{});
+  if (mma) explain_tiled_mma(*mma, steps);
+}
+void tiled_copy_steps(const Arguments& a, Derivation& steps) {
+  const Layout values = a.size() > 2 ? a[2].layout : Layout(1, 0);
+  explain_thread_value(a[1].layout, values, steps);
+  const Result<TiledCopy> copy = make_tiled_copy(*a[0].copy_atom, a[1].layout, values);
+  if (copy) explain_tiled_copy(*copy, steps);
+}
+template <OperandName x>
+void copy_as_mma_steps(const Arguments& a, Derivation& steps) {
+  const Result<TiledCopy> copy = make_tiled_copy(*a[0].copy_atom, *a[1].mma, x);
+  if (copy) explain_tiled_copy(*copy, steps);
+}
+template <OperandName x>
+void operand_steps(const Arguments& a, Derivation& steps) {
+  explain_operand(*a[0].mma, x, steps);
+}
+template <Side side>
+void side_steps(const Arguments& a, Derivation& steps) {
+  explain_side(*a[0].copy, side, steps);
+}
+template <OperandName x>
+void partition_operand_steps(const Arguments& a, Derivation& steps) {
+  explain_partition(*a[0].mma, x, a[1].index, a[2].layout, steps);
+}
+template <Side side>
+void partition_side_steps(const Arguments& a, Derivation& steps) {
+  explain_partition(*a[0].copy, side, a[1].index, a[2].layout, steps);
+}
+template <OperandName x>
+void fragment_steps(const Arguments& a, Derivation& steps) {
+  explain_fragment(*a[0].mma, x, a[1].index, a[2].layout, steps);
+}
+void retile_steps(const Arguments& a, Derivation& steps) {
+  explain_retile(*a[0].copy, a[2].layout, steps);
+}
+void local_tile_steps(const Arguments& a, Derivation& steps) {
+  explain_local_tile(a[0].layout, a[1].tiler, a[2].tuple, a.size() > 3 ? a[3].tuple : Tuple{},
+                     steps);
+}
+void local_partition_steps(const Arguments& a, Derivation& steps) {
+  explain_local_partition(a[0].layout, a[1].layout, a[2].index, a.size() > 3 ? a[3].tuple : Tuple{},
+                          steps);
+}
+
 const std::array table = {
     Function{{"local_tile", "(T, TILER, COORDINATE[, PROJECTION])",
               "the tile at a coordinate of tiles; `_` keeps all along a mode"},
              "HTSs",
-             local_tile_call},
+             local_tile_call,
+             local_tile_steps},
     Function{{"local_partition", "(T, THREADS, THREAD[, PROJECTION])",
               "what a thread has when THREADS is laid over T again and again"},
              "HKIs",
-             local_partition_call},
+             local_partition_call,
+             local_partition_steps},
     Function{{"make_fragment_like", "(T)", "T's shape without gaps, in registers"},
              "H",
              make_fragment_like_call},
     Function{{"make_tiled_mma", "(ATOM[, THREADS[, TILER]])",
               "an MMA atom repeated over threads (M,N,K); TILER orders and sizes the tile"},
              "Akt",
-             make_tiled_mma_call},
+             make_tiled_mma_call,
+             tiled_mma_steps},
     Function{{"make_tiled_copy", "(ATOM, THREADS[, VALUES])",
               "a copy atom repeated over threads (M,N) and the values of each"},
              "PKk",
-             make_tiled_copy_call},
+             make_tiled_copy_call,
+             tiled_copy_steps},
     Function{{"make_tiled_copy_A", "(ATOM, MMA)", "a copy by the threads that hold A"},
              "PM",
-             make_tiled_copy_as_mma<OperandName::a>},
+             make_tiled_copy_as_mma<OperandName::a>,
+             copy_as_mma_steps<OperandName::a>},
     Function{{"make_tiled_copy_B", "(ATOM, MMA)", "a copy by the threads that hold B"},
              "PM",
-             make_tiled_copy_as_mma<OperandName::b>},
+             make_tiled_copy_as_mma<OperandName::b>,
+             copy_as_mma_steps<OperandName::b>},
     Function{{"make_tiled_copy_C", "(ATOM, MMA)", "a copy by the threads that hold C"},
              "PM",
-             make_tiled_copy_as_mma<OperandName::c>},
+             make_tiled_copy_as_mma<OperandName::c>,
+             copy_as_mma_steps<OperandName::c>},
     Function{{"make_tiled_copy_S", "(ATOM, COPY)", "a copy as COPY's source sees its tile"},
              "PC",
              make_tiled_copy_as_copy<Side::source>},
@@ -191,56 +251,76 @@ const std::array table = {
              [](const Arguments& a) { return Answer(Value(a[0].mma->thr_layout_vmnk)); }},
     Function{{"layout_A_TV", "(MMA)", "(thread, value) to the element of A's tile"},
              "M",
-             operand_tv<OperandName::a>},
+             operand_tv<OperandName::a>,
+             operand_steps<OperandName::a>},
     Function{{"layout_B_TV", "(MMA)", "(thread, value) to the element of B's tile"},
              "M",
-             operand_tv<OperandName::b>},
+             operand_tv<OperandName::b>,
+             operand_steps<OperandName::b>},
     Function{{"layout_C_TV", "(MMA)", "(thread, value) to the element of C's tile"},
              "M",
-             operand_tv<OperandName::c>},
+             operand_tv<OperandName::c>,
+             operand_steps<OperandName::c>},
     Function{{"layout_TV", "(COPY)", "(thread, value) to the element of the tile"},
              "C",
              [](const Arguments& a) { return Answer(Value(a[0].copy->layout_tv)); }},
     Function{{"layout_S_TV", "(COPY)", "(thread, value) to the tile, as the source sees it"},
              "C",
-             side_tv<Side::source>},
+             side_tv<Side::source>,
+             side_steps<Side::source>},
     Function{{"layout_D_TV", "(COPY)", "(thread, value) to the tile, as the destination sees it"},
              "C",
-             side_tv<Side::destination>},
+             side_tv<Side::destination>,
+             side_steps<Side::destination>},
     Function{
         {"tiler_mn", "(X)", "the tile's rows and columns: of C, or of a copy"}, "X", tiler_mn_call},
     Function{{"tile_shape", "(MMA)", "the tile's M, N and K"}, "M", tile_shape},
-    Function{{"get_slice", "(MMA, THREAD)", "a thread's (V,M,N,K)"}, "MI", get_slice},
+    Function{{"get_slice", "(MMA, THREAD)", "a thread's (V,M,N,K)"},
+             "MI",
+             get_slice,
+             [](const Arguments& a, Derivation& steps) {
+               explain_thread(*a[0].mma, a[1].index, steps);
+             }},
     Function{{"partition_A", "(MMA, THREAD, L)", "what a thread has of A's layout, and where"},
              "MIH",
-             partition_operand<OperandName::a>},
+             partition_operand<OperandName::a>,
+             partition_operand_steps<OperandName::a>},
     Function{{"partition_B", "(MMA, THREAD, L)", "what a thread has of B's layout, and where"},
              "MIH",
-             partition_operand<OperandName::b>},
+             partition_operand<OperandName::b>,
+             partition_operand_steps<OperandName::b>},
     Function{{"partition_C", "(MMA, THREAD, L)", "what a thread has of C's layout, and where"},
              "MIH",
-             partition_operand<OperandName::c>},
+             partition_operand<OperandName::c>,
+             partition_operand_steps<OperandName::c>},
     Function{{"partition_S", "(COPY, THREAD, L)", "what a thread copies from L, and where"},
              "CIH",
-             partition_side<Side::source>},
+             partition_side<Side::source>,
+             partition_side_steps<Side::source>},
     Function{{"partition_D", "(COPY, THREAD, L)", "what a thread copies to L, and where"},
              "CIH",
-             partition_side<Side::destination>},
+             partition_side<Side::destination>,
+             partition_side_steps<Side::destination>},
     Function{{"fragment_A", "(MMA, THREAD, L)", "the layout of a thread's own copy of A's part"},
              "MIH",
-             fragment_operand<OperandName::a>},
+             fragment_operand<OperandName::a>,
+             fragment_steps<OperandName::a>},
     Function{{"fragment_B", "(MMA, THREAD, L)", "the layout of a thread's own copy of B's part"},
              "MIH",
-             fragment_operand<OperandName::b>},
+             fragment_operand<OperandName::b>,
+             fragment_steps<OperandName::b>},
     Function{{"fragment_C", "(MMA, THREAD, L)", "the layout of a thread's accumulators"},
              "MIH",
-             fragment_operand<OperandName::c>},
+             fragment_operand<OperandName::c>,
+             fragment_steps<OperandName::c>},
     Function{{"retile_S", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
              "CIH",
-             retile_call},
+             retile_call,
+             retile_steps},
     Function{{"retile_D", "(COPY, THREAD, L)", "a fragment in the values of the copy's atom"},
              "CIH",
-             retile_call},
+             retile_call,
+             retile_steps},
     Function{{"tmem_fragment", "(ATOM[, SPLIT])",
               "(thread, register) of tcgen05.ld or .st to lane and column of tensor memory"},
              "Pn",
@@ -260,10 +340,9 @@ const std::array table = {
 }  // namespace
 
 Answer tensor_of(const Tensor& place, const Value& right) {
-  if (!place.alone()) {
-    return Reason{fmt::format("{} has a layout already; slice it, or compose its layout.",
-                              text(Value(place)))};
-  }
+  // A tensor's layout goes through a tiler, and the elements stay where they are (CuTe,
+  // include/cute/tensor_impl.hpp, composition).
+  if (!place.alone()) return with_engine(place, compose(Value(place.layout), right));
   if (const Slice* slice = std::get_if<Slice>(&right)) {
     Tensor out = place;
     out.layout = slice->layout;
@@ -277,6 +356,20 @@ Answer tensor_of(const Tensor& place, const Value& right) {
   }
   Tensor out = place;
   out.layout = *layout;
+  return Value(out);
+}
+
+Answer with_engine(const Tensor& whole, Answer answer) {
+  Answer placed = from(Place(), std::move(answer));
+  const Value* value = std::get_if<Value>(&placed);
+  const Layout* layout = value ? std::get_if<Layout>(value) : nullptr;
+  const Slice* slice = value ? std::get_if<Slice>(value) : nullptr;
+  if (!layout && !slice) return placed;
+  Tensor out = whole;
+  out.layout = slice ? slice->layout : *layout;
+  if (slice) {
+    if (const Refusal r = out.offset.add(slice->offset)) return r;
+  }
   return Value(out);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/language/explain.h"
 #include "core/language/functions.h"
 #include "core/language/lexer.h"
 #include "core/layout/text.h"
@@ -490,9 +491,27 @@ class Evaluator {
       return from(part ? part->offset : Place(), answer(slice(coordinate, layout)));
     }
     Result<Place> place = place_of(coordinate, layout);
-    if (!place || !part) return answer(place);
-    if (const Refusal r = place.value.add(part->offset)) return r;
+    const Place origin = tensor ? tensor->offset : part ? part->offset : Place();
+    if (!place || origin.zero()) return answer(place);
+    if (const Refusal r = place.value.add(origin)) return r;
     return answer(place);
+  }
+
+  // The steps of A(3,_).
+  void tell(const Value& value, const Tuple& where, const Answer& there) {
+    const Tensor* tensor = std::get_if<Tensor>(&value);
+    const Slice* part = std::get_if<Slice>(&value);
+    const Layout* layout = tensor ? &tensor->layout
+                           : part ? &part->layout
+                                  : std::get_if<Layout>(&value);
+    const bool slices = std::any_of(where.leaf.begin(), where.leaf.begin() + where.leaves,
+                                    [](const Int& i) { return i.kind == Int::Kind::all; });
+    if (!layout || !slices) return;
+    DerivationStep step = step_of("slice", text(where) + ", " + text(value),
+                                  std::get_if<Value>(&there), sentence_of(there));
+    if (step.sentence.empty()) step.sentence = "The modes at `_`, and the offset of the rest.";
+    steps_->push_back(std::move(step));
+    explain_slice(where, *layout, *steps_);
   }
 
   Value applied(Value value, std::size_t begin) {
@@ -505,7 +524,10 @@ class Evaluator {
             fmt::format("A coordinate is a tuple of numbers and `_`; this is {}.", kind_of(inside)),
             begin, previous_end_);
       }
-      value = take(at(value, coordinate->unwrapped()), begin, previous_end_);
+      const Tuple where = coordinate->unwrapped();
+      const Answer there = at(value, where);
+      if (steps_) tell(value, where, there);
+      value = take(there, begin, previous_end_);
     }
     return value;
   }

@@ -77,8 +77,11 @@ constexpr Result<Layout> left_inverse(const Layout& layout);
 
 // The longest R with A(R(i)) == i and B(R(i)) == i: what can be copied between A and B at once.
 //     max_common_layout((4,8):(8,1), (4,8):(8,1)) = (8,4):(4,1)
+// A swizzle leaves 2^M neighbours side by side; of two equal swizzles the vector asks for nothing
+// more than of the plain layouts, for both move it alike.
 constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b);
 constexpr Result<std::int64_t> max_common_vector(const Layout& a, const Layout& b);  // its size
+constexpr Result<Int> max_common_extent(const Layout& a, const Layout& b);  // which may be unknown
 
 // The coordinates that L maps to its first offset: L(R(i)) == L(0), as a layout.
 //     nullspace((2,4,8):(1,0,2)) = 4:2

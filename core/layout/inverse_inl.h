@@ -229,7 +229,9 @@ constexpr Result<Layout> left_inverse(const Layout& layout) {
   return detail::swizzled_inverse(layout, plain, true);
 }
 
-constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b) {
+namespace detail {
+
+constexpr Result<Layout> max_common_plain(const Layout& a, const Layout& b) {
   Result<Layout> to_b = right_inverse(b);
   if (!to_b) to_b.refusal.operand = 1;
   if (!to_b) return to_b;
@@ -241,10 +243,47 @@ constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b) {
   return composition(*to_b, Layout(first.shape, first.stride));
 }
 
-constexpr Result<std::int64_t> max_common_vector(const Layout& a, const Layout& b) {
-  const Result<Layout> common = max_common_layout(a, b);
+// How many neighbours a swizzle leaves side by side: 2^M, if its offset keeps them together.
+constexpr Result<std::int64_t> unswizzled(const Layout& layout, int operand) {
+  Refusal r;
+  const std::int64_t side_by_side = std::int64_t{1} << layout.swizzle.base;
+  if (layout.swizzle.identity() ? !layout.offset.is(0)
+                                : !multiple_of(layout.offset, side_by_side)) {
+    r = refuse(Refusal::Rule::has_offset, -1, layout.offset.value);
+  }
+  r.operand = static_cast<std::int8_t>(operand);
+  if (r) return r;
+  return layout.swizzle.identity() ? INT64_MAX : side_by_side;
+}
+
+}  // namespace detail
+
+constexpr Result<Layout> max_common_layout(const Layout& a, const Layout& b) {
+  const Result<std::int64_t> most_a = detail::unswizzled(a, 0), most_b = detail::unswizzled(b, 1);
+  if (!most_a) return most_a.refusal;
+  if (!most_b) return most_b.refusal;
+  const std::int64_t most = *most_a < *most_b ? *most_a : *most_b;
+  const Result<Layout> common = detail::max_common_plain(Layout(a.modes), Layout(b.modes));
+  if (!common) return common;
+  const Result<Int> n = extent(*common);
+  if (!n) return n.refusal;
+  const bool all = most == INT64_MAX || (n->known() && n->value <= most);
+  return all ? common : composition(*common, Layout(most, 1));
+}
+
+constexpr Result<Int> max_common_extent(const Layout& a, const Layout& b) {
+  const bool alike = a.swizzle == b.swizzle && a.offset == b.offset;
+  const Result<Layout> common =
+      alike ? detail::max_common_plain(Layout(a.modes), Layout(b.modes)) : max_common_layout(a, b);
   if (!common) return common.refusal;
-  return size(*common);
+  return extent(*common);
+}
+
+constexpr Result<std::int64_t> max_common_vector(const Layout& a, const Layout& b) {
+  const Result<Int> n = max_common_extent(a, b);
+  if (!n) return n.refusal;
+  if (!n->known()) return detail::refuse(Refusal::Rule::dynamic_leaf);
+  return n->value;
 }
 
 }  // namespace tilescope

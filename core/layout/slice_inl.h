@@ -186,6 +186,10 @@ constexpr Parted parted_unknown(const Fields& fields, const Cut& cut, const Layo
 
 constexpr Parted parted(const Fields& fields, const Cut& cut, const Layout& layout) {
   const Int whole = cut.offset.total.offset();
+  if (cut.kept.empty() && (!fields.fit() || !whole.known())) {
+    bool fits = true;  // as was asked before
+    return {plus(layout.offset, whole, fits), 0};
+  }
   if (!whole.known()) return parted_unknown(fields, cut, layout);
   bool fits = true;
   FieldSum sum(fields, false);
@@ -214,10 +218,15 @@ constexpr Result<Slice> swizzled_slice(const Cut& cut, const Layout& layout) {
   bool fits = true;
   out.layout.offset = plus(layout.offset, cut.offset.total.offset(), fits);
   if (!fits) return refuse(Refusal::Rule::overflow);
-  if (!fields.fit()) return out;
+  if (!fields.fit() && !cut.kept.empty()) return out;
   const Parted offset = parted(fields, cut, layout);
   out.layout.offset = offset.inside;
   out.offset = Place(offset.behind);
+  if (cut.kept.empty()) {  // one element: nothing is added inside any more
+    out.layout = {};
+    const Refusal r = out.offset.add(swizzled(layout.swizzle, offset.inside));
+    return r ? Result<Slice>(r) : Result<Slice>(out);
+  }
   // A plain layout, where no two bits that are XORed are left: 2 fields of B bits and 3 others.
   if (!offset.inside.known() || offset.inside.value < 0 || 2 * layout.swizzle.bits + 3 > max_leaves)
     return out;

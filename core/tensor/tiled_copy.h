@@ -62,8 +62,9 @@ constexpr Result<TiledCopy> checked(const TiledCopy& copy) {
 
 // ((TileM,TileN,...),(RestM,RestN,...)) into (Thr,(FrgV,FrgX),(RestM,RestN,...)); CuTe's
 // tile2thrfrg.
+template <class Trace>
 constexpr Result<Layout> tile_to_threads(const TiledCopy& copy, const Layout& tiled,
-                                         const Layout& target) {
+                                         const Layout& target, Trace& trace) {
   const Result<Layout> inverse = right_inverse(copy.atom.ref);
   if (!inverse) return inverse;
   const Result<Layout> ref_to_target = composition(*inverse, target);
@@ -83,13 +84,16 @@ constexpr Result<Layout> tile_to_threads(const TiledCopy& copy, const Layout& ti
   if (!zipped) return zipped;
   const Result<Layout> by_thread = coalesce(*zipped, make_tuple_of(Int(1), make_tuple_of(1, 1)));
   if (!by_thread) return by_thread;
+  trace.held(*by_thread);
   const Result<Layout> held = composition(tiled, tiler_of(Tiler(*by_thread), whole()));
   if (!held) return held;
   Tree<Mode> out;
   out.push(held->modes.mode(0).mode(0));
   out.push(held->modes.mode(0).mode(1));
   out.push(held->modes.mode(1));
-  return built(*held, out);
+  const Result<Layout> whole = built(*held, out);
+  if (whole) trace.dealt(*whole);
+  return whole;
 }
 
 // The extents of a tiler's modes.
@@ -105,6 +109,24 @@ constexpr Result<Tuple> sizes_of_modes(const Layout& layout) {
 
 constexpr const Layout& values_of(const TiledCopy& copy, Side side) {
   return side == Side::source ? copy.atom.src : copy.atom.dst;
+}
+
+template <class Trace>
+constexpr Result<Slice> partition(const TiledCopy& copy, Side side, const Int& thr,
+                                  const Layout& layout, Trace& trace) {
+  const Result<Layout> tiled = zipped_divide(layout, Tiler(copy.tiler));
+  if (!tiled) return tiled.refusal;
+  trace.tiled(*tiled);
+  const Result<Layout> held = tile_to_threads(copy, *tiled, values_of(copy, side), trace);
+  if (!held) return held.refusal;
+  const Result<std::int64_t> threads = mode_size(*held, 0);
+  if (!threads) return threads.refusal;
+  if (const Refusal r = needs_thread(thr, *threads)) return r;
+  trace.thread(Tuple(thr));
+  const Tuple kept = make_tuple_of(thr, Int::all(), underscores(layout.rank()));
+  const Result<Slice> part = slice(kept, *held);
+  if (part) trace.part(kept, *part);
+  return part;
 }
 
 }  // namespace detail
@@ -138,21 +160,17 @@ constexpr Result<Layout> layout_tv(const TiledCopy& copy, Side side) {
   // ((M,N),1): the tile itself, and no further one
   const Result<Layout> tile = make_layout(make_tuple_of(copy.tiler, 1));
   if (!tile) return tile;
-  const Result<Layout> held = detail::tile_to_threads(copy, *tile, detail::values_of(copy, side));
+  PartitionSilent silent;
+  const Result<Layout> held =
+      detail::tile_to_threads(copy, *tile, detail::values_of(copy, side), silent);
   if (!held) return held;
   return take(*held, 0, 2);
 }
 
 constexpr Result<Slice> partition(const TiledCopy& copy, Side side, const Int& thr,
                                   const Layout& layout) {
-  const Result<Layout> tiled = zipped_divide(layout, Tiler(copy.tiler));
-  if (!tiled) return tiled.refusal;
-  const Result<Layout> held = detail::tile_to_threads(copy, *tiled, detail::values_of(copy, side));
-  if (!held) return held.refusal;
-  const Result<std::int64_t> threads = detail::mode_size(*held, 0);
-  if (!threads) return threads.refusal;
-  if (const Refusal r = detail::needs_thread(thr, *threads)) return r;
-  return slice(make_tuple_of(thr, Int::all(), detail::underscores(layout.rank())), *held);
+  PartitionSilent silent;
+  return detail::partition(copy, side, thr, layout, silent);
 }
 
 constexpr Result<Layout> retile(const TiledCopy& copy, const Layout& fragment) {

@@ -40,6 +40,16 @@ constexpr Result<std::int64_t> tile_size(const TiledMma& mma, int extent);
 // (M,N): the tile of C, with whole numbers for extents.
 constexpr Result<Tuple> tiler_mn(const TiledMma& mma);
 
+// What a partition tells of its steps as it goes, to whoever explains it; nobody by default.
+struct PartitionSilent {
+  constexpr void tiled(const Layout&) {}              // the layout, cut into tiles
+  constexpr void cut(const Layout&) {}                // each tile cut into atoms
+  constexpr void held(const Layout&) {}               // (thread, value) instead of elements
+  constexpr void dealt(const Layout&) {}              // threads first, then what each of them has
+  constexpr void thread(const Tuple&) {}              // the thread's coordinate in it
+  constexpr void part(const Tuple&, const Slice&) {}  // what is sliced, and what is left
+};
+
 // The threads' and the values' part of each element of `layout`.
 constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout);
 // (thread, value) -> element of the tile, counted down its columns. Where atoms lie along K too,
@@ -123,8 +133,12 @@ constexpr Result<Tuple> tiler_mn(const TiledMma& mma) {
   return out;
 }
 
+namespace detail {
+
 // The steps and their names are those of CuTe's thrfrg_A, thrfrg_B and thrfrg_C.
-constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout) {
+template <class Trace>
+constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout,
+                                Trace& trace) {
   const auto [first, second] = detail::extents_of(x);
   if (layout.rank() < 2) {
     return detail::refuse(Refusal::Rule::rank_too_small, -1, 2, layout.rank());
@@ -136,15 +150,18 @@ constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout
   if (!p1) return p1.refusal;
   const Result<Layout> ordered = logical_divide(layout, detail::tiler_of(*p0, *p1));
   if (!ordered) return ordered;
+  trace.tiled(*ordered);
   // Tile it for the atom: ((AtomM,AtomN),(RestM,RestN))
   const Result<Layout> atoms =
       zipped_divide(*ordered, detail::tiler_of(Tiler::number(mma.atom.extent(first)),
                                                Tiler::number(mma.atom.extent(second))));
   if (!atoms) return atoms;
+  trace.cut(*atoms);
   // From elements to threads and values: ((ThrV,FrgV),(RestM,RestN))
   const Result<Layout> held =
       composition(*atoms, detail::tiler_of(Tiler(mma.operand(x).tv), detail::whole()));
   if (!held) return held;
+  trace.held(*held);
   // Deal the atoms out to the threads: ((ThrV,(ThrM,ThrN)),(FrgV,(RestM,RestN)))
   const Result<std::int64_t> t0 = detail::mode_size(mma.thr_layout_vmnk, first + 1);
   const Result<std::int64_t> t1 = detail::mode_size(mma.thr_layout_vmnk, second + 1);
@@ -154,7 +171,34 @@ constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout
       Layout(held->modes.mode(1)), detail::tiler_of(Tiler::number(*t0), Tiler::number(*t1)));
   if (!dealt) return dealt;
   const Result<Layout> paired = zip(detail::with_modes(*held, held->modes.mode(0)), *dealt);
+  if (paired) trace.dealt(*paired);
   return paired;
+}
+
+template <class Trace>
+constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, const Int& thr,
+                                  const Layout& layout, Trace& trace) {
+  const Result<Layout> held = thrfrg(mma, x, layout, trace);
+  if (!held) return held.refusal;
+  const Result<Tuple> vmnk = thread_coordinate(mma.thr_layout_vmnk, thr);
+  if (!vmnk) return vmnk.refusal;
+  trace.thread(*vmnk);
+  const auto [first, second] = detail::extents_of(x);
+  const Tuple thread =
+      make_tuple_of(vmnk->leaf[0], make_tuple_of(vmnk->leaf[first + 1], vmnk->leaf[second + 1]));
+  Tuple rest;
+  for (int i = 0; i < held->modes.mode(1).mode(1).rank(); ++i) rest.push(Tuple(Int::all()));
+  const Tuple kept = make_tuple_of(thread, make_tuple_of(Int::all(), rest));
+  const Result<Slice> part = slice(kept, *held);
+  if (part) trace.part(kept, *part);
+  return part;
+}
+
+}  // namespace detail
+
+constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout) {
+  PartitionSilent silent;
+  return detail::thrfrg(mma, x, layout, silent);
 }
 
 constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x) {
@@ -196,16 +240,8 @@ constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x) {
 
 constexpr Result<Slice> partition(const TiledMma& mma, OperandName x, const Int& thr,
                                   const Layout& layout) {
-  const Result<Layout> held = thrfrg(mma, x, layout);
-  if (!held) return held.refusal;
-  const Result<Tuple> vmnk = thread_coordinate(mma.thr_layout_vmnk, thr);
-  if (!vmnk) return vmnk.refusal;
-  const auto [first, second] = detail::extents_of(x);
-  const Tuple thread =
-      make_tuple_of(vmnk->leaf[0], make_tuple_of(vmnk->leaf[first + 1], vmnk->leaf[second + 1]));
-  Tuple rest;
-  for (int i = 0; i < held->modes.mode(1).mode(1).rank(); ++i) rest.push(Tuple(Int::all()));
-  return slice(make_tuple_of(thread, make_tuple_of(Int::all(), rest)), *held);
+  PartitionSilent silent;
+  return detail::partition(mma, x, thr, layout, silent);
 }
 
 }  // namespace tilescope

@@ -113,12 +113,84 @@ TEST(Explain, TheLastStepsOfACoalesceAreItsModes) {
 }
 
 // What is printed over several lines stands in the operands by its name.
+// The tile, the atom's layout, who has what, the thread's coordinate, what is kept and where.
+TEST(Explain, APartitionGoesFromTheTileToTheThread) {
+  const Explained e = explained(
+      "partition_A(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2)), 37, (128,64):(64,1))");
+  const std::pair<const char*, const char*> expected[] = {
+      {"tile", "((32,4),(16,4)):((64,2048),(1,16))"},
+      {"atoms", "((16,16),(8,4)):((64,1),(1024,16))"},
+      {"composition", "(((4,8),(2,2,2)),(8,4)):(((2,64),(1,512,8)),(1024,16))"},
+      {"deal out", "(((4,8),(2,1)),((2,2,2),(4,4))):(((2,64),(1024,0)),((1,512,8),(2048,16)))"},
+      {"kept", "((2,2,2),4,4):((1,512,8),2048,16)"}};
+  for (const auto& [operation, result] : expected) {
+    const DerivationStep* step = find(e.steps, operation);
+    ASSERT_TRUE(step) << operation;
+    EXPECT_EQ(step->result, result) << operation;
+  }
+  EXPECT_NE(find(e.steps, "thread")->sentence.find("(5,1,0,0)"), std::string::npos);
+  EXPECT_NE(find(e.steps, "at 5")->sentence.find("It is (1,1) there, and moves by 66"),
+            std::string::npos);
+  EXPECT_NE(find(e.steps, "at 1")->sentence.find("1024"), std::string::npos);
+  EXPECT_NE(find(e.steps, "kept")->sentence.find("They begin at 1090."), std::string::npos);
+}
+
+TEST(Explain, ASwizzledPartitionSaysWhatStaysInside) {
+  const std::string swizzled = "Sw<3,3,3> o 0 o (128,64):(64,1)";
+  const Explained kept = explained("local_tile(" + swizzled + ", <32,16>, (1,1))");
+  EXPECT_NE(find(kept.steps, "kept")
+                ->sentence.find(
+                    "Of 2064, what meets the swizzle stays inside: 16; 2048 is added behind it."),
+            std::string::npos);
+  const Explained plain =
+      explained("partition_S(make_tiled_copy(UniversalCopy<u128,f16>, (32,8):(8,1), (1,8)), 9, " +
+                swizzled + ")");
+  EXPECT_EQ(find(plain.steps, "source")->result, "((8,32),(8,1)):((256,1),(32,0))");
+  EXPECT_NE(find(plain.steps, "kept")->sentence.find("72 is swizzled to 64"), std::string::npos);
+}
+
+TEST(Explain, ASliceSaysWhatItsNumbersMove) {
+  for (const char* expression : {"slice_and_offset(((1,_),5), ((2,4),(2,3)):((1,2),(8,16)))",
+                                 "A = ((2,4),(2,3)):((1,2),(8,16)); A((1,_),5)"}) {
+    const Explained e = explained(expression);
+    ASSERT_TRUE(find(e.steps, "at 5")) << expression;
+    EXPECT_EQ(find(e.steps, "at 5")->sentence, "It is (1,2) there, and moves by 40.");
+    EXPECT_EQ(find(e.steps, "at 1")->sentence, "It moves by 1.");
+    EXPECT_EQ(find(e.steps, "kept")->result, "(4):(2)");
+    EXPECT_NE(find(e.steps, "kept")->sentence.find("They begin at 41."), std::string::npos);
+  }
+}
+
+TEST(Explain, EveryTiledOperationHasSteps) {
+  const std::string mma = "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))";
+  const std::string copy = "make_tiled_copy_A(SM75_U32x4_LDSM_N, " + mma + ")";
+  for (const std::string& call :
+       {mma, copy, "get_slice(" + mma + ", 37)", "layout_A_TV(" + mma + ")",
+        "layout_C_TV(" + mma + ")", "layout_S_TV(" + copy + ")",
+        "partition_D(" + copy + ", 3, (128,64):(64,1))",
+        "fragment_A(" + mma + ", 0, (128,64):(64,1))",
+        "retile_D(" + copy + ", 0, ((2,2,2),4,4):((1,2,4),32,8))",
+        std::string("local_tile((128,64):(64,1), <32,8,16>, (1,3,_), (1,_,1))"),
+        std::string("local_partition((128,64):(64,1), (8,4):(4,1), 5)")}) {
+    const Explained e = explained(call);
+    ASSERT_TRUE(std::holds_alternative<Value>(e.result)) << call;
+    const std::string name = call.substr(0, call.find('('));
+    const auto at = std::find_if(e.steps.begin(), e.steps.end(),
+                                 [&](const DerivationStep& s) { return s.operation == name; });
+    ASSERT_NE(at, e.steps.end()) << call;
+    ASSERT_NE(at + 1, e.steps.end()) << call;
+    EXPECT_EQ((at + 1)->level, 1) << call;
+  }
+}
+
 TEST(Explain, OperandsStandOnOneLine) {
   const Explained e = explained(
       "X = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2)); partition_A(X, ?, (64,64):(64,1))");
-  ASSERT_EQ(e.steps.size(), 2u);
-  EXPECT_EQ(e.steps[0].operands, "SM80_16x8x16_F32F16F16F32_TN, (2,2)");
-  EXPECT_EQ(e.steps[1].operands, "TiledMMA of SM80_16x8x16_F32F16F16F32_TN, ?, (64,64):(64,1)");
+  const DerivationStep *made = find(e.steps, "make_tiled_mma"),
+                       *part = find(e.steps, "partition_A");
+  ASSERT_TRUE(made && part);
+  EXPECT_EQ(made->operands, "SM80_16x8x16_F32F16F16F32_TN, (2,2)");
+  EXPECT_EQ(part->operands, "TiledMMA of SM80_16x8x16_F32F16F16F32_TN, ?, (64,64):(64,1)");
 }
 
 TEST(Explain, ExplainingChangesNoAnswer) {

@@ -193,7 +193,8 @@ TEST(Language, MistakesGetASentenceAndAPlace) {
       {"idx2crd(_, (4,8))", "argument 1 is `_`", "_"},
       {"rank(SM75_U32x4_LDSM_N)", "has no modes", "rank"},
       {"smem<f16> o 4:1 o SM75_U32x4_LDSM_N", "is a copy atom", "4:1"},
-      {"(smem<f16> o 4:1) o 4:1", "has a layout already", "(smem<f16>"},
+      {"logical_product(smem<f16> o 4:1, 2)", "layout(T) is the layout", "smem<f16> o 4:1"},
+      {"4:1 o (smem<f16> o 4:1)", "layout(T) is the layout", "4:1 o (smem<f16> o 4:1)"},
       {"((((((((((1))))))))))", "Nested deeper than 8", "((((((((1))))))))"},
       {"<4,8", "Expected `>` or `,` in a tiler", ""},
       {"get(4:1, 3)", "There is no mode 3", "get(4:1, 3)"},
@@ -282,6 +283,51 @@ TEST(Language, SomeValuesKnowHowWideTheirElementsAre) {
     ASSERT_TRUE(result && std::holds_alternative<Value>(*result)) << expression;
     EXPECT_EQ(element_bits(std::get<Value>(*result)), bits) << expression;
   }
+}
+
+// As CuTe's tensors (include/cute/tensor_impl.hpp): a divide, a composition, a coalesced one has
+// the same elements, from the same beginning.
+TEST(Language, WhatIsMadeOfATensorIsATensor) {
+  const std::string tensor = "T = smem<f16>+64 o (8,64):(64,1); ";
+  for (const auto& [expression, value] :
+       {std::pair{"zipped_divide(T, <4,16>)", "smem<f16>+64 o ((4,16),(2,4)):((64,1),(256,16))"},
+        std::pair{"logical_divide(T, <4,16>)", "smem<f16>+64 o ((4,2),(16,4)):((64,256),(1,16))"},
+        std::pair{"tiled_divide(T, <4,16>)", "smem<f16>+64 o ((4,16),2,4):((64,1),256,16)"},
+        std::pair{"flat_divide(T, <4,16>)", "smem<f16>+64 o (4,16,2,4):(64,1,256,16)"},
+        std::pair{"zipped_divide(T, <4,16>)((_,_),(1,2))", "smem<f16>+352 o (4,16):(64,1)"},
+        std::pair{"composition(T, <4,2:8>)", "smem<f16>+64 o (4,2):(64,8)"},
+        std::pair{"T o <4,8>", "smem<f16>+64 o (4,8):(64,1)"},
+        std::pair{"coalesce(smem<f16> o (8,64):(1,8))", "smem<f16> o 512:1"},
+        std::pair{"filter(smem<f16> o (8,64):(1,0))", "smem<f16> o 8:1"},
+        std::pair{"flatten(smem<f16> o (8,(2,4)):(1,(8,16)))", "smem<f16> o (8,2,4):(1,8,16)"},
+        std::pair{"group(T, 0, 2)", "smem<f16>+64 o ((8,64)):((64,1))"},
+        std::pair{"take(T, 1, 2)", "smem<f16>+64 o (64):(1)"},
+        std::pair{"get(T, 1)", "smem<f16>+64 o 64:1"},
+        std::pair{"layout(T)", "(8,64):(64,1)"},
+        std::pair{"layout(T, 1)", "64:1"},
+        std::pair{"shape(T)", "(8,64)"},
+        std::pair{"stride(T)", "(64,1)"},
+        std::pair{"size(T)", "512"},
+        std::pair{"rank(T)", "2"},
+        std::pair{"slice((1,_), T)", "smem<f16>+128 o (64):(1)"},
+        std::pair{"T(1,2)", "130"},
+        std::pair{"crd2idx((1,2), T)", "130"},
+        std::pair{"indices(take(T, 0, 1))", "64,128,192,256,320,384,448,512"},
+        std::pair{"max_common_vector(T, T)", "512"},
+        std::pair{"max_common_vector(T, gmem<f32> o (8,64):(64,1))", "0"}}) {
+    EXPECT_EQ(value_of(tensor + expression), value) << expression;
+  }
+  EXPECT_EQ(value_of("S = smem<f16> o Sw<3,3,3> o 0 o (64,64):(64,1); S(9,_)"),
+            "smem<f16>+584 o ((8,2,4)):((1,-8,16))");
+}
+
+// CuTe's max_common_vector of swizzled layouts (include/cute/swizzle_layout.hpp).
+TEST(Language, ASwizzleLeavesNeighboursSideBySide) {
+  const std::string plain = "(8,64):(64,1)", rows = "Sw<3,3,3> o 0 o (8,64):(64,1)";
+  EXPECT_EQ(value_of("max_common_vector(" + rows + ", " + plain + ")"), "8");
+  EXPECT_EQ(value_of("max_common_layout(" + plain + ", " + rows + ")"), "8:8");
+  EXPECT_EQ(value_of("max_common_vector(" + rows + ", " + rows + ")"), "512");
+  EXPECT_EQ(value_of("max_common_vector(" + rows + ", Sw<3,2,3> o 0 o (8,64):(64,1))"), "4");
 }
 
 TEST(Language, EveryFunctionIsKnownByItsName) {
