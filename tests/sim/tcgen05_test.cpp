@@ -116,6 +116,7 @@ struct Case {
   bool ws = false, transpose_a = false, transpose_b = false, negate_a = false, negate_b = false;
   bool accumulate = true;
   int scale = 0;
+  bool halves = false;  // one block's 64 rows of a product of two, by layout B
 };
 
 FloatFormat format_of(ElementType type) {
@@ -159,7 +160,7 @@ void place(const SharedMatrix& matrix, ElementType type, u32 rows, u32 k, u32 sa
 
 TensorAddress cell_of(const Case& c, u32 m, u32 n) {
   if (c.m == 128) return {m, n};
-  if (c.m == 64 && !c.ws) return {m / 16 * 32 + m % 16, n};
+  if (c.m == 64 && !c.ws && !c.halves) return {m / 16 * 32 + m % 16, n};
   if (c.m == 64) return {m + 64 * (n / (c.n / 2)), n % (c.n / 2)};
   return {m + 32 * (n / (c.n / 4)), n % (c.n / 4)};
 }
@@ -181,6 +182,8 @@ void expect_product(const Case& c, bool exact) {
   s = {c.m, c.n, c.kind == MmaKind::f16 ? 16u : c.kind == MmaKind::tf32 ? 8u : 32u, c.d, c.a, c.b};
   s.negate_a = c.negate_a;
   s.negate_b = c.negate_b;
+  product.halves = c.halves;
+  if (c.halves) s.m = 128;  // lanes
 
   std::vector<std::byte> memory(128 * 1024);
   SharedMatrix a, b;
@@ -203,7 +206,12 @@ void expect_product(const Case& c, bool exact) {
       tensor.set_undefined(at.lane, at.column, 0);
     }
   }
-  const OperandBytes left = read_operand(a, c.m, c.a, memory.data(), nullptr);
+  OperandBytes left = read_operand(a, c.m, c.a, memory.data(), nullptr);
+  if (c.halves) {
+    const OperandBytes again = left;
+    left.bytes.insert(left.bytes.end(), again.bytes.begin(), again.bytes.end());
+    left.undefined.insert(left.undefined.end(), again.undefined.begin(), again.undefined.end());
+  }
   const OperandBytes right = read_operand(b, c.n, c.b, memory.data(), nullptr);
   multiply(product, left.bytes.data(), left.undefined.data(), right.bytes.data(),
            right.undefined.data(), exact, tensor);
@@ -246,6 +254,11 @@ void for_kinds(const std::function<void(Case&)>& change) {
 
 TEST(Tcgen05, EveryKindMultiplies) {
   for_kinds([](Case&) {});
+}
+TEST(Tcgen05, HalfOfTheRowsOfTwoBlocks) {
+  for (const u32 n : {32u, 160u, 256u}) {
+    for_kinds([&](Case& c) { c.m = 64, c.n = n, c.halves = true; });
+  }
 }
 TEST(Tcgen05, WithoutAccumulating) {
   for_kinds([](Case& c) { c.accumulate = false; });
