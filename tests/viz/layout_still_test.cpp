@@ -126,6 +126,20 @@ TEST(StillPicture, NoColourIsWithoutWords) {
   }
 }
 
+// Words and drawn-out operands leave nothing of the grids outside the picture, nor take all of it.
+TEST(StillPicture, SmallOnesHaveAllOfTheirGrids) {
+  for (const char* expression :
+       {"make_tiled_mma(SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>,(2,1))",
+        "fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,64,K,K>), 0, (256,128))"}) {
+    const LayoutView view = view_of(expression);
+    const Frame frame = arrange(view, Lens{{640, 480}});
+    for (const Frame::Place& place : frame.places) {
+      EXPECT_LE(place.box.bottom(), frame.body.bottom() + 1) << expression;
+      EXPECT_GE(std::max(place.first.height, place.first.width), 40) << expression;
+    }
+  }
+}
+
 TEST(StillPicture, ATmaBoxHasALabelInEachCell) {
   const Words words =
       words_of(build_scene(view_of("SM90_TMA_LOAD<f16,64,128>"), {}, light_theme()));

@@ -44,8 +44,8 @@ double longest_side(const Panel& panel) {
 // A side of an operand that is narrower gets longer cells, so that a name has room in it.
 constexpr double least_side = 80, labelled_cell = 24;
 
-double drawn_out(double cell, std::int64_t cells) {
-  const double enough = std::min(least_side / static_cast<double>(cells), labelled_cell);
+double drawn_out(double cell, std::int64_t cells, const Lens& lens) {
+  const double enough = std::min(lens.side / static_cast<double>(cells), labelled_cell);
   return std::max(cell, enough);
 }
 
@@ -57,12 +57,12 @@ double height_of_values(const LayoutView& view, double cell) {
 
 // Cells are square, and as large in every panel; but a division into large tiles is so much taller
 // than its input that it gets smaller ones, and a long thin grid is drawn thicker.
-Size cell_of(const LayoutView& view, const Panel& panel, double cell) {
+Size cell_of(const LayoutView& view, const Panel& panel, double cell, const Lens& lens) {
   if (view.placing() == LayoutView::Placing::product) {
     const std::int64_t m = view.panels()[2].rows, n = view.panels()[2].columns;
     const std::int64_t k = view.panels()[0].columns;
     const bool a = &panel == &view.panels()[0], b = &panel == &view.panels()[1];
-    return {drawn_out(cell, a ? k : n), drawn_out(cell, b ? k : m)};
+    return {drawn_out(cell, a ? k : n, lens), drawn_out(cell, b ? k : m, lens)};
   }
   const bool one_thread = view.kind() == LayoutView::Kind::thread_value && view.threads() == 1;
   if (one_thread && longest_side(panel) > static_cast<double>(most_operand)) {
@@ -139,7 +139,8 @@ Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
   Laid out;
   for (const Panel& panel : panels) {
     const bool left = &panel == &panels[0];
-    out.places.push_back(place_of(panel, cell_of(view, panel, cell), heading_of(view, panel, lens),
+    out.places.push_back(place_of(panel, cell_of(view, panel, cell, lens),
+                                  heading_of(view, panel, lens),
                                   left ? row_gutter(panel) : gutter));
     Box& box = out.places.back().box;
     box.width = std::max(box.width, heading_width(view, panel, lens));
@@ -163,7 +164,7 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
     double y = 0, width = 0;
     for (const int p : column) {
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
-      Frame::Place place = place_of(panel, cell_of(view, panel, cell),
+      Frame::Place place = place_of(panel, cell_of(view, panel, cell, lens),
                                     heading_of(view, panel, lens), row_gutter(panel));
       place.box.width = std::max(place.box.width, heading_width(view, panel, lens));
       move(place, x, y);
@@ -242,8 +243,7 @@ double legend_width(const LayoutView& view) {
 }
 
 double legend_block_height(const LayoutView& view, const Lens& lens) {
-  const std::size_t count = view.notes().size() + (lens.advice.empty() ? 0 : 1);
-  const double notes = note_height * static_cast<double>(count);
+  const double notes = note_height * static_cast<double>(notes_shown(view, lens).size());
   return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
 }
 
@@ -338,6 +338,18 @@ bool has_room(const Frame& frame) {
   });
 }
 
+std::vector<std::string> notes_shown(const LayoutView& view, const Lens& lens) {
+  std::vector<std::string> out = view.notes();
+  const std::size_t room = std::max<std::size_t>(lens.notes, 2) - (lens.advice.empty() ? 0 : 1);
+  if (out.size() > room) {
+    const std::size_t left_out = out.size() - (room - 1);
+    out.resize(room - 1);
+    out.push_back(std::to_string(left_out) + " more notes have room in a higher picture.");
+  }
+  if (!lens.advice.empty()) out.push_back(lens.advice);
+  return out;
+}
+
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens) {
   return lens.title && panel.formula == view.title();
 }
@@ -354,8 +366,14 @@ Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& cho
   lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
   const std::vector<Arrangement> all = arrangements(view);
   const double above = lens.title ? title_height : 0;
-  const double below = legend_block_height(view, lens);
+  const bool any_size = !(asked.size.width > 0 && asked.size.height > 0);
+  // Notes leave the grids at least three quarters of the height.
+  lens.notes = any_size
+                   ? view.notes().size() + 1
+                   : static_cast<std::size_t>(std::max(2.0, asked.size.height / 4 / note_height));
   lens.heading = most_heading_width;
+  lens.side = least_side;
+  const double below = legend_block_height(view, lens);
 
   if (asked.size.width > 0 && asked.size.height > 0) {
     lens.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
@@ -364,10 +382,17 @@ Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& cho
     const Size room{lens.size.width - 2 * margin, lens.size.height - 2 * margin - above - below};
     const Arrangement* best = &all[0];
     double cell = 0;
+    const auto fits = [&] {
+      const Size size = lay_out(view, all[0], smallest_cell, lens).size;
+      return size.width <= room.width && size.height <= room.height;
+    };
+    while (view.placing() == LayoutView::Placing::product && lens.side > 1 && !fits()) {
+      lens.side /= 2;
+    }
     for (const Arrangement& each : all) {
-      const double fits = fitting_cell(view, each, room, lens);
-      if (fits > cell) {
-        cell = fits;
+      const double fitting = fitting_cell(view, each, room, lens);
+      if (fitting > cell) {
+        cell = fitting;
         best = &each;
       }
     }

@@ -13,6 +13,9 @@ inline constexpr double least_panel_width = 160, ramp_width = 160;
 // A formula that is the picture's title is not said twice.
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens);
 
+// The notes that there is room for, and how many there is none for.
+std::vector<std::string> notes_shown(const LayoutView& view, const Lens& lens);
+
 // Room for the row indices left of a grid.
 double row_gutter(const Panel& panel);
 

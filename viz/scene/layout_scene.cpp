@@ -361,9 +361,7 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
              (frame.lens.legend ? legend_height / 2 + inside : -legend_height / 2) +
              note_height / 2;
   scene.begin("notes");
-  std::vector<std::string> notes = view.notes();
-  if (!frame.lens.advice.empty()) notes.push_back(frame.lens.advice);
-  for (const std::string& note : notes) {
+  for (const std::string& note : notes_shown(view, frame.lens)) {
     const double room = scene.size.width - frame.legend.x - between;
     scene.add(words({frame.legend.x, y}, fitted(note, room, small_text, Family::sans), small_text,
                     FontWeight::regular, Role::quiet));

@@ -28,7 +28,10 @@ struct Lens {
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
   std::string advice = {};  // one more note under the picture
-  double heading = 0;       // what a panel's words widen it to at most: found by arrange()
+  // Found by arrange(): what a panel's words widen it to at most, what narrow operands are drawn
+  // out to, and how many notes there is room for.
+  double heading = 0, side = 0;
+  std::size_t notes = 0;
 };
 
 // Where the grids stand, in pixels of the picture.
