@@ -54,18 +54,20 @@ void shrink(Scene& scene, double by, Size size) {
   scene.size = size;
 }
 
-// The size from which on cells have room for their labels; nothing where none has.
-std::optional<Size> size_for_labels(const LayoutView& view, const LayoutChoice& choice, Size from) {
+// The size from which on cells, or blocks of them, have room for labels; nothing where none has.
+std::optional<Size> size_for_labels(const LayoutView& view, const LayoutChoice& choice,
+                                    const Theme& theme, Size from) {
   constexpr double step = 1.1, round = 10;
   for (Size at = from; at.width <= most_natural && at.height <= most_natural;) {
-    if (labels_fit(view, choice, arrange(view, Lens{at}, choice))) return at;
+    if (is_told(view, choice, theme, arrange(view, Lens{at}, choice))) return at;
     at = {std::ceil(at.width * step / round) * round, std::ceil(at.height * step / round) * round};
   }
   return std::nullopt;
 }
 
-std::string advice_for(const LayoutView& view, const LayoutChoice& choice, Size size) {
-  if (const std::optional<Size> enough = size_for_labels(view, choice, size)) {
+std::string advice_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                       Size size) {
+  if (const std::optional<Size> enough = size_for_labels(view, choice, theme, size)) {
     return fmt::format("These cells are too small for labels: {} x {} pixels have room for them.",
                        enough->width, enough->height);
   }
@@ -124,7 +126,7 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   }
   Lens lens;
   lens.size = size;
-  lens.advice = advice_for(view, choice, arrange(view, lens, choice).lens.size);
+  lens.advice = advice_for(view, choice, theme, arrange(view, lens, choice).lens.size);
   return build_scene(view, choice, theme, arrange(view, lens, choice));
 }
 
