@@ -170,9 +170,14 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
   if (!hint_fits(s, i)) return false;
   const int bytes = bytes_of(i.modifiers.type()) * i.modifiers.vector();
   switch (i.op) {
+    case Op::clusterlaunchcontrol:  // its response has four words
+      program_.copies = true;
+      program_.smallest_store = std::min(program_.smallest_store, 4u);
+      break;
     case Op::ld:
     case Op::ldu:
     case Op::st:
+      program_.copies = program_.copies || i.modifiers.has(Field::async);
       if (bytes > 32) return fail(s, fmt::format("a vector of {} bytes is wider than 32", bytes));
       if (i.modifiers.vector() == 8 && bytes != 32) {  // 9.7.9.8: .v8 is for 32 bits
         return fail(s, "a vector of eight has elements of 32 bits");
@@ -203,6 +208,7 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::atom:
     case Op::red:
+      program_.copies = program_.copies || i.modifiers.has(Field::async);
       program_.smallest_store = std::min(program_.smallest_store,
                                          static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       break;

@@ -37,7 +37,7 @@ std::vector<FieldWords> fields() {
   set(Field::matrices, "matrices", {"x1", "x2", "x4"});
   set(Field::tensor_step, "tensor_step",
       {"alloc", "dealloc", "relinquish_alloc_permit", "mma", "ld", "st", "wait::ld", "wait::st",
-       "commit", "fence::before_thread_sync", "fence::after_thread_sync"});
+       "commit", "fence::before_thread_sync", "fence::after_thread_sync", "cp", "shift"});
   set(Field::cta_group, "cta_group", {"cta_group::1", "cta_group::2"});
   set(Field::kind, "kind", {"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8"});
   set(Field::collector, "collector",
@@ -52,6 +52,15 @@ std::vector<FieldWords> fields() {
   set(Field::times, "times", {"x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128"});
   set(Field::packing, "packing", {"pack::16b", "unpack::16b"});
   set(Field::arrival, "arrival", {"mbarrier::arrive::one"});
+  set(Field::copied, "copied", {"128x256b", "4x256b", "128x128b", "64x128b", "32x128b"});
+  set(Field::warps, "warps", {"warpx2::02_13", "warpx2::01_23", "warpx4"});
+  set(Field::to_format, "to_format", {"b8x16"});
+  set(Field::from_format, "from_format", {"b6x16_p32", "b4x16_p64"});
+  set(Field::launch_step, "launch_step", {"try_cancel", "query_cancel"});
+  set(Field::answer, "answer",
+      {"is_canceled", "get_first_ctaid", "get_first_ctaid::x", "get_first_ctaid::y",
+       "get_first_ctaid::z"});
+  set(Field::multicast_all, "multicast_all", {"multicast::cluster::all"});
   set(Field::integral, "integral", {"rni", "rzi", "rmi", "rpi"});
   set(Field::compare, "compare",
       {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
@@ -151,6 +160,7 @@ std::vector<FieldWords> fields() {
                              {Field::cp_mask, "cp_mask"},
                              {Field::tensormap, "tensormap"},
                              {Field::replace, "replace"},
+                             {Field::down, "down"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }

@@ -66,7 +66,7 @@ enum class Op : std::uint8_t {
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
   // barriers and fences
-  bar, barrier, membar, fence, mbarrier, setmaxnreg, tensormap,
+  bar, barrier, membar, fence, mbarrier, setmaxnreg, tensormap, clusterlaunchcontrol,
   // across lanes
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
@@ -90,6 +90,7 @@ enum class Field : std::uint8_t {
   bulk, tensor, dim, completion, mode, cp_mask, multicast, read, reduction, prefetching, registers, tensormap,
   replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
+  copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
   count_
 };
 // clang-format on
@@ -160,7 +161,9 @@ enum class TensorStep : std::uint8_t {
   wait_st,
   commit,
   before_thread_sync,
-  after_thread_sync
+  after_thread_sync,
+  cp,
+  shift
 };
 // What an instruction does to an mbarrier (9.7.13.15).
 enum class Step : std::uint8_t {
@@ -175,6 +178,9 @@ enum class Step : std::uint8_t {
   try_wait,
   pending_count
 };
+
+// What clusterlaunchcontrol does (9.7.13.17, 9.7.13.18).
+enum class LaunchStep : std::uint8_t { none, try_cancel, query_cancel };
 
 // How a tensor copy goes through the tensor (9.7.9.25.5.2), and what .tile of tensormap.replace is.
 enum class TensorMode : std::uint8_t {
@@ -213,6 +219,7 @@ class Modifiers {
   Step step() const { return static_cast<Step>((*this)[Field::step]); }
   TensorMode tensor_mode() const { return static_cast<TensorMode>((*this)[Field::mode]); }
   TensorStep tensor_step() const { return static_cast<TensorStep>((*this)[Field::tensor_step]); }
+  LaunchStep launch_step() const { return static_cast<LaunchStep>((*this)[Field::launch_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
   // The first address may lie in other blocks' shared memory: .shared::cluster, or generic.

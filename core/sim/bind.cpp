@@ -75,6 +75,8 @@ class Binder {
       default:
         break;
     }
+    const bool stores = i.op == Op::st || i.op == Op::red;
+    if (stores && i.modifiers.has(Field::async)) return async_store_handler(i);
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
     if (i.op == Op::cp) return copy_handler(i);
     if (i.op == Op::mapa || i.op == Op::getctarank) return rank_handler(i);
@@ -206,6 +208,8 @@ class Binder {
         c.a = value(o[0]);
         c.b = value(o[1]);
         return;
+      case ptx::TensorStep::cp:
+      case ptx::TensorStep::shift:
       case ptx::TensorStep::commit:
         address(i, o[0], c);
         if (i.count > 1) c.b = value(o[1]);
@@ -278,17 +282,36 @@ class Binder {
     if (given > 0) c.b = value(o[1]);
   }
 
+  void launch(const Instruction& i, const Operand* o, Code& c) {
+    if (i.modifiers.launch_step() == ptx::LaunchStep::try_cancel) return bulk(i, o, c);
+    c.b = value(o[1]);
+    if (o[0].kind == Operand::Kind::vector) return vector(o[0], c);
+    c.d = value(o[0]);
+    c.p = predicate(o[0]);
+  }
+
+  // The value as elements, and behind it an address as bulk() puts it down.
+  void async_store(const Instruction& i, const Operand* o, Code& c) {
+    address(i, o[0], c);
+    vector(o[1], c);
+    if (i.count > 2) address_elements(o[2]);
+  }
+
+  void address_elements(const Operand& o) {
+    out_.elements.push_back(o.index == ptx::no_register ? nothing
+                                                        : program_.registers[o.index].place);
+    out_.elements.push_back(ptx::bits_of(o.type) == 32);
+    out_.elements.push_back(static_cast<Reference>(offset_in(o)));
+    out_.elements.push_back(static_cast<Reference>(offset_in(o) >> 32));
+  }
+
   // All operands of a bulk copy as elements, in order: of an address its register, whether that has
   // 32 bits, and the two halves of its offset; of a vector its registers.
   void bulk(const Instruction& i, const Operand* o, Code& c) {
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     for (std::uint32_t k = 0; k < i.count; ++k) {
       if (o[k].kind == Operand::Kind::address) {
-        out_.elements.push_back(
-            o[k].index == ptx::no_register ? nothing : program_.registers[o[k].index].place);
-        out_.elements.push_back(ptx::bits_of(o[k].type) == 32);
-        out_.elements.push_back(static_cast<Reference>(offset_in(o[k])));
-        out_.elements.push_back(static_cast<Reference>(offset_in(o[k]) >> 32));
+        address_elements(o[k]);
       } else if (o[k].kind == Operand::Kind::vector) {
         for (std::uint32_t e = 0; e < o[k].count; ++e) {
           out_.elements.push_back(value(program_.elements[o[k].index + e]));
@@ -450,6 +473,10 @@ class Binder {
         address(i, o[1], c);
         return;
       case Op::st:
+        if (i.modifiers.has(Field::async)) return async_store(i, o, c);
+        address(i, o[0], c);
+        vector(o[1], c);
+        return;
       case Op::stmatrix:
         address(i, o[0], c);
         vector(o[1], c);
@@ -465,6 +492,7 @@ class Binder {
         if (i.modifiers.operation() == ptx::Operation::cas) c.c = value(o[3]);
         return;
       case Op::red:
+        if (i.modifiers.has(Field::async)) return async_store(i, o, c);
         address(i, o[0], c);
         if (i.modifiers.vector() > 1) {
           two_vectors({}, o[1], c);
@@ -491,6 +519,9 @@ class Binder {
         return;
       case Op::mbarrier:
         mbarrier(i, o, c);
+        return;
+      case Op::clusterlaunchcontrol:
+        launch(i, o, c);
         return;
       case Op::tensormap:
         if (!i.modifiers.has(Field::map_field)) return bulk(i, o, c);

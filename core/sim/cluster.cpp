@@ -155,7 +155,14 @@ bool Machine::cluster_goes_on(const Block& block) {
 }
 
 void Machine::start_cluster(std::size_t first) {
-  for (u32 r = 0; r < cluster_size_; ++r) start_block(blocks_[first + r], started_++);
+  std::uint64_t number = started_;
+  if (to_begin_.empty()) {
+    started_ += cluster_size_;
+  } else {
+    number = to_begin_.front();
+    to_begin_.erase(to_begin_.begin());
+  }
+  for (u32 r = 0; r < cluster_size_; ++r) start_block(blocks_[first + r], number + r);
 }
 
 }  // namespace tilescope::sim

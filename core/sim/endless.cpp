@@ -170,7 +170,7 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   if (state_ == RunState::fault) return;
   const Split& split = warp.splits.front();
   const auto [first, last] = loop_lines(program(), split.pc);
-  const std::uint64_t waiting = total_ - started_;
+  const std::uint64_t waiting = total_ - started_ + to_begin_.size() * cluster_size_;
   Report r;
   r.kind = "endless_loop";
   r.sentence = fmt::format(

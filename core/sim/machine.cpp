@@ -113,7 +113,9 @@ bool Machine::has_exited(std::uint64_t block) const {
   const std::uint64_t columns = grid.x / cluster_.x, rows = grid.y / cluster_.y;
   const std::uint64_t cluster =
       x / cluster_.x + columns * (y / cluster_.y + rows * (z / cluster_.z));
-  return cluster * cluster_size_ < started_;
+  const std::uint64_t first = cluster * cluster_size_;
+  return first < started_ &&
+         std::find(to_begin_.begin(), to_begin_.end(), first) == to_begin_.end();
 }
 
 void Machine::finish_grid() {

@@ -148,6 +148,10 @@ class Machine {
   void release_to_cluster(Core& x);
   void finish_cluster_barrier(Block& block);  // after arrivals and exits
 
+  // A cluster of the grid that has not begun, which never will: its first block. Nothing: there is
+  // none left (core/sim/launch_control.cpp).
+  std::optional<Dim3> cancel_cluster();
+
   // Columns of TMEM (core/sim/tcgen05/allocation.cpp): where so many are free on the block's
   // processor; and those who wait for some may look again.
   std::optional<std::uint32_t> free_columns(const Block& block, std::uint32_t columns,
@@ -180,6 +184,7 @@ class Machine {
   void place_in_grid(Block& block, std::uint64_t number) const;
   void start_block(Block& block, std::uint64_t number);
   void start_cluster(std::size_t first);  // into blocks_[first] and those behind it
+  bool can_start() const { return started_ < total_ || !to_begin_.empty(); }
   bool cluster_goes_on(const Block& block);
   void next_member();
   void fill_specials(Block& block, Warp& warp);
@@ -269,8 +274,12 @@ class Machine {
   std::uint32_t idle_members_ =
       0;                       // of the cluster at hand that could not go on, one after another
   std::vector<Block> blocks_;  // clusters one after the other, their blocks by rank
-  std::uint64_t started_ = 0, finished_ = 0, total_ = 0;
-  std::size_t current_ = 0;  // resident block whose turn it is
+  // Blocks that have begun or been cancelled, or are to begin next: all before the next in order.
+  std::uint64_t started_ = 0;
+  // Of these the clusters that a chip would have begun by now, by the number of their first block.
+  std::vector<std::uint64_t> to_begin_;
+  std::uint64_t finished_ = 0, total_ = 0;  // finished: exited or cancelled
+  std::size_t current_ = 0;                 // resident block whose turn it is
   std::uint64_t turn_left_ = 0;
   std::uint64_t instructions_ = 0;
   std::uint64_t clock_ = 0;  // of choices between splits

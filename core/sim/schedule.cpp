@@ -39,7 +39,7 @@ bool meets_others(const ptx::Instruction& i, const Code& c) {
       return true;
     default:
       return c.synchronises || i.op == ptx::Op::atom || i.op == ptx::Op::red ||
-             i.op == ptx::Op::cp || i.op == ptx::Op::exit;
+             i.op == ptx::Op::cp || i.op == ptx::Op::exit || i.modifiers.has(ptx::Field::async);
   }
 }
 
@@ -341,7 +341,7 @@ void Machine::next_turn() {
     if (current_ > before) return;
   }
   const std::size_t count = blocks_.size();
-  if ((count == 0 || count + cluster_size_ <= options_.resident_blocks) && started_ < total_) {
+  if ((count == 0 || count + cluster_size_ <= options_.resident_blocks) && can_start()) {
     current_ = count;
     blocks_.resize(count + cluster_size_);
     start_cluster(current_);
@@ -363,7 +363,7 @@ void Machine::end_block() {
   const auto end = begin + static_cast<std::ptrdiff_t>(cluster_size_);
   if (!std::all_of(begin, end, [](const Block& b) { return b.ended; })) return next_member();
   current_ = first;
-  if (started_ < total_) return start_cluster(first);
+  if (can_start()) return start_cluster(first);
   blocks_.erase(begin, end);
   if (current_ >= blocks_.size()) current_ = 0;
   if (!blocks_.empty() && blocks_[current_].ended) next_member();

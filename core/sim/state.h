@@ -166,6 +166,9 @@ struct Block {
   TensorUnit tensor;
   RegisterPool registers_free;
   std::uint32_t processor = 0;     // that it is resident on
+  // The try_cancel that found nothing left to cancel, and its thread (core/sim/launch_control.cpp).
+  bool cancelled_nothing = false;
+  std::uint32_t cancelled_at = 0, cancelled_by = 0;
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
   std::uint32_t time_outs = 0;     // since something last changed
 

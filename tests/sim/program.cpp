@@ -114,6 +114,8 @@ class Reader {
         l.cluster = dim_of(value);
       } else if (key == "dynamic_smem") {
         l.dynamic_shared = static_cast<std::uint32_t>(std::stoul(value));
+      } else if (key == "resident") {
+        out_.resident = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "step") {
         out_.step = std::stoull(value);
       } else {

@@ -1,7 +1,7 @@
 // A simulator test in one text file: a PTX program, its launch, and what must come of it.
 //
-//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1 cluster=2   (grid, block,
-//   cluster: up to x,y,z)
+//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1 cluster=2 resident=4   (grid,
+//   block, cluster: up to x,y,z; resident: blocks that have room together)
 //   // buffer: X f32 4x16 = 0..63           (values of the first elements; the rest is 0)
 //   // buffer: Y f32 64 = undefined
 //   // arg: X        // arg: X+16        // arg: i32 7        // arg: f32 1.5
@@ -34,7 +34,8 @@ struct Expectation {
 
 struct SimProgram {
   Job job;
-  std::uint64_t step = 0;  // instructions a call of run(); 0: all at once
+  std::uint64_t step = 0;      // instructions a call of run(); 0: all at once
+  std::uint32_t resident = 0;  // Options::resident_blocks; 0: as it is
   std::vector<Expectation> memory;
   std::string fault, fault_text, site;
   std::string note, note_text;

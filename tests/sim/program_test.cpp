@@ -50,6 +50,7 @@ TEST_P(Program, DoesWhatItsTextSays) {
   ASSERT_FALSE(p.memory.empty() && p.fault.empty() && p.error.empty()) << "it expects nothing";
   sim::Options options;
   options.plain_handlers = std::get<1>(GetParam());
+  if (p.resident) options.resident_blocks = p.resident;
   sim::SimDevice device(options);
   Outcome<std::unique_ptr<Execution>> run = device.start(p.job);
   if (!p.error.empty()) {
@@ -124,6 +125,7 @@ TEST_P(Schedules, ChangeNoResult) {
     sim::Options options;
     options.schedule = GetParam();
     options.lazy = GetParam() % 2;
+    if (p.resident) options.resident_blocks = p.resident;
     Outcome<std::unique_ptr<Execution>> run = sim::SimDevice(options).start(p.job);
     ASSERT_TRUE(run.ok());
     RunState state = RunState::running;

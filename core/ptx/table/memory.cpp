@@ -11,6 +11,12 @@ namespace tilescope::ptx {
 #define REDUCE "order:relaxed|release? " SCOPE "? " ATOMIC_SPACE " "
 #define REDUCE_GLOBAL "order:relaxed|release? " SCOPE "? space:global? "
 
+// To shared memory of the cluster, with an mbarrier there that is told; or to global memory, where
+// nobody is. (ptxas 13 takes st.async to .shared::cta, and .mmio with the scope .gpu.)
+#define TOLD "space:shared::cluster|shared::cta? completion:mbarrier::complete_tx::bytes "
+#define UNTOLD "async mmio? order:release scope:gpu|sys space:global? "
+#define REDUCE_ASYNC "async order:relaxed scope:cluster " TOLD
+
 // One row an opcode, one line a form.
 // clang-format off
 std::vector<Opcode> memory_rows() {
@@ -36,8 +42,13 @@ std::vector<Opcode> memory_rows() {
         {"order:volatile " SPACES " " VECTOR " " LOADED, "[a] {b}"},
         {"order:relaxed|release " SCOPE " " SPACES " " EVICT " " EVICT2 " " HINT " " VECTOR
          " " LOADED, "[a] {b} e:b64?"},
-        {"mmio order:relaxed scope:sys space:global? " LOADED, "[a] {b}"}},
-       "b to memory", "9.7.9.11"},
+        {"mmio order:relaxed scope:sys space:global? " LOADED, "[a] {b}"},
+        {"async weak? " TOLD "vector:v2|v4? type:b32|u32|s32|f32", "[a] {b} [m]"},
+        {"async weak? " TOLD "vector:v2? type:b64|u64|s64|f64", "[a] {b} [m]"},
+        {"async scope:cluster " TOLD "vector:v2|v4? type:b32|u32|s32|f32", "[a] {b} [m]"},
+        {"async scope:cluster " TOLD "vector:v2? type:b64|u64|s64|f64", "[a] {b} [m]"},
+        {UNTOLD "type:b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[a] {b}"}},
+       "b to memory; with .async while the thread goes on", "9.7.9.11, 9.7.9.12"},
       {Op::prefetch, "prefetch", U::memory,
        {{"space:global|local? level:L1|L2", "[a]"},
         {"space:global level:L2::evict_last|L2::evict_normal", "[a]"},
@@ -82,8 +93,14 @@ std::vector<Opcode> memory_rows() {
         {REDUCE_GLOBAL "operation:add|min|max noftz " HINT " vector:v2|v4|v8 type:f16|bf16",
          "[a] {b} e:b64?"},
         {REDUCE_GLOBAL "operation:add|min|max noftz " HINT " vector:v2|v4 type:f16x2|bf16x2",
-         "[a] {b} e:b64?"}},
-       "memory = operation(memory, b), as one", "9.7.13.6"},
+         "[a] {b} e:b64?"},
+        {REDUCE_ASYNC "operation:inc|dec type:u32", "[a] {b} [m]"},
+        {REDUCE_ASYNC "operation:min|max type:u32|s32", "[a] {b} [m]"},
+        {REDUCE_ASYNC "operation:and|or|xor type:b32", "[a] {b} [m]"},
+        {REDUCE_ASYNC "operation:add type:u32|s32|u64|s64", "[a] {b} [m]"},
+        {UNTOLD "operation:add type:u32|s32|u64|s64", "[a] {b}"}},
+       "memory = operation(memory, b), as one; with .async while the thread goes on",
+       "9.7.13.6, 9.7.13.7"},
   };
 }
 // clang-format on

@@ -114,6 +114,10 @@ const std::vector<TargetRule>& target_rules() {
       {Op::st, "mmio", "sm_70", "8.2", "9.7.9.11"},
       {Op::ld, "type:b128", "sm_70", "8.3", "9.7.9.8"},
       {Op::st, "type:b128", "sm_70", "8.3", "9.7.9.11"},
+      {Op::st, "async", "sm_90", "8.1", "9.7.9.12"},
+      {Op::st, "async order:release", "sm_100", "8.7", "9.7.9.12"},
+      {Op::red, "async", "sm_90", "8.1", "9.7.13.7"},
+      {Op::red, "async order:release", "sm_100", "8.7", "9.7.13.7"},
       {Op::prefetch, "level:L2::evict_last|L2::evict_normal", "sm_80", "7.4", "9.7.9.15"},
       {Op::prefetch, "tensormap", "sm_90", "8.0", "9.7.9.15"},
       {Op::applypriority, "", "sm_80", "7.4", "9.7.9.16"},
@@ -175,6 +179,8 @@ const std::vector<TargetRule>& target_rules() {
       {Op::tensormap, "replace", hopper, "8.3", "9.7.9.28"},
       {Op::tensormap, "map_field:swizzle_atomicity", narrow, "8.6", "9.7.9.28"},
       {Op::tensormap, "cp_fenceproxy", "sm_90", "8.3", "9.7.13.16"},
+      {Op::clusterlaunchcontrol, "", "sm_100", "8.6", "9.7.13.17, 9.7.13.18"},
+      {Op::clusterlaunchcontrol, "multicast_all", narrow, "8.6", "9.7.13.17"},
       {Op::setmaxnreg, "", hopper, "8.0", "9.7.19.5"},
       // matrices of a warp
       {Op::mma, "", "sm_70", "", "9.7.14.5"},
@@ -190,6 +196,7 @@ const std::vector<TargetRule>& target_rules() {
       // tensor memory: 9.7.16.7 to 9.7.16.12
       {Op::tcgen05, "", tensor, "8.6", "9.7.16"},
       {Op::tcgen05, "kind:kind::i8", "sm_100a sm_110a", "8.6", "9.7.16.10.9"},
+      {Op::tcgen05, "tensor_step:shift", "sm_100a sm_103a sm_110a", "8.6", "9.7.16.9.3"},
   };
   return rules;
 }

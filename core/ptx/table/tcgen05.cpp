@@ -14,6 +14,8 @@
 #define PRODUCT "tensor_step:mma " GROUP KIND COLLECT_A
 #define PRODUCT_OF(group) "tensor_step:mma " group KIND COLLECT_A
 #define PRODUCT_WS "tensor_step:mma ws " ONE KIND COLLECT_B
+#define COPY "tensor_step:cp " GROUP
+#define UNPACK "to_format:b8x16 from_format:b6x16_p32|b4x16_p64"
 // A shape, how often, and the registers of a lane that this fills.
 #define MOVE(shapes, times, registers)                                                            \
   {"tensor_step:ld sync aligned cells:" shapes " times:" times " packing:pack::16b? type:b32",    \
@@ -53,6 +55,15 @@ std::vector<Opcode> tcgen05_rows() {
         {PRODUCT_OF(PAIR), "[a] [b] c:b64 e:b32 {a}8:b32 q n?"},
         {PRODUCT_WS, "[a] b:b64 c:b64 e:b32 q"},
         {PRODUCT_WS, "[a] [b] c:b64 e:b32 q"},
+        {PRODUCT_WS, "[a] b:b64 c:b64 e:b32 q f:b64"},
+        {PRODUCT_WS, "[a] [b] c:b64 e:b32 q f:b64"},
+        {COPY "copied:128x256b|4x256b|128x128b", "[a] b:b64"},
+        {COPY "copied:128x256b|4x256b|128x128b " UNPACK, "[a] b:b64"},
+        {COPY "copied:64x128b warps:warpx2::02_13|warpx2::01_23", "[a] b:b64"},
+        {COPY "copied:64x128b warps:warpx2::02_13|warpx2::01_23 " UNPACK, "[a] b:b64"},
+        {COPY "copied:32x128b warps:warpx4", "[a] b:b64"},
+        {COPY "copied:32x128b warps:warpx4 " UNPACK, "[a] b:b64"},
+        {"tensor_step:shift " GROUP "down", "[a]"},
         MOVE("32x32b|16x64b", "x1", "1"),
         MOVE("32x32b|16x64b", "x2", "2"),
         MOVE("32x32b|16x64b", "x4", "4"),
@@ -82,7 +93,7 @@ std::vector<Opcode> tcgen05_rows() {
         SPLIT_MOVE("x32", "32"),
         SPLIT_MOVE("x64", "64"),
         SPLIT_MOVE("x128", "128")},
-       "tensor cores: their memory (TMEM), products into it, moves between it and registers",
+       "tensor cores: their memory (TMEM), products and copies into it, moves between it and registers",
        "9.7.16"},
   };
 }

@@ -28,23 +28,29 @@ bool is_held(const Block& block, const AsyncOperation& o) {
   return o.group != no_group && o.issuer == block.rank && (block.slow.held >> o.thread / 32 & 1);
 }
 
-// Does an operation of the same pipe, issued earlier, have to be complete first?
+// Does this one, issued earlier, have to be complete first?
+bool comes_before(const AsyncOperation& other, const AsyncOperation& o) {
+  if (!unfinished(other)) return false;
+  if (std::find(o.behind.begin(), o.behind.end(), other.number) != o.behind.end()) return true;
+  return o.pipe && other.pipe == o.pipe && (!o.work->keeps_order || o.work->keeps_order(other, o));
+}
+
 bool held_up(const Block& block, const AsyncOperation& o) {
   if (is_held(block, o)) return true;
-  if (o.pipe == 0) return false;
+  if (o.pipe == 0 && o.behind.empty()) return false;
   const Flight& flight = block.flight;
   for (const AsyncOperation& other : flight.operations) {
     if (&other == &o) return false;
-    if (other.pipe == o.pipe && unfinished(other)) return true;
+    if (comes_before(other, o)) return true;
   }
   return false;
 }
 
-// The earliest in the pipe of o: what has to come first.
-AsyncOperation& first_of_pipe(Flight& flight, AsyncOperation& o) {
-  if (o.pipe == 0) return o;
+// What has to come first, that nothing holds up: o itself where nothing does.
+AsyncOperation& first_before(Flight& flight, AsyncOperation& o) {
   for (AsyncOperation& other : flight.operations) {
-    if (other.pipe == o.pipe && unfinished(other)) return other;
+    if (&other == &o) break;
+    if (comes_before(other, o)) return first_before(flight, other);
   }
   return o;
 }
@@ -205,7 +211,7 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
     return false;
   };
   for (const AsyncOperation& other : block.flight.operations) {
-    if (o.pipe && other.pipe == o.pipe) continue;
+    if ((o.pipe && other.pipe == o.pipe) || (o.work->adds && other.work->adds)) continue;
     if (collides(other, o.writes, other.writes, "writes", "writes") ||
         collides(other, o.writes, other.reads, "writes", "reads") ||
         collides(other, o.reads, other.writes, "reads", "writes")) {
@@ -229,6 +235,7 @@ void Machine::check_access(Core& x, Block& block, const Races::Access& access) {
     all = {std::min(all.begin, begin), std::max(all.end, begin + access.bytes)};
   }
   for (const AsyncOperation& o : block.flight.operations) {
+    if (o.work->adds && access.kind == Races::Kind::atomic) continue;
     for (const bool written : {true, false}) {
       if (!written && !writes) continue;
       for (const Range& r : written ? o.writes : o.reads) {
@@ -399,7 +406,7 @@ bool Machine::hasten(Block& block) {
     const bool better =
         !best || (wanted && !best_is_wanted) || (!options_.lazy && o.due < best->due);
     if (!better) continue;
-    best = &first_of_pipe(flight, o);
+    best = &first_before(flight, o);
     best_is_wanted = wanted;
   }
   if (!best) return false;

@@ -13,8 +13,8 @@
 //   --lazy          each as late as is legal: when nobody can go on without it
 //
 // Operations of one pipe (not 0) take place one after the other, in the order of their issue:
-// tcgen05.mma and tcgen05.commit of a thread, for example (9.7.16.6.4). All others overtake each
-// other as they like.
+// tcgen05.mma and tcgen05.commit of a thread, for example (9.7.16.6.4); unless a Work says which of
+// the earlier ones its own wait for. All others overtake each other as they like.
 //
 // An operation is in flight in the block whose memory it writes, or else reads: a copy that another
 // block of the cluster has issued into this one's memory, too. What it completes on may be
@@ -61,6 +61,10 @@ struct Work {
   Moment read = nullptr, write = nullptr, complete = nullptr;
   GlobalUse global = GlobalUse::none;
   Pieces pieces = nullptr;  // where it uses global memory
+  // Those that add do not get in each other's way where they write the same bytes.
+  bool adds = false;
+  // Does `later`, of this kind, come behind `earlier` of the same pipe? Null: behind all of them.
+  bool (*keeps_order)(const AsyncOperation& earlier, const AsyncOperation& later) = nullptr;
 };
 
 enum class Stage : std::uint8_t { issued, read, written, complete };
@@ -98,6 +102,8 @@ struct AsyncOperation {
   Stage guards_until = Stage::complete;
   std::uint32_t leader = no_leader;
   std::uint64_t leader_number = 0;
+  // Operations of the block that have to be complete first, whatever their pipes; by their numbers.
+  std::vector<std::uint64_t> behind;
   std::vector<Range> reads, writes;  // of the block's shared memory, while it is in flight
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.
   GlobalRange global;

@@ -286,6 +286,7 @@ bool locate_mbarrier(Core& x, const Code& c, int lane, u32& offset) {
 Handler async_handler(const ptx::Instruction& i) {
   if (i.op == ptx::Op::setmaxnreg) return register_handler();
   if (i.op == ptx::Op::tensormap) return map_handler(i);
+  if (i.op == ptx::Op::clusterlaunchcontrol) return launch_handler(i);
   switch (i.modifiers.step()) {
     case Step::init:
       return init;

@@ -42,8 +42,10 @@ Handler map_handler(const ptx::Instruction& i);   // of async_handler's
 Handler rank_handler(const ptx::Instruction& i);  // mapa, getctarank
 Handler cluster_barrier_handler(const ptx::Instruction& i);
 Handler async_handler(const ptx::Instruction& i);
-Handler register_handler();                       // of async_handler's
-Handler hint_handler(const ptx::Instruction& i);  // caches, and which space an address is in
+Handler launch_handler(const ptx::Instruction& i);       // of async_handler's
+Handler async_store_handler(const ptx::Instruction& i);  // st.async, red.async
+Handler register_handler();                              // of async_handler's
+Handler hint_handler(const ptx::Instruction& i);         // caches, and which space an address is in
 
 // Matrices of a warp (core/sim/matrix). An mma's handler finds the number of its form in
 // Code::immediate, a wmma.load's or wmma.store's in Code::e.

@@ -14,6 +14,7 @@
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine.h"
+#include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 
 namespace tilescope::sim {
@@ -215,6 +216,7 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   o.work = &multiplication_work;
   o.pipe = pipe_of(x, lane);
   words.pack(o);
+  if (!order_behind_others(x, lane, o)) return false;
   if (m.pair) return issue_with_peer(x, lane, m, std::move(o));
   return x.machine->issue(x, lane, std::move(o));
 }
@@ -302,6 +304,10 @@ Handler multiplication_handler(TensorStep step) {
   }
 }
 
+std::uint32_t tensor_pipe(const Core& x, int lane) {
+  return pipe_of(x, lane);
+}
+
 Handler tensor_handler(const ptx::Instruction& i) {
   const TensorStep step = i.modifiers.tensor_step();
   switch (step) {
@@ -314,6 +320,9 @@ Handler tensor_handler(const ptx::Instruction& i) {
     case TensorStep::wait_ld:
     case TensorStep::wait_st:
       return tensor_move_handler(i);
+    case TensorStep::cp:
+    case TensorStep::shift:
+      return transfer_handler(step);
     default:
       return multiplication_handler(step);
   }

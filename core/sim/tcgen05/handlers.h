@@ -10,6 +10,10 @@ namespace tilescope::sim {
 Handler tensor_allocation_handler(ptx::TensorStep step);  // allocation.cpp
 Handler tensor_move_handler(const ptx::Instruction& i);   // moves.cpp
 Handler multiplication_handler(ptx::TensorStep step);     // handlers.cpp: mma, commit, fence
+Handler transfer_handler(ptx::TensorStep step);           // transfers.cpp: cp, shift
+
+// The pipe of the products, transfers and commits of a thread.
+std::uint32_t tensor_pipe(const Core& x, int lane);
 
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,

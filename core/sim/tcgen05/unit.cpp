@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/sim/machine.h"
+#include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 
 namespace tilescope::sim {
@@ -30,6 +31,12 @@ std::string_view name_at(const Core& x) {
   std::string_view text = x.machine->program().code[x.pc].text;
   text.remove_prefix(std::min(text.size(), text.find("tcgen05")));
   return text.substr(0, text.find_first_of(" \t"));
+}
+
+// "tcgen05.mma", or "tcgen05.cp": which of those that count as products it is.
+std::string_view product_at(const Core& x, u32 pc) {
+  const std::string_view text = opcode_text(x.machine->program().code[pc].text);
+  return text.substr(0, text.find('.', text.find('.') + 1));
 }
 
 std::string where(const Core& x, const Block& block, u32 warp, u32 pc) {
@@ -140,6 +147,19 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight");
 }
 
+bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
+  const AsyncOperation* other = find_transfer(*x.block, cells, use == TensorUse::load);
+  if (!other) return true;
+  return report(
+      x, lane, *x.block, use, cells[0],
+      fmt::format(
+          "the {} at {} is still under way there: nobody has waited for its commit",
+          other->work->name,
+          text(x.machine->site(x.machine->issuer(*x.block, *other), other->thread, other->pc))),
+      "tcgen05.commit behind it, and a wait for its mbarrier",
+      fmt::format("a {} in flight", other->work->name));
+}
+
 bool writes(TensorUse use) {
   return use == TensorUse::store || use == TensorUse::product;
 }
@@ -168,11 +188,12 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
                const Block& by, const std::vector<CellRange>& cells) {
   x.machine->hazard(x, lane, "tmem_race", past.pc, [&] {
     Report r;
-    r.sentence = fmt::format("this {} {} {}{}, and nothing orders it behind the {} at {}",
-                             name_at(x), verb(use), cells_text(*meeting(cells, past.cells)),
-                             whose(x, home), past.product ? "tcgen05.mma" : "tcgen05.ld or st",
-                             where(x, by, past.warp, past.pc));
-    r.expected = past.product ? "a commit behind the mma, a wait for its mbarrier, and "
+    r.sentence =
+        fmt::format("this {} {} {}{}, and nothing orders it behind the {} at {}", name_at(x),
+                    verb(use), cells_text(*meeting(cells, past.cells)), whose(x, home),
+                    past.product ? product_at(x, past.pc) : "tcgen05.ld or st",
+                    where(x, by, past.warp, past.pc));
+    r.expected = past.product ? "a commit behind it, a wait for its mbarrier, and "
                                 "tcgen05.fence::after_thread_sync"
                               : "a barrier between them, with tcgen05.fence::before_thread_sync in "
                                 "front and fence::after_thread_sync behind";
@@ -278,6 +299,7 @@ bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRa
   const bool product = use == TensorUse::product || use == TensorUse::operand;
   // Products look for each other themselves: those of one thread keep their order.
   if (!product && !check_products(x, lane, use, cells)) return false;
+  if (!product && !check_transfers(x, lane, use, cells)) return false;
   if (cells.empty()) return true;
   look_for_hazards(x, lane, use, cells);
   if (use == TensorUse::release) return true;

@@ -1,0 +1,118 @@
+#include "core/sim/tcgen05/in_flight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+#include "core/sim/tcgen05/copy.h"
+#include "core/sim/tcgen05/multiplication.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+// What two operations do to each other's cells, or null.
+const CellRange* collision(const TensorCells& mine, const TensorCells& theirs) {
+  if (const CellRange* met = meeting(mine.written, theirs.written)) return met;
+  if (const CellRange* met = meeting(mine.written, theirs.read)) return met;
+  return meeting(mine.read, theirs.written);
+}
+
+Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation& other,
+                const CellRange& cells) {
+  Report r;
+  r.sentence = fmt::format(
+      "this {} uses {}, as the {} at {} still does, and PTX keeps no order between the two",
+      mine.work->name, cells_text(cells), other.work->name,
+      text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
+  r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
+  r.found = fmt::format("a {} in flight", other.work->name);
+  return r;
+}
+
+// Across threads the pipelines need the fences on both sides of a barrier (9.7.16.6.4.3). The one
+// behind it is asked for with the history of the cells.
+void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOperation& other) {
+  const u32 warp = other.thread / 32;
+  const auto& heard = x.block->tensor.order[x.warp->index].heard;
+  if (warp == x.warp->index || (warp < heard.size() && heard[warp].told >= issued_at(other)))
+    return;
+  x.machine->hazard(x, lane, "tcgen05_fence", other.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} follows the {} at {}, and that warp did not execute "
+        "tcgen05.fence::before_thread_sync between it and the barrier",
+        mine.work->name, other.work->name,
+        text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
+    r.expected =
+        "tcgen05.fence::before_thread_sync in front of the barrier, or a commit and a wait";
+    r.found = "neither";
+    return r;
+  });
+}
+
+}  // namespace
+
+bool tensor_cells(const AsyncOperation& o, TensorCells& out) {
+  if (is_multiplication(o)) {
+    Multiplication m;
+    decode(MultiplicationWords::of(o), m);  // it was right when it was issued
+    out = {m.d_range(), m.a_range()};
+    return true;
+  }
+  if (is_tensor_copy(o)) {
+    out = {copy_in(o).cells(), {}};
+    return true;
+  }
+  if (!is_tensor_shift(o)) return false;
+  out = {written_by_shift(shifted(o)), read_by_shift(shifted(o))};
+  return true;
+}
+
+const AsyncOperation* find_transfer(const Block& block, const std::vector<CellRange>& cells,
+                                    bool reads) {
+  TensorCells theirs;
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.stage == Stage::complete || is_multiplication(o) || !tensor_cells(o, theirs)) continue;
+    if (meeting(cells, theirs.written) || (!reads && meeting(cells, theirs.read))) return &o;
+  }
+  return nullptr;
+}
+
+bool is_pipelined(const AsyncOperation& earlier, const AsyncOperation& later) {
+  if (is_multiplication(later) || later.work == &commit_work) return true;
+  if (is_tensor_shift(later)) return is_multiplication(earlier);
+  return is_tensor_shift(earlier) && copy_in(later).shape == CopyShape::x4x256b;
+}
+
+bool order_behind_others(Core& x, int lane, AsyncOperation& o) {
+  TensorCells mine, theirs;
+  tensor_cells(o, mine);
+  for (const AsyncOperation& other : x.block->flight.operations) {
+    if (other.stage == Stage::complete || (is_multiplication(o) && is_multiplication(other)))
+      continue;
+    if (!tensor_cells(other, theirs)) continue;
+    const CellRange* met = collision(mine, theirs);
+    // What a thread of the other block of a pair has issued is not held to come first.
+    const bool elsewhere = other.leader != no_leader;
+    const bool pipelined = !elsewhere && is_pipelined(other, o);
+    if (!met || (pipelined && other.pipe == o.pipe)) continue;
+    if (!elsewhere) o.behind.push_back(other.number);
+    if (pipelined) {
+      look_for_fence(x, lane, o, other);
+      continue;
+    }
+    Report r = no_order(x, o, other, *met);
+    if (other.pipe == o.pipe) {
+      x.machine->hazard(x, lane, "tmem_order", other.pc, [&] { return r; });
+      continue;
+    }
+    x.machine->fault(x, lane, "tmem_in_use", r.sentence, r.expected, r.found);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tilescope::sim
