@@ -242,7 +242,9 @@ class Binder {
     const bool masks = o[4].kind == Operand::Kind::vector;
     const Operand* rest = o + (masks ? 5 : 4);
     read_predicate(rest[0], c);
-    const bool scales = rest + 1 < o + i.count && rest[1].kind == Operand::Kind::constant;
+    const bool more = rest + 1 < o + i.count, ws = i.modifiers.has(Field::ws);
+    if (more && ws) c.d = value(rest[1]);  // zero columns
+    const bool scales = more && !ws && rest[1].kind == Operand::Kind::constant;
     c.width = scales ? static_cast<std::uint8_t>(rest[1].value) : std::uint8_t{0};
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     out_.elements.push_back(in_memory);

@@ -2,8 +2,8 @@
 //
 // Each lane that executes an mma issues one: the instruction is a single thread's. Code of an mma:
 // a and immediate D's address, b A's descriptor or address, c B's descriptor, e the instruction
-// descriptor, r whether it accumulates, width the scale; elements: whether A is in TMEM, the offset
-// of its address, eight masks of lanes (or nothing).
+// descriptor, r whether it accumulates, width the scale, d the zero-column mask or nothing;
+// elements: whether A is in TMEM, the offset of its address, eight masks of lanes (or nothing).
 #include "core/sim/tcgen05/handlers.h"
 
 #include <fmt/format.h>
@@ -48,6 +48,7 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   w.instruction = lane_array<u32>(x, c.e)[lane];
   w.accumulate = (x.predicates[c.r] ^ c.flip) >> lane & 1;
   w.scale = c.width;
+  if (c.d != nothing) w.zero_columns = lane_array<u64>(x, c.d)[lane];
   for (u32 i = 0; i < 8; ++i) {
     if (more[2 + i] == nothing) continue;
     w.disabled[i / 2] |= u64{lane_array<u32>(x, more[2 + i])[lane]} << 32 * (i % 2);
@@ -179,7 +180,7 @@ bool find_operands(Core& x, int lane, const Block& block, const Multiplication& 
                    std::vector<Range>& out) {
   const MmaShape& s = m.product.shape;
   return (m.a_in_tensor_memory || find_bytes(x, lane, block, m.a, m.a_rows, s.a, "A", out)) &&
-         find_bytes(x, lane, block, m.b, m.b_rows, s.b, "B", out);
+         find_bytes(x, lane, block, m.b, m.b_lines(), s.b, "B", out);
 }
 
 // "Issue from a single thread from the CTA-Pair would initiate the base operation": of either block

@@ -79,6 +79,23 @@ OperandBytes read_a(const Multiplication& m, const Block& block) {
   return out;
 }
 
+// Its part of B, from the column on to which it is shifted, with zeros in the columns of the mask.
+OperandBytes read_b(const Multiplication& m, const Block& block) {
+  OperandBytes out = read_operand(m.b, m.b_lines(), m.product.shape.b, block.shared.data(),
+                                  block.shared.undefined_bits());
+  const auto shift = static_cast<std::ptrdiff_t>(m.zero_columns.shift);
+  out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * operand_row);
+  out.undefined.erase(out.undefined.begin(), out.undefined.begin() + shift);
+  out.bytes.resize(std::size_t{m.b_rows} * operand_row);
+  out.undefined.resize(m.b_rows);
+  for (u32 row = 0; row < m.b_rows; ++row) {
+    if (!m.zero_columns.is_zero(row)) continue;
+    std::fill_n(&out.bytes[row * operand_row], operand_row, std::byte{0});
+    out.undefined[row] = 0;
+  }
+  return out;
+}
+
 // The blocks whose memories a product uses: its own, or those of the pair, the even one first.
 std::vector<Block*> blocks_of(Machine& machine, Block& block, const Multiplication& m) {
   if (!m.pair) return {&block};
@@ -91,10 +108,7 @@ bool read(Machine& machine, Block& block, AsyncOperation& o) {
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
   OperandBytes all;
   for (const Block* at : blocks) append(all, read_a(m, *at));
-  for (const Block* at : blocks) {
-    append(all, read_operand(m.b, m.b_rows, m.product.shape.b, at->shared.data(),
-                             at->shared.undefined_bits()));
-  }
+  for (const Block* at : blocks) append(all, read_b(m, *at));
   o.bytes = std::move(all.bytes);
   o.undefined = std::move(all.undefined);
   if (std::all_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v == 0; })) return true;
@@ -143,6 +157,7 @@ void MultiplicationWords::pack(AsyncOperation& o) const {
   o.words[3] = static_cast<u64>(kind) | u64{ws} << 8 | u64{a_in_tensor_memory} << 9 |
                u64{accumulate} << 10 | u64{pair} << 11 | u64{scale} << 16;
   std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
+  o.words[8] = zero_columns;
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -158,6 +173,7 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.pair = o.words[3] >> 11 & 1;
   out.scale = static_cast<u8>(o.words[3] >> 16);
   std::copy_n(&o.words[4], 4, out.disabled);
+  out.zero_columns = o.words[8];
   return out;
 }
 
@@ -171,6 +187,10 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   std::copy_n(w.disabled, 2, p.disabled);
   std::copy_n(w.disabled + 2, 2, out.odd_disabled);
   if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair)) return error;
+  if (auto error = decode_zero_columns(w.zero_columns, p.shape.m, p.shape.n, w.instruction,
+                                       out.zero_columns)) {
+    return error;
+  }
   out.pair = w.pair;
   out.a_rows = p.shape.m / (w.pair ? 2 : 1);
   out.b_rows = p.shape.n / (w.pair ? 2 : 1);
@@ -209,6 +229,13 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
         "A and D in cells of their own", "the same cells"};
   }
   return std::nullopt;
+}
+
+u32 Multiplication::b_lines() const {
+  const u32 lines = b_rows + zero_columns.shift;
+  if (b.k_major) return lines;
+  const u32 elements = std::min(16u, 128 / static_cast<u32>(bits_of(product.shape.b)));
+  return (lines + elements - 1) / elements * elements;  // whole pieces
 }
 
 std::vector<CellRange> Multiplication::d_range() const {

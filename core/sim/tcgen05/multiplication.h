@@ -8,6 +8,7 @@
 #include "core/sim/async/operation.h"
 #include "core/sim/tcgen05/product.h"
 #include "core/sim/tcgen05/unit.h"
+#include "core/sim/tcgen05/zero_columns.h"
 
 namespace tilescope::sim {
 
@@ -19,7 +20,10 @@ struct Multiplication {
   bool a_in_tensor_memory = false;
   TensorAddress a_cells;  // where A is in TMEM
   SharedMatrix a, b;
+  ZeroColumns zero_columns;  // of .ws
 
+  // Rows of B that are read: where it is shifted some more, which are dropped again.
+  std::uint32_t b_lines() const;
   std::vector<CellRange> d_range() const;
   std::vector<CellRange> a_range() const;  // empty where A is in shared memory
 };
@@ -32,6 +36,7 @@ struct MultiplicationWords {
   bool ws = false, pair = false, a_in_tensor_memory = false, accumulate = false;
   std::uint8_t scale = 0;
   std::uint64_t disabled[4] = {};  // of a pair: the even block's lanes, then the odd one's
+  std::uint64_t zero_columns = 0;  // the mask's descriptor, of .ws
 
   void pack(AsyncOperation& operation) const;
   static MultiplicationWords of(const AsyncOperation& operation);
