@@ -10,16 +10,20 @@
 // products of 65536; it is empty when both consumers say so. `ready` and `free` are a pair for each
 // consumer, and while one is written back the other may still multiply.
 //
-// What each choice buys, and who reported it (other chips, clocks and inputs than each other's):
-//
+// What each choice buys, and who reported it (B300: liuxiaocs7/assignment-tirx-gemm; chips, clocks
+// and inputs differ):
 //   the course's steps, B200, 4096^3, TFLOP/s      8: 1041   9 (two blocks): 1185   10: 1284;
 //                                                  10 at 8192^3: 1510, its best
 //   the permit to allocate given up at once        1.78x at step 4, 1.35x at step 5 (B300): other
 //                                                  blocks need not wait for this one's exit
 //   four stages and not two, here                  1 and not 0.62 (B300)
 //   blocks that stay                               1170 -> 1273 (learn-cuda v5, v6, B200, 4096^3)
-//   tiles in groups of 8 rows                      clusters that run together read the same rows of
-//                                                  A and B from L2 (the course's scheduler)
+//   as many clusters as share the tiles evenly     64 and not 74 at 4096^3: 1.01x to 1.05x (B300);
+//                                                  128 blocks and not 148: 1293 -> 1316 (learn-cuda
+//                                                  v7a, v7b, B200). The launch says how many
+//   tiles in groups of 8 rows, not 4, 2 or 1       1.004x to 1.006x (B300): clusters that run
+//                                                  together read the same rows of A and B from L2
+//   B's tile is loaded first                       1.005x (B300): both consumers wait for it
 //   a row is taken whole, then TMEM is free        the tensor cores do not wait for stores; 96
 //                                                  registers a thread pay for it. Its part alone
 //                                                  was not reported.
@@ -94,10 +98,10 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
         Barrier& full = shared.full[filled.stage];
         wait_cluster(shared.empty[filled.stage], filled.parity);
         if (rank == 0) arrive_and_expect(full, 2 * (consumers * Tile::a_bytes + Tile::b_bytes));
+        tma::load_for_pair(shared.b[filled.stage], b, at, column + rank * Tile::b_rows, full);
         for (int c = 0; c < consumers; ++c) {
           tma::load_for_pair(shared.a[filled.stage][c], a, at, row + c * 2 * Tile::m, full);
         }
-        tma::load_for_pair(shared.b[filled.stage], b, at, column + rank * Tile::b_rows, full);
       }
     });
   } else if ((thread == multiplier || thread == multiplier + 32) && rank == 0) {
@@ -139,7 +143,8 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
 
 // a, b, d: maps of (m,k), (n,k), (m,n), row-major, in boxes of 64 columns and 128 rows with the
 // 128-byte swizzle; any m, n and k multiples of 8. Grid: at most a cluster of two blocks of 384
-// threads for each tile of 512 x 256, and for each two processors.
+// threads for each tile of 512 x 256, and for each two processors; fewer where all have the same
+// number of tiles then.
 #define HGEMM(name, Element)                                                                 \
   extern "C" __global__ void __cluster_dims__(2, 1, 1)                                       \
       __launch_bounds__(tilescope::device::threads, 1)                                       \

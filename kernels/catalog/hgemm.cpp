@@ -136,14 +136,17 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
 constexpr std::int64_t pair_m = 256, pair_n = 256;
 constexpr std::int64_t most_of_pairs = (std::int64_t{1} << 31) - 1024;
 
-// Of each block: `tiles` of 128 rows of A or B a stage, and `boxes` of 64 columns of D.
+// Of each block: `tiles_of_stage` of 128 rows of A or B a stage, and `boxes` of 64 columns of D.
 Launch launch_pairs(const Sizes& s, std::int64_t consumers, std::uint32_t tiles_of_stage,
                     std::uint32_t boxes, std::uint32_t block) {
   constexpr std::uint32_t stages = 4, tile = 128 * 64 * 2, barriers = 1024;
   const std::int64_t all = tiles(s.m, consumers * pair_m) * tiles(s.n, pair_n);
+  std::int64_t clusters = all < processors / 2 ? all : processors / 2;
+  // Step 10 takes no more of them than finish at the same time: 2 x 64, not 74 and then 54.
+  if (consumers > 1) clusters = tiles(all, tiles(all, clusters));
   Launch launch;
   launch.cluster = Dim3{2, 1, 1};
-  launch.grid.x = static_cast<std::uint32_t>(2 * (all < processors / 2 ? all : processors / 2));
+  launch.grid.x = static_cast<std::uint32_t>(2 * clusters);
   launch.block.x = block;
   launch.dynamic_shared = (stages * tiles_of_stage + boxes) * tile + barriers;
   return launch;
