@@ -165,7 +165,7 @@ struct Block {
   Flight flight;
   TensorUnit tensor;
   RegisterPool registers_free;
-  std::uint32_t processor = 0;     // that it is resident on
+  std::uint32_t processor = 0;  // that it is resident on
   // The try_cancel that found nothing left to cancel, and its thread (core/sim/launch_control.cpp).
   bool cancelled_nothing = false;
   std::uint32_t cancelled_at = 0, cancelled_by = 0;
