@@ -5,11 +5,14 @@
 // of them has ended, so that what one does to another that has gone is seen for what it is.
 //
 // Who is ordered behind whom. Each block watches its own shared memory (core/sim/races.h). What
-// others of the cluster do there is done by its agent, which stands for all of them: it has seen
-// whatever a thread of the block has released to the cluster (by barrier.cluster, by an arrival at
-// another block's mbarrier, by an access that synchronises), and who acquires something from the
-// cluster has seen all that the agent did. So a report is always of two accesses that nothing
-// orders; two of different blocks at the memory of a third are not looked at.
+// another of the cluster does there is done by an agent, which stands for all of that block: it has
+// seen whatever any thread of the cluster has released (by barrier.cluster, by an arrival at
+// another block's mbarrier, by an access that synchronises, by a fence, by an operation on another
+// block), and who acquires something from the cluster has seen all that the agents did. So a report
+// is always of two accesses that nothing orders; which of two blocks was told by whom is not looked
+// at, so that some go unseen.
+#include "core/sim/cluster.h"
+
 #include <fmt/format.h>
 
 #include "core/sim/machine.h"
@@ -81,11 +84,33 @@ Block* Machine::reach(Core& x, int lane, u32 rank) {
 }
 
 void Machine::release_to_cluster(Core& x) {
-  Races& races = x.block->races;
-  if (cluster_size_ == 1 || !races.on()) return;
-  Races::Clock done{};
-  races.release(x.warp->index, done);
-  races.acquire(races.agent(x.warp->index), done);
+  if (cluster_size_ == 1 || !x.block->races.on()) return;
+  for (u32 r = 0; r < cluster_size_; ++r) {
+    Block& b = *member(*x.block, r);
+    if (&b == x.block) {
+      b.races.publish(x.warp->index);
+    } else if (!b.ended) {
+      b.races.publish_rank(x.block->rank);
+    }
+  }
+}
+
+void Machine::release_operations(Block& block, u32 warp) {
+  if (cluster_size_ > 1 && block.races.on()) block.races.publish(warp);
+}
+
+void Machine::tell_cluster(Core& x, Mask m) {
+  for (u32 r = 0; r < cluster_size_; ++r) {
+    Block& b = *member(*x.block, r);
+    if (&b != x.block && !b.ended) b.races.fence_proxy_of_rank(x.block->rank, x.warp->index, m);
+  }
+}
+
+void release_elsewhere(Core& x) {
+  for (u32 r = 0; r < x.machine->cluster_size(); ++r) {
+    Block& b = *x.machine->member(*x.block, r);
+    if (&b != x.block && !b.ended) b.races.publish_rank(x.block->rank);
+  }
 }
 
 // The barrier of the cluster is complete when all its threads that have not exited have arrived
@@ -104,10 +129,9 @@ void Machine::finish_cluster_barrier(Block& block) {
     b.heard = (1u << cluster_size_) - 1;
     ++b.meetings;
     if (b.races.on()) {
-      const u32 agent = b.races.agent(0);
-      b.races.acquire(agent, b.cluster_arriving);
       b.cluster_completed = b.cluster_arriving;
-      b.races.release_agent(0, b.cluster_completed);
+      b.races.release_agents(0, b.cluster_completed);
+      b.races.show_agents(b.cluster_completed);
       b.cluster_arriving = {};
     }
     for (Warp& w : b.warps) {

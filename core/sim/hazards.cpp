@@ -49,6 +49,11 @@ std::string place_text(const Machine& machine, const Block& block, const Races::
   return place_text(machine.site(block, c.warp * 32, c.pc));
 }
 
+// "block 2's ": where it is not the memory of the block at hand.
+std::string whose_memory(const Core& x, const Block& block) {
+  return &block == x.block ? "" : fmt::format("block {}'s ", block.rank);
+}
+
 // What lane `lane` of the warp at hand does by `name`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
                     const Races::Conflict& c) {
@@ -66,13 +71,15 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
       r.found = "a copy in flight";
       return r;
     }
+    const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
     const std::string other =
-        block.races.is_agent(c.warp)
+        rank ? fmt::format("block {} of the cluster {} at {}", *rank, verb_of(c.other), where)
+        : block.races.is_agent(c.warp)
             ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
     r.sentence =
-        fmt::format("{} {} byte {} of shared memory, which {}, and no barrier lies between", name,
-                    verb_of(kind), c.offset, other);
+        fmt::format("{} {} byte {} of {}shared memory, which {}, and no barrier lies between", name,
+                    verb_of(kind), c.offset, whose_memory(x, block), other);
     r.expected = "a barrier, or atomics that order the two";
     r.found = "either could be first";
     return r;
@@ -108,7 +115,7 @@ void watch(Core& x, const Races::Access& access) {
 }
 
 void watch_peer(Core& x, Block& peer, Races::Access access) {
-  access.warp = peer.races.agent(access.warp);
+  access.warp = peer.races.agent_of_rank(x.block->rank, access.warp);
   watch_in(x, peer, access);
 }
 
@@ -117,7 +124,7 @@ void watch_peer(Core& x, Block& peer, Races::Access access) {
 void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
   Races& races = block.races;
   const std::uint32_t warp =
-      &block == x.block ? x.warp->index : races.agent(x.warp->index);  // stands for the cluster
+      &block == x.block ? x.warp->index : races.agent_of_rank(x.block->rank, x.warp->index);
   Races::Conflict c;
   for (const Range& r : o.writes) {
     if (races.unordered(warp, r.begin, r.end, true, c)) {
@@ -132,11 +139,14 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
     }
     if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
     x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
+      const std::optional<std::uint32_t> rank = races.rank_of(c.warp);
       Report report;
       report.sentence = fmt::format(
-          "{} reads byte {} of shared memory through the async proxy, but warp {} wrote it at {} "
+          "{} reads byte {} of shared memory through the async proxy, but {} wrote it at {} "
           "and executed no fence.proxy.async since: the old bytes may be read",
-          o.work->name, c.offset, c.warp, place_text(*x.machine, block, c));
+          o.work->name, c.offset,
+          rank ? fmt::format("block {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
+          place_text(*x.machine, block, c));
       report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
       report.found = "no fence between";
       return report;

@@ -99,7 +99,10 @@ class Machine {
   void note_meeting_points(bool yes) { notes_meetings_ = yes; }
   const std::vector<MeetingPoint>& meeting_points() const { return meeting_points_; }
   std::size_t points_before_last_hold() const { return points_before_hold_; }
-  bool has_exited(std::uint64_t block) const;
+  // The cluster that a block of the grid belongs to, counted as the blocks of a grid of clusters
+  // are; and whether all threads of a cluster's blocks have exited.
+  std::uint64_t cluster_number(std::uint64_t block) const;
+  bool has_exited(std::uint64_t cluster) const;
 
   // Operations in flight (core/sim/async). Puts one in flight for a lane of the warp at hand;
   // false: it must not begin, which was reported. The turn ends behind this instruction.
@@ -147,6 +150,10 @@ class Machine {
   // Its block, seen by those of the others who wait for something that it does to one of theirs.
   void release_to_cluster(Core& x);
   void finish_cluster_barrier(Block& block);  // after arrivals and exits
+  // What an operation of a block has done is seen by those of the others who ask.
+  void release_operations(Block& block, std::uint32_t warp);
+  // Lanes m tell the async proxy of what they wrote into the memory of the others.
+  void tell_cluster(Core& x, Mask m);
 
   // A cluster of the grid that has not begun, which never will: its first block. Nothing: there is
   // none left (core/sim/launch_control.cpp).
@@ -177,6 +184,7 @@ class Machine {
   bool place_arguments(const std::vector<Argument>& arguments, Error& error);
 
   std::uint32_t least_busy_processor(const Block& block) const;
+  std::uint64_t room() const;  // for blocks, on all processors together
   bool may_get_columns(const Block& block);
 
   // blocks.cpp
@@ -206,6 +214,8 @@ class Machine {
   bool is_held_back(Block& block, Warp& warp);
   void note_meeting_point(const Core& x, std::uint64_t executed);
   void tire_of_slowness(Block& block, bool in_vain);
+  bool asks_in_vain(const Block& block) const;
+  bool let_the_slow_of_cluster_go_on(const Block& block);
   bool end_warp_turn(Block& block, bool in_vain);
   bool let_the_slow_go_on(Block& block);
   bool bring_something_about(Block& block);
@@ -255,8 +265,10 @@ class Machine {
   void tell_once(Weight weight, const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                  const std::function<Report()>& tell);
 
-  // machine.cpp
+  // machine.cpp, tiles.cpp
   void finish_grid();
+  bool find_missing_tile(std::size_t buffer);
+  void tell_of_tiles_written_twice(std::size_t buffer);
 
   // deadlock.cpp
   void report_deadlock(const Block& last);
@@ -271,6 +283,7 @@ class Machine {
 
   Dim3 cluster_;
   std::uint32_t cluster_size_ = 1;
+  std::uint64_t resident_ = 0;  // blocks that there is room for
   std::uint32_t idle_members_ =
       0;                       // of the cluster at hand that could not go on, one after another
   std::vector<Block> blocks_;  // clusters one after the other, their blocks by rank

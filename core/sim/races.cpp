@@ -25,11 +25,13 @@ void Races::start(u32 warps, u64 bytes) {
   warps_ = warps;
   copies_ = false;
   met_.clear();
-  has_agent_ = false;
+  own_warps_ = warps;
+  published_ = {};
   fenced_ = {};
   offered_ = {};
   proxy_ = {};
   all_proxy_ = {};
+  rank_proxy_.clear();
   for (Clock& clock : seen_) clock.fill(0);
   floor_.fill(0);
   const u64 words = warps > 0 ? (bytes + 3) / 4 : 0;
@@ -270,13 +272,40 @@ void Races::end_copy(u32 warp, u64 offset, u32 bytes) {
 }
 
 // It becomes one of the warps with its first deed: until then nobody has to have seen it.
-u32 Races::agent(u32 warp) {
-  if (has_agent_) return warps_ - 1;
-  if (warps_ >= most_warps) return warp;
-  has_agent_ = true;
-  ++warps_;
+u32 Races::agent(u32 whose, u32 warp) {
+  for (u32 slot = own_warps_; slot < warps_; ++slot) {
+    if (whose_[slot] == whose) return slot;
+  }
+  if (warps_ >= most_warps) {
+    if (warps_ == own_warps_) return warp;
+    whose_[warps_ - 1] = several;
+    return warps_ - 1;
+  }
+  whose_[warps_] = whose;
   floor_.fill(0);
-  return warps_ - 1;
+  return warps_++;
+}
+
+u32 Races::agent_of_rank(u32 rank, u32 warp) {
+  const u32 by = agent(rank, warp);
+  if (is_agent(by)) acquire(by, published_);
+  return by;
+}
+
+std::optional<u32> Races::rank_of(u32 warp) const {
+  if (!is_agent(warp) || whose_[warp] >= own_operations) return std::nullopt;
+  return whose_[warp];
+}
+
+void Races::publish_rank(u32 rank) {
+  for (u32 slot = own_warps_; slot < warps_; ++slot) {
+    if (whose_[slot] == rank) release(slot, published_);
+  }
+}
+
+void Races::show_agents(const Clock& clock) {
+  for (u32 r = 0; r < warps_; ++r) published_[r] = std::max(published_[r], clock[r]);
+  for (u32 slot = own_warps_; slot < warps_; ++slot) acquire(slot, clock);
 }
 
 void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
@@ -299,9 +328,10 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
   }
 }
 
-void Races::release_agent(u32 warp, Clock& clock) {
-  const u32 by = agent(warp);
-  clock[by] = now_;
+void Races::release_agents(u32 warp, Clock& clock) {
+  if (warps_ == own_warps_) operations(warp);
+  for (u32 slot = own_warps_; slot < warps_; ++slot) clock[slot] = now_;
+  if (warps_ == own_warps_) clock[warp] = now_;
 }
 
 bool Races::unordered(u32 warp, u32 begin, u32 end, bool writes, Conflict& out) const {
@@ -350,6 +380,27 @@ void Races::fence_proxy(u32 warp, u32 mask) {
   all_proxy_[warp] = *std::min_element(times.begin(), times.end());
 }
 
+void Races::fence_proxy_of_rank(u32 rank, u32 warp, u32 mask) {
+  const bool writes =
+      std::find(&whose_[own_warps_], &whose_[0] + warps_, rank) != &whose_[0] + warps_;
+  if (!writes) return;
+  auto& times = rank_proxy_[rank * 32 + warp];
+  for (u32 l = 0; l < times.size(); ++l) {
+    if (mask >> l & 1) times[l] = now_;
+  }
+}
+
+bool Races::is_unfenced_of_rank(u64 word, u32 rank, const Region& shared) const {
+  for (u32 byte = 0; byte < 4; ++byte) {
+    if (!(bytes_of(writer_[word]) >> byte & 1)) continue;
+    const Writer by = shared.writer(word * 4 + byte);
+    if (!by) continue;
+    const auto times = rank_proxy_.find(rank * 32 + by.thread() / 32);
+    if (times == rank_proxy_.end() || written_[word] > times->second[by.thread() % 32]) return true;
+  }
+  return false;
+}
+
 // The warp's last write of this word is later than the last fence of one of its lanes: was it that
 // one's?
 bool Races::is_unfenced(u64 word, const Region& shared) const {
@@ -367,9 +418,9 @@ bool Races::unfenced(u32 begin, u32 end, const Region& shared, Conflict& out) co
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
     if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
-    // What other blocks of a cluster wrote, their threads have told the proxy of, or not: not known
-    // here.
-    if (is_agent(writer) || !is_unfenced(w, shared)) continue;
+    const std::optional<u32> rank = rank_of(writer);
+    if (is_agent(writer) && !rank) continue;
+    if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, shared))) continue;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);

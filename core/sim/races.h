@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace tilescope::sim {
@@ -66,15 +67,26 @@ class Races {
   void begin_copy(std::uint32_t warp, std::uint32_t pc, std::uint64_t offset, std::uint32_t bytes);
   void end_copy(std::uint32_t warp, std::uint64_t offset, std::uint32_t bytes);
 
-  // Asynchronous operations are done by an agent of the block: one more warp, unless there are 32;
-  // then the one that issues them.
-  std::uint32_t agent(std::uint32_t warp);
-  bool is_agent(std::uint32_t warp) const { return has_agent_ && warp == warps_ - 1; }
+  // What is done here by others than the block's own warps is done by agents, each of which is one
+  // more warp: one for the block's asynchronous operations, and one for each other block of the
+  // cluster that touches this one's memory. An agent of a block has seen what has been released to
+  // the cluster. Where there are 32 warps already, agents share the last one that there was room
+  // for; and where there was none, it is the warp itself.
+  std::uint32_t operations(std::uint32_t warp) { return agent(own_operations, warp); }
+  std::uint32_t agent_of_rank(std::uint32_t rank, std::uint32_t warp);
+  bool is_agent(std::uint32_t warp) const { return warp >= own_warps_; }
+  // The block whose agent that is; nothing: no agent, or that of the operations.
+  std::optional<std::uint32_t> rank_of(std::uint32_t warp) const;
+  // A warp, or the agent of another block, releases to all of the cluster what it has done.
+  void publish(std::uint32_t warp) { release(warp, published_); }
+  void publish_rank(std::uint32_t rank);
   // An operation has read or written [begin, end) by now, for those who have seen `warp` up to now.
   void settle(std::uint32_t warp, std::uint32_t pc, std::uint32_t begin, std::uint32_t end,
               bool writes);
-  // Into a clock: all that the agent has done.
-  void release_agent(std::uint32_t warp, Clock& clock);
+  // Into a clock: all that the agents have done.
+  void release_agents(std::uint32_t warp, Clock& clock);
+  // All agents have seen what a clock holds.
+  void show_agents(const Clock& clock);
   // Is an access of [begin, end) by `warp` unordered with an earlier one? Notes nothing.
   bool unordered(std::uint32_t warp, std::uint32_t begin, std::uint32_t end, bool writes,
                  Conflict& out) const;
@@ -91,6 +103,8 @@ class Races {
   // fence.proxy.async: what these lanes wrote is known to the async proxy from now on. And the
   // first byte of [begin, end) of which it is not; `shared` knows which lanes wrote.
   void fence_proxy(std::uint32_t warp, std::uint32_t mask);
+  // The same of lanes of another block of the cluster, which may have written here.
+  void fence_proxy_of_rank(std::uint32_t rank, std::uint32_t warp, std::uint32_t mask);
   bool unfenced(std::uint32_t begin, std::uint32_t end, const Region& shared, Conflict& out) const;
 
  private:
@@ -115,6 +129,7 @@ class Races {
   static std::uint32_t together(const Access& a, std::uint32_t first, std::uint64_t& step);
   bool lane(std::uint32_t lane, const Access& a, Conflict& out);
   bool is_unfenced(std::uint64_t word, const Region& shared) const;
+  bool is_unfenced_of_rank(std::uint64_t word, std::uint32_t rank, const Region& shared) const;
 
   std::uint32_t now_ = 0;
   // Of each word; times are 0 for never.
@@ -126,11 +141,16 @@ class Races {
   Clock floor_{};                         // of each warp: up to where it has seen all others
   std::uint32_t warps_ = 0;
   std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
-  bool has_agent_ = false;
+  static constexpr std::uint32_t own_operations = most_warps, several = most_warps + 1;
+  std::uint32_t agent(std::uint32_t whose, std::uint32_t warp);
+  std::uint32_t own_warps_ = 0;                         // the block's; agents come behind them
+  std::array<std::uint32_t, most_warps> whose_{};       // of each agent: a rank, or one of these
+  Clock published_{};                                   // to the cluster
   std::array<Clock, most_warps> fenced_{}, offered_{};  // of each warp, for its fences
   // When each lane of a warp last had a fence.proxy.async, and the earliest of these.
   std::array<std::array<std::uint32_t, 32>, most_warps> proxy_{};
   Clock all_proxy_{};
+  std::map<std::uint32_t, std::array<std::uint32_t, 32>> rank_proxy_;  // by rank * 32 + warp
 };
 
 }  // namespace tilescope::sim

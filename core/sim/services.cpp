@@ -305,7 +305,7 @@ void meet_cluster(Core& x) {
   if (x.machine->cluster_size() == 1) return;
   x.machine->release_to_cluster(x);
   Races::Clock known{};
-  x.block->races.release_agent(x.warp->index, known);
+  x.block->races.release_agents(x.warp->index, known);
   x.block->races.acquire(x.warp->index, known);
 }
 

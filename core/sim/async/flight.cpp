@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/sim/cluster.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -121,6 +122,7 @@ bool Machine::issue(Core& x, int lane, AsyncOperation o) {
 
 bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   Flight& flight = block.flight;
+  release_elsewhere(x);
   o.number = flight.issued++;
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
@@ -185,7 +187,7 @@ void Machine::end_guards(Block& block, AsyncOperation& o) {
           return g.leader == block.rank && g.leader_number == o.number;
         });
     if (guard == operations.end()) continue;
-    settle(other, *guard, agent(other, *guard));
+    settle_by_agent(other, *guard);
     operations.erase(guard);
   }
   o.guards = 0;
@@ -290,7 +292,7 @@ bool Machine::advance(Block& block, std::size_t index) {
   do {
     const Moment happens = moment_after(*o.work, o.stage);
     o.stage = static_cast<Stage>(static_cast<int>(o.stage) + 1);
-    if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle(block, o, agent(block, o));
+    if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle_by_agent(block, o);
     if (happens && !happens(*this, block, o)) return false;
     leave_global(o);
     end_guards(block, o);
@@ -338,7 +340,7 @@ const Block& Machine::issuer(const Block& block, const AsyncOperation& o) const 
 }
 
 u32 Machine::agent(Block& block, const AsyncOperation& o) {
-  return block.races.on() ? block.races.agent(o.thread / 32) : 0;
+  return block.races.on() ? block.races.operations(o.thread / 32) : 0;
 }
 
 // Its ranges are free again: for those who have seen `warp` up to now.
@@ -352,7 +354,9 @@ void Machine::settle(Block& block, AsyncOperation& o, u32 warp) {
 }
 
 void Machine::settle_by_agent(Block& block, AsyncOperation& o) {
-  settle(block, o, agent(block, o));
+  const u32 by = agent(block, o);
+  settle(block, o, by);
+  release_operations(block, by);
 }
 
 void Machine::wake_groups(Block& block, u32 warp) {

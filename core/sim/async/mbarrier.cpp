@@ -73,7 +73,7 @@ void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
   if (!races.on()) return;
   const u32 warp = who.thread / 32;
   if (who.operation || is_remote(block, who)) {
-    races.release_agent(warp, b.arriving);
+    races.release_agents(warp, b.arriving);
   } else if (what.releases) {
     races.release(warp, b.arriving);
   } else {
@@ -121,8 +121,11 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   b.completer = who;
   if (block.races.on()) {
     const u32 warp = who.thread / 32;
-    const bool by_agent = who.operation || is_remote(block, who);
-    note_completion(block, b, by_agent ? block.races.agent(warp) : warp);
+    note_completion(block, b,
+                    is_remote(block, who) && !who.operation
+                        ? block.races.agent_of_rank(who.rank, warp)
+                    : who.operation ? block.races.operations(warp)
+                                    : warp);
   }
   if (!leave_nobody_behind(machine, block, offset, b)) return false;
   wake(block, offset, b);
@@ -270,7 +273,8 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
     return nullptr;
   }
   const u32 maker = b.maker / 32;
-  const u32 warp = is_remote(block, who) ? block.races.agent(who.thread / 32) : who.thread / 32;
+  const u32 warp = is_remote(block, who) ? block.races.agent_of_rank(who.rank, who.thread / 32)
+                                         : who.thread / 32;
   if (!who.operation && block.races.on() && !block.races.has_seen(warp, maker, b.made_when)) {
     machine.fault_at(
         home_of(machine, block, who), who.thread, who.pc, "mbarrier_not_visible",

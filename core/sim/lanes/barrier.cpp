@@ -9,6 +9,7 @@
 // is what others, and the async proxy, have been told of (core/sim/races.h).
 #include <fmt/format.h>
 
+#include "core/sim/cluster.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine.h"
@@ -103,12 +104,16 @@ Handler barrier_for(Reduce reduce) {
 
 Flow fence(Core& x, const Code&, Mask) {
   if (x.block->races.on()) x.block->races.fence(x.warp->index);
+  release_elsewhere(x);
   return Flow::next;
 }
 
 template <bool shared, bool global>
 Flow fence_async_proxy(Core& x, const Code&, Mask m) {
-  if (shared && x.block->races.on()) x.block->races.fence_proxy(x.warp->index, m);
+  if (shared && x.block->races.on()) {
+    x.block->races.fence_proxy(x.warp->index, m);
+    x.machine->tell_cluster(x, m);
+  }
   if (global) x.machine->fence_global(x, m, Proxy::async);
   return Flow::next;
 }
