@@ -89,6 +89,7 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
       }
       buffer = filled(plan);
     }
+    buffer.tile = plan.tile;
     job.buffers.push_back(std::move(buffer));
   }
   return job;

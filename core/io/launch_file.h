@@ -7,6 +7,7 @@
 //     file = "a.npy"                 or random = SEED, zeros = true, poison = true
 //     out = "c.npy"                  written after the run
 //     expect = "ref.npy"             compared after the run: rtol, atol
+//     tile = [128, 128]              what one block computes of it: each tile once (Buffer::tile)
 //     [[arg]]                        the kernel's parameters in order, each one of
 //     buffer = "A"                   a pointer; offset = BYTES
 //     i32 = 256                      u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64
@@ -46,7 +47,8 @@ struct PlannedBuffer {
   std::uint64_t seed = 0;  // Fill::random: normal, core/numeric/random.h, stream 0
   std::optional<std::string> out, expect;
   std::optional<double> rtol, atol;
-  std::string where;  // "run.toml:7:1"
+  std::vector<std::int64_t> tile;  // empty: not said
+  std::string where;               // "run.toml:7:1"
 };
 
 struct LaunchFile {

@@ -76,7 +76,7 @@ class LaunchParser {
     what = fmt::format("[[buffer]] \"{}\"", plan.name);
     toml_.only(table,
                {"name", "dtype", "shape", "file", "random", "zeros", "poison", "out", "expect",
-                "rtol", "atol"},
+                "rtol", "atol", "tile"},
                what);
     if (buffer_named(plan.name)) {
       toml_.fail(table.source(), fmt::format("There are two buffers named \"{}\".", plan.name));
@@ -88,6 +88,7 @@ class LaunchParser {
     plan.expect = toml_.text(table, "expect", what);
     plan.rtol = tolerance(table, "rtol", what);
     plan.atol = tolerance(table, "atol", what);
+    plan.tile = toml_.integers(table, "tile", what, 1, most_int64).value_or(plan.tile);
     file_.buffers.push_back(std::move(plan));
   }
 

@@ -228,6 +228,7 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
   for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
     const TensorSpec& spec = entry.tensors[t];
     Buffer buffer{spec.name, variant.dtypes[t], shape_of(spec, problem->sizes), {}, false};
+    buffer.tile = spec.tile;
     const auto count = static_cast<std::size_t>(buffer.elements());
     const auto given = request.inputs.find(spec.name);
     if (given != request.inputs.end()) {

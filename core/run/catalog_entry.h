@@ -44,6 +44,7 @@ struct TensorSpec {
   TensorRole role = TensorRole::input;
   std::vector<std::int64_t Sizes::*> shape;  // row-major
   std::string help;
+  std::vector<std::int64_t> tile{};  // of an output: Buffer::tile
 };
 
 // One compiled form of the kernel.

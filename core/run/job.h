@@ -46,6 +46,9 @@ struct Buffer {
   std::vector<std::int64_t> shape;
   std::vector<std::byte> bytes;
   bool undefined = false;  // poison: reading a byte that the kernel has not written is reported
+  // Of an output: what one block computes of it. Each such tile is then to be written, and by one
+  // block alone. Empty: nothing is said of who writes what.
+  std::vector<std::int64_t> tile{};
   std::int64_t elements() const;
 };
 

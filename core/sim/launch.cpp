@@ -65,6 +65,27 @@ std::string wrong_registers(const ptx::Program& p, const Launch& launch) {
       p.entry.name, each, warps * 32 * each, launch.block.count(), registers_of_processor);
 }
 
+// The tiles of a buffer of which each is to be one block's.
+bool watch_tiles(const Buffer& b, Region& r, Error& error) {
+  const bool fits =
+      b.tile.size() == b.shape.size() &&
+      std::all_of(b.tile.begin(), b.tile.end(), [](auto extent) { return extent > 0; });
+  if (!fits) {
+    return refuse(
+        error, ErrorKind::mismatch,
+        fmt::format("buffer {} ({}) is to be computed in tiles of {}: a tile has an extent "
+                    "above 0 in each dimension of the buffer",
+                    b.name, about(b), shape_text(b.tile)),
+        "");
+  }
+  Tiles tiles;
+  tiles.element = bytes_of(b.dtype);
+  tiles.shape.assign(b.shape.begin(), b.shape.end());
+  tiles.tile.assign(b.tile.begin(), b.tile.end());
+  r.watch_tiles(std::move(tiles));
+  return true;
+}
+
 }  // namespace
 
 bool Machine::check_launch(Error& error) const {
@@ -201,6 +222,7 @@ bool Machine::place_memory(std::vector<Buffer> buffers, Error& error) {
     r.about = about(b);
     if (b.undefined) r.make_undefined();
     r.remember_writers(program().smallest_store);
+    if (!b.tile.empty() && !watch_tiles(b, r, error)) return false;
     base = (base + r.size() + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
     regions_.push_back(std::move(r));
     b.bytes.clear();
@@ -238,6 +260,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
       !m.place_arguments(job.arguments, error)) {
     return error;
   }
+  m.resident_ = options.resident_blocks ? options.resident_blocks : m.room();
   m.watches_proxies_ = options.races && goes_through_async_proxy(m.program());
   for (Region& r : m.regions_) {
     if (!m.watches_proxies_) break;

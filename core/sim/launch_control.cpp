@@ -11,7 +11,7 @@
 namespace tilescope::sim {
 
 std::optional<Dim3> Machine::cancel_cluster() {
-  const std::size_t room = std::max(1u, options_.resident_blocks / cluster_size_);
+  const std::uint64_t room = std::max<std::uint64_t>(1, resident_ / cluster_size_);
   while (blocks_.size() / cluster_size_ + to_begin_.size() < room && started_ < total_) {
     to_begin_.push_back(started_);
     started_ += cluster_size_;

@@ -103,23 +103,31 @@ const Region* Machine::nearest_region(std::uint64_t address) const {
   return best;
 }
 
-// Every block has exited: what lies in the buffers is the result, so it must mean something.
-bool Machine::has_exited(std::uint64_t block) const {
-  const auto resident = std::find_if(blocks_.begin(), blocks_.end(),
-                                     [&](const Block& b) { return b.number == block; });
-  if (resident != blocks_.end()) return resident->ended;
+std::uint64_t Machine::cluster_number(std::uint64_t block) const {
   const Dim3 grid = launch_.grid;
   const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
   const std::uint64_t columns = grid.x / cluster_.x, rows = grid.y / cluster_.y;
-  const std::uint64_t cluster =
-      x / cluster_.x + columns * (y / cluster_.y + rows * (z / cluster_.z));
+  return x / cluster_.x + columns * (y / cluster_.y + rows * (z / cluster_.z));
+}
+
+// Its place is another's as soon as all of it have.
+bool Machine::has_exited(std::uint64_t cluster) const {
+  for (const Block& b : blocks_) {
+    if (cluster_number(b.number) == cluster) return false;
+  }
   const std::uint64_t first = cluster * cluster_size_;
   return first < started_ &&
          std::find(to_begin_.begin(), to_begin_.end(), first) == to_begin_.end();
 }
 
+// Every block has exited: what lies in the buffers is the result, so it must mean something.
 void Machine::finish_grid() {
   state_ = RunState::done;
+  for (std::size_t b = 0; b < shells_.size(); ++b) {
+    if (shells_[b].tile.empty()) continue;
+    tell_of_tiles_written_twice(b);
+    if (find_missing_tile(b)) return;
+  }
   for (std::size_t b = 0; b < shells_.size(); ++b) {
     const Region& r = regions_[first_buffer_ + b];
     if (!r.undefined_bits()) continue;

@@ -1,6 +1,7 @@
 #include "core/sim/memory.h"
 
 #include <cstring>
+#include <utility>
 
 namespace tilescope::sim {
 
@@ -51,10 +52,22 @@ std::uint32_t Region::written_at(std::uint64_t offset) const {
   return page.empty() ? 0 : page[grain % page_grains];
 }
 
+void Region::watch_tiles(Tiles tiles) {
+  tiles_ = std::move(tiles);
+  watches_tiles_ = true;
+}
+
+void Region::note_twice(std::uint64_t grain, std::uint64_t before, std::uint64_t writer) {
+  const std::uint64_t offset = grain << grain_shift_;
+  twice_.try_emplace(tiles_.of(offset), Twice{{before}, {writer}, offset});
+}
+
 inline void Region::remember(std::uint64_t grain, std::uint64_t writer) {
   auto& page = writers_[grain / page_grains];
   if (page.empty()) page.assign(page_grains, 0);
-  page[grain % page_grains] = writer;
+  std::uint64_t& place = page[grain % page_grains];
+  if (watches_tiles_ && place && place >> 33 != writer >> 33) note_twice(grain, place, writer);
+  place = writer;
   if (times_.empty()) return;
   auto& times = times_[grain / page_grains];
   if (times.empty()) times.assign(page_grains, 0);
@@ -98,7 +111,9 @@ void Region::write_atomically(std::uint64_t offset, const std::byte* from,
                               const std::uint8_t* undefined, std::uint32_t bytes, Writer writer) {
   if (differs(offset, from, bytes)) ++changes_;
   std::memcpy(bytes_.data() + offset, from, bytes);
+  const bool watches = std::exchange(watches_tiles_, false);
   note(offset, undefined, bytes, writer);
+  watches_tiles_ = watches;
 }
 
 void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data,

@@ -11,8 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
+
+#include "core/sim/tiles.h"
 
 namespace tilescope::sim {
 
@@ -69,6 +72,16 @@ class Region {
   void remember_times();
   void set_time(std::uint32_t now) { now_ = now; }
 
+  // From now on, which tiles two blocks write: of each, where the second first did. Sums by atomics
+  // do not count.
+  struct Twice {
+    Writer first, second;
+    std::uint64_t offset = 0;
+  };
+  void watch_tiles(Tiles tiles);
+  const Tiles& tiles() const { return tiles_; }
+  const std::map<std::uint64_t, Twice>& written_twice() const { return twice_; }
+
   // Counts writes; after compare_stores() only those that change something.
   std::uint64_t changes() const { return changes_; }
   void compare_stores() { compares_ = true; }
@@ -109,6 +122,7 @@ class Region {
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);
   void remember(std::uint64_t grain_index, std::uint64_t writer_bits);
+  void note_twice(std::uint64_t grain_index, std::uint64_t before, std::uint64_t writer_bits);
 
   static constexpr std::uint32_t page_grains = 4096;
   Kind kind_ = Kind::buffer;
@@ -124,6 +138,9 @@ class Region {
   std::vector<std::vector<std::uint32_t>> times_;    // of the same grains
   std::uint32_t now_ = 0;
   bool was_written_ = false;
+  bool watches_tiles_ = false;
+  Tiles tiles_;
+  std::map<std::uint64_t, Twice> twice_;  // by tile
 };
 
 }  // namespace tilescope::sim

@@ -16,9 +16,10 @@ struct Hold {
 };
 
 struct Options {
-  // Blocks that are alive together; more start as these end. Bounds the memory of a run. Blocks
-  // that wait for each other through global memory need to be resident together, as on a chip.
-  std::uint32_t resident_blocks = 148;
+  // Blocks that are alive together; more start as these end: a grid larger than that runs in waves.
+  // Blocks that wait for each other through global memory need to be resident together, as on a
+  // chip. 0: as many as the processors have room for.
+  std::uint32_t resident_blocks = 0;
   // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
   std::uint32_t warp_turn = 4096;
   std::uint32_t block_turn = 1u << 20;
@@ -44,9 +45,15 @@ struct Options {
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;
-  // Shared memory that a block may have, and blocks that a machine has processors for.
-  std::uint32_t shared_limit = 232448;  // 227 KiB: compute capability 9.0 and 10.0
-  std::uint32_t processors = 148;
+  // The machine: its processors, and of each of them how many blocks, threads and bytes of shared
+  // memory it has room for, of which each block takes some for itself (CUDA C++ Programming Guide,
+  // "Compute Capabilities": 9.0 and 10.0); and the shared memory that one block may have.
+  std::uint32_t processors = 148;  // of a B200
+  std::uint32_t processor_blocks = 32;
+  std::uint32_t processor_threads = 2048;
+  std::uint32_t processor_shared = 233472;  // 228 KiB
+  std::uint32_t block_shared = 1024;
+  std::uint32_t shared_limit = 232448;  // 227 KiB
 };
 
 }  // namespace tilescope::sim

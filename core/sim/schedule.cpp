@@ -11,6 +11,8 @@ namespace {
 
 // Instructions of a block that a slow warp or unit may be behind.
 constexpr std::uint64_t longest_slowness = 1u << 17;
+// Turns in a row in which a block may ask in vain before it is for a slow one that it waits.
+constexpr std::uint32_t patience = 64;
 
 // Splits that stand at the same instruction become one.
 void unite(std::vector<Split>& splits) {
@@ -191,13 +193,32 @@ void Machine::draw_slowness(Block& block) {
   }
 }
 
+// Do all blocks of the cluster but ask in vain, or wait?
+bool Machine::asks_in_vain(const Block& block) const {
+  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+    const Block& b = *member(block, rank);
+    if (b.ended || b.slow.fruitless > patience) continue;
+    const std::uint32_t slow = b.slow.warps | b.slow.held;
+    for (const Warp& w : b.warps) {
+      if (is_ready(w) && !(slow >> w.index & 1)) return false;
+    }
+  }
+  return true;
+}
+
 // A turn is over. Where the others ask again and again in vain, it is for a slow one that they
 // wait.
 void Machine::tire_of_slowness(Block& block, bool in_vain) {
-  constexpr std::uint32_t patience = 64;
   Slowness& slow = block.slow;
   slow.fruitless = in_vain ? slow.fruitless + 1 : 0;
-  if (slow.fruitless > patience) let_the_slow_go_on(block);
+  if (slow.fruitless > patience) {
+    // In a cluster the others have their turn first.
+    if (asks_in_vain(block)) {
+      let_the_slow_of_cluster_go_on(block);
+    } else {
+      turn_left_ = 0;
+    }
+  }
   if (slow.left == 0 && options_.schedule) draw_slowness(block);
 }
 
@@ -230,6 +251,14 @@ void Machine::note_meeting_point(const Core& x, std::uint64_t executed) {
   warp.noted_pc = x.pc;
   warp.noted_meetings = x.block->meetings;
   meeting_points_.push_back({{x.block->number, warp.index, warp.executed + executed}, x.pc});
+}
+
+bool Machine::let_the_slow_of_cluster_go_on(const Block& block) {
+  bool any = false;
+  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+    any = let_the_slow_go_on(*member(block, rank)) || any;
+  }
+  return any;
 }
 
 // False: no warp was held back.
@@ -305,7 +334,7 @@ bool Machine::end_warp_turn(Block& block, bool in_vain) {
     if (state_ == RunState::running) report_deadlock(block);
     return false;
   }
-  if (options_.schedule || block.slow.held) tire_of_slowness(block, in_vain || block.idle);
+  if (options_.schedule || !options_.holds.empty()) tire_of_slowness(block, in_vain || block.idle);
   // Drawn where some waits: all must come to know that nobody can go on.
   const bool draws = options_.schedule && !block.idle;
   block.next_warp =
@@ -341,7 +370,7 @@ void Machine::next_turn() {
     if (current_ > before) return;
   }
   const std::size_t count = blocks_.size();
-  if ((count == 0 || count + cluster_size_ <= options_.resident_blocks) && can_start()) {
+  if ((count == 0 || count + cluster_size_ <= resident_) && can_start()) {
     current_ = count;
     blocks_.resize(count + cluster_size_);
     start_cluster(current_);

@@ -6,7 +6,9 @@
 namespace tilescope::sim {
 
 Search::Search(Machine machine, SearchLimits limits)
-    : start_(std::move(machine)), limits_(limits), last_block_(start_.progress().total - 1) {
+    : start_(std::move(machine)),
+      limits_(limits),
+      last_cluster_(start_.cluster_number(start_.progress().total - 1)) {
   planned_.emplace_back();  // nobody is held: to learn where the warps meet
 }
 
@@ -21,10 +23,18 @@ void Search::begin_next() {
   machine_->note_meeting_points(planned_.front().size() < limits_.holds);
 }
 
-// With somebody held, only their block matters.
+// With somebody held, only their cluster matters.
 bool Search::is_over() const {
   const Holds& holds = planned_.front();
-  return !holds.empty() && machine_->has_exited(holds.front().block);
+  return !holds.empty() && machine_->has_exited(machine_->cluster_number(holds.front().block));
+}
+
+bool Search::is_wanted(const Hold& place, const Holds& before) const {
+  const std::uint64_t cluster = start_.cluster_number(place.block);
+  if (before.empty()) return cluster == 0 || cluster == last_cluster_;
+  const Hold& last = before.back();
+  return cluster == start_.cluster_number(last.block) &&
+         (place.block != last.block || place.warp != last.warp);
 }
 
 // One more hold behind those of the run that has ended: of another warp than the last one, which
@@ -33,10 +43,7 @@ void Search::plan(const Holds& before) {
   const std::vector<MeetingPoint>& points = machine_->meeting_points();
   for (std::size_t i = machine_->points_before_last_hold(); i < points.size(); ++i) {
     const Hold& place = points[i].place;
-    const bool wanted =
-        before.empty() ? place.block == 0 || place.block == last_block_
-                       : place.block == before.back().block && place.warp != before.back().warp;
-    if (!wanted) continue;
+    if (!is_wanted(place, before)) continue;
     if (before.empty()) ++points_;
     if (known_ >= limits_.runs) {
       left_out_ = true;

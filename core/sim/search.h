@@ -3,14 +3,14 @@
 //
 // Warps of a chip may be as late as they like. A kernel that synchronises rightly does not mind, so
 // each warp is held back, in a run of its own, at each point where it meets others (barriers,
-// mbarriers, copies, tensor memory, atomics), until nothing else of its block can go on. Then two
-// are, the second somewhere after the first, and so on: the order that is found first holds the
-// fewest. That few delays suffice for most faults is known from programs of the same kind (Emmi,
-// Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
+// mbarriers, copies, tensor memory, atomics), until nothing else of its cluster can go on. Then two
+// are, the second somewhere after the first, of any block of the cluster, and so on: the order that
+// is found first holds the fewest. That few delays suffice for most faults is known from programs
+// of the same kind (Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
 //
-// Blocks run the same program, so those that are held belong to the first block and the last one,
-// where a grid's edges are. What was held is in Options::holds, and the same again when it is given
-// to another run.
+// Clusters run the same program, so those that are held belong to the first one and the last one,
+// where a grid's edges are; without clusters, to the first block and the last one. What was held is
+// in Options::holds, and the same again when it is given to another run.
 //
 //   Search search(std::move(*machine), {.runs = 1000});
 //   while (search.advance(1'000'000) == RunState::running) show(search.progress());
@@ -62,11 +62,12 @@ class Search {
   void begin_next();
   void end_run(RunState state);
   bool is_over() const;  // nothing that is held matters any more
+  bool is_wanted(const Hold& place, const Holds& before) const;
   void plan(const Holds& before);
 
   Machine start_;
   SearchLimits limits_;
-  std::uint64_t last_block_ = 0;
+  std::uint64_t last_cluster_ = 0;
   std::optional<Machine> machine_;  // of the run at hand
   std::deque<Holds> planned_;       // the first is the one at hand
   std::uint64_t tried_ = 0, known_ = 1, points_ = 0;

@@ -179,9 +179,10 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
       {"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
       {"n", &Sizes::n, fallback.n, 1, step < 6 ? most_columns : most, "rows of B, columns of D"},
       {"k", &Sizes::k, fallback.k, 1, step < 4 ? most_stride : most, "columns of A and B"}};
-  entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::k}, "the left matrix"},
-                   {"B", TensorRole::input, {&Sizes::n, &Sizes::k}, "the right matrix, transposed"},
-                   {"D", TensorRole::output, {&Sizes::m, &Sizes::n}, "the product"}};
+  entry.tensors = {
+      {"A", TensorRole::input, {&Sizes::m, &Sizes::k}, "the left matrix"},
+      {"B", TensorRole::input, {&Sizes::n, &Sizes::k}, "the right matrix, transposed"},
+      {"D", TensorRole::output, {&Sizes::m, &Sizes::n}, "the product", {tile_m, tile_n}}};
   // Sums of K products in f32, rounded to 16 bits: the tolerances of the course, for bf16 with the
   // three bits fewer that it has.
   const auto variant = [](std::string name, DType type, double rtol, double atol) {

@@ -79,6 +79,7 @@ out = "c.npy"
 expect = "ref.npy"
 rtol = 1e-3
 atol = 1
+tile = [1, 3]
 )");
   EXPECT_EQ(wanted_files(file), std::vector<std::string>{"data/a.npy"});
   Buffer a{"", DType::f32, {2, 2}, random_elements(DType::f32, 1, 0, 4), false};
@@ -98,6 +99,8 @@ atol = 1
   EXPECT_EQ(file.buffers[3].rtol, 1e-3);
   EXPECT_EQ(file.buffers[3].atol, 1.0);
   EXPECT_FALSE(file.buffers[0].out);
+  EXPECT_EQ(job.buffers[3].tile, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_TRUE(job.buffers[2].tile.empty());
 }
 
 TEST(LaunchFile, AFileOfRawBitsHasTheBuffersType) {

@@ -350,6 +350,22 @@ TEST_F(Run, SaysHowTensorCoresAdded) {
   EXPECT_TRUE(has(wrong.err, "exact, as the chip does, and fast"));
 }
 
+// Only of what a launch file says that a block computes: without `tile` nobody is told.
+TEST_F(Run, ATileThatNobodyComputesIsNamed) {
+  std::ostringstream ptx;
+  ptx << std::ifstream(TILESCOPE_SOURCE_DIR "/tests/sim/programs/faults/tile_missing.ptx").rdbuf();
+  write("k.ptx", ptx.str());
+  const std::string launch =
+      "grid = [3]\nblock = [32]\n[[arg]]\nbuffer = \"Y\"\n"
+      "[[buffer]]\nname = \"Y\"\ndtype = \"f32\"\nshape = [8, 16]\nzeros = true\n";
+  write("whole.toml", launch);
+  write("tiles.toml", launch + "tile = [4, 8]\n");
+  EXPECT_EQ(run({"run", "k.ptx", "--launch", "whole.toml"}).exit_code, 0);
+  const Ended tiles = run({"run", "k.ptx", "--launch", "tiles.toml"});
+  EXPECT_EQ(tiles.exit_code, 3);
+  EXPECT_TRUE(has(tiles.err, "no block computes tile (1,0) of buffer Y")) << tiles.err;
+}
+
 TEST_F(Run, AShapeThatAStepCannotDoIsASentence) {
   const Ended wrong = run({"run", "hgemm_v3", "--m", "300"});
   EXPECT_EQ(wrong.exit_code, 2);

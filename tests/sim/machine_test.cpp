@@ -293,6 +293,56 @@ $set:
       << one->reports()[0].sentence;
 }
 
+// Every block waits for all of the grid: as many go on as there is room for at a time.
+TEST(Machine, AsManyBlocksAreResidentAsProcessorsHaveRoomFor) {
+  Job job;
+  job.program = {"all", R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry all(.param .u64 count)
+{
+	.reg .b32 %n, %all, %t;
+	.reg .b64 %d;
+	.reg .pred %p;
+	ld.param.u64 %d, [count];
+	mov.u32 %all, %nctaid.x;
+	mov.u32 %t, %tid.x;
+	setp.ne.u32 %p, %t, 0;
+	@%p ret;
+	red.relaxed.gpu.global.add.u32 [%d], 1;
+AGAIN:	ld.relaxed.gpu.global.u32 %n, [%d];
+	setp.lt.u32 %p, %n, %all;
+	@%p bra AGAIN;
+	ret;
+})"};
+  Buffer count;
+  count.name = "count";
+  count.dtype = DType::u32;
+  count.shape = {1};
+  count.bytes.resize(4);
+  job.buffers.push_back(count);
+  job.arguments.push_back(Argument::pointer(0));
+  const auto ends = [&](std::uint32_t processors, std::uint32_t blocks, std::uint32_t threads,
+                        std::uint32_t shared) {
+    job.launch.grid = {blocks, 1, 1};
+    job.launch.block = {threads, 1, 1};
+    job.launch.dynamic_shared = shared;
+    sim::Options options;
+    options.processors = processors;
+    options.block_turn = 1000;
+    Outcome<sim::Machine> m = sim::Machine::load(job, options);
+    EXPECT_TRUE(m.ok());
+    return m->run(~std::uint64_t{0}) == RunState::done;
+  };
+  EXPECT_TRUE(ends(2, 64, 32, 0));  // 32 blocks on each
+  EXPECT_FALSE(ends(2, 65, 32, 0));
+  EXPECT_TRUE(ends(2, 4, 1024, 0));  // 2048 threads
+  EXPECT_FALSE(ends(2, 5, 1024, 0));
+  EXPECT_TRUE(ends(3, 6, 32, 113 * 1024));  // twice 113 KiB and two of its own
+  EXPECT_FALSE(ends(3, 6, 32, 114 * 1024));
+  EXPECT_TRUE(ends(3, 3, 32, 227 * 1024));
+}
+
 TEST(Machine, LanesMeetAgainBehindABranch) {
   // 32 lanes take one of two ways and then go on together: the store is one instruction, not two.
   sim::Machine m = machine_of("inline_asm_scopes.ptx");

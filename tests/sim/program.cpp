@@ -132,6 +132,9 @@ class Reader {
     b.dtype = *dtype_named(head.at(1));
     for (const std::string& extent : words_of(head.at(2), "x"))
       b.shape.push_back(std::stol(extent));
+    if (head.size() > 3 && std::isdigit(static_cast<unsigned char>(head[3][0]))) {
+      for (const std::string& extent : words_of(head[3], "x")) b.tile.push_back(std::stol(extent));
+    }
     const std::string given = eq == std::string::npos ? "" : trimmed(s.substr(eq + 1));
     b.undefined = given == "undefined";
     if (!b.undefined) b.bytes = values(b.dtype, given);

@@ -4,6 +4,7 @@
 //   block, cluster: up to x,y,z; resident: blocks that have room together)
 //   // buffer: X f32 4x16 = 0..63           (values of the first elements; the rest is 0)
 //   // buffer: Y f32 64 = undefined
+//   // buffer: Y f32 64x64 16x64 = 0         (of which a block computes tiles of 16 x 64)
 //   // arg: X        // arg: X+16        // arg: i32 7        // arg: f32 1.5
 //   // arg: tensormap X box=64x8 swizzle=128B dims=64x32 strides=128 steps=1x2 dtype=f16 oob=nan
 //           interleave=16B offset=16   (in one line; innermost dimension first; only box must be)

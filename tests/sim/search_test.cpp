@@ -93,6 +93,54 @@ TEST(Search, SaysWhatShowsItAgain) {
   }
 }
 
+// Of cluster_locks_in_a_ring.ptx: the blocks of each cluster that take locks.
+Machine ring_of(std::uint32_t from, std::uint32_t count, std::vector<Hold> holds = {}) {
+  Job job = test::read_program(TILESCOPE_TESTS_DIR "/programs/cluster_locks_in_a_ring.ptx").job;
+  job.launch.grid = {4, 1, 1};
+  job.arguments[1] = Argument::i32(static_cast<std::int32_t>(from));
+  job.arguments[2] = Argument::i32(static_cast<std::int32_t>(count));
+  Options options;
+  options.holds = std::move(holds);
+  Outcome<Machine> m = Machine::load(std::move(job), options);
+  EXPECT_TRUE(m.ok());
+  return std::move(*m);
+}
+
+// A deadlock of two blocks of a cluster, neither of which is the grid's first or last; and of
+// three, which takes two warps that are late, each of another block. None of them deadlocks in
+// order.
+TEST(Search, FindsWhatOnlyBlocksOfAClusterTogetherShow) {
+  struct Ring {
+    std::uint32_t from, count;
+    std::size_t holds;
+  };
+  for (const Ring ring : {Ring{1, 2, 1}, Ring{1, 3, 2}}) {
+    SCOPED_TRACE(ring.count);
+    EXPECT_EQ(ring_of(ring.from, ring.count).run(~std::uint64_t{0}), RunState::done);
+    Search search(ring_of(ring.from, ring.count), {.runs = 10'000});
+    ASSERT_EQ(finish(search), RunState::fault);
+    const std::vector<Hold> holds = search.found()->holds;
+    EXPECT_EQ(holds.size(), ring.holds);
+    EXPECT_EQ(search.found()->reports.back().kind, "endless_loop");
+    EXPECT_EQ(holds.front().block != holds.back().block, ring.holds == 2);
+    const Outcome<Schedule> schedule = parse_schedule(schedule_text({0, holds}));
+    ASSERT_TRUE(schedule.ok());
+    Machine again = ring_of(ring.from, ring.count, schedule->holds);
+    ASSERT_EQ(again.run(~std::uint64_t{0}), RunState::fault);
+    EXPECT_EQ(again.reports().back().sentence, search.found()->reports.back().sentence);
+  }
+}
+
+// Blocks that wait in turn for each other's arrivals, as they should.
+TEST(Search, AccusesNoClusterThatWaitsForAll) {
+  for (const char* name :
+       {"cluster_remote_arrive.ptx", "cluster_ring.ptx", "cluster_multicast.ptx"}) {
+    Search search(machine_of(name), {.runs = 400});
+    EXPECT_EQ(finish(search), RunState::done) << name << search.found()->reports.back().sentence;
+    EXPECT_GT(search.progress().points, 4u);
+  }
+}
+
 TEST(Search, AccusesNobodyWhoWaitsForAll) {
   for (const char* name : {"mbarrier_told_of_phases.ptx", "matmul_tiled_sm_90.ptx"}) {
     Search search(machine_of(name), {.runs = 200});

@@ -133,7 +133,7 @@ void combine(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at,
       undefined = undefined || o.undefined[at + k + i];
     }
     std::memset(hidden, 0xff, sizeof hidden);
-    to.write(offset + k, element, undefined ? hidden : nullptr, width, writer);
+    to.write_atomically(offset + k, element, undefined ? hidden : nullptr, width, writer);
   }
 }
 

@@ -41,7 +41,7 @@ void put(const AsyncOperation& o, Region& to, u64 offset, Writer writer) {
       to.any_undefined(offset, bytes) ||
       std::any_of(o.undefined.begin(), o.undefined.end(), [](std::uint8_t v) { return v != 0; });
   constexpr std::uint8_t hidden[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-  to.write(offset, element, undefined ? hidden : nullptr, bytes, writer);
+  to.write_atomically(offset, element, undefined ? hidden : nullptr, bytes, writer);
 }
 
 bool put_shared(Machine& machine, Block& block, AsyncOperation& o) {

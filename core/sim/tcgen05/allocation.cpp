@@ -284,6 +284,26 @@ bool Machine::may_get_columns(const Block& block) {
   return waits && blocks_.size() > 1 && fruitless_turns_++ < patience;
 }
 
+// How many blocks the processors have room for. How many registers a thread comes to PTX does not
+// say, unless the kernel bounds them (.maxnreg, .minnctapersm); and there are no more than fit into
+// a few gigabytes here.
+std::uint64_t Machine::room() const {
+  const std::uint64_t threads = (launch_.block.count() + 31) / 32 * 32;
+  const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
+  std::uint64_t blocks =
+      std::min<std::uint64_t>(options_.processor_blocks, options_.processor_threads / threads);
+  blocks = std::min(blocks, options_.processor_shared / (shared + options_.block_shared));
+  if (const std::uint64_t each = registers_at_entry(program().entry)) {
+    blocks = std::min(blocks, registers_of_processor / (threads * each));
+  }
+  constexpr std::uint64_t memory = std::uint64_t{4} << 30,
+                          watched = 8;  // bytes for each shared one
+  const std::uint64_t bytes =
+      threads / 32 * register_stride() + shared * watched + threads * local_bytes();
+  const std::uint64_t all = std::max<std::uint64_t>(blocks, 1) * options_.processors;
+  return std::max<std::uint64_t>(std::min(all, memory / bytes), options_.processors);
+}
+
 // A block that has just come takes the processor that fewest others are on; the odd one of a pair
 // another one than the even one's, which it shares columns with.
 u32 Machine::least_busy_processor(const Block& block) const {
