@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/sim/machine.h"
@@ -145,6 +147,11 @@ void Machine::report_deadlock(const Block& last) {
   }
   std::stable_sort(waiters.begin(), waiters.end(),
                    [](const Waiter& a, const Waiter& b) { return a.blame > b.blame; });
+  // Of those at one mbarrier the first says what there is to say.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told;
+  std::stable_partition(waiters.begin(), waiters.end(), [&](const Waiter& w) {
+    return w.split->wait != Wait::mbarrier || told.emplace(w.block->rank, w.split->mbarrier).second;
+  });
   std::string story;
   std::map<std::uint32_t, std::vector<std::uint32_t>> explained;  // mbarriers of each block
   for (std::size_t i = 0; i < std::min(waiters.size(), most_told); ++i) {
