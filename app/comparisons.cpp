@@ -23,14 +23,40 @@ std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
 Outcome<std::vector<Compared>> expectations(const PreparedRun& run, std::size_t devices) {
   std::vector<Compared> out;
   for (const Output& output : run.outputs) {
-    Outcome<std::optional<Buffer>> want = wanted(run, output);
+    Outcome<std::optional<Buffer>> want = wanted_from_file(run, output);
     if (!want) return want.error();
     if (*want) {
       const auto check =
           Differ::start(run.job.buffers[output.buffer], **want, {.tolerance = output.tolerance});
       if (!check) return check.error();
     }
-    for (std::size_t d = 0; d < devices; ++d) out.push_back({&output, d, *want, {}});
+    for (std::size_t d = 0; d < devices; ++d) {
+      out.push_back({&output, d, run.entry && !output.want, *want});
+    }
+  }
+  return out;
+}
+
+PendingReference::PendingReference(const PreparedRun& run, std::uint64_t threads)
+    : run_(run),
+      result_(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                         [this] { return calculate(); })) {}
+
+PendingReference::~PendingReference() {
+  given_up_ = true;
+}
+
+Outcome<Buffer> PendingReference::calculate() const {
+  return expected_output(run_, [this] { return !given_up_ && !interrupted(); });
+}
+
+Outcome<Buffer> PendingReference::take() {
+  Outcome<Buffer> out = result_.get();
+  if (!out && out.error().kind == ErrorKind::interrupted) {
+    return Error{ErrorKind::interrupted,
+                 "Interrupted after the run, before its result could be compared; nothing was "
+                 "written.",
+                 ""};
   }
   return out;
 }

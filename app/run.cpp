@@ -1,8 +1,10 @@
 // tilescope run KERNEL | F.ptx --launch F.toml
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/commands.h"
 #include "app/comparisons.h"
@@ -11,16 +13,20 @@
 #include "app/reports.h"
 #include "app/runs.h"
 #include "app/searches.h"
+#include "app/workers.h"
 #include "core/diff/diff.h"
 #include "core/io/npy.h"
 
 namespace tilescope {
 namespace {
 
+constexpr std::uint64_t most_threads = 1024;
+
 struct Options {
   std::string kernel, launch, on = "sim", against, output, numerics, schedule;
   std::optional<std::int64_t> m, n, k;
   std::uint64_t search = 0;  // orders to try
+  std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b;
   std::optional<double> rtol, atol;
   RunOptions run;
@@ -195,6 +201,11 @@ std::optional<Error> wrong_words(const Options& options) {
         fmt::format("--on {}: there is no such device; there are sim, gpu and both.", options.on),
         ""};
   }
+  if (options.threads < 1 || options.threads > most_threads) {
+    return Error{ErrorKind::usage,
+                 fmt::format("--threads {}: a number from 1 to {}.", options.threads, most_threads),
+                 ""};
+  }
   if (options.search && options.on == "gpu") {
     return Error{ErrorKind::usage,
                  "--search tries orders of the simulator: use it with --on sim or --on both.", ""};
@@ -249,6 +260,10 @@ int run_kernel(Options options, Terminal& terminal) {
     if (!schedule) return terminal.fail(schedule.error());
     options.order.schedule = std::move(*schedule);
   }
+  std::optional<Workers> workers;
+  if (options.threads > 1 && options.on != "gpu" && has_products(*run)) {
+    options.order.executor = &workers.emplace(options.threads - 1);
+  }
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());
   const bool with_gpu = devices->size() > 1, gpu_alone_judges = options.against == "gpu";
@@ -256,7 +271,11 @@ int run_kernel(Options options, Terminal& terminal) {
   Outcome<std::vector<Compared>> compared = expectations(*run, devices->size());
   if (!compared) return terminal.fail(compared.error());
   for (Compared& c : *compared) {
-    if (gpu_alone_judges) c.want.reset();
+    if (gpu_alone_judges) c.want.reset(), c.by_reference = false;
+  }
+  std::optional<PendingReference> reference;
+  for (const Compared& c : *compared) {
+    if (c.by_reference && !reference) reference.emplace(*run, options.threads);
   }
 
   Outcome<std::vector<Ran>> ran = start_on(*devices, run->job);
@@ -271,6 +290,13 @@ int run_kernel(Options options, Terminal& terminal) {
     if (!found) return terminal.fail(found.error());
     searched = std::move(*found);
     if (searched->found) return faulted(searched->found->reports, *run, terminal, searched);
+  }
+  if (reference) {
+    const Outcome<Buffer> want = reference->take();
+    if (!want) return terminal.fail(want.error());
+    for (Compared& c : *compared) {
+      if (c.by_reference) c.want = *want;
+    }
   }
   const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
   if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
@@ -331,6 +357,10 @@ Action define_run(CommandOptions& app) {
                  "how the simulator's tensor cores add: exact, as the chip does (the default up to "
                  "m * n * k of 1024^3), or fast, by fused multiply-add")
       .type_name("exact|fast");
+  app.add_option("--threads", options->threads,
+                 "threads of this machine to use (default: all); the result and the reports are "
+                 "the same bytes with any number")
+      .type_name("N");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

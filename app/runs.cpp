@@ -94,24 +94,26 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   return run;
 }
 
-Outcome<Buffer> expected_output(const PreparedRun& run) {
-  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job);
+Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on) {
+  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job, keep_on);
   if (!outputs) return outputs.error();
   return std::move(outputs->front());
 }
 
-Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output) {
-  if (!output.want) {
-    if (!run.entry) return std::optional<Buffer>();
-    Outcome<Buffer> reference = expected_output(run);
-    if (!reference) return reference.error();
-    return std::optional<Buffer>(std::move(*reference));
-  }
+Outcome<std::optional<Buffer>> wanted_from_file(const PreparedRun& run, const Output& output) {
+  if (!output.want) return std::optional<Buffer>();
   const Outcome<std::vector<std::byte>> bytes = read_file(*output.want);
   if (!bytes) return bytes.error();
   Outcome<Buffer> read = read_npy(*bytes, *output.want, run.job.buffers[output.buffer].dtype);
   if (!read) return read.error();
   return std::optional<Buffer>(std::move(*read));
+}
+
+Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output) {
+  if (output.want || !run.entry) return wanted_from_file(run, output);
+  Outcome<Buffer> reference = expected_output(run);
+  if (!reference) return reference.error();
+  return std::optional<Buffer>(std::move(*reference));
 }
 
 bool has_products(const PreparedRun& run) {
@@ -130,6 +132,7 @@ sim::Options simulator_options(const Order& order) {
   options.holds = order.schedule.holds;
   options.lazy = order.lazy;
   options.exact = order.exact;
+  options.executor = order.executor;
   return options;
 }
 

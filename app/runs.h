@@ -48,9 +48,12 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
 Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch);
 
 // What a catalog kernel's output should be; independent of the kernel and of the device.
-Outcome<Buffer> expected_output(const PreparedRun& run);
+// `keep_on` is asked now and then.
+Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on = {});
 
-// What an output is compared with: nothing, a file, or the reference of a catalog kernel.
+// What an output's file says that it should be; nothing where none is named.
+Outcome<std::optional<Buffer>> wanted_from_file(const PreparedRun& run, const Output& output);
+// What an output is compared with: nothing, its file, or the reference of a catalog kernel.
 Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output);
 
 // How the simulator orders what may happen in any order, and how its tensor cores add
@@ -59,6 +62,7 @@ struct Order {
   sim::Schedule schedule;
   bool lazy = false;
   bool exact = true;
+  sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run
 };
 
 // Does the run multiply matrices, so that it matters how?

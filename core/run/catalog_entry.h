@@ -59,6 +59,9 @@ struct NamedLayout {
   std::string name, expression, help;
 };
 
+// Asked now and then by long work: no, and it gives up.
+using KeepOn = std::function<bool()>;
+
 struct CatalogEntry {
   std::string name, help;  // help: one line
   std::string ptx;         // asset path: "ptx/elementwise_add.ptx"
@@ -76,7 +79,7 @@ struct CatalogEntry {
   std::function<std::vector<Argument>(const Sizes&)> arguments;
   std::function<std::vector<NamedLayout>(const Sizes&, const Variant&)> layouts;
   // The outputs, in the order of the tensors, from the job's inputs.
-  std::function<Outcome<std::vector<Buffer>>(const Job&)> reference;
+  std::function<Outcome<std::vector<Buffer>>(const Job&, const KeepOn&)> reference;
 };
 
 // What a user asked for; all of it may be left out.

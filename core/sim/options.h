@@ -6,6 +6,8 @@
 
 namespace tilescope::sim {
 
+class Executor;
+
 // A warp that is held back: it executes `at` instructions, and the next one only when nothing else
 // of its block can go on.
 struct Hold {
@@ -40,6 +42,9 @@ struct Options {
   // Tensor cores add as the chip does, bit for bit where that is known
   // (core/numeric/tensor_core.h); or by fused multiply-add, which is faster.
   bool exact = true;
+  // Who calculates sums of tensor cores while the machine goes on (core/sim/executor.h), or null;
+  // lives longer than the machine.
+  Executor* executor = nullptr;
   // Look for accesses of shared memory that nothing orders.
   bool races = true;
   // Use the handlers that every processor can run, even where there are faster ones; the results

@@ -161,8 +161,8 @@ std::vector<NamedLayout> pair_layouts(const Sizes& s, const Variant& variant) {
   return out;
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job) {
-  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1]);
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const KeepOn& keep_on) {
+  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1], keep_on);
   if (!product) return product.error();
   return std::vector<Buffer>{std::move(*product)};
 }

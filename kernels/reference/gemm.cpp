@@ -32,7 +32,7 @@ double dot(const double* a, const double* b, std::size_t k) {
 
 }  // namespace
 
-Outcome<Buffer> gemm(const Buffer& a, const Buffer& b) {
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
   const bool matrices = a.shape.size() == 2 && b.shape.size() == 2;
   if (!matrices || a.dtype != b.dtype || a.shape[1] != b.shape[1]) {
     return Error{ErrorKind::mismatch,
@@ -50,6 +50,9 @@ Outcome<Buffer> gemm(const Buffer& a, const Buffer& b) {
       "reference", a.dtype, {a.shape[0], b.shape[0]}, std::vector<std::byte>(m * n * width), false};
   constexpr std::size_t block = 32;
   for (std::size_t i0 = 0; i0 < m; i0 += block) {
+    if (keep_on && !keep_on()) {
+      return Error{ErrorKind::interrupted, "The reference was given up before it was whole.", ""};
+    }
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {
         store_element(out.dtype, &out.bytes[(i * n + j) * width],

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "core/run/catalog_entry.h"
 #include "core/run/job.h"
 
 namespace tilescope::reference {
@@ -21,6 +22,7 @@ Outcome<Buffer> add(const Buffer& a, const Buffer& b);
 // Products and sums are taken in double. Products of two f16 or bf16 are exact there; a sum of k of
 // them errs by at most k units in the 53rd bit of the largest partial sum, far below what f16
 // holds. Refused: matrices of different types, or whose rows have different lengths.
-Outcome<Buffer> gemm(const Buffer& a, const Buffer& b);
+// `keep_on` is asked every few rows: where it says no, the product is given up (interrupted).
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
 
 }  // namespace tilescope::reference

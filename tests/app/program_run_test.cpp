@@ -341,6 +341,26 @@ TEST_F(Run, CtrlCEndsAnEndlessKernel) {
   EXPECT_EQ(files(), (Words{"a.npy", "b.npy"}));
 }
 
+TEST_F(Run, AnyNumberOfThreadsGivesTheSameBytes) {
+  const Words words = {"run", "hgemm_v8", "--m", "200",        "--n",
+                       "136", "--k",      "264", "--schedule", "3"};
+  std::string first;
+  for (const std::string threads : {"1", "2", "5"}) {
+    Words all = words;
+    all.insert(all.end(), {"--threads", threads, "--out", "d.npy"});
+    auto [code, document] = run_json(all);
+    EXPECT_EQ(code, 0);
+    for (auto& device : document["devices"]) device.erase("seconds");
+    document.erase("seconds");
+    const std::string told = document.dump() + read("d.npy");
+    if (first.empty()) first = told;
+    EXPECT_EQ(told, first) << threads;
+  }
+  const Ended none = run({"run", "elementwise_add", "--threads", "0"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_TRUE(has(none.err, "--threads 0: a number from 1 to 1024.")) << none.err;
+}
+
 TEST_F(Run, SaysHowTensorCoresAdded) {
   EXPECT_TRUE(has(run({"run", "hgemm_v1"}).out, "exact numerics"));
   EXPECT_TRUE(has(run({"run", "hgemm_v1", "--numerics", "fast"}).out, "fast numerics"));

@@ -63,7 +63,7 @@ TEST(Catalog, EveryEntryIsComplete) {
     ASSERT_TRUE(job.ok()) << job.error().sentence;
     EXPECT_EQ(job->program.name, entry.name);
     EXPECT_GT(job->launch.grid.count() * job->launch.block.count(), 0u);
-    const auto reference = entry.reference(*job);
+    const auto reference = entry.reference(*job, {});
     ASSERT_TRUE(reference.ok());
     std::size_t output = 0;
     for (std::size_t t = 0; t < entry.tensors.size(); ++t) {

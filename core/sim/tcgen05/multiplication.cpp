@@ -122,12 +122,13 @@ bool write(Machine& machine, Block& block, AsyncOperation& o) {
   Multiplication m = decoded(o);
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
   const std::size_t rows = m.product.shape.m, b = rows * blocks.size();
+  const auto operands = std::make_shared<const std::vector<std::byte>>(std::move(o.bytes));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == 1) std::copy(std::begin(m.odd_disabled), std::end(m.odd_disabled), m.product.disabled);
     note_undefined_sum(machine, *blocks[i], o, m);
-    multiply(m.product, o.bytes.data() + i * rows * operand_row, o.undefined.data() + i * rows,
-             o.bytes.data() + b * operand_row, o.undefined.data() + b, machine.options().exact,
-             blocks[i]->tensor.memory);
+    multiply(m.product, operands->data() + i * rows * operand_row, o.undefined.data() + i * rows,
+             operands->data() + b * operand_row, o.undefined.data() + b, machine.options().exact,
+             blocks[i]->tensor.memory, machine.options().executor, operands);
   }
   o.bytes = {};
   o.undefined = {};

@@ -143,15 +143,15 @@ MatrixShape shape_of(const MatrixPart& part, u32 k) {
   return {static_cast<int>(part.rows), static_cast<int>(part.columns), static_cast<int>(k)};
 }
 
-u32* cells(const MatrixPart& part, TensorMemory& memory) {
-  return memory.row(part.at.lane) + part.at.column;
+u32* cells(const MatrixPart& part, u32* rows) {
+  return rows + part.at.lane * TensorMemory::pitch + part.at.column;
 }
 
 class Multiplication {
  public:
-  Multiplication(const Product& product, const std::byte* a, const std::byte* b,
-                 TensorMemory& memory)
-      : product_(product), s_(product.shape), memory_(memory) {
+  // `rows`: TMEM from lane 0 on, TensorMemory::pitch apart.
+  Multiplication(const Product& product, const std::byte* a, const std::byte* b, u32* rows)
+      : product_(product), s_(product.shape), rows_(rows) {
     a_.resize(std::size_t{s_.m} * s_.k);
     b_.resize(std::size_t{s_.n} * s_.k);
     patterns(s_.a, s_.negate_a, a, s_.m * s_.k, a_.data());
@@ -170,9 +170,13 @@ class Multiplication {
   void prepare(const MatrixPart& part) {
     if (product_.accumulate && product_.scale == 0) return;
     for (u32 i = 0; i < part.rows; ++i) {
-      u32* row = memory_.row(part.at.lane + i) + part.at.column;
+      u32* row = row_of(part, i);
       for (u32 j = 0; j < part.columns; ++j) row[j] = product_.accumulate ? scaled(row[j]) : 0;
     }
+  }
+
+  u32* row_of(const MatrixPart& part, u32 i) const {
+    return cells(part, rows_) + i * TensorMemory::pitch;
   }
 
   u32 scaled(u32 pattern) const {
@@ -200,7 +204,7 @@ class Multiplication {
       const std::size_t first = std::size_t{part.row} * s_.k;
       multiply_add(rule, shape_of(part, s_.k), a_format,
                    {significand.data() + first, exponent.data() + first}, b_format,
-                   {right.data(), right_exponent.data()}, cells(part, memory_),
+                   {right.data(), right_exponent.data()}, cells(part, rows_),
                    static_cast<int>(TensorMemory::pitch));
     }
   }
@@ -221,7 +225,7 @@ class Multiplication {
       } else {
         // TMEM's cells are the sums themselves.
         multiply_fused(shape_of(part, s_.k), left, right.data(),
-                       reinterpret_cast<float*>(cells(part, memory_)),
+                       reinterpret_cast<float*>(cells(part, rows_)),
                        static_cast<int>(TensorMemory::pitch));
       }
     }
@@ -231,12 +235,12 @@ class Multiplication {
   void fused_half(const MatrixPart& part, const float* a, const float* b) {
     std::vector<float> sum(std::size_t{part.rows} * part.columns);
     for (u32 i = 0; i < part.rows; ++i) {
-      const u32* row = memory_.row(part.at.lane + i) + part.at.column;
+      const u32* row = row_of(part, i);
       for (u32 j = 0; j < part.columns; ++j) sum[i * part.columns + j] = half_value(row[j]);
     }
     multiply_fused(shape_of(part, s_.k), a, b, sum.data(), static_cast<int>(part.columns));
     for (u32 i = 0; i < part.rows; ++i) {
-      u32* row = memory_.row(part.at.lane + i) + part.at.column;
+      u32* row = row_of(part, i);
       for (u32 j = 0; j < part.columns; ++j) {
         row[j] = encode(format_f16, static_cast<double>(sum[i * part.columns + j]));
       }
@@ -252,7 +256,7 @@ class Multiplication {
   void integers(const std::vector<MatrixPart>& parts) {
     for (const MatrixPart& part : parts) {
       for (u32 i = 0; i < part.rows; ++i) {
-        u32* row = memory_.row(part.at.lane + i) + part.at.column;
+        u32* row = row_of(part, i);
         for (u32 j = 0; j < part.columns; ++j) {
           std::int64_t sum = static_cast<s32>(row[j]);
           const u32* a = &a_[(part.row + i) * s_.k];
@@ -267,7 +271,7 @@ class Multiplication {
 
   const Product& product_;
   const MmaShape& s_;
-  TensorMemory& memory_;
+  u32* rows_;
   std::vector<u32> a_, b_;  // patterns, row after row
 };
 
@@ -414,11 +418,16 @@ OperandBytes read_operand(const Product& product, TensorAddress a, const TensorM
 }
 
 void multiply(const Product& product, const std::byte* a, const u8* a_undefined, const std::byte* b,
-              const u8* b_undefined, bool exact, TensorMemory& memory) {
+              const u8* b_undefined, bool exact, TensorMemory& memory, Executor* executor,
+              std::shared_ptr<const void> keeps) {
+  const bool masked = product.disabled[0] || product.disabled[1];
   const Kept kept(product, memory);
   // Marked first: what was undefined is asked for before it is written.
   mark(product, a_undefined, b_undefined, memory);
-  Multiplication(product, a, b, memory).run(exact);
+  memory.calculate(masked ? nullptr : executor,
+                   [product, a, b, exact, keeps = std::move(keeps)](u32* rows) {
+                     Multiplication(product, a, b, rows).run(exact);
+                   });
 }
 
 }  // namespace tilescope::sim

@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/sim/tcgen05/instruction_descriptor.h"
@@ -68,9 +69,10 @@ OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, Elemen
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory);
 
 // The sum into TMEM. `exact`: as the chip adds (core/numeric/tensor_core.h); else by fused
-// multiply-add.
+// multiply-add. With an executor it may be calculated later, from operands that `keeps` holds until
+// then; which elements are undefined is known at once.
 void multiply(const Product& product, const std::byte* a, const std::uint8_t* a_undefined,
-              const std::byte* b, const std::uint8_t* b_undefined, bool exact,
-              TensorMemory& memory);
+              const std::byte* b, const std::uint8_t* b_undefined, bool exact, TensorMemory& memory,
+              Executor* executor = nullptr, std::shared_ptr<const void> keeps = nullptr);
 
 }  // namespace tilescope::sim

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "core/sim/executor.h"
 
 namespace tilescope::sim {
 namespace {
@@ -26,6 +29,42 @@ const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<Cell
     }
   }
   return nullptr;
+}
+
+TensorMemory::TensorMemory(const TensorMemory& other) {
+  other.settle();
+  allocations_ = other.allocations_;
+  given_back_ = other.given_back_;
+  cells_ = other.cells_;
+  undefined_ = other.undefined_;
+}
+
+TensorMemory& TensorMemory::operator=(TensorMemory other) noexcept {
+  swap(other);
+  return *this;
+}
+
+void TensorMemory::swap(TensorMemory& other) noexcept {
+  std::swap(pending_, other.pending_);
+  allocations_.swap(other.allocations_);
+  given_back_.swap(other.given_back_);
+  cells_.swap(other.cells_);
+  undefined_.swap(other.undefined_);
+}
+
+void TensorMemory::calculate(Executor* executor, std::function<void(std::uint32_t* rows)> work) {
+  if (!executor) {
+    settle();
+    return work(cells_.data());
+  }
+  if (pending_.executor != executor) pending_ = {executor, executor->new_line(), 0};
+  pending_.task = executor->submit(pending_.line,
+                                   [work = std::move(work), rows = cells_.data()] { work(rows); });
+}
+
+void TensorMemory::wait() const {
+  pending_.executor->wait(pending_.line, pending_.task);
+  pending_.task = 0;
 }
 
 void TensorMemory::allocate(const Allocation& allocation) {

@@ -9,10 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace tilescope::sim {
+
+class Executor;
 
 struct TensorAddress {
   std::uint32_t lane = 0, column = 0;
@@ -42,6 +45,12 @@ struct Allocation {
 
 class TensorMemory {
  public:
+  TensorMemory() = default;
+  TensorMemory(const TensorMemory& other);
+  TensorMemory(TensorMemory&& other) noexcept { swap(other); }
+  TensorMemory& operator=(TensorMemory other) noexcept;
+  ~TensorMemory() { settle(); }
+
   static constexpr std::uint32_t lanes = 128, columns = 512, unit = 32;  // allocated by `unit`
   // Rows of cells lie a little further apart than they are long: rows a power of two apart would
   // share few places of the processor's caches.
@@ -58,9 +67,19 @@ class TensorMemory {
   const Allocation* given_back(std::uint32_t column, std::uint32_t count) const;
   void start() { given_back_.clear(); }  // for another block, which knows nothing of the last
 
-  // Lane by lane; needs owns() of the columns.
-  const std::uint32_t* row(std::uint32_t lane) const { return &cells_[lane * pitch]; }
-  std::uint32_t* row(std::uint32_t lane) { return &cells_[lane * pitch]; }
+  // Lane by lane; needs owns() of the columns. Waits for what calculate() has begun.
+  const std::uint32_t* row(std::uint32_t lane) const {
+    settle();
+    return &cells_[lane * pitch];
+  }
+  std::uint32_t* row(std::uint32_t lane) {
+    settle();
+    return &cells_[lane * pitch];
+  }
+
+  // Has the cells changed by `work`, which is given lane 0's row, the others `pitch` apart; after
+  // earlier ones. By the executor while others go on, or at once where there is none.
+  void calculate(Executor* executor, std::function<void(std::uint32_t* rows)> work);
 
   // Four bits a cell, one for each undefined byte.
   std::uint8_t undefined(std::uint32_t lane, std::uint32_t column) const {
@@ -73,6 +92,19 @@ class TensorMemory {
   void define(std::uint32_t lane, std::uint32_t column, std::uint32_t count);
 
  private:
+  // Work that is not known to be done.
+  struct Pending {
+    Executor* executor = nullptr;
+    std::size_t line = 0;
+    std::uint64_t task = 0;
+  };
+  void settle() const {
+    if (pending_.task) wait();
+  }
+  void wait() const;
+  void swap(TensorMemory& other) noexcept;
+
+  mutable Pending pending_;
   std::vector<Allocation> allocations_, given_back_;
   std::vector<std::uint32_t> cells_;     // from the first allocation on
   std::vector<std::uint8_t> undefined_;  // likewise
