@@ -201,6 +201,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.began = block.ended = false;
   block.heard = 1u << block.rank;
   block.cluster_arriving = block.cluster_completed = {};
+  block.cluster_meeting = block.cluster_met = {};
   block.processor = least_busy_processor(block);
   block.live_threads = threads;
   // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.

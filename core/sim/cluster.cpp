@@ -133,6 +133,7 @@ void Machine::finish_cluster_barrier(Block& block) {
       b.races.release_agents(0, b.cluster_completed);
       b.races.show_agents(b.cluster_completed);
       b.cluster_arriving = {};
+      b.cluster_met = b.cluster_meeting;
     }
     for (Warp& w : b.warps) {
       w.cluster_passed |= w.cluster_arrived;

@@ -17,21 +17,32 @@ const char* verb_of(Races::Kind kind) {
   }
 }
 
+std::uint32_t thread_of(const Core& x, int lane) {
+  return x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+}
+
 }  // namespace
 
 void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                      const std::function<Report()>& tell) {
-  tell_once(Weight::hazard, x, lane, std::move(kind), other_pc, tell);
+  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+}
+
+void Machine::hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, block, thread, pc, std::move(kind), other_pc, tell);
 }
 
 void Machine::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                    const std::function<Report()>& tell) {
-  tell_once(Weight::note, x, lane, std::move(kind), other_pc, tell);
+  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
 }
 
-void Machine::tell_once(Weight weight, const Core& x, int lane, std::string kind,
-                        std::uint32_t other_pc, const std::function<Report()>& tell) {
-  const auto [known, added] = hazards_.try_emplace({kind, x.pc, other_pc}, reports_.size());
+void Machine::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
   if (!added) {
     ++reports_[known->second].count;
     return;
@@ -39,7 +50,7 @@ void Machine::tell_once(Weight weight, const Core& x, int lane, std::string kind
   Report r = tell();
   r.weight = weight;
   r.kind = std::move(kind);
-  r.site = site(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc);
+  r.site = site(block, thread, pc);
   reports_.push_back(std::move(r));
 }
 

@@ -78,7 +78,10 @@ class Machine {
   // A hazard at x.pc, in which instruction `other_pc` has a part: told once, then counted.
   void hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
               const std::function<Report()>& tell);
-  // The same of what is only worth knowing.
+  // The same where no instruction is executing: of a thread and an instruction.
+  void hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+                 std::uint32_t other_pc, const std::function<Report()>& tell);
+  // A hazard that is only worth knowing.
   void note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
             const std::function<Report()>& tell);
   Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
@@ -262,8 +265,8 @@ class Machine {
   void look_for_endless_loop(Block& block, Warp& warp);
 
   // hazards.cpp
-  void tell_once(Weight weight, const Core& x, int lane, std::string kind, std::uint32_t other_pc,
-                 const std::function<Report()>& tell);
+  void tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
+                 std::string kind, std::uint32_t other_pc, const std::function<Report()>& tell);
 
   // machine.cpp, tiles.cpp
   void finish_grid();

@@ -151,6 +151,8 @@ struct Block {
   bool ended = false;       // all have exited, and others of its cluster have not
   std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
   Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
+  // The same as if all who arrived there had released what they did.
+  Races::Clock cluster_meeting{}, cluster_met{};
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is

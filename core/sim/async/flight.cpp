@@ -115,13 +115,8 @@ bool is_store(const AsyncOperation& o) {
 // PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
 // that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
 // processor; well-known libraries count on it.
-void tell_of_store(Machine& machine, Block& block, const AsyncOperation& o) {
-  Core x;
-  x.machine = &machine;
-  x.block = &block;
-  x.warp = &block.warps[o.thread / 32];
-  x.pc = o.pc;
-  machine.hazard(x, static_cast<int>(o.thread % 32), "exit_in_flight", o.pc, [&] {
+void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o) {
+  machine.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "all threads of the block have exited, but this {} may still read {}, and nobody has "

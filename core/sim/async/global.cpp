@@ -177,6 +177,23 @@ void Machine::leave_global(AsyncOperation& o) {
   o.global = {};
 }
 
+namespace {
+
+// Is `other`, an operation of the block at hand, the same store by another lane of this very
+// instruction? Cutlass's epilogues have a whole warp store one box: the same bytes from the same
+// place, whoever is first.
+bool is_same_store(const Core& x, const AsyncOperation& o, const AsyncOperation& other) {
+  const Flight& flight = x.block->flight;
+  const std::vector<AsyncOperation>& all = flight.operations;
+  const bool of_block = &other >= all.data() && &other < all.data() + all.size();
+  return of_block && &other >= all.data() + all.size() - flight.fresh && other.pc == x.pc &&
+         other.work == o.work && o.work->global == GlobalUse::writes && other.words == o.words &&
+         other.global.begin == o.global.begin && other.reads.size() == 1 && o.reads.size() == 1 &&
+         other.reads[0].begin == o.reads[0].begin && other.reads[0].end == o.reads[0].end;
+}
+
+}  // namespace
+
 // Operations that use the same bytes at the same time, in any block: each is complete when it is,
 // and nothing orders them before somebody has waited for one.
 void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
@@ -186,6 +203,7 @@ void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
   for (const Block& block : blocks_) {
     for (const AsyncOperation& other : block.flight.operations) {
       if (!o.global.meets(other.global) || !conflict(o.work->global, other.work->global)) continue;
+      if (is_same_store(x, o, other)) continue;
       if (mine.empty()) mine = pieces_of(o);
       const u64 at = common(mine, pieces_of(other));
       if (at == 0) continue;

@@ -248,6 +248,42 @@ std::string mbarrier_name(const Machine& machine, u32 offset) {
   return fmt::format("the mbarrier at byte {} of shared memory", offset);
 }
 
+namespace {
+
+// Has whoever uses the mbarrier seen that it was made? By a barrier of the block; of the cluster
+// one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). A relaxed one
+// alone promises nothing, and is seen to do: Cutlass makes an mbarrier behind its last fence.
+bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+  const u32 maker = b.maker / 32;
+  const bool remote = is_remote(block, who);
+  const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
+  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when)) {
+    return true;
+  }
+  const Block& home = home_of(machine, block, who);
+  const std::string sentence = fmt::format(
+      "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
+      mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
+      remote ? "the other blocks of the cluster" : fmt::format("warp {}", warp));
+  if (block.cluster_met[maker] >= b.made_when) {
+    machine.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
+      Report r;
+      r.sentence = sentence;
+      r.expected =
+          "fence.mbarrier_init behind the mbarrier.init, or barrier.cluster.arrive.release";
+      r.found = "a barrier.cluster with a relaxed arrival";
+      return r;
+    });
+    return true;
+  }
+  return machine.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
+                          remote ? "barrier.cluster between mbarrier.init and the first use"
+                                 : "a barrier of the block between mbarrier.init and the first use",
+                          "no barrier between");
+}
+
+}  // namespace
+
 Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) {
@@ -272,24 +308,7 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
         "bytes that no mbarrier operation left there");
     return nullptr;
   }
-  const u32 maker = b.maker / 32;
-  const u32 warp = is_remote(block, who) ? block.races.agent_of_rank(who.rank, who.thread / 32)
-                                         : who.thread / 32;
-  if (!who.operation && block.races.on() && !block.races.has_seen(warp, maker, b.made_when)) {
-    machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "mbarrier_not_visible",
-        fmt::format("{} was initialised by warp {} at {}, and nothing has made that visible to "
-                    "{} yet",
-                    mbarrier_name(machine, offset), maker,
-                    line_text(machine, block, b.maker, b.made_at),
-                    is_remote(block, who) ? "the other blocks of the cluster"
-                                          : fmt::format("warp {}", warp)),
-        is_remote(block, who) ? "barrier.cluster between mbarrier.init and the first use"
-                              : "a barrier of the block between mbarrier.init and the first use",
-        "no barrier between");
-    return nullptr;
-  }
-  return &b;
+  return is_visible(machine, block, offset, b, who) ? &b : nullptr;
 }
 
 bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {

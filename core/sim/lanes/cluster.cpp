@@ -42,6 +42,7 @@ Flow arrive(Core& x, const Code&, Mask m) {
     } else {
       block.races.release_fenced(warp.index, block.cluster_arriving);
     }
+    block.races.release(warp.index, block.cluster_meeting);
   }
   block.tensor.arrive(warp.index);
   block.tensor.release(warp.index);
