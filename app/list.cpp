@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/listed_atoms.h"
 #include "core/language/language.h"
@@ -53,13 +54,17 @@ const Listing listings[] = {
      [] { return rows_of(catalog(), [](const CatalogEntry& e) {
             return Row{e.name, e.help};
           }); }},
-    {"devices", "what `--on` takes",
+    {"devices", "what `--on` takes, and the chips that `--device` takes",
      [] {
        const Outcome<OpenDevice> gpu = open_gpu();
-       return std::vector<Row>{
+       std::vector<Row> rows = {
            {"sim", open_simulator().about},
            {"gpu", gpu ? gpu->about : "none: " + gpu.error().sentence},
            {"both", "the simulator, then the GPU; their results are compared with each other too"}};
+       for (const auto& [name, device] : described_devices()) {
+         rows.push_back({name, "--device: " + text(device)});
+       }
+       return rows;
      }},
     {"presets", "what `draw 'preset NAME'` and the window's `open preset NAME` take",
      [] {

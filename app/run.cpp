@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/comparisons.h"
+#include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/files.h"
 #include "app/reports.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr std::uint64_t most_threads = 1024;
 
 struct Options {
-  std::string kernel, launch, on = "sim", against, output, numerics, schedule;
+  std::string kernel, launch, on = "sim", against, output, numerics, schedule, device;
   std::optional<std::int64_t> m, n, k;
   std::uint64_t search = 0;  // orders to try
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -219,6 +220,21 @@ std::optional<Error> wrong_words(const Options& options) {
   return std::nullopt;
 }
 
+// The chip that is simulated, and that a kernel of the catalog is launched for.
+std::optional<Error> choose_device(Options& options) {
+  if (options.device.empty()) return std::nullopt;
+  if (options.on == "gpu") {
+    return Error{ErrorKind::usage,
+                 "--device says which chip the simulator is: use it with --on sim or --on both.",
+                 ""};
+  }
+  const Outcome<DeviceDescription> device = device_described(options.device);
+  if (!device) return device.error();
+  options.order.device = *device;
+  options.run.processors = device->processors;
+  return std::nullopt;
+}
+
 // In the order in which they run; the GPU comes last.
 Outcome<std::vector<OpenDevice>> devices_of(const Options& options) {
   std::vector<OpenDevice> out;
@@ -251,8 +267,13 @@ void look_at_all(PreparedRun& run) {
 
 int run_kernel(Options options, Terminal& terminal) {
   if (const auto error = wrong_words(options)) return terminal.fail(*error);
+  if (const auto error = choose_device(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
+  if (!options.device.empty()) {
+    const auto target = target_for(options.order.device, run->job.program.ptx);
+    if (!target) return terminal.fail(target.error());
+  }
   options.order.exact =
       options.numerics.empty() ? exact_by_default(*run) : options.numerics == "exact";
   if (!options.schedule.empty()) {
@@ -357,6 +378,11 @@ Action define_run(CommandOptions& app) {
                  "how the simulator's tensor cores add: exact, as the chip does (the default up to "
                  "m * n * k of 1024^3), or fast, by fused multiply-add")
       .type_name("exact|fast");
+  app.add_option(
+         "--device", options->device,
+         "the chip that is simulated (`tilescope list devices`), or a device file: how many "
+         "processors it has, and what has room on them; b200 where left out")
+      .type_name("NAME|F.toml");
   app.add_option("--threads", options->threads,
                  "threads of this machine to use (default: all); the result and the reports are "
                  "the same bytes with any number")

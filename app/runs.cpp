@@ -18,6 +18,7 @@ Outcome<Request> request_of(const RunOptions& options) {
   Request request;
   request.sizes = options.sizes;
   request.seed = options.seed;
+  request.processors = options.processors;
   if (!options.dtype.empty()) {
     request.dtype = dtype_named(options.dtype);
     if (!request.dtype) {
@@ -133,6 +134,12 @@ sim::Options simulator_options(const Order& order) {
   options.lazy = order.lazy;
   options.exact = order.exact;
   options.executor = order.executor;
+  options.processors = order.device.processors;
+  options.processor_blocks = order.device.blocks;
+  options.processor_threads = order.device.threads;
+  options.processor_shared = order.device.shared;
+  options.block_shared = order.device.reserved;
+  options.shared_limit = order.device.block_shared;
   return options;
 }
 

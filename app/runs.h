@@ -14,6 +14,7 @@
 #include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
+#include "core/run/device_description.h"
 #include "core/sim/schedule_text.h"
 
 namespace tilescope {
@@ -23,6 +24,7 @@ struct RunOptions {
   std::map<std::string, std::string, std::less<>> files;   // "A" -> "A.npy"
   std::string dtype;                                       // empty: from the files or the catalog
   std::uint64_t seed = 0;                                  // of inputs without a file
+  std::int64_t processors = usual_processors;  // of the chip that a kernel is launched for
 };
 
 // A buffer that is looked at after the run.
@@ -62,6 +64,7 @@ struct Order {
   sim::Schedule schedule;
   bool lazy = false;
   bool exact = true;
+  DeviceDescription device;           // the chip that is simulated
   sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run
 };
 

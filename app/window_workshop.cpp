@@ -129,7 +129,7 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   card.name = entry.name;
   card.help = entry.help;
   card.source = entry.source;
-  card.launch = launch_text(entry.launch(fitted.sizes));
+  card.launch = launch_text(entry.launch(fitted.sizes, usual_processors));
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }

@@ -222,7 +222,7 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
   const Variant& variant = entry.variants[problem->variant];
   Job job;
   job.program = {entry.name, std::move(ptx)};
-  job.launch = entry.launch(problem->sizes);
+  job.launch = entry.launch(problem->sizes, request.processors);
   job.launch.entry = variant.entry;
   job.arguments = entry.arguments(problem->sizes);
   for (std::size_t t = 0; t < entry.tensors.size(); ++t) {

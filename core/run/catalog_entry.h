@@ -75,12 +75,15 @@ struct CatalogEntry {
 
   // What the kernel cannot do though each size is within its limits; nothing where it can.
   std::function<std::optional<std::string>(const Sizes&)> objection;
-  std::function<Launch(const Sizes&)> launch;  // the entry's name comes from the variant
+  // On a chip with so many processors; the entry's name comes from the variant.
+  std::function<Launch(const Sizes&, std::int64_t processors)> launch;
   std::function<std::vector<Argument>(const Sizes&)> arguments;
   std::function<std::vector<NamedLayout>(const Sizes&, const Variant&)> layouts;
   // The outputs, in the order of the tensors, from the job's inputs.
   std::function<Outcome<std::vector<Buffer>>(const Job&, const KeepOn&)> reference;
 };
+
+constexpr std::int64_t usual_processors = 148;  // of a B200
 
 // What a user asked for; all of it may be left out.
 struct Request {
@@ -88,6 +91,7 @@ struct Request {
   std::map<std::string, Buffer, std::less<>> inputs;       // by tensor name; Buffer::name: the file
   std::optional<DType> dtype;                              // of the first tensor
   std::uint64_t seed = 0;                                  // of the inputs that are not given
+  std::int64_t processors = usual_processors;              // of the chip that it is launched for
 };
 
 struct Fit {

@@ -26,7 +26,7 @@ std::optional<std::string> too_many_elements(const Sizes& s) {
       s.m, s.n, s.m * s.n);
 }
 
-Launch launch(const Sizes& s) {
+Launch launch(const Sizes& s, std::int64_t) {
   Launch launch;
   launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_rows) * tiles(s.n, tile_cols));
   launch.block.x = threads;

@@ -61,7 +61,7 @@ std::optional<std::string> rows_of_16_bytes(const std::string& name, const Sizes
       name, shape_text(s));
 }
 
-Launch launch_grid(const Sizes& s) {
+Launch launch_grid(const Sizes& s, std::int64_t) {
   Launch launch;
   launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_m));
   launch.grid.y = static_cast<std::uint32_t>(tiles(s.n, tile_n));
@@ -101,14 +101,13 @@ std::uint32_t shared_bytes(int stages) {
 }
 
 Launch launch_with_memory(const Sizes& s, int stages) {
-  Launch launch = launch_grid(s);
+  Launch launch = launch_grid(s, 0);
   launch.dynamic_shared = shared_bytes(stages);
   return launch;
 }
 
-constexpr std::int64_t processors = 148;  // of a B200
-
-Launch launch_persistent(const Sizes& s, int stages, std::uint32_t block) {
+// At most a block for each processor.
+Launch launch_persistent(const Sizes& s, std::int64_t processors, int stages, std::uint32_t block) {
   Launch launch = launch_with_memory(s, stages);
   const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);
   launch.grid = {static_cast<std::uint32_t>(all < processors ? all : processors), 1, 1};
@@ -137,11 +136,12 @@ constexpr std::int64_t pair_m = 256, pair_n = 256;
 constexpr std::int64_t most_of_pairs = (std::int64_t{1} << 31) - 1024;
 
 // Of each block: `tiles_of_stage` of 128 rows of A or B a stage, and `boxes` of 64 columns of D.
-Launch launch_pairs(const Sizes& s, std::int64_t consumers, std::uint32_t tiles_of_stage,
-                    std::uint32_t boxes, std::uint32_t block) {
+Launch launch_pairs(const Sizes& s, std::int64_t processors, std::int64_t consumers,
+                    std::uint32_t tiles_of_stage, std::uint32_t boxes, std::uint32_t block) {
   constexpr std::uint32_t stages = 4, tile = 128 * 64 * 2, barriers = 1024;
   const std::int64_t all = tiles(s.m, consumers * pair_m) * tiles(s.n, pair_n);
-  std::int64_t clusters = all < processors / 2 ? all : processors / 2;
+  const std::int64_t room = processors > 1 ? processors / 2 : 1;
+  std::int64_t clusters = all < room ? all : room;
   // Step 10 takes no more of them than finish at the same time: 2 x 64, not 74 and then 54.
   if (consumers > 1) clusters = tiles(all, tiles(all, clusters));
   Launch launch;
@@ -219,7 +219,7 @@ std::vector<CatalogEntry> hgemm_entries() {
     CatalogEntry& entry = out.back();
     const std::string name = entry.name;
     entry.objection = [name](const Sizes& s) { return rows_of_16_bytes(name, s); };
-    entry.launch = [stages](const Sizes& s) { return launch_with_memory(s, stages); };
+    entry.launch = [stages](const Sizes& s, std::int64_t) { return launch_with_memory(s, stages); };
     entry.arguments = [](const Sizes& s) { return maps({s.k}); };
   };
   with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
@@ -227,7 +227,9 @@ std::vector<CatalogEntry> hgemm_entries() {
             {512, 512, 512, 0});
   const auto persistent = [&](int step, int stages, std::uint32_t block, std::string help) {
     with_maps(step, stages, std::move(help), {1024, 1024, 1024, 0});
-    out.back().launch = [=](const Sizes& s) { return launch_persistent(s, stages, block); };
+    out.back().launch = [=](const Sizes& s, std::int64_t processors) {
+      return launch_persistent(s, processors, stages, block);
+    };
     out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
   };
   persistent(6, 2, threads, "D = A * B^T, step 6: blocks that stay for tile after tile");
@@ -237,8 +239,8 @@ std::vector<CatalogEntry> hgemm_entries() {
                           std::uint32_t boxes, std::uint32_t block, std::string help) {
     persistent(step, 4, block, std::move(help));
     CatalogEntry& entry = out.back();
-    entry.launch = [=](const Sizes& s) {
-      return launch_pairs(s, consumers, tiles_of_stage, boxes, block);
+    entry.launch = [=](const Sizes& s, std::int64_t processors) {
+      return launch_pairs(s, processors, consumers, tiles_of_stage, boxes, block);
     };
     entry.layouts = pair_layouts;
     for (auto& size : entry.sizes) size.most = most_of_pairs;

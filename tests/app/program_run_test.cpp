@@ -361,6 +361,48 @@ TEST_F(Run, AnyNumberOfThreadsGivesTheSameBytes) {
   EXPECT_TRUE(has(none.err, "--threads 0: a number from 1 to 1024.")) << none.err;
 }
 
+// A persistent kernel has as many blocks as the chip has processors.
+TEST_F(Run, TheChipSaysHowManyProcessorsThereAre) {
+  const Words persistent = {"run", "hgemm_v6", "--m", "1536", "--n", "1536", "--k", "8"};
+  const auto with = [&](const std::string& device) {
+    Words words = persistent;
+    words.insert(words.end(), {"--device", device});
+    return words;
+  };
+  EXPECT_EQ(run_json(with("b200")).second["blocks"], 144);  // a tile each
+  write("small.toml",
+        "name = \"a small one\"\ncompute_capability = \"10.0\"\nprocessors = 20\n"
+        "[processor]\nblocks = 32\nthreads = 2048\nshared = 233472\n"
+        "[block]\nshared = 232448\nshared_reserved = 1024\n");
+  const auto [code, small] = run_json(with("small.toml"));
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(small["blocks"], 20);
+}
+
+TEST_F(Run, AChipThatDoesNotFitIsASentence) {
+  const auto said = [&](const Words& words) {
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_EQ(ended.out, "");
+    return ended.err;
+  };
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "b100"}),
+                  "no such chip is described; there are a100, b200, h200, or a file"));
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "h200"}),
+                  "The PTX is for sm_100a, which does not run on NVIDIA H200 (compute capability "
+                  "9.0); it needs compute capability 10.0."));
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--on", "gpu", "--device", "b200"}), "--on sim"));
+  write("bad.toml", "name = \"x\"\nprocessors = 20\n");
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "bad.toml"}),
+                  "compute_capability is missing; compute_capability = \"10.0\" would work."));
+  write("large.toml",
+        "name = \"x\"\ncompute_capability = \"10.0\"\nprocessors = 20\n"
+        "[processor]\nblocks = 32\nthreads = 2048\nshared = 2048\n"
+        "[block]\nshared = 2048\nshared_reserved = 1024\n");
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "large.toml"}), "but a processor has 2048"));
+  EXPECT_EQ(run({"run", "elementwise_add", "--device", "a100"}).exit_code, 0);
+}
+
 TEST_F(Run, SaysHowTensorCoresAdded) {
   EXPECT_TRUE(has(run({"run", "hgemm_v1"}).out, "exact numerics"));
   EXPECT_TRUE(has(run({"run", "hgemm_v1", "--numerics", "fast"}).out, "fast numerics"));
