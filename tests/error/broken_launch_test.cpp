@@ -137,7 +137,7 @@ TEST(BrokenLaunch, Buffers) {
             "8:8 rtol of [[buffer]] \"A\" is -1, but must be a number of 0 or more, like 1e-3.");
   EXPECT_EQ(buffer("dtpye = \"f32\"\n"),
             "5:1 [[buffer]] \"A\" has no key \"dtpye\"; its keys are name, dtype, shape, file, "
-            "random, zeros, poison, out, expect, rtol, atol.");
+            "random, zeros, poison, out, expect, rtol, atol, tile.");
   EXPECT_EQ(said(launch + buffer_a + buffer_a), "8:1 There are two buffers named \"A\".");
 }
 

@@ -1,10 +1,12 @@
 // Launch files: any text gets a launch or a sentence with its place, and a launch whose buffers
-// need no file becomes a job whose arguments point to buffers that exist.
+// need no file becomes a job whose arguments point to buffers that exist. The same text as a device
+// file: a chip with room for a block, or a sentence.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "core/io/device_file.h"
 #include "core/io/launch_file.h"
 
 namespace {
@@ -45,6 +47,11 @@ void check(const Job& job) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const Outcome<DeviceDescription> device = parse_device_file(text, "fuzz.toml")) {
+    if (device->processors == 0 || device->shared < device->block_shared) std::abort();
+  } else if (device.error().sentence.empty()) {
+    std::abort();
+  }
   const Outcome<LaunchFile> file = parse_launch_file(text, "fuzz.toml");
   if (!file) {
     const Error& error = file.error();
