@@ -52,30 +52,47 @@ int evaluate_lines(Terminal& terminal) {
   return all_fine ? 0 : 1;
 }
 
-// With --explain the steps stand before the value, or before the refusal that they lead to.
+// What is told of one expression in the document; the steps stand in it with --explain.
+nlohmann::ordered_json answer_of(const std::string& expression, const Value& value) {
+  return {{"expression", expression},
+          {"value", text(value)},
+          {"kind", kind_of(value)},
+          {"data", data_of(value)}};
+}
+
+// The value of each: one that is refused says so and the rest goes on, as line by line. With
+// --explain the steps stand before the value, or before the refusal that they lead to. The document
+// has the first refusal where a failure is looked for, and every one in its place of the results.
 int evaluate_all(const Options& options, Terminal& terminal) {
   Scope scope;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::optional<Error> first;
   for (const std::string& expression : options.expressions) {
     Derivation steps;
     const std::optional<Evaluated> result =
         options.explain ? scope.explain(expression, steps) : scope.evaluate(expression);
     if (!result) continue;
     if (options.explain) terminal.print(derivation_text(steps));
+    nlohmann::ordered_json answer;
     if (const Problem* problem = std::get_if<Problem>(&*result)) {
-      return terminal.fail(as_error(expression, *problem));
+      const Error error = as_error(expression, *problem);
+      if (!terminal.json()) terminal.fail(error);
+      if (!first) first = error;
+      answer = {{"expression", expression}, {"error", to_json(error)}};
+    } else {
+      const Value& value = std::get<Value>(*result);
+      terminal.print(text(value) + "\n");
+      answer = answer_of(expression, value);
     }
-    const Value& value = std::get<Value>(*result);
-    terminal.print(text(value) + "\n");
-    nlohmann::ordered_json answer = {{"expression", expression},
-                                     {"value", text(value)},
-                                     {"kind", kind_of(value)},
-                                     {"data", data_of(value)}};
     if (options.explain) answer["steps"] = data_of(steps);
     results.push_back(std::move(answer));
   }
-  if (terminal.json()) terminal.document({{"results", results}});
-  return 0;
+  if (terminal.json() && first) {
+    terminal.document({{"ok", false}, {"error", to_json(*first)}, {"results", results}});
+  } else if (terminal.json()) {
+    terminal.document({{"results", results}});
+  }
+  return first ? exit_code(first->kind) : 0;
 }
 
 }  // namespace

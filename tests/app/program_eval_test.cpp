@@ -25,6 +25,23 @@ TEST_F(Eval, AnswersEachExpressionOnALine) {
   EXPECT_EQ(ended.out, "32\n8:4\n");
 }
 
+// A refusal in the middle hides neither what was answered before nor what comes behind it.
+TEST_F(Eval, AnswersTheOtherExpressionsWhereOneIsRefused) {
+  const Ended ended = run({"eval", "A = 4:1", "size((2,2)", "size(A)", "no_such(3)"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out, "4:1\n4\n");
+  EXPECT_TRUE(has(ended.err, "size((2,2)\n")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "no_such")) << ended.err;
+  const auto [code, document] = run_json({"eval", "size(4:1)", "size(", "size(5:1)"});
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(document["ok"], false);
+  ASSERT_EQ(document["results"].size(), 3u);
+  EXPECT_EQ(document["results"][0]["value"], "4");
+  EXPECT_EQ(document["results"][1]["expression"], "size(");
+  EXPECT_EQ(document["results"][1]["error"], document["error"]);
+  EXPECT_EQ(document["results"][2]["value"], "5");
+}
+
 TEST_F(Eval, ShowsWhereAnExpressionIsWrong) {
   const Ended ended = run({"eval", "coalesce((4,8):(8,1)"});
   EXPECT_EQ(ended.exit_code, 1);
