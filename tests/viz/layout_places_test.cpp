@@ -124,9 +124,29 @@ TEST(CoordinateTensors, ADivisionShowsItsInput) {
   EXPECT_FALSE(view.cannot_colour(ColourBy::axis2).has_value());
 }
 
+// What thread ? has is the same for every thread but for where it begins.
+TEST(UnknownNumbers, APartCountsFromItsUnknownBeginning) {
+  const LayoutView part = view_of("local_partition((8,8):(8,1), (2,2), ?)");
+  EXPECT_EQ(label(part, {0, 0, 0, 0}), std::vector<std::string>{"a"});
+  EXPECT_EQ(label(part, {0, 0, 1, 2}), std::vector<std::string>{"20+a"});
+  EXPECT_EQ(part.notes(), std::vector<std::string>{"a is where the layout begins: not known."});
+  EXPECT_EQ(part.panels()[0].formula, "(4,4):(16,2) off ?");
+  const LayoutView operand =
+      view_of("partition_A(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), ?, (64,32):(32,1))");
+  EXPECT_EQ(label(operand, {0, 0, 1, 1}), std::vector<std::string>{"513+a"});
+  EXPECT_EQ(operand.notes()[0], "a is where the layout begins: not known, but a multiple of 2.");
+  const LayoutView tiles = view_of("local_tile((256,?{div=64}):(?{div=64},1), (128,64), (0,_))");
+  EXPECT_EQ(tiles.panels()[0].rows, 128);
+  EXPECT_EQ(tiles.panels()[0].columns, 64);
+  EXPECT_EQ(label(tiles, {0, 1, 1, 3}), std::vector<std::string>{"67+a"});
+  EXPECT_EQ(label(view_of("gmem<f16> + ? o (4,4):(4,1)"), {0, 0, 1, 1}),
+            std::vector<std::string>{"5+a"});
+}
+
 TEST(UnknownNumbers, WithoutAPictureSayWhatWouldHaveOne) {
-  for (const auto& [expression, says] : {std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"},
-                                         std::pair{"(4,?):(1@0,1@1)", "axes"}}) {
+  for (const auto& [expression, says] :
+       {std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"}, std::pair{"(4,?):(1@0,1@1)", "axes"},
+        std::pair{"make_identity_tensor((16,16))(?,_)", "axes"}}) {
     const Outcome<LayoutView> view = LayoutView::of_expression(expression);
     ASSERT_FALSE(view.ok()) << expression;
     EXPECT_NE(view.error().sentence.find(says), std::string::npos) << view.error().sentence;

@@ -79,6 +79,20 @@ Outcome<LayoutView> of_moved(const Slice& slice, const std::string& title) {
   return view;
 }
 
+// A slice or a partition of which not all is known, such as thread ? has: as the layout that begins
+// at an unknown number. What stands on axes has no such one.
+std::optional<Layout> begins_at_unknown(const Slice& slice) {
+  if (slice.offset.known() && all_known(slice.layout)) return std::nullopt;
+  Place offset = slice.offset;
+  if (!offset.plain() || offset.add(slice.layout.offset)) return std::nullopt;
+  Layout out = slice.layout;
+  out.offset = offset.offset();
+  const Tree<Mode>& modes = slice.layout.modes;
+  if (modes.empty()) out.modes = Tree<Mode>(Mode{1, 0});  // one element
+  if (modes.rank() == 1 && modes.mode(0).rank() > 1) out.modes = modes.mode(0);
+  return out;
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula) {
@@ -108,6 +122,11 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
     return of_value(Slice{tensor->layout, tensor->offset}, formula.empty() ? text(value) : formula);
   }
   const Slice* slice = std::get_if<Slice>(&value);
+  if (const std::optional<Layout> open = slice ? begins_at_unknown(*slice) : std::nullopt) {
+    Outcome<LayoutView> view = with_unknowns(*open, formula.empty() ? text(value) : formula);
+    if (view) view->panels_[0].formula = text(value);
+    return view;
+  }
   if (slice != nullptr && slice->offset.plain() && slice->offset.known()) {
     Layout moved = slice->layout;
     moved.offset = moved.offset.value + slice->offset.offset().value;
@@ -118,6 +137,12 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   }
   if (const Tiler* tiler = std::get_if<Tiler>(&value)) return titled(taken_by(*tiler));
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&value)) return titled(moved_by(*swizzle));
+  if (slice != nullptr) {
+    return refused(
+        fmt::format("{} has numbers that are not known, and stands on axes; a picture "
+                    "shows one or the other.",
+                    text(value)));
+  }
   std::string instead = "a layout, such as (4,8):(1,4), a division of one, or make_layout_tv(...)";
   if (std::holds_alternative<Tuple>(value)) {
     const Tuple& tuple = std::get<Tuple>(value);
