@@ -76,6 +76,18 @@ std::optional<Problem> convert_slice(const Function& f, std::size_t i, const Sli
   return std::nullopt;
 }
 
+// Step<_1,X,_1> in angle brackets is a projection (CuTe's Step is a tuple of 1s and of X, which is
+// its `_`: include/cute/layout.hpp, underscore.hpp).
+std::optional<Tuple> projection_of(const Tiler& step) {
+  Tuple out;
+  for (int i = 0; i < step.rank(); ++i) {
+    const Tiler mode = step.mode(i);
+    if (!step.by_mode() || !mode.modes.scalar() || (mode.numbers & 1) == 0) return std::nullopt;
+    out.push(Tuple(mode.modes.leaf[0].shape));
+  }
+  return out;
+}
+
 std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a) {
   const Tuple* tuple = std::get_if<Tuple>(&a.value);
   const Layout* layout = std::get_if<Layout>(&a.value);
@@ -125,6 +137,17 @@ std::optional<Problem> convert_one(const Function& f, std::size_t i, Argument& a
     case 'S':
     case 's':
       if (!tuple) return wrong_kind(f, i, a, "a tuple of numbers");
+      a.tuple = *tuple;
+      return std::nullopt;
+    case 'J':
+    case 'j':
+      if (const Tiler* step = std::get_if<Tiler>(&a.value)) {
+        const std::optional<Tuple> projection = projection_of(*step);
+        if (!projection) return wrong_kind(f, i, a, "1 or X for each mode, such as (1,X,1)");
+        a.tuple = *projection;
+        return std::nullopt;
+      }
+      if (!tuple) return wrong_kind(f, i, a, "1 or X for each mode, such as (1,X,1)");
       a.tuple = *tuple;
       return std::nullopt;
     case 'N':

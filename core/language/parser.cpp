@@ -179,6 +179,8 @@ class Evaluator {
     if (const auto found = names_.find(first.text); found != names_.end()) {
       return applied(found->second, first.begin);
     }
+    if (in_projection_ && first.text == "X") return Tuple(Int::all());  // CuTe: X is `_`
+    if (in_projection_ && first.text == "Step" && token_.is('<')) return step();
     if (const Function* function = find_function(first.text)) {
       return applied(call(*function, first), first.begin);
     }
@@ -406,6 +408,15 @@ class Evaluator {
     return *made;
   }
 
+  // Step<_1,X,_1>, and Step<_1,X,_1>{}, as C++ makes a value of the type.
+  Value step() {
+    Value out = tiler();
+    if (problem_ || !token_.is('{')) return out;
+    next();
+    if (!expect('}', "behind `Step<...>{`")) return {};
+    return out;
+  }
+
   Value swizzle(const Token& word) {
     std::int64_t field[3] = {};
     if (!expect('<', "after `Sw`, as in Sw<3,4,3>")) return {};
@@ -428,11 +439,14 @@ class Evaluator {
     while (!problem_ && !token_.is(')')) {
       Argument a;
       a.begin = token_.begin;
-      const bool name = out.size() < kinds.size() && kinds[out.size()] == 'W';
+      const char kind = out.size() < kinds.size() ? kinds[out.size()] : ' ';
+      const bool name = kind == 'W';
+      const bool outside = std::exchange(in_projection_, kind == 'J' || kind == 'j');
       if (name)
         a.word = word();
       else
         a.value = composed();
+      in_projection_ = outside;
       a.end = previous_end_;
       out.push_back(std::move(a));
       if (problem_ || !token_.is(',')) break;
@@ -536,6 +550,7 @@ class Evaluator {
   Names& names_;
   std::size_t previous_end_ = 0;
   int depth_ = 0;
+  bool in_projection_ = false;
   Token token_;
   std::optional<Problem> problem_;
   Derivation* steps_;

@@ -110,6 +110,21 @@ TEST(Language, CoordinatesOffsetsAndSlices) {
   EXPECT_EQ(value_of("indices((2,3):(3,1))"), "0,3,1,4,2,5");
 }
 
+// CuTe's Step is a tuple of 1s and of X, its name for `_`; elsewhere X is a name like any other.
+TEST(Language, AProjectionIsWrittenAsCuTesStep) {
+  const std::string tile = "local_tile((128,64):(64,1), (32,8,16), (1,3,_), ";
+  for (const char* step :
+       {"(1,X,1))", "<1,_,1>)", "<1,X,1>)", "Step<_1,X,_1>)", "Step<_1, X,_1>{})"}) {
+    EXPECT_EQ(value_of(tile + step), "(32,16,4):(64,1,16) off 2048") << step;
+  }
+  EXPECT_EQ(value_of("local_partition((8,8):(8,1), (2,2,2), 5, Step<_1,X,_1>{})"),
+            value_of("local_partition((8,8):(8,1), (2,2,2), 5, (1,_,1))"));
+  EXPECT_EQ(value_of("X = (1,_,1); " + tile + "X)"), "(32,16,4):(64,1,16) off 2048");
+  EXPECT_FALSE(problem_of(tile + "<1,2:1,1>)").sentence.empty());
+  EXPECT_FALSE(problem_of(tile + "Step)").sentence.empty());
+  EXPECT_FALSE(problem_of("size(X)").sentence.empty());
+}
+
 // What is made of a tile, a partition or a slice begins where that begins: worked out by hand from
 // the offset of the element's coordinate in the whole.
 TEST(Language, WhatIsMadeOfASliceBeginsWhereItDoes) {
