@@ -20,9 +20,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// `cute::GMMA::Major::K` is K.
+// `cute::GMMA::Major::K` is K, `cute::complex<T>` is complex<T>.
 std::string_view without_namespace(std::string_view text) {
-  const std::size_t colons = text.rfind("::");
+  const std::size_t colons = text.substr(0, text.find('<')).rfind("::");
   return colons == std::string_view::npos ? text : text.substr(colons + 2);
 }
 
@@ -45,6 +45,28 @@ void split(AtomSpelling& spelling) {
   }
 }
 
+// CuTe's Copy_Atom<OPERATION, TYPE> and MMA_Atom<OPERATION> (include/cute/atom/copy_atom.hpp,
+// mma_atom.hpp) are the operation with the type as its last argument; what is wrong, or empty.
+std::string unwrap(AtomSpelling& spelling) {
+  const bool copy = spelling.base == "Copy_Atom";
+  if (!copy && spelling.base != "MMA_Atom") return {};
+  if (spelling.arguments.size() != (copy ? 2 : 1)) {
+    return copy ? "it takes the copy operation and the type of the values: "
+                  "Copy_Atom<SM75_U32x4_LDSM_N,f16>."
+                : "it takes the MMA operation: MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>.";
+  }
+  std::string inner(spelling.arguments[0]);
+  if (copy) {
+    const bool more = inner.back() == '>';
+    if (more) inner.pop_back();
+    inner += fmt::format("{}{}>", more ? ',' : '<', spelling.arguments[1]);
+  }
+  spelling = AtomSpelling();
+  spelling.whole = std::move(inner);
+  split(spelling);
+  return {};
+}
+
 }  // namespace
 
 Error no_atom(const AtomSpelling& spelling, std::string_view what_is_wrong) {
@@ -55,13 +77,14 @@ bool begins_like_an_atom(std::string_view word) {
   const bool architecture = word.size() > 4 && word.substr(0, 2) == "SM" && word[2] >= '1' &&
                             word[2] <= '9' && word.find('_') != std::string_view::npos;
   return architecture || word.substr(0, 9) == "Universal" || word.substr(0, 4) == "Auto" ||
-         word == "DefaultCopy";
+         word == "DefaultCopy" || word == "Copy_Atom" || word == "MMA_Atom";
 }
 
 Outcome<Atom> atom_named(std::string_view name) {
   AtomSpelling spelling;
   spelling.whole = std::string(name);
   split(spelling);
+  if (const std::string wrong = unwrap(spelling); !wrong.empty()) return no_atom(spelling, wrong);
   for (const AtomMaker* maker : makers) {
     if (AtomAnswer answer = maker->make(spelling)) return *std::move(answer);
   }

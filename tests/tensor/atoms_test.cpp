@@ -250,5 +250,25 @@ TEST(Atoms, SparseAndNarrowOnesSayWhatIsLegal) {
   EXPECT_TRUE(has(refusal("SM100_MMA_MXF4NVF4_SS<e2m1,e2m1,f32,ue4m3,128,64,32,K,K>"), "no such"));
 }
 
+// CuTe's Copy_Atom<OPERATION, TYPE> and MMA_Atom<OPERATION>: the same atoms by their whole name.
+TEST(Atoms, AreKnownByTheirWholeNames) {
+  for (const auto& [whole, name] :
+       {std::pair{"Copy_Atom<SM75_U32x4_LDSM_N,f32>", "SM75_U32x4_LDSM_N<f32>"},
+        std::pair{"Copy_Atom<UniversalCopy<cute::uint128_t>, cute::half_t>",
+                  "UniversalCopy<u128,f16>"},
+        std::pair{"cute::Copy_Atom<cute::SM80_CP_ASYNC_CACHEALWAYS<uint128_t>, float>",
+                  "SM80_CP_ASYNC_CACHEALWAYS<u128,f32>"}}) {
+    const Outcome<Atom> a = atom_named(whole), b = atom_named(name);
+    ASSERT_TRUE(a.ok() && b.ok()) << whole << (a.ok() ? "" : a.error().sentence);
+    EXPECT_EQ(text(std::get<CopyAtom>(*a)), text(std::get<CopyAtom>(*b))) << whole;
+  }
+  EXPECT_EQ(text(mma("MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>")),
+            text(mma("SM80_16x8x16_F32F16F16F32_TN")));
+  EXPECT_EQ(mma("MMA_Atom<UniversalFMA<f32>>").name.view(), "UniversalFMA<f32>");
+  EXPECT_TRUE(has(refusal("Copy_Atom<SM75_U32x4_LDSM_N>"), "Copy_Atom<SM75_U32x4_LDSM_N,f16>"));
+  EXPECT_TRUE(has(refusal("MMA_Atom<>"), "MMA_Atom<SM80_16x8x16"));
+  EXPECT_TRUE(has(refusal("Copy_Atom<SM75_U32x4_LDSM,f16>"), "SM75_U32x4_LDSM_N"));
+}
+
 }  // namespace
 }  // namespace tilescope
