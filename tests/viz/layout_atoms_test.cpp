@@ -23,6 +23,20 @@ Owner only_owner(const LayoutView& view, const Cell& cell) {
   return view.owners(cell)[0];
 }
 
+// The grids of an atom are the same for each major: how an operand lies in shared memory is said.
+TEST(AtomPicture, SaysWhichWayAnOperandLiesInSharedMemory) {
+  const auto said = [](std::string_view atom, int operand) {
+    return view_of(atom).panels()[static_cast<std::size_t>(operand)].axes;
+  };
+  const char* mixed = "SM90_64x8x16_F32F16F16_SS<MN,K>";
+  EXPECT_EQ(said(mixed, a), "f16 in shared memory, M-major; M down, K across");
+  EXPECT_EQ(said(mixed, b), "f16 in shared memory, K-major; K down, N across");
+  EXPECT_EQ(said(mixed, c), "f32 in registers; M down, N across");
+  EXPECT_EQ(said("make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,128,64,K,MN>)", b),
+            "f16 in shared memory, N-major; K down, N across");
+  EXPECT_EQ(said("SM80_16x8x16_F32F16F16F32_TN", a), "f16 in registers; M down, K across");
+}
+
 // PTX ISA, mma.m16n8k16 with f16: fragments for A, B and C.
 TEST(AtomPicture, OperandsOfMma16816AreThoseOfThePtxIsa) {
   const LayoutView view = view_of("SM80_16x8x16_F32F16F16F32_TN");

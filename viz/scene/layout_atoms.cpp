@@ -27,6 +27,10 @@ LayoutView::Operand headed(OperandName x, const MmaOperand& operand) {
       fmt::format("{} in {}; {}", name_of(operand.type), words_for(operand.memory), down_across);
   out.turned = x == OperandName::b;
   out.shared = operand.memory == Memory::smem;
+  if (out.shared && operand.major != Major::none) {  // elsewhere a major says nothing of the order
+    const char* major = operand.major == Major::k ? "K" : x == OperandName::a ? "M" : "N";
+    out.axes.insert(out.axes.find(';'), fmt::format(", {}-major", major));
+  }
   return out;
 }
 
