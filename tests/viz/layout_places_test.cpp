@@ -143,9 +143,19 @@ TEST(UnknownNumbers, APartCountsFromItsUnknownBeginning) {
             std::vector<std::string>{"5+a"});
 }
 
+// What a predicate of a problem of unknown size is made of.
+TEST(UnknownNumbers, OfCoordinatesTheFirstAreDrawn) {
+  const LayoutView view = view_of("make_identity_tensor((?{div=8},3))");
+  EXPECT_EQ(view.panels()[0].rows, 8);
+  EXPECT_EQ(view.panels()[0].formula, "(?{div=8},3):(1@0,1@1)");
+  EXPECT_EQ(label(view, {0, 0, 7, 2}), std::vector<std::string>{"(7,2)"});
+  EXPECT_EQ(view.notes()[0],
+            "The extent of mode 0 is not known, but a multiple of 8: its first 8 are drawn.");
+}
+
 TEST(UnknownNumbers, WithoutAPictureSayWhatWouldHaveOne) {
   for (const auto& [expression, says] :
-       {std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"}, std::pair{"(4,?):(1@0,1@1)", "axes"},
+       {std::pair{"Sw<2,0,2> o 0 o (4,?):(1,4)", "swizzle"}, std::pair{"(4,2):(?@0,1@1)", "axes"},
         std::pair{"make_identity_tensor((16,16))(?,_)", "axes"}}) {
     const Outcome<LayoutView> view = LayoutView::of_expression(expression);
     ASSERT_FALSE(view.ok()) << expression;

@@ -2,6 +2,7 @@
 //
 //     (4,8):(?,1)           3 + 2a in row 2, column 3; a is the unknown stride
 //     (?{div=8},4):(1,?)    the first 8 rows, and a note that there may be more
+//     (?,8):(1@0,1@1)       the coordinates of the first rows; they have no unknown part
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,6 +90,19 @@ void make_up_extents(Layout& grid, const Tiler* tiler, std::vector<std::string>&
   }
 }
 
+// Places on axes need no letters: (?,8):(1@0,1@1) leads to coordinates that are all known.
+bool only_extents_are_unknown(const Layout& layout) {
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    if (!layout.modes.leaf[i].stride.known()) return false;
+  }
+  return layout.offset.known();
+}
+bool stands_on_axes(const Layout& layout) {
+  bool any = false;
+  for (int i = 0; i < layout.modes.leaves; ++i) any |= !layout.modes.leaf[i].stride.axis.none();
+  return any && layout.swizzle.identity();
+}
+
 }  // namespace
 
 Outcome<LayoutView::Places> LayoutView::places_with_unknowns(const Layout& layout,
@@ -150,6 +164,16 @@ Outcome<LayoutView::Places> LayoutView::places_with_unknowns(const Layout& layou
 
 Outcome<LayoutView> LayoutView::with_unknowns(const Layout& layout, std::string title) {
   if (layout.modes.empty()) return plain(layout);
+  if (only_extents_are_unknown(layout) && stands_on_axes(layout)) {
+    std::vector<std::string> notes;
+    Layout grid = layout;
+    make_up_extents(grid, nullptr, notes);
+    Outcome<LayoutView> view = on_axes(grid, title.empty() ? text(layout) : std::move(title));
+    if (!view) return view;
+    view->panels_[0].formula = text(layout);
+    for (std::string& note : notes) view->remark(std::move(note));
+    return view;
+  }
   Outcome<Places> places = places_with_unknowns(layout, nullptr);
   if (!places) return places.error();
   return of_places(std::move(*places), title.empty() ? text(layout) : std::move(title));
