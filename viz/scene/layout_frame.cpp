@@ -234,12 +234,23 @@ std::vector<double> natural_cells(const LayoutView& view, const LayoutChoice& ch
   return out;
 }
 
-// What the legend of offsets needs, which any view may be coloured by.
-double legend_width(const LayoutView& view) {
+// What the legend of offsets needs, which any view may be coloured by; or the chosen colour's title
+// and its first swatches.
+double legend_width(const LayoutView& view, const LayoutChoice& choice) {
+  constexpr std::size_t first = 4;
+  constexpr double swatch = 20, more = 72;
+  const LayoutView::Legend legend = view.legend(choice, light_theme());
+  double own = text_width(legend.title, small_text, Family::sans, FontWeight::bold) + more;
+  for (std::size_t i = 0; i < std::min(first, legend.entries.size()); ++i) {
+    const LayoutView::Legend::Entry& entry = legend.entries[i];
+    own += between + (entry.colours.size() > 1 ? 70 : swatch) +
+           text_width(entry.label, small_text, Family::mono);
+  }
   const auto width = [](std::int64_t n) {
     return text_width(std::to_string(n), small_text, Family::mono);
   };
-  return 64 + width(view.lowest_offset()) + ramp_width + width(view.highest_offset()) + 2 * inside;
+  return std::max(own, 64 + width(view.lowest_offset()) + ramp_width +
+                           width(view.highest_offset()) + 2 * inside);
 }
 
 double legend_block_height(const LayoutView& view, const Lens& lens) {
@@ -265,7 +276,9 @@ double words_width(const LayoutView& view, const Lens& lens) {
   return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : most_words);
 }
 
-Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit) {
+// `words`: the width that stands left-aligned with the grids.
+Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit,
+             double words) {
   Frame out;
   out.fit_cell = fit;
   if (!(lens.cell > 0)) lens.cell = fit;
@@ -278,8 +291,7 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
   out.body.height =
       std::max(0.0, lens.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
   // What fits stands in the middle; what does not is moved by the pan.
-  const double free_x =
-      lens.size.width - std::max(laid.size.width, words_width(view, lens)) - 2 * margin;
+  const double free_x = lens.size.width - std::max(laid.size.width, words) - 2 * margin;
   const double free_y = lens.size.height - laid.size.height - above - below - 2 * margin;
   const double left = margin + std::max(0.0, std::floor(free_x / 2));
   const double top = margin + std::max(0.0, std::floor(free_y / 2));
@@ -396,15 +408,16 @@ Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& cho
         best = &each;
       }
     }
-    return framed(view, lens, *best, cell);
+    return framed(view, lens, *best, cell, words_width(view, lens));
   }
 
   const auto [best, natural] = natural_arrangement(view, all, lens, choice, above + below);
   const Size size = lay_out(view, *best, natural, lens).size;
-  const double width =
-      std::max({size.width, words_width(view, lens), lens.legend ? legend_width(view) : 0});
+  const double words =
+      std::max(words_width(view, lens), lens.legend ? legend_width(view, choice) : 0);
+  const double width = std::max(size.width, words);
   lens.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
-  return framed(view, lens, *best, natural);
+  return framed(view, lens, *best, natural, words);
 }
 
 std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at) {

@@ -239,6 +239,11 @@ void draw_panel(const Drawing& d, int p, RasterStore* store) {
   d.scene.end();
 }
 
+constexpr double more_width = 72;  // of "28 more" after the last swatch
+double swatch_width(const LayoutView::Legend::Entry& entry) {
+  return entry.colours.size() > 1 ? 64 : swatch;
+}
+
 // A swatch of one colour, or of a ramp.
 void draw_swatch(const Drawing& d, Box box, const std::vector<Rgba>& colours) {
   Rectangle edge;
@@ -294,11 +299,19 @@ void draw_legend(const Drawing& d) {
     const std::vector<ColourBy> all = d.view.colours();
     const auto now = std::find(all.begin(), all.end(), d.view.colour(d.choice));
     const ColourBy next = now + 1 == all.end() ? all.front() : *(now + 1);
-    const double width = text_width(legend.title, small_text, Family::sans, FontWeight::bold);
+    // A long title leaves room for a swatch.
+    const double first = legend.lowest.empty() && !legend.entries.empty()
+                             ? between + swatch_width(legend.entries[0]) + 6 +
+                                   text_width(legend.entries[0].label, small_text, Family::mono) +
+                                   more_width
+                             : 0;
+    const std::string title =
+        fitted(legend.title, right - x - first, small_text, Family::sans, FontWeight::bold);
+    const double width = text_width(title, small_text, Family::sans, FontWeight::bold);
     d.scene.targets.push_back({{x, y - 12, width, 24},
                                fmt::format("colour {}", name_of(next)),
                                fmt::format("colour by {}", name_of(next))});
-    d.scene.add(words({x, y}, legend.title, small_text, FontWeight::bold, Role::text));
+    d.scene.add(words({x, y}, title, small_text, FontWeight::bold, Role::text));
     x += width + between;
   }
   if (!legend.lowest.empty()) {
@@ -314,10 +327,10 @@ void draw_legend(const Drawing& d) {
     std::int64_t left_out = legend.unlisted;
     for (std::size_t i = 0; i < legend.entries.size(); ++i) {
       const LayoutView::Legend::Entry& entry = legend.entries[i];
-      const double width = entry.colours.size() > 1 ? 64 : swatch;
+      const double width = swatch_width(entry);
       const double label = text_width(entry.label, small_text, Family::mono);
       const bool last = i + 1 == legend.entries.size() && legend.unlisted == 0;
-      if (x + width + 6 + label + (last ? 0 : 72) > right) {
+      if (x + width + 6 + label + (last ? 0 : more_width) > right) {
         left_out += static_cast<std::int64_t>(legend.entries.size() - i);
         break;
       }

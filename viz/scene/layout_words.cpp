@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "viz/scene/layout_view.h"
 #include "viz/scene/palette.h"
@@ -24,6 +25,23 @@ Focus::On focus_of(ColourBy by) {
     default:
       return Focus::On::nothing;
   }
+}
+
+// The banks that a legend lists, in order; none where there are too many cells to ask each.
+std::vector<std::int32_t> banks_met(const LayoutView& view, int element_bytes) {
+  constexpr std::int64_t most_asked = std::int64_t{1} << 14;  // more cells meet nearly all banks
+  std::set<std::int32_t> met;
+  for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
+    const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
+    if (panel.rows > most_asked / panel.columns / panel.slices) return {};
+    for (std::int64_t slice = 0; slice < panel.slices; ++slice) {
+      const LayoutView::Window all{p, slice, 0, 0, panel.rows, panel.columns};
+      for (const std::int64_t bank : view.numbers_of(all, ColourBy::bank, element_bytes)) {
+        if (bank >= 0) met.insert(static_cast<std::int32_t>(bank));
+      }
+    }
+  }
+  return {met.begin(), met.end()};
 }
 
 }  // namespace
@@ -194,9 +212,10 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   const bool by_warp = by == ColourBy::thread && threads_ > lanes;
   const std::int64_t all = categories(by_warp ? ColourBy::warp : by);
-  // Of a warp with holes only the threads that take part.
+  // Of a warp with holes only the threads that take part, of banks those that hold a cell.
   const std::vector<std::int32_t> some =
-      kind_ == Kind::thread_value && by == ColourBy::thread && !by_warp
+      by == ColourBy::bank ? banks_met(*this, choice.element_bytes)
+      : kind_ == Kind::thread_value && by == ColourBy::thread && !by_warp
           ? panels_[0].owners->taking_part
           : std::vector<std::int32_t>{};
   const std::int64_t present = some.empty() ? all : static_cast<std::int64_t>(some.size());
