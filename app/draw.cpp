@@ -1,14 +1,14 @@
 // tilescope draw EXPR -o F.{svg,png,pdf,tex,txt}, or -o - for text on stdout
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/files.h"
 #include "app/pictures.h"
-#include "viz/scene/layout_scene.h"
+#include "viz/paint/cairo.h"
+#include "viz/scene/layout_still.h"
 #include "viz/scene/presets.h"
 
 namespace tilescope {
@@ -27,33 +27,29 @@ Outcome<Size> size_named(const std::string& text) {
   if (!whole || width < least || height < least || width > most || height > most) {
     return Error{
         ErrorKind::usage,
-        fmt::format("--size {}: WIDTHxHEIGHT in pixels, each from {} to {}, as in 1600x1000.", text,
-                    least, most),
+        fmt::format(
+            "--size {}: WIDTHxHEIGHT in pixels, each from {} to {} and a PNG of 268 million at "
+            "most, as in 1600x1000.",
+            text, least, most),
         ""};
   }
   return Size{static_cast<double>(width), static_cast<double>(height)};
 }
 
 // A picture whose words leave no room for its cells shows nothing. The size that would do has room
-// for the cells' labels too, where a picture of any size has them: colours alone say little.
-std::optional<Error> too_small(const LayoutView& view, const LayoutChoice& choice, Size size,
+// for labels too, where any size has that: colours alone say little.
+std::optional<Error> too_small(const LayoutView& view, const LayoutChoice& choice,
+                               const Theme& theme, Size size, double smallest,
                                const std::string& asked) {
   if (has_room(arrange(view, Lens{size}))) return std::nullopt;
-  constexpr double step = 1.1, most = 32000, round = 10;
-  const bool labelled = labels_fit(view, choice, arrange(view, Lens{}, choice));
-  const auto shows = [&](Size at) {
-    const Frame frame = arrange(view, Lens{at}, choice);
-    return has_room(frame) && (!labelled || labels_fit(view, choice, frame));
-  };
-  Size enough = size;
-  while (!shows(enough) && enough.width < most && enough.height < most) {
-    enough = {std::ceil(enough.width * step / round) * round,
-              std::ceil(enough.height * step / round) * round};
-  }
+  std::optional<Size> enough = size_that_tells(view, choice, theme, size, smallest);
+  if (!enough) enough = size_with_room(view, size);
+  const std::string would_do =
+      enough ? fmt::format("; {}x{} would do", enough->width, enough->height) : std::string();
   return Error{ErrorKind::usage,
-               fmt::format("--size {} leaves no room for the cells beside the words; {}x{} would "
-                           "do. Left out, the picture is as large as it needs.",
-                           asked, enough.width, enough.height),
+               fmt::format("--size {} leaves no room for the cells beside the words{}. Left out, "
+                           "the picture is as large as it needs.",
+                           asked, would_do),
                ""};
 }
 
@@ -75,12 +71,14 @@ Outcome<std::vector<std::byte>> picture_of(const LayoutView& view, const LayoutC
     const auto bytes = std::as_bytes(std::span(text));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  if (!options.size.empty()) {
-    if (const auto error = too_small(view, choice, size, options.size)) return *error;
-  }
   // What can be enlarged afterwards may be set smaller.
   const bool enlarges = options.output.size() > 4 && !options.output.ends_with(".png");
   const double smallest = enlarges ? 0.5 : 0.7;
+  if (!options.size.empty()) {
+    if (const auto error = too_small(view, choice, theme, size, smallest, options.size)) {
+      return *error;
+    }
+  }
   return paint_for_file(build_scene(view, choice, theme, size, smallest), options.output);
 }
 
@@ -101,6 +99,10 @@ int draw(const Options& options, Terminal& terminal) {
     const Outcome<Size> asked = size_named(options.size);
     if (!asked) return terminal.fail(asked.error());
     size = *asked;
+    const bool png = options.output.ends_with(".png");
+    if (png || options.output.ends_with(".pdf")) {
+      if (const auto error = cannot_paint(size, png ? 1 : pdf_scale)) return terminal.fail(*error);
+    }
   }
   const Outcome<LayoutView> view = view_of(options.expression);
   if (!view) return terminal.fail(view.error());
@@ -138,7 +140,9 @@ Action define_draw(CommandOptions& app) {
   app.add_option("--colour,--color", options->colour,
                  "what a cell's colour means; the best one where left out")
       .type_name(colour_names("|"));
-  app.add_option("--size", options->size, "in pixels; as large as the content needs where left out")
+  app.add_option("--size", options->size,
+                 "in pixels, each side from 64 to 32000, a PNG of 268 million at most; as large as "
+                 "the content needs where left out")
       .type_name("WxH");
   app.add_option("--theme", options->theme, "light where left out").type_name("light|dark");
   app.add_flag("--json", options->json, "one JSON document on stdout");

@@ -194,6 +194,23 @@ TEST_F(Draw, WritesAnEightBitPngOfTheSizeAsked) {
   EXPECT_TRUE(png[25] == 2 || png[25] == 6) << "RGB or RGBA";
 }
 
+// The size that a refusal names works, and is no larger than it needs to be.
+TEST_F(Draw, NamesASizeThatWouldDo) {
+  for (const char* expression :
+       {"SM90_64x64x16_F32F16F16_SS<K,K>", "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN,(2,2,1))",
+        "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)"}) {
+    const Ended small = run({"draw", expression, "-o", "a.png", "--size", "200x200"});
+    ASSERT_EQ(small.exit_code, 2) << expression;
+    const std::size_t at = small.err.find("; ");
+    int width = 0, height = 0;
+    ASSERT_EQ(std::sscanf(small.err.c_str() + at, "; %dx%d would do", &width, &height), 2)
+        << small.err;
+    EXPECT_LE(width * height, 1200 * 900) << expression << ": " << small.err;
+    const std::string size = std::to_string(width) + "x" + std::to_string(height);
+    EXPECT_EQ(run({"draw", expression, "-o", "a.png", "--size", size}).exit_code, 0) << size;
+  }
+}
+
 TEST_F(Draw, PicturesInTheDarkDiffer) {
   EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "light.svg"}).exit_code, 0);
   EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "dark.svg", "--theme", "dark"}).exit_code, 0);
@@ -232,6 +249,12 @@ TEST_F(Draw, LeavesAnOldPictureWhereThereIsNoNewOne) {
   EXPECT_EQ(run({"draw", "(8,8", "-o", "a.svg"}).exit_code, 1);
   EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--colour", "mood"}).exit_code, 2);
   EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--size", "0x-3"}).exit_code, 2);
+  // What the size alone forbids is said before the expression is looked at.
+  for (const char* file : {"a.png", "a.pdf"}) {
+    const Ended huge = run({"draw", "no layout", "-o", file, "--size", "32000x32000"});
+    EXPECT_EQ(huge.exit_code, 2);
+    EXPECT_NE(huge.err.find("up to 268 million"), std::string::npos) << huge.err;
+  }
   EXPECT_EQ(run({"draw", "(8,8):(8,1)", "-o", "a.svg", "--theme", "pink"}).exit_code, 2);
   EXPECT_EQ(read("a.svg"), "old");
   const Ended nowhere = run({"draw", "(8,8):(8,1)", "-o", "no/such/folder/a.svg"});

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <string>
 
 #include "viz/scene/layout_scene.h"
 
@@ -29,7 +31,7 @@ struct Words {
   }
   bool advises() const {
     return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-      return note.find("These cells are too") == 0;
+      return note.find("cells are too") != note.npos || note.find("room") != note.npos;
     });
   }
 };
@@ -55,6 +57,20 @@ Words words_of(const Scene& scene) {
   return out;
 }
 
+std::set<std::string> numbers_above(const Scene& scene, const std::string& panel) {
+  std::set<std::string> out;
+  std::string now, group;
+  for (const Item& item : scene.items) {
+    if (const auto* begin = std::get_if<GroupBegin>(&item)) {
+      group = begin->name;
+      if (group.find("panel ") == 0) now = group;
+    }
+    const Text* text = std::get_if<Text>(&item);
+    if (text != nullptr && now == panel && group == "columns") out.insert(text->text);
+  }
+  return out;
+}
+
 TEST(StillPicture, NarrowOperandsHaveTheirNames) {
   const Words ctas = words_of(build_scene(
       view_of("make_tiled_mma(SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>,(2,1))"), {},
@@ -76,8 +92,8 @@ TEST(StillPicture, ASizeWithoutRoomForLabelsNamesOneThatHasIt) {
   ASSERT_TRUE(small.advises());
   EXPECT_TRUE(small.labels.empty());
   double width = 0, height = 0;
-  ASSERT_EQ(std::sscanf(small.notes.back().c_str(),
-                        "These cells are too small for labels: %lf x %lf pixels", &width, &height),
+  ASSERT_EQ(std::sscanf(small.notes.back().c_str(), "%lf x %lf pixels have room for labels", &width,
+                        &height),
             2)
       << small.notes.back();
   const Words enough = words_of(build_scene(mma, {}, light_theme(), Size{width, height}));
@@ -86,6 +102,37 @@ TEST(StillPicture, ASizeWithoutRoomForLabelsNamesOneThatHasIt) {
   const Words million =
       words_of(build_scene(view_of("(1024,1024):(1024,1)"), {}, light_theme(), Size{1600, 1000}));
   EXPECT_TRUE(million.advises());
+}
+
+// What is cut from a note in a narrow picture must not be the size that it is about.
+TEST(StillPicture, ANarrowOneNamesTheWholeSize) {
+  const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
+  for (const Size size : {Size{400, 600}, Size{300, 500}}) {
+    const Words small = words_of(build_scene(mma, {}, light_theme(), size));
+    ASSERT_EQ(small.notes.size(), 1u) << size.width;
+    double width = 0, height = 0;
+    ASSERT_EQ(std::sscanf(small.notes[0].c_str(), "%lf x %lf", &width, &height), 2)
+        << small.notes[0];
+    EXPECT_LE(small.right, size.width);
+    EXPECT_TRUE(words_of(build_scene(mma, {}, light_theme(), Size{width, height})).has("A", "T5"));
+    // Either side 30 pixels shorter is not enough: the size named is no wild guess.
+    for (const Size less : {Size{width - 30, height}, Size{width, height - 30}}) {
+      if (less.width < size.width || less.height < size.height) continue;
+      EXPECT_FALSE(words_of(build_scene(mma, {}, light_theme(), less)).has("A", "T5"))
+          << less.width << " x " << less.height;
+    }
+  }
+}
+
+// Where a column is a tile, its number stands above each, or the picture says that it is too small.
+TEST(StillPicture, StripesHaveTheirNumbers) {
+  const LayoutView view = view_of("zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
+  for (const Size size : {Size{800, 600}, Size{1000, 700}, Size{640, 480}}) {
+    const Scene scene = build_scene(view, {}, light_theme(), size);
+    const std::set<std::string> numbers = numbers_above(scene, "panel Zipped divide");
+    EXPECT_TRUE(numbers.size() == 12 || words_of(scene).notes.size() == 1)
+        << size.width << ": " << numbers.size();
+  }
 }
 
 // A little smaller than it would be is better than without labels.

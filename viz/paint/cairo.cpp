@@ -260,6 +260,12 @@ std::optional<Error> wrong_size(const Scene& scene, double scale) {
 
 }  // namespace
 
+std::optional<Error> cannot_paint(Size size, double scale) {
+  Scene empty;
+  empty.size = size;
+  return wrong_size(empty, scale);
+}
+
 Outcome<std::vector<std::byte>> paint_png(const Scene& scene, const Fonts& fonts, double scale) {
   if (!std::isfinite(scale) || scale <= 0) scale = 1;
   if (auto error = wrong_size(scene, scale)) return *error;
@@ -279,14 +285,14 @@ Outcome<std::vector<std::byte>> paint_png(const Scene& scene, const Fonts& fonts
 }
 
 Outcome<std::vector<std::byte>> paint_pdf(const Scene& scene, const Fonts& fonts) {
-  if (auto error = wrong_size(scene, 0.75)) return *error;
+  if (auto error = wrong_size(scene, pdf_scale)) return *error;
   std::vector<std::byte> out;
   Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
-      append, &out, scene.size.width * 0.75, scene.size.height * 0.75));
+      append, &out, scene.size.width * pdf_scale, scene.size.height * pdf_scale));
   // Without a date the same scene gives the same bytes.
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, scene.title.c_str());
   Owned<cairo_t> cairo(cairo_create(surface.get()));
-  Painter(cairo.get(), scene, fonts, 0.75, false).paint();
+  Painter(cairo.get(), scene, fonts, pdf_scale, false).paint();
   cairo_show_page(cairo.get());
   cairo_surface_finish(surface.get());
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {

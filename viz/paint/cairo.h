@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,10 @@ namespace tilescope {
 struct Fonts {
   std::span<const std::byte> sans, sans_bold, mono;  // they must outlive the call
 };
+
+// Why a scene of this size cannot be painted at a scale, which need not be drawn to be known.
+std::optional<Error> cannot_paint(Size scene, double scale = 1);
+inline constexpr double pdf_scale = 0.75;  // points a pixel
 
 // 8-bit RGB. `scale` is device pixels for one pixel of the scene. Refused: a picture of more than
 // 2^28 pixels or a side above 32,000, or no memory for it.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "viz/scene/layout_panels.h"
+#include "viz/scene/layout_still.h"
 
 namespace tilescope {
 namespace {
@@ -54,22 +55,84 @@ void shrink(Scene& scene, double by, Size size) {
   scene.size = size;
 }
 
-// The size from which on cells, or blocks of them, have room for labels; nothing where none has.
-std::optional<Size> size_for_labels(const LayoutView& view, const LayoutChoice& choice,
-                                    const Theme& theme, Size from) {
-  constexpr double step = 1.1, round = 10;
-  for (Size at = from; at.width <= most_natural && at.height <= most_natural;) {
-    if (is_told(view, choice, theme, arrange(view, Lens{at}, choice))) return at;
+// The smallest size from one on that does, found by growing both sides and then trimming each. More
+// pixels than the largest square that a viewer opens are no answer.
+template <typename Does>
+std::optional<Size> smallest_size(Size from, Does does) {
+  constexpr double step = 1.1, round = 10, most_side = 32000;
+  Size at = from;
+  while (!does(at)) {
     at = {std::ceil(at.width * step / round) * round, std::ceil(at.height * step / round) * round};
+    if (at.width > most_side || at.height > most_side) return std::nullopt;
+  }
+  const auto trim = [&](double Size::*side) {
+    double low = from.*side - round;  // too small, as far as is known
+    while (at.*side - low > round) {
+      Size less = at;
+      less.*side = std::max(from.*side, std::floor((low + at.*side) / 2 / round) * round);
+      if (less.*side >= at.*side) break;
+      if (does(less)) {
+        at = less;
+      } else {
+        low = less.*side;
+      }
+    }
+  };
+  trim(&Size::width);
+  trim(&Size::height);
+  if (at.width * at.height > most_natural * most_natural) return std::nullopt;
+  return at;
+}
+
+// What is tried, in this order: all of it smaller, then warps instead of threads.
+std::vector<LayoutChoice> choices_for(const LayoutView& view, const LayoutChoice& choice) {
+  std::vector<LayoutChoice> out{choice};
+  if (choice.colour || view.kind() != LayoutView::Kind::thread_value) return out;
+  const std::vector<ColourBy> all = view.colours();
+  const bool warps = std::find(all.begin(), all.end(), ColourBy::warp) != all.end();
+  if (warps && view.categories(ColourBy::warp) > 1 && view.colour(choice) == ColourBy::thread) {
+    out.push_back(choice);
+    out[1].colour = ColourBy::warp;
+  }
+  return out;
+}
+
+// How a picture of a size tells what its colours mean; nothing where it cannot.
+struct Telling {
+  LayoutChoice choice;
+  double by = 1;  // how much smaller all of it is set
+  Frame frame;
+};
+std::optional<Telling> telling(const LayoutView& view, const LayoutChoice& choice,
+                               const Theme& theme, Size size, double smallest) {
+  const bool asked = size.width > 0 && size.height > 0;
+  constexpr std::array<double, 4> steps{1, 0.85, 0.7, 0.5};
+  for (const LayoutChoice& each : choices_for(view, choice)) {
+    for (const double by : steps) {
+      if (by < smallest || (!asked && by < 1)) break;
+      Lens lens;
+      lens.size = {size.width / by, size.height / by};
+      lens.pixel_scale = by;
+      Telling out{each, by, arrange(view, lens, each)};
+      if (is_told(view, each, theme, out.frame)) return out;
+    }
   }
   return std::nullopt;
 }
 
+// The size comes first, and as few words as there is room for: what is cut must not be the size.
 std::string advice_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
-                       Size size) {
-  if (const std::optional<Size> enough = size_for_labels(view, choice, theme, size)) {
-    return fmt::format("These cells are too small for labels: {} x {} pixels have room for them.",
-                       enough->width, enough->height);
+                       Size size, double smallest) {
+  if (const std::optional<Size> enough = size_that_tells(view, choice, theme, size, smallest)) {
+    const std::string pixels = fmt::format("{} x {}", enough->width, enough->height);
+    const std::string whole =
+        fmt::format("{} pixels have room for labels; these cells are too small.", pixels);
+    const std::string brief = fmt::format("{} has room for labels.", pixels);
+    const double room = size.width - 2 * between_groups;
+    for (const std::string& each : {whole, brief}) {
+      if (text_width(each, small_text, Family::sans) <= room) return each;
+    }
+    return pixels;
   }
   return "These cells are too small and too many for labels; a part of them, such as a tile or a "
          "slice, has room.";
@@ -86,8 +149,11 @@ bool is_told(const LayoutView& view, const LayoutChoice& choice, const Theme& th
   constexpr double most_of_it = 0.5;
   for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
     const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
-    const bool numbered = panel.column_is_tile && by == ColourBy::tile;
     const Size cell = frame.places[static_cast<std::size_t>(p)].cell;
+    // Columns that are a tile each have its number above, where each has room for it.
+    const double number =
+        text_width(fmt::format("{}", panel.columns - 1), small_text, Family::mono) + 6;
+    const bool numbered = panel.column_is_tile && by == ColourBy::tile && cell.width >= number;
     if (by == ColourBy::none || numbered || setting_for(view, choice, cell).size > 0) continue;
     const std::optional<Seen> seen = seen_of(d, p, 0);
     Labels labels;
@@ -96,37 +162,28 @@ bool is_told(const LayoutView& view, const LayoutChoice& choice, const Theme& th
   return true;
 }
 
+std::optional<Size> size_that_tells(const LayoutView& view, const LayoutChoice& choice,
+                                    const Theme& theme, Size from, double smallest) {
+  return smallest_size(from, [&](Size at) {
+    return has_room(arrange(view, Lens{at})) &&
+           telling(view, choice, theme, at, smallest).has_value();
+  });
+}
+
+std::optional<Size> size_with_room(const LayoutView& view, Size from) {
+  return smallest_size(from, [&](Size at) { return has_room(arrange(view, Lens{at})); });
+}
+
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme, Size size,
                   double smallest) {
-  std::vector<LayoutChoice> choices{choice};
-  if (!choice.colour && view.kind() == LayoutView::Kind::thread_value) {
-    choices[0].colour = view.colour(choice);
-    const std::vector<ColourBy> all = view.colours();
-    const bool warps = std::find(all.begin(), all.end(), ColourBy::warp) != all.end();
-    if (warps && view.categories(ColourBy::warp) > 1 && choices[0].colour == ColourBy::thread) {
-      choices.push_back(choice);
-      choices[1].colour = ColourBy::warp;
-    }
-    choices[0].colour.reset();  // its own, in a size of its own
-  }
-  const bool asked = size.width > 0 && size.height > 0;
-  constexpr std::array<double, 4> steps{1, 0.85, 0.7, 0.5};
-  for (const LayoutChoice& each : choices) {
-    for (const double by : steps) {
-      if (by < smallest || (!asked && by < 1)) break;
-      Lens lens;
-      lens.size = {size.width / by, size.height / by};
-      lens.pixel_scale = by;
-      const Frame frame = arrange(view, lens, each);
-      if (!is_told(view, each, theme, frame)) continue;
-      Scene out = build_scene(view, each, theme, frame);
-      if (by < 1) shrink(out, by, size);
-      return out;
-    }
+  if (const std::optional<Telling> how = telling(view, choice, theme, size, smallest)) {
+    Scene out = build_scene(view, how->choice, theme, how->frame);
+    if (how->by < 1) shrink(out, how->by, size);
+    return out;
   }
   Lens lens;
   lens.size = size;
-  lens.advice = advice_for(view, choice, theme, arrange(view, lens, choice).lens.size);
+  lens.advice = advice_for(view, choice, theme, arrange(view, lens, choice).lens.size, smallest);
   return build_scene(view, choice, theme, arrange(view, lens, choice));
 }
 
