@@ -39,6 +39,47 @@ void for_each_cell(const LayoutView& view, F f) {
 
 // --- the 9 x 32 layout by <3:3,(2,4):(1,8)> ---------------------------------------------------
 
+// (8,4):(1,2) sends (2,0) and (0,1) to 2: by hand, 14 offsets 0..13 for 32 cells.
+TEST(OverlappingStrides, EachCellAfterTheFirstOfAnOffsetIsMarkedAndTold) {
+  const Outcome<LayoutView> made = LayoutView::of_expression("(8,4):(1,2)");
+  ASSERT_TRUE(made.ok());
+  const LayoutView& view = *made;
+  for (std::int64_t j = 0; j < 4; ++j) {
+    for (std::int64_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(view.again({0, 0, i, j}), j > 0 && i < 6) << i << "," << j;
+    }
+  }
+  ASSERT_EQ(view.notes().size(), 1u);
+  EXPECT_EQ(view.notes()[0],
+            "10 offsets are in more than one cell, up to 4: strides overlap, such as 2 at (2,0) "
+            "and (0,1); a tick in the corner marks each but the first.");
+}
+
+TEST(OverlappingStrides, ASwizzleRenamesTheOffsetsAndAStrideOfZeroIsTold) {
+  const Outcome<LayoutView> moved = LayoutView::of_expression("Sw<1,0,2> o 0 o (8,4):(1,2)");
+  ASSERT_TRUE(moved.ok());
+  EXPECT_TRUE(moved->again({0, 0, 0, 1}));
+  EXPECT_FALSE(moved->again({0, 0, 7, 1}));
+  const Outcome<LayoutView> both = LayoutView::of_expression("(4,(2,2)):(1,(0,2))");
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->notes().size(), 2u) << "the stride of 0, and the overlap";
+  EXPECT_TRUE(both->again({0, 0, 0, 1})) << "0 once more, by the stride of 0";
+  EXPECT_TRUE(both->again({0, 0, 1, 2})) << "3 once more, as 1 + 2";
+}
+
+TEST(OverlappingStrides, OneToOneHasNoMarks) {
+  for (const char* one : {"(8,4):(1,8)", "(8,4):(4,1)", "((2,4),4):((1,8),2)", "8:-1", "1:0"}) {
+    const Outcome<LayoutView> made = LayoutView::of_expression(one);
+    ASSERT_TRUE(made.ok());
+    EXPECT_TRUE(made->notes().empty()) << one;
+    EXPECT_FALSE(made->panels()[0].repeats()) << one;
+  }
+  // Steps that interleave without meeting: 0 3 6 and 0 4 8 make nine different sums.
+  const Outcome<LayoutView> woven = LayoutView::of_expression("(3,3):(3,4)");
+  ASSERT_TRUE(woven.ok());
+  EXPECT_TRUE(woven->notes().empty());
+}
+
 TEST(Divided, ShowsInputLogicalAndZippedForm) {
   const LayoutView view = preset("9x32");
   ASSERT_EQ(view.panels().size(), 3u);

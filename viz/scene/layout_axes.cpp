@@ -70,7 +70,10 @@ void LayoutView::show_places(Places places) {
     const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
     on.lowest = *low, on.highest = *high;
   }
-  for (Panel& panel : panels_) panel.again.reset();
+  for (Panel& panel : panels_) {
+    panel.again.reset();
+    panel.overlaps.reset();
+  }
   for (std::string& note : places.notes) remark(std::move(note));
   places_ = std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places.texts));
   on_axes_ = std::make_shared<const std::vector<OnAxis>>(std::move(places.scales));

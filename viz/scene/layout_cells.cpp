@@ -122,6 +122,7 @@ std::span<const Owner> LayoutView::owners(const Cell& cell) const {
 
 bool LayoutView::again(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  if (p.overlaps) return (*p.overlaps)[static_cast<std::size_t>(index_of(cell))];
   return p.again && (*p.again)(index_of(cell)) != 0;
 }
 

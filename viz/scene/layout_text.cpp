@@ -30,7 +30,7 @@ std::vector<std::string> lines_of(const LayoutView& view, const LayoutChoice& ch
   if (view.inside(cell) && !view.taken(cell)) return {"\u00b7"};
   std::vector<std::string> out = view.label(cell, choice, shape.form);
   if (!shape.form.pairs && out.size() == 2) out = {out[0] + " " + out[1]};
-  if (view.panels()[static_cast<std::size_t>(cell.panel)].again) {
+  if (view.panels()[static_cast<std::size_t>(cell.panel)].repeats()) {
     for (std::string& line : out) line += view.again(cell) ? "'" : " ";
   }
   return out;

@@ -275,6 +275,7 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
         "Strides of 0 show each element {} times; a tick in the corner marks the repetitions.",
         times));
   }
+  view.mark_overlaps();
   return view;
 }
 

@@ -17,8 +17,8 @@
 // are slices side by side.
 //
 // Colour never means something alone: what it stands for is in the cell too, as a number with its
-// mark (T thread, W warp, V value, t tile, b bank), and cells that are the same element again
-// because of a stride of 0 have a tick in their corner.
+// mark (T thread, W warp, V value, t tile, b bank), and cells that are the same element again,
+// because of a stride of 0 or of strides that overlap, have a tick in their corner.
 //
 // A LayoutView does not change once made: what a reader chose (colour, hover, isolation) is a
 // LayoutChoice, a plain value. No list of cells is kept: offset, tile and owners are computed from
@@ -132,7 +132,10 @@ struct Panel {
   std::optional<Layout> tiles;  // plain: coordinates of the grid -> tile, of a product
   // How many slices make a row of them: all of mode 2 where there are more modes; 0: what fits.
   std::int64_t slices_in_row = 0;
-  std::optional<Layout> again;           // not 0 where a stride of 0 brings an element once more
+  std::optional<Layout> again;  // not 0 where a stride of 0 brings an element once more
+  // By index, where strides overlap otherwise: cells whose offset an earlier one has.
+  std::shared_ptr<const std::vector<bool>> overlaps;
+  bool repeats() const { return again.has_value() || overlaps != nullptr; }
   std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
   using Numbers = std::shared_ptr<const std::vector<std::int64_t>>;
   Numbers elements;  // parts: by index, which of the whole's it is, -1: beyond it; none: the whole
@@ -271,7 +274,7 @@ class LayoutView {
   std::int64_t tile(const Cell& cell) const;              // -1: none
   std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
   bool taken(const Cell& cell) const;                     // parts: by the next one; true elsewhere
-  bool again(const Cell& cell) const;  // an element that a stride of 0 brought before
+  bool again(const Cell& cell) const;                     // an element that an earlier cell has
   std::int64_t bank(const Cell& cell, int element_bytes) const;
   // What banks are counted of: "bank, elements of 2 bytes", or that this is taken for granted.
   std::string bank_words(int element_bytes) const;
@@ -362,6 +365,7 @@ class LayoutView {
   static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
   static Result<Operand> operand_of(const TiledCopy& copy, Side side);
   void measure_offsets(const Layout& layout);
+  void mark_overlaps();  // of the last panel, with a note
   std::optional<Error> divide(const Layout& input, const Tiler& tiler, DivideForm form);
   std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
 
@@ -396,6 +400,8 @@ class LayoutView {
   static Outcome<LayoutView> of_places(Places places, std::string title);
   void show_places(Places places);
   const OnAxis* axis_of(ColourBy by) const;  // null: not a colour by axis, or no such axis
+  // Thread and warp mean the axes laneid, tx and warpid of a layout that has these; else as it is.
+  ColourBy meant_by(ColourBy by) const;
   // Offsets and numbers on an axis are a scale between the lowest and the highest of them.
   struct Scale {
     std::int64_t lowest = 0, highest = 0;
