@@ -388,6 +388,72 @@ TEST(Places, AreColouredByTheirNumberOnAnAxis) {
   EXPECT_EQ(all[4], identity.colour_of({0, 0, 0, 4}, ColourBy::axis2, theme)) << "in one pass too";
 }
 
+// PTX ISA 9.7.16.10.5: layouts D, F, A and B of accumulators, by hand.
+TEST(TensorMemoryOfAnAtom, TheNoteSaysLanesAndColumnsOfC) {
+  const auto note = [](std::string_view atom) {
+    const LayoutView view = view_of(atom);
+    return view.notes().empty() ? std::string() : view.notes().front();
+  };
+  EXPECT_EQ(note("SM100_MMA_F16BF16_SS<f16,f16,f32,128,256,K,K>"),
+            "C in tensor memory: rows are in lanes 0-127, columns 0-255; "
+            "tmem_accumulator(128,256) draws it.");
+  EXPECT_EQ(note("SM100_MMA_F16BF16_SS<f16,f16,f32,64,32,K,K>"),
+            "C in tensor memory: each 16 rows are in lanes 32 apart, from lane 0, columns 0-31; "
+            "tmem_accumulator(64,32) draws it.");
+  EXPECT_EQ(note("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,64,K,K>"),
+            "C in tensor memory of each CTA: rows are in lanes 0-127, columns 0-63; "
+            "tmem_accumulator(256,64,2) draws it.");
+  EXPECT_EQ(note("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,128,64,K,K>"),
+            "C in tensor memory of each CTA: n below 32 is in lanes 0-63, n from 32 on in lanes "
+            "64-127, columns 0-31; tmem_accumulator(128,64,2) draws it.");
+  EXPECT_EQ(note("SM80_16x8x16_F32F16F16F32_TN"), "") << "registers";
+}
+
+// The note points at an expression; it must draw.
+TEST(TensorMemoryOfAnAtom, WhatTheNoteNamesDraws) {
+  for (const char* atom : {"SM100_MMA_F16BF16_SS<f16,f16,f32,64,32,K,K>",
+                           "SM100_MMA_F16BF16_2x1SM_SS_SPARSE<f16,f16,f32,128,64,K,K>"}) {
+    const std::string note = view_of(atom).notes().front();
+    const std::size_t begin = note.find("tmem_accumulator"), end = note.find(" draws it");
+    ASSERT_NE(end, std::string::npos) << note;
+    EXPECT_TRUE(view_of(note.substr(begin, end - begin)).maps_tensor_memory());
+  }
+}
+
+// PTX ISA 9.7.16.10.8, 9.7.15.6, 9.7.14.6: 2:4, 1:2 for tf32, 4:8 in pairs for mxf4.
+TEST(SparseAtoms, SayWhatIsLeftOutAndWhereTheMetadataIs) {
+  const auto told = [](std::string_view atom, std::string_view axes, std::string_view words) {
+    const LayoutView view = view_of(atom);
+    EXPECT_NE(view.panels()[0].axes.find(axes), std::string::npos) << view.panels()[0].axes;
+    bool found = false;
+    for (const std::string& note : view.notes()) found = found || note.find(words) != note.npos;
+    EXPECT_TRUE(found) << atom << ": " << words;
+  };
+  told("SM100_MMA_F16BF16_SS_SPARSE<f16,f16,f32,128,256,K,K>", "shared memory, sparse 2:4",
+       "metadata in tensor memory");
+  told("SM90_SPARSE_64x64x16_F32TF32TF32_RS_TN", "registers, sparse 1:2", "metadata in a register");
+  told("SM120_SPARSE_16x8x128_TN_VS<e2m1,e2m1,f32,ue8m0,64>", "sparse 4:8", "two pairs are kept");
+  told("make_tiled_mma(SM90_SPARSE_64x64x32_F32F16F16_SS<K,K>)", "sparse 2:4", "2 are kept");
+  EXPECT_EQ(view_of("SM90_64x64x16_F32F16F16_SS<K,K>").panels()[0].axes.find("sparse"),
+            std::string::npos);
+}
+
+TEST(ScaledAtoms, SayWhichScaleFactorsAreNotDrawn) {
+  const auto last = [](std::string_view atom) { return view_of(atom).notes().back(); };
+  EXPECT_EQ(last("SM120_16x8x64_TN_VS<e2m1,e2m1,f32,ue4m3,16>"),
+            "A and B have scale factors, one ue4m3 for each 16 elements along K of a row; they are "
+            "in registers and not in this picture.");
+  EXPECT_NE(last("SM100_MMA_MXF8F6F4_SS<e4m3,e4m3,f32,ue8m0,128,128,K,K>")
+                .find("one ue8m0 for each 32 elements"),
+            std::string::npos);
+  EXPECT_NE(last("SM100_MMA_MXF4_SS<e2m1,e2m1,f32,ue8m0,128,128,32,K,K>")
+                .find("32 elements along K of a row; they are in tensor memory"),
+            std::string::npos);
+  const LayoutView narrow = view_of("SM120_16x8x32_TN<e4m3,e5m2,f32>");
+  EXPECT_EQ(narrow.panels()[0].axes.substr(0, 10), "e4m3 as u8");
+  EXPECT_EQ(narrow.panels()[1].axes.substr(0, 10), "e5m2 as u8");
+}
+
 TEST(Places, HaveTheColoursOfTheirOwnAxesAlone) {
   const LayoutView threads = view_of("S[(8,4):(2@tid_in_wg,1@m)] + 3@tid_in_wg");
   const LayoutView::Legend legend = threads.legend({}, light_theme());
