@@ -454,6 +454,14 @@ TEST(ScaledAtoms, SayWhichScaleFactorsAreNotDrawn) {
   EXPECT_EQ(narrow.panels()[1].axes.substr(0, 10), "e5m2 as u8");
 }
 
+// A picture of a pair shows CTAs and no V.
+TEST(BoxesOfAPair, AreToldWithoutAV) {
+  const std::string one = view_of("SM90_TMA_LOAD<f16,64,128>").notes().back();
+  const std::string pair = view_of("SM100_TMA_2SM_LOAD<f16,64,128>").notes().back();
+  EXPECT_EQ(one.substr(0, 8), "V counts");
+  EXPECT_EQ(pair.substr(0, 34), "Each CTA's box lies row after row ") << pair;
+}
+
 TEST(Places, HaveTheColoursOfTheirOwnAxesAlone) {
   const LayoutView threads = view_of("S[(8,4):(2@tid_in_wg,1@m)] + 3@tid_in_wg");
   const LayoutView::Legend legend = threads.legend({}, light_theme());

@@ -138,10 +138,12 @@ Outcome<LayoutView> LayoutView::of_box(const CopyAtom& atom, const Tuple& box, s
   one.turned = true;
   Outcome<LayoutView> view = operands({one}, Placing::free, std::move(title), "CTA");
   if (view) {
-    view->remark(fmt::format(
-        "V counts as the box lies in shared memory without a swizzle. With one its rows are where "
-        "tma_shared_layout({}, 128B, ...) has them.",
-        name_of(atom.value)));
+    // Of a pair the labels are CTAs, so that there is no V to speak of.
+    view->remark(
+        fmt::format("{} in shared memory without a swizzle. With one its rows are where "
+                    "tma_shared_layout({}, 128B, ...) has them.",
+                    *ctas > 1 ? "Each CTA's box lies row after row" : "V counts as the box lies",
+                    name_of(atom.value)));
   }
   return view;
 }
