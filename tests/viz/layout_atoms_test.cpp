@@ -462,6 +462,23 @@ TEST(BoxesOfAPair, AreToldWithoutAV) {
   EXPECT_EQ(pair.substr(0, 34), "Each CTA's box lies row after row ") << pair;
 }
 
+// TIRx's thread axes are threads and warps.
+TEST(Places, ThreadAndWarpMeanTheAxesOfThatName) {
+  const LayoutView view = view_of("S[(8,4):(1@laneid,1@warpid)]");
+  LayoutChoice choice;
+  choice.colour = ColourBy::warp;
+  EXPECT_FALSE(view.cannot_colour(ColourBy::warp).has_value());
+  EXPECT_EQ(view.legend(choice, light_theme()).title, "axis warpid");
+  EXPECT_EQ(view.colour_of({0, 0, 0, 2}, view.colour(choice), light_theme()),
+            view.colour_of({0, 0, 5, 2}, view.colour(choice), light_theme()));
+  choice.colour = ColourBy::thread;
+  EXPECT_EQ(view.legend(choice, light_theme()).title, "axis laneid");
+  const auto refused = view_of("S[(8,4):(2@tid_in_wg,1@m)]").cannot_colour(ColourBy::warp);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_NE(refused->sentence.find("axis (tid_in_wg), axis2 (offset), none"), std::string::npos)
+      << refused->sentence;
+}
+
 TEST(Places, HaveTheColoursOfTheirOwnAxesAlone) {
   const LayoutView threads = view_of("S[(8,4):(2@tid_in_wg,1@m)] + 3@tid_in_wg");
   const LayoutView::Legend legend = threads.legend({}, light_theme());

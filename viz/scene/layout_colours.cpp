@@ -122,18 +122,36 @@ std::vector<ColourBy> LayoutView::colours() const {
 
 ColourBy LayoutView::colour(const LayoutChoice& choice) const {
   const std::vector<ColourBy> known = colours();
-  if (choice.colour && std::find(known.begin(), known.end(), *choice.colour) != known.end()) {
-    return *choice.colour;
+  if (!choice.colour) return known.front();
+  const ColourBy asked = meant_by(*choice.colour);
+  return std::find(known.begin(), known.end(), asked) != known.end() ? asked : known.front();
+}
+
+ColourBy LayoutView::meant_by(ColourBy by) const {
+  if (!on_axes_ || (by != ColourBy::thread && by != ColourBy::warp)) return by;
+  const bool threads = by == ColourBy::thread;
+  // TIRx's names of thread axes, the nearest first.
+  for (const std::string_view name :
+       threads ? std::array<std::string_view, 3>{"tx", "tid_in_wg", "laneid"}
+               : std::array<std::string_view, 3>{"warpid", "wid_in_wg", ""}) {
+    for (std::size_t i = 0; i < on_axes_->size() && !name.empty(); ++i) {
+      const std::string_view title = (*on_axes_)[i].title;
+      if (title != fmt::format("axis {}", name)) continue;
+      return static_cast<ColourBy>(static_cast<int>(ColourBy::axis) + static_cast<int>(i));
+    }
   }
-  return known.front();
+  return by;
 }
 
 std::optional<Error> LayoutView::cannot_colour(ColourBy by) const {
   std::string works;
   for (const ColourBy known : colours()) {
-    if (known == by) return std::nullopt;
+    if (known == meant_by(by)) return std::nullopt;
     works += works.empty() ? "" : ", ";
     works += name_of(known);
+    if (const OnAxis* on = axis_of(known)) {
+      works += fmt::format(" ({})", on->title.substr(on->title.find(' ') + 1));
+    }
   }
   return Error{ErrorKind::usage,
                fmt::format("{} has no {} to colour by; {} would work.", panels_[0].formula,
