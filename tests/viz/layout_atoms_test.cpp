@@ -462,6 +462,24 @@ TEST(BoxesOfAPair, AreToldWithoutAV) {
   EXPECT_EQ(pair.substr(0, 34), "Each CTA's box lies row after row ") << pair;
 }
 
+// 64 f16 are 128 bytes, all banks once: (1,0) begins in bank 0 again, (0,2) is in bank 1.
+TEST(BanksOfAPartition, AreCountedInTheCopysType) {
+  for (const char* partition :
+       {"partition_S(make_tiled_copy(UniversalCopy<u128,f16>, (16,8):(8,1), (1,8)), 5, "
+        "(16,64):(64,1))",
+        "c = make_tiled_copy(UniversalCopy<u128,f16>, (16,8):(8,1), (1,8)); "
+        "p = partition_S(c, 5, (16,64):(64,1)); p",
+        "partition_A(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, (16,64):(64,1))"}) {
+    const LayoutView view = view_of(partition);
+    EXPECT_EQ(view.bank_words(0), "bank, elements of 2 bytes") << partition;
+    EXPECT_EQ(view.bank({0, 0, 1, 0}, 0), 0) << partition;
+    EXPECT_EQ(view.bank({0, 0, 0, 2}, 0), 1) << partition;
+  }
+  EXPECT_EQ(view_of("partition_C(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN), 5, (16,8):(8,1))")
+                .bank_words(0),
+            "bank, elements of 4 bytes");
+}
+
 // TIRx's thread axes are threads and warps.
 TEST(Places, ThreadAndWarpMeanTheAxesOfThatName) {
   const LayoutView view = view_of("S[(8,4):(1@laneid,1@warpid)]");

@@ -111,6 +111,25 @@ std::optional<Outcome<LayoutView>> owners_in(Scope& scope, std::string_view expr
   return view;
 }
 
+// A partition is a layout without a type; the copy or the product that it is taken by has one.
+std::optional<int> bits_of_partition(Scope& scope, std::string_view expression) {
+  const std::optional<Call> call = call_of(expression);
+  if (!call || call->arguments.empty()) return std::nullopt;
+  const std::optional<Value> by = value_of(scope, call->arguments[0]);
+  if (!by) return std::nullopt;
+  if (const auto* copy = std::get_if<Shared<TiledCopy>>(&*by)) {
+    const bool side = one_of(call->callee, {"partition_S", "partition_D"});
+    return side ? std::optional<int>(bits_of((*copy)->atom.value)) : std::nullopt;
+  }
+  const auto* mma = std::get_if<Shared<TiledMma>>(&*by);
+  for (const auto& [name, x] :
+       {std::pair{"partition_A", OperandName::a}, std::pair{"partition_B", OperandName::b},
+        std::pair{"partition_C", OperandName::c}}) {
+    if (mma != nullptr && call->callee == name) return bits_of((*mma)->operand(x).type);
+  }
+  return std::nullopt;
+}
+
 // All that the statements put into tensor memory, where the last one does: what is taken of a
 // binding, and the last value itself.
 std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& bindings,
@@ -174,7 +193,14 @@ Outcome<LayoutView> LayoutView::of_expression(std::string_view expression) {
   }
   const Value& value = std::get<Value>(*evaluated);
   Outcome<LayoutView> view = of_evaluated(scope, expression, value);
-  if (view) view->element_bits_ = element_bits(value);
+  if (!view) return view;
+  view->element_bits_ = element_bits(value);
+  if (!view->element_bits_) {
+    const std::string_view last = split_outside(expression, ';').back();
+    const Bindings bindings = bindings_of(expression);
+    const auto bound = bindings.find(last);
+    view->element_bits_ = bits_of_partition(scope, bound == bindings.end() ? last : bound->second);
+  }
   return view;
 }
 
