@@ -153,6 +153,8 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
     pace.instructions = 0;
   }
   if (!pace.goes_round) return;
+  // They may be waiting for blocks that there is room for, and that begin when this turn ends.
+  if (can_start() && blocks_.size() + cluster_size_ <= resident_) return;
   for (const Block& b : blocks_) {
     for (const Warp& w : b.warps) {
       const bool slow = (b.slow.warps | b.slow.held) >> w.index & 1;
