@@ -202,11 +202,14 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.heard = 1u << block.rank;
   block.cluster_arriving = block.cluster_completed = {};
   block.cluster_meeting = block.cluster_met = {};
+  block.tensor_arriving = block.tensor_completed = {};
   block.processor = least_busy_processor(block);
   block.live_threads = threads;
   // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.
   TensorUnit tensor;
   tensor.memory = std::move(block.tensor.memory);
+  tensor.listens = p.cta_group != 0;
+  tensor.side = block.rank & 1;
   block.tensor = std::move(tensor);
   block.tensor.memory.start();
   block.registers_free = {};
@@ -275,7 +278,7 @@ void Machine::finish_barriers(Block& block) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id) continue;
         s.wait = Wait::none;
-        block.tensor.synchronise(w.index);
+        block.tensor.synchronise(w.index, b.tensor);
         if (block.races.on()) block.races.acquire(w.index, b.clock);
         if (b.reduce == ptx::Reduce::none) continue;
         Core x = core_of(block, w);

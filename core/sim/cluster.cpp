@@ -124,6 +124,13 @@ void Machine::finish_cluster_barrier(Block& block) {
     }
   }
   if (!any) return;
+  for (u32 r = 0; r < cluster_size_; ++r) member(block, r)->tensor_completed = {};
+  for (u32 r = 0; r < cluster_size_; ++r) {
+    const TensorClock arriving = std::move(member(block, r)->tensor_arriving);
+    member(block, r)->tensor_arriving = {};
+    take(member(block, r)->tensor_completed, arriving);
+    if (Block* peer = member(block, r ^ 1)) take(peer->tensor_completed, arriving);
+  }
   for (u32 r = 0; r < cluster_size_; ++r) {
     Block& b = *member(block, r);
     b.heard = (1u << cluster_size_) - 1;

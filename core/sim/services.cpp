@@ -300,6 +300,15 @@ Block& owner_of(Core& x, const Region& shared) {
   return *x.block;
 }
 
+// Two blocks of a pair may tell each other by any access of this kind.
+void meet_peer(Core& x) {
+  Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
+  if (!x.block->tensor.listens || !peer || peer == x.block) return;
+  TensorClock all;
+  for (const Warp& w : peer->warps) peer->tensor.tell(w.index, all);
+  x.block->tensor.synchronise(x.warp->index, all);
+}
+
 // An access that orders others may order those of other blocks of the cluster too.
 void meet_cluster(Core& x) {
   if (x.machine->cluster_size() == 1) return;
@@ -315,13 +324,19 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
                   const u64* offsets, std::uint32_t bytes, bool run) {
   const bool shared = region.kind() == Region::Kind::shared;
   if (c.synchronises) {
-    x.block->tensor.synchronise(x.warp->index);
-    x.block->tensor.arrive(x.warp->index);
-    x.block->tensor.release(x.warp->index);
     const u64 base = shared ? ptx::shared_base : region.base();
+    TensorUnit& tensor = x.block->tensor;
+    tensor.arrive(x.warp->index);
     for (Mask rest = m; rest; rest &= rest - 1) {
-      x.block->races.meet_at(base + offsets[__builtin_ctz(rest)], x.warp->index);
+      const u64 address = base + offsets[__builtin_ctz(rest)];
+      if (tensor.listens) {
+        TensorClock& met = tensor.met[address];
+        tensor.synchronise(x.warp->index, met);
+        tensor.tell(x.warp->index, met);
+      }
+      x.block->races.meet_at(address, x.warp->index);
     }
+    meet_peer(x);
     meet_cluster(x);
   }
   const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};

@@ -128,6 +128,7 @@ struct Barrier {
   std::uint32_t expected = 0;              // threads; 0: all of the block
   std::uint32_t opened_at = 0;             // instruction that arrived first
   Races::Clock clock{};                    // what those who arrived have done
+  TensorClock tensor;                      // the same of tcgen05
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
@@ -153,6 +154,7 @@ struct Block {
   Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
   // The same as if all who arrived there had released what they did.
   Races::Clock cluster_meeting{}, cluster_met{};
+  TensorClock tensor_arriving, tensor_completed;  // of barrier.cluster too
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is

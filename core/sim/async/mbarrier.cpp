@@ -116,6 +116,8 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   bits.pending = bits.expected;
   b.completed = b.arriving;
   b.arriving = {};
+  b.tensor_completed = std::move(b.tensor_arriving);
+  b.tensor_arriving = {};
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
@@ -371,6 +373,10 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
+  // Of other pairs' tensor memory nobody of this pair asks.
+  if (what.arrivals && home.rank / 2 == block.rank / 2) {
+    home.tensor.tell(who.thread / 32, b->tensor_arriving);
+  }
   if (what.arrivals || what.complete_bytes) release(block, *b, what, who);
   const bool completes =
       (what.arrivals || what.complete_bytes) && bits.pending == 0 && bits.transactions == 0;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/sim/races.h"
+#include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
 
@@ -80,7 +81,8 @@ struct Mbarrier {
   std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
   std::vector<Attendance> waiting;
   Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
-  Actor completer;                       // of the phase before
+  TensorClock tensor_arriving, tensor_completed;     // the same of tcgen05
+  Actor completer;                                   // of the phase before
   std::array<Knowledge, Races::most_warps> known{};  // of each warp
 };
 // Of a block, by their offset in shared memory.

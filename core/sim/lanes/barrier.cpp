@@ -65,6 +65,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   b.expected = count;
   if (x.block->races.on()) x.block->races.release(x.warp->index, b.clock);
   x.block->tensor.arrive(x.warp->index);
+  x.block->tensor.tell(x.warp->index, b.tensor);
   b.reduce = reduce;
   const Mask yes = x.predicates[c.r] ^ c.flip;
   b.yes += static_cast<std::uint32_t>(__builtin_popcount(m & yes));

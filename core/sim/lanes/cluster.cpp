@@ -45,7 +45,7 @@ Flow arrive(Core& x, const Code&, Mask m) {
     block.races.release(warp.index, block.cluster_meeting);
   }
   block.tensor.arrive(warp.index);
-  block.tensor.release(warp.index);
+  block.tensor.tell(warp.index, block.tensor_arriving);
   warp.cluster_arrivals += m >> __builtin_ctz(warp.live) & 1;
   warp.cluster_arrived |= m;
   x.machine->finish_cluster_barrier(block);
@@ -67,7 +67,7 @@ Flow wait(Core& x, const Code&, Mask m) {
   if (m & ~warp.cluster_passed) return wait_here(x, m, Wait::cluster);
   warp.cluster_passed &= ~m;
   warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
-  x.block->tensor.synchronise(warp.index);
+  x.block->tensor.synchronise(warp.index, x.block->tensor_completed);
   if (x.block->races.on()) x.block->races.acquire(warp.index, x.block->cluster_completed);
   return Flow::next;
 }

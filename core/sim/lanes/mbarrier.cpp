@@ -133,7 +133,6 @@ Flow signal(Core& x, const Code& c, Mask m) {
                               fmt::format("{}", s.arrivals));
     }
     if (block != x.block) {
-      if (arrives) x.block->tensor.release(x.warp->index);
       if (s.releases) x.machine->release_to_cluster(x);
     }
     if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
@@ -225,7 +224,7 @@ bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& 
 }
 
 void acquire(Core& x, const Mbarrier& b, const ptx::Modifiers& how) {
-  x.block->tensor.synchronise(x.warp->index);
+  x.block->tensor.synchronise(x.warp->index, b.tensor_completed);
   Races& races = x.block->races;
   if (!races.on()) return;
   if (is_relaxed(how)) {

@@ -261,7 +261,6 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
 // barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
 Flow commit(Core& x, const Code& c, Mask m) {
   x.block->tensor.arrive(x.warp->index);
-  x.block->tensor.release(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;

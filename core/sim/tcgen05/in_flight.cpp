@@ -36,9 +36,10 @@ Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation&
 // behind it is asked for with the history of the cells.
 void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOperation& other) {
   const u32 warp = other.thread / 32;
-  const auto& heard = x.block->tensor.order[x.warp->index].heard;
-  if (warp == x.warp->index || (warp < heard.size() && heard[warp].told >= issued_at(other)))
+  if (warp == x.warp->index ||
+      x.block->tensor.heard(x.warp->index, warp).told >= issued_at(other)) {
     return;
+  }
   x.machine->hazard(x, lane, "tcgen05_fence", other.pc, [&] {
     Report r;
     r.sentence = fmt::format(

@@ -52,11 +52,10 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
 // The same where it has, but need not have: the peer's allocation is to be ordered before.
 void look_at_allocation(Core& x, const Block& peer, const PairStep& allocation) {
   if (!x.block->races.on()) return;
-  const TensorUnit& unit = peer.tensor;
   const u32 warp = allocation.thread / 32;
   const bool lives = peer.warps[warp].live;
   const bool arrived =
-      !lives || (!unit.released.empty() && unit.released[warp].arrived >= allocation.at);
+      !lives || x.block->tensor.heard(x.warp->index, warp, true).arrived >= allocation.at;
   const bool behind = x.block->tensor.order[x.warp->index].synchronised >= allocation.peer_at;
   if (arrived && behind) return;
   x.machine->hazard(x, 0, "tmem_pair_order", allocation.pc, [&] {

@@ -180,7 +180,8 @@ bool is_race(const Core& x, const TensorEvent& past) {
   if (!x.block->races.on()) return false;
   const TensorOrder& mine = x.block->tensor.order[x.warp->index];
   if (mine.synchronised < past.at) return true;
-  return !past.product && x.block->warps[past.warp].live && mine.heard[past.warp].arrived < past.at;
+  return !past.product && x.block->warps[past.warp].live &&
+         x.block->tensor.heard(x.warp->index, past.warp).arrived < past.at;
 }
 
 // `by`: the block of the thread that did it.
@@ -219,9 +220,10 @@ void note_after(Core& x, int lane) {
 // commit is one for products, 9.7.16.6.4.)
 bool misses_before(const Core& x, const TensorEvent& past) {
   if (past.product || past.warp == x.warp->index) return false;
-  const auto& order = x.block->tensor.order;
+  const TensorUnit& unit = x.block->tensor;
   const bool lives = x.block->warps[past.warp].live;
-  return (lives ? order[x.warp->index].heard[past.warp].told : order[past.warp].before) < past.at;
+  return (lives ? unit.heard(x.warp->index, past.warp).told : unit.order[past.warp].before) <
+         past.at;
 }
 
 void note_before(Core& x, int lane, const TensorEvent& past, const Block& by) {
@@ -256,9 +258,8 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
   if (after) note_after(x, lane);
 }
 
-// What warps of the other block did with its cells, which a product is about to use: have they
-// released it to the cluster since, and has this warp passed something behind that? Products of
-// both blocks are remembered in both, and looked at in the own one.
+// What warps of the other block did with its cells, which a product is about to use: has this warp
+// heard of it since? Products of both blocks are remembered in both, and looked at in the own one.
 void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
                            const std::vector<CellRange>& cells) {
   const TensorUnit& unit = peer.tensor;
@@ -267,8 +268,7 @@ void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
   for (const TensorEvent* past : unit.past.touching(cells)) {
     if (past->by_peer || past->product || !(past->writes || writes(use))) continue;
     const bool lives = peer.warps[past->warp].live;
-    const TensorOrder::Heard heard =
-        unit.released.empty() ? TensorOrder::Heard{} : unit.released[past->warp];
+    const Heard heard = x.block->tensor.heard(x.warp->index, past->warp, true);
     const bool arrived = !lives || heard.arrived >= past->at;
     if (x.block->races.on() && (mine.synchronised < past->peer_at || !arrived)) {
       note_race(x, lane, peer, use, *past, peer, cells);
@@ -319,27 +319,27 @@ bool check_peer_tensor_use(Core& x, int lane, Block& peer, TensorUse use,
   return true;
 }
 
-void TensorUnit::release(u32 warp) {
-  if (released.empty()) released.resize(order.size());
+void TensorUnit::tell(u32 warp, TensorClock& clock) const {
+  if (!listens) return;
   const TensorOrder& mine = order[warp];
-  const auto take = [&](std::size_t w, const TensorOrder::Heard& heard) {
-    released[w].arrived = std::max(released[w].arrived, heard.arrived);
-    released[w].told = std::max(released[w].told, heard.told);
-  };
-  for (std::size_t w = 0; w < mine.heard.size(); ++w) take(w, mine.heard[w]);
-  take(warp, {mine.arrived, mine.told});
+  take(clock, mine.heard);
+  clock.resize(2 * Races::most_warps);
+  clock[side * Races::most_warps + warp].take({mine.arrived, mine.told});
 }
 
-void TensorUnit::synchronise(u32 warp) {
+void TensorUnit::synchronise(u32 warp, const TensorClock& clock) {
   TensorOrder& mine = order[warp];
   mine.synchronised = ++events;
-  for (std::size_t w = 0; w < mine.heard.size(); ++w) {
-    mine.heard[w] = {order[w].arrived, order[w].told};
-  }
+  take(mine.heard, clock);
+}
+
+Heard TensorUnit::heard(u32 warp, u32 other, bool of_peer) const {
+  const TensorClock& all = order[warp].heard;
+  const u32 at = (of_peer ? side ^ 1 : side) * Races::most_warps + other;
+  return at < all.size() ? all[at] : Heard{};
 }
 
 void TensorUnit::remember(TensorEvent event) {
-  for (TensorOrder& o : order) o.heard.resize(order.size());
   event.at = ++events;
   past.remember(event);
 }

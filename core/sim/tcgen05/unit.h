@@ -13,13 +13,17 @@
 //
 // A pair of blocks (.cta_group::2, 9.7.16.5.1): a product of one thread uses the TMEM and the
 // shared memory of both. It is in flight in the block that issued it, with a guard in the other
-// one, and is remembered in both. Of the other block's threads that block knows what they did to
-// its cells, and what they have released to the cluster since (`released`): whoever of the pair
-// comes later is ordered behind that, or not.
+// one, and is remembered in both.
+//
+// What a warp can have heard of goes the ways that the kernel makes: barriers carry clocks
+// (TensorClock), to which those who arrive add what they did and have heard, and from which those
+// who pass take it. A warp that has passed something else, which the other one never reached, has
+// heard nothing of it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/sim/races.h"
@@ -39,6 +43,24 @@ struct TensorMove {
   std::vector<CellRange> cells;
 };
 
+// Of a warp, what another can have heard of: events of its block, 0 for never.
+struct Heard {
+  std::uint64_t arrived = 0;  // it arrived somewhere, for others to pass
+  std::uint64_t told = 0;     // the last fence::before_thread_sync in front of an arrival
+  void take(const Heard& other) {
+    if (other.arrived > arrived) arrived = other.arrived;
+    if (other.told > told) told = other.told;
+  }
+};
+
+// What those who pass a barrier hear: of each warp of the pair of blocks, those of the even one
+// first. Empty: of nothing.
+using TensorClock = std::vector<Heard>;
+inline void take(TensorClock& to, const TensorClock& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].take(from[i]);
+}
+
 // What a warp was last told, and has told: events of the block, 0 for never.
 struct TensorOrder {
   std::uint64_t synchronised = 0;  // passed a barrier, or an mbarrier's phase
@@ -47,11 +69,7 @@ struct TensorOrder {
   std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
   std::uint64_t told = 0;          // the last fence::before_thread_sync in front of an arrival
 
-  // Of each warp, when this one last passed a barrier: what it can have heard of.
-  struct Heard {
-    std::uint64_t arrived = 0, told = 0;
-  };
-  std::vector<Heard> heard;  // from the block's first event on
+  TensorClock heard;  // at the barriers that it has passed
 
   // Something that another did at `event`: did a barrier since then pass without a fence behind it?
   bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
@@ -75,8 +93,9 @@ struct TensorUnit {
   std::uint32_t largest = TensorMemory::columns;  // that may still be allocated
   std::vector<TensorMove> moves;
   std::array<TensorOrder, Races::most_warps> order{};
-  // Of each warp, what other blocks of the cluster can have heard of. Empty: nothing.
-  std::vector<TensorOrder::Heard> released;
+  bool listens = false;                      // the kernel has tcgen05 instructions
+  std::uint32_t side = 0;                    // of the pair: 1 in the odd block
+  std::map<std::uint64_t, TensorClock> met;  // of synchronising accesses, by their address
   std::uint64_t events = 0;
   TensorHistory past;
   // The first product that read what nobody had written, and what: "; the tcgen05.mma at ... read".
@@ -88,11 +107,13 @@ struct TensorUnit {
     order[warp].arrived = ++events;
     order[warp].told = order[warp].before;
   }
-  // Behind arrive(), where those who are let know are in another block of the cluster: of what this
-  // warp did, and of what it has heard.
-  void release(std::uint32_t warp);
-  // A warp has passed a barrier of whatever kind: what others did may be ordered before it now.
-  void synchronise(std::uint32_t warp);
+  // Behind arrive(): those who pass what has this clock hear of what this warp did, and heard.
+  void tell(std::uint32_t warp, TensorClock& clock) const;
+  // A warp has passed a barrier of whatever kind, which has this clock: what others did may be
+  // ordered before it now.
+  void synchronise(std::uint32_t warp, const TensorClock& clock);
+  // What warp `warp` has heard of another one of the pair's: of this block's, or of the other's.
+  Heard heard(std::uint32_t warp, std::uint32_t other, bool of_peer = false) const;
   void remember(TensorEvent event);  // now
 };
 
