@@ -217,5 +217,73 @@ TEST(StillPicture, InterleavedTilesAreToldApart) {
   EXPECT_TRUE(words.has("Tensor memory", "m 208-223, n 64-127"));
 }
 
+// "+n" is explained where a cell says it.
+TEST(StillPicture, ExplainsACountWhereThereIsOne) {
+  const LayoutView view =
+      view_of("make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2,1), <32,32,16>)");
+  const auto explained = [](const Scene& scene) {
+    bool counted = false, said = false;
+    for (const auto& [panel, labels] : words_of(scene).labels) {
+      for (const std::string& label : labels) counted |= label.find('+') != label.npos;
+    }
+    for (const std::string& note : words_of(scene).notes) said |= note.find("+n") != note.npos;
+    return std::pair{counted, said};
+  };
+  EXPECT_EQ(explained(build_scene(view, {}, light_theme())), (std::pair{false, false}));
+  LayoutChoice threads;
+  threads.colour = ColourBy::thread;
+  Lens lens;
+  lens.size = {2000, 1600};
+  lens.cell = 56;  // one owner a cell
+  EXPECT_EQ(explained(build_scene(view, threads, light_theme(), arrange(view, lens, threads))),
+            (std::pair{true, true}));
+}
+
+TEST(StillPicture, SaysWhatTheLinesAroundPartsMean) {
+  const auto says = [](std::string_view expression, Size size) {
+    std::vector<std::string> out;
+    const Scene scene = build_scene(view_of(expression), {}, light_theme(), size);
+    for (const Item& item : scene.items) {
+      const Text* text = std::get_if<Text>(&item);
+      if (text == nullptr || text->text.find(" grid") == text->text.npos) continue;
+      out.push_back(text->text);
+      EXPECT_LE(text->at.x + text_width(text->text, text->size, text->family, text->weight),
+                scene.size.width);
+    }
+    return out;
+  };
+  for (const Size size : {Size{}, Size{900, 600}}) {
+    EXPECT_EQ(says("local_tile((16,16):(16,1), (8,4), (1,2))", size),
+              std::vector<std::string>{"in the next grid"});
+    EXPECT_TRUE(says("(16,16):(16,1)", size).empty());
+  }
+}
+
+// ldmatrix moves matrices of 8 rows: a line stands between two of them, and none in other copies.
+TEST(StillPicture, MatricesOfACopyAreParted) {
+  for (const auto& [name, lines] :
+       {std::pair{"SM75_U32x4_LDSM_N", 1}, std::pair{"SM90_U32x2_STSM_N", 1},
+        std::pair{"UniversalCopy<u128,f16>", 0}}) {
+    const LayoutView view = view_of(name);
+    for (const Panel& panel : view.panels()) {
+      int eights = 0;
+      for (const Division& each : panel.row_divisions) eights += each.period == 8;
+      EXPECT_EQ(eights, lines) << name << " " << panel.title;
+    }
+  }
+}
+
+// A size beyond what a picture takes of its own accord is named all the same where it is thin.
+TEST(StillPicture, LongRowsNameTheSizeForTheirLabels) {
+  const Scene scene = build_scene(view_of("(2,300):(1,2)"), {}, light_theme());
+  const Words words = words_of(scene);
+  ASSERT_EQ(words.notes.size(), 1u);
+  double width = 0, height = 0;
+  ASSERT_EQ(std::sscanf(words.notes[0].c_str(), "%lf x %lf", &width, &height), 2);
+  EXPECT_TRUE(
+      words_of(build_scene(view_of("(2,300):(1,2)"), {}, light_theme(), Size{width, height}))
+          .has("Layout", "599"));
+}
+
 }  // namespace
 }  // namespace tilescope

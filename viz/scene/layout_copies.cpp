@@ -81,6 +81,15 @@ RowsToLanes rows_to_lanes(const CopyAtom& atom) {
   return out;
 }
 
+// ldmatrix and stmatrix move matrices of 8 rows of 16 bytes (PTX ISA 9.7.14.5.15), which stand one
+// below the other; those of bytes with .trans have 16 rows.
+constexpr std::int64_t matrix_rows = 8;
+bool moves_matrices(const CopyAtom& atom) {
+  const std::string_view name = atom.name.view();
+  const bool matrix = name.find("LDSM") != name.npos || name.find("STSM") != name.npos;
+  return matrix && bits_of(atom.value) == 16;
+}
+
 }  // namespace
 
 Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title) {
@@ -115,7 +124,10 @@ Outcome<LayoutView> LayoutView::of_rows(const CopyAtom& atom, std::string title)
   from.layout = atom.src, to.layout = atom.dst;
   from.tile = to.tile = make_tuple_of(wide, all / wide);
   from.turned = to.turned = true;
-  return operands({from, to}, Placing::free, std::move(title));
+  Outcome<LayoutView> view = operands({from, to}, Placing::free, std::move(title));
+  if (!view || !moves_matrices(atom)) return view;
+  for (Panel& panel : view->panels_) panel.row_divisions.push_back({matrix_rows, 1});
+  return view;
 }
 
 // One thread moves a whole box, of a pair of CTAs each one of its own: the values are numbered as

@@ -250,7 +250,8 @@ double legend_width(const LayoutView& view, const LayoutChoice& choice) {
     return text_width(std::to_string(n), small_text, Family::mono);
   };
   return std::max(own, 64 + width(view.lowest_offset()) + ramp_width +
-                           width(view.highest_offset()) + 2 * inside);
+                           width(view.highest_offset()) + 2 * inside) +
+         (outlines_width(view) > 0 ? outlines_width(view) + 2 * between : 0);
 }
 
 double legend_block_height(const LayoutView& view, const Lens& lens) {

@@ -82,6 +82,8 @@ void draw_repetitions(const Drawing& d, const Seen& seen);
 void draw_outlines(const Drawing& d, const Seen& seen);
 void draw_indices(const Drawing& d, const Seen& seen);
 void draw_legend(const Drawing& d);
+// Of what the legend says about lines around parts; 0 where there are none.
+double outlines_width(const LayoutView& view);
 
 // A grid's image, a pixel a cell, and the same with the cells of several owners split among them:
 // a line of a label stands on its owner's colour; where the label names the first owner alone, the

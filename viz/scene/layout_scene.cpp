@@ -239,6 +239,25 @@ void draw_panel(const Drawing& d, int p, RasterStore* store) {
   d.scene.end();
 }
 
+// What the notes on several owners end with. Where every owner is named the picture has no such n.
+constexpr std::string_view counted_owners = ": those without room are counted as +n.";
+
+// Whether a cell's label counts owners instead of naming them: "T5+2", "+3", "4@tx +1".
+bool counts_owners(const Scene& scene) {
+  bool cells = false;
+  for (const Item& item : scene.items) {
+    if (const auto* begin = std::get_if<GroupBegin>(&item)) cells = begin->name == "cells";
+    if (std::holds_alternative<GroupEnd>(item)) cells = false;
+    const Text* text = cells ? std::get_if<Text>(&item) : nullptr;
+    if (text == nullptr) continue;
+    const std::size_t plus = text->text.rfind('+');
+    if (plus == text->text.npos) continue;
+    const bool last = text->text.find_first_not_of("0123456789", plus + 1) == text->text.npos;
+    if (last) return true;
+  }
+  return false;
+}
+
 constexpr double more_width = 72;  // of "28 more" after the last swatch
 double swatch_width(const LayoutView::Legend::Entry& entry) {
   return entry.colours.size() > 1 ? 64 : swatch;
@@ -257,7 +276,43 @@ void draw_swatch(const Drawing& d, Box box, const std::vector<Rgba>& colours) {
   d.scene.add(edge);
 }
 
+struct OutlineWords {
+  double weight;
+  std::string_view words;
+};
+// What the lines around parts of grids mean: the same weights as draw_lines has.
+std::vector<OutlineWords> outline_words(const LayoutView& view) {
+  std::vector<OutlineWords> out;
+  const auto any = [&](Panel::Numbers Panel::*part) {
+    return std::any_of(view.panels().begin(), view.panels().end(),
+                       [&](const Panel& panel) { return panel.*part != nullptr; });
+  };
+  if (any(&Panel::part)) out.push_back({4, "in the next grid"});
+  if (any(&Panel::last_part)) out.push_back({2, "in the last grid"});
+  return out;
+}
+
+void draw_outline_words(const Drawing& d, Point at) {
+  for (const OutlineWords& each : outline_words(d.view)) {
+    Rectangle box;
+    box.box = {at.x, at.y - swatch / 2, swatch, swatch};
+    box.stroke = {Role::accent, each.weight / 2, false};
+    d.scene.add(box);
+    at.x += swatch + 6;
+    d.scene.add(words(at, std::string(each.words), small_text, FontWeight::regular, Role::text));
+    at.x += text_width(each.words, small_text, Family::sans) + between;
+  }
+}
+
 }  // namespace
+
+double outlines_width(const LayoutView& view) {
+  double out = 0;
+  for (const OutlineWords& each : outline_words(view)) {
+    out += swatch + 6 + text_width(each.words, small_text, Family::sans) + between;
+  }
+  return out;
+}
 
 std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
   const Frame::Place& place = d.frame.places[static_cast<std::size_t>(p)];
@@ -317,7 +372,8 @@ void draw_legend(const Drawing& d) {
   if (!legend.lowest.empty()) {
     mono(legend.lowest, Role::quiet);
     x += inside;
-    const double room = right - x - inside - text_width(legend.highest, small_text, Family::mono);
+    double room = right - x - inside - text_width(legend.highest, small_text, Family::mono);
+    if (const double outlines = outlines_width(d.view); room - outlines > 40) room -= outlines;
     const double width = std::clamp(room, 8.0, ramp_width);
     draw_swatch(d, {x, y - swatch / 2, width, swatch}, legend.entries[0].colours);
     x += width + inside;
@@ -351,6 +407,7 @@ void draw_legend(const Drawing& d) {
       x += 64;
     }
   }
+  if (x + outlines_width(d.view) <= right + between) draw_outline_words(d, {x, y});
   d.scene.end();
 }
 
@@ -374,7 +431,9 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
              (frame.lens.legend ? legend_height / 2 + inside : -legend_height / 2) +
              note_height / 2;
   scene.begin("notes");
-  for (const std::string& note : notes_shown(view, frame.lens)) {
+  for (std::string note : notes_shown(view, frame.lens)) {
+    const std::size_t counted = note.find(counted_owners);
+    if (counted != note.npos && !counts_owners(scene)) note.replace(counted, note.npos, ".");
     const double room = scene.size.width - frame.legend.x - between;
     scene.add(words({frame.legend.x, y}, fitted(note, room, small_text, Family::sans), small_text,
                     FontWeight::regular, Role::quiet));
