@@ -60,11 +60,26 @@ void shrink(Scene& scene, double by, Size size) {
 template <typename Does>
 std::optional<Size> smallest_size(Size from, Does does) {
   constexpr double step = 1.1, round = 10, most_side = 32000;
-  Size at = from;
-  while (!does(at)) {
-    at = {std::ceil(at.width * step / round) * round, std::ceil(at.height * step / round) * round};
-    if (at.width > most_side || at.height > most_side) return std::nullopt;
+  const auto larger = [&](int steps) {
+    const double by = std::pow(step, steps);
+    return steps == 0 ? from
+                      : Size{std::ceil(from.width * by / round) * round,
+                             std::ceil(from.height * by / round) * round};
+  };
+  if (does(from)) return from;
+  // The largest that may still be trimmed to what a viewer would open; then halves of the way.
+  int enough = 0;
+  for (Size at = larger(1); at.width <= most_side && at.height <= most_side &&
+                            at.width * at.height <= 4 * most_natural * most_natural;
+       at = larger(enough + 1)) {
+    ++enough;
   }
+  if (enough == 0 || !does(larger(enough))) return std::nullopt;
+  for (int less = 0; enough - less > 1;) {
+    const int middle = (less + enough) / 2;
+    (does(larger(middle)) ? enough : less) = middle;
+  }
+  Size at = larger(enough);
   const auto trim = [&](double Size::*side) {
     double low = from.*side - round;  // too small, as far as is known
     while (at.*side - low > round) {
