@@ -50,8 +50,8 @@ struct Function {
   // One letter a parameter, lower case where it may be left out: L layout, T tiler (a layout, a
   // shape, `<...>` or a number), S shape or coordinate, N number, I number that may be unknown, V
   // anything. H a layout, or a shape that is made compact, or a tensor; K the same without a
-  // tensor; J a projection, a tuple or CuTe's Step<_1,X,_1>; M a tiled MMA, or an MMA atom, which is one of one atom; C a tiled copy; X one of the
-  // two; P a copy atom. D a TIRx layout; W a name.
+  // tensor; J a projection, a tuple or CuTe's Step<_1,X,_1>; M a tiled MMA, or an MMA atom, which
+  // is one of one atom; C a tiled copy; X one of the two; P a copy atom. D a TIRx layout; W a name.
   //
   // A slice has an offset besides its layout. For L and K it becomes the layout's own, as that of a
   // composed layout, which an operation takes along or refuses. O is a layout, too, but the offset
