@@ -191,7 +191,8 @@ void draw_lines(const Drawing& d, const Seen& seen) {
 
 void draw_repetitions(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
-  if (!panel.repeats() || seen.least() < least_for_ticks || seen.rows * seen.columns > most_labels) {
+  if (!panel.repeats() || seen.least() < least_for_ticks ||
+      seen.rows * seen.columns > most_labels) {
     return;
   }
   const std::vector<Rgba> colours = d.view.colours_of(window_of(seen), d.choice, d.theme);
