@@ -5,6 +5,7 @@
 
 #include "core/layout/text.h"
 #include "core/tensor/catalog.h"
+#include "core/tensor/text.h"
 #include "tests/tensor/offsets.h"
 
 namespace tilescope {
