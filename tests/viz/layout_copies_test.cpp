@@ -140,7 +140,8 @@ TEST(CopyPicture, TheInspectorCallsThingsByTheirNames) {
 }
 
 TEST(CopyPicture, OfOneLongRowIsFoldedAroundTheBanks) {
-  const Panel& panel = view_of("SM90_BULK_COPY_G2S<f16,512>").panels()[0];
+  const LayoutView view = view_of("SM90_BULK_COPY_G2S<f16,512>");
+  const Panel& panel = view.panels()[0];
   EXPECT_EQ(panel.columns, 64);
   EXPECT_EQ(panel.rows, 8);
 }
