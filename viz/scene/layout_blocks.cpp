@@ -307,7 +307,7 @@ double label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
   Callouts callouts(d, seen, s);
   double coloured = 0, labelled = 0;
   for (const std::int64_t n : s.number) coloured += n >= 0 ? 1 : 0;
-  coloured *= static_cast<double>(s.window.row_step * s.window.column_step);
+  coloured *= static_cast<double>(s.window.row_step) * static_cast<double>(s.window.column_step);
   for (std::int64_t i = 0; i < s.rows; ++i) {
     for (std::int64_t j = 0; j < s.columns; ++j) {
       const std::int64_t n = s.at(i, j);
@@ -315,7 +315,7 @@ double label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
       const Block block = block_at(s, i, j);
       const Size size{seen.cell.width * static_cast<double>(block.columns),
                       seen.cell.height * static_cast<double>(block.rows)};
-      if (block.rows * block.columns < 2 || room > size.width) continue;
+      if ((block.rows < 2 && block.columns < 2) || room > size.width) continue;
       const std::vector<std::string> names = counted.names(n);
       const std::vector<std::string> lines = lines_for(names, size);
       if (!counted.all_equal(block)) continue;
@@ -325,7 +325,7 @@ double label_blocks(const Drawing& d, const Seen& seen, Labels& out) {
                  !callouts.put(block, names[0], out)) {
         continue;
       }
-      labelled += static_cast<double>(block.rows * block.columns);
+      labelled += static_cast<double>(block.rows) * static_cast<double>(block.columns);
     }
   }
   return coloured > 0 ? labelled / coloured : 1;
