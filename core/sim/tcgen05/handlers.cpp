@@ -98,29 +98,11 @@ void note_columns(Core& x, int lane, const Multiplication& m) {
   });
 }
 
-// The matrix's bytes of a block's shared memory, neighbours put together.
+// The matrix's bytes of a block's shared memory.
 bool find_bytes(Core& x, int lane, const Block& block, const SharedMatrix& matrix, u32 rows,
                 ElementType type, std::string_view name, std::vector<Range>& out) {
-  std::vector<u32> all = pieces(matrix, rows, type);
-  std::sort(all.begin(), all.end());
-  const u64 size = block.shared.size();
-  if (u64{all.back()} + 16 > size) {
-    x.machine->fault(
-        x, lane, "out_of_bounds",
-        fmt::format("the descriptor of {} leads to byte {} of the block's shared memory, which has "
-                    "{} bytes: start 0x{:x}, stride {}, leading stride {}",
-                    name, all.back(), size, matrix.address, matrix.stride, matrix.leading),
-        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", all.back()));
-    return false;
-  }
-  for (const u32 at : all) {
-    if (!out.empty() && out.back().end == at) {
-      out.back().end += 16;
-    } else {
-      out.push_back({at, at + 16});
-    }
-  }
-  return true;
+  return find_pieces(x, lane, block, matrix, pieces(matrix, rows, type),
+                     fmt::format("the descriptor of {}", name), out);
 }
 
 // Another product in flight that has to do with the same cells: of one thread, with the same
@@ -290,6 +272,29 @@ Flow fence(Core& x, const Code&, Mask) {
 }
 
 }  // namespace
+
+bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matrix,
+                 std::vector<u32> offsets, std::string_view what, std::vector<Range>& out) {
+  std::sort(offsets.begin(), offsets.end());
+  const u64 size = block.shared.size();
+  if (u64{offsets.back()} + 16 > size) {
+    x.machine->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("{} leads to byte {} of the block's shared memory, which has {} bytes: start "
+                    "0x{:x}, stride {}, leading stride {}",
+                    what, offsets.back(), size, matrix.address, matrix.stride, matrix.leading),
+        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", offsets.back()));
+    return false;
+  }
+  for (const u32 at : offsets) {
+    if (!out.empty() && out.back().end == at) {
+      out.back().end += 16;
+    } else {
+      out.push_back({at, at + 16});
+    }
+  }
+  return true;
+}
 
 Handler multiplication_handler(TensorStep step) {
   switch (step) {

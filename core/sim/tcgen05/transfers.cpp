@@ -40,25 +40,7 @@ bool find_bytes(Core& x, int lane, const Block& block, const TensorCopy& copy,
   for (u32 line = 0; line < copy.lines(); ++line) {
     for (u32 p = 0; p < copy.pieces(); ++p) all.push_back(copy.from.piece(line, p));
   }
-  std::sort(all.begin(), all.end());
-  const u64 size = block.shared.size();
-  if (u64{all.back()} + 16 > size) {
-    x.machine->fault(
-        x, lane, "out_of_bounds",
-        fmt::format("the descriptor leads to byte {} of the block's shared memory, which has {} "
-                    "bytes: start 0x{:x}, stride {}, leading stride {}",
-                    all.back(), size, copy.from.address, copy.from.stride, copy.from.leading),
-        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", all.back()));
-    return false;
-  }
-  for (const u32 at : all) {
-    if (!out.empty() && out.back().end == at) {
-      out.back().end += 16;
-    } else {
-      out.push_back({at, at + 16});
-    }
-  }
-  return true;
+  return find_pieces(x, lane, block, copy.from, std::move(all), "the descriptor", out);
 }
 
 // Of the other block of the pair it uses the same cells, and of its shared memory the same bytes.
