@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/ptx/lives.h"
 #include "core/ptx/program.h"
 
 namespace tilescope::ptx {
@@ -38,7 +39,7 @@ bool is_register(const Operand& o) {
 
 class Lives {
  public:
-  explicit Lives(Program& program) : program_(program) {
+  explicit Lives(const Program& program) : program_(program) {
     order();
     collect();
   }
@@ -53,6 +54,16 @@ class Lives {
       i = end;
     }
     return out;
+  }
+
+  // Registers that are read before they are written, each in the routine of this number.
+  const std::vector<std::pair<std::size_t, std::uint32_t>>& undefined_at_start() const {
+    return undefined_at_start_;
+  }
+
+  std::uint32_t position(std::uint32_t pc) const {
+    const std::uint32_t b = block_of_[pc];
+    return start_[b] + (pc - program_.blocks[b].first);
   }
 
  private:
@@ -101,11 +112,6 @@ class Lives {
                      });
   }
 
-  std::uint32_t position(std::uint32_t pc) const {
-    const std::uint32_t b = block_of_[pc];
-    return start_[b] + (pc - program_.blocks[b].first);
-  }
-
   bool is_special(std::uint32_t reg) const {
     for (const auto& [special, place] : program_.specials) {
       if (place == reg) return true;
@@ -143,9 +149,11 @@ class Lives {
       if (live_in_[b] == span.reg) continue;
       live_in_[b] = span.reg;
       span.cover(start_[b]);
-      Routine* r = entered_at(b);
+      const Routine* r = entered_at(b);
       // The call says where the frame begins.
-      if (r && span.reg != r->frame) r->undefined_at_start.push_back(span.reg);
+      if (r && span.reg != r->frame) {
+        undefined_at_start_.emplace_back(r - program_.routines.data(), span.reg);
+      }
       for (std::uint32_t p : predecessors_[b]) {
         span.cover(start_[p] + (program_.blocks[p].end - program_.blocks[p].first) - 1);
         if (defined_[p] != span.reg) exposed.push_back(p);
@@ -156,16 +164,17 @@ class Lives {
 
   // The routine that begins with this block. What CUDA provides has no instructions, and begins
   // where the next does.
-  Routine* entered_at(std::uint32_t block) {
+  const Routine* entered_at(std::uint32_t block) const {
     const std::uint32_t first = program_.blocks[block].first;
     const auto next =
         std::upper_bound(program_.routines.begin(), program_.routines.end(), first,
                          [](std::uint32_t pc, const Routine& r) { return pc < r.first; });
-    Routine* r = &*std::prev(next);
+    const Routine* r = &*std::prev(next);
     return r->first == first ? r : nullptr;
   }
 
-  Program& program_;
+  const Program& program_;
+  std::vector<std::pair<std::size_t, std::uint32_t>> undefined_at_start_;
   std::vector<Reference> references_;
   std::vector<std::uint32_t> by_rank_, start_, block_of_;
   std::vector<std::vector<std::uint32_t>> predecessors_;
@@ -192,8 +201,25 @@ Pool pool_of(Type type) {
 
 }  // namespace
 
+std::vector<Life> lives_of(const Program& program) {
+  std::vector<Life> out(program.registers.size());
+  for (const Span& s : Lives(program).spans()) out[s.reg] = {s.begin, s.end};
+  return out;
+}
+
+std::vector<std::uint32_t> positions_of(const Program& program) {
+  const Lives lives(program);
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) out.push_back(lives.position(pc));
+  return out;
+}
+
 void place_registers(Program& program) {
-  std::vector<Span> spans = Lives(program).spans();
+  Lives lives(program);
+  std::vector<Span> spans = lives.spans();
+  for (const auto& [routine, reg] : lives.undefined_at_start()) {
+    program.routines[routine].undefined_at_start.push_back(reg);
+  }
   const auto owner = [&](std::uint32_t reg) {  // the function that declares it; specials: none
     const auto next = std::upper_bound(
         program.routines.begin(), program.routines.end(), reg,

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/run/device_times.h"
+
 namespace tilescope {
 
 struct DeviceDescription {
@@ -16,6 +18,8 @@ struct DeviceDescription {
   std::uint32_t shared = 233472;        // bytes of shared memory of a processor
   std::uint32_t block_shared = 232448;  // bytes that a block may have
   std::uint32_t reserved = 1024;        // bytes that the system takes besides, for each block
+  std::uint32_t registers = 65536;      // of a processor, 32 bits each
+  DeviceTimes times;                    // not known() where the file has none
 };
 
 }  // namespace tilescope

@@ -234,7 +234,9 @@ void Machine::start_block(Block& block, std::uint64_t number) {
                         std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
   block.shared.make_undefined();
   // A lane's fence.proxy.async is for what it has written itself.
-  if (watches_proxies_) block.shared.remember_writers(p.smallest_store);
+  if (watches_proxies_ || options_.remember_writers) {
+    block.shared.remember_writers(p.smallest_store);
+  }
   const bool company = warps > 1 || p.copies || cluster_size_ > 1;
   block.races.start(options_.races && company ? warps : 0, block.shared.size());
   block.meetings = 0;
@@ -246,8 +248,10 @@ void Machine::start_block(Block& block, std::uint64_t number) {
     block.local = Region(Region::Kind::local, "local", 0,
                          std::vector<std::byte>(std::size_t{warps} * lanes * local));
     block.local.make_undefined();
+    if (options_.remember_writers) block.local.remember_writers(p.smallest_store);
     if (compares_stores_) block.local.compare_stores();
   }
+  if (stops_.asked()) watch(stops_.where().watch, true);
   block.warps.assign(warps, {});
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = block.warps[w];
@@ -264,6 +268,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
     warp.calls.top.fill(p.routines[0].frame_bytes);
     undefine_registers(x, p.routines[0], ~Mask{0});
   }
+  start_time(block);
 }
 
 // A barrier is complete when as many threads have arrived as it is for. Threads that have exited
@@ -274,6 +279,8 @@ void Machine::finish_barriers(Block& block) {
     const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
     if (b.arrived == 0 || b.arrived < wanted) continue;
     if (block.races.on()) stop_clocks(block, id);
+    note_phase(block, Unit::barrier, id, 0);
+    pass_barrier(block, id);
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id) continue;
@@ -285,6 +292,12 @@ void Machine::finish_barriers(Block& block) {
         finish_reduction(x, x.code[s.pc - 1], s.mask, b);
       }
     }
+    Happened done;
+    done.what = Happening::barrier;
+    done.block = block.number;
+    done.warp = Happened::at_hand;
+    done.object = id;
+    stops_.happened(done);
     b = {};
     ++block.meetings;
   }

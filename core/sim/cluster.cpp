@@ -124,6 +124,11 @@ void Machine::finish_cluster_barrier(Block& block) {
     }
   }
   if (!any) return;
+  Happened done;
+  done.what = Happening::cluster;
+  done.block = block.number;
+  done.warp = Happened::at_hand;
+  stops_.happened(done);
   for (u32 r = 0; r < cluster_size_; ++r) member(block, r)->tensor_completed = {};
   for (u32 r = 0; r < cluster_size_; ++r) {
     const TensorClock arriving = std::move(member(block, r)->tensor_arriving);
@@ -135,6 +140,7 @@ void Machine::finish_cluster_barrier(Block& block) {
     Block& b = *member(block, r);
     b.heard = (1u << cluster_size_) - 1;
     ++b.meetings;
+    if (b.live_threads) note_phase(b, Unit::cluster, 0, 0);
     if (b.races.on()) {
       b.cluster_completed = b.cluster_arriving;
       b.races.release_agents(0, b.cluster_completed);

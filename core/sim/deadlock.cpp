@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/sim/machine.h"
+#include "core/sim/waits.h"
 
 namespace tilescope::sim {
 
@@ -26,12 +27,11 @@ std::string lanes_text(Mask m) {
   return out;
 }
 
-namespace {
-
-// Where a waiting split stands. One that has arrived at a barrier is behind it already.
 std::uint32_t waiting_at(const Split& s) {
   return s.wait == Wait::barrier ? s.pc - 1 : s.pc;
 }
+
+namespace {
 
 // How far an mbarrier has come: where only bytes are wrong, or only some have arrived, the mistake
 // is more likely there than where nobody has been yet, since these wait in turn.
@@ -93,40 +93,44 @@ std::string cluster_story(const Machine& machine, const Block& block) {
 std::string wait_story(const Machine& machine, const Block& block, const Warp& w, const Split& s,
                        std::vector<std::uint32_t>& explained) {
   const ptx::Instruction& i = machine.program().code[waiting_at(s)];
-  const std::string where = fmt::format("warp {} {} at PTX line {} ({}", w.index,
-                                        lanes_text(s.mask), i.line, ptx::opcode(i.op).name);
-  switch (s.wait) {
-    case Wait::barrier: {
-      const Barrier& b = block.barriers[s.barrier];
-      return where + fmt::format(" {}: {} of {} threads are there)", s.barrier, b.arrived,
-                                 b.expected ? b.expected : block.live_threads);
-    }
-    case Wait::mbarrier: {
-      const bool known = std::count(explained.begin(), explained.end(), s.mbarrier) != 0;
-      explained.push_back(s.mbarrier);
-      return where + fmt::format(", for phase {} of {}{})", s.phase,
-                                 mbarrier_name(machine, s.mbarrier),
-                                 known ? "" : ": " + mbarrier_story(machine, block, s.mbarrier));
-    }
-    case Wait::cluster:
-      return where + fmt::format(" of the cluster: {})", cluster_story(machine, block));
-    case Wait::columns:
-      return where + ", for columns of TMEM that resident blocks have)";
-    case Wait::pair:
-      return where + fmt::format(": {}, for block {} of the cluster to do the same)",
-                                 opcode_text(i.text), block.rank ^ 1);
-    case Wait::group:
-      return where + ", for its bulk groups)";
-    case Wait::registers:
-      return where +
-             fmt::format(", for more than the {} registers a thread that it has; {} are free)",
-                         w.registers, block.registers_free.free);
-    default:
-      return where + fmt::format(", for {})", lanes_text(s.wanted & ~s.mask & w.live));
-  }
+  const bool known = std::count(explained.begin(), explained.end(), s.mbarrier) != 0;
+  if (s.wait == Wait::mbarrier) explained.push_back(s.mbarrier);
+  return fmt::format("warp {} {} at PTX line {} ({}{})", w.index, lanes_text(s.mask), i.line,
+                     ptx::opcode(i.op).name, wait_text(machine, block, w, s, !known));
 }
 
 }  // namespace
+
+std::string wait_text(const Machine& machine, const Block& block, const Warp& w, const Split& s,
+                      bool with_story) {
+  switch (s.wait) {
+    case Wait::none:
+      return "";
+    case Wait::barrier: {
+      const Barrier& b = block.barriers[s.barrier];
+      return fmt::format(" {}: {} of {} threads are there", s.barrier, b.arrived,
+                         b.expected ? b.expected : block.live_threads);
+    }
+    case Wait::mbarrier:
+      return fmt::format(
+          ", for phase {} of {}{}", s.phase, mbarrier_name(machine, s.mbarrier),
+          with_story ? ": " + mbarrier_story(machine, block, s.mbarrier) : std::string());
+    case Wait::cluster:
+      return fmt::format(" of the cluster: {}", cluster_story(machine, block));
+    case Wait::columns:
+      return ", for columns of TMEM that resident blocks have";
+    case Wait::pair:
+      return fmt::format(": {}, for block {} of the cluster to do the same",
+                         opcode_text(machine.program().code[s.pc].text), block.rank ^ 1);
+    case Wait::group:
+      return ", for its bulk groups";
+    case Wait::registers:
+      return fmt::format(", for more than the {} registers a thread that it has; {} are free",
+                         w.registers, block.registers_free.free);
+    default:
+      return fmt::format(", for {}", lanes_text(s.wanted & ~s.mask & w.live));
+  }
+}
 
 // `last`: the block that was looked at last, of a cluster of which nobody can go on. Who explains
 // it best is told first.

@@ -260,6 +260,8 @@ Outcome<Machine> Machine::load(Job job, Options options) {
       !m.place_arguments(job.arguments, error)) {
     return error;
   }
+  if (options.clocked && options.times.known()) m.start_clock();
+  m.begin_record();
   m.resident_ = options.resident_blocks ? options.resident_blocks : m.room();
   m.watches_proxies_ = options.races && goes_through_async_proxy(m.program());
   for (Region& r : m.regions_) {

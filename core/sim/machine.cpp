@@ -11,6 +11,20 @@ Progress Machine::progress() const {
   return {finished_, total_, instructions_};
 }
 
+std::uint64_t Machine::bytes() const {
+  std::uint64_t out = sizeof *this;
+  for (const Region& r : regions_) out += r.held();
+  for (const Block& b : blocks_) {
+    out += sizeof b + b.registers.size() + b.undefined.size() + b.shared.held() + b.local.held() +
+           b.races.held() + b.tensor.memory.held() + b.mbarriers.size() * sizeof(Mbarrier);
+    for (const Warp& w : b.warps) out += sizeof w + w.pace.moment.size();
+    for (const AsyncOperation& o : b.flight.operations) {
+      out += sizeof o + o.bytes.size() + o.undefined.size();
+    }
+  }
+  return out;
+}
+
 std::uint32_t Machine::local_bytes() const {
   const ptx::Program& p = program();
   return p.local_bytes + (p.recursive ? options_.stack_bytes : 0);
@@ -74,6 +88,7 @@ bool Machine::fault_at(const Block& block, std::uint32_t thread, std::uint32_t p
   r.found = std::move(found);
   r.site = site(block, thread, pc);
   reports_.push_back(std::move(r));
+  record_report(block, thread, pc);
   state_ = RunState::fault;
   return false;
 }

@@ -39,6 +39,8 @@
 #include "core/sim/code.h"
 #include "core/sim/options.h"
 #include "core/sim/state.h"
+#include "core/sim/stops.h"
+#include "core/sim/time/clock.h"
 
 namespace tilescope::sim {
 
@@ -69,6 +71,25 @@ class Machine {
   const Launch& launch() const { return launch_; }
   const std::vector<Block>& blocks() const { return blocks_; }  // the resident ones
 
+  // Where run() stops besides, and what happened (core/sim/stops.h). The position counts what a run
+  // is made of: instructions, and moments of operations in flight.
+  void stop_at(StopAt at);
+  Stops& stops() { return stops_; }
+  const Stops& stops() const { return stops_; }
+  std::uint64_t position() const { return instructions_ + moments_; }
+  // The last instruction that was executed, and by whom; and how many moments were past then.
+  struct Executed {
+    std::uint64_t block = 0;
+    std::uint32_t warp = 0, pc = 0;
+    Mask mask = 0;  // 0: nobody has executed anything
+    std::uint64_t moments = 0;
+  };
+  const Executed& last_executed() const { return last_; }
+  // Was it an instruction that brought the machine to its position?
+  bool is_behind_instruction() const { return last_.mask && last_.moments == moments_; }
+  RunState state() const { return state_; }
+  std::uint64_t bytes() const;  // that a copy takes, about
+
   // For handlers.
   Flow fault(const Core& x, int lane, std::string kind, std::string sentence, std::string expected,
              std::string found);
@@ -88,11 +109,20 @@ class Machine {
   // The region of the grid nearest to an address; null where there is none.
   const Region* nearest_region(std::uint64_t address) const;
   const std::vector<Region>& regions() const { return regions_; }
-  void finish_barriers(Block& block);  // after arrivals and exits
+  // The job's buffers without their bytes, and where these are.
+  const std::vector<Buffer>& shells() const { return shells_; }
+  const Region& buffer(std::size_t index) const { return regions_[first_buffer_ + index]; }
+  Site site_of(Writer writer) const;
+  std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
+  void finish_barriers(Block& block);   // after arrivals and exits
   // The instruction at hand stores undefined bytes: where they come from is told at the end, should
   // they lie in a result.
   void note_undefined_store(const Core& x);
   std::uint64_t instructions() const { return instructions_; }
+  // Cycles since the launch, of the moment at hand; without a clock, instructions.
+  double now() const;
+  // What the run takes on the chip, launch and all; 0 without a clock.
+  double seconds() const;
   bool faulted() const { return state_ == RunState::fault; }
 
   // Another order, before the first run(): Options::holds.
@@ -131,6 +161,22 @@ class Machine {
   bool gives_up_waiting();
   // What an operation used is free again, for those who wait for what its pipe completes.
   void settle_by_agent(Block& block, AsyncOperation& operation);
+
+  // By the clock (core/sim/time). A phase of a barrier of the block is complete now, and those who
+  // wait know it `later`; a warp has found an mbarrier's phase complete. What is recorded: arrivals
+  // or bytes that come to the current phase of an mbarrier, what a warp was stalled by, and what it
+  // moves from or to TMEM.
+  void note_phase(Block& block, Unit unit, std::uint32_t object, double later);
+  void note_mbarrier_phase(Block& block, std::uint32_t offset, bool by_operation, bool remote);
+  void know_phase(Core& x, std::uint32_t mbarrier);
+  void record_arrivals(Block& block, std::uint32_t offset, std::uint32_t pc, std::uint32_t arrivals,
+                       std::uint32_t bytes);
+  void record_stall(Block& block, Warp& warp, Stall stall, std::uint32_t pc, double from,
+                    double to);
+  void record_move(const Core& x, Unit unit, std::uint64_t bytes, double from, double to);
+  // %clock and %globaltimer of a warp.
+  std::uint64_t clock_of(const Core& x, ptx::Special special) const;
+  const Clock* clock() const { return clock_ ? &*clock_ : nullptr; }
 
   // Global memory and the other ways to it (core/sim/async/global.cpp). Lanes m tell the async
   // proxy, or the proxy of tensor maps, of what they wrote; a lane that uses a map asks for it.
@@ -187,11 +233,16 @@ class Machine {
   bool place_arguments(const std::vector<Argument>& arguments, Error& error);
 
   std::uint32_t least_busy_processor(const Block& block) const;
+  // Blocks that one processor has room for, and what keeps it from having more.
+  struct Room {
+    std::uint64_t blocks = 0;
+    std::string_view limited_by;
+  };
+  Room room_of_processor() const;
   std::uint64_t room() const;  // for blocks, on all processors together
   bool may_get_columns(const Block& block);
 
   // blocks.cpp
-  std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
   void place_in_grid(Block& block, std::uint64_t number) const;
   void start_block(Block& block, std::uint64_t number);
   void start_cluster(std::size_t first);  // into blocks_[first] and those behind it
@@ -223,6 +274,39 @@ class Machine {
   bool let_the_slow_go_on(Block& block);
   bool bring_something_about(Block& block);
 
+  // time/clocked.cpp
+  void start_clock();
+  RunState run_by_clock(std::uint64_t budget);
+  void watch_wait(Block& block, Warp& warp);
+  void pass_barrier(Block& block, std::uint32_t id);
+  double when_it_goes_on(const Block& block, const WarpTime& t) const;
+  double find_turn(ClockTurn& turn);
+  bool choose_turn();
+  std::uint64_t run_split_by_clock(Core& x, std::uint64_t limit, bool stop_at_block_end,
+                                   bool& ended);
+  std::uint64_t run_warp_by_clock(Block& block, Warp& warp, std::uint64_t budget);
+  std::uint64_t simulated_blocks() const;  // of the grid: all, or some waves
+  void end_sample();
+  bool bring_about_by_clock();
+  bool end_block_by_clock(Block& block);
+  bool is_held_up(const Block& block, const AsyncOperation& operation) const;
+
+  // time/recording.cpp
+  static std::uint64_t phase_key(Unit unit, std::uint32_t object);
+  TrackId track_of(Block& block, Unit unit, std::uint32_t index);
+  void start_time(Block& block);
+  void begin_run(Block& block, Warp& warp, std::uint32_t pc);
+  void end_run(Block& block, Warp& warp);
+  void end_wait(Block& block, Warp& warp);
+  bool keeps_time() const { return clock_ || options_.recorder; }
+  void record_end(AsyncOperation& operation);
+  void record_turn_begin(Block& block, Warp& warp);
+  void record_turn_end(Block& block, Warp& warp);
+  void record_issue(Core& x, Block& block, AsyncOperation& operation);
+  void record_report(const Block& block, std::uint32_t thread, std::uint32_t pc);
+  void begin_record();
+  void finish_record();
+
   // async/flight.cpp
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
   void begin_delays(Block& block);
@@ -240,7 +324,6 @@ class Machine {
   void watch_untold(Core& x, int lane, const AsyncOperation& operation);
   void watch_others(Core& x, int lane, const AsyncOperation& operation);
   bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
-  Site site_of(Writer writer) const;
   std::string undefined_story(Writer writer) const;
   static std::uint32_t agent(Block& block, const AsyncOperation& operation);
   static void settle(Block& block, AsyncOperation& operation, std::uint32_t warp);
@@ -252,6 +335,15 @@ class Machine {
   bool land(Block& block);
   bool leave_to_peer(const Block& block, const AsyncOperation& operation);
   bool time_out(Block& block);
+
+  // stops.cpp
+  void settle_stops();
+  Region* watched(const Watch& watch);
+  void watch(const Watch& watch, bool yes);
+  void note_write(const Block& by, std::uint32_t warp, std::uint32_t pc);
+  void look_for_stop(const Block& block, const Warp& warp, std::uint32_t pc, Mask mask);
+  void look_for_stop(const Block& block, const AsyncOperation& operation, Stage from,
+                     std::uint32_t guards);
 
   // endless.cpp
   template <class F>
@@ -297,8 +389,10 @@ class Machine {
   std::uint64_t finished_ = 0, total_ = 0;  // finished: exited or cancelled
   std::size_t current_ = 0;                 // resident block whose turn it is
   std::uint64_t turn_left_ = 0;
-  std::uint64_t instructions_ = 0;
-  std::uint64_t clock_ = 0;  // of choices between splits
+  std::uint64_t instructions_ = 0, moments_ = 0;
+  Executed last_;
+  Stops stops_;
+  std::uint64_t choices_ = 0;  // of choices between splits
   std::uint64_t fruitless_turns_ =
       0;  // of blocks that wait for columns of TMEM, one after the other
   std::vector<Report> reports_;
@@ -313,6 +407,8 @@ class Machine {
   std::size_t points_before_hold_ = 0;
   std::uint64_t random_ = 0;
   std::string printed_;
+  std::optional<Clock> clock_;
+  EventId actor_ = no_event;  // of the record: who does what happens now
   enum class Pause : std::uint8_t { none, look, turn };
   Pause pause_ = Pause::none;  // why a warp's turn ended: something was issued; it wants no more
   RunState state_ = RunState::running;

@@ -27,6 +27,13 @@ void Region::remember_writers(std::uint32_t grain) {
   remembers_ = true;
 }
 
+std::uint64_t Region::held() const {
+  std::uint64_t out = bytes_.size() + undefined_.size();
+  for (const auto& page : writers_) out += page.size() * sizeof page[0];
+  for (const auto& page : times_) out += page.size() * sizeof page[0];
+  return out;
+}
+
 bool Region::any_undefined(std::uint64_t offset, std::uint64_t bytes) const {
   for (std::uint64_t i = offset; i < offset + bytes; ++i) {
     if (is_undefined(i)) return true;
@@ -79,6 +86,18 @@ bool Region::differs(std::uint64_t offset, const std::byte* from, std::uint32_t 
   return std::memcmp(bytes_.data() + offset, from, bytes) != 0 || any_undefined(offset, bytes);
 }
 
+void Region::watch(std::uint64_t begin, std::uint64_t end) {
+  watch_begin_ = begin;
+  watch_end_ = end;
+  touched_ = false;
+  looks_ = compares_ || begin < end;
+}
+
+void Region::look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {
+  if (offset < watch_end_ && watch_begin_ < offset + bytes) touched_ = true;
+  if (!compares_ || differs(offset, from, bytes)) ++changes_;
+}
+
 // What is known of a write, besides its bytes.
 inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
                          Writer writer) {
@@ -109,7 +128,10 @@ void Region::write(std::uint64_t offset, const std::byte* from, const std::uint8
 
 void Region::write_atomically(std::uint64_t offset, const std::byte* from,
                               const std::uint8_t* undefined, std::uint32_t bytes, Writer writer) {
-  if (differs(offset, from, bytes)) ++changes_;
+  const bool changes = differs(offset, from, bytes);
+  const std::uint64_t before = changes_;
+  if (looks_) look(offset, from, bytes);
+  changes_ = before + changes;
   std::memcpy(bytes_.data() + offset, from, bytes);
   const bool watches = std::exchange(watches_tiles_, false);
   note(offset, undefined, bytes, writer);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/sim/tiles.h"
@@ -84,7 +85,13 @@ class Region {
 
   // Counts writes; after compare_stores() only those that change something.
   std::uint64_t changes() const { return changes_; }
-  void compare_stores() { compares_ = true; }
+  void compare_stores() { compares_ = looks_ = true; }
+
+  // From now on, whether one of these bytes is written: since the last take_touched().
+  void watch(std::uint64_t begin, std::uint64_t end);
+  bool take_touched() { return std::exchange(touched_, false); }
+
+  std::uint64_t held() const;  // bytes, with what is known of each
 
   bool is_undefined(std::uint64_t offset) const {
     return !undefined_.empty() && (undefined_[offset >> 3] >> (offset & 7) & 1);
@@ -116,8 +123,13 @@ class Region {
 
  private:
   void count_change(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {
-    if (!compares_ || differs(offset, from, bytes)) ++changes_;
+    if (looks_) {
+      look(offset, from, bytes);
+    } else {
+      ++changes_;
+    }
   }
+  void look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes);
   bool differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const;
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);
@@ -133,6 +145,9 @@ class Region {
   std::uint32_t grain_shift_ = 0;
   bool remembers_ = false;
   bool compares_ = false;
+  bool looks_ = false;  // at each write: compares_, or some bytes are watched
+  bool touched_ = false;
+  std::uint64_t watch_begin_ = 0, watch_end_ = 0;
   std::uint64_t changes_ = 0;
   std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
   std::vector<std::vector<std::uint32_t>> times_;    // of the same grains

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/run/device_times.h"
+
 namespace tilescope::sim {
 
 class Executor;
+class Recorder;
 
 // A warp that is held back: it executes `at` instructions, and the next one only when nothing else
 // of its block can go on.
@@ -45,6 +48,21 @@ struct Options {
   // Who calculates sums of tensor cores while the machine goes on (core/sim/executor.h), or null;
   // lives longer than the machine.
   Executor* executor = nullptr;
+  // By the clock: warps and operations go on in the order in which they would on a chip with these
+  // times (core/sim/time). Not with a schedule, --lazy or holds, whose orders are drawn.
+  bool clocked = false;
+  DeviceTimes times;
+  // Where only the time is asked for: how many waves of blocks are simulated, as many as the
+  // processors have room for each time (0: all blocks), and whether products are calculated. What
+  // is not leaves results that mean nothing.
+  std::uint32_t waves = 0;
+  bool calculates = true;
+  // What an earlier run has left is still in L2, where that has room for all of it.
+  bool warm = false;
+  // What happens is written here, or null; lives longer than the machine.
+  Recorder* recorder = nullptr;
+  // Know of each byte of shared and local memory, too, who wrote it last.
+  bool remember_writers = false;
   // Look for accesses of shared memory that nothing orders.
   bool races = true;
   // Use the handlers that every processor can run, even where there are faster ones; the results

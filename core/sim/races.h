@@ -50,6 +50,8 @@ class Races {
 
   void start(std::uint32_t warps, std::uint64_t bytes);
   bool on() const { return !written_.empty(); }
+  // Bytes that it takes.
+  std::uint64_t held() const { return written_.size() * (5 * sizeof written_[0] + 1); }
   std::uint32_t now() const { return now_; }
   // A moment of its own, later than all that was released before.
   std::uint32_t tick();

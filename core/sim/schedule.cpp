@@ -104,7 +104,7 @@ bool Machine::choose_split(Warp& warp) {
   }
   if (!best) return false;
   warp.current = static_cast<std::int32_t>(best - warp.splits.data());
-  warp.splits[static_cast<std::size_t>(warp.current)].ran = ++clock_;
+  warp.splits[static_cast<std::size_t>(warp.current)].ran = ++choices_;
   const bool company = warp.splits.size() > 1;
   if (warp.fair || !company) warp.unfair_for = 0;
   warp.turn_left = company ? options_.split_turn : ~std::uint64_t{0};
@@ -121,6 +121,7 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
   std::uint32_t pc = warp.splits[x.split].pc;
   ended = false;
   x.limit = limit;
+  x.executed = &executed;
   const bool notes = notes_meetings_;
   while (executed < x.limit && !ended) {
     const Code& c = x.code[pc];
@@ -139,6 +140,8 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
       ended = stop_at_block_end && c.ends_block;
       continue;
     }
+    // It stands where it failed.
+    if (flow == Flow::fault && x.split < warp.splits.size()) warp.splits[x.split].pc = pc;
     ended = flow != Flow::moved || stop_at_block_end;
     if (flow != Flow::moved) return executed;  // the handler has left the splits as they are to be
     mask = warp.splits[x.split].mask;
@@ -151,11 +154,13 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
 // Fewer than `budget` instructions: the warp waits or has ended.
 std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
   std::uint64_t executed = 0;
-  while (executed < budget && state_ == RunState::running && pause_ == Pause::none) {
+  while (executed < budget && state_ == RunState::running && pause_ == Pause::none &&
+         !stops_.hit()) {
     if (warp.current < 0 && !choose_split(warp)) break;
     Core x = core_of(block, warp);
     x.split = static_cast<std::uint32_t>(warp.current);
     const bool company = warp.splits.size() > 1;
+    const Mask mask = warp.splits[x.split].mask;
     bool ended = false;
     const std::uint64_t ran =
         run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
@@ -168,6 +173,8 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
     if (company) warp.unfair_for += ran;
     // Where splits have become one, the current one has another index now.
     warp.current = ended || warp.turn_left == 0 ? -1 : static_cast<std::int32_t>(x.split);
+    last_ = {block.number, warp.index, x.pc, mask, moments_};
+    if (stops_.asked()) look_for_stop(block, warp, x.pc, mask);
   }
   return executed;
 }
@@ -282,27 +289,31 @@ bool Machine::bring_something_about(Block& block) {
 // What a turn comes to is decided where it is over, and not where a call ends.
 RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   while (budget && turn_left_ && block.live_threads) {
-    if (!come_due(block)) return state_;
+    settle_stops();
+    if (stops_.hit() || !come_due(block) || stops_.hit()) return state_;
     if (block.warp_turn_left == 0) {
       block.warp_turn_left = turn_length(options_.warp_turn);
       block.turn_ran = 0;
     }
     Warp& warp = block.warps[block.next_warp];
     const bool slow = is_held_back(block, warp);
-    const std::uint64_t most = std::min(
-        {budget, turn_left_, block.warp_turn_left, until_due(block), warp.held_at - warp.executed});
+    const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left, until_due(block),
+                                         warp.held_at - warp.executed,
+                                         stops_.room(block, warp, position(), instructions_)});
+    if (!slow) record_turn_begin(block, warp);
     const std::uint64_t ran = slow ? 0 : run_warp(block, warp, most);
+    if (!slow) record_turn_end(block, warp);
     warp.pace.instructions += ran;
-    if (state_ == RunState::fault) return state_;
     budget -= ran;
     turn_left_ -= ran;
     block.warp_turn_left -= ran;
     block.turn_ran += ran;
+    if (state_ == RunState::fault) return state_;
     if (ran) fruitless_turns_ = idle_members_ = block.idle = 0;
     block.began = block.began || ran;
     const Pause pause = std::exchange(pause_, Pause::none);
     if (pause == Pause::look) continue;
-    const bool wants_more = ran == most && is_ready(warp) && pause != Pause::turn;
+    const bool wants_more = (ran == most || stops_.hit()) && is_ready(warp) && pause != Pause::turn;
     if (wants_more && block.warp_turn_left) continue;
     if (ran && is_ready(warp)) {
       look_for_endless_loop(block, warp);
@@ -392,14 +403,24 @@ void Machine::end_block() {
   const auto end = begin + static_cast<std::ptrdiff_t>(cluster_size_);
   if (!std::all_of(begin, end, [](const Block& b) { return b.ended; })) return next_member();
   current_ = first;
-  if (can_start()) return start_cluster(first);
-  blocks_.erase(begin, end);
+  if (can_start() && started_ < simulated_blocks()) return start_cluster(first);
+  if (clock_) {  // by the clock there is no order among them
+    const auto last = blocks_.end() - static_cast<std::ptrdiff_t>(cluster_size_);
+    if (begin != last) std::swap_ranges(begin, end, last);
+    blocks_.resize(blocks_.size() - cluster_size_);
+  } else {
+    blocks_.erase(begin, end);
+  }
   if (current_ >= blocks_.size()) current_ = 0;
   if (!blocks_.empty() && blocks_[current_].ended) next_member();
 }
 
 RunState Machine::run(std::uint64_t budget) {
+  stops_.go_on();
+  if (clock_) return run_by_clock(budget);
   while (state_ == RunState::running) {
+    settle_stops();
+    if (stops_.hit()) return RunState::stopped;
     if (finished_ == total_) {
       finish_grid();
       break;
@@ -411,6 +432,7 @@ RunState Machine::run(std::uint64_t budget) {
     if (state != RunState::done) continue;
     end_block();
   }
+  if (state_ != RunState::running) finish_record();
   return state_;
 }
 

@@ -354,7 +354,7 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
 
 // One instruction is one tick of the clock; a tick is one nanosecond of the timer.
 std::uint64_t dynamic_special(Core& x, ptx::Special special) {
-  const u64 now = x.machine->instructions();
+  const u64 now = x.machine->clock_of(x, special);
   switch (special) {
     case ptx::Special::clock_hi:
     case ptx::Special::globaltimer_hi:

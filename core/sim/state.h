@@ -21,6 +21,7 @@
 #include "core/sim/races.h"
 #include "core/sim/register_pool.h"
 #include "core/sim/tcgen05/unit.h"
+#include "core/sim/time/block_time.h"
 
 namespace tilescope::sim {
 
@@ -182,6 +183,8 @@ struct Block {
                                               // the first undefined value
   std::vector<std::uint8_t> undefined_units;  // of each 64 bytes of `registers`: any?
   std::vector<std::uint32_t> undefined_predicates;
+
+  BlockTime time;  // with a clock
 
   Region shared;  // static, then dynamic
   Region local;   // thread after thread

@@ -156,9 +156,11 @@ bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   }
   if (!check_operands(x, lane, block, o)) return false;
   enter_global(x, lane, o);
-  const u64 wait = delay(block, o);
+  record_issue(x, block, o);
+  const u64 wait = clock_ ? static_cast<u64>(o.times[1]) : delay(block, o);
   o.due = wait;  // from behind this instruction on: begin_delays()
   ++flight.fresh;
+  stops_.issued(*x.block, o);
   flight.operations.push_back(std::move(o));
   flight.failed_tests = 0;
   // The turn ends here, so that moments come in time however the run is cut into calls.
@@ -309,6 +311,10 @@ bool Machine::advance(Block& block, std::size_t index) {
   Flight& flight = block.flight;
   flight.failed_tests = 0;
   AsyncOperation& o = flight.operations[index];
+  const Stage from = o.stage;
+  const u32 guards = o.guards;
+  ++moments_;
+  actor_ = o.event;
   bool happened = false;
   do {
     const Moment happens = moment_after(*o.work, o.stage);
@@ -318,16 +324,27 @@ bool Machine::advance(Block& block, std::size_t index) {
     leave_global(o);
     end_guards(block, o);
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
+    if (o.stage == Stage::complete) record_end(o);
     happened = happened || happens;
   } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
-  const u64 wait = delay(block, o);
-  o.due = unfinished(o) && wait != never ? instructions_ + wait : never;
+  look_for_stop(block, o, from, guards);
+  if (clock_) {
+    o.due =
+        unfinished(o) ? static_cast<u64>(o.times[static_cast<std::size_t>(o.stage) + 1]) : never;
+  } else {
+    const u64 wait = delay(block, o);
+    o.due = unfinished(o) && wait != never ? instructions_ + wait : never;
+  }
   if (o.group != no_group) wake_groups(block, o.thread / 32);
   const bool awaited = o.reads.empty() && o.writes.empty();
   if (!unfinished(o) && awaited) {
     flight.operations.erase(flight.operations.begin() + static_cast<std::ptrdiff_t>(index));
   }
   return true;
+}
+
+bool Machine::is_held_up(const Block& block, const AsyncOperation& o) const {
+  return held_up(block, o);
 }
 
 bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
@@ -395,7 +412,7 @@ u64 Machine::until_due(const Block& block) const {
   return due > instructions_ ? due - instructions_ : 1;
 }
 
-// All moments whose time has come.
+// All moments whose time has come, or those up to where the run is to stop.
 bool Machine::come_due(Block& block) {
   Flight& flight = block.flight;
   if (flight.operations.empty() && cluster_size_ == 1) return true;
@@ -407,6 +424,8 @@ bool Machine::come_due(Block& block) {
     if (state_ != RunState::running) return false;
   }
   for (;;) {
+    settle_stops();
+    if (stops_.hit()) return true;
     std::size_t next = flight.operations.size();
     for (std::size_t i = 0; i < flight.operations.size(); ++i) {
       const AsyncOperation& o = flight.operations[i];

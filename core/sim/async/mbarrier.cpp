@@ -121,6 +121,14 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
+  Happened done;
+  done.what = Happening::phase;
+  done.block = block.number;
+  done.warp = who.thread / 32;
+  done.pc = who.pc;
+  done.object = offset;
+  done.number = b.phase - 1;
+  machine.stops().happened(done);
   if (block.races.on()) {
     const u32 warp = who.thread / 32;
     note_completion(block, b,
@@ -130,6 +138,7 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
                                     : warp);
   }
   if (!leave_nobody_behind(machine, block, offset, b)) return false;
+  machine.note_mbarrier_phase(block, offset, who.operation, is_remote(block, who));
   wake(block, offset, b);
   return true;
 }
@@ -370,6 +379,7 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
       !count_arrivals(machine, block, offset, what, who, *b, bits)) {
     return false;
   }
+  machine.record_arrivals(block, offset, who.pc, what.arrivals, what.complete_bytes);
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);

@@ -83,11 +83,16 @@ struct AsyncOperation {
   const Work* work = nullptr;
   std::uint64_t number = 0;  // in the order of issue in the block
   Stage stage = Stage::issued;
-  std::uint64_t due = 0;     // the machine's instruction after which the next moment comes
-  std::uint32_t thread = 0;  // of the block, that issued it
-  std::uint32_t pc = 0;      // where
-  std::uint32_t pipe = 0;    // operations of the same pipe keep their order; 0: of none
-  std::uint32_t issuer = 0;  // rank in the cluster of the block whose thread that is
+  std::uint64_t due = 0;  // the machine's instruction after which the next moment comes
+  // With a clock (core/sim/time): when it begins, and when it has read, has written and is
+  // complete.
+  std::array<double, 4> times{};
+  std::uint64_t products = 0;            // multiply-adds
+  std::uint32_t event = ~0u;             // in the record
+  std::uint32_t thread = 0;              // of the block, that issued it
+  std::uint32_t pc = 0;                  // where
+  std::uint32_t pipe = 0;                // operations of the same pipe keep their order; 0: of none
+  std::uint32_t issuer = 0;              // rank in the cluster of the block whose thread that is
   std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
   // The blocks of the cluster whose mbarriers those are, a bit each; 0: the one that it is in
   // flight in.

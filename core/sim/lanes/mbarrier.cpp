@@ -140,6 +140,7 @@ Flow signal(Core& x, const Code& c, Mask m) {
     }
   }
   if (arrives && c.d != nothing) base::blend(lane_array<u64>(x, c.d), states, m);
+  if (x.machine->stops().asked()) x.limit = 0;  // it may have completed a phase
   return Flow::next;
 }
 
@@ -257,6 +258,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     forget(*q.barrier, x.warp->index, lane);
     note_completion(*x.block, *q.barrier, x.warp->index);
     acquire(x, *q.barrier, how);
+    x.machine->know_phase(x, q.offset);
   }
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->gives_up_waiting();
   for (Mask rest = m & ~ready; rest; rest &= rest - 1) {

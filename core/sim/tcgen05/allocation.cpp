@@ -287,20 +287,30 @@ bool Machine::may_get_columns(const Block& block) {
 // How many blocks the processors have room for. How many registers a thread comes to PTX does not
 // say, unless the kernel bounds them (.maxnreg, .minnctapersm); and there are no more than fit into
 // a few gigabytes here.
+Machine::Room Machine::room_of_processor() const {
+  const u32 threads = static_cast<u32>((launch_.block.count() + 31) / 32 * 32);
+  const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
+  Room room{options_.processor_blocks, "the blocks that it has room for"};
+  const auto limit = [&](std::uint64_t blocks, std::string_view by) {
+    if (blocks < room.blocks) room = {blocks, by};
+  };
+  limit(options_.processor_threads / threads, "threads");
+  limit(options_.processor_shared / (shared + options_.block_shared), "shared memory");
+  std::uint64_t each = registers_at_entry(program().entry);
+  if (!each && clock_) each = registers_of(program(), threads);
+  if (each) limit(registers_of_processor / (threads * each), "registers");
+  return room;
+}
+
 std::uint64_t Machine::room() const {
   const std::uint64_t threads = (launch_.block.count() + 31) / 32 * 32;
   const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  std::uint64_t blocks =
-      std::min<std::uint64_t>(options_.processor_blocks, options_.processor_threads / threads);
-  blocks = std::min(blocks, options_.processor_shared / (shared + options_.block_shared));
-  if (const std::uint64_t each = registers_at_entry(program().entry)) {
-    blocks = std::min(blocks, registers_of_processor / (threads * each));
-  }
   constexpr std::uint64_t memory = std::uint64_t{4} << 30,
                           watched = 8;  // bytes for each shared one
   const std::uint64_t bytes =
       threads / 32 * register_stride() + shared * watched + threads * local_bytes();
-  const std::uint64_t all = std::max<std::uint64_t>(blocks, 1) * options_.processors;
+  const std::uint64_t all =
+      std::max<std::uint64_t>(room_of_processor().blocks, 1) * options_.processors;
   return std::max<std::uint64_t>(std::min(all, memory / bytes), options_.processors);
 }
 

@@ -418,15 +418,16 @@ OperandBytes read_operand(const Product& product, TensorAddress a, const TensorM
 }
 
 void multiply(const Product& product, const std::byte* a, const u8* a_undefined, const std::byte* b,
-              const u8* b_undefined, bool exact, TensorMemory& memory, Executor* executor,
+              const u8* b_undefined, Sums sums, TensorMemory& memory, Executor* executor,
               std::shared_ptr<const void> keeps) {
   const bool masked = product.disabled[0] || product.disabled[1];
   const Kept kept(product, memory);
+  if (sums == Sums::none) return mark(product, a_undefined, b_undefined, memory);
   // Marked first: what was undefined is asked for before it is written.
   mark(product, a_undefined, b_undefined, memory);
   memory.calculate(masked ? nullptr : executor,
-                   [product, a, b, exact, keeps = std::move(keeps)](u32* rows) {
-                     Multiplication(product, a, b, rows).run(exact);
+                   [product, a, b, sums, keeps = std::move(keeps)](u32* rows) {
+                     Multiplication(product, a, b, rows).run(sums == Sums::exact);
                    });
 }
 

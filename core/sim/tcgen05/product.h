@@ -68,11 +68,14 @@ OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, Elemen
 // A from TMEM, 16-byte pieces packed into columns.
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory);
 
-// The sum into TMEM. `exact`: as the chip adds (core/numeric/tensor_core.h); else by fused
-// multiply-add. With an executor it may be calculated later, from operands that `keeps` holds until
-// then; which elements are undefined is known at once.
+// How sums are calculated: as the chip adds (core/numeric/tensor_core.h); by fused multiply-add; or
+// not at all, where only the time is asked for.
+enum class Sums : std::uint8_t { exact, fast, none };
+
+// The sum into TMEM. With an executor it may be calculated later, from operands that `keeps` holds
+// until then; which elements are undefined is known at once.
 void multiply(const Product& product, const std::byte* a, const std::uint8_t* a_undefined,
-              const std::byte* b, const std::uint8_t* b_undefined, bool exact, TensorMemory& memory,
+              const std::byte* b, const std::uint8_t* b_undefined, Sums sums, TensorMemory& memory,
               Executor* executor = nullptr, std::shared_ptr<const void> keeps = nullptr);
 
 }  // namespace tilescope::sim

@@ -81,6 +81,8 @@ class TensorMemory {
   // earlier ones. By the executor while others go on, or at once where there is none.
   void calculate(Executor* executor, std::function<void(std::uint32_t* rows)> work);
 
+  std::uint64_t held() const { return cells_.size() * sizeof cells_[0] + undefined_.size(); }
+
   // Four bits a cell, one for each undefined byte.
   std::uint8_t undefined(std::uint32_t lane, std::uint32_t column) const {
     return undefined_[lane * columns + column];

@@ -1,0 +1,213 @@
+// What accesses of memory take: loads, stores and atomics of a warp, copies by cp.async, and moves
+// between registers and TMEM.
+#include <algorithm>
+#include <array>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/machine.h"
+#include "core/sim/time/banks.h"
+#include "core/sim/time/clock.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using Addresses = std::array<std::uint64_t, lanes>;
+
+void find_addresses(const Core& x, const Code& c, Reference from, bool narrow, Addresses& out) {
+  for (std::size_t l = 0; l < lanes; ++l) {
+    out[l] = c.immediate;
+    if (from == nothing) continue;
+    if (narrow) {
+      out[l] = lane_array<std::uint32_t>(x, from)[l] + static_cast<std::uint32_t>(c.immediate);
+    } else {
+      out[l] += lane_array<std::uint64_t>(x, from)[l];
+    }
+  }
+}
+
+// How far a warp may be ahead of what it has asked for and nobody has taken yet, in cycles: the
+// load/store unit's queue, and what is on its way to L2. Round figures; what they are on a chip is
+// not published.
+constexpr double queued_passes = 64, queued_writes = 2048;
+
+constexpr bool in_window(std::uint64_t address, std::uint64_t base) {
+  return address - base < ptx::window_bytes;
+}
+
+}  // namespace
+
+double Clock::access_memory(Core& x, const Code& c, const Cost& cost, Mask m, double issued) {
+  Addresses at;
+  find_addresses(x, c, c.a, c.narrow_address, at);
+  if (cost.kind == Cost::Kind::fragments) {
+    // A row of 16 bytes for each lane that names one: eight for each matrix.
+    const Mask rows =
+        cost.bytes == 1 || cost.bytes == 2 ? m & ((Mask{1} << 8 * cost.bytes) - 1) : m;
+    return access_shared(x, cost, at.data(), rows ? rows : m, issued);
+  }
+  ptx::Space space = c.space;
+  const std::uint64_t first = at[static_cast<std::size_t>(__builtin_ctz(m))];
+  if (space == ptx::Space::generic) {
+    if (in_window(first, ptx::shared_base)) space = ptx::Space::shared;
+    if (in_window(first, ptx::local_base)) space = ptx::Space::local;
+    if (in_window(first, ptx::parameters_base)) return issued + times_->l1_latency;
+  }
+  if (space == ptx::Space::local) {  // side by side for the lanes of a warp, and in L1
+    WarpTime& t = x.block->time.warps[x.warp->index];
+    const double done = processor_of(*x.block).load_store.take(issued, (cost.bytes + 3) / 4);
+    t.written = std::max(t.written, done);
+    return done + times_->l1_latency;
+  }
+  return space == ptx::Space::shared ? access_shared(x, cost, at.data(), m, issued)
+                                     : access_global(x, cost, at.data(), m, issued);
+}
+
+double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, Mask m,
+                            double issued) {
+  Processor& p = processor_of(*x.block);
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const std::uint32_t bytes = cost.kind == Cost::Kind::fragments ? 16 : cost.bytes;
+  const std::uint32_t passes = wavefronts(at, m, bytes), ideal = ideal_wavefronts(m, bytes);
+  LineCounters& count = *counters(x.pc);
+  count.wavefronts += passes;
+  count.ideal_wavefronts += ideal;
+  count.shared_bytes += std::uint64_t{bytes} * static_cast<std::uint32_t>(__builtin_popcount(m));
+  const std::uint64_t first = at[__builtin_ctz(m)] & (ptx::window_bytes - 1);
+  const bool remote = first - x.window >= x.block->shared.size();
+  const double sent = p.load_store.take(issued, passes);
+  const double done = p.shared.take(issued, passes * 128.0);
+  const double end = std::max(sent, done) + (remote ? times_->remote : 0);
+  t.written = std::max(t.written, end);
+  t.slot = std::max(t.slot, sent - queued_passes);
+  return end - 1 + times_->shared_latency + (remote ? times_->remote : 0);
+}
+
+// Lines of 128 bytes, in sectors of 32: a pass through L1 for each line; what it does not have
+// comes from L2, and what that does not have from memory.
+double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, Mask m,
+                            double issued) {
+  Processor& p = processor_of(*x.block);
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  Sectors sectors;
+  find_sectors(at, m, cost.bytes, sectors);
+  LineCounters& count = *counters(x.pc);
+  count.sectors += sectors.count;
+  const auto asked = static_cast<std::uint32_t>(__builtin_popcount(m)) * cost.bytes;
+  count.ideal_sectors += std::min(sectors.ideal, sectors.count);
+  const bool reads = !cost.writes_memory && !cost.atomic;
+  // L1 takes so many lanes in a cycle, and a line at a time.
+  const auto lines = static_cast<double>(sectors.lines());
+  const double lanes_each = times_->l1_lanes > 0 ? times_->l1_lanes : lanes;
+  const double passes = std::max({lines, __builtin_popcount(m) / lanes_each,
+                                  times_->l1_bytes > 0 ? asked / times_->l1_bytes : 0});
+  double done = issued;
+  for (std::uint32_t k = 0; k < sectors.count;) {
+    const std::uint64_t line = sectors.number[k] / 4;
+    std::uint32_t wanted = 0;
+    for (; k < sectors.count && sectors.number[k] / 4 == line; ++k) {
+      wanted |= 1u << sectors.number[k] % 4;
+    }
+    const double sent = p.load_store.take(issued, passes / lines);
+    std::uint32_t there = 0;
+    double* arrives = nullptr;
+    if (reads && !cost.past_l1) {
+      there = p.level1.fetch(line, wanted, arrives);
+    } else {
+      p.level1.drop(line, wanted);
+    }
+    const auto missing = static_cast<std::uint64_t>(__builtin_popcount(wanted & ~there)) * 32;
+    if (missing == 0) {
+      // What another warp has asked for may still be on its way.
+      done = std::max(done, std::max(sent, arrives ? *arrives : 0.0) + times_->l1_latency);
+      continue;
+    }
+    const std::uint32_t absent = wanted & ~there & ~level2_.fetch(line, wanted & ~there);
+    const Fetched what{missing, static_cast<std::uint64_t>(__builtin_popcount(absent)) * 32};
+    count.global_bytes += what.bytes;
+    count.memory_bytes += what.missed;
+    if (reads) {
+      const double fetched = fetch(p, what, sent);
+      if (arrives) *arrives = std::max(*arrives, fetched - times_->l1_latency);
+      done = std::max(done, fetched);
+    } else {
+      const double there_at = write_back(p, what, sent) + times_->l2_latency / 2;
+      t.written = std::max(t.written, there_at);
+      t.slot = std::max(t.slot, there_at - queued_writes);
+      done = std::max(done, there_at + (cost.writes_memory ? 0 : times_->l2_latency / 2));
+    }
+  }
+  return done;
+}
+
+double Clock::fetch(Processor& p, const Fetched& what, double from) {
+  const auto bytes = static_cast<double>(what.bytes);
+  double end = std::max(p.in.take(from, bytes), l2_.take(from, bytes)) + times_->l2_latency;
+  if (what.missed) {
+    end = std::max(end,
+                   memory_.take(from, static_cast<double>(what.missed)) + times_->memory_latency);
+  }
+  return end;
+}
+
+double Clock::write_back(Processor& p, const Fetched& what, double from) {
+  const auto bytes = static_cast<double>(what.bytes);
+  const double end = std::max(p.out.take(from, bytes), l2_.take(from, bytes));
+  return std::max(end, memory_.take(from, static_cast<double>(what.missed)));
+}
+
+// cp.async: the source is an address of global memory (core/sim/lanes/copy.cpp).
+double Clock::begin_copy(Core& x, const Code& c, const Cost& cost, Mask m, double issued) {
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  Addresses from;
+  find_addresses(x, c, c.a, c.narrow_address, from);
+  const double brought = access_global(x, cost, from.data(), m, issued);
+  const double bytes = static_cast<double>(__builtin_popcount(m)) * cost.bytes;
+  counters(x.pc)->shared_bytes += static_cast<std::uint64_t>(bytes);
+  const double there = std::max(brought, processor_of(*x.block).shared.take(brought, bytes));
+  t.open_copies = std::max(t.open_copies, there + times_->shared_latency);
+  return issued;
+}
+
+// The last `left` groups may still be on their way.
+double Clock::wait_for_copies(Core& x, const Code& c, Mask m, double issued) {
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const bool all =
+      x.machine->program().code[x.pc].modifiers.operation() == ptx::Operation::wait_all;
+  double done = issued;
+  if (all) done = std::max(done, t.open_copies);
+  const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+  const std::uint32_t left = all || c.a == nothing ? 0 : lane_array<std::uint32_t>(x, c.a)[lane];
+  const std::uint32_t committed = x.warp->copies.committed[lane];
+  for (const auto& [group, when] : t.copies) {
+    if (group + left < committed) done = std::max(done, when);
+  }
+  t.copies.erase(std::remove_if(t.copies.begin(), t.copies.end(),
+                                [&](const auto& g) { return g.second <= done; }),
+                 t.copies.end());
+  return done;
+}
+
+void Clock::close_group(Core& x, Mask m) {
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+  t.copies.emplace_back(x.warp->copies.committed[lane], t.open_copies);
+  t.open_copies = 0;
+}
+
+// A warp reaches 32 lanes of TMEM: a register of each is 128 bytes.
+double Clock::move_tensor(Core& x, const Code& c, const Cost& cost, double issued) {
+  Processor& p = processor_of(*x.block);
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const bool load = cost.kind == Cost::Kind::tensor_load;
+  const double bytes = 128.0 * c.count;
+  counters(x.pc)->tensor_bytes += static_cast<std::uint64_t>(bytes);
+  const double done = (load ? p.tensor_out : p.tensor_in).take(issued, bytes) +
+                      (load ? times_->tensor_load_latency : times_->tensor_store_latency);
+  (load ? t.loads : t.stores) = std::max(load ? t.loads : t.stores, done);
+  x.machine->record_move(x, load ? Unit::tensor_load : Unit::tensor_store,
+                         static_cast<std::uint64_t>(bytes), issued, done);
+  return done;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,81 @@
+#include "core/sim/time/banks.h"
+
+#include <algorithm>
+
+namespace tilescope::sim {
+namespace {
+
+constexpr std::uint32_t banks = 32;
+
+// Of lanes that are served together: the most words that one bank is asked for.
+std::uint32_t passes(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+  std::array<std::array<std::uint64_t, banks>, banks> words;  // of each bank
+  std::array<std::uint8_t, banks> count{};
+  std::uint32_t most = 0;
+  for (; mask; mask &= mask - 1) {
+    const std::uint64_t first = addresses[__builtin_ctz(mask)] / 4;
+    const std::uint32_t n = std::max(1u, bytes / 4);
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const std::uint64_t word = first + k;
+      const std::uint32_t bank = word % banks;
+      const auto begin = words[bank].begin(), end = begin + count[bank];
+      if (std::find(begin, end, word) != end) continue;
+      words[bank][count[bank]++] = word;
+      most = std::max<std::uint32_t>(most, count[bank]);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+std::uint32_t wavefronts(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+  const std::uint32_t parts = bytes <= 4 ? 1 : bytes <= 8 ? 2 : bytes <= 16 ? 4 : 8;
+  const std::uint32_t together = banks / parts;
+  std::uint32_t all = 0;
+  for (std::uint32_t p = 0; p < parts; ++p) {
+    const std::uint32_t lanes = parts == 1 ? ~0u : ((1u << together) - 1) << p * together;
+    all += passes(addresses, mask & lanes, bytes);
+  }
+  return all;
+}
+
+std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes) {
+  const auto all = static_cast<std::uint32_t>(__builtin_popcount(mask)) * std::max(bytes, 4u);
+  return (all + 127) / 128;
+}
+
+std::uint32_t Sectors::lines() const {
+  std::uint32_t out = 0;
+  for (std::uint32_t i = 0; i < count; ++i) out += i == 0 || number[i] / 4 != number[i - 1] / 4;
+  return out;
+}
+
+void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
+                  Sectors& out) {
+  out.count = 0;
+  bool ascending = true;
+  std::array<std::uint64_t, banks> seen;
+  std::uint32_t distinct = 0;
+  for (; mask; mask &= mask - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(mask)];
+    if (!distinct || seen[distinct - 1] != address) seen[distinct++] = address;
+    for (std::uint64_t s = address / 32; s <= (address + bytes - 1) / 32; ++s) {
+      if (out.count && out.number[out.count - 1] == s) continue;
+      if (out.count && out.number[out.count - 1] > s) ascending = false;
+      if (out.count < out.number.size()) out.number[out.count++] = s;
+    }
+  }
+  if (!ascending) {
+    std::sort(seen.begin(), seen.begin() + distinct);
+    distinct = static_cast<std::uint32_t>(std::unique(seen.begin(), seen.begin() + distinct) -
+                                          seen.begin());
+  }
+  out.ideal = (distinct * bytes + 31) / 32;
+  if (ascending) return;
+  const auto begin = out.number.begin(), end = begin + out.count;
+  std::sort(begin, end);
+  out.count = static_cast<std::uint32_t>(std::unique(begin, end) - begin);
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,69 @@
+// What the clock knows of a block: how far its warps are, and what has been recorded of it.
+// Plain values, as all of a Machine. Times are cycles since the launch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/sim/record/event.h"
+
+namespace tilescope::sim {
+
+// What a warp stands at, while it waits.
+struct Standing {
+  Stall stall = Stall::none;
+  std::uint32_t pc = 0;
+  std::uint32_t object = 0, phase = 0;  // of the barrier
+};
+
+struct WarpTime {
+  double slot = 0;  // when its next instruction may be issued
+  // Of the straight run at hand: when the last instruction to be issued was, which one, and what it
+  // had waited for. An assembler orders these so that nobody waits for another's operands.
+  double late = 0;
+  double late_step = 0;  // by how much it was later than those before
+  std::uint32_t late_pc = 0;
+  Stall late_stall = Stall::none;
+  std::vector<double> ready;     // by slot of the scoreboard: when the value is there
+  std::vector<Stall> why;        // and what brings it
+  double loads = 0, stores = 0;  // when its tcgen05.ld and .st are done
+  double written = 0;            // when what it stored can be seen
+  std::vector<std::pair<std::uint32_t, double>> copies;  // groups of cp.async: when they are done
+  double open_copies = 0;                                // those of no group yet
+
+  bool waits = false;
+  double since = 0;
+  Standing standing;
+
+  // Recorded as one run until it waits.
+  TrackId track = 0;
+  EventId run = no_event;
+  double run_began = 0;
+  std::uint32_t run_pc = 0, last_pc = 0;
+  std::uint64_t run_instructions = 0;
+};
+
+// Of a barrier: when its phase began, and the one before.
+struct PhaseTime {
+  TrackId track = 0;
+  std::uint32_t phase = 0;
+  double began = 0;
+  double visible = 0;          // when those who wait can know that the last one is complete
+  EventId last = no_event;     // of the last complete one
+  EventId arrival = no_event;  // the last one of threads
+};
+
+struct BlockTime {
+  double started = 0, ended = 0;
+  std::uint64_t order = 0;       // in which it began, among all blocks
+  std::uint32_t first_warp = 0;  // its place among those of the processor, which schedulers share
+  std::vector<WarpTime> warps;
+  std::vector<std::pair<std::uint32_t, double>>
+      pipes;                                  // when the last of an operations' pipe is done
+  std::map<std::uint64_t, PhaseTime> phases;  // by Unit << 32 | number or offset
+  std::map<Unit, TrackId> tracks;             // of units
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,51 @@
+// What a unit can do in each stretch of time, and how much of that is taken.
+//
+// Warps run a little ahead of each other, and blocks of other processors by a whole stretch: who
+// asks for a unit later may want it earlier. So a unit has no single moment from which on it is
+// free, but a row of buckets that fill up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tilescope::sim {
+
+class Calendar {
+ public:
+  Calendar() = default;
+  // `rate`: what is done in a cycle; 0: there is no limit. `width`: cycles of a bucket.
+  Calendar(double rate, double width, std::size_t buckets);
+
+  // Takes `amount`, from `time` on as early as there is room: when the last of it is done.
+  double take(double time, double amount) {
+    if (rate_ <= 0 || amount <= 0) return time;
+    taken_ += amount;
+    const auto bucket = static_cast<std::int64_t>(time * per_cycle_);
+    const double end = static_cast<double>(bucket + 1) * width_, done = time + amount * each_;
+    if (bucket >= first_ && bucket - first_ < count_ && done <= end) {
+      float& room = room_[static_cast<std::size_t>(bucket % count_)];
+      if (static_cast<double>(room) >= amount) {
+        room -= static_cast<float>(amount);
+        // What was taken before lies in front.
+        const double filled = end - static_cast<double>(room) * each_;
+        return filled > done ? filled : done;
+      }
+    }
+    return take_later(time, amount);
+  }
+  double taken() const { return taken_; }  // in all
+  double rate() const { return rate_; }
+
+ private:
+  double take_later(double time, double amount);  // over several buckets
+  void reach(std::int64_t bucket);                // forgets what lies too far behind it
+
+  double rate_ = 0, width_ = 1, per_cycle_ = 1, taken_ = 0;
+  double each_ = 0;         // cycles of one
+  std::int64_t first_ = 0;  // bucket that can still be asked for
+  std::int64_t count_ = 1;  // buckets: a power of two
+  std::vector<float> room_;
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,249 @@
+// What instructions take: issue slots, lanes, and the scoreboard of results.
+#include "core/sim/time/clock.h"
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+#include "core/sim/record/recorder.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// What all processors share is asked for far ahead where it is short: buckets of so many cycles.
+constexpr double shared_bucket = 128;
+constexpr std::size_t shared_buckets = 2048;
+
+// A fence of memory waits until what was written before can be seen by all: as far as L2.
+bool is_proxy_fence(const ptx::Instruction& i) {
+  return i.modifiers.has(ptx::Field::proxy);
+}
+
+}  // namespace
+
+Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processors,
+             u64 level1_bytes, Recorder* recorder)
+    : times_(std::make_shared<const DeviceTimes>(times)),
+      costs_(std::make_shared<const Costs>(costs_of(program, times))),
+      recorder_(recorder),
+      processors_(processors),
+      level1_bytes_(level1_bytes),
+      used_(processors),
+      schedulers_(std::clamp<std::size_t>(static_cast<std::size_t>(times.schedulers), 1,
+                                          Processor::most_schedulers)),
+      l2_(times.l2_bytes, shared_bucket, shared_buckets),
+      memory_(times.clock > 0 ? times.memory_bandwidth / times.clock : 0, shared_bucket,
+              shared_buckets),
+      level2_(static_cast<u64>(times.l2_size)) {}
+
+Processor& Clock::processor_of(const Block& block) {
+  const u32 p = block.processor % static_cast<u32>(processors_.size());
+  if (!used_[p]) {
+    used_[p] = true;
+    processors_[p] = Processor(*times_, level1_bytes_);
+  }
+  return processors_[p];
+}
+
+LineCounters* Clock::counters(u32 pc) {
+  return recorder_ ? &recorder_->counters(pc) : &unseen_;
+}
+
+// The warp stands where it is until the latest instruction of the straight run is issued.
+void Clock::catch_up(Core& x, WarpTime& t) {
+  t.late_step = 0;
+  if (t.late <= t.slot) return;
+  const double stalled = t.late - t.slot;
+  counters(t.late_pc)->stalled[static_cast<std::size_t>(t.late_stall)] += static_cast<u64>(stalled);
+  x.machine->record_stall(*x.block, *x.warp, t.late_stall, t.late_pc, t.slot, t.late);
+  t.slot = t.late;
+}
+
+void Clock::await_operands(Core& x, const Cost& cost, WarpTime& t) {
+  const u16* slot = costs_->slots.data() + cost.first;
+  for (u32 k = 0; k < cost.reads; ++k) {
+    const double reached = std::max(t.late, t.slot), ready = t.ready[slot[k]];
+    if (ready <= reached) continue;
+    t.late = ready;
+    if (ready - reached < t.late_step) continue;
+    t.late_step = ready - reached;
+    t.late_pc = x.pc;
+    t.late_stall = t.why[slot[k]];
+  }
+  catch_up(x, t);
+}
+
+double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const u16* slot = costs_->slots.data() + cost.first;
+  if (cost.meets) catch_up(x, t);
+  double begin = t.slot;
+  Stall why = Stall::none;
+  for (u32 k = 0; k < cost.reads; ++k) {
+    if (t.ready[slot[k]] <= begin) continue;
+    begin = t.ready[slot[k]];
+    why = t.why[slot[k]];
+  }
+  const u16* written = slot + cost.reads;
+  if (cost.slots == 0) {  // the assembler makes nothing of it
+    for (u32 k = 0; k < cost.writes; ++k) {
+      t.ready[written[k]] = begin;
+      t.why[written[k]] = why;
+    }
+    return begin;
+  }
+  Processor& p = processor_of(*x.block);
+  const std::size_t scheduler = (x.block->time.first_warp + x.warp->index) % schedulers_;
+  const double issued = p.issue[scheduler].take(begin, cost.slots) - cost.slots;
+  double started = issued;
+  if (cost.busy > 0) {
+    Calendar& executes = p.lanes[scheduler][static_cast<std::size_t>(cost.lanes)];
+    started = std::max(issued, executes.take(issued, cost.busy) - cost.busy);
+  }
+  LineCounters& count = *counters(x.pc);
+  ++count.issued;
+  count.lanes += static_cast<u64>(__builtin_popcount(m));
+  ++t.run_instructions;
+  // Where the slots are taken, or its lanes, those behind it are late too.
+  if (begin == t.slot) {
+    const double behind = started - begin;
+    if (behind > 0) {
+      count.stalled[static_cast<std::size_t>(issued > begin ? Stall::issue : Stall::pipe)] +=
+          static_cast<u64>(behind);
+    }
+    t.slot = started + cost.slots;
+  } else {
+    t.slot += cost.slots;
+    // Of those that wait for each other it is the one that waited longest.
+    const double reached = std::max(t.late, t.slot);
+    if (started > reached && started - reached >= t.late_step) {
+      t.late_step = started - reached;
+      t.late_pc = x.pc;
+      t.late_stall = why;
+    }
+    t.late = std::max(t.late, started);
+  }
+  double result = started + std::max<double>(cost.latency, cost.slots);
+  if (cost.kind != Cost::Kind::plain && m) result = access(x, c, cost, m, started);
+  for (u32 k = 0; k < cost.writes; ++k) {
+    t.ready[written[k]] = result;
+    t.why[written[k]] = cost.stall;
+  }
+  if (cost.meets) {
+    // It has happened, and so has all that it waited for.
+    t.slot = std::max(t.slot, started + cost.slots);
+    catch_up(x, t);
+  }
+  return started;
+}
+
+// Of what is not of fixed latency: when its result is there.
+double Clock::access(Core& x, const Code& c, const Cost& cost, Mask m, double issued) {
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  const auto wait_until = [&](double done, Stall why) {
+    const double reached = std::max(t.late, t.slot);
+    if (done <= reached) return;
+    t.late = done;
+    if (done - reached < t.late_step) return;
+    t.late_step = done - reached;
+    t.late_pc = x.pc;
+    t.late_stall = why;
+  };
+  switch (cost.kind) {
+    case Cost::Kind::access:
+    case Cost::Kind::fragments:
+      return access_memory(x, c, cost, m, issued);
+    case Cost::Kind::copy:
+      return begin_copy(x, c, cost, m, issued);
+    case Cost::Kind::copies_commit:
+      close_group(x, m);
+      return issued;
+    case Cost::Kind::copies_wait:
+      wait_until(wait_for_copies(x, c, m, issued), Stall::group);
+      return issued;
+    case Cost::Kind::tensor_load:
+    case Cost::Kind::tensor_store:
+      return move_tensor(x, c, cost, issued);
+    case Cost::Kind::load_wait:
+      wait_until(t.loads, Stall::tmem);
+      return issued;
+    case Cost::Kind::store_wait:
+      wait_until(t.stores, Stall::tmem);
+      return issued;
+    case Cost::Kind::fence:
+      if (is_proxy_fence(x.machine->program().code[x.pc])) {
+        wait_until(issued + times_->shared_latency, Stall::shared);
+      } else {
+        wait_until(std::max(t.written, issued + times_->fence), Stall::global);
+      }
+      return issued;
+    case Cost::Kind::sleep:
+      wait_until(issued + times_->l2_latency, Stall::siblings);
+      return issued;
+    default:
+      return issued;
+  }
+}
+
+double& Clock::pipe_of(Block& block, u32 pipe) {
+  auto& pipes = block.time.pipes;
+  const auto found =
+      std::find_if(pipes.begin(), pipes.end(), [&](const auto& p) { return p.first == pipe; });
+  if (found != pipes.end()) return found->second;
+  pipes.emplace_back(pipe, 0.0);
+  return pipes.back().second;
+}
+
+double Clock::tensor_share() const {
+  double busy = 0;
+  for (std::size_t i = 0; i < processors_.size(); ++i) {
+    if (!used_[i]) continue;
+    busy += processors_[i].tensor.taken();
+    for (const auto& scheduler : processors_[i].lanes) {
+      busy +=
+          scheduler[static_cast<std::size_t>(Lanes::matrix)].taken() / Processor::most_schedulers;
+    }
+  }
+  return ended_at > 0 ? busy / (ended_at * static_cast<double>(processors_.size())) : 0;
+}
+
+void Clock::tell_pipes(Recorder& recorder) const {
+  const auto tell = [&](Pipe pipe, double busy, double copies) {
+    PipeCounters& p = recorder.pipe(pipe);
+    p.busy += busy;
+    p.copies = copies;
+  };
+  const double count = static_cast<double>(processors_.size());
+  const double schedulers = count * Processor::most_schedulers;
+  for (const Pipe pipe :
+       {Pipe::issue, Pipe::integer, Pipe::floating, Pipe::half, Pipe::wide, Pipe::special}) {
+    tell(pipe, 0, schedulers);
+  }
+  for (std::size_t i = 0; i < processors_.size(); ++i) {
+    if (!used_[i]) continue;
+    const Processor& p = processors_[i];
+    for (std::size_t s = 0; s < Processor::most_schedulers; ++s) {
+      const auto taken = [&](Lanes l) { return p.lanes[s][static_cast<std::size_t>(l)].taken(); };
+      tell(Pipe::issue, p.issue[s].taken(), schedulers);
+      tell(Pipe::integer, taken(Lanes::integer), schedulers);
+      tell(Pipe::floating, taken(Lanes::floating), schedulers);
+      tell(Pipe::half, taken(Lanes::half), schedulers);
+      tell(Pipe::wide, taken(Lanes::wide), schedulers);
+      tell(Pipe::special, taken(Lanes::special) + taken(Lanes::conversion), schedulers);
+      tell(Pipe::tensor, taken(Lanes::matrix) / Processor::most_schedulers, count);
+    }
+    const auto share = [](const Calendar& c) { return c.rate() > 0 ? c.taken() / c.rate() : 0; };
+    tell(Pipe::load_store, p.load_store.taken(), count);
+    tell(Pipe::shared, share(p.shared), count);
+    tell(Pipe::tensor, p.tensor.taken(), count);
+    tell(Pipe::tensor_memory, std::max(share(p.tensor_in), share(p.tensor_out)), count);
+    tell(Pipe::copies, p.copies.taken(), count);
+  }
+  tell(Pipe::l2, l2_.rate() > 0 ? l2_.taken() / l2_.rate() : 0, 1);
+  tell(Pipe::memory, memory_.rate() > 0 ? memory_.taken() / memory_.rate() : 0, 1);
+}
+
+}  // namespace tilescope::sim

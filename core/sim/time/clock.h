@@ -1,0 +1,132 @@
+// Virtual time. A Machine with a clock (Options::clocked) lets its warps and operations go on in
+// the order in which they would on a chip with the times of a device description, and knows when
+// each thing happens.
+//
+// How it goes (clocked.cpp). In a cluster whoever is earliest has the next turn: a warp that is
+// ready, or an operation in flight whose next moment is due. A warp runs on until it comes to an
+// instruction that others can tell (Cost::meets) and is not the earliest any more, so what blocks
+// do to each other happens in the order of time; between these points warps are a little ahead of
+// each other. Clusters that do not meet go on by turns of one window of time.
+//
+// What an instruction costs (costs.h). It is issued when its scheduler has a slot and what it reads
+// is there; the result is there a latency later. Within a straight run of instructions nobody waits
+// for another's operands, as an assembler would order them; at its end, and where others can tell,
+// the warp has caught up with the latest of them, and what it waited for there is what it was
+// stalled by.
+//
+// What units take (processor.h). Schedulers, lanes, load/store, shared memory, tensor cores, TMEM,
+// the engine of copies and the port to L2 are a processor's; L2 and memory are shared by all. Each
+// does so much in a cycle, and no more. Latencies come on top.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/sim/async/operation.h"
+#include "core/sim/code.h"
+#include "core/sim/record/record.h"
+#include "core/sim/time/costs.h"
+#include "core/sim/time/processor.h"
+
+namespace tilescope::sim {
+
+class Machine;
+class Recorder;
+
+// Whose turn it is in the cluster at hand, and how far it may go. Kept, so that a run does not
+// depend on how it is cut into calls.
+struct ClockTurn {
+  static constexpr std::size_t none = ~std::size_t{0};
+  bool goes_on = false;
+  bool ran = false;  // something has been executed in it
+  std::uint32_t rank = 0, warp = 0;
+  std::size_t operation = none;  // of the block's flight; else it is the warp's turn
+  double time = 0;
+  double horizon = 0;  // when the next one would have its turn
+};
+
+// What works on an operation.
+Unit unit_of(const AsyncOperation& operation);
+
+class Clock {
+ public:
+  Clock(const DeviceTimes& times, const ptx::Program& program, std::uint32_t processors,
+        std::uint64_t level1_bytes, Recorder* recorder);
+
+  const DeviceTimes& times() const { return *times_; }
+  const Costs& costs() const { return *costs_; }
+  double now() const { return now_; }
+  void set_now(double now) { now_ = now; }
+  Level2& level2() { return level2_; }
+  Recorder* recorder() const { return recorder_; }
+
+  // ---- a warp executes ----
+  // Lanes m are about to execute the instruction at x.pc: when it is issued. `meets` and the end of
+  // a straight run first wait for all before it.
+  double execute(Core& x, const Code& c, const Cost& cost, Mask m);
+  void catch_up(Core& x, WarpTime& t);
+  // The warp waits for what the instruction at x.pc reads.
+  void await_operands(Core& x, const Cost& cost, WarpTime& t);
+
+  // ---- operations ----
+  // One is about to be in flight in `block`, issued now: when its moments come.
+  void schedule(Machine& machine, const Core& x, Block& block, AsyncOperation& o);
+
+  // The share of the time in which tensor cores were busy.
+  double tensor_share() const;
+  // What has been busy for how long, of all processors together.
+  void tell_pipes(Recorder& recorder) const;
+
+  ClockTurn turn;
+  double window_end = 0;
+  std::uint64_t begun = 0;    // blocks
+  double start_at = 0;        // when the next cluster begins
+  double ended_at = 0;        // when the last block was over
+  std::vector<double> waves;  // and the last of each wave, where only some are simulated
+  double predicted = 0;       // then: when all of them would be,
+  double uncertain = 0;       // and the share of it by which that may be wrong
+
+ private:
+  Processor& processor_of(const Block& block);
+
+  double access(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
+  double access_memory(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
+  double access_shared(Core& x, const Cost& cost, const std::uint64_t* addresses, Mask m,
+                       double issued);
+  double access_global(Core& x, const Cost& cost, const std::uint64_t* addresses, Mask m,
+                       double issued);
+  double begin_copy(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
+  void close_group(Core& x, Mask m);
+  double wait_for_copies(Core& x, const Code& c, Mask m, double issued);
+  double move_tensor(Core& x, const Code& c, const Cost& cost, double issued);
+
+  // Of `bytes` of a line, on their way from L2 or from memory: when the last is there.
+  struct Fetched {
+    std::uint64_t bytes = 0, missed = 0;
+  };
+  Fetched look_up(const AsyncOperation& o);
+  double fetch(Processor& p, const Fetched& what, double from);
+  double write_back(Processor& p, const Fetched& what, double from);
+
+  void schedule_copy(const Core& x, Block& block, AsyncOperation& o, double from);
+  void schedule_product(Machine& machine, Block& block, AsyncOperation& o, double from);
+  void schedule_tensor_copy(Block& block, AsyncOperation& o, double from);
+  double& pipe_of(Block& block, std::uint32_t pipe);
+
+  LineCounters* counters(std::uint32_t pc);
+
+  std::shared_ptr<const DeviceTimes> times_;
+  std::shared_ptr<const Costs> costs_;
+  Recorder* recorder_ = nullptr;
+  LineCounters unseen_;  // of runs that nobody records
+  std::vector<Processor> processors_;
+  std::uint64_t level1_bytes_ = 0;
+  std::vector<bool> used_;
+  std::size_t schedulers_ = Processor::most_schedulers;
+  Calendar l2_, memory_;
+  Level2 level2_;
+  double now_ = 0;
+};
+
+}  // namespace tilescope::sim

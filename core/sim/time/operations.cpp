@@ -1,0 +1,178 @@
+// What asynchronous operations take: copies, products of tensor cores, and arrivals.
+#include <algorithm>
+#include <string_view>
+
+#include "core/sim/machine.h"
+#include "core/sim/tcgen05/multiplication.h"
+#include "core/sim/time/clock.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+u64 bytes_of(const std::vector<Range>& ranges) {
+  u64 all = 0;
+  for (const Range& r : ranges) all += r.end - r.begin;
+  return all;
+}
+
+// Multiply-adds of one processor in a cycle.
+double rate_of(const DeviceTimes& times, MmaKind kind) {
+  switch (kind) {
+    case MmaKind::tf32:
+      return times.tensor_tf32;
+    case MmaKind::i8:
+      return times.tensor_i8;
+    case MmaKind::f8f6f4:
+      return times.tensor_f8;
+    default:
+      return times.tensor_f16;
+  }
+}
+
+}  // namespace
+
+Unit unit_of(const AsyncOperation& o) {
+  const std::string_view name = o.work->name;
+  const auto is = [&](std::string_view s) { return name == s; };
+  if (is("tcgen05.mma")) return Unit::tensor;
+  if (is("tcgen05.commit")) return Unit::commit;
+  if (is("tcgen05.cp") || is("tcgen05.shift")) return Unit::tensor_copy;
+  if (is("cp.async.mbarrier.arrive")) return Unit::async_copy;
+  if (is("clusterlaunchcontrol.try_cancel")) return Unit::launch;
+  if (is("st.async") || is("red.async")) return Unit::remote;
+  return o.work->global == GlobalUse::reads || !o.writes.empty() ? Unit::copy_in : Unit::copy_out;
+}
+
+void Clock::schedule(Machine& machine, const Core& x, Block& block, AsyncOperation& o) {
+  const double from = now_;
+  const auto at_once = [&](double latency) {
+    o.times = {from, from + latency, from + latency, from + latency};
+  };
+  switch (unit_of(o)) {
+    case Unit::tensor:
+      schedule_product(machine, block, o, from);
+      break;
+    case Unit::tensor_copy:
+      schedule_tensor_copy(block, o, from);
+      break;
+    case Unit::commit: {
+      const double done = std::max(from, pipe_of(block, o.pipe)) + times_->commit;
+      o.times = {done, done, done, done};
+      break;
+    }
+    case Unit::async_copy: {
+      const WarpTime& t = x.block->time.warps[x.warp->index];
+      double done = std::max(from, t.open_copies);
+      for (const auto& copy : t.copies) done = std::max(done, copy.second);
+      o.times = {from, done, done, done};
+      break;
+    }
+    case Unit::copy_in:
+    case Unit::copy_out:
+      schedule_copy(x, block, o, from);
+      break;
+    default:
+      at_once(times_->remote);
+  }
+}
+
+// Where an operation goes through global memory: bytes, and of these what L2 does not have.
+Clock::Fetched Clock::look_up(const AsyncOperation& o) {
+  Fetched out;
+  if (!o.work->pieces) return out;
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    for (u64 at = piece.begin; at < piece.end;) {
+      const u64 end = std::min(piece.end, (at / line_bytes + 1) * line_bytes);
+      out.bytes += end - at;
+      const u64 first = at % line_bytes / 32, last = (end - 1) % line_bytes / 32;
+      const auto wanted = static_cast<u32>((2u << last) - (1u << first));
+      const u32 absent = wanted & ~level2_.fetch(at / line_bytes, wanted);
+      out.missed += static_cast<u64>(__builtin_popcount(absent)) * 32;
+      at = end;
+    }
+    return true;
+  });
+  return out;
+}
+
+// An engine takes copies one after the other and asks L2 for their lines; what comes goes through
+// the port into shared memory. A copy that another block has issued comes with its own (multicast):
+// L2 sends it once.
+void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double from) {
+  const bool global = o.work->global != GlobalUse::none;
+  const bool in = !o.writes.empty();
+  const Fetched what = look_up(o);
+  const u64 inside = bytes_of(in ? o.writes : o.reads);
+  Processor& p = processor_of(block);
+  const auto bytes = static_cast<double>(inside);
+  const double work =
+      std::max(times_->copy_issue, times_->copy_bytes > 0 ? bytes / times_->copy_bytes : 0);
+  const double begins = processor_of(*x.block).copies.take(from, work) - work;
+  LineCounters& count = *counters(o.pc);
+  count.shared_bytes += inside;
+  count.global_bytes += what.bytes;
+  count.memory_bytes += what.missed;
+  if (!global) {  // between blocks of a cluster
+    const double done = p.shared.take(p.in.take(begins, bytes), bytes) + times_->remote;
+    o.times = {begins, done, done, done};
+  } else if (in) {
+    const double start = begins + times_->copy_latency;
+    const bool shares = &block != x.block;
+    const double there =
+        shares ? p.in.take(start, bytes) + times_->l2_latency : fetch(p, what, start);
+    const double done = std::max(there, p.shared.take(there - times_->l2_latency / 2, bytes));
+    o.times = {begins, done, done, done};
+  } else {
+    const double read = p.shared.take(begins + times_->shared_latency, bytes);
+    const double written = write_back(p, what, read) + times_->l2_latency / 2;
+    o.times = {begins, read, written, written + times_->l2_latency / 2};
+  }
+}
+
+// As many cycles as the multiply-adds take, or as shared memory takes to hand out A and B. The
+// products of a thread follow one another; each is done a latency after its last cycle.
+void Clock::schedule_product(Machine& machine, Block& block, AsyncOperation& o, double from) {
+  Multiplication m;
+  decode(MultiplicationWords::of(o), m);
+  const MmaShape& s = m.product.shape;
+  const double rate = rate_of(*times_, m.product.kind);
+  const double all = static_cast<double>(s.m) * s.n * s.k;
+  // Half of the lanes of a small M do nothing.
+  const double lanes_used = m.product.halves ? 2 : s.m >= 128 || m.product.ws ? 1 : s.m / 128.0;
+  const double cycles = rate > 0 ? all / (rate * lanes_used) : 1;
+  const auto operands = static_cast<double>(bytes_of(o.reads));
+  double begin = std::max(from + times_->tensor_issue, pipe_of(block, o.pipe));
+  double end = begin;
+  const auto work = [&](Block& b) {
+    Processor& p = processor_of(b);
+    const double done = p.tensor.take(begin, cycles);
+    end = std::max({end, done, p.shared.take(begin, operands)});
+  };
+  work(block);
+  if (m.pair) {
+    if (Block* peer = machine.member(block, block.rank ^ 1)) work(*peer);
+  }
+  begin = std::max(begin, end - cycles);
+  pipe_of(block, o.pipe) = end;
+  LineCounters& count = *counters(o.pc);
+  count.shared_bytes += static_cast<u64>(operands) * (m.pair ? 2 : 1);
+  o.products = static_cast<u64>(all) * (m.pair ? 2 : 1);
+  const double done = end + times_->tensor_latency;
+  o.times = {begin, end, done, done};
+}
+
+void Clock::schedule_tensor_copy(Block& block, AsyncOperation& o, double from) {
+  Processor& p = processor_of(block);
+  const auto bytes = static_cast<double>(bytes_of(o.reads));
+  const double begin = std::max(from + times_->tensor_issue, pipe_of(block, o.pipe));
+  const double end = std::max(p.shared.take(begin, bytes), p.tensor_in.take(begin, bytes));
+  pipe_of(block, o.pipe) = end;
+  counters(o.pc)->tensor_bytes += static_cast<u64>(bytes);
+  const double done = end + times_->tensor_store_latency;
+  o.times = {begin, end, done, done};
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,87 @@
+#include "core/sim/time/processor.h"
+
+#include <algorithm>
+
+namespace tilescope::sim {
+namespace {
+
+// Cycles of a bucket, and how many: what belongs to one processor is asked for within a few
+// thousand cycles, what all share may be taken for longer.
+constexpr double bucket = 32;
+constexpr std::size_t buckets = 256;
+
+}  // namespace
+
+Level1::Level1(std::uint64_t bytes) : sets_(bytes / line_bytes / ways) {
+  lines_.resize(sets_ * ways);
+}
+
+Level1::Line* Level1::find(std::uint64_t line) {
+  Line* set = lines_.data() + line % sets_ * ways;
+  for (std::size_t w = 0; w < ways; ++w) {
+    if (set[w].number == line) return set + w;
+  }
+  return nullptr;
+}
+
+std::uint32_t Level1::fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives) {
+  arrives = nullptr;
+  if (sets_ == 0) return 0;
+  Line* found = find(line);
+  if (!found) {
+    Line* set = lines_.data() + line % sets_ * ways;
+    found = std::min_element(set, set + ways,
+                             [](const Line& a, const Line& b) { return a.used < b.used; });
+    *found = {line, 0, 0, 0};
+  }
+  found->used = ++now_;
+  arrives = &found->arrives;
+  const std::uint32_t there = found->sectors & sectors;
+  found->sectors |= sectors;
+  return there;
+}
+
+void Level1::drop(std::uint64_t line, std::uint32_t sectors) {
+  if (sets_ == 0) return;
+  if (Line* found = find(line)) found->sectors &= ~sectors;
+}
+
+void Level2::add(std::uint64_t base, std::uint64_t bytes, bool warm) {
+  const std::uint64_t first = base / line_bytes, end = (base + bytes + line_bytes - 1) / line_bytes;
+  parts_.push_back({first, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0)});
+}
+
+std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors) {
+  const auto holds = [&](const Part& p) {
+    return line >= p.first && line - p.first < p.used.size();
+  };
+  if (last_ >= parts_.size() || !holds(parts_[last_])) {
+    last_ = static_cast<std::size_t>(std::find_if(parts_.begin(), parts_.end(), holds) -
+                                     parts_.begin());
+    if (last_ == parts_.size()) return sectors;
+  }
+  std::uint64_t& used = parts_[last_].used[line - parts_[last_].first];
+  const bool there = used && come_ - used / 16 < lines_;
+  if (!there) ++come_;
+  const auto had = there ? static_cast<std::uint32_t>(used % 16) : 0u;
+  used = come_ * 16 + (had | sectors);
+  return had & sectors;
+}
+
+Processor::Processor(const DeviceTimes& t, std::uint64_t level1_bytes)
+    : load_store(1, bucket, buckets),
+      shared(t.shared_bytes, bucket, buckets),
+      in(t.l2_port, bucket, buckets),
+      out(t.l2_port, bucket, buckets),
+      copies(1, bucket, buckets),
+      tensor(1, bucket, buckets),
+      tensor_in(t.tensor_store_bytes, bucket, buckets),
+      tensor_out(t.tensor_load_bytes, bucket, buckets),
+      level1(level1_bytes) {
+  for (std::size_t s = 0; s < most_schedulers; ++s) {
+    issue[s] = Calendar(1, bucket, buckets);
+    for (std::size_t l = 1; l < lanes[s].size(); ++l) lanes[s][l] = Calendar(1, bucket, buckets);
+  }
+}
+
+}  // namespace tilescope::sim

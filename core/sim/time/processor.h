@@ -1,0 +1,81 @@
+// The units of one processor, and what all processors share: how busy they are, and which lines of
+// memory the caches hold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/run/device_times.h"
+#include "core/sim/time/calendar.h"
+#include "core/sim/time/costs.h"
+
+namespace tilescope::sim {
+
+constexpr std::uint64_t line_bytes = 128;  // of both caches, in sectors of 32
+
+// A cache of one processor, of four ways; the way used longest ago gives room.
+class Level1 {
+ public:
+  Level1() = default;
+  explicit Level1(std::uint64_t bytes);
+  // Which of `sectors` (a bit each) of a line are there or on their way; afterwards all of them
+  // are. `arrives`: when the last of the line's sectors is there, for the caller to read and, where
+  // some were not there, to set; null where there is no L1.
+  std::uint32_t fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives);
+  // A store goes past it: its sectors are not there any more.
+  void drop(std::uint64_t line, std::uint32_t sectors);
+
+ private:
+  static constexpr std::size_t ways = 4;
+  struct Line {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::uint32_t sectors = 0, used = 0;
+    double arrives = 0;
+  };
+  Line* find(std::uint64_t line);
+  std::vector<Line> lines_;
+  std::size_t sets_ = 0;
+  std::uint32_t now_ = 0;
+};
+
+// L2, of all processors: a line is there until as many others have come since it was last used.
+class Level2 {
+ public:
+  Level2() = default;
+  explicit Level2(std::uint64_t bytes) : lines_(bytes / line_bytes) {}
+  // Memory from `base` on; `warm`: an earlier run has left it there.
+  void add(std::uint64_t base, std::uint64_t bytes, bool warm);
+  // Which of `sectors` (a bit each) of a line are there; afterwards all of them are.
+  std::uint32_t fetch(std::uint64_t line, std::uint32_t sectors);
+  std::uint64_t bytes() const { return lines_ * line_bytes; }
+
+ private:
+  struct Part {
+    std::uint64_t first = 0;  // line
+    // How many lines had come when it was last used, 16 times (0: never), and its sectors.
+    std::vector<std::uint64_t> used;
+  };
+  std::vector<Part> parts_;
+  std::size_t last_ = 0;
+  std::uint64_t lines_ = 0;
+  std::uint64_t come_ = 1;
+};
+
+struct Processor {
+  Processor() = default;
+  Processor(const DeviceTimes& times, std::uint64_t level1_bytes);
+
+  static constexpr std::size_t most_schedulers = 4;
+  std::array<Calendar, most_schedulers> issue;
+  std::array<std::array<Calendar, static_cast<std::size_t>(Lanes::count_)>, most_schedulers> lanes;
+  Calendar load_store;             // wavefronts, and lines of global memory: one a cycle
+  Calendar shared;                 // bytes of shared memory
+  Calendar in, out;                // bytes from L2, and to it
+  Calendar copies;                 // cycles of the engine that copies
+  Calendar tensor;                 // cycles of the tensor cores
+  Calendar tensor_in, tensor_out;  // bytes into TMEM, and out of it
+  Level1 level1;
+};
+
+}  // namespace tilescope::sim

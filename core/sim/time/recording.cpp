@@ -1,0 +1,346 @@
+// What the machine writes into the record, and where a phase's time is kept.
+#include <algorithm>
+#include <cmath>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/machine.h"
+#include "core/sim/record/recorder.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// A stall inside a straight run is an event of its own from so many cycles on: what comes from
+// memory, not what an instruction of fixed latency takes.
+constexpr double shown = 100;
+
+Cycle cycles(double time) {
+  return static_cast<Cycle>(std::max(0.0, time));
+}
+
+}  // namespace
+
+u64 Machine::phase_key(Unit unit, u32 object) {
+  return static_cast<u64>(unit) << 32 | object;
+}
+
+TrackId Machine::track_of(Block& block, Unit unit, u32 index) {
+  return options_.recorder->track({block.number, unit, index, block.processor});
+}
+
+void Machine::start_time(Block& block) {
+  if (!keeps_time()) return;
+  block.time = {};
+  block.time.started = clock_ ? clock_->start_at : now();
+  block.time.warps.resize(block.warps.size());
+  for (WarpTime& t : block.time.warps) t.slot = block.time.started;
+  if (clock_) {
+    block.time.order = clock_->begun++;
+    block.time.first_warp =
+        static_cast<u32>(block.time.order / options_.processors * block.warps.size());
+    for (WarpTime& t : block.time.warps) {
+      t.ready.assign(clock_->costs().scoreboard, 0);
+      t.why.assign(clock_->costs().scoreboard, Stall::none);
+    }
+  }
+  if (!options_.recorder) return;
+  for (const Warp& warp : block.warps) {
+    block.time.warps[warp.index].track = track_of(block, Unit::warp, warp.index);
+  }
+}
+
+void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
+  if (!options_.recorder) return;
+  WarpTime& t = block.time.warps[warp.index];
+  actor_ = t.run;
+  if (t.run != no_event) return;
+  Event e;
+  e.kind = EventKind::run;
+  e.track = t.track;
+  e.issue = e.begin = cycles(t.slot);
+  e.end = never_ends;
+  e.pc = pc;
+  t.run = actor_ = options_.recorder->add(e);
+  t.run_instructions = 0;
+}
+
+void Machine::end_run(Block& block, Warp& warp) {
+  WarpTime& t = block.time.warps[warp.index];
+  if (!options_.recorder || t.run == no_event) return;
+  options_.recorder->change(t.run, [&](Event& e) {
+    e.end = std::max(e.begin, cycles(t.slot));
+    e.until = t.last_pc;
+    e.amount = t.run_instructions;
+  });
+  t.run = no_event;
+}
+
+// In the middle of a run.
+void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from, double to) {
+  if (!options_.recorder || to - from < shown) return;
+  WarpTime& t = block.time.warps[warp.index];
+  end_run(block, warp);
+  Event e;
+  e.kind = EventKind::wait;
+  e.track = t.track;
+  e.issue = e.begin = cycles(from);
+  e.end = cycles(to);
+  e.pc = e.until = pc;
+  e.stall = stall;
+  options_.recorder->add(e);
+}
+
+// A warp that stood goes on, from its `slot` on.
+void Machine::end_wait(Block& block, Warp& warp) {
+  WarpTime& t = block.time.warps[warp.index];
+  const auto stall = static_cast<std::size_t>(t.standing.stall);
+  if (!options_.recorder) return;
+  options_.recorder->counters(t.standing.pc).stalled[stall] +=
+      static_cast<u64>(std::max(0.0, t.slot - t.since));
+  const double resumes = t.slot;
+  t.slot = t.since;
+  end_run(block, warp);
+  t.slot = resumes;
+  Event e;
+  e.kind = EventKind::wait;
+  e.track = t.track;
+  e.issue = e.begin = cycles(t.since);
+  e.end = cycles(t.slot);
+  e.pc = e.until = t.standing.pc;
+  e.stall = t.standing.stall;
+  e.object = t.standing.object;
+  e.phase = t.standing.phase;
+  e.cause = actor_;
+  const Unit unit = e.stall == Stall::mbarrier  ? Unit::mbarrier
+                    : e.stall == Stall::barrier ? Unit::barrier
+                    : e.stall == Stall::cluster ? Unit::cluster
+                                                : Unit::warp;
+  const auto phase = block.time.phases.find(phase_key(unit, e.object));
+  if (phase != block.time.phases.end() && phase->second.phase) {
+    e.cause = phase->second.last;
+    if (unit != Unit::mbarrier) e.phase = phase->second.phase - 1;
+  }
+  options_.recorder->add(e);
+}
+
+// A phase is complete now, and those who wait know it `later`.
+void Machine::note_phase(Block& block, Unit unit, u32 object, double later) {
+  if (!keeps_time()) return;
+  PhaseTime& p = block.time.phases[phase_key(unit, object)];
+  const double at = now();
+  p.visible = at + later;
+  if (options_.recorder) {
+    if (p.phase == 0) {
+      p.track = track_of(block, unit, object);
+      p.began = std::max(p.began, block.time.started);
+    }
+    Event e;
+    e.kind = EventKind::phase;
+    e.track = p.track;
+    e.issue = e.begin = cycles(p.began);
+    e.end = std::max(e.begin, cycles(at));
+    e.object = object;
+    e.phase = p.phase;
+    e.cause = actor_;
+    p.last = options_.recorder->add(e);
+  }
+  ++p.phase;
+  p.began = at;
+}
+
+void Machine::know_phase(Core& x, u32 mbarrier) {
+  if (!clock_) return;
+  const auto phase = x.block->time.phases.find(phase_key(Unit::mbarrier, mbarrier));
+  if (phase == x.block->time.phases.end()) return;
+  WarpTime& t = x.block->time.warps[x.warp->index];
+  t.slot = std::max(t.slot, phase->second.visible);
+}
+
+// Whoever completes a phase from another block, or by a thread's arrival, is not heard of at once.
+void Machine::note_mbarrier_phase(Block& block, u32 offset, bool by_operation, bool remote) {
+  const DeviceTimes& t = options_.times;
+  note_phase(block, Unit::mbarrier, offset, remote ? t.remote : by_operation ? 0 : t.arrive);
+}
+
+// Of threads, what the lanes of one instruction do is one event; an operation has its own.
+void Machine::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u32 bytes) {
+  if (!options_.recorder || (arrivals == 0 && bytes == 0)) return;
+  PhaseTime& p = block.time.phases[phase_key(Unit::mbarrier, offset)];
+  Event e;
+  e.kind = EventKind::arrival;
+  e.track = track_of(block, Unit::mbarrier, offset);
+  e.issue = e.begin = e.end = cycles(now());
+  e.pc = e.until = pc;
+  e.object = offset;
+  e.phase = p.phase;
+  e.bytes = bytes != 0;
+  e.amount = e.bytes ? bytes : arrivals;
+  e.cause = actor_;
+  bool same = false;
+  options_.recorder->change(p.arrival, [&](Event& last) {
+    same = last.begin == e.begin && last.pc == pc && last.phase == e.phase &&
+           last.cause == e.cause && last.bytes == e.bytes;
+    if (same) last.amount += e.amount;
+  });
+  if (!same) p.arrival = options_.recorder->add(e);
+}
+
+// A warp's load from TMEM, or its store: what it has asked for is there later.
+void Machine::record_move(const Core& x, Unit unit, u64 bytes, double from, double to) {
+  if (!options_.recorder) return;
+  Block& block = *x.block;
+  auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
+  if (fresh) track->second = track_of(block, unit, 0);
+  Event e;
+  e.kind = EventKind::operation;
+  e.track = track->second;
+  e.issue = e.begin = cycles(from);
+  e.end = std::max(e.begin, cycles(to));
+  e.pc = e.until = x.pc;
+  e.amount = bytes;
+  e.bytes = true;
+  e.cause = actor_;
+  options_.recorder->add(e);
+}
+
+// An operation is in flight now.
+void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
+  if (clock_) clock_->schedule(*this, x, block, o);
+  if (!options_.recorder) return;
+  const Unit unit = unit_of(o);
+  Event e;
+  e.kind = EventKind::operation;
+  auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
+  if (fresh) track->second = track_of(block, unit, 0);
+  e.track = track->second;
+  e.issue = cycles(now());
+  e.begin = std::max(e.issue, cycles(o.times[0]));
+  e.end = clock_ ? std::max(e.begin, cycles(o.times[3])) : never_ends;
+  e.pc = e.until = o.pc;
+  e.object = o.mbarrier == no_mbarrier ? 0 : o.mbarrier;
+  e.cause = actor_;
+  e.amount = unit == Unit::tensor ? o.products : 0;
+  if (unit == Unit::copy_in || unit == Unit::copy_out || unit == Unit::tensor_copy) {
+    e.bytes = true;
+    for (const Range& r : o.writes.empty() ? o.reads : o.writes) e.amount += r.end - r.begin;
+  }
+  if (o.mbarrier != no_mbarrier) {
+    // Of the first block whose mbarrier it is: a pair's copies arrive at that of one of them.
+    const u32 rank = o.targets ? static_cast<u32>(__builtin_ctz(o.targets)) : block.rank;
+    const auto& phases = member(block, rank)->time.phases;
+    const auto phase = phases.find(phase_key(Unit::mbarrier, o.mbarrier));
+    e.phase = phase == phases.end() ? 0 : phase->second.phase;
+  }
+  o.event = options_.recorder->add(e);
+}
+
+void Machine::record_report(const Block& block, u32 thread, u32 pc) {
+  if (!options_.recorder || block.time.warps.empty()) return;
+  const WarpTime& t =
+      block.time.warps[std::min<std::size_t>(thread / 32, block.time.warps.size() - 1)];
+  Event e;
+  e.kind = EventKind::report;
+  e.track = t.track;
+  e.issue = e.begin = e.end = cycles(std::max(t.slot, now()));
+  e.pc = e.until = pc;
+  e.object = static_cast<u32>(reports_.size() - 1);
+  e.cause = t.run;
+  options_.recorder->add(e);
+}
+
+// Without a clock an operation ends when it is complete.
+void Machine::record_end(AsyncOperation& o) {
+  if (!options_.recorder || clock_) return;
+  options_.recorder->change(o.event, [&](Event& e) { e.end = std::max(e.begin, cycles(now())); });
+  o.event = no_event;
+}
+
+// Without a clock a warp's turn is a run of it, and it waits until it has another.
+void Machine::record_turn_begin(Block& block, Warp& warp) {
+  const auto ready = std::find_if(warp.splits.begin(), warp.splits.end(),
+                                  [](const Split& s) { return s.wait == Wait::none; });
+  if (!options_.recorder || ready == warp.splits.end()) return;
+  WarpTime& t = block.time.warps[warp.index];
+  t.slot = now();
+  if (std::exchange(t.waits, false)) end_wait(block, warp);
+  begin_run(block, warp, ready->pc);
+  t.run_instructions = instructions_;
+}
+
+void Machine::record_turn_end(Block& block, Warp& warp) {
+  if (!options_.recorder) return;
+  WarpTime& t = block.time.warps[warp.index];
+  t.slot = now();
+  t.run_instructions = instructions_ - t.run_instructions;
+  if (!warp.splits.empty()) t.last_pc = warp.splits.front().pc;
+  end_run(block, warp);
+  watch_wait(block, warp);
+}
+
+// What the record is of.
+void Machine::begin_record() {
+  Recorder* recorder = options_.recorder;
+  if (!recorder) return;
+  Record r;
+  r.kernel = kernel_;
+  r.launch = launch_;
+  r.timed = clock_.has_value();
+  const Room room = room_of_processor();
+  r.resident_blocks = static_cast<u32>(std::max<u64>(1, room.blocks));
+  r.resident_warps = r.resident_blocks * static_cast<u32>((launch_.block.count() + 31) / 32);
+  r.limited_by = room.limited_by;
+  const ptx::Program& p = program();
+  const auto source = [&](std::string_view file) {
+    auto found = std::find(r.sources.begin(), r.sources.end(), file);
+    if (found == r.sources.end()) found = r.sources.insert(found, std::string(file));
+    return static_cast<u32>(found - r.sources.begin());
+  };
+  for (const ptx::Instruction& i : p.code) {
+    RecordedLine line;
+    line.text = std::string(i.text);
+    line.ptx_line = i.line;
+    const std::string_view file = p.source_file(i), caller = p.caller_file(i);
+    if (!file.empty()) line.file = source(file), line.line = i.source_line;
+    if (!caller.empty()) line.caller_file = source(caller), line.caller_line = i.caller_line;
+    r.lines.push_back(std::move(line));
+  }
+  r.counters.resize(p.code.size());
+  recorder->begin(std::move(r));
+}
+
+// The last block has ended, or a fault the run: what is still open ends here.
+void Machine::finish_record() {
+  if (!keeps_time()) return;
+  double end = clock_ ? clock_->ended_at : now();
+  for (Block& block : blocks_) {
+    for (Warp& warp : block.warps) {
+      if (warp.index >= block.time.warps.size()) continue;
+      end = std::max(end, block.time.warps[warp.index].slot);
+      end_run(block, warp);
+    }
+    for (AsyncOperation& o : block.flight.operations) record_end(o);
+  }
+  if (!options_.recorder) return;
+  Record& r = options_.recorder->about();
+  r.end = cycles(end);
+  r.blocks_simulated = finished_;
+  r.reports = reports_;
+  if (!clock_) return;
+  r.end = cycles(std::max(end, clock_->predicted));
+  r.seconds = seconds();
+  r.uncertain = clock_->uncertain;
+  clock_->tell_pipes(*options_.recorder);
+}
+
+// The clock falls with what tensor cores take.
+double Machine::seconds() const {
+  if (!clock_ || clock_->times().clock <= 0) return 0;
+  const DeviceTimes& t = clock_->times();
+  const double busy = std::min(1.0, clock_->tensor_share());
+  const double clock = t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
+  return std::max(clock_->ended_at, clock_->predicted) / (clock * 1e9) + t.launch * 1e-6;
+}
+
+}  // namespace tilescope::sim
