@@ -1,0 +1,188 @@
+// On the way: running, copying, learning, and noticing that one has arrived.
+#include "core/sim/stepping/stepper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tilescope::sim {
+namespace {
+
+using u64 = std::uint64_t;
+
+constexpr std::size_t most_indexed = std::size_t{1} << 20;
+// Milliseconds between two looks at the clock, about: copies are made there.
+constexpr double short_slice = 1, long_slice = 4;
+constexpr u64 shortest_slice = 64, longest_slice = u64{1} << 20;
+
+}  // namespace
+
+std::string_view name_of(StepBy by) {
+  constexpr std::string_view names[] = {"instruction",
+                                        "line",
+                                        "phase of an mbarrier",
+                                        "barrier",
+                                        "barrier of the cluster",
+                                        "copy",
+                                        "product",
+                                        "write",
+                                        "fault",
+                                        "moment"};
+  return names[static_cast<std::size_t>(by)];
+}
+
+Outcome<Stepper> Stepper::load(Job job, Options options, CheckpointLimits limits) {
+  options.recorder = nullptr;  // what is simulated again is not recorded again
+  options.remember_writers = true;
+  Outcome<Machine> machine = Machine::load(std::move(job), options);
+  if (!machine.ok()) return machine.error();
+  return Stepper(std::move(*machine), limits);
+}
+
+Stepper::Stepper(Machine machine, CheckpointLimits limits)
+    : now_(std::move(machine)), checkpoints_(now_, limits) {
+  outer_lines_ =
+      std::make_shared<const std::vector<std::uint32_t>>(lines_of(now_.program(), false));
+  inner_lines_ = std::make_shared<const std::vector<std::uint32_t>>(lines_of(now_.program(), true));
+}
+
+const Report* Stepper::fault() const {
+  return ending_ == RunState::fault && !reports_of_end_.empty() ? &reports_of_end_.back() : nullptr;
+}
+
+Arrival Stepper::go_on(u64 budget) {
+  Arrival arrival = Arrival::going;
+  while (budget && arrival == Arrival::going) arrival = advance(budget);
+  return arrival;
+}
+
+Arrival Stepper::arrive() {
+  Arrival arrival = Arrival::going;
+  while (arrival == Arrival::going) arrival = go_on(u64{1} << 20);
+  return arrival;
+}
+
+Arrival Stepper::finish(Arrival arrival) {
+  way_ = Way::none;
+  target_.reset();
+  if (arrival == Arrival::none) {
+    story_ = step_.back ? fmt::format("there is no earlier {}: this is the beginning of the run",
+                                      name_of(step_.by))
+                        : fmt::format("there is no further {}: this is the end of the run",
+                                      name_of(step_.by));
+  }
+  return result_ = arrival;
+}
+
+// Until the machine stops, or a slice of the budget is used up.
+Arrival Stepper::advance(u64& budget) {
+  if (way_ == Way::none) return result_;
+  const RunState state = run(budget);
+  if (state == RunState::running) return Arrival::going;
+  switch (way_) {
+    case Way::count:
+      if (state != RunState::stopped) return finish(Arrival::none);
+      if (--left_) return Arrival::going;
+      reason_ = now_.stops().last();
+      return finish(Arrival::there);
+    case Way::scan:
+      return scanned(state);
+    case Way::fault:
+      return state == RunState::fault ? found_fault() : finish(Arrival::none);
+    case Way::before_fault:
+      return state == RunState::stopped ? finish(Arrival::there) : found_fault();
+    default:
+      return arrived_at(state);
+  }
+}
+
+Arrival Stepper::arrived_at(RunState state) {
+  const bool to_the_end = at_.position == StopAt::never && at_.instructions == StopAt::never &&
+                          at_.executed == StopAt::never && at_.cycle == StopAt::no_cycle;
+  if (state != RunState::stopped && !to_the_end) return finish(Arrival::none);
+  // Moments may come together, so that the place before this one is further back.
+  const bool stuck = step_.by == StepBy::moment && step_.back && !origin_ended_ &&
+                     position() >= origin_ && at_.position != StopAt::never && at_.position > 0;
+  if (stuck && result_ == Arrival::there) {
+    seek_position(at_.position - 1);
+    return Arrival::going;
+  }
+  return finish(result_);
+}
+
+// A stop in an interval, or its end. Where the scan began does not count, unless the run had ended
+// there; where the interval ends does, as the next copy begins behind that.
+Arrival Stepper::scanned(RunState state) {
+  const bool at_its_end = state != RunState::stopped || position() >= until_;
+  const bool counts = position() < until_ || until_ != origin_ || origin_ended_;
+  if (state == RunState::stopped && now_.stops().last() && counts) {
+    ++in_interval_;
+    stops_.push_back(*now_.stops().last());
+    stops_.back().position = position();
+    if (stops_.size() > left_) stops_.pop_front();
+  }
+  if (!at_its_end) return Arrival::going;
+  if (in_interval_ >= left_) {
+    seek_stop(stops_.front());
+  } else {
+    left_ -= in_interval_;
+    scan_before(from_);
+  }
+  return Arrival::going;
+}
+
+// The place before a fault: where nothing but that is still to come. The instruction or the moment
+// that fails is counted; nobody being able to go on is not.
+Arrival Stepper::found_fault() {
+  const u64 last = way_ == Way::fault ? end_ : at_.position;
+  if (last == 0) return finish(Arrival::none);
+  seek_position(way_ == Way::fault ? last : last - 1, Way::before_fault);
+  return Arrival::going;
+}
+
+double Stepper::remaining() const {
+  if (!target_ || *target_ <= position()) return 0;
+  return static_cast<double>(*target_ - position()) * rate_;
+}
+
+void Stepper::restore(const Checkpoint& from) {
+  now_ = from.machine;
+  cost_ = from.cost;
+}
+
+RunState Stepper::run(u64& budget) {
+  const u64 some = std::min(budget, slice_), before = now_.instructions();
+  const auto start = std::chrono::steady_clock::now();
+  const RunState state = now_.run(some);
+  const double took =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  cost_ += took;
+  budget -= std::min(budget, std::max<u64>(now_.instructions() - before, 1));
+  if (state == RunState::running && took < short_slice)
+    slice_ = std::min(2 * slice_, longest_slice);
+  if (took > long_slice) slice_ = std::max(slice_ / 2, shortest_slice);
+  learn(state);
+  if (now_.state() == RunState::running && checkpoints_.wants(position(), cost_, remaining())) {
+    checkpoints_.keep(now_, cost_);
+  }
+  return state;
+}
+
+void Stepper::learn(RunState state) {
+  for (const Happened& h : now_.stops().take()) {
+    if (h.position > indexed_to_ && index_.size() < most_indexed) index_.push_back(h);
+  }
+  if (index_.size() < most_indexed) indexed_to_ = std::max(indexed_to_, position());
+  if (position() > known_to_) {
+    known_to_ = position();
+    rate_ = cost_ / static_cast<double>(known_to_);
+  }
+  if (ending_ || (state != RunState::done && state != RunState::fault)) return;
+  ending_ = state;
+  end_ = position();
+  reports_of_end_ = now_.reports();
+}
+
+}  // namespace tilescope::sim
