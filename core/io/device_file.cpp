@@ -1,5 +1,6 @@
 #include "core/io/device_file.h"
 
+#include "core/io/device_times_file.h"
 #include "core/io/toml_reader.h"
 
 namespace tilescope {
@@ -15,7 +16,10 @@ class DeviceParser {
     const toml::table root = toml_.parse(text);
     const std::string_view what = "the device file";
     if (!toml_.failed()) {
-      toml_.only(root, {"name", "compute_capability", "processors", "processor", "block"}, what);
+      std::vector<std::string_view> keys = {"name", "compute_capability", "processors", "processor",
+                                            "block"};
+      keys.insert(keys.end(), tables_of_times().begin(), tables_of_times().end());
+      toml_.only(root, keys, what);
       device_.name = toml_.text(root, "name", what).value_or("");
       if (device_.name.empty()) missing(root, "name", what, "\"NVIDIA B200\"");
       capability(root, what);
@@ -31,6 +35,7 @@ class DeviceParser {
         device_.block_shared = count(*block, "shared", "[block]", most_bytes, "232448");
         device_.reserved = count(*block, "shared_reserved", "[block]", most_bytes, "1024", 0);
       }
+      if (!toml_.failed()) read_times(toml_, root, device_);
     }
     if (!toml_.failed() && device_.block_shared + device_.reserved > device_.shared) {
       toml_.fail(root.source(),

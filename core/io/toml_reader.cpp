@@ -50,7 +50,7 @@ void TomlReader::fail(const toml::source_region& at, std::string sentence, Error
   if (!error_) error_ = Error{kind, std::move(sentence), place(at)};
 }
 
-void TomlReader::only(const toml::table& table, std::initializer_list<std::string_view> keys,
+void TomlReader::only(const toml::table& table, const std::vector<std::string_view>& keys,
                       std::string_view what) {
   for (const auto& [key, value] : table) {
     if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;

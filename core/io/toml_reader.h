@@ -20,10 +20,10 @@
 #pragma pop_macro("NDEBUG")
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/io/toml_guard.h"
@@ -45,7 +45,7 @@ class TomlReader {
   std::string place(const toml::source_region& at) const;
 
   // Refuses keys that are not listed. `what` names the table: `[[buffer]] "A"`.
-  void only(const toml::table& table, std::initializer_list<std::string_view> keys,
+  void only(const toml::table& table, const std::vector<std::string_view>& keys,
             std::string_view what);
   // Each: nothing where the key is missing, or after a mistake.
   std::optional<std::string> text(const toml::table& table, std::string_view key,

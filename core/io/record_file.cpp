@@ -1,0 +1,438 @@
+#include "core/io/record_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "core/io/bytes.h"
+#include "core/io/device_times_file.h"
+#include "core/io/record_events.h"
+
+namespace tilescope {
+namespace {
+
+using sim::Record;
+
+constexpr unsigned char magic[] = {0x89, 'T', 'S', 'R', '\r', '\n', 0x1a, '\n'};
+constexpr std::size_t header_bytes = sizeof magic + 8, section_bytes = 20;
+constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK",
+                                              "EVNT", "CNTR", "PIPE"};
+
+// ---- What both directions go through: with a ByteWriter it writes, with a ByteReader it reads
+// ----
+
+struct Write {
+  ByteWriter& out;
+  void operator()(const std::string& value) { out.text(value); }
+  void operator()(double value) { out.f64(value); }
+  void operator()(bool value) { out.u8(value); }
+  void operator()(std::uint64_t value) { out.varint(value); }
+  void operator()(std::uint32_t value) { out.varint(value); }
+  void operator()(int value) { out.varint(static_cast<std::uint32_t>(value)); }
+};
+
+struct Read {
+  ByteReader& in;
+  void operator()(std::string& value) { value = in.text(); }
+  void operator()(double& value) { value = in.f64(); }
+  void operator()(bool& value) {
+    const std::uint8_t byte = in.u8();
+    if (byte > 1) in.fail();
+    value = byte;
+  }
+  void operator()(std::uint64_t& value) { value = in.varint(); }
+  void operator()(std::uint32_t& value) { value = in.number(); }
+  void operator()(int& value) { value = static_cast<int>(in.number()); }
+};
+
+template <class Each, class Dimensions>
+void dimensions(Each each, Dimensions& d) {
+  each(d.x);
+  each(d.y);
+  each(d.z);
+}
+
+template <class Each, class Of>
+void run_section(Each each, Of& record) {
+  each(record.kernel);
+  each(record.what);
+  each(record.launch.entry);
+  dimensions(each, record.launch.grid);
+  dimensions(each, record.launch.block);
+  each(record.launch.dynamic_shared);
+  auto& device = record.device;
+  each(device.name);
+  each(device.major);
+  each(device.minor);
+  for (auto* value : {&device.processors, &device.blocks, &device.threads, &device.shared,
+                      &device.block_shared, &device.reserved, &device.registers}) {
+    each(*value);
+  }
+  each(record.timed);
+  each(record.work);
+  each(record.end);
+  each(record.seconds);
+  each(record.blocks_simulated);
+  each(record.uncertain);
+  each(record.resident_blocks);
+  each(record.resident_warps);
+  each(record.limited_by);
+}
+
+template <class Each, class Of>
+void line(Each each, Of& of) {
+  each(of.text);
+  each(of.ptx_line);
+  each(of.file);
+  each(of.line);
+  each(of.caller_file);
+  each(of.caller_line);
+}
+
+template <class Each, class Of>
+void report(Each each, Of& of) {
+  each(of.kind);
+  each(of.sentence);
+  each(of.expected);
+  each(of.found);
+  each(of.count);
+  auto& site = of.site;
+  each(site.kernel);
+  each(site.source);
+  each(site.source_line);
+  each(site.caller);
+  each(site.caller_line);
+  each(site.ptx_line);
+  dimensions(each, site.block);
+  each(site.warp);
+  each(site.lane);
+}
+
+template <class Each, class Of>
+void counters(Each each, Of& of) {
+  each(of.issued);
+  each(of.lanes);
+  for (auto& cycles : of.stalled) each(cycles);
+  for (auto* value : {&of.shared_bytes, &of.global_bytes, &of.memory_bytes, &of.tensor_bytes,
+                      &of.wavefronts, &of.ideal_wavefronts, &of.sectors, &of.ideal_sectors}) {
+    each(*value);
+  }
+}
+
+// ---- Writing
+// -------------------------------------------------------------------------------------
+
+void section(ByteWriter& out, std::string_view name, const ByteWriter& content) {
+  for (const char c : name) out.u8(static_cast<std::uint8_t>(c));
+  out.u64(content.bytes.size());
+  out.u64(record_checksum(content.bytes));
+  out.bytes.insert(out.bytes.end(), content.bytes.begin(), content.bytes.end());
+}
+
+ByteWriter run_bytes(const Record& record) {
+  ByteWriter out;
+  Write each{out};
+  run_section(each, record);
+  each(record.launch.cluster.has_value());
+  if (record.launch.cluster) dimensions(each, *record.launch.cluster);
+  // By name: descriptions of chips get more figures.
+  DeviceTimes times = record.device.times;
+  const auto figures = figures_of(times);
+  out.varint(figures.size());
+  for (const auto& [name, value] : figures) {
+    out.text(name);
+    out.f64(*value);
+  }
+  return out;
+}
+
+// ---- Reading
+// -------------------------------------------------------------------------------------
+
+class Reader {
+ public:
+  Reader(std::span<const std::byte> file, std::string_view name) : file_(file), name_(name) {}
+
+  Outcome<Record> read() {
+    if (!header()) return error_;
+    for (const std::string_view name : section_names) {
+      if (!section(name)) return error_;
+    }
+    if (at_ != file_.size()) {
+      return refuse(at_, fmt::format("goes on for {} bytes after its last section: it is not one "
+                                     "record alone",
+                                     file_.size() - at_));
+    }
+    return std::move(record_);
+  }
+
+ private:
+  bool header() {
+    if (file_.empty()) {
+      refuse(0, "is empty; tilescope run KERNEL --record F.tsr writes a record");
+      return false;
+    }
+    for (std::size_t i = 0; i < sizeof magic; ++i) {
+      if (i == file_.size()) return cut_short("its first eight bytes");
+      if (static_cast<unsigned char>(file_[i]) == magic[i]) continue;
+      refuse(i, i < 4 ? "is not the record of a run (it does not begin with \\x89TSR); tilescope "
+                        "run KERNEL --record F.tsr writes one"
+                      : "was changed as if it were text (its line ends differ): copy it again, as "
+                        "binary");
+      return false;
+    }
+    if (file_.size() < header_bytes) return cut_short("its version");
+    ByteReader in(file_, sizeof magic);
+    const std::uint32_t version = in.u32(), sections = in.u32();
+    if (version != record_version) {
+      refuse(sizeof magic, fmt::format("is a record of version {}, and this program reads version "
+                                       "{}: record the run again",
+                                       version, record_version));
+      return false;
+    }
+    if (sections != std::size(section_names)) {
+      refuse(sizeof magic + 4, fmt::format("has {} sections, and a record of version {} has {}",
+                                           sections, version, std::size(section_names)));
+      return false;
+    }
+    at_ = header_bytes;
+    return true;
+  }
+
+  bool section(std::string_view name) {
+    if (file_.size() - at_ < section_bytes) {
+      return cut_short(fmt::format("the head of its section '{}'", name));
+    }
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      if (static_cast<char>(file_[at_ + i]) == name[i]) continue;
+      refuse(at_, fmt::format("has something else where its section '{}' should begin", name));
+      return false;
+    }
+    ByteReader head(file_.subspan(0, at_ + section_bytes), at_ + 4);
+    const std::uint64_t length = head.u64(), checksum = head.u64();
+    at_ += section_bytes;
+    if (length > file_.size() - at_) {
+      return cut_short(
+          fmt::format("its section '{}', {} bytes from byte {} on", name, length, at_));
+    }
+    const auto size = static_cast<std::size_t>(length);
+    if (record_checksum(file_.subspan(at_, size)) != checksum) {
+      refuse(at_, fmt::format("is damaged: the checksum of its section '{}' ({} bytes) is not that "
+                              "of what it holds",
+                              name, size));
+      return false;
+    }
+    ByteReader in(file_.subspan(0, at_ + size), at_);
+    std::string wrong = content(name, in);
+    if (wrong.empty() && in.failed()) wrong = "a number or text that is not whole";
+    if (wrong.empty() && in.left()) wrong = fmt::format("{} bytes too many", in.left());
+    if (!wrong.empty()) {
+      refuse(in.at(), fmt::format("has a broken section '{}': {}", name, wrong));
+      return false;
+    }
+    at_ += size;
+    return true;
+  }
+
+  std::string content(std::string_view name, ByteReader& in) {
+    if (name == "RUN ") return run(in);
+    if (name == "CODE") return code(in);
+    if (name == "RPRT") return reports(in);
+    if (name == "TRAK") return tracks(in);
+    if (name == "EVNT") return read_events(in, record_);
+    if (name == "CNTR") return line_counters(in);
+    return pipes(in);
+  }
+
+  std::string run(ByteReader& in) {
+    Read each{in};
+    run_section(each, record_);
+    bool clusters = false;
+    each(clusters);
+    if (clusters) {
+      record_.launch.cluster.emplace();
+      dimensions(each, *record_.launch.cluster);
+    }
+    const std::size_t count = in.count(9);
+    const auto figures = figures_of(record_.device.times);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string figure = in.text();
+      const double value = in.f64();
+      for (const auto& [known, member] : figures) {
+        if (figure == known) *member = value;
+      }
+    }
+    return {};
+  }
+
+  std::string code(ByteReader& in) {
+    Read each{in};
+    record_.sources.resize(in.count(1));
+    for (std::string& source : record_.sources) each(source);
+    record_.lines.resize(in.count(6));
+    for (sim::RecordedLine& of : record_.lines) {
+      line(each, of);
+      for (const auto& [file, at] :
+           {std::pair(of.file, of.line), std::pair(of.caller_file, of.caller_line)}) {
+        if (at == 0 || file < record_.sources.size()) continue;
+        return fmt::format("an instruction is of source {}, of {}", file, record_.sources.size());
+      }
+    }
+    return {};
+  }
+
+  std::string reports(ByteReader& in) {
+    Read each{in};
+    record_.reports.resize(in.count(15));
+    for (Report& of : record_.reports) {
+      const std::uint8_t weight = in.u8();
+      if (weight > static_cast<std::uint8_t>(Weight::fault)) return "a report of no known weight";
+      of.weight = static_cast<Weight>(weight);
+      report(each, of);
+    }
+    return {};
+  }
+
+  std::string tracks(ByteReader& in) {
+    record_.tracks.resize(in.count(4));
+    std::uint64_t block = 0;
+    for (sim::Track& track : record_.tracks) {
+      track.block = block += unzigzag(in.varint());
+      const std::uint8_t unit = in.u8();
+      if (unit >= static_cast<std::uint8_t>(sim::Unit::count_)) return "a track of no known unit";
+      track.unit = static_cast<sim::Unit>(unit);
+      track.index = in.number();
+      track.processor = in.number();
+    }
+    return {};
+  }
+
+  std::string line_counters(ByteReader& in) {
+    record_.counters.resize(in.count(10));
+    if (!in.failed() && record_.counters.size() < record_.lines.size()) {
+      return fmt::format("counters for {} instructions, of {}", record_.counters.size(),
+                         record_.lines.size());
+    }
+    Read each{in};
+    for (sim::LineCounters& of : record_.counters) counters(each, of);
+    return {};
+  }
+
+  std::string pipes(ByteReader& in) {
+    if (const std::uint64_t count = in.varint(); count != record_.pipes.size()) {
+      return fmt::format("{} units, and there are {}", count, record_.pipes.size());
+    }
+    for (sim::PipeCounters& pipe : record_.pipes) {
+      pipe.busy = in.f64();
+      pipe.copies = in.f64();
+    }
+    return {};
+  }
+
+  bool cut_short(std::string_view inside) {
+    refuse(file_.size(),
+           fmt::format("is cut short: it ends inside {}. Copy it again, or record the "
+                       "run again",
+                       inside));
+    return false;
+  }
+
+  Error refuse(std::size_t at, std::string_view what) {
+    return error_ = {ErrorKind::unreadable, fmt::format("{} {}.", name_, what),
+                     fmt::format("{}, byte {}", name_, at)};
+  }
+
+  std::span<const std::byte> file_;
+  std::string_view name_;
+  std::size_t at_ = 0;
+  Record record_;
+  Error error_;
+};
+
+}  // namespace
+
+// Eight bytes at a time: a multiplication by an odd number and a shift are undone by no other
+// content of the same length that differs in one word, and rarely by one that differs in more.
+std::uint64_t record_checksum(std::span<const std::byte> bytes) {
+  std::uint64_t sum = bytes.size() + 0x9e3779b97f4a7c15u;
+  const auto mix = [&](std::uint64_t word) {
+    sum = (sum ^ word) * 0xff51afd7ed558ccdu;
+    sum ^= sum >> 32;
+  };
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    for (std::size_t b = 0; b < 8; ++b) {
+      word |= std::uint64_t{static_cast<std::uint8_t>(bytes[i + b])} << 8 * b;
+    }
+    mix(word);
+  }
+  std::uint64_t rest = 0;
+  for (std::size_t b = 0; i + b < bytes.size(); ++b) {
+    rest |= std::uint64_t{static_cast<std::uint8_t>(bytes[i + b])} << 8 * b;
+  }
+  mix(rest);
+  return sum;
+}
+
+std::vector<std::byte> write_record(const Record& record) {
+  ByteWriter out;
+  for (const unsigned char c : magic) out.u8(c);
+  out.u32(record_version);
+  out.u32(static_cast<std::uint32_t>(std::size(section_names)));
+  section(out, "RUN ", run_bytes(record));
+
+  ByteWriter code;
+  Write to_code{code};
+  code.varint(record.sources.size());
+  for (const std::string& source : record.sources) to_code(source);
+  code.varint(record.lines.size());
+  for (const sim::RecordedLine& of : record.lines) line(to_code, of);
+  section(out, "CODE", code);
+
+  ByteWriter reports;
+  reports.varint(record.reports.size());
+  for (const Report& of : record.reports) {
+    reports.u8(static_cast<std::uint8_t>(of.weight));
+    report(Write{reports}, of);
+  }
+  section(out, "RPRT", reports);
+
+  ByteWriter tracks;
+  tracks.varint(record.tracks.size());
+  std::uint64_t block = 0;
+  for (const sim::Track& track : record.tracks) {
+    tracks.varint(zigzag(track.block - block));
+    tracks.u8(static_cast<std::uint8_t>(track.unit));
+    tracks.varint(track.index);
+    tracks.varint(track.processor);
+    block = track.block;
+  }
+  section(out, "TRAK", tracks);
+
+  ByteWriter events;
+  write_events(events, record.events, record.tracks.size());
+  section(out, "EVNT", events);
+
+  ByteWriter lines;
+  lines.varint(record.counters.size());
+  for (const sim::LineCounters& of : record.counters) counters(Write{lines}, of);
+  section(out, "CNTR", lines);
+
+  ByteWriter pipes;
+  pipes.varint(record.pipes.size());
+  for (const sim::PipeCounters& pipe : record.pipes) {
+    pipes.f64(pipe.busy);
+    pipes.f64(pipe.copies);
+  }
+  section(out, "PIPE", pipes);
+  return std::move(out.bytes);
+}
+
+Outcome<Record> read_record(std::span<const std::byte> file, std::string_view name) {
+  return Reader(file, name).read();
+}
+
+}  // namespace tilescope
