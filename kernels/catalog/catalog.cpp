@@ -6,7 +6,8 @@ namespace tilescope {
 
 const std::vector<CatalogEntry>& catalog() {
   static const std::vector<CatalogEntry> entries = [] {
-    std::vector<CatalogEntry> all = {elementwise_add_entry()};
+    std::vector<CatalogEntry> all = {elementwise_add_entry(), matmul_naive_entry(),
+                                     matmul_tiled_entry()};
     for (CatalogEntry& entry : hgemm_entries()) all.push_back(std::move(entry));
     return all;
   }();

@@ -17,6 +17,8 @@ const std::vector<CatalogEntry>& catalog();
 Outcome<const CatalogEntry*> find_kernel(std::string_view name);
 
 CatalogEntry elementwise_add_entry();
+CatalogEntry matmul_naive_entry();
+CatalogEntry matmul_tiled_entry();
 std::vector<CatalogEntry> hgemm_entries();  // the ladder, step by step
 
 }  // namespace tilescope

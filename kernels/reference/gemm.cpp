@@ -30,24 +30,16 @@ double dot(const double* a, const double* b, std::size_t k) {
   return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
-}  // namespace
-
-Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
-  const bool matrices = a.shape.size() == 2 && b.shape.size() == 2;
-  if (!matrices || a.dtype != b.dtype || a.shape[1] != b.shape[1]) {
-    return Error{ErrorKind::mismatch,
-                 fmt::format("{} is {} {} and {} is {} {}; the product of (m, k) and the transpose "
-                             "of (n, k) needs two matrices of one type with rows of one length.",
-                             a.name, name_of(a.dtype), shape_text(a.shape), b.name,
-                             name_of(b.dtype), shape_text(b.shape)),
-                 ""};
-  }
-  const auto m = static_cast<std::size_t>(a.shape[0]), n = static_cast<std::size_t>(b.shape[0]),
-             k = static_cast<std::size_t>(a.shape[1]);
-  const std::vector<double> left = values(a), right = values(b);
-  const std::size_t width = bytes_of(a.dtype);
-  Buffer out{
-      "reference", a.dtype, {a.shape[0], b.shape[0]}, std::vector<std::byte>(m * n * width), false};
+// left (m,k) times right (n,k), transposed.
+Outcome<Buffer> product(const std::vector<double>& left, const std::vector<double>& right,
+                        DType type, std::size_t m, std::size_t n, std::size_t k,
+                        const KeepOn& keep_on) {
+  const std::size_t width = bytes_of(type);
+  Buffer out{"reference",
+             type,
+             {static_cast<std::int64_t>(m), static_cast<std::int64_t>(n)},
+             std::vector<std::byte>(m * n * width),
+             false};
   constexpr std::size_t block = 32;
   for (std::size_t i0 = 0; i0 < m; i0 += block) {
     if (keep_on && !keep_on()) {
@@ -55,12 +47,56 @@ Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
     }
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {
-        store_element(out.dtype, &out.bytes[(i * n + j) * width],
+        store_element(type, &out.bytes[(i * n + j) * width],
                       dot(left.data() + i * k, right.data() + j * k, k));
       }
     }
   }
   return out;
+}
+
+// Two matrices of one type, with a's rows as long as b's extent number `mode`.
+bool fit_together(const Buffer& a, const Buffer& b, std::size_t mode) {
+  return a.shape.size() == 2 && b.shape.size() == 2 && a.dtype == b.dtype &&
+         a.shape[1] == b.shape[mode];
+}
+
+Error do_not_fit(const Buffer& a, const Buffer& b, std::string_view rule) {
+  return Error{
+      ErrorKind::mismatch,
+      fmt::format("{} is {} {} and {} is {} {}; {}.", a.name, name_of(a.dtype), shape_text(a.shape),
+                  b.name, name_of(b.dtype), shape_text(b.shape), rule),
+      ""};
+}
+
+}  // namespace
+
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
+  if (!fit_together(a, b, 1)) {
+    return do_not_fit(a, b,
+                      "the product of (m, k) and the transpose of (n, k) needs two matrices of one "
+                      "type with rows of one length");
+  }
+  return product(values(a), values(b), a.dtype, static_cast<std::size_t>(a.shape[0]),
+                 static_cast<std::size_t>(b.shape[0]), static_cast<std::size_t>(a.shape[1]),
+                 keep_on);
+}
+
+Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
+  if (!fit_together(a, b, 0)) {
+    return do_not_fit(
+        a, b,
+        "the product of (m, k) and (k, n) needs two matrices of one type, and as many "
+        "columns in the first as rows in the second");
+  }
+  const auto m = static_cast<std::size_t>(a.shape[0]), n = static_cast<std::size_t>(b.shape[1]),
+             k = static_cast<std::size_t>(a.shape[1]);
+  const std::vector<double> rows = values(b);
+  std::vector<double> columns(rows.size());
+  for (std::size_t p = 0; p < k; ++p) {
+    for (std::size_t j = 0; j < n; ++j) columns[j * k + p] = rows[p * n + j];
+  }
+  return product(values(a), columns, a.dtype, m, n, k, keep_on);
 }
 
 }  // namespace tilescope::reference

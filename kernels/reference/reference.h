@@ -25,4 +25,7 @@ Outcome<Buffer> add(const Buffer& a, const Buffer& b);
 // `keep_on` is asked every few rows: where it says no, the product is given up (interrupted).
 Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
 
+// a (m,k) * b (k,n): the same, for a right matrix that is not transposed.
+Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
+
 }  // namespace tilescope::reference
