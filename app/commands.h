@@ -26,6 +26,7 @@ Action define_eval(CommandOptions& options);
 Action define_draw(CommandOptions& options);
 Action define_list(CommandOptions& options);
 Action define_run(CommandOptions& options);
+Action define_compare(CommandOptions& options);
 Action define_gui(CommandOptions& options);
 Action define_generate(CommandOptions& options);
 

@@ -52,8 +52,13 @@ std::vector<std::pair<std::string, DeviceDescription>> described_devices() {
 }
 
 std::string text(const DeviceDescription& d) {
-  return fmt::format("{}: {} processors, {} threads and {} KiB of shared memory each", d.name,
-                     d.processors, d.threads, d.shared / 1024);
+  std::string out = fmt::format("{}: {} processors, {} threads and {} KiB of shared memory each",
+                                d.name, d.processors, d.threads, d.shared / 1024);
+  if (!d.times.known()) return out;
+  // A multiply-add is two operations.
+  const double tflops = 2e-3 * d.processors * d.times.tensor_f16 * d.times.tensor_clock;
+  return out + fmt::format("; {:.2f} GHz, {:.0f} TFLOP/s of f16, {:.2f} TB/s", d.times.clock,
+                           tflops, d.times.memory_bandwidth / 1000);
 }
 
 Outcome<std::string> target_for(const DeviceDescription& device, std::string_view ptx) {

@@ -56,7 +56,8 @@ Outcome<std::string> read_text(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
-std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes) {
+std::optional<Error> write_pieces(const std::string& path,
+                                  const std::function<bool(const Taker&)>& writer) {
   // Pipes and devices (/dev/stdout) cannot be renamed over: they are written as they are.
   struct stat info = {};
   const bool special = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
@@ -65,13 +66,17 @@ std::optional<Error> write_file(const std::string& path, std::span<const std::by
                                 : ::mkstemp(temporary.data()));
   if (file.fd < 0) return unreadable(path, "Cannot write", errno);
   int reason = 0;
-  for (std::size_t done = 0; done < bytes.size() && reason == 0;) {
-    const ssize_t n = ::write(file.fd, bytes.data() + done, bytes.size() - done);
-    if (n >= 0)
-      done += static_cast<std::size_t>(n);
-    else if (errno != EINTR)
-      reason = errno;
-  }
+  const bool all = writer([&](std::string_view piece) {
+    for (std::size_t done = 0; done < piece.size() && reason == 0;) {
+      const ssize_t n = ::write(file.fd, piece.data() + done, piece.size() - done);
+      if (n >= 0)
+        done += static_cast<std::size_t>(n);
+      else if (errno != EINTR)
+        reason = errno;
+    }
+    return reason == 0;
+  });
+  if (reason == 0 && !all) reason = ECANCELED;
   if (special) {
     return reason ? std::optional(unreadable(path, "Cannot write", reason)) : std::nullopt;
   }
@@ -81,11 +86,20 @@ std::optional<Error> write_file(const std::string& path, std::span<const std::by
   if (reason == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) reason = errno;
   if (reason == 0) return std::nullopt;
   ::unlink(temporary.c_str());
+  if (reason == ECANCELED) {
+    return Error{ErrorKind::interrupted, fmt::format("Interrupted; {} was not written.", path),
+                 path};
+  }
   return unreadable(path, "Cannot write", reason);
 }
 
+std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  return write_file(path,
+                    std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 std::optional<Error> write_file(const std::string& path, std::string_view text) {
-  return write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+  return write_pieces(path, [&](const Taker& take) { return take(text); });
 }
 
 }  // namespace tilescope

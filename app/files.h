@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,5 +20,12 @@ Outcome<std::string> read_text(const std::string& path);
 // Nothing where it went well. An existing file is replaced only by the whole new one.
 std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes);
 std::optional<Error> write_file(const std::string& path, std::string_view text);
+
+// The same for what is too much to hold in memory: `writer` gives it away piece by piece, and ends
+// where a piece is not taken. It answers whether that was all; where it gave up for a reason of its
+// own, there is no file and an error of kind interrupted.
+using Taker = std::function<bool(std::string_view)>;
+std::optional<Error> write_pieces(const std::string& path,
+                                  const std::function<bool(const Taker&)>& writer);
 
 }  // namespace tilescope

@@ -11,6 +11,8 @@
 #include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/files.h"
+#include "app/predictions.h"
+#include "app/profiles.h"
 #include "app/reports.h"
 #include "app/runs.h"
 #include "app/searches.h"
@@ -32,13 +34,17 @@ struct Options {
   std::optional<double> rtol, atol;
   RunOptions run;
   Order order;
-  bool strict = false, json = false;
+  ProfileOptions profile;
+  bool strict = false, json = false, predict = false;
+  // By the clock, so that a chip with times is needed.
+  bool timed() const { return predict || profile.wanted(); }
 };
 
 // Ends with the reports; under --json they are in the error document, and so is the search that
 // came upon them.
 int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal& terminal,
-            const std::optional<Searched>& searched = {}) {
+            const std::optional<Searched>& searched = {},
+            const std::optional<sim::Statistics>& stats = {}) {
   const Report& fault = reports.back();
   if (terminal.json()) {
     nlohmann::ordered_json document = {{"ok", false},
@@ -49,10 +55,12 @@ int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal
                                        {"kernel", run.kernel},
                                        {"reports", to_json(reports)}};
     if (searched) document["search"] = to_json(*searched);
+    if (stats) document["stats"] = json_of(*stats);
     terminal.document(std::move(document));
   } else {
     terminal.say(text_of_reports(reports));
     if (searched) terminal.say(text(*searched));
+    if (stats) terminal.print(text(*stats, source_line));
   }
   return exit_code(ErrorKind::fault);
 }
@@ -145,8 +153,8 @@ std::string numerics_text(const Options& options, const PreparedRun& run) {
 }
 
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
-            const std::vector<Compared>& compared, const std::optional<Searched>& searched, bool ok,
-            Terminal& terminal) {
+            const std::vector<Compared>& compared, const std::optional<Searched>& searched,
+            const std::optional<sim::Statistics>& stats, bool ok, Terminal& terminal) {
   const Execution& first = *ran.front().execution;
   if (!terminal.json()) {
     for (const Ran& one : ran) {
@@ -164,6 +172,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
     }
     for (const Ran& one : ran) terminal.say(time_text(one));
     if (searched) terminal.print(text(*searched));
+    if (stats) terminal.print("\n" + text(*stats, source_line));
     return;
   }
   nlohmann::ordered_json each = nlohmann::ordered_json::array();
@@ -185,6 +194,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   document["reports"] = to_json(first.reports());
   document["outputs"] = std::move(each);
   if (searched) document["search"] = to_json(*searched);
+  if (stats) document["stats"] = json_of(*stats);
   terminal.document(std::move(document));
 }
 
@@ -206,6 +216,13 @@ std::optional<Error> wrong_words(const Options& options) {
     return Error{ErrorKind::usage,
                  fmt::format("--threads {}: a number from 1 to {}.", options.threads, most_threads),
                  ""};
+  }
+  if (options.profile.wanted() && options.on == "gpu") {
+    return Error{
+        ErrorKind::usage,
+        "--stats, --trace and --record show a run of the simulator: use them with --on sim "
+        "or --on both.",
+        ""};
   }
   if (options.search && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -233,6 +250,86 @@ std::optional<Error> choose_device(Options& options) {
   options.order.device = *device;
   options.run.processors = device->processors;
   return std::nullopt;
+}
+
+// Of one's own choice: a B200, or where the PTX does not run on that, another of the program's own.
+void choose_device_for(Options& options, const PreparedRun& run) {
+  std::optional<DeviceDescription> first;
+  for (const char* name : {"b200", "h200", "a100"}) {
+    const Outcome<DeviceDescription> device = device_described(name);
+    if (!device) continue;
+    if (!first) first = *device;
+    if (!target_for(*device, run.job.program.ptx)) continue;
+    first = *device;
+    break;
+  }
+  if (!first) return;
+  options.order.device = *first;
+  options.run.processors = first->processors;
+}
+
+// What is not calculated cannot be compared, and only a chip's own order has a time.
+std::optional<Error> wrong_prediction(const Options& options) {
+  const Order& order = options.order;
+  if (!options.profile.record.empty() && options.profile.record == options.profile.trace) {
+    return Error{ErrorKind::usage,
+                 fmt::format("--record and --trace both write {}: give them different names.",
+                             options.profile.record),
+                 ""};
+  }
+  if (order.warm && !options.timed()) {
+    return Error{ErrorKind::usage,
+                 "--warm is about time: use it with --predict, --stats, --trace or --record.", ""};
+  }
+  if (!options.predict) {
+    if (!order.waves) return std::nullopt;
+    return Error{ErrorKind::usage,
+                 "--waves leaves blocks of the grid out, so that only the time has a meaning: use "
+                 "it with --predict.",
+                 ""};
+  }
+  if (order.lazy || !options.schedule.empty() || options.search) {
+    return Error{ErrorKind::usage,
+                 "--predict goes by the chip's clock, and --lazy, --schedule and --search by "
+                 "orders of their own: use one of them.",
+                 ""};
+  }
+  if (options.on != "sim" || !options.output.empty() || !options.against.empty() ||
+      options.strict || !options.numerics.empty()) {
+    return Error{ErrorKind::usage,
+                 "--predict calculates nothing, so there is no result: leave out --on, --out, "
+                 "--against, --numerics and --strict.",
+                 ""};
+  }
+  return std::nullopt;
+}
+
+// The run is recorded: by the clock, where its order is not drawn.
+Outcome<sim::RecordLimits> record_run(Options& options, const PreparedRun& run) {
+  const Outcome<sim::RecordLimits> limits = limits_of(options.profile, run.job.launch);
+  if (!limits || !options.timed()) return limits;
+  const Order& order = options.order;
+  const bool drawn = order.lazy || order.schedule.seed != 0 || !order.schedule.holds.empty();
+  if (!drawn && !order.device.times.known()) {
+    return Error{
+        ErrorKind::mismatch,
+        fmt::format("{} does not say how long things take on {}, so there is no time to "
+                    "record: add its [times] (assets/devices/b200.toml has them), or name "
+                    "another chip with --device.",
+                    options.device.empty() ? "The device file" : options.device, order.device.name),
+        ""};
+  }
+  options.order.clocked = !drawn;
+  return limits;
+}
+
+// Writes what is asked for of the record, and answers its figures where these are.
+Outcome<std::optional<sim::Statistics>> profile(const Options& options, const PreparedRun& run,
+                                                sim::Recorder& recorder, Terminal& terminal) {
+  const sim::Record record = take_record(recorder, run, options.order.device);
+  if (const auto error = write_profiles(record, options.profile, terminal)) return *error;
+  if (!options.profile.stats) return std::optional<sim::Statistics>();
+  return std::optional<sim::Statistics>(sim::statistics_of(record));
 }
 
 // In the order in which they run; the GPU comes last.
@@ -267,12 +364,19 @@ void look_at_all(PreparedRun& run) {
 
 int run_kernel(Options options, Terminal& terminal) {
   if (const auto error = wrong_words(options)) return terminal.fail(*error);
+  if (const auto error = wrong_prediction(options)) return terminal.fail(*error);
   if (const auto error = choose_device(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
   if (!options.device.empty()) {
     const auto target = target_for(options.order.device, run->job.program.ptx);
     if (!target) return terminal.fail(target.error());
+  }
+  if (options.device.empty() && options.timed()) {
+    const std::int64_t processors = options.run.processors;
+    choose_device_for(options, *run);
+    if (options.run.processors != processors) run = prepare(options);  // it is launched otherwise
+    if (!run) return terminal.fail(run.error());
   }
   options.order.exact =
       options.numerics.empty() ? exact_by_default(*run) : options.numerics == "exact";
@@ -281,9 +385,16 @@ int run_kernel(Options options, Terminal& terminal) {
     if (!schedule) return terminal.fail(schedule.error());
     options.order.schedule = std::move(*schedule);
   }
+  const Outcome<sim::RecordLimits> limits = record_run(options, *run);
+  if (!limits) return terminal.fail(limits.error());
+  if (options.predict) return predict(*run, options.order, options.profile, *limits, terminal);
+  Order search_order = options.order;  // other orders are not recorded
+  search_order.clocked = false;
+  sim::Recorder recorder(*limits);
+  if (options.profile.wanted()) options.order.recorder = &recorder;
   std::optional<Workers> workers;
   if (options.threads > 1 && options.on != "gpu" && has_products(*run)) {
-    options.order.executor = &workers.emplace(options.threads - 1);
+    options.order.executor = search_order.executor = &workers.emplace(options.threads - 1);
   }
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());
@@ -301,13 +412,21 @@ int run_kernel(Options options, Terminal& terminal) {
 
   Outcome<std::vector<Ran>> ran = start_on(*devices, run->job);
   if (!ran) return terminal.fail(ran.error());
+  std::optional<sim::Statistics> stats;
   for (Ran& one : *ran) {
     if (const auto error = finish(one, run->kernel, terminal)) return terminal.fail(*error);
-    if (one.state == RunState::fault) return faulted(one.execution->reports(), *run, terminal);
+    if (options.profile.wanted() && &one == &ran->front()) {
+      Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
+      if (!figures) return terminal.fail(figures.error());
+      stats = std::move(*figures);
+    }
+    if (one.state == RunState::fault) {
+      return faulted(one.execution->reports(), *run, terminal, {}, stats);
+    }
   }
   std::optional<Searched> searched;
   if (options.search) {
-    Outcome<Searched> found = search_orders(*run, options.order, options.search, terminal);
+    Outcome<Searched> found = search_orders(*run, search_order, options.search, terminal);
     if (!found) return terminal.fail(found.error());
     searched = std::move(*found);
     if (searched->found) return faulted(searched->found->reports, *run, terminal, searched);
@@ -330,7 +449,7 @@ int run_kernel(Options options, Terminal& terminal) {
       return terminal.fail(*error);
     }
   }
-  report(options, *run, *ran, *compared, searched, equal && !hazardous, terminal);
+  report(options, *run, *ran, *compared, searched, stats, equal && !hazardous, terminal);
   if (hazardous) return exit_code(ErrorKind::fault);
   return equal ? 0 : 1;
 }
@@ -381,12 +500,41 @@ Action define_run(CommandOptions& app) {
   app.add_option(
          "--device", options->device,
          "the chip that is simulated (`tilescope list devices`), or a device file: how many "
-         "processors it has, and what has room on them; b200 where left out")
+         "processors it has, what has room on them, and how long things take; b200 where left out")
       .type_name("NAME|F.toml");
   app.add_option("--threads", options->threads,
                  "threads of this machine to use (default: all); the result and the reports are "
                  "the same bytes with any number")
       .type_name("N");
+  app.add_flag(
+      "--stats", options->profile.stats,
+      "where the time went: predicted time, busy units, roles of warps, stalls, bytes, and "
+      "the lines where warps stall");
+  app.add_option("--trace", options->profile.trace,
+                 "a trace of the run for https://ui.perfetto.dev or chrome://tracing")
+      .type_name("F.json");
+  app.add_option("--record", options->profile.record,
+                 "the record of the run, for `tilescope compare`")
+      .type_name("F.tsr");
+  app.add_option("--record-limit", options->profile.limit,
+                 "the room that recorded events may take, 512MiB where left out; what is beyond is "
+                 "folded")
+      .type_name("BYTES");
+  app.add_option("--record-block", options->profile.block,
+                 "records the events of this block and its cluster alone, and folds all others")
+      .type_name("N|X,Y,Z");
+  app.add_option("--record-time", options->profile.time,
+                 "records the events of these cycles alone, and folds all others")
+      .type_name("FROM:TO");
+  app.add_flag("--predict", options->predict,
+               "only the time, by the chip's description: nothing is calculated or compared");
+  app.add_option("--waves", options->order.waves,
+                 "with --predict: simulates so many waves of blocks, as many as the processors "
+                 "have room for each time, and says how far off that may be (0: all blocks)")
+      .type_name("N");
+  app.add_flag("--warm", options->order.warm,
+               "what the run reads is in L2 already, where that has room for all of it, as when a "
+               "benchmark repeats it");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

@@ -134,6 +134,12 @@ sim::Options simulator_options(const Order& order) {
   options.lazy = order.lazy;
   options.exact = order.exact;
   options.executor = order.executor;
+  options.clocked = order.clocked && order.device.times.known();
+  options.times = order.device.times;
+  options.recorder = order.recorder;
+  options.warm = order.warm;
+  options.waves = static_cast<std::uint32_t>(std::min<std::uint64_t>(order.waves, 1u << 30));
+  options.calculates = options.races = order.calculates;
   options.processors = order.device.processors;
   options.processor_blocks = order.device.blocks;
   options.processor_threads = order.device.threads;

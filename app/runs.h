@@ -66,6 +66,13 @@ struct Order {
   bool exact = true;
   DeviceDescription device;           // the chip that is simulated
   sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run
+  bool clocked = false;               // by the device's times, where it has some
+  sim::Recorder* recorder = nullptr;  // of what happens, or null; lives longer than the run
+  bool warm = false;                  // L2 has what an earlier run left there
+  // Where only the time is asked for: the waves of blocks that are simulated (0: all), and whether
+  // products are calculated and hazards looked for.
+  std::uint64_t waves = 0;
+  bool calculates = true;
 };
 
 // Does the run multiply matrices, so that it matters how?
