@@ -127,6 +127,13 @@ TEST_F(Gpu, TheListOfDevicesNamesTheChip) {
                   "gpu   Fake GPU, compute capability 9.0, driver for CUDA 13.0"));
 }
 
+TEST_F(Gpu, TheListOfDevicesSaysHowFastEachIs) {
+  const std::string list = run({"list", "devices"}).out;
+  EXPECT_TRUE(has(list, "NVIDIA A100: 108 processors")) << list;
+  EXPECT_TRUE(has(list, "; 1.41 GHz, 312 TFLOP/s of f16, ")) << list;  // as NVIDIA has it
+  EXPECT_TRUE(has(list, "; 1.97 GHz, 2243 TFLOP/s of f16, ")) << list;
+}
+
 TEST_F(Gpu, PtxThatTheDriverRefusesIsUnsupportedWithItsWords) {
   set("FAKE_CUDA", "load=218");
   const auto [code, document] = run_json(on("gpu"));

@@ -9,7 +9,7 @@ namespace {
 
 using Contract = Program;
 
-const Words all_commands = {"eval", "draw", "list", "run", "gui"};
+const Words all_commands = {"eval", "draw", "list", "run", "compare", "gui"};
 
 // The line after "Example:".
 std::string example_in(const std::string& help) {
@@ -31,6 +31,10 @@ TEST_F(Contract, HelpListsEveryCommandAndHasAnExample) {
 }
 
 TEST_F(Contract, EveryCommandHasHelpWithAnExampleThatWorks) {
+  // What `compare` compares, somebody has recorded.
+  for (const char* record : {"A.tsr", "B.tsr"}) {
+    EXPECT_EQ(run({"run", "elementwise_add", "--m", "20", "--record", record}).exit_code, 0);
+  }
   for (const std::string& command : all_commands) {
     const Ended help = run({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
