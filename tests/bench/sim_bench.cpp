@@ -1,14 +1,21 @@
 // The simulator on one thread: warp instructions a second on 256^3 f32 matrix products, and the
 // time of a million additions by the elementwise kernel; with bounds, undefined values and writers
 // looked after as always. And the tensor core's unit alone: multiply-adds a second of 128 x 128 x
-// 16 f16, as one tcgen05.mma has them, from operands as they were read.
+// 16 f16, as one tcgen05.mma has them, from operands as they were read. And how long it takes to
+// step forwards and backwards and to jump in the run of hgemm_v10 at 1024^3, once that is known to
+// its end: each time from a place that is drawn.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "core/sim/device.h"
+#include "core/sim/stepping/stepper.h"
 #include "core/sim/tcgen05/product.h"
+#include "kernels/catalog/catalog.h"
 
 namespace {
 
@@ -98,12 +105,53 @@ void tensor_core(benchmark::State& state, bool exact) {
   memory.allocate({0, 128, 0, 0});
   product.accumulate = false;
   for (auto _ : state) {
-    sim::multiply(product, operand.data(), defined.data(), operand.data(), defined.data(), exact,
-                  memory);
+    sim::multiply(product, operand.data(), defined.data(), operand.data(), defined.data(),
+                  exact ? sim::Sums::exact : sim::Sums::fast, memory);
     product.accumulate = true;
   }
   state.counters["multiply_adds"] = benchmark::Counter(
       128.0 * 128 * 16 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+
+sim::Stepper known_run(bool exact) {
+  Request request;
+  request.sizes = {{"m", 1024}, {"n", 1024}, {"k", 1024}};
+  const Outcome<Job> job =
+      make_job(**find_kernel("hgemm_v10"), request, file("assets/ptx/hgemm_v10.ptx"));
+  sim::Options options;
+  options.exact = exact;
+  sim::Stepper stepper = *sim::Stepper::load(*job, options);
+  stepper.to_the_end();
+  stepper.arrive();
+  return stepper;
+}
+
+// Where a step by this, back or not, or a jump (moment) takes the worst of so many drawn places.
+void stepping(benchmark::State& state, bool exact, sim::StepBy by, bool back) {
+  sim::Stepper stepper = known_run(exact);
+  std::mt19937_64 draw(1);
+  const std::uint64_t end = stepper.position();
+  double worst = 0;
+  for (auto _ : state) {
+    const auto go = [&] {
+      stepper.go_to(draw() % end);
+      stepper.arrive();
+    };
+    const bool jumps = by == sim::StepBy::moment;
+    if (!jumps) go();
+    const auto start = std::chrono::steady_clock::now();
+    if (jumps) {
+      go();
+    } else {
+      stepper.step({.by = by, .back = back});
+      stepper.arrive();
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    state.SetIterationTime(took.count());
+    worst = std::max(worst, took.count());
+  }
+  state.counters["worst_ms"] = worst * 1e3;
+  state.counters["copies_MB"] = static_cast<double>(stepper.checkpoints().bytes()) / 1e6;
 }
 
 BENCHMARK_CAPTURE(tensor_core, fast, false);
@@ -111,5 +159,18 @@ BENCHMARK_CAPTURE(tensor_core, exact, true);
 BENCHMARK(naive_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(tiled_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(million_additions)->Unit(benchmark::kMillisecond);
+#define STEPPING(name, exact, by, back)                           \
+  BENCHMARK_CAPTURE(stepping, name, exact, sim::StepBy::by, back) \
+      ->Unit(benchmark::kMillisecond)                             \
+      ->UseManualTime()                                           \
+      ->Iterations(30)
+STEPPING(jump_fast, false, moment, false);
+STEPPING(jump_exact, true, moment, false);
+STEPPING(instruction_fast, false, instruction, false);
+STEPPING(instruction_back_fast, false, instruction, true);
+STEPPING(instruction_back_exact, true, instruction, true);
+STEPPING(line_back_exact, true, line, true);
+STEPPING(phase_exact, true, phase, false);
+STEPPING(phase_back_exact, true, phase, true);
 
 }  // namespace
