@@ -15,6 +15,25 @@ const std::string good =
     "[processor]\nblocks = 3\nthreads = 2\nshared = 400\n"
     "[block]\nshared = 300\nshared_reserved = 0\n";
 
+// What a chip of compute capability 10.0 needs.
+const std::string times =
+    "[clock]\nfrequency = 2\ntensor = 1.75\nlaunch = 1.5\nblock_start = 100\n"
+    "[issue]\nschedulers = 4\nbranch = 0\ninteger = { lanes = 64, latency = 4 }\n"
+    "floating = { lanes = 128, latency = 5 }\nhalf = { lanes = 32, latency = 6 }\n"
+    "wide = { lanes = 2, latency = 40 }\nspecial = { lanes = 16, latency = 20 }\n"
+    "conversion = { lanes = 8, latency = 9 }\nload_store = { lanes = 31, latency = 0 }\n"
+    "shuffle = { lanes = 30, latency = 25 }\n"
+    "[waiting]\nbarrier = 8\nbarrier_warp = 9\nfence = 10\nmbarrier = 12\narrive = 13\nremote = "
+    "14\ncluster = 15\n"
+    "[memory]\nshared_latency = 16\nshared_bytes = 17\nl1_latency = 18\nl1_bytes = 19\nl1_lanes = "
+    "11\n"
+    "l1_size = 20\nl2_latency = 21\nl2_port = 22\nl2_bytes = 23\nl2_size = 24\n"
+    "memory_latency = 25\nmemory_bandwidth = 26\n"
+    "[copies]\nissue = 27\nlatency = 28\nbytes = 29\n"
+    "[tensor]\ntf32 = 30\nf16 = 31\nf8 = 32\ni8 = 33\nf4 = 34\nf64 = 35\nmma_share = 0.25\n"
+    "mma_latency = 36\nissue = 37\nlatency = 38\ncommit = 39\n"
+    "[tensor_memory]\nload_bytes = 40\nstore_bytes = 41\nload_latency = 42\nstore_latency = 43\n";
+
 std::string with(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
@@ -40,6 +59,128 @@ TEST(DeviceFile, SaysWhatAChipHas) {
   EXPECT_EQ(device->shared, 400u);
   EXPECT_EQ(device->block_shared, 300u);
   EXPECT_EQ(device->reserved, 0u);
+}
+
+TEST(DeviceFile, TimesAreNotKnownWhereItHasNone) {
+  const Outcome<DeviceDescription> device = parse_device_file(good, "chip.toml");
+  ASSERT_TRUE(device.ok()) << device.error().sentence;
+  EXPECT_FALSE(device->times.known());
+}
+
+TEST(DeviceFile, SaysHowLongThingsTake) {
+  const Outcome<DeviceDescription> device =
+      parse_device_file(with(good, "12.1", "10.0") + times, "chip.toml");
+  ASSERT_TRUE(device.ok()) << device.error().where << device.error().sentence;
+  const DeviceTimes& t = device->times;
+  EXPECT_TRUE(t.known());
+  EXPECT_EQ(t.clock, 2);
+  EXPECT_EQ(t.tensor_clock, 1.75);
+  EXPECT_EQ(t.launch, 1.5);
+  EXPECT_EQ(t.block_start, 100);
+  EXPECT_EQ(t.integer.lanes, 64);
+  EXPECT_EQ(t.floating.latency, 5);
+  EXPECT_EQ(t.half.lanes, 32);
+  EXPECT_EQ(t.wide.latency, 40);
+  EXPECT_EQ(t.special.latency, 20);
+  EXPECT_EQ(t.conversion.lanes, 8);
+  EXPECT_EQ(t.load_store.lanes, 31);
+  EXPECT_EQ(t.shuffle.latency, 25);
+  // All others, each once.
+  const double all[] = {t.barrier,
+                        t.barrier_warp,
+                        t.fence,
+                        t.l1_lanes,
+                        t.mbarrier,
+                        t.arrive,
+                        t.remote,
+                        t.cluster,
+                        t.shared_latency,
+                        t.shared_bytes,
+                        t.l1_latency,
+                        t.l1_bytes,
+                        t.l1_size,
+                        t.l2_latency,
+                        t.l2_port,
+                        t.l2_bytes,
+                        t.l2_size,
+                        t.memory_latency,
+                        t.memory_bandwidth,
+                        t.copy_issue,
+                        t.copy_latency,
+                        t.copy_bytes,
+                        t.tensor_tf32,
+                        t.tensor_f16,
+                        t.tensor_f8,
+                        t.tensor_i8,
+                        t.tensor_f4,
+                        t.tensor_f64,
+                        t.mma_latency,
+                        t.tensor_issue,
+                        t.tensor_latency,
+                        t.commit,
+                        t.tensor_load_bytes,
+                        t.tensor_store_bytes,
+                        t.tensor_load_latency,
+                        t.tensor_store_latency};
+  double next = 8;
+  for (const double figure : all) EXPECT_EQ(figure, next++);
+  EXPECT_EQ(t.mma_share, 0.25);
+}
+
+// A key for each of the parts that only some chips have.
+TEST(BrokenDevice, TimesAreWholeForTheChipOrNotThere) {
+  const auto refused = [](const std::string& capability, const std::string& key) {
+    const std::size_t from = times.find("\n" + key + " =") + 1;
+    const std::string less = times.substr(0, from) + times.substr(times.find('\n', from) + 1);
+    return refusal(with(good, "12.1", capability) + less);
+  };
+  for (const std::string key : {"frequency", "branch", "l2_bytes", "mbarrier", "f16", "f4",
+                                "remote", "tf32", "load_bytes"}) {
+    EXPECT_NE(refused("10.0", key).find(key + " is missing; " + key + " = "), std::string::npos)
+        << refused("10.0", key);
+  }
+  EXPECT_NE(refused("10.0", "half").find("half of [issue] is missing"), std::string::npos);
+  for (const std::string key : {"f8", "f4", "remote", "cluster", "commit"}) {
+    EXPECT_EQ(refused("8.0", key), "it was taken") << key;
+  }
+  EXPECT_EQ(refused("9.0", "commit"), "it was taken");
+  EXPECT_EQ(refused("12.0", "store_bytes"), "it was taken");
+  EXPECT_EQ(refused("8.9", "f8").find("it was taken"), std::string::npos);
+}
+
+TEST(BrokenDevice, AMissingTableOfTimes) {
+  const std::string ten = with(good, "12.1", "10.0");
+  const std::string without = times.substr(0, times.find("[tensor_memory]"));
+  EXPECT_EQ(refusal(ten + without),
+            "1:1 The device file says some times of the chip and has no table [tensor_memory]. One "
+            "of compute capability 10.0 needs it; without any of the tables of times the file is "
+            "whole too.");
+  EXPECT_EQ(refusal(with(good, "12.1", "9.0") + without), "it was taken");
+  EXPECT_NE(refusal(ten + "[copies]\nissue = 1\n").find("no table [clock]"), std::string::npos);
+  EXPECT_NE(refusal("clock = 1\n" + ten).find("[clock] is not a table"), std::string::npos);
+}
+
+TEST(BrokenDevice, TimesThatMakeNoSense) {
+  const std::string whole = with(good, "12.1", "10.0") + times;
+  for (const std::string value : {"0", "-1", "nan", "inf", "1e300"}) {
+    SCOPED_TRACE(value);
+    EXPECT_NE(refusal(with(whole, "l2_bytes = 23", "l2_bytes = " + value))
+                  .find("l2_bytes of [memory] is "),
+              std::string::npos);
+    EXPECT_NE(refusal(with(whole, "lanes = 64", "lanes = " + value)).find("lanes of integer of"),
+              std::string::npos);
+  }
+  EXPECT_EQ(refusal(with(whole, "l2_latency = 21", "l2_latency = 0")), "it was taken");
+  EXPECT_NE(refusal(with(whole, "l2_latency = 21", "l2_latency = -1")).find("must be from 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(whole, "launch = 1.5", "launch = \"short\"")).find("must be a number"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(whole, "launch", "lunch")).find("has no key \"lunch\""),
+            std::string::npos);
+  EXPECT_NE(refusal(with(whole, "{ lanes = 64, latency = 4 }", "64")).find("is not a table"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(whole, "lanes = 64", "lans = 64")).find("has no key \"lans\""),
+            std::string::npos);
 }
 
 TEST(BrokenDevice, EachKeyIsNeeded) {
