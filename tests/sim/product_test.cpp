@@ -221,7 +221,7 @@ class RandomProduct {
                                         : read_operand(m_.a, r_.m, s.a, shared_.data(), nullptr);
     const OperandBytes b = read_operand(m_.b, r_.n, s.b, shared_.data(), nullptr);
     multiply(m_.product, a.bytes.data(), a.undefined.data(), b.bytes.data(), b.undefined.data(),
-             exact, tensor);
+             exact ? Sums::exact : Sums::fast, tensor);
     std::vector<u32> out;
     for (u32 m = 0; m < r_.m; ++m) {
       for (u32 n = 0; n < r_.n; ++n) {

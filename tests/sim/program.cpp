@@ -116,6 +116,8 @@ class Reader {
         l.dynamic_shared = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "resident") {
         out_.resident = static_cast<std::uint32_t>(std::stoul(value));
+      } else if (key == "order") {
+        out_.in_turns = value == "turns";
       } else if (key == "step") {
         out_.step = std::stoull(value);
       } else {

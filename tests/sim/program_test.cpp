@@ -6,7 +6,10 @@
 #include <filesystem>
 
 #include "core/sim/device.h"
+#include "core/sim/record/recorder.h"
+#include "tests/sim/chip_times.h"
 #include "tests/sim/program.h"
+#include "tests/sim/sound_record.h"
 
 namespace tilescope {
 namespace {
@@ -24,8 +27,9 @@ std::vector<std::string> programs() {
   return out;
 }
 
-// A program, and whether it runs on the handlers for any processor.
-class Program : public testing::TestWithParam<std::tuple<std::string, bool>> {};
+// A program, and how it runs: as usual; on the handlers for any processor; by the clock.
+enum class Way : std::uint8_t { usual, plain, clocked };
+class Program : public testing::TestWithParam<std::tuple<std::string, Way>> {};
 
 void compare(const Buffer& buffer, const test::Expectation& expected) {
   const std::size_t width = bytes_of(buffer.dtype);
@@ -49,7 +53,14 @@ TEST_P(Program, DoesWhatItsTextSays) {
   ASSERT_EQ(p.mistake, "");
   ASSERT_FALSE(p.memory.empty() && p.fault.empty() && p.error.empty()) << "it expects nothing";
   sim::Options options;
-  options.plain_handlers = std::get<1>(GetParam());
+  options.plain_handlers = std::get<1>(GetParam()) == Way::plain;
+  sim::Recorder recorder;
+  const bool by_the_clock = std::get<1>(GetParam()) == Way::clocked;
+  if (by_the_clock) {
+    options.clocked = true;
+    options.times = test::chip_times();
+    options.recorder = &recorder;
+  }
   if (p.resident) options.resident_blocks = p.resident;
   sim::SimDevice device(options);
   Outcome<std::unique_ptr<Execution>> run = device.start(p.job);
@@ -103,6 +114,7 @@ TEST_P(Program, DoesWhatItsTextSays) {
       if (b.name == expected.buffer) compare(b, expected);
     }
   }
+  if (by_the_clock) test::expect_sound(recorder.take());
 }
 
 std::string label(const testing::TestParamInfo<Program::ParamType>& test) {
@@ -111,7 +123,8 @@ std::string label(const testing::TestParamInfo<Program::ParamType>& test) {
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   }
-  return name + (std::get<1>(test.param) ? "_plain" : "");
+  constexpr const char* ways[] = {"", "_plain", "_clocked"};
+  return name + ways[static_cast<std::size_t>(std::get<1>(test.param))];
 }
 
 // Whoever goes on next: what a program promises holds in every order.
@@ -142,8 +155,25 @@ TEST_P(Schedules, ChangeNoResult) {
 
 INSTANTIATE_TEST_SUITE_P(Schedules, Schedules, testing::Range<std::uint64_t>(1, 21));
 
+// By the clock those whose outcome does not depend on who comes first.
+std::vector<std::string> programs_by_the_clock() {
+  std::vector<std::string> out;
+  for (const std::string& file : programs()) {
+    const std::string path = std::string(TILESCOPE_TESTS_DIR "/programs/") + file;
+    if (!test::read_program(path).in_turns) out.push_back(file);
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Clocked, Program,
+                         testing::Combine(testing::ValuesIn(programs_by_the_clock()),
+                                          testing::Values(Way::clocked)),
+                         label);
+
 INSTANTIATE_TEST_SUITE_P(Programs, Program,
-                         testing::Combine(testing::ValuesIn(programs()), testing::Bool()), label);
+                         testing::Combine(testing::ValuesIn(programs()),
+                                          testing::Values(Way::usual, Way::plain)),
+                         label);
 
 }  // namespace
 }  // namespace tilescope

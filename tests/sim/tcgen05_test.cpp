@@ -214,7 +214,7 @@ void expect_product(const Case& c, bool exact) {
   }
   const OperandBytes right = read_operand(b, c.n, c.b, memory.data(), nullptr);
   multiply(product, left.bytes.data(), left.undefined.data(), right.bytes.data(),
-           right.undefined.data(), exact, tensor);
+           right.undefined.data(), exact ? Sums::exact : Sums::fast, tensor);
   for (u32 m = 0; m < c.m; ++m) {
     for (u32 n = 0; n < c.n; ++n) {
       double want = c.accumulate ? std::ldexp(m + n, -c.scale) : 0;
@@ -295,7 +295,8 @@ TEST(Tcgen05, DisabledLanesStayAsTheyAre) {
   tensor.allocate({0, 32, 0, 0});
   std::vector<std::byte> bytes(128 * operand_row);
   const std::vector<std::uint8_t> defined(128);
-  multiply(product, bytes.data(), defined.data(), bytes.data(), defined.data(), true, tensor);
+  multiply(product, bytes.data(), defined.data(), bytes.data(), defined.data(), Sums::exact,
+           tensor);
   EXPECT_EQ(tensor.undefined(5, 0), 0xf);
   EXPECT_EQ(tensor.undefined(4, 7), 0);
   EXPECT_EQ(tensor.undefined(6, 0), 0);
@@ -311,7 +312,7 @@ TEST(Tcgen05, UndefinedRowsAndColumnsStayAmongThemselves) {
   std::vector<std::uint8_t> a(128), b(16);
   a[3] = 1;
   b[9] = 1;
-  multiply(product, bytes.data(), a.data(), bytes.data(), b.data(), true, tensor);
+  multiply(product, bytes.data(), a.data(), bytes.data(), b.data(), Sums::exact, tensor);
   for (u32 m = 0; m < 128; ++m) {
     for (u32 n = 0; n < 16; ++n) {
       EXPECT_EQ(tensor.undefined(m, n) != 0, m == 3 || n == 9) << m << ' ' << n;

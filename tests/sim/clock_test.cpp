@@ -1,0 +1,252 @@
+// What the clock says of programs whose time can be reckoned by hand, and that it does not depend
+// on how a run is cut into calls.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/sim/machine.h"
+#include "core/sim/record/recorder.h"
+#include "tests/sim/chip_times.h"
+#include "tests/sim/program.h"
+#include "tests/sim/sound_record.h"
+
+namespace tilescope {
+namespace {
+
+using sim::Stall;
+
+struct Timed {
+  sim::Record record;
+  double seconds = 0;
+  std::vector<Buffer> buffers;
+};
+
+sim::Options clocked(sim::Recorder* recorder) {
+  sim::Options options;
+  options.clocked = true;
+  options.times = test::chip_times();
+  options.recorder = recorder;
+  return options;
+}
+
+Timed time(Job job, std::uint64_t step = ~std::uint64_t{0}, sim::Options options = clocked(nullptr),
+           bool copied = false) {
+  sim::Recorder recorder;
+  options.recorder = &recorder;
+  Outcome<sim::Machine> loaded = sim::Machine::load(std::move(job), options);
+  EXPECT_TRUE(loaded.ok()) << loaded.error().sentence;
+  sim::Machine machine = std::move(*loaded);
+  RunState state = RunState::running;
+  while (state == RunState::running) {
+    if (copied) machine = sim::Machine(machine);
+    state = machine.run(step);
+  }
+  EXPECT_EQ(state, RunState::done);
+  return {recorder.take(), machine.seconds(), machine.buffers()};
+}
+
+// A kernel with one buffer of 4096 words, whose address is in %rd1.
+Job kernel(const std::string& body, std::uint32_t threads = 32, std::uint32_t blocks = 1) {
+  Job job;
+  job.program.name = "test.ptx";
+  job.program.ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry test(.param .u64 p)\n{\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<32>;\n.reg .f32 %f<32>;\n.reg .b64 %rd<8>;\n"
+      ".shared .align 16 .b8 room[16384];\n"
+      "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\n" +
+      body + "ret;\n}\n";
+  job.launch.grid = {blocks, 1, 1};
+  job.launch.block = {threads, 1, 1};
+  Buffer b;
+  b.name = "X";
+  b.shape = {4096};
+  b.bytes.resize(16384);
+  job.buffers.push_back(b);
+  job.arguments.push_back(Argument::pointer(0));
+  return job;
+}
+
+std::string times(int n, const std::string& text) {
+  std::string out;
+  for (int i = 0; i < n; ++i) out += text;
+  return out;
+}
+
+sim::Cycle end_of(const std::string& body, std::uint32_t threads = 32) {
+  return time(kernel(body, threads)).record.end;
+}
+
+constexpr int many = 200;
+
+// Each takes `each` cycles, beyond what the kernel takes without them.
+double each(const std::string& one, std::uint32_t threads = 32) {
+  const std::string begin = "mov.f32 %f1, 0f3F800000;\nadd.s32 %r2, %r1, 1;\n";
+  const double with = static_cast<double>(end_of(begin + times(2 * many, one), threads));
+  return (with - static_cast<double>(end_of(begin + times(many, one), threads))) / many;
+}
+
+TEST(Clock, TakesTheLatencyOfWhatWaitsForEachOther) {
+  EXPECT_NEAR(each("fma.rn.f32 %f1, %f1, %f1, %f1;\n"), 4, 0.1);
+  EXPECT_NEAR(each("add.s32 %r2, %r2, %r2;\n"), 4, 0.1);
+  EXPECT_NEAR(each("ex2.approx.f32 %f1, %f1;\n"), 20, 1);
+}
+
+TEST(Clock, TakesAnIssueSlotOrTheLanesOfWhatDoesNot) {
+  EXPECT_NEAR(each("fma.rn.f32 %f2, %f1, %f1, %f1;\n"), 1, 0.1);       // 128 lanes of 4 schedulers
+  EXPECT_NEAR(each("mad.lo.s32 %r3, %r2, %r2, %r2;\n"), 2, 0.1);       // 64 lanes
+  EXPECT_NEAR(each("mov.b32 %r3, %r2;\n"), 0, 0.1);                    // the assembler drops it
+  EXPECT_NEAR(each("fma.rn.f32 %f2, %f1, %f1, %f1;\n", 256), 2, 0.1);  // two warps a scheduler
+  EXPECT_NEAR(each("fma.rn.f32 %f2, %f1, %f1, %f1;\n", 1024), 8, 0.2);
+}
+
+TEST(Clock, TakesAsManyPassesAsBanksMake) {
+  const auto load = [](int stride) {
+    return "mul.lo.s32 %r3, %r1, " + std::to_string(stride) + ";\nmov.u32 %r4, room;\n" +
+           "add.s32 %r3, %r3, %r4;\n";
+  };
+  const auto passes = [&](int stride) {
+    const std::string one = "st.shared.u32 [%r3], %r1;\n";
+    const double with = static_cast<double>(end_of(load(stride) + times(2 * many, one)));
+    return (with - static_cast<double>(end_of(load(stride) + times(many, one)))) / many;
+  };
+  EXPECT_NEAR(passes(4), 1, 0.2);
+  EXPECT_NEAR(passes(8), 2, 0.2);
+  EXPECT_NEAR(passes(128), 32, 0.5);
+}
+
+TEST(Clock, KnowsWhatCachesHold) {
+  const auto stalled = [](const std::string& body) {
+    const Timed t = time(kernel(body + "st.shared.u32 [room], %r2;\n"));
+    std::uint64_t cycles = 0;
+    for (const sim::LineCounters& c : t.record.counters) {
+      for (const std::uint64_t s : c.stalled) cycles += s;
+    }
+    return static_cast<double>(cycles);
+  };
+  const std::string load = "ld.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\nbar.sync 0;\n";
+  const double memory = stalled(load), again = stalled(load + load) - memory;
+  EXPECT_NEAR(memory, 600, 40);
+  EXPECT_NEAR(again, 35, 25);  // L1
+  const std::string past =
+      "ld.relaxed.gpu.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\nbar.sync 0;\n";
+  EXPECT_NEAR(stalled(past + past) - stalled(past), 250, 40);  // L2
+}
+
+TEST(Clock, TakesABarrierAlsoOfTheLastToArrive) {
+  EXPECT_NEAR(each("bar.sync 0;\n"), 21, 1);
+}
+
+TEST(Clock, BlamesWhatTookLongest) {
+  const Timed t = time(
+      kernel("ld.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\nst.global.u32 [%rd1], %r2;\n"));
+  std::array<std::uint64_t, static_cast<std::size_t>(Stall::count_)> by{};
+  for (const sim::LineCounters& c : t.record.counters) {
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] += c.stalled[i];
+  }
+  EXPECT_NEAR(static_cast<double>(by[static_cast<std::size_t>(Stall::global)]), 600, 40);
+  EXPECT_LT(by[static_cast<std::size_t>(Stall::dependency)], 50u);
+}
+
+TEST(Clock, LastsUntilWhatIsStoredIsThere) {
+  // 16 MiB written once, and nothing waits for it.
+  Job job = kernel(
+      "mov.u32 %r2, %ctaid.x;\nshl.b32 %r2, %r2, 10;\nadd.s32 %r2, %r2, %r1;\n"
+      "mul.wide.u32 %rd2, %r2, 16;\nadd.s64 %rd3, %rd1, %rd2;\n"
+      "st.global.v4.u32 [%rd3], {%r1, %r1, %r1, %r1};\n",
+      1024, 1024);
+  job.buffers[0].shape = {4 << 20};
+  job.buffers[0].bytes.resize(16 << 20);
+  EXPECT_GT(static_cast<double>(time(job).record.end), (16 << 20) / 4000.0);
+}
+
+TEST(Clock, CountsBytesAndSectors) {
+  const Timed t = time(
+      kernel("mul.wide.u32 %rd2, %r1, 64;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r2, [%rd3];\n"
+             "ld.global.u32 %r3, [%rd3+4];\nst.shared.u32 [room], %r2;\n"));
+  std::uint64_t sectors = 0, ideal = 0, l2 = 0, memory = 0;
+  for (const sim::LineCounters& c : t.record.counters) {
+    sectors += c.sectors;
+    ideal += c.ideal_sectors;
+    l2 += c.global_bytes;
+    memory += c.memory_bytes;
+  }
+  EXPECT_EQ(sectors, 64u);  // 32 of each load: every other one of 2048 bytes
+  EXPECT_EQ(ideal, 8u);
+  EXPECT_EQ(l2, 32u * 32);  // the second load has its sectors in L1
+  EXPECT_EQ(memory, 32u * 32);
+}
+
+TEST(Clock, LetsBlocksShareTheBandwidthOfMemory) {
+  // 64 blocks of 1024 threads read 16 MiB once: 4000 bytes a cycle, at least.
+  Job job = kernel(
+      "mov.u32 %r2, %ctaid.x;\nshl.b32 %r2, %r2, 10;\nadd.s32 %r2, %r2, %r1;\n"
+      "mul.wide.u32 %rd2, %r2, 16;\nadd.s64 %rd3, %rd1, %rd2;\n"
+      "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd3];\nadd.s32 %r4, %r4, %r5;\n"
+      "st.shared.u32 [room], %r4;\n",
+      1024, 1024);
+  job.buffers[0].shape = {4 << 20};
+  job.buffers[0].bytes.resize(16 << 20);
+  sim::Options options = clocked(nullptr);
+  options.races = false;  // every thread stores to the same word
+  const double cycles = static_cast<double>(time(job, ~std::uint64_t{0}, options).record.end);
+  const double least = (16 << 20) / 4000.0;
+  EXPECT_GT(cycles, least);
+  EXPECT_LT(cycles, 1.6 * least + 1000);
+}
+
+// Lanes that arrive at one mbarrier are one event, however often each of them does.
+TEST(Clock, CountsArrivalsOfEachBarrier) {
+  const Timed t =
+      time(kernel("setp.ne.u32 %p1, %r1, 0;\n@%p1 bra all;\n"
+                  "mbarrier.init.shared.b64 [room], 48;\nmbarrier.init.shared.b64 [room+8], 16;\n"
+                  "all:\nbar.sync 0;\nand.b32 %r2, %r1, 1;\nshl.b32 %r3, %r2, 3;\n"
+                  "mov.u32 %r4, room;\nadd.u32 %r4, %r4, %r3;\nshl.b32 %r5, %r2, 1;\n"
+                  "sub.u32 %r5, 3, %r5;\nmbarrier.arrive.shared.b64 %rd2, [%r4], %r5;\n"));
+  test::expect_sound(t.record);
+  std::vector<std::uint64_t> arrivals, phases;
+  for (const sim::Event& e : t.record.events) {
+    if (e.kind == sim::EventKind::arrival) arrivals.push_back(e.amount);
+    if (t.record.tracks[e.track].unit == sim::Unit::mbarrier && e.kind == sim::EventKind::phase) {
+      phases.push_back(e.phase);
+    }
+  }
+  std::sort(arrivals.begin(), arrivals.end());
+  EXPECT_EQ(arrivals, (std::vector<std::uint64_t>{16, 48}));
+  EXPECT_EQ(phases, (std::vector<std::uint64_t>{0, 0}));
+}
+
+// Same program, same times: the same run, to the last event, however it is cut and copied.
+TEST(Clock, DoesNotDependOnCalls) {
+  for (const std::string name : {"bulk_pipeline.ptx", "cluster_ring.ptx", "warp_groups.ptx",
+                                 "pair_copy_multiply.ptx", "named_barriers_roles.ptx"}) {
+    SCOPED_TRACE(name);
+    const Job job = test::read_program(TILESCOPE_TESTS_DIR "/programs/" + name).job;
+    const Timed whole = time(job);
+    test::expect_sound(whole.record);
+    for (const std::uint64_t step : {1, 7, 100}) {
+      for (const bool copied : {false, true}) {
+        const Timed cut = time(job, step, clocked(nullptr), copied);
+        EXPECT_EQ(cut.seconds, whole.seconds);
+        EXPECT_TRUE(cut.record.events == whole.record.events);
+        EXPECT_EQ(cut.record.tracks, whole.record.tracks);
+      }
+    }
+  }
+}
+
+TEST(Clock, IsWhatAKernelReads) {
+  const Timed t =
+      time(kernel("mov.u32 %r2, %clock;\nbar.sync 0;\nld.global.u32 %r3, [%rd1];\n"
+                  "add.s32 %r3, %r3, 1;\nbar.sync 0;\nmov.u32 %r4, %clock;\n"
+                  "sub.s32 %r5, %r4, %r2;\nst.global.u32 [%rd1], %r5;\n"));
+  std::uint32_t took = 0;
+  std::copy_n(t.buffers[0].bytes.begin(), 4, reinterpret_cast<std::byte*>(&took));
+  EXPECT_NEAR(took, 600 + 2 * 20, 60);
+}
+
+}  // namespace
+}  // namespace tilescope
