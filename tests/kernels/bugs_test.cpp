@@ -7,6 +7,8 @@
 //   expect: fault tmem_in_use | part of the sentence | part of the sentence or of its place
 //                                               (several: by another seed it may show in another
 //                                               way)
+//   clock: fault tmem_in_use | ... | ...        (where by the clock somebody else comes first, and
+//                                               it is told by another name, or `nothing` is)
 //   --- a/kernels/...                            the patch
 //
 // What was compiled is beside the patch, as what differs from the kernel's own PTX: ./dev ptx makes
@@ -23,6 +25,7 @@
 #include "core/sim/machine.h"
 #include "core/sim/search.h"
 #include "kernels/catalog/catalog.h"
+#include "tests/sim/chip_times.h"
 
 namespace tilescope {
 namespace {
@@ -39,7 +42,8 @@ struct Expected {
 
 struct Bug {
   std::string name, kernel;
-  std::vector<Expected> expected;
+  std::vector<Expected> expected, by_the_clock;
+  bool unseen_by_the_clock = false;
   Request request;
   bool lazy = false;
   std::uint64_t first_seed = 0, last_seed = 0;
@@ -79,12 +83,18 @@ Bug bug_of(const std::string& name) {
     if (word.rfind("grid=", 0) == 0)
       bug.grid = static_cast<std::uint32_t>(std::stoul(word.substr(5)));
   }
-  for (const std::string& expect : fields(patch, "expect")) {
+  const auto expected = [](const std::string& expect) {
     const std::size_t bar = expect.find(" | "), second = expect.find(" | ", bar + 3);
     Expected one{"", "", expect.substr(bar + 3, second - bar - 3), expect.substr(second + 3)};
     std::istringstream(expect.substr(0, bar)) >> one.weight >> one.kind;
-    bug.expected.push_back(std::move(one));
+    return one;
+  };
+  for (const std::string& e : fields(patch, "expect")) bug.expected.push_back(expected(e));
+  for (const std::string& e : fields(patch, "clock")) {
+    bug.unseen_by_the_clock = e == "nothing";
+    if (e != "nothing") bug.by_the_clock.push_back(expected(e));
   }
+  if (bug.by_the_clock.empty()) bug.by_the_clock = bug.expected;
   return bug;
 }
 
@@ -143,26 +153,43 @@ TEST_P(PlantedBug, IsNamed) {
   const Outcome<Job> job = job_of(bug);
   ASSERT_TRUE(job.ok()) << job.error().sentence;
   bool named = false;
+  std::vector<sim::Options> ways;
   for (std::uint64_t seed = bug.first_seed; seed <= bug.last_seed; ++seed) {
-    sim::Options options;
-    options.lazy = bug.lazy;
-    options.schedule = seed;
+    ways.emplace_back();
+    ways.back().lazy = bug.lazy;
+    ways.back().schedule = seed;
+  }
+  // What shows in the order of turns shows in that of a chip's clock, too.
+  if (!bug.lazy && bug.last_seed == 0) {
+    ways.emplace_back();
+    ways.back().clocked = true;
+    ways.back().times = test::chip_times();
+  }
+  for (sim::Options& options : ways) {
+    SCOPED_TRACE(options.clocked ? "by the clock" : "in turns");
     options.exact = false;
     Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
     ASSERT_TRUE(machine.ok()) << machine.error().sentence;
     machine->run(~std::uint64_t{0});
     for (const Report& r : machine->reports()) {
       // A fault may have hazards on its way, which are true as well.
-      const bool hazards = bug.expected[0].weight == "hazard";
+      const auto& wanted = options.clocked ? bug.by_the_clock : bug.expected;
+      const bool hazards = wanted[0].weight == "hazard";
       if (r.weight != Weight::fault && !(hazards && r.weight == Weight::hazard)) continue;
       const std::string all = r.sentence + "\n" + r.expected + "\n" + r.found + "\n" + text(r.site);
-      EXPECT_TRUE(std::any_of(bug.expected.begin(), bug.expected.end(),
+      EXPECT_TRUE(std::any_of(wanted.begin(), wanted.end(),
                               [&](const Expected& e) { return e.is(r, all); }))
           << name_of(r.weight) << " " << r.kind << ": " << all;
       named = true;
     }
+    if (bug.last_seed == 0) {
+      const bool unseen = options.clocked && bug.unseen_by_the_clock;
+      EXPECT_EQ(std::exchange(named, false), !unseen) << "no report at all, or one too many";
+    }
   }
-  EXPECT_TRUE(named) << "no report at all";
+  if (bug.last_seed) {
+    EXPECT_TRUE(named) << "no report at all";
+  }
 }
 
 // What takes a lucky seed to be seen is found by looking for it.

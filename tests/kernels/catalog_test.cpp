@@ -84,8 +84,9 @@ TEST(Catalog, AnUnknownKernelNamesTheKnownOnes) {
   EXPECT_EQ(entry.error().kind, ErrorKind::unknown);
   EXPECT_EQ(entry.error().sentence,
             "There is no kernel 'elementwise_ad' in the catalog; there are: elementwise_add, "
-            "hgemm_v1, hgemm_v2, hgemm_v3, hgemm_v4, hgemm_v5, hgemm_v6, hgemm_v7, hgemm_v8, "
-            "hgemm_v9, hgemm_v10. A PTX file of your own is run with --launch F.toml.");
+            "matmul_naive, matmul_tiled, hgemm_v1, hgemm_v2, hgemm_v3, hgemm_v4, hgemm_v5, "
+            "hgemm_v6, hgemm_v7, hgemm_v8, hgemm_v9, hgemm_v10. A PTX file of your own is run with "
+            "--launch F.toml.");
 }
 
 TEST(ElementwiseAdd, TheGridIsOneBlockATile) {

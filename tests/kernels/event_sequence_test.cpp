@@ -1,0 +1,166 @@
+// What each step of the ladder does, event by event, on a problem as small as shows all of it:
+// which warp copies, multiplies, commits and writes back, and what comes to which phase of which
+// barrier. The texts in events/ have been read against the kernels' sources and the barriers that
+// each step should have. They are without times, so the device has no part in them: a chip with
+// quite other times gives the same.
+//
+// TILESCOPE_REFRESH=1 writes them anew; read the difference then.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/sim/machine.h"
+#include "core/sim/record/recorder.h"
+#include "core/sim/record/text.h"
+#include "kernels/catalog/catalog.h"
+#include "tests/sim/chip_times.h"
+
+namespace tilescope {
+namespace {
+
+using sim::Record;
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Barriers {
+  std::string name;
+  std::uint32_t count = 1;
+  bool array = false;
+};
+
+struct Step {
+  int number;
+  std::int64_t m, n, k;
+  std::uint32_t grid;                // 0: as the catalog launches it
+  std::uint32_t first_barrier;       // its offset: behind the tiles, in the kernel's Shared
+  std::vector<Barriers> barriers{};  // in the order in which Shared has them
+};
+
+constexpr std::uint32_t tile = 128 * 64 * 2;  // bytes of A's or B's
+
+void PrintTo(const Step& step, std::ostream* out) {
+  *out << "hgemm_v" << step.number;
+}
+
+// The K loop goes round its stages twice at least, and blocks that stay have two tiles. Step 1 has
+// one product and one phase.
+const std::vector<Step>& steps() {
+  static const Barriers full{"full"}, done{"done"}, ready{"ready"}, free{"free"};
+  static const auto array = [](const char* name, std::uint32_t count) {
+    return Barriers{name, count, true};
+  };
+  static const std::vector<Step> all = {
+      {1, 128, 128, 64, 0, 2 * tile, {done}},
+      {2, 128, 128, 256, 0, 2 * tile, {done}},
+      {3, 256, 128, 128, 0, 2 * tile, {done}},
+      {4, 256, 128, 128, 0, 4 * tile, {full, done}},
+      {5, 128, 128, 256, 0, 6 * tile, {array("full", 2), array("empty", 2), done}},
+      {6, 256, 128, 128, 1, 6 * tile, {array("full", 2), array("empty", 2), done}},
+      {7, 256, 128, 128, 1, 6 * tile, {array("full", 2), array("empty", 2), ready, free}},
+      {8, 256, 128, 256, 1, 10 * tile, {array("full", 4), array("empty", 4), ready, free}},
+      {9, 512, 256, 256, 2, 12 * tile, {array("full", 4), array("empty", 4), ready, free}},
+      {10,
+       1024,
+       256,
+       256,
+       2,
+       14 * tile,
+       {array("full", 4), array("empty", 4), array("ready", 2), array("free", 2)}},
+  };
+  return all;
+}
+
+std::string name_of(const Step& step) {
+  return "hgemm_v" + std::to_string(step.number);
+}
+
+Record record_of(const Step& step, const DeviceTimes& times) {
+  const auto entry = find_kernel(name_of(step));
+  EXPECT_TRUE(entry.ok());
+  Request request;
+  request.sizes = {{"m", step.m}, {"n", step.n}, {"k", step.k}};
+  Outcome<Job> job =
+      make_job(**entry, request, read(TILESCOPE_SOURCE_DIR "/assets/" + (*entry)->ptx));
+  EXPECT_TRUE(job.ok());
+  if (step.grid) job->launch.grid.x = step.grid;
+  sim::Recorder recorder;
+  sim::Options options;
+  options.clocked = true;
+  options.times = times;
+  options.calculates = options.races = false;
+  options.recorder = &recorder;
+  Outcome<sim::Machine> machine = sim::Machine::load(std::move(*job), options);
+  EXPECT_TRUE(machine.ok());
+  EXPECT_EQ(machine->run(~std::uint64_t{0}), RunState::done);
+  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence;
+  return recorder.take();
+}
+
+sim::TextChoice choice_of(const Step& step) {
+  sim::TextChoice choice;
+  choice.times = false;
+  std::uint32_t offset = step.first_barrier;
+  for (const Barriers& b : step.barriers) {
+    for (std::uint32_t i = 0; i < b.count; ++i, offset += 8) {
+      choice.barriers[offset] = b.array ? b.name + "[" + std::to_string(i) + "]" : b.name;
+    }
+  }
+  return choice;
+}
+
+std::string sequence_of(const Step& step, const DeviceTimes& times) {
+  return name_of(step) + ", " + std::to_string(step.m) + " x " + std::to_string(step.n) + " x " +
+         std::to_string(step.k) + "\n" + text(record_of(step, times), choice_of(step));
+}
+
+class EventSequence : public testing::TestWithParam<Step> {};
+
+TEST_P(EventSequence, IsAsReviewed) {
+  const std::string path =
+      TILESCOPE_SOURCE_DIR "/tests/kernels/events/" + name_of(GetParam()) + ".txt";
+  const std::string told = sequence_of(GetParam(), test::chip_times());
+  if (std::getenv("TILESCOPE_REFRESH")) {
+    std::ofstream(path) << told;
+    return;
+  }
+  EXPECT_EQ(told, read(path)) << "read what changed, then refresh with TILESCOPE_REFRESH=1";
+}
+
+// All latencies are three times as long, and copies take eight times what they did.
+TEST_P(EventSequence, DoesNotDependOnTimes) {
+  DeviceTimes slow = test::chip_times();
+  for (double DeviceTimes::*latency :
+       {&DeviceTimes::block_start, &DeviceTimes::branch, &DeviceTimes::barrier,
+        &DeviceTimes::mbarrier, &DeviceTimes::arrive, &DeviceTimes::remote, &DeviceTimes::cluster,
+        &DeviceTimes::fence, &DeviceTimes::shared_latency, &DeviceTimes::l1_latency,
+        &DeviceTimes::l2_latency, &DeviceTimes::memory_latency, &DeviceTimes::copy_issue,
+        &DeviceTimes::copy_latency, &DeviceTimes::tensor_latency, &DeviceTimes::tensor_issue,
+        &DeviceTimes::commit, &DeviceTimes::tensor_load_latency,
+        &DeviceTimes::tensor_store_latency}) {
+    slow.*latency *= 3;
+  }
+  slow.copy_bytes /= 8;
+  const Record usual = record_of(GetParam(), test::chip_times()),
+               other = record_of(GetParam(), slow);
+  EXPECT_GT(other.end, usual.end * 3 / 2);
+  EXPECT_EQ(text(other, choice_of(GetParam())), text(usual, choice_of(GetParam())));
+  // And multiplication is what takes long.
+  DeviceTimes busy = test::chip_times();
+  busy.tensor_f16 /= 16;
+  EXPECT_EQ(sequence_of(GetParam(), busy), sequence_of(GetParam(), test::chip_times()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, EventSequence, testing::ValuesIn(steps()),
+                         [](const auto& test) { return name_of(test.param); });
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,143 @@
+// The products without tensor cores on the simulator: right at any size, whatever the order in
+// which warps go on; and what they are compared with.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/diff/diff.h"
+#include "core/sim/machine.h"
+#include "kernels/catalog/catalog.h"
+#include "kernels/reference/reference.h"
+
+namespace tilescope {
+namespace {
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+std::string shipped_ptx(const std::string& name) {
+  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + name + ".ptx");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Small whole numbers: their products and sums are exact in f32.
+Buffer numbers(std::string name, std::int64_t rows, std::int64_t columns, int salt) {
+  Buffer out{std::move(name), DType::f32, {rows, columns}, {}, false};
+  out.bytes.resize(static_cast<std::size_t>(rows * columns) * 4);
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    store_element(DType::f32, &out.bytes[static_cast<std::size_t>(i) * 4],
+                  static_cast<double>((i * 7 + salt) % 13 - 6));
+  }
+  return out;
+}
+
+double at(const Buffer& matrix, std::int64_t row, std::int64_t column) {
+  return load_element(DType::f32,
+                      &matrix.bytes[static_cast<std::size_t>(row * matrix.shape[1] + column) * 4]);
+}
+
+double sum_of_products(const Buffer& a, const Buffer& b, std::int64_t row, std::int64_t column) {
+  double sum = 0;
+  for (std::int64_t p = 0; p < a.shape[1]; ++p) sum += at(a, row, p) * at(b, p, column);
+  return sum;
+}
+
+Request request_of(Shape s) {
+  Request request;
+  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+  return request;
+}
+
+// Every element is exact, and nothing is reported.
+void expect_right(const std::string& kernel, Shape s, std::uint64_t schedule) {
+  SCOPED_TRACE(kernel + " " + std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
+               std::to_string(s.k) + ", schedule " + std::to_string(schedule));
+  const auto entry = find_kernel(kernel);
+  ASSERT_TRUE(entry.ok());
+  Request request = request_of(s);
+  request.inputs["A"] = numbers("A", s.m, s.k, 1);
+  request.inputs["B"] = numbers("B", s.k, s.n, 5);
+  const Outcome<Job> job = make_job(**entry, request, shipped_ptx(kernel));
+  ASSERT_TRUE(job.ok()) << job.error().sentence;
+  sim::Options options;
+  options.schedule = schedule;
+  Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+  const RunState state = machine->run(~std::uint64_t{0});
+  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  ASSERT_EQ(state, RunState::done);
+  const Buffer c = machine->buffers()[2];
+  for (std::int64_t i = 0; i < s.m; ++i) {
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      ASSERT_EQ(at(c, i, j), sum_of_products(job->buffers[0], job->buffers[1], i, j))
+          << i << " " << j;
+    }
+  }
+}
+
+TEST(Matmul, IsRightAtAnySize) {
+  for (const Shape s : {Shape{1, 1, 1},
+                        {64, 64, 16},
+                        {65, 63, 17},
+                        {9, 33, 5},
+                        {7, 130, 40},
+                        {130, 31, 33},
+                        {96, 128, 64}}) {
+    for (const char* kernel : {"matmul_naive", "matmul_tiled"}) expect_right(kernel, s, 0);
+  }
+}
+
+TEST(Matmul, IsRightInAnyOrder) {
+  for (std::uint64_t schedule = 1; schedule <= 20; ++schedule) {
+    expect_right("matmul_tiled", {70, 66, 40}, schedule);
+  }
+}
+
+TEST(Matmul, RandomNumbersLieWithinTheTolerance) {
+  for (const char* kernel : {"matmul_naive", "matmul_tiled"}) {
+    const CatalogEntry& entry = **find_kernel(kernel);
+    const Outcome<Job> job = make_job(entry, request_of({64, 64, 3000}), shipped_ptx(kernel));
+    ASSERT_TRUE(job.ok()) << job.error().sentence;
+    Outcome<sim::Machine> machine = sim::Machine::load(*job, {});
+    ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+    ASSERT_EQ(machine->run(~std::uint64_t{0}), RunState::done);
+    const auto want = entry.reference(*job, {});
+    ASSERT_TRUE(want.ok());
+    DiffOptions how;
+    how.tolerance = {entry.variants[0].rtol, entry.variants[0].atol};
+    const auto compared = diff(machine->buffers()[2], want->front(), how);
+    ASSERT_TRUE(compared.ok()) << compared.error().sentence;
+    EXPECT_TRUE(compared->ok()) << text(*compared);
+  }
+}
+
+TEST(Matmul, SizesThatTheKernelsCannotCount) {
+  const auto sentence = [](Shape s) {
+    const Outcome<Job> job = make_job(**find_kernel("matmul_tiled"), request_of(s), "");
+    return job.ok() ? "taken" : job.error().sentence;
+  };
+  EXPECT_EQ(sentence({65536, 32768, 1}),
+            "matmul_tiled counts elements in 32 bits, so A (m, k), B (k, n) and C (m, n) must have "
+            "fewer than 2^31 each, and it was asked for m = 65536, n = 32768, k = 1.");
+  EXPECT_NE(sentence({1, 65536, 32768}).find("counts elements in 32 bits"), std::string::npos);
+  EXPECT_NE(sentence({600000, 1, 1}).find("m"), std::string::npos);
+}
+
+TEST(Reference, MatmulIsTheSumOfProducts) {
+  const Buffer a = numbers("A", 5, 19, 2), b = numbers("B", 19, 3, 4);
+  const Buffer c = *reference::matmul(a, b);
+  ASSERT_EQ(c.shape, (std::vector<std::int64_t>{5, 3}));
+  for (std::int64_t i = 0; i < 5; ++i) {
+    for (std::int64_t j = 0; j < 3; ++j) EXPECT_EQ(at(c, i, j), sum_of_products(a, b, i, j));
+  }
+  EXPECT_NE(reference::matmul(b, b).error().sentence.find("as many columns in the first"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilescope
