@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
 #include "tests/viz/ui_workshop.h"
 #include "viz/scene/command_text.h"
@@ -74,6 +75,26 @@ TEST(CommandText, AWordThatIsQuotedIsTheSameWordAgain) {
   for (const std::string word : {"plain", "two words", "semi;colon", "it's", "", "say \"x\""}) {
     EXPECT_EQ(split_words(quoted_word(word)), std::vector<std::string>{word}) << word;
   }
+}
+
+TEST(CommandTable, NamesAndKeysStandForOneThingAndKeysForACommandThatIsThere) {
+  std::set<std::string> names, keys;
+  for (const WindowCommand& command : window_commands()) {
+    EXPECT_TRUE(names.insert(std::string(command.name)).second) << command.name;
+    EXPECT_EQ(first_word(command.example).first, command.name);
+    EXPECT_FALSE(command.help.empty()) << command.name;
+    for (const KeyBinding& binding : key_bindings(command)) {
+      EXPECT_TRUE(keys.insert(binding.keys).second) << binding.keys;
+      EXPECT_EQ(first_word(binding.line).first, command.name);
+    }
+  }
+  const WindowCommand several{"zoom", "in", "", "", "Home fit, Ctrl+= in", nullptr};
+  const auto bindings = key_bindings(several);
+  ASSERT_EQ(bindings.size(), 2u);
+  EXPECT_EQ(bindings[0].keys, "Home");
+  EXPECT_EQ(bindings[0].line, "zoom fit");
+  EXPECT_EQ(bindings[1].keys, "Ctrl+=");
+  EXPECT_EQ(bindings[1].line, "zoom in");
 }
 
 TEST_F(Commands, EveryExampleInTheTableWorksOnceAKernelRan) {

@@ -290,9 +290,10 @@ TEST_F(Window, EveryWindowSizeIsDrawnWithoutHarm) {
 
 TEST(Keys, EveryShortcutInTheCommandTableIsAKeyThatIsKnown) {
   for (const WindowCommand& command : window_commands()) {
-    if (command.shortcut.empty()) continue;
-    ui::Shortcut shortcut;
-    EXPECT_TRUE(ui::parse_shortcut(command.shortcut, shortcut)) << command.shortcut;
+    for (const KeyBinding& binding : key_bindings(command)) {
+      ui::Shortcut shortcut;
+      EXPECT_TRUE(ui::parse_shortcut(binding.keys, shortcut)) << binding.keys;
+    }
   }
   ui::Shortcut none;
   EXPECT_FALSE(ui::parse_shortcut("Hyper+Q", none));

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "viz/scene/session.h"
@@ -24,12 +25,26 @@ struct WindowCommand {
   std::string_view arguments;  // as help writes them: "layout EXPR | preset NAME | KERNEL ..."
   std::string_view help;       // one line
   std::string_view example;    // a line that works on the 9x32 example or after `open KERNEL`
-  std::string_view shortcut;   // "Ctrl+Z"; empty: none
+  // Keys, each followed by the arguments that they stand for: "Ctrl+Z", or "Home fit, Ctrl+= in".
+  // Empty: none.
+  std::string_view shortcut;
   // Answers the sentence for the status line.
   Outcome<std::string> (*run)(Session& session, Workshop& workshop, std::string_view arguments);
 };
 
+// The table, and the same by theme: what `?` lists.
+struct CommandGroup {
+  std::string_view title;
+  std::span<const WindowCommand> commands;
+};
 std::span<const WindowCommand> window_commands();
+std::span<const CommandGroup> command_groups();
+
+// What the keys of a command do, as a line: {"Home", "zoom fit"}.
+struct KeyBinding {
+  std::string keys, line;
+};
+std::vector<KeyBinding> key_bindings(const WindowCommand& command);
 
 // Runs one command; the session's message says what happened. Refused: an unknown command (with
 // the nearest name), arguments that do not fit (with the command's own).

@@ -80,14 +80,16 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
   return changed;
 }
 
-// A shortcut runs the example of its command. Where text is being typed, the keys are the text's.
+// Where text is being typed, the keys are the text's.
 void WindowUi::use_shortcuts() {
   const bool typing = ImGui::GetIO().WantTextInput;
   for (const WindowCommand& command : window_commands()) {
-    Shortcut shortcut;
-    if (command.shortcut.empty() || !parse_shortcut(command.shortcut, shortcut)) continue;
-    if (typing && shortcut.key != Key::f5) continue;
-    if (pressed(shortcut)) issue(std::string(command.example));
+    for (const KeyBinding& binding : key_bindings(command)) {
+      Shortcut shortcut;
+      if (!parse_shortcut(binding.keys, shortcut)) continue;
+      if (typing && shortcut.key != Key::f5) continue;
+      if (pressed(shortcut)) issue(binding.line);
+    }
   }
 }
 

@@ -1,0 +1,32 @@
+// The rows of the window's command table, a theme a file (viz/scene/commands_THEME.cpp); and what
+// the functions in those rows share.
+//
+// A new command is a row in the file of its theme. A new theme is a file with one function more
+// here, and its group in viz/scene/commands.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "viz/scene/commands.h"
+
+namespace tilescope {
+
+std::span<const WindowCommand> open_commands();
+std::span<const WindowCommand> view_commands();
+std::span<const WindowCommand> layout_commands();
+std::span<const WindowCommand> kernel_commands();
+std::span<const WindowCommand> history_commands();
+
+using Answer = Outcome<std::string>;
+
+// The arguments are not what the command takes.
+Error usage_error(std::string sentence);
+
+// A whole number and nothing else.
+std::optional<std::int64_t> number_in(std::string_view text);
+
+}  // namespace tilescope

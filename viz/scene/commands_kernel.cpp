@@ -1,0 +1,49 @@
+// The open kernel: its run, and what the comparison shows.
+#include "viz/scene/command_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tilescope {
+namespace {
+
+Answer run_run(Session& session, Workshop& workshop, std::string_view) {
+  const Choices& choices = session.choices;
+  if (!choices.kernel) {
+    return usage_error(
+        "There is no kernel to run: open one first, for example `open elementwise_add`.");
+  }
+  if (auto error = workshop.start(*choices.kernel, choices.options)) return *error;
+  session.running = true;
+  return fmt::format("Running {}.", choices.kernel->name);
+}
+
+Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
+  if (!session.running) return usage_error("Nothing is running.");
+  workshop.cancel();
+  return std::string("Stopping the run.");
+}
+
+Answer run_show(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments != "wrong" && arguments != "all") return usage_error("`show` takes wrong or all.");
+  session.choices.only_wrong = arguments == "wrong";
+  return std::string(session.choices.only_wrong ? "Only wrong elements are coloured."
+                                                : "All differences are coloured.");
+}
+
+constexpr std::array kTable = {
+    WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
+                  "run", "F5", run_run},
+    WindowCommand{"cancel", "", "stops the run", "cancel", "", run_cancel},
+    WindowCommand{"show", "all | wrong", "colours all differences, or only wrong elements",
+                  "show wrong", "", run_show},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> kernel_commands() {
+  return kTable;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,39 @@
+// What is opened: layouts, presets, kernels.
+#include "viz/scene/command_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/open.h"
+
+namespace tilescope {
+namespace {
+
+Answer run_open(Session& session, Workshop& workshop, std::string_view arguments) {
+  const auto [what, rest] = first_word(arguments);
+  if (what.empty()) {
+    return usage_error(
+        "`open` needs what to open: `layout EXPR`, `preset NAME` or a kernel's name.");
+  }
+  if (what == "layout") return open_layout(session, unquoted(rest));
+  if (what == "preset") return open_preset_named(session, unquoted(rest));
+  return open_kernel(session, workshop, arguments);
+}
+
+constexpr std::array kTable = {
+    WindowCommand{"open",
+                  "layout EXPR | preset NAME | KERNEL [--m M] [--n N] [--a F.npy] [--b F.npy] "
+                  "[--dtype T] [--seed S]",
+                  "opens a layout expression, a preset or a kernel of the catalog",
+                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> open_commands() {
+  return kTable;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,179 @@
+// The view itself: which one, what is selected or pointed at in it, zoom, colours, files.
+#include "viz/scene/command_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/open.h"
+
+namespace tilescope {
+namespace {
+
+Answer run_select(Session& session, Workshop&, std::string_view arguments) {
+  for (ViewName view : {ViewName::layout, ViewName::matrices, ViewName::diff}) {
+    if (arguments != name_of(view)) continue;
+    session.choices.view = view;
+    show_in_field(session);
+    return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
+  }
+  return usage_error(fmt::format("There is no view `{}`: layout, matrices or diff.", arguments));
+}
+
+// Row, column, and in the layout view the grid and slice.
+using Place = std::array<std::int64_t, 4>;
+
+Outcome<Place> place_in(const Session& session, std::string_view name, std::string_view arguments) {
+  const bool layout = session.choices.view == ViewName::layout;
+  const std::vector<std::string> words = split_words(arguments);
+  Place at{};
+  bool good = words.size() >= 2 && words.size() <= (layout ? 4u : 2u);
+  for (std::size_t i = 0; good && i < words.size(); ++i) {
+    const auto number = number_in(words[i]);
+    good = number && *number >= 0;
+    if (good) at[i] = *number;
+  }
+  if (good) return at;
+  return usage_error(
+      layout ? fmt::format("`{}` takes a row, a column and, where there are several grids, "
+                           "the grid and slice, counted from 0: `{} 3 5 1`.",
+                           name, name)
+             : fmt::format("`{}` takes a row, a column, counted from 0: `{} 3 5`.", name, name));
+}
+
+Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
+  if (!choices.layout) return usage_error("There is no layout to pick a cell of: open one first.");
+  const Cell cell{static_cast<int>(std::min<std::int64_t>(at[2], 1 << 20)), at[3], at[0], at[1]};
+  if (choices.layout->exists(cell)) return cell;
+  const Panel& panel = choices.layout->panels().front();
+  return Error{
+      ErrorKind::mismatch,
+      fmt::format("There is no cell in row {}, column {} of grid {}; the first grid has {} "
+                  "rows and {} columns.",
+                  cell.row, cell.column, cell.panel, panel.rows, panel.columns),
+      ""};
+}
+
+Outcome<Element> element_of(const Choices& choices, const Place& at) {
+  if (!choices.matrices)
+    return usage_error("There are no matrices to pick from: run a kernel first.");
+  const Element element{at[0], at[1]};
+  const MatricesView::Matrix& any = choices.matrices->matrices().front();
+  if (element.row < any.rows && element.column < any.columns) return element;
+  return Error{ErrorKind::mismatch,
+               fmt::format("There is no element in row {}, column {} of {} x {}.", element.row,
+                           element.column, any.rows, any.columns),
+               ""};
+}
+
+Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
+  Choices& choices = session.choices;
+  if (arguments == "nothing") {
+    choices.selected.reset();
+    choices.element.reset();
+    return std::string("Nothing is selected.");
+  }
+  const auto place = place_in(session, "pick", arguments);
+  if (!place) return place.error();
+  if (choices.view == ViewName::layout) {
+    const auto cell = cell_of(choices, *place);
+    if (!cell) return cell.error();
+    choices.selected = *cell;
+    return fmt::format("Selected row {}, column {}.", cell->row, cell->column);
+  }
+  const auto element = element_of(choices, *place);
+  if (!element) return element.error();
+  choices.element = *element;
+  return fmt::format("Selected element ({}, {}){}.", element->row, element->column,
+                     choices.result ? "" : "; run the kernel to learn who writes it");
+}
+
+Answer run_point(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments == "nowhere") {
+    session.hover.reset();
+    session.hover_element.reset();
+    return std::string("Pointing nowhere.");
+  }
+  const auto place = place_in(session, "point", arguments);
+  if (!place) return place.error();
+  if (session.choices.view == ViewName::layout) {
+    const auto cell = cell_of(session.choices, *place);
+    if (!cell) return cell.error();
+    session.hover = *cell;
+    return fmt::format("Pointing at row {}, column {}.", cell->row, cell->column);
+  }
+  const auto element = element_of(session.choices, *place);
+  if (!element) return element.error();
+  session.hover_element = *element;
+  return fmt::format("Pointing at row {}, column {}.", element->row, element->column);
+}
+
+Answer run_back(Session& session, Workshop&, std::string_view) {
+  Choices& choices = session.choices;
+  if (choices.view == ViewName::layout) {
+    if (choices.isolate.on != Focus::On::nothing) {
+      choices.isolate = {};
+      return std::string("All cells are shown.");
+    }
+    if (choices.selected) {
+      choices.selected.reset();
+      return std::string("Nothing is selected.");
+    }
+  } else if (choices.element) {
+    choices.element.reset();
+    return std::string("Nothing is selected.");
+  }
+  fit_view(session);
+  return std::string("All of the view is shown.");
+}
+
+Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments == "fit") {
+    fit_view(session);
+    return std::string("All of the view is shown.");
+  }
+  if (arguments != "in" && arguments != "out") return usage_error("`zoom` takes in, out or fit.");
+  session.pending_zoom *= arguments == "in" ? 1.5 : 1 / 1.5;
+  return fmt::format("Zoomed {}.", arguments);
+}
+
+Answer run_theme(Session& session, Workshop&, std::string_view arguments) {
+  const Theme* theme = theme_named(arguments);
+  if (!theme) return usage_error(fmt::format("There is no theme `{}`: light or dark.", arguments));
+  session.choices.dark = theme->dark;
+  return fmt::format("The theme is {}.", arguments);
+}
+
+Answer run_export(Session& session, Workshop& workshop, std::string_view arguments) {
+  const std::string path(unquoted(arguments));
+  if (path.empty()) return usage_error("`export` needs a file's name: `export tiles.svg`.");
+  if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
+  if (auto error = workshop.export_picture(export_scene(session), path)) return *error;
+  return fmt::format("Wrote {}.", path);
+}
+
+constexpr std::array kTable = {
+    WindowCommand{"select", "layout | matrices | diff", "changes the view", "select diff", "",
+                  run_select},
+    WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
+                  "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick},
+    WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",
+                  "shows what the pointer would show there", "point 3 5", "", run_point},
+    WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
+                  run_back},
+    WindowCommand{"zoom", "in | out | fit", "zooms the view", "zoom fit", "Home fit", run_zoom},
+    WindowCommand{"theme", "light | dark", "changes the colours of the window", "theme dark", "",
+                  run_theme},
+    WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex", "writes the view as a picture",
+                  "export tiles.svg", "", run_export},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> view_commands() {
+  return kTable;
+}
+
+}  // namespace tilescope
