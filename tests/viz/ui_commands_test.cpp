@@ -1,4 +1,5 @@
 // The window's commands: what they do to the session, what they refuse, and undo.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -155,7 +156,9 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("zoom", "in, out or fit");
   refused("theme pink", "light or dark");
   refused("export", "file's name");
-  refused("undo everything", "takes no arguments");
+  refused("undo everything", "a number of steps");
+  refused("undo 9", "only 1 step");
+  refused("history of it", "takes no arguments");
 }
 
 TEST_F(Commands, ChoicesForOneLayoutDoNotOutliveIt) {
@@ -334,6 +337,27 @@ TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
     EXPECT_TRUE(session.choices == Choices{});
     while (steps-- > 0) must("redo");
     EXPECT_TRUE(session.choices == last);
+  }
+}
+
+TEST_F(Commands, SeveralStepsAreTakenBackAndMadeAgainAtOnce) {
+  const std::vector<std::string> lines = {"open preset 9x32", "colour offset", "isolate tile 3",
+                                          "pick 2 5", "theme dark"};
+  std::vector<Choices> states = {session.choices};
+  for (const std::string& line : lines) {
+    must(line);
+    states.push_back(session.choices);
+  }
+  std::mt19937 random(11);
+  std::size_t at = lines.size();
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t to = random() % states.size();
+    if (to == at) continue;
+    must(to < at ? fmt::format("undo {}", at - to) : fmt::format("redo {}", to - at));
+    EXPECT_TRUE(session.choices == states[to]);
+    EXPECT_EQ(session.past.size(), to);
+    EXPECT_EQ(session.future.size(), lines.size() - to);
+    at = to;
   }
 }
 

@@ -1,137 +1,14 @@
-// The window without a display: Dear ImGui lays out and takes input as ever, and nobody paints.
 // Typing, pointing and clicking change the session as a reader expects.
 #include <gtest/gtest.h>
 
-#include <imgui.h>
-
 #include <cmath>
 
-#include "assets/embedded.h"
-#include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/ui/keys.h"
-#include "viz/ui/window_ui.h"
+#include "tests/viz/ui_stage.h"
 
 namespace tilescope {
 namespace {
 
-// Keeps count of textures instead of making any.
-class CountedTextures : public ui::Textures {
- public:
-  ImTextureID make(int width, int height, std::span<const std::uint8_t> rgba, bool) override {
-    EXPECT_EQ(rgba.size(), std::size_t(width) * std::size_t(height) * 4);
-    EXPECT_LE(std::max(width, height), largest());
-    ++alive;
-    ++made;
-    return (ImTextureID)(std::uintptr_t)made;
-  }
-  void drop(ImTextureID) override { --alive; }
-  int largest() const override { return 4096; }
-  int alive = 0, made = 0;
-};
-
-class Window : public ::testing::Test {
- protected:
-  Window() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1280, 800};
-    io.DeltaTime = 1.0f / 60;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    ui::install_key_map(io);
-    fonts =
-        ui::add_fonts(*io.Fonts, {asset("font/DejaVuSans.ttf"), asset("font/DejaVuSans-Bold.ttf"),
-                                  asset("font/DejaVuSansMono.ttf")});
-    window = std::make_unique<ui::WindowUi>(fonts, textures);
-    act("open preset 9x32");
-    settle();
-  }
-  ~Window() override {
-    window.reset();
-    EXPECT_EQ(textures.alive, 0) << "every texture that was made is dropped";
-    ImGui::DestroyContext();
-  }
-
-  void act(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
-    ASSERT_TRUE(answer.ok()) << answer.error().sentence;
-  }
-  void frame() {
-    ImGui::NewFrame();
-    window->draw(session, workshop);
-    ImGui::Render();
-    window->perform(session, workshop);
-  }
-  void settle() {
-    for (int i = 0; i < 3; ++i) frame();
-  }
-  void point(ImVec2 at) {
-    ImGui::GetIO().MousePos = at;
-    frame();
-    frame();
-  }
-  void click(ImVec2 at) {
-    point(at);
-    ImGui::GetIO().MouseDown[0] = true;
-    frame();
-    ImGui::GetIO().MouseDown[0] = false;
-    frame();
-    frame();
-  }
-  void drag(ImVec2 from, ImVec2 to) {
-    point(from);
-    ImGui::GetIO().MouseDown[0] = true;
-    frame();
-    for (int i = 1; i <= 4; ++i) {
-      ImGui::GetIO().MousePos = {from.x + (to.x - from.x) * static_cast<float>(i) / 4,
-                                 from.y + (to.y - from.y) * static_cast<float>(i) / 4};
-      frame();
-    }
-    ImGui::GetIO().MouseDown[0] = false;
-    frame();
-    frame();
-  }
-  void type(const char* text) {
-    for (const char* c = text; *c; ++c) {
-      ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(*c));
-      frame();
-    }
-    frame();
-  }
-  void press(ui::Key key, bool control = false, bool shift = false) {
-    ImGuiIO& io = ImGui::GetIO();
-    ui::set_modifiers(io, control, shift);
-    ui::set_key(io, key, true);
-    frame();
-    ui::set_key(io, key, false);
-    ui::set_modifiers(io, false, false);
-    frame();
-    frame();
-  }
-  // Where a cell's middle is on the display.
-  ImVec2 place(const Cell& cell) {
-    const Box box = box_of(*session.choices.layout, *window->picture().layout, cell);
-    return on_display(box.centre());
-  }
-  ImVec2 on_display(Point p) {
-    return {window->view_origin().x + static_cast<float>(p.x),
-            window->view_origin().y + static_cast<float>(p.y)};
-  }
-  const ImVec2 field_{400, 28};
-  // Replaces the field's text.
-  void fill_field(const char* text) {
-    click(field_);
-    press(static_cast<ui::Key>('A'), true);
-    type(text);
-  }
-
-  CountedTextures textures;
-  Session session;
-  test::FakeWorkshop workshop;
-  ui::FontSet fonts;
-  std::unique_ptr<ui::WindowUi> window;
-};
+using Window = test::WindowTest;
 
 TEST_F(Window, PointingAtACellTellsAllAboutIt) {
   point(place({0, 0, 4, 7}));
@@ -285,6 +162,82 @@ TEST_F(Window, EveryWindowSizeIsDrawnWithoutHarm) {
       ImGui::GetIO().DisplaySize = size;
       settle();
     }
+  }
+}
+
+TEST_F(Window, ThePaletteIsTypedInAndEnterDoesIt) {
+  press(static_cast<ui::Key>('P'), true, true);
+  ASSERT_EQ(session.overlay.kind, Overlay::Kind::palette);
+  settle();
+  type("dark");
+  EXPECT_EQ(session.overlay.text, "dark");
+  press(ui::Key::enter);
+  EXPECT_TRUE(session.choices.dark);
+  EXPECT_FALSE(session.overlay.open());
+  press(static_cast<ui::Key>('Z'), true);
+  EXPECT_FALSE(session.choices.dark);
+}
+
+TEST_F(Window, ThePaletteCompletesKeepsTheCaretAtTheEndAndTellsARefusal) {
+  press(static_cast<ui::Key>('P'), true, true);
+  settle();
+  type("isol ti");
+  press(ui::Key::enter);
+  EXPECT_EQ(session.overlay.text, "isolate tile ");
+  settle();
+  type("99");
+  EXPECT_EQ(session.overlay.text, "isolate tile 99");
+  press(ui::Key::enter);
+  EXPECT_NE(session.overlay.problem.find("0 to 11"), std::string::npos);
+  settle();
+  press(ui::Key::escape);
+  EXPECT_FALSE(session.overlay.open());
+  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+}
+
+TEST_F(Window, ArrowsChooseInThePaletteAndAClickBesideItClosesIt) {
+  act("palette theme");
+  settle();
+  press(ui::Key::down);
+  EXPECT_EQ(session.overlay.chosen, 1u);
+  press(ui::Key::up);
+  EXPECT_EQ(session.overlay.chosen, 0u);
+  click({60, 600});
+  EXPECT_FALSE(session.overlay.open());
+  EXPECT_FALSE(session.choices.selected) << "and does nothing else";
+}
+
+TEST_F(Window, AQuestionMarkListsTheCommandsUnlessItIsTyped) {
+  type("?");
+  settle();
+  EXPECT_EQ(session.overlay.kind, Overlay::Kind::commands);
+  press(ui::Key::escape);
+  EXPECT_FALSE(session.overlay.open());
+  fill_field("4:?");
+  settle();
+  EXPECT_FALSE(session.overlay.open());
+}
+
+TEST_F(Window, EveryCommandIsDoneFromTheKeyboardAlone) {
+  act("open add");
+  act("run");
+  settle();
+  act("open preset 9x32");
+  settle();
+  for (const WindowCommand& command : window_commands()) {
+    press(static_cast<ui::Key>('P'), true, true);
+    settle();
+    ASSERT_EQ(session.overlay.kind, Overlay::Kind::palette) << command.name;
+    type(std::string(command.example).c_str());
+    EXPECT_EQ(session.overlay.text, command.example);
+    press(ui::Key::enter);
+    if (!session.overlay.problem.empty()) {
+      EXPECT_TRUE(command.name == "cancel" || command.name == "redo") << session.overlay.problem;
+    }
+    settle();
+    if (session.overlay.open()) press(ui::Key::escape);
+    if (command.name == "run") act("select layout");
+    ASSERT_FALSE(session.overlay.open()) << command.name;
   }
 }
 

@@ -59,6 +59,7 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   session.message = {*answer, false};
   if (moves_in_history(name) || session.choices == before) return answer;
   session.future.clear();
+  if (session.script.joins && !session.past.empty()) return answer;
   const bool joins = typing && !session.past.empty() && session.past.back().typing;
   if (joins) {
     session.past.back().name = line;
@@ -80,7 +81,7 @@ std::span<const CommandGroup> command_groups() {
   static const std::array groups = {
       CommandGroup{"Open", open_commands()},       CommandGroup{"View", view_commands()},
       CommandGroup{"Layout", layout_commands()},   CommandGroup{"Kernel", kernel_commands()},
-      CommandGroup{"History", history_commands()},
+      CommandGroup{"History", history_commands()}, CommandGroup{"Window", shell_commands()},
   };
   return groups;
 }
@@ -105,6 +106,14 @@ std::vector<KeyBinding> key_bindings(const WindowCommand& command) {
     const std::string_view blank = arguments.empty() ? "" : " ";
     out.push_back({std::string(keys), fmt::format("{}{}{}", command.name, blank, arguments)});
     rest.remove_prefix(std::min(comma + 2, rest.size()));
+  }
+  return out;
+}
+
+std::string keys_text(const WindowCommand& command) {
+  std::string out;
+  for (const KeyBinding& binding : key_bindings(command)) {
+    out += (out.empty() ? "" : ", ") + binding.keys;
   }
   return out;
 }

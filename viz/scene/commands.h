@@ -20,6 +20,11 @@
 
 namespace tilescope {
 
+// What could be said behind a command now: "preset 9x32".
+struct Suggestion {
+  std::string arguments, help;
+};
+
 struct WindowCommand {
   std::string_view name;
   std::string_view arguments;  // as help writes them: "layout EXPR | preset NAME | KERNEL ..."
@@ -30,6 +35,8 @@ struct WindowCommand {
   std::string_view shortcut;
   // Answers the sentence for the status line.
   Outcome<std::string> (*run)(Session& session, Workshop& workshop, std::string_view arguments);
+  // What there is to say behind it, for the palette. None: the literal words of `arguments`.
+  std::vector<Suggestion> (*suggest)(const Session& session, const Workshop& workshop) = nullptr;
 };
 
 // The table, and the same by theme: what `?` lists.
@@ -45,6 +52,8 @@ struct KeyBinding {
   std::string keys, line;
 };
 std::vector<KeyBinding> key_bindings(const WindowCommand& command);
+// All of them in a few letters: "Home, Ctrl+=".
+std::string keys_text(const WindowCommand& command);
 
 // Runs one command; the session's message says what happened. Refused: an unknown command (with
 // the nearest name), arguments that do not fit (with the command's own).

@@ -1,4 +1,4 @@
-// Undo and redo.
+// Undo, redo and the list of steps.
 #include "viz/scene/command_table.h"
 
 #include <fmt/format.h>
@@ -10,30 +10,63 @@
 namespace tilescope {
 namespace {
 
-Answer run_undo(Session& session, Workshop&, std::string_view) {
-  if (session.past.empty()) return usage_error("There is nothing to undo.");
-  Step step = std::move(session.past.back());
-  session.past.pop_back();
-  session.future.push_back({step.name, session.choices, false});
-  session.choices = std::move(step.before);
-  show_in_field(session);
-  return fmt::format("Undid `{}`.", step.name);
+// How many steps `undo 3` means; 1 where nothing is said.
+Outcome<std::size_t> steps_in(std::string_view name, std::string_view arguments,
+                              std::size_t there_are) {
+  const auto number = arguments.empty() ? std::optional<std::int64_t>(1) : number_in(arguments);
+  if (!number || *number < 1) {
+    return usage_error(fmt::format("`{}` takes a number of steps, such as `{} 3`.", name, name));
+  }
+  if (there_are == 0) return usage_error(fmt::format("There is nothing to {}.", name));
+  if (static_cast<std::uint64_t>(*number) > there_are) {
+    return usage_error(fmt::format("There {} only {} step{} to {}.", there_are == 1 ? "is" : "are",
+                                   there_are, there_are == 1 ? "" : "s", name));
+  }
+  return static_cast<std::size_t>(*number);
 }
 
-Answer run_redo(Session& session, Workshop&, std::string_view) {
-  if (session.future.empty()) return usage_error("There is nothing to redo.");
-  Step step = std::move(session.future.back());
-  session.future.pop_back();
-  session.past.push_back({step.name, session.choices, false});
+// One step from the end of `from` becomes the present, and the present goes to the end of `to`.
+std::string move_step(Session& session, std::vector<Step>& from, std::vector<Step>& to) {
+  Step step = std::move(from.back());
+  from.pop_back();
+  to.push_back({step.name, session.choices, false});
   session.choices = std::move(step.before);
+  return step.name;
+}
+
+Answer run_undo(Session& session, Workshop&, std::string_view arguments) {
+  const auto steps = steps_in("undo", arguments, session.past.size());
+  if (!steps) return steps.error();
+  std::string name;
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, session.past, session.future);
   show_in_field(session);
-  return fmt::format("Did `{}` again.", step.name);
+  if (*steps == 1) return fmt::format("Undid `{}`.", name);
+  return fmt::format("Undid {} steps, back to before `{}`.", *steps, name);
+}
+
+Answer run_redo(Session& session, Workshop&, std::string_view arguments) {
+  const auto steps = steps_in("redo", arguments, session.future.size());
+  if (!steps) return steps.error();
+  std::string name;
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, session.future, session.past);
+  show_in_field(session);
+  if (*steps == 1) return fmt::format("Did `{}` again.", name);
+  return fmt::format("Did {} steps again, up to `{}`.", *steps, name);
+}
+
+Answer run_history(Session& session, Workshop&, std::string_view) {
+  session.overlay = {Overlay::Kind::history, "", 0, ""};
+  return fmt::format("{} step{} made, {} taken back.", session.past.size(),
+                     session.past.size() == 1 ? "" : "s", session.future.size());
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"undo", "", "takes back the last choice", "undo", "Ctrl+Z", run_undo},
-    WindowCommand{"redo", "", "makes the choice that was taken back again", "redo", "Ctrl+Shift+Z",
-                  run_redo},
+    WindowCommand{"undo", "[N]", "takes back the last choice, or the last N", "undo", "Ctrl+Z",
+                  run_undo},
+    WindowCommand{"redo", "[N]", "makes the choice that was taken back again, or N of them", "redo",
+                  "Ctrl+Shift+Z", run_redo},
+    WindowCommand{"history", "", "lists every step; a click goes there", "history", "Ctrl+H",
+                  run_history},
 };
 
 }  // namespace

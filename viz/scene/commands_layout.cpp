@@ -65,11 +65,20 @@ Answer run_label(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("Cells show their {}.", arguments);
 }
 
+std::vector<Suggestion> suggest_colour(const Session& session, const Workshop&) {
+  std::vector<Suggestion> out;
+  if (!session.choices.layout) return out;
+  for (ColourBy by : session.choices.layout->colours()) {
+    out.push_back({std::string(name_of(by)), "says what a cell's colour means"});
+  }
+  return out;
+}
+
 constexpr std::array kTable = {
     WindowCommand{
         "colour",
         "tile | thread | warp | value | offset | bank | axis | axis2 | axis3 | axis4 | none",
-        "says what a cell's colour means", "colour offset", "", run_colour},
+        "says what a cell's colour means", "colour offset", "", run_colour, suggest_colour},
     WindowCommand{"isolate", "thread N | warp N | tile N | value N | offset N | nothing",
                   "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate},
     WindowCommand{"label", "contents | coordinates", "says what is written in a cell",

@@ -7,6 +7,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
+#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {
@@ -22,12 +23,25 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
   return open_kernel(session, workshop, arguments);
 }
 
+std::vector<Suggestion> suggest_open(const Session& session, const Workshop& workshop) {
+  std::vector<Suggestion> out;
+  for (const Preset& preset : presets()) {
+    out.push_back({fmt::format("preset {}", preset.name), std::string(preset.title)});
+  }
+  for (const KernelName& kernel : workshop.kernels()) out.push_back({kernel.name, kernel.help});
+  if (!session.choices.kernel) return out;
+  for (const KernelCard::OwnLayout& own : session.choices.kernel->layouts) {
+    out.push_back({"layout " + own.expression, fmt::format("{}: {}", own.name, own.help)});
+  }
+  return out;
+}
+
 constexpr std::array kTable = {
     WindowCommand{"open",
                   "layout EXPR | preset NAME | KERNEL [--m M] [--n N] [--a F.npy] [--b F.npy] "
                   "[--dtype T] [--seed S]",
                   "opens a layout expression, a preset or a kernel of the catalog",
-                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open},
+                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open},
 };
 
 }  // namespace

@@ -111,6 +111,10 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
 }
 
 Answer run_back(Session& session, Workshop&, std::string_view) {
+  if (session.overlay.open()) {
+    session.overlay = {};
+    return std::string("The view is shown again.");
+  }
   Choices& choices = session.choices;
   if (choices.view == ViewName::layout) {
     if (choices.isolate.on != Focus::On::nothing) {

@@ -9,6 +9,7 @@
 // issue commands; a picture without a window reads the same session.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "viz/scene/diff_view.h"
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/matrices_view.h"
+#include "viz/scene/overlay.h"
 #include "viz/scene/workshop.h"
 
 namespace tilescope {
@@ -69,6 +71,12 @@ struct Message {
   bool failed = false;
 };
 
+// Commands that wait for a run to end (viz/scene/script.h).
+struct Script {
+  std::deque<std::string> lines;
+  bool joins = false;  // what they choose belongs to the last step
+};
+
 struct Session {
   Choices choices;
   std::vector<Step> past, future;
@@ -81,6 +89,9 @@ struct Session {
   std::optional<Element> hover_element;  // in the diff and matrices views
   Lens layout_lens, matrices_lens, diff_lens;
   RasterStore layout_rasters, matrices_rasters, diff_rasters;
+
+  Overlay overlay;
+  Script script;
 
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 

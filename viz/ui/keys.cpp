@@ -21,6 +21,20 @@ int number_of(Key key) {
       return '-';
     case Key::f5:
       return 294;
+    case Key::question:
+      break;
+    case Key::tab:
+      return 258;
+    case Key::right:
+      return 262;
+    case Key::left:
+      return 263;
+    case Key::down:
+      return 264;
+    case Key::up:
+      return 265;
+    case Key::space:
+      return ' ';
   }
   return static_cast<int>(key);
 }
@@ -39,6 +53,20 @@ ImGuiKey number_of(Key key) {
       return ImGuiKey_Minus;
     case Key::f5:
       return ImGuiKey_F5;
+    case Key::question:
+      return ImGuiKey_None;
+    case Key::tab:
+      return ImGuiKey_Tab;
+    case Key::right:
+      return ImGuiKey_RightArrow;
+    case Key::left:
+      return ImGuiKey_LeftArrow;
+    case Key::down:
+      return ImGuiKey_DownArrow;
+    case Key::up:
+      return ImGuiKey_UpArrow;
+    case Key::space:
+      return ImGuiKey_Space;
   }
   return static_cast<ImGuiKey>(ImGuiKey_A + (static_cast<int>(key) - 'A'));
 }
@@ -50,6 +78,7 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "Home") return out = Key::home, true;
   if (text == "=") return out = Key::equal, true;
   if (text == "-") return out = Key::minus, true;
+  if (text == "?") return out = Key::question, true;
   if (text == "F5") return out = Key::f5, true;
   if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z') {
     out = static_cast<Key>(text[0]);
@@ -74,8 +103,18 @@ bool parse_shortcut(std::string_view text, Shortcut& out) {
 
 bool pressed(const Shortcut& shortcut) {
   const ImGuiIO& io = ImGui::GetIO();
+  if (shortcut.key == Key::question) return io.InputQueueCharacters.contains('?');
   return io.KeyCtrl == shortcut.control && io.KeyShift == shortcut.shift &&
          ImGui::IsKeyPressed(number_of(shortcut.key), /*repeat=*/false);
+}
+
+bool edits_text(const Shortcut& shortcut) {
+  if (shortcut.key == Key::f5) return false;
+  if (!shortcut.control) return true;
+  for (char letter : {'A', 'C', 'V', 'X', 'Y', 'Z'}) {
+    if (shortcut.key == static_cast<Key>(letter)) return true;
+  }
+  return false;
 }
 
 void set_key(ImGuiIO& io, Key key, bool down) {

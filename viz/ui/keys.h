@@ -11,8 +11,23 @@
 
 namespace tilescope::ui {
 
-// Letters are their own upper-case character.
-enum class Key : int { escape = 256, enter, home, equal, minus, f5 };
+// Letters are their own upper-case character. `question` is the character, wherever the keyboard
+// has it.
+enum class Key : int {
+  escape = 256,
+  enter,
+  home,
+  equal,
+  minus,
+  f5,
+  question,
+  tab,
+  up,
+  down,
+  left,
+  right,
+  space
+};
 
 struct Shortcut {
   Key key;
@@ -26,6 +41,9 @@ bool parse_shortcut(std::string_view text, Shortcut& out);
 
 // True in the frame in which the shortcut was pressed, with exactly these modifiers.
 bool pressed(const Shortcut& shortcut);
+
+// Whether the keys mean something to a field that is being typed in.
+bool edits_text(const Shortcut& shortcut);
 
 // For tests and for scripted input: tells Dear ImGui that a key goes down or up.
 void set_key(ImGuiIO& io, Key key, bool down);

@@ -160,10 +160,6 @@ void paragraph(const Brush& brush, const std::string& words, Role role) {
   ImGui::Dummy({width, std::ceil(size.y / 8) * 8});
 }
 
-namespace {
-
-// Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects
-// it: after a blank, a comma, a slash or a colon. A longer piece is broken where it must be.
 std::vector<std::string> broken(const ImFont* font, const std::string& text, float width) {
   std::vector<std::string> lines;
   std::size_t begin = 0;
@@ -181,8 +177,6 @@ std::vector<std::string> broken(const ImFont* font, const std::string& text, flo
   }
   return lines;
 }
-
-}  // namespace
 
 void name_value(const Brush& brush, const std::string& name, const std::string& value) {
   ImFont* words = brush.fonts.words(TextSize::small);

@@ -47,6 +47,10 @@ void paragraph(const Brush& brush, const std::string& words, Role role);
 
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
 
+// Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects
+// it: after a blank, a comma, a slash or a colon. A longer piece is broken where it must be.
+std::vector<std::string> broken(const ImFont* font, const std::string& text, float width);
+
 // One line of text that is cut in the middle where it is wider than its room, and whole on hover.
 void cut_line(const Brush& brush, float x, float y, float room, ImFont* font, Role role,
               const std::string& words);

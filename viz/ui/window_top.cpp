@@ -85,9 +85,9 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
   if (typed) {
     field_shown_ = field_text_;
     session.field = field_text_;
-    intents_.push_back({Intent::Kind::typed, field_text_});
+    intents_.push_back({Intent::Kind::typed, field_text_, 0});
   }
-  if (entered) intents_.push_back({Intent::Kind::entered, field_text_});
+  if (entered) intents_.push_back({Intent::Kind::entered, field_text_, 0});
 
   if (!wrong) return;
   const std::size_t begin = std::min(session.problem->begin, field_text_.size());

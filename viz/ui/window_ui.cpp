@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/command_palette.h"
 #include "viz/scene/commands.h"
+#include "viz/scene/script.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -53,9 +55,10 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   draw_top(brush, session, {0, 0}, {display.x, kTop});
 
-  use_shortcuts();
+  use_shortcuts(session);
   ImGui::PopFont();
   ImGui::End();
+  draw_overlay(brush, session, workshop);
 }
 
 bool WindowUi::perform(Session& session, Workshop& workshop) {
@@ -72,22 +75,35 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
       case Intent::Kind::entered:
         (void)enter_field(session, workshop);
         break;
+      case Intent::Kind::palette_typed:
+        type_palette(session, intent.text);
+        break;
+      case Intent::Kind::palette_moved:
+        move_palette(session, workshop, intent.number);
+        break;
+      case Intent::Kind::palette_entered:
+        if (intent.number >= 0) session.overlay.chosen = static_cast<std::size_t>(intent.number);
+        enter_palette(session, workshop);
+        break;
     }
   }
   const bool finished = take_result(session, workshop);
-  const bool changed = changed_ || finished || !intents.empty();
+  const bool went_on = continue_script(session, workshop);
+  const bool changed = changed_ || finished || went_on || !intents.empty();
   changed_ = false;
   return changed;
 }
 
-// Where text is being typed, the keys are the text's.
-void WindowUi::use_shortcuts() {
+// Where text is being typed, the keys that edit it are the text's. What lies over the view sees to
+// its own Escape.
+void WindowUi::use_shortcuts(const Session& session) {
   const bool typing = ImGui::GetIO().WantTextInput;
   for (const WindowCommand& command : window_commands()) {
     for (const KeyBinding& binding : key_bindings(command)) {
       Shortcut shortcut;
       if (!parse_shortcut(binding.keys, shortcut)) continue;
-      if (typing && shortcut.key != Key::f5) continue;
+      if (typing && edits_text(shortcut)) continue;
+      if (session.overlay.open() && shortcut.key == Key::escape) continue;
       if (pressed(shortcut)) issue(binding.line);
     }
   }

@@ -50,12 +50,14 @@ class WindowUi {
 
  private:
   struct Intent {
-    enum class Kind { command, typed, entered } kind = Kind::command;
+    enum class Kind { command, typed, entered, palette_typed, palette_moved, palette_entered };
+    Kind kind = Kind::command;
     std::string text;
+    int number = 0;  // palette: how far the choice moves, or which entry was clicked (-1: Enter)
   };
 
   void issue(std::string command) {
-    intents_.push_back({Intent::Kind::command, std::move(command)});
+    intents_.push_back({Intent::Kind::command, std::move(command), 0});
   }
   void back(ImVec2 at, ImVec2 size, Rgba colour) { backdrops_.push_back({at, size, colour}); }
   void draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
@@ -75,7 +77,11 @@ class WindowUi {
   void draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
   void splitter(const Brush& brush, const char* id, float x, float top, float height, float& width,
                 float shown, float direction);
-  void use_shortcuts();
+  void draw_overlay(const Brush& brush, const Session& session, const Workshop& workshop);
+  void draw_palette(Brush brush, const Session& session, const Workshop& workshop, ImVec2 room);
+  void draw_palette_line(const Brush& brush, const Session& session, ImVec2 at, float width);
+  void draw_sheet(Brush brush, const Sheet& sheet, ImVec2 room);
+  void use_shortcuts(const Session& session);
 
   const FontSet& fonts_;
   ScenePainter painter_;
@@ -89,6 +95,10 @@ class WindowUi {
   int field_generation_ = 0;
   float problem_x_ = 0;  // where in the field the problem begins
   std::map<std::string, std::string> size_texts_;
+  std::string palette_text_;
+  int palette_generation_ = 0;
+  bool palette_active_ = false, palette_caret_to_end_ = false;
+  std::size_t palette_chosen_ = 0;  // that was last scrolled to
   bool changed_ = false;
   bool dragged_ = false;
 };

@@ -1,0 +1,138 @@
+// The window without a display, for tests: Dear ImGui lays out and takes input as ever, and nobody
+// paints. Pointing, clicking, typing and pressing keys are calls.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "assets/embedded.h"
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/ui/keys.h"
+#include "viz/ui/window_ui.h"
+
+namespace tilescope::test {
+
+// Keeps count of textures instead of making any.
+class CountedTextures : public ui::Textures {
+ public:
+  ImTextureID make(int width, int height, std::span<const std::uint8_t> rgba, bool) override {
+    EXPECT_EQ(rgba.size(), std::size_t(width) * std::size_t(height) * 4);
+    EXPECT_LE(std::max(width, height), largest());
+    ++alive;
+    ++made;
+    return (ImTextureID)(std::uintptr_t)made;
+  }
+  void drop(ImTextureID) override { --alive; }
+  int largest() const override { return 4096; }
+  int alive = 0, made = 0;
+};
+
+class WindowTest : public ::testing::Test {
+ protected:
+  WindowTest() {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {1280, 800};
+    io.DeltaTime = 1.0f / 60;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    ui::install_key_map(io);
+    fonts =
+        ui::add_fonts(*io.Fonts, {asset("font/DejaVuSans.ttf"), asset("font/DejaVuSans-Bold.ttf"),
+                                  asset("font/DejaVuSansMono.ttf")});
+    window = std::make_unique<ui::WindowUi>(fonts, textures);
+    act("open preset 9x32");
+    settle();
+  }
+  ~WindowTest() override {
+    window.reset();
+    EXPECT_EQ(textures.alive, 0) << "every texture that was made is dropped";
+    ImGui::DestroyContext();
+  }
+
+  void act(std::string_view line) {
+    const auto answer = execute(session, workshop, line);
+    ASSERT_TRUE(answer.ok()) << answer.error().sentence;
+  }
+  void frame() {
+    ImGui::NewFrame();
+    window->draw(session, workshop);
+    ImGui::Render();
+    window->perform(session, workshop);
+  }
+  void settle() {
+    for (int i = 0; i < 3; ++i) frame();
+  }
+  void point(ImVec2 at) {
+    ImGui::GetIO().MousePos = at;
+    frame();
+    frame();
+  }
+  void click(ImVec2 at) {
+    point(at);
+    ImGui::GetIO().MouseDown[0] = true;
+    frame();
+    ImGui::GetIO().MouseDown[0] = false;
+    frame();
+    frame();
+  }
+  void drag(ImVec2 from, ImVec2 to) {
+    point(from);
+    ImGui::GetIO().MouseDown[0] = true;
+    frame();
+    for (int i = 1; i <= 4; ++i) {
+      ImGui::GetIO().MousePos = {from.x + (to.x - from.x) * static_cast<float>(i) / 4,
+                                 from.y + (to.y - from.y) * static_cast<float>(i) / 4};
+      frame();
+    }
+    ImGui::GetIO().MouseDown[0] = false;
+    frame();
+    frame();
+  }
+  void type(const char* text) {
+    for (const char* c = text; *c; ++c) {
+      ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(*c));
+      frame();
+    }
+    frame();
+  }
+  void press(ui::Key key, bool control = false, bool shift = false) {
+    ImGuiIO& io = ImGui::GetIO();
+    ui::set_modifiers(io, control, shift);
+    ui::set_key(io, key, true);
+    frame();
+    ui::set_key(io, key, false);
+    ui::set_modifiers(io, false, false);
+    frame();
+    frame();
+  }
+  // Where a cell's middle is on the display.
+  ImVec2 place(const Cell& cell) {
+    const Box box = box_of(*session.choices.layout, *window->picture().layout, cell);
+    return on_display(box.centre());
+  }
+  ImVec2 on_display(Point p) {
+    return {window->view_origin().x + static_cast<float>(p.x),
+            window->view_origin().y + static_cast<float>(p.y)};
+  }
+  const ImVec2 field_{400, 28};
+  // Replaces the field's text.
+  void fill_field(const char* text) {
+    click(field_);
+    press(static_cast<ui::Key>('A'), true);
+    type(text);
+  }
+
+  CountedTextures textures;
+  Session session;
+  FakeWorkshop workshop;
+  ui::FontSet fonts;
+  std::unique_ptr<ui::WindowUi> window;
+};
+
+}  // namespace tilescope::test

@@ -1,0 +1,103 @@
+#include "viz/scene/overlay.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "viz/scene/command_palette.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/session.h"
+
+namespace tilescope {
+namespace {
+
+Json palette_json(const Session& session, const Workshop& workshop) {
+  Json entries = Json::array();
+  for (const PaletteEntry& entry : palette_entries(session, workshop, session.overlay.text, 12)) {
+    entries.push_back({{"line", entry.line},
+                       {"arguments", entry.arguments},
+                       {"help", entry.help},
+                       {"keys", entry.keys}});
+  }
+  Json out = {{"text", session.overlay.text}, {"entries", std::move(entries)}};
+  out["chosen"] = session.overlay.chosen;
+  if (!session.overlay.problem.empty()) out["problem"] = session.overlay.problem;
+  return out;
+}
+
+Json sheet_json(const Sheet& sheet) {
+  Json rows = Json::array();
+  for (const SheetRow& row : sheet.rows) {
+    if (row.command.empty()) {
+      rows.push_back({{"heading", row.left}});
+      continue;
+    }
+    Json each = {{"left", row.left}, {"middle", row.middle}, {"right", row.right}};
+    each["command"] = row.command;
+    if (row.current) each["current"] = true;
+    rows.push_back(std::move(each));
+  }
+  return {{"title", sheet.title}, {"rows", std::move(rows)}};
+}
+
+}  // namespace
+
+Json describe_overlay(const Session& session, const Workshop& workshop) {
+  Json out;
+  if (session.overlay.kind == Overlay::Kind::palette) {
+    out = palette_json(session, workshop);
+  } else {
+    out = sheet_json(session.overlay.kind == Overlay::Kind::commands ? commands_sheet()
+                                                                     : history_sheet(session));
+  }
+  out["kind"] = name_of(session.overlay.kind);
+  return out;
+}
+
+std::string_view name_of(Overlay::Kind kind) {
+  switch (kind) {
+    case Overlay::Kind::none:
+      return "none";
+    case Overlay::Kind::palette:
+      return "palette";
+    case Overlay::Kind::commands:
+      return "commands";
+    case Overlay::Kind::history:
+      return "history";
+  }
+  return "";
+}
+
+Sheet commands_sheet() {
+  Sheet sheet{Sheet::Kind::commands, "Commands", "A click writes the command into the palette", {}};
+  for (const CommandGroup& group : command_groups()) {
+    sheet.rows.push_back({std::string(group.title), "", "", "", false, false});
+    for (const WindowCommand& command : group.commands) {
+      const std::string_view blank = command.arguments.empty() ? "" : " ";
+      sheet.rows.push_back({fmt::format("{}{}{}", command.name, blank, command.arguments),
+                            std::string(command.help), keys_text(command),
+                            fmt::format("palette {}", command.name), false, false});
+    }
+  }
+  return sheet;
+}
+
+Sheet history_sheet(const Session& session) {
+  Sheet sheet{Sheet::Kind::steps, "Steps", "A click goes there", {}};
+  const std::size_t past = session.past.size(), future = session.future.size();
+  const auto undo = [](std::size_t steps) {
+    return steps == 0 ? std::string("back") : fmt::format("undo {}", steps);
+  };
+  sheet.rows.push_back({"0", "the beginning", "", undo(past), past == 0, false});
+  for (std::size_t i = 0; i < past; ++i) {
+    const bool now = i + 1 == past;
+    sheet.rows.push_back({fmt::format("{}", i + 1), session.past[i].name, now ? "now" : "",
+                          undo(past - 1 - i), now, false});
+  }
+  for (std::size_t i = 0; i < future; ++i) {  // the next to be done again lies last
+    sheet.rows.push_back({fmt::format("{}", past + i + 1), session.future[future - 1 - i].name,
+                          "taken back", fmt::format("redo {}", i + 1), false, true});
+  }
+  return sheet;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,36 @@
+#include "viz/scene/script.h"
+
+#include "viz/scene/commands.h"
+
+namespace tilescope {
+namespace {
+
+std::optional<Error> go_on(Session& session, Workshop& workshop) {
+  while (!session.running && !session.script.lines.empty()) {
+    const std::string line = session.script.lines.front();
+    session.script.lines.pop_front();
+    const auto answer = execute(session, workshop, line);
+    if (answer) continue;
+    session.script = {};
+    return answer.error();
+  }
+  if (session.script.lines.empty()) session.script = {};
+  return {};
+}
+
+}  // namespace
+
+Outcome<std::string> start_script(Session& session, Workshop& workshop,
+                                  std::vector<std::string> lines) {
+  session.script = {{lines.begin(), lines.end()}, false};
+  if (auto error = go_on(session, workshop)) return *error;
+  return session.message.text;
+}
+
+bool continue_script(Session& session, Workshop& workshop) {
+  if (session.running || session.script.lines.empty()) return false;
+  (void)go_on(session, workshop);
+  return true;
+}
+
+}  // namespace tilescope
