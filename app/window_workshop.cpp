@@ -311,6 +311,14 @@ void AppWorkshop::wait() {
   if (run_) run_->wait();
 }
 
+Outcome<std::string> AppWorkshop::read_text(const std::string& path) {
+  return tilescope::read_text(path);
+}
+
+std::optional<Error> AppWorkshop::write_text(const std::string& path, std::string_view text) {
+  return write_file(path, text);
+}
+
 std::optional<Error> AppWorkshop::export_picture(const Scene& scene, const std::string& path) {
   const auto bytes = paint_for_file(scene, path);
   if (!bytes) return bytes.error();

@@ -20,6 +20,8 @@ class AppWorkshop : public Workshop {
   void cancel() override;
   std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
+  Outcome<std::string> read_text(const std::string& path) override;
+  std::optional<Error> write_text(const std::string& path, std::string_view text) override;
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;
 
  private:

@@ -136,7 +136,7 @@ TEST_F(Window, AMillionCellsAreOneTexturedQuadAGrid) {
 TEST_F(Window, PanelsCollapseAndTheViewTakesTheirPlace) {
   const float before = static_cast<float>(window->picture().scene.size.width);
   drag({1280 - 296, 400}, {1275, 400});
-  EXPECT_EQ(window->arrangement().inspector, 0);
+  EXPECT_EQ(session.choices.settings.inspector, 0);
   settle();
   EXPECT_FLOAT_EQ(static_cast<float>(window->picture().scene.size.width), before + 296);
 }

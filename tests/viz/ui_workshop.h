@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -107,6 +108,17 @@ class FakeWorkshop : public Workshop {
       result->diff = *diff(*got, *want, {});
     }
     return Outcome<FinishedRun>(finished(std::move(result)));
+  }
+
+  std::map<std::string, std::string> texts;  // files
+  Outcome<std::string> read_text(const std::string& path) override {
+    const auto found = texts.find(path);
+    if (found != texts.end()) return found->second;
+    return Error{ErrorKind::unreadable, path + " cannot be read: there is no such file.", ""};
+  }
+  std::optional<Error> write_text(const std::string& path, std::string_view text) override {
+    texts[path] = text;
+    return {};
   }
 
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override {

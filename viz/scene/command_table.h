@@ -20,6 +20,8 @@ std::span<const WindowCommand> view_commands();
 std::span<const WindowCommand> layout_commands();
 std::span<const WindowCommand> kernel_commands();
 std::span<const WindowCommand> history_commands();
+std::span<const WindowCommand> share_commands();
+std::span<const WindowCommand> settings_commands();
 std::span<const WindowCommand> shell_commands();
 
 using Answer = Outcome<std::string>;

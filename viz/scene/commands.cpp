@@ -39,6 +39,13 @@ bool moves_in_history(std::string_view name) {
   return name == "undo" || name == "redo";
 }
 
+// A share string is too long for a list of steps.
+std::string step_name(std::string_view line) {
+  constexpr std::size_t most = 96;
+  if (line.size() <= most) return std::string(line);
+  return fmt::format("{}...", line.substr(0, most - 3));
+}
+
 Answer execute_as(Session& session, Workshop& workshop, std::string_view line, bool typing) {
   const auto [name, arguments] = first_word(line);
   const WindowCommand* command = find_command(name);
@@ -59,12 +66,11 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   session.message = {*answer, false};
   if (moves_in_history(name) || session.choices == before) return answer;
   session.future.clear();
-  if (session.script.joins && !session.past.empty()) return answer;
   const bool joins = typing && !session.past.empty() && session.past.back().typing;
   if (joins) {
     session.past.back().name = line;
   } else {
-    session.past.push_back({std::string(line), std::move(before), typing});
+    session.past.push_back({step_name(line), std::move(before), typing});
   }
   return answer;
 }
@@ -79,9 +85,14 @@ void problem_at_field(Session& session, FieldProblem problem) {
 
 std::span<const CommandGroup> command_groups() {
   static const std::array groups = {
-      CommandGroup{"Open", open_commands()},       CommandGroup{"View", view_commands()},
-      CommandGroup{"Layout", layout_commands()},   CommandGroup{"Kernel", kernel_commands()},
-      CommandGroup{"History", history_commands()}, CommandGroup{"Window", shell_commands()},
+      CommandGroup{"Open", open_commands()},
+      CommandGroup{"View", view_commands()},
+      CommandGroup{"Layout", layout_commands()},
+      CommandGroup{"Kernel", kernel_commands()},
+      CommandGroup{"History", history_commands()},
+      CommandGroup{"Share and keep", share_commands()},
+      CommandGroup{"Settings", settings_commands()},
+      CommandGroup{"Window", shell_commands()},
   };
   return groups;
 }

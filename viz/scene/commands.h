@@ -37,6 +37,8 @@ struct WindowCommand {
   Outcome<std::string> (*run)(Session& session, Workshop& workshop, std::string_view arguments);
   // What there is to say behind it, for the palette. None: the literal words of `arguments`.
   std::vector<Suggestion> (*suggest)(const Session& session, const Workshop& workshop) = nullptr;
+  // It makes choices and does nothing else, so that it may stand in a share string from a stranger.
+  bool chooses = false;
 };
 
 // The table, and the same by theme: what `?` lists.

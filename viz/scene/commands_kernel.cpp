@@ -34,10 +34,10 @@ Answer run_show(Session& session, Workshop&, std::string_view arguments) {
 
 constexpr std::array kTable = {
     WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
-                  "run", "F5", run_run},
+                  "run", "F5", run_run, nullptr, true},
     WindowCommand{"cancel", "", "stops the run", "cancel", "", run_cancel},
     WindowCommand{"show", "all | wrong", "colours all differences, or only wrong elements",
-                  "show wrong", "", run_show},
+                  "show wrong", "", run_show, nullptr, true},
 };
 
 }  // namespace

@@ -78,11 +78,12 @@ constexpr std::array kTable = {
     WindowCommand{
         "colour",
         "tile | thread | warp | value | offset | bank | axis | axis2 | axis3 | axis4 | none",
-        "says what a cell's colour means", "colour offset", "", run_colour, suggest_colour},
+        "says what a cell's colour means", "colour offset", "", run_colour, suggest_colour, true},
     WindowCommand{"isolate", "thread N | warp N | tile N | value N | offset N | nothing",
-                  "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate},
+                  "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate,
+                  nullptr, true},
     WindowCommand{"label", "contents | coordinates", "says what is written in a cell",
-                  "label coordinates", "", run_label},
+                  "label coordinates", "", run_label, nullptr, true},
 };
 
 }  // namespace

@@ -8,9 +8,29 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/share.h"
+#include "viz/scene/workspace.h"
 
 namespace tilescope {
 namespace {
+
+Answer open_share(Session& session, Workshop& workshop, std::string_view text) {
+  const auto lines = read_share(text);
+  if (!lines) return lines.error();
+  return rebuild(session, workshop, *lines);
+}
+
+Answer open_workspace(Session& session, Workshop& workshop, std::string_view path) {
+  if (path.empty()) return usage_error("`open workspace` needs a file's name.");
+  const auto text = workshop.read_text(std::string(path));
+  if (!text) return text.error();
+  auto answer = open_workspace_text(session, workshop, *text);
+  if (answer) return answer;
+  Error error = answer.error();
+  error.sentence = fmt::format("{}: {}", path, error.sentence);
+  return error;
+}
 
 Answer run_open(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
@@ -20,6 +40,8 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
   }
   if (what == "layout") return open_layout(session, unquoted(rest));
   if (what == "preset") return open_preset_named(session, unquoted(rest));
+  if (what == "share") return open_share(session, workshop, rest);
+  if (what == "workspace") return open_workspace(session, workshop, unquoted(rest));
   return open_kernel(session, workshop, arguments);
 }
 
@@ -37,11 +59,13 @@ std::vector<Suggestion> suggest_open(const Session& session, const Workshop& wor
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"open",
-                  "layout EXPR | preset NAME | KERNEL [--m M] [--n N] [--a F.npy] [--b F.npy] "
-                  "[--dtype T] [--seed S]",
-                  "opens a layout expression, a preset or a kernel of the catalog",
-                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open},
+    WindowCommand{
+        "open",
+        "layout EXPR | preset NAME | share STRING | workspace F.json | KERNEL [--m M] [--n N] [--a "
+        "F.npy] [--b F.npy] "
+        "[--dtype T] [--seed S]",
+        "opens a layout expression, a preset, a kernel, or a view that was shared or saved",
+        "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open, true},
 };
 
 }  // namespace

@@ -143,13 +143,6 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("Zoomed {}.", arguments);
 }
 
-Answer run_theme(Session& session, Workshop&, std::string_view arguments) {
-  const Theme* theme = theme_named(arguments);
-  if (!theme) return usage_error(fmt::format("There is no theme `{}`: light or dark.", arguments));
-  session.choices.dark = theme->dark;
-  return fmt::format("The theme is {}.", arguments);
-}
-
 Answer run_export(Session& session, Workshop& workshop, std::string_view arguments) {
   const std::string path(unquoted(arguments));
   if (path.empty()) return usage_error("`export` needs a file's name: `export tiles.svg`.");
@@ -160,16 +153,15 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 
 constexpr std::array kTable = {
     WindowCommand{"select", "layout | matrices | diff", "changes the view", "select diff", "",
-                  run_select},
+                  run_select, nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
-                  "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick},
+                  "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,
+                  nullptr, true},
     WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",
                   "shows what the pointer would show there", "point 3 5", "", run_point},
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
                   run_back},
     WindowCommand{"zoom", "in | out | fit", "zooms the view", "zoom fit", "Home fit", run_zoom},
-    WindowCommand{"theme", "light | dark", "changes the colours of the window", "theme dark", "",
-                  run_theme},
     WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex", "writes the view as a picture",
                   "export tiles.svg", "", run_export},
 };

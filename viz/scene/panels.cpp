@@ -385,6 +385,7 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   }
   out["strip"] = std::move(steps);
   out["status"] = session.message.text;
+  if (!session.copied.empty()) out["copied"] = session.copied;
   if (session.overlay.open()) out["overlay"] = describe_overlay(session, workshop);
   return out;
 }

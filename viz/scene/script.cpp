@@ -9,7 +9,9 @@ std::optional<Error> go_on(Session& session, Workshop& workshop) {
   while (!session.running && !session.script.lines.empty()) {
     const std::string line = session.script.lines.front();
     session.script.lines.pop_front();
+    const std::size_t steps = session.past.size();
     const auto answer = execute(session, workshop, line);
+    if (session.script.joins && session.past.size() > steps) session.past.pop_back();
     if (answer) continue;
     session.script = {};
     return answer.error();
@@ -28,7 +30,11 @@ Outcome<std::string> start_script(Session& session, Workshop& workshop,
 }
 
 bool continue_script(Session& session, Workshop& workshop) {
-  if (session.running || session.script.lines.empty()) return false;
+  if (session.running) return false;
+  if (session.script.lines.empty()) {
+    session.script = {};
+    return false;
+  }
   (void)go_on(session, workshop);
   return true;
 }

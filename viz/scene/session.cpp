@@ -72,7 +72,7 @@ bool operator==(const Choices& a, const Choices& b) {
          a.selected == b.selected && a.coordinates == b.coordinates && a.kernel == b.kernel &&
          a.options == b.options && a.result == b.result && a.matrices == b.matrices &&
          a.diff == b.diff && a.element == b.element && a.only_wrong == b.only_wrong &&
-         a.dark == b.dark;
+         a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -216,6 +216,14 @@ void fit_view(Session& session) {
   session.pending_zoom = 1;
 }
 
+void forget_passing(Session& session) {
+  session.hover.reset();
+  session.hover_element.reset();
+  session.layout_lens = session.matrices_lens = session.diff_lens = {};
+  session.layout_rasters = session.matrices_rasters = session.diff_rasters = {};
+  session.pending_zoom = 1;
+}
+
 bool take_result(Session& session, Workshop& workshop) {
   if (!session.running) return false;
   auto result = workshop.take_result();
@@ -227,9 +235,11 @@ bool take_result(Session& session, Workshop& workshop) {
     session.message = {result->error().sentence, true};
     return true;
   }
+  const KernelCard* open = session.choices.kernel.get();
+  if (!open || open->name != (*result)->result->kernel.name) return true;  // of one since closed
   const Choices before = session.choices;
   show_result(session, **result);
-  session.past.push_back({"run", before, false});
+  if (!session.script.joins) session.past.push_back({"run", before, false});
   session.future.clear();
   const RunResult& ended = *session.choices.result;
   const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/overlay.h"
+#include "viz/scene/settings.h"
 #include "viz/scene/workshop.h"
 
 namespace tilescope {
@@ -49,6 +51,7 @@ struct Choices {
   bool only_wrong = false;
 
   bool dark = false;
+  WindowSettings settings;
 
   friend bool operator==(const Choices& a, const Choices& b);
 };
@@ -92,6 +95,12 @@ struct Session {
 
   Overlay overlay;
   Script script;
+  std::string copied;     // what was copied last
+  bool copy_due = false;  // and has not reached the clipboard yet
+  bool tour_seen = false;
+  // What is remembered from one day to the next and is no choice, as lists of lines by name:
+  // expressions that were entered, progress in lessons. Workspaces keep them.
+  std::map<std::string, std::vector<std::string>> kept;
 
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 
@@ -135,6 +144,9 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
 void pan_view(Session& session, const Picture& picture, double dx, double dy);
 // Shows all of the view again.
 void fit_view(Session& session);
+
+// Forgets pointer, zoom and what was painted: another view has taken their place.
+void forget_passing(Session& session);
 
 // Takes the result of a run that has finished since; true if there was one.
 bool take_result(Session& session, Workshop& workshop);

@@ -109,6 +109,10 @@ class Workshop {
   // Blocks until the run has finished; for commands without a window.
   virtual void wait() = 0;
 
+  // A text file, whole: read, and written so that no reader sees half of it.
+  virtual Outcome<std::string> read_text(const std::string& path) = 0;
+  virtual std::optional<Error> write_text(const std::string& path, std::string_view text) = 0;
+
   // Paints the scene in the format that the file's name ends in and writes it whole or not at all.
   virtual std::optional<Error> export_picture(const Scene& scene, const std::string& path) = 0;
 };

@@ -68,6 +68,8 @@ ImGuiKey number_of(Key key) {
     case Key::space:
       return ImGuiKey_Space;
   }
+  const int number = static_cast<int>(key);
+  if (number >= '0' && number <= '9') return static_cast<ImGuiKey>(ImGuiKey_0 + (number - '0'));
   return static_cast<ImGuiKey>(ImGuiKey_A + (static_cast<int>(key) - 'A'));
 }
 #endif
@@ -80,7 +82,8 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "-") return out = Key::minus, true;
   if (text == "?") return out = Key::question, true;
   if (text == "F5") return out = Key::f5, true;
-  if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z') {
+  const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
+  if (letter || (text.size() == 1 && text[0] >= '0' && text[0] <= '9')) {
     out = static_cast<Key>(text[0]);
     return true;
   }

@@ -11,8 +11,8 @@
 
 namespace tilescope::ui {
 
-// Letters are their own upper-case character. `question` is the character, wherever the keyboard
-// has it.
+// Letters and digits are their own upper-case character. `question` is the character, wherever the
+// keyboard has it.
 enum class Key : int {
   escape = 256,
   enter,

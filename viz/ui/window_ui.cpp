@@ -1,5 +1,7 @@
 #include "viz/ui/window_ui.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,15 @@ namespace {
 constexpr float kTop = 80;     // field and the line under it
 constexpr float kStrip = 56;   // derivation or run
 constexpr float kStatus = 32;  // what just happened
+
+// In pixels: as it is dragged, else as chosen, else a share of the window within bounds.
+float panel_width(float dragged, int chosen, float display, float share, float least, float most) {
+  if (dragged != Dragged::no) return dragged;
+  if (chosen == WindowSettings::usual) {
+    return std::round(std::clamp(display * share, least, most) / 8) * 8;
+  }
+  return std::min(static_cast<float>(chosen), std::round(display * 0.4f));
+}
 
 ImGuiWindowFlags whole_display() {
   return ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -35,12 +46,10 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   ImGui::PushFont(fonts_.words(TextSize::small));
   const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList()};
 
-  const float left = arrangement_.outline == Arrangement::usual
-                         ? std::round(std::clamp(display.x * 0.168f, 168.0f, 216.0f) / 8) * 8
-                         : arrangement_.outline;
-  const float right = arrangement_.inspector == Arrangement::usual
-                          ? std::round(std::clamp(display.x * 0.24f, 240.0f, 296.0f) / 8) * 8
-                          : arrangement_.inspector;
+  const WindowSettings& settings = session.choices.settings;
+  const float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
+  const float right =
+      panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
   const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
   const float middle_width = std::max(1.0f, display.x - left - right);
   draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
@@ -48,9 +57,9 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   if (right > 0) {
     draw_inspector(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
-  splitter(brush, "outline edge", left, kTop, middle_height, arrangement_.outline, left, 1);
-  splitter(brush, "inspector edge", display.x - right, kTop, middle_height, arrangement_.inspector,
-           right, -1);
+  splitter(brush, "outline", left, kTop, middle_height, panels_.outline, left > 0, 1);
+  splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
+           -1);
   draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, kStrip});
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   draw_top(brush, session, {0, 0}, {display.x, kTop});
@@ -87,6 +96,10 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
         break;
     }
   }
+  if (session.copy_due) {
+    ImGui::SetClipboardText(session.copied.c_str());
+    session.copy_due = false;
+  }
   const bool finished = take_result(session, workshop);
   const bool went_on = continue_script(session, workshop);
   const bool changed = changed_ || finished || went_on || !intents.empty();
@@ -109,14 +122,16 @@ void WindowUi::use_shortcuts(const Session& session) {
   }
 }
 
-// The edge of a panel: drag to resize, to the side to collapse; a double click does either.
-void WindowUi::splitter(const Brush& brush, const char* id, float x, float top, float height,
-                        float& width, float shown, float direction) {
-  constexpr float grip = 8, least = 120;
+// The edge of a panel: drag to resize, to the side to hide; a double click does either.
+void WindowUi::splitter(const Brush& brush, const char* panel, float x, float top, float height,
+                        float& dragged, bool shown, float direction) {
+  constexpr float grip = 8, least = WindowSettings::least_panel;
   const float display = ImGui::GetIO().DisplaySize.x;
   const float from = std::clamp(x - grip / 2, 0.0f, display - grip);
   ImGui::SetCursorScreenPos({from, top});
-  ImGui::InvisibleButton(id, {grip, height});
+  ImGui::PushID(panel);
+  ImGui::InvisibleButton("edge", {grip, height});
+  ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   if (hovered || held) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -126,13 +141,16 @@ void WindowUi::splitter(const Brush& brush, const char* id, float x, float top, 
                std::clamp(x - (direction > 0 ? 1.0f : 0.0f), 0.0f, display - 1), top + height);
   }
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    width = shown > 0 ? 0 : Arrangement::usual;
-    changed_ = true;
+    issue(fmt::format("panel {} {}", panel, shown ? "hide" : "show"));
   } else if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 2)) {
     const float mouse = ImGui::GetIO().MousePos.x;
     const float wanted = direction > 0 ? mouse : display - mouse;
-    width = wanted < least / 2 ? 0 : std::clamp(wanted, least, display * 0.4f);
+    dragged = wanted < least / 2 ? 0 : std::clamp(wanted, least, std::max(least, display * 0.4f));
     changed_ = true;
+  } else if (!held && dragged != Dragged::no) {
+    issue(dragged > 0 ? fmt::format("panel {} {}", panel, std::lround(dragged))
+                      : fmt::format("panel {} hide", panel));
+    dragged = Dragged::no;
   }
 }
 

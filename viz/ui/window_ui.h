@@ -18,10 +18,10 @@
 
 namespace tilescope::ui {
 
-// Where things stand, in pixels. Plain numbers that could be saved.
-struct Arrangement {
-  float outline = usual, inspector = usual;  // widths; 0: collapsed
-  static constexpr float usual = -1;         // by the window's width, until the reader drags it
+// The widths of panels while their edge is dragged; what they are otherwise is a choice.
+struct Dragged {
+  static constexpr float no = -1;
+  float outline = no, inspector = no;
 };
 
 // A part of the display in one colour, under everything else. The platform fills these before it
@@ -46,7 +46,6 @@ class WindowUi {
   // The view's place on the display and what was painted there, for tests and hit tests.
   ImVec2 view_origin() const { return view_origin_; }
   const Picture& picture() const { return picture_; }
-  Arrangement& arrangement() { return arrangement_; }
 
  private:
   struct Intent {
@@ -75,8 +74,8 @@ class WindowUi {
   void draw_strip(const Brush& brush, const Session& session, const Workshop& workshop, ImVec2 at,
                   ImVec2 size);
   void draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
-  void splitter(const Brush& brush, const char* id, float x, float top, float height, float& width,
-                float shown, float direction);
+  void splitter(const Brush& brush, const char* panel, float x, float top, float height,
+                float& dragged, bool shown, float direction);
   void draw_overlay(const Brush& brush, const Session& session, const Workshop& workshop);
   void draw_palette(Brush brush, const Session& session, const Workshop& workshop, ImVec2 room);
   void draw_palette_line(const Brush& brush, const Session& session, ImVec2 at, float width);
@@ -85,7 +84,7 @@ class WindowUi {
 
   const FontSet& fonts_;
   ScenePainter painter_;
-  Arrangement arrangement_;
+  Dragged panels_;
   Picture picture_;
   ImVec2 view_origin_{};
   std::vector<Intent> intents_;

@@ -1,0 +1,345 @@
+// Views that go elsewhere: share strings and workspaces come back as they were, old ones are
+// migrated, broken and newer ones get a sentence, and a stranger's writes nothing.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/command_text.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/script.h"
+#include "viz/scene/share.h"
+#include "viz/scene/workspace.h"
+
+namespace tilescope {
+namespace {
+
+using test::FakeWorkshop;
+using Words = std::vector<std::string>;
+
+class Share : public ::testing::Test {
+ protected:
+  static Outcome<std::string> act(Session& session, FakeWorkshop& workshop, std::string_view line) {
+    auto answer = execute(session, workshop, line);
+    while (session.running) {
+      workshop.wait();
+      take_result(session, workshop);
+      continue_script(session, workshop);
+    }
+    continue_script(session, workshop);
+    return answer;
+  }
+  void must(std::string_view line) {
+    const auto answer = act(session, workshop, line);
+    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
+  }
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const auto answer = act(session, workshop, line);
+    ASSERT_FALSE(answer.ok()) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before);
+    EXPECT_FALSE(session.running);
+  }
+  // All that is to be read in the window but for what just happened.
+  Json shown(Session& of) {
+    of.show_times = false;
+    Json out = describe(of, workshop, picture(of, {1000, 640}));
+    for (const char* passing : {"status", "copied"}) out.erase(passing);
+    return out;
+  }
+
+  Session session;
+  FakeWorkshop workshop;
+};
+
+TEST_F(Share, AStringIsItsLinesAgain) {
+  for (const Words& lines :
+       {Words{"open preset 9x32"}, Words{"open layout \"A = 4:1; A\"", "colour offset", "pick 0 1"},
+        Words{"open layout (2,2):(1,2)", "", "x"}, Words{"\xc3\xa9\x01 odd"}}) {
+    const std::string text = share_string(lines);
+    EXPECT_EQ(text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789-_:"),
+              std::string::npos);
+    const auto read = read_share(text);
+    ASSERT_TRUE(read.ok()) << read.error().sentence;
+    EXPECT_EQ(*read, lines);
+  }
+  EXPECT_LT(share_string({"open preset 9x32"}).size(), 48u) << "short";
+}
+
+TEST_F(Share, PastingDoesNotHarmIt) {
+  const Words lines{"open layout zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)"};
+  const std::string text = share_string(lines);
+  std::string broken_lines = text;
+  for (std::size_t i = 20; i < broken_lines.size(); i += 21) broken_lines.insert(i, "\r\n> ", 2);
+  for (const std::string& pasted :
+       {text + "\n", "  " + text + "  ", "\"" + text + "\"", "<" + text + ">.", "`" + text + "`",
+        "see (" + text + ").", broken_lines}) {
+    const auto read = read_share(pasted);
+    ASSERT_TRUE(read.ok()) << pasted << ": " << read.error().sentence;
+    EXPECT_EQ(*read, lines);
+  }
+}
+
+TEST_F(Share, EveryCutAndEveryWrongLetterIsTold) {
+  const std::string text = share_string({"open preset 9x32", "colour offset"});
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    EXPECT_FALSE(read_share(text.substr(0, i)).ok()) << i;
+    std::string wrong = text;
+    wrong[i] = wrong[i] == 'x' ? 'y' : 'x';
+    const auto read = read_share(wrong);
+    // The last letter may hold bits that belong to no byte.
+    EXPECT_TRUE(!read.ok() || i + 1 == text.size()) << wrong;
+  }
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::string noise = "tilescope:1:";
+    for (unsigned i = random() % 60; i > 0; --i) noise += static_cast<char>(random() % 256);
+    const auto read = read_share(noise);
+    EXPECT_TRUE(read.ok() || !read.error().sentence.empty());
+  }
+}
+
+TEST_F(Share, BrokenNewerAndForeignOnesGetASentence) {
+  must("open preset 9x32");
+  refused("open share", "begins with `tilescope:1:`");
+  refused("open share hello", "begins with `tilescope:1:`");
+  refused("open share tilescope:", "no version");
+  refused("open share tilescope:one:abc", "version is no number");
+  refused("open share tilescope:2:abc", "reads up to 1");
+  refused("open share tilescope:1:", "too short");
+  refused("open share tilescope:1:****", "belongs to no share string");
+  refused("open share tilescope:1:b3BlbiBwcmVzZXQ", "missing or was changed");
+  refused("open share tilescope:0:open%2", "hexadecimal");
+  refused("open share tilescope:0:", "nothing stands in it");
+  refused("open share " + share_string({"open nosuch"}), "`open nosuch` cannot be done");
+  refused("open share " + share_string({"open preset 9x32", "isolate tile 99"}), "0 to 11");
+}
+
+TEST_F(Share, AStrangersStringWritesNothingAndOpensNoOther) {
+  for (const char* line :
+       {"export a.svg", "save workspace a.json", "share", "copy value", "undo", "font 250",
+        "open workspace a.json", "open share tilescope:0:open+preset+9x32", "palette", "nosuch"}) {
+    refused("open share " + share_string({"open preset 9x32", line}), "does not describe a view");
+  }
+  EXPECT_TRUE(workshop.exported.empty());
+  EXPECT_TRUE(workshop.texts.empty());
+}
+
+TEST_F(Share, VersionZeroIsWrittenByHandAndMigrated) {
+  must("open share tilescope:0:open+layout+(8,8):(8,1);color+offset;pick%203%204");
+  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
+  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
+  ASSERT_TRUE(session.choices.selected);
+  EXPECT_EQ(session.choices.selected->column, 4);
+  refused("open share " + share_string({"open preset 9x32", "color offset"}),
+          "does not describe a view");
+}
+
+TEST_F(Share, OpeningOneIsOneStepAlsoWithARunInIt) {
+  workshop.slow = true;
+  must("open layout (4,4):(4,1)");
+  const Choices before = session.choices;
+  ASSERT_TRUE(execute(session, workshop,
+                      "open share " + share_string({"open add --m 6", "run", "pick 1 2",
+                                                    "open layout (8,8):(8,1)"}))
+                  .ok());
+  EXPECT_TRUE(session.running);
+  EXPECT_EQ(session.script.lines.size(), 2u);
+  workshop.finish();
+  ASSERT_TRUE(take_result(session, workshop));
+  EXPECT_TRUE(continue_script(session, workshop));
+  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
+  EXPECT_TRUE(session.choices.result);
+  EXPECT_TRUE(session.choices.element);
+  EXPECT_EQ(session.past.size(), 2u);
+  must("undo");
+  EXPECT_TRUE(session.choices == before);
+  must("colour offset");
+  EXPECT_EQ(session.past.back().name, "colour offset") << "the script has ended";
+}
+
+const Words& lines_to_try() {
+  static const Words lines = {"open preset 9x32",
+                              "open preset Volta 8x8 quadpair",
+                              "open layout (4,8):(8,1)",
+                              "open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)",
+                              "open layout zipped_divide((4,8):(8,1), <2,4>)",
+                              "open add",
+                              "open add --m 6 --n 12",
+                              "run",
+                              "colour offset",
+                              "colour thread",
+                              "colour bank",
+                              "isolate tile 1",
+                              "isolate offset 5",
+                              "isolate thread 2",
+                              "pick 1 1",
+                              "pick 3 5",
+                              "pick 1 2 1",
+                              "pick nothing",
+                              "select diff",
+                              "select layout",
+                              "select matrices",
+                              "theme dark",
+                              "theme light",
+                              "back",
+                              "label coordinates",
+                              "label contents",
+                              "show wrong",
+                              "show all",
+                              "undo",
+                              "redo"};
+  return lines;
+}
+
+TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
+  workshop.wrong = {5};
+  std::mt19937 random(21);
+  const Words& lines = lines_to_try();
+  for (int round = 0; round < 300; ++round) {
+    session = {};
+    for (int i = 0; i < 25; ++i) (void)act(session, workshop, lines[random() % lines.size()]);
+    const Words made = rebuilding(session.choices);
+    if (made.empty()) continue;
+    Session other;
+    other.choices.dark = random() % 2 == 0;
+    const auto answer = act(other, workshop, "open share " + share_string(made));
+    ASSERT_TRUE(answer.ok()) << joined(made) << ": " << answer.error().sentence;
+    EXPECT_EQ(rebuilding(other.choices), made);
+    session.hover.reset();
+    session.hover_element.reset();
+    fit_view(session);
+    session.layout_lens = session.matrices_lens = session.diff_lens = {};
+    EXPECT_EQ(shown(other), shown(session)) << joined(made);
+  }
+}
+
+TEST_F(Share, JoinedLinesAreTakenApartAgain) {
+  must("open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)");
+  must("isolate tile 2");
+  const Words made = rebuilding(session.choices);
+  EXPECT_EQ(*split_commands(joined(made)), made);
+}
+
+TEST_F(Share, TheStringIsCopiedAndOpensTheSame) {
+  must("open preset 9x32");
+  must("isolate tile 3");
+  const Json before = shown(session);
+  must("share");
+  EXPECT_TRUE(session.copy_due);
+  const std::string text = session.copied;
+  must("open layout (4,4):(4,1)");
+  must("open share \"" + text + "\"");
+  EXPECT_EQ(shown(session), before);
+  Session empty;
+  EXPECT_FALSE(execute(empty, workshop, "share").ok()) << "nothing is open";
+}
+
+TEST_F(Share, ValuesTablesAndCommandLinesAreCopied) {
+  refused("copy", "value, table, command or share");
+  refused("copy value", "No cell is selected");
+  must("open preset 9x32");
+  must("pick 4 7");
+  must("copy value");
+  EXPECT_EQ(session.copied, "276");
+  must("copy table");
+  EXPECT_NE(session.copied.find("Selected\toffset\t276\n"), std::string::npos);
+  must("copy command");
+  EXPECT_EQ(session.copied, "tilescope gui --do 'open preset 9x32; pick 4 7 0 0'");
+  must("pick nothing");
+  must("colour offset");
+  must("theme dark");
+  must("copy command");
+  EXPECT_EQ(session.copied,
+            "tilescope draw 'preset 9x32' --colour offset --theme dark -o view.svg");
+  workshop.wrong = {11};
+  must("open add");
+  must("run");
+  must("pick 1 3");
+  must("copy value");
+  EXPECT_EQ(session.copied, "23") << "11 + 11, and one off";
+}
+
+TEST_F(Share, AWorkspaceKeepsViewSettingsAndWhatIsRemembered) {
+  must("open preset 9x32");
+  must("colour offset");
+  must("font 150");
+  must("panel outline 240");
+  must("panel inspector hide");
+  must("animation off");
+  must("theme dark");
+  session.kept["expressions"] = {"(8,8):(8,1)", "4:1"};
+  session.tour_seen = true;
+  must("save workspace day.json");
+  Session other;
+  ASSERT_TRUE(act(other, workshop, "open workspace day.json").ok()) << other.message.text;
+  EXPECT_EQ(shown(other), shown(session));
+  EXPECT_TRUE(other.choices.settings == session.choices.settings);
+  EXPECT_EQ(other.kept, session.kept);
+  EXPECT_TRUE(other.tour_seen);
+  EXPECT_EQ(other.past.size(), 1u) << "one step";
+  EXPECT_EQ(workspace_text(other), workspace_text(session));
+}
+
+TEST_F(Share, AnOldWorkspaceIsMigrated) {
+  workshop.texts["old.json"] =
+      R"({"tilescope": "workspace", "version": 0, "view": "tilescope:0:open+preset+9x32;color+bank"})";
+  must("open workspace old.json");
+  EXPECT_TRUE(session.choices.colour == ColourBy::bank);
+}
+
+TEST_F(Share, BrokenWorkspacesGetASentenceAndChangeNothing) {
+  must("open preset 9x32");
+  refused("open workspace", "file's name");
+  refused("open workspace nosuch.json", "no such file");
+  const std::string good = workspace_text(session);
+  const auto refuse_text = [&](const std::string& text, std::string_view words) {
+    workshop.texts["w.json"] = text;
+    refused("open workspace w.json", words);
+    refused("open workspace w.json", "w.json: ");
+  };
+  refuse_text("", "not JSON");
+  refuse_text("[]", "not JSON");
+  refuse_text("{}", "\"tilescope\"");
+  refuse_text(R"({"tilescope": "workspace"})", "version is missing");
+  refuse_text(R"({"tilescope": "workspace", "version": 7})", "reads up to 1");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": 3})", "lists of commands");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": [3]})", "lists of commands");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": ["export a.svg"]})",
+              "does not describe a view");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "settings": ["export a.svg"]})",
+              "no setting");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "settings": ["font 900"]})",
+              "100 to 250");
+  refuse_text(R"({"tilescope": "workspace", "version": 0, "view": []})", "no share string");
+  for (std::size_t i = 0; i + 2 < good.size(); i += 3) {
+    refuse_text(good.substr(0, i), "no workspace");
+  }
+}
+
+TEST_F(Share, SettingsHaveBoundsAndAreUndone) {
+  must("font 125");
+  must("font larger");
+  EXPECT_EQ(session.choices.settings.font, 150);
+  must("undo");
+  EXPECT_EQ(session.choices.settings.font, 125);
+  must("font usual");
+  must("font smaller");
+  EXPECT_EQ(session.choices.settings.font, 100);
+  for (int i = 0; i < 9; ++i) must("font larger");
+  EXPECT_EQ(session.choices.settings.font, 250);
+  refused("font 99", "100 to 250");
+  refused("font huge", "100 to 250");
+  refused("animation maybe", "on or off");
+  refused("panel left 200", "outline or inspector");
+  refused("panel outline 3", "from 120");
+  refused("panel outline", "show or hide");
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,141 @@
+#include "viz/scene/rebuild.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/open.h"
+
+namespace tilescope {
+namespace {
+
+bool is_preset(const Choices& choices) {
+  return first_word(choices.layout_text).first == "preset";
+}
+
+// An expression as `open layout` takes it, whatever separates its statements.
+std::string open_line(const Choices& choices) {
+  if (is_preset(choices)) return fmt::format("open {}", choices.layout_text);
+  const std::string& text = choices.layout_text;
+  if (text.find_first_of(";\"'") == std::string::npos) return fmt::format("open layout {}", text);
+  const char quote = text.find('"') == std::string::npos ? '"' : '\'';
+  return fmt::format("open layout {}{}{}", quote, text, quote);
+}
+
+// The kernel and what was chosen of it; answers the view that stands then.
+ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
+  if (!choices.kernel) return ViewName::layout;
+  lines.push_back(fmt::format("open {}", kernel_words(choices)));
+  const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
+  if (ran) lines.emplace_back("run");
+  if (choices.element) {
+    lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
+  }
+  return ran && choices.diff ? ViewName::diff : ViewName::matrices;
+}
+
+ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::string>& lines) {
+  if (!choices.layout) return view;
+  lines.push_back(open_line(choices));
+  if (choices.colour) lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
+  if (choices.isolate.on != Focus::On::nothing) {
+    lines.push_back(
+        fmt::format("isolate {} {}", name_of(choices.isolate.on), choices.isolate.number));
+  }
+  if (const auto& cell = choices.selected) {
+    lines.push_back(
+        fmt::format("pick {} {} {} {}", cell->row, cell->column, cell->panel, cell->slice));
+  }
+  return ViewName::layout;
+}
+
+const WindowCommand* command_of(std::string_view line) {
+  const std::string_view name = first_word(line).first;
+  for (const WindowCommand& command : window_commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+// Whether a line only chooses: it opens no stranger's bundle of lines and writes nothing.
+bool only_chooses(std::string_view line) {
+  const WindowCommand* command = command_of(line);
+  if (!command || !command->chooses) return false;
+  const auto [name, arguments] = first_word(line);
+  const std::string_view what = first_word(arguments).first;
+  return name != "open" || (what != "share" && what != "workspace");
+}
+
+// A word for a POSIX shell.
+std::string shell_word(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789-_./=:,%+") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::vector<std::string> rebuilding(const Choices& choices) {
+  std::vector<std::string> lines;
+  if (choices.dark) lines.emplace_back("theme dark");
+  if (choices.coordinates) lines.emplace_back("label coordinates");
+  if (choices.only_wrong) lines.emplace_back("show wrong");
+  ViewName view = add_kernel(choices, lines);
+  view = add_layout(choices, view, lines);
+  if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
+  return lines;
+}
+
+Outcome<std::string> rebuild(Session& session, Workshop& workshop,
+                             const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (only_chooses(line)) continue;
+    return Error{
+        ErrorKind::usage,
+        fmt::format("The line `{}` in it does not describe a view, so nothing was opened.", line),
+        ""};
+  }
+  Session fresh;
+  fresh.choices.settings = session.choices.settings;
+  std::size_t next = 0;
+  while (next < lines.size() && !fresh.running) {
+    const auto answer = execute(fresh, workshop, lines[next]);
+    if (!answer) {
+      Error error = answer.error();
+      error.sentence = fmt::format("Its line `{}` cannot be done: {}", lines[next], error.sentence);
+      return error;
+    }
+    ++next;
+  }
+  if (session.running && !fresh.running) workshop.cancel();
+  session.choices = std::move(fresh.choices);
+  session.running = session.running || fresh.running;
+  session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
+  forget_passing(session);
+  show_in_field(session);
+  return std::string("Opened the view.");
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += (out.empty() ? "" : "; ") + line;
+  return out;
+}
+
+std::string command_line(const Choices& choices) {
+  const bool drawn = choices.view == ViewName::layout && choices.layout && !choices.selected &&
+                     choices.isolate.on == Focus::On::nothing && !choices.coordinates;
+  if (!drawn) {
+    return fmt::format("tilescope gui --do {}", shell_word(joined(rebuilding(choices))));
+  }
+  std::string out = fmt::format("tilescope draw {}", shell_word(choices.layout_text));
+  if (choices.colour) out += fmt::format(" --colour {}", name_of(*choices.colour));
+  if (choices.dark) out += " --theme dark";
+  return out + " -o view.svg";
+}
+
+}  // namespace tilescope

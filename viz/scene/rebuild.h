@@ -1,0 +1,38 @@
+// A view as the commands that make it again: what share strings, workspaces and command lines are
+// made of.
+//
+//     rebuilding(choices)  ->  "open preset 9x32", "colour offset", "isolate tile 3"
+//
+// Law: rebuild() of rebuilding() gives the same choices in any session, where the files that the
+// commands name are the same (tests/viz/ui_share_test.cpp tries random ones). Who adds a field to
+// Choices adds its command here.
+//
+// Not in it: what passes (pointer, zoom, what lies over the view) and the settings of the window,
+// which settings_of() tells.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "viz/scene/session.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+std::vector<std::string> rebuilding(const Choices& choices);
+
+// The session's choices become those that the lines make, as one step. Refused, and nothing
+// changes: a line that is refused, and one that does more than choose (`export`, `save`), since the
+// lines may come from a stranger. What stands behind a run is done when its result is there.
+Outcome<std::string> rebuild(Session& session, Workshop& workshop,
+                             const std::vector<std::string>& lines);
+
+// The lines as one that split_commands() takes apart again.
+std::string joined(const std::vector<std::string>& lines);
+
+// The line for a shell that makes this view: `tilescope draw`, where that can tell all of it, else
+// `tilescope gui`.
+std::string command_line(const Choices& choices);
+
+}  // namespace tilescope

@@ -1,0 +1,30 @@
+// How the window stands on the desk, whatever is open in it: letters, motion, widths of panels.
+// They are choices too (undone, scripted), but a share string leaves them as the reader has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilescope {
+
+struct WindowSettings {
+  static constexpr int usual = -1;  // a panel's width: by the window's
+  static constexpr int least_font = 100, most_font = 250;
+  static constexpr int least_panel = 120, most_panel = 1200;
+
+  int font = 100;  // percent; everything grows with the letters
+  bool animation = true;
+  int outline = usual, inspector = usual;  // widths in pixels at 100 %; 0: collapsed
+
+  friend bool operator==(const WindowSettings& a, const WindowSettings& b) {
+    return a.font == b.font && a.animation == b.animation && a.outline == b.outline &&
+           a.inspector == b.inspector;
+  }
+};
+
+// The commands that make these settings from the usual ones, and whether a line is such a command.
+std::vector<std::string> settings_lines(const WindowSettings& settings);
+bool is_setting(std::string_view line);
+
+}  // namespace tilescope

@@ -1,0 +1,109 @@
+#include "viz/scene/workspace.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "viz/scene/commands.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/settings.h"
+#include "viz/scene/share.h"
+
+namespace tilescope {
+namespace {
+
+Error broken_workspace(std::string why) {
+  return {ErrorKind::unreadable, fmt::format("This is no workspace that can be opened: {}", why), ""};
+}
+
+// The strings of a member; nothing where it is something else.
+std::optional<std::vector<std::string>> lines_in(const Json& document, const char* member) {
+  std::vector<std::string> lines;
+  const auto found = document.find(member);
+  if (found == document.end()) return lines;
+  if (!found->is_array()) return {};
+  for (const Json& line : *found) {
+    if (!line.is_string()) return {};
+    lines.push_back(line.get<std::string>());
+  }
+  return lines;
+}
+
+// Version 0: {"tilescope": "workspace", "version": 0, "view": "tilescope:..."}
+std::optional<Error> migrate(Json& document, int version) {
+  if (version > 0) return {};
+  const auto view = document.find("view");
+  if (view == document.end() || !view->is_string()) {
+    return broken_workspace("its member \"view\" is no share string.");
+  }
+  const auto lines = read_share(view->get<std::string>());
+  if (!lines) return lines.error();
+  *view = *lines;
+  return {};
+}
+
+// The document as one of today's version, or why it cannot be.
+Outcome<Json> read(std::string_view text) {
+  Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded() || !document.is_object()) {
+    return broken_workspace("it is not JSON, or was cut off.");
+  }
+  const auto kind = document.find("tilescope");
+  if (kind == document.end() || *kind != "workspace") {
+    return broken_workspace("a member \"tilescope\": \"workspace\" is missing.");
+  }
+  const auto version = document.find("version");
+  if (version == document.end() || !version->is_number_integer()) {
+    return broken_workspace("its version is missing.");
+  }
+  const auto number = version->get<std::int64_t>();
+  if (number > workspace_version || number < 0) {
+    return broken_workspace(
+        fmt::format("it has version {}, and this Tilescope reads up to {}. A newer Tilescope "
+                    "opens it.",
+                    number, workspace_version));
+  }
+  if (auto error = migrate(document, static_cast<int>(number))) return *error;
+  return document;
+}
+
+}  // namespace
+
+std::string workspace_text(const Session& session) {
+  Json out = {{"tilescope", "workspace"}, {"version", workspace_version}};
+  out["view"] = rebuilding(session.choices);
+  out["settings"] = settings_lines(session.choices.settings);
+  out["tour"] = session.tour_seen ? "seen" : "new";
+  for (const auto& [name, lines] : session.kept) out["kept"][name] = lines;
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
+                                         std::string_view text) {
+  const Outcome<Json> document = read(text);
+  if (!document) return document.error();
+  const auto view = lines_in(*document, "view"), settings = lines_in(*document, "settings");
+  if (!view || !settings) {
+    return broken_workspace("its view and settings must be lists of commands.");
+  }
+  // The settings first, in a session of their own: a refusal changes nothing.
+  Session fresh;
+  for (const std::string& line : *settings) {
+    const auto answer = is_setting(line) ? execute(fresh, workshop, line)
+                                         : Outcome<std::string>(broken_workspace(fmt::format(
+                                               "`{}` is no setting of the window.", line)));
+    if (!answer) return answer.error();
+  }
+  const auto answer = rebuild(session, workshop, *view);
+  if (!answer) return answer.error();
+  session.choices.settings = fresh.choices.settings;
+  if (const auto kept = document->find("kept"); kept != document->end() && kept->is_object()) {
+    for (const auto& each : kept->items()) {
+      if (auto lines = lines_in(*kept, each.key().c_str())) session.kept[each.key()] = *lines;
+    }
+  }
+  const auto tour = document->find("tour");
+  session.tour_seen = session.tour_seen || (tour != document->end() && *tour == "seen");
+  return std::string("Opened the workspace.");
+}
+
+}  // namespace tilescope

@@ -1,0 +1,30 @@
+// Workspaces: all that should be there again tomorrow, in one JSON file.
+//
+//     {"tilescope": "workspace", "version": 1,
+//      "view": ["open preset 9x32", "colour offset"],   the commands that make it (rebuild.h)
+//      "settings": ["font 125", "panel outline 240"],   of the window
+//      "tour": "seen",
+//      "kept": {"expressions": ["(8,8):(8,1)"]}}        Session::kept
+//
+// Version 0 had the view as a share string, and nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "viz/scene/session.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+inline constexpr int workspace_version = 1;
+
+std::string workspace_text(const Session& session);
+
+// The session becomes what the text says, as one step. Refused, and nothing changes: no workspace,
+// a broken or newer one, a view whose commands are refused.
+Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
+                                         std::string_view text);
+
+}  // namespace tilescope
