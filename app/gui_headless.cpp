@@ -20,6 +20,7 @@ constexpr int kSettle = 3;  // frames until Dear ImGui has laid everything out
 void draw_frame(Stage& stage, const GuiOptions& options) {
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
+  io.DisplayFramebufferScale = {1, 1};
   io.DeltaTime = 1.0f / 60;
   stage.frame();
 }

@@ -8,7 +8,9 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
+#include "viz/scene/script.h"
 #include "viz/ui/keys.h"
+#include "viz/ui/scale.h"
 
 namespace tilescope {
 
@@ -47,9 +49,13 @@ Stage::~Stage() {
 std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   const Outcome<std::string> answer = execute(session_, workshop_, command);
   if (!answer) return answer.error();
+  // Runs, and what waits for them.
   if (!session_.running) return {};
-  workshop_.wait();
-  take_result(session_, workshop_);
+  while (session_.running) {
+    workshop_.wait();
+    take_result(session_, workshop_);
+    continue_script(session_, workshop_);
+  }
   if (!session_.message.failed) return {};
   // A run that ended badly: the result says how.
   const RunResult* result = session_.choices.result.get();
@@ -96,11 +102,25 @@ void fill(const std::vector<ui::Backdrop>& backdrops) {
 
 }  // namespace
 
+// Letters are drawn anew where their size on the display has changed.
+void Stage::fit_letters(float scale) {
+  if (scale == fonts_.scale) return;
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  atlas.Clear();
+  fonts_ = ui::add_fonts(atlas, {sans_.bytes(), bold_.bytes(), mono_.bytes()}, scale);
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
 bool Stage::frame() {
+  ImGuiIO& io = ImGui::GetIO();
+  ui::scale_display(io, density_ * static_cast<float>(session_.choices.settings.font) / 100);
+  fit_letters(io.DisplayFramebufferScale.x);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   ui_->draw(session_, workshop_);
   ImGui::Render();
+  ui::snap_to_pixels(*ImGui::GetDrawData());
   fill(ui_->backdrops());
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   return ui_->perform(session_, workshop_);

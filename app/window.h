@@ -28,6 +28,8 @@ class Stage {
   // Opens what the options ask for and does their commands, each to its end. Nothing where all
   // went well.
   std::optional<Error> begin(const GuiOptions& options);
+  // How many of the platform's pixels one of the window's takes at 100 %.
+  void set_density(float density) { density_ = density; }
   // Lays out and draws one frame into the current context; the platform has said size and input.
   // True if another frame is due.
   bool frame();
@@ -38,12 +40,14 @@ class Stage {
 
  private:
   Stage(Asset sans, Asset bold, Asset mono);
+  void fit_letters(float scale);
   std::optional<Error> do_to_the_end(std::string_view command);
 
   Asset sans_, bold_, mono_;
   Session session_;
   AppWorkshop workshop_;
   ui::FontSet fonts_;
+  float density_ = 1;
   GlTextures textures_;
   std::unique_ptr<ui::WindowUi> ui_;
 };

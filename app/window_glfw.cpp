@@ -3,10 +3,12 @@
 #include <backends/imgui_impl_glfw.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/key_queue.h"
 #include "app/window.h"
+#include "app/workspace_file.h"
 
 namespace tilescope {
 namespace {
@@ -79,6 +81,22 @@ bool has_display() {
   return named("DISPLAY") || named("WAYLAND_DISPLAY");
 }
 
+namespace {
+
+// A display with many pixels to the inch says how much larger things should be; some already count
+// in larger pixels.
+float density_of(GLFWwindow* window) {
+  float x = 1, y = 1;
+  int width = 1, height = 1, pixels = 1, rows = 1;
+  glfwGetWindowContentScale(window, &x, &y);
+  glfwGetWindowSize(window, &width, &height);
+  glfwGetFramebufferSize(window, &pixels, &rows);
+  const float counted = width > 0 && pixels > 0 ? float(pixels) / float(width) : 1;
+  return std::max(1.0f, x / counted);
+}
+
+}  // namespace
+
 int open_window(const GuiOptions& options, Terminal& terminal) {
   const auto display = Display::open(options.width, options.height);
   if (!display) return terminal.fail(display.error());
@@ -88,21 +106,32 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   ImGui_ImplGlfw_InitForOpenGL(window, true);
   KeyQueue keys(window);
   const std::optional<Error> error = (*stage)->begin(options);
+  // What was asked for in words is not overlaid by yesterday's.
+  Session& session = (*stage)->session();
+  WorkspaceFile workspace;
+  const bool keeps = options.frames == 0;
+  if (keeps && options.open.empty() && options.commands.empty()) {
+    workspace.restore(session, (*stage)->workshop());
+    session.past.clear();
+  }
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {
     if (options.frames > 0 && drawn >= options.frames) break;
     if (frames_due > 0 || options.frames > 0) {
       glfwPollEvents();
     } else {
-      sleep_until_news((*stage)->session().running);
+      if (keeps) workspace.keep(session);
+      sleep_until_news(session.running);
       frames_due = 3;
     }
     const bool keys_left = keys.deliver();
     ImGui_ImplGlfw_NewFrame();
+    (*stage)->set_density(density_of(window));
     const bool changed = (*stage)->frame();
     frames_due = changed || keys_left ? 3 : frames_due - 1;
     glfwSwapBuffers(window);
   }
+  if (keeps && !error) workspace.keep(session);
   ImGui_ImplGlfw_Shutdown();
   return error ? terminal.fail(*error) : 0;
 }

@@ -29,6 +29,17 @@ ImFont* add(ImFontAtlas& atlas, std::span<const std::byte> file, float em) {
                                     static_cast<int>(file.size()), pixels, &config, kRanges);
 }
 
+// The letters keep their pixels in the texture, and are laid out in the window's own.
+void lay_out_smaller(ImFont& font, float scale) {
+  for (float* length : {&font.FontSize, &font.Ascent, &font.Descent}) *length /= scale;
+  for (ImFontGlyph& glyph : font.Glyphs) {
+    for (float* length : {&glyph.X0, &glyph.Y0, &glyph.X1, &glyph.Y1, &glyph.AdvanceX}) {
+      *length /= scale;
+    }
+  }
+  font.BuildLookupTable();
+}
+
 }  // namespace
 
 ImFont* FontSet::nearest(bool code, bool strong, float em) const {
@@ -42,8 +53,7 @@ ImFont* FontSet::nearest(bool code, bool strong, float em) const {
 float FontSet::em_of(const ImFont* font) const {
   for (TextSize size : {TextSize::small, TextSize::medium, TextSize::large}) {
     const auto i = static_cast<std::size_t>(index(size));
-    if (font == sans[i] || font == bold[i] || font == mono[i])
-      return static_cast<float>(size) * scale;
+    if (font == sans[i] || font == bold[i] || font == mono[i]) return static_cast<float>(size);
   }
   return font->FontSize / kLineHeight;
 }
@@ -61,6 +71,9 @@ FontSet add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
     fonts.mono[i] = add(atlas, files.mono, em);
   }
   atlas.Build();
+  if (scale != 1) {
+    for (ImFont* font : atlas.Fonts) lay_out_smaller(*font, scale);
+  }
   return fonts;
 }
 

@@ -34,11 +34,12 @@ struct FontSet {
   // are never enlarged; and the em square of one of these fonts in pixels.
   ImFont* nearest(bool code, bool strong, float em) const;
   float em_of(const ImFont* font) const;
-  float scale = 1;
+  float scale = 1;  // pixels of the display for each of the window's
 };
 
 // Adds the fonts to the atlas and builds it. A file that is missing or no font leaves Dear ImGui's
-// built-in letters in its place.
+// built-in letters in its place. With a scale the letters have so many times the pixels and, for
+// whoever lays them out, the same size.
 FontSet add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale = 1.0f);
 
 // Text with its middle replaced by "..." so that it is at most `width` pixels wide in `font`.

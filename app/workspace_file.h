@@ -1,0 +1,30 @@
+// The workspace that is kept from one day to the next, without being asked:
+// $XDG_STATE_HOME/tilescope/workspace.json, or ~/.local/state/... (XDG Base Directory
+// Specification 0.8). Only the window on a display has one; pictures without a display never do.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "viz/scene/session.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+class WorkspaceFile {
+ public:
+  // Nothing is kept where the environment names no home.
+  WorkspaceFile();
+
+  // As it was yesterday. What cannot be opened is put aside as workspace.broken.json, and the
+  // session's message says why. False on the first day.
+  bool restore(Session& session, Workshop& workshop);
+  // Writes what has changed since; a disk that refuses is told once.
+  void keep(Session& session);
+
+ private:
+  std::string path_, kept_;
+  bool told_ = false;
+};
+
+}  // namespace tilescope
