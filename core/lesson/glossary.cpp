@@ -1,0 +1,90 @@
+#include "core/lesson/glossary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace tilescope {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// What stands between backquotes is code and not words.
+std::string without_code(std::string_view text) {
+  std::string out;
+  bool code = false;
+  for (const char c : text) {
+    if (c == '`') code = !code;
+    out += code || c == '`' ? ' ' : c;
+  }
+  return out;
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto letter = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !letter(at - 1)) && !letter(at + word.size())) return true;
+  }
+  return false;
+}
+
+// All that a learner reads in a step, in lower case.
+std::string words_of(const LessonStep& step) {
+  std::string all = step.title;
+  for (const LessonPart& part : step.parts) {
+    if (part.kind != LessonPart::Kind::picture) all += " \n " + part.text;
+  }
+  if (step.exercise) {
+    all += " \n " + step.exercise->question;
+    for (const std::string& hint : step.exercise->hints) all += " \n " + hint;
+    for (const LessonMistake& mistake : step.exercise->mistakes) all += " \n " + mistake.sentence;
+  }
+  return lower(without_code(all));
+}
+
+}  // namespace
+
+std::vector<GlossaryEntry> glossary(std::span<const Lesson> lessons) {
+  std::vector<GlossaryEntry> all;
+  for (const Lesson& lesson : lessons) {
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+      for (const LessonTerm& term : lesson.steps[i].terms) all.push_back({term, lesson.name, i});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const GlossaryEntry& a, const GlossaryEntry& b) {
+    return lower(a.term.forms.front()) < lower(b.term.forms.front());
+  });
+  return all;
+}
+
+std::vector<std::string> early_words(std::span<const Lesson> lessons) {
+  const std::vector<GlossaryEntry> terms = glossary(lessons);
+  std::map<std::string, std::size_t> order;  // of lessons
+  for (std::size_t i = 0; i < lessons.size(); ++i) order[lessons[i].name] = i;
+  std::vector<std::string> found;
+  for (std::size_t l = 0; l < lessons.size(); ++l) {
+    for (std::size_t s = 0; s < lessons[l].steps.size(); ++s) {
+      const std::string words = words_of(lessons[l].steps[s]);
+      for (const GlossaryEntry& entry : terms) {
+        const std::size_t lesson = order[entry.lesson];
+        if (lesson < l || (lesson == l && entry.step <= s)) continue;
+        for (const std::string& form : entry.term.forms) {
+          if (!has_word(words, lower(form))) continue;
+          found.push_back(fmt::format("{}, step {} says `{}`, which {}, step {} explains.",
+                                      lessons[l].name, s + 1, form, entry.lesson, entry.step + 1));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace tilescope

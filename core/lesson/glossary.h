@@ -1,0 +1,26 @@
+// The words of the lessons, each explained once, and where one is used before that.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/lesson/lesson.h"
+
+namespace tilescope {
+
+struct GlossaryEntry {
+  LessonTerm term;
+  std::string lesson;
+  std::size_t step = 0;
+};
+
+// Of lessons in their order, by name.
+std::vector<GlossaryEntry> glossary(std::span<const Lesson> lessons);
+
+// A word in a step that only a later one explains: "layouts, step 2 says `tile`, which ...
+// explains". A step's own terms are explained in it. Words are whole, in any case; code is not
+// looked at.
+std::vector<std::string> early_words(std::span<const Lesson> lessons);
+
+}  // namespace tilescope

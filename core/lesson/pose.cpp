@@ -1,0 +1,84 @@
+#include "core/lesson/pose.h"
+
+#include <fmt/format.h>
+
+#include "core/lesson/numbers.h"
+
+namespace tilescope {
+namespace {
+
+// Replaces the text by itself with numbers in it; the first that cannot be is kept.
+void fill(std::string& text, const Drawn& numbers, std::optional<Error>& problem) {
+  Outcome<std::string> out = filled(text, numbers);
+  if (out) {
+    text = std::move(*out);
+  } else if (!problem) {
+    problem = out.error();
+  }
+}
+
+PosedExercise posed_exercise(const Exercise& exercise, const Drawn& numbers,
+                             std::optional<Error>& problem) {
+  PosedExercise posed{exercise.question, exercise.checker, exercise.hints, exercise.mistakes};
+  fill(posed.question, numbers, problem);
+  fill(posed.checker, numbers, problem);
+  for (std::string& hint : posed.hints) fill(hint, numbers, problem);
+  for (LessonMistake& mistake : posed.mistakes) {
+    fill(mistake.answer, numbers, problem);
+    fill(mistake.sentence, numbers, problem);
+  }
+  return posed;
+}
+
+}  // namespace
+
+Outcome<PosedStep> pose(const LessonStep& step, std::uint64_t round) {
+  Drawn numbers;
+  if (step.exercise) {
+    Outcome<Drawn> drawn = draw_numbers(step.exercise->numbers, step.exercise->seed + round);
+    if (!drawn) return drawn.error();
+    numbers = std::move(*drawn);
+  }
+  std::optional<Error> problem;
+  PosedStep posed{step.title, step.parts, step.commands, {}};
+  for (LessonPart& part : posed.parts) fill(part.text, numbers, problem);
+  for (std::string& command : posed.commands) fill(command, numbers, problem);
+  if (step.exercise) posed.exercise = posed_exercise(*step.exercise, numbers, problem);
+  if (problem) return *problem;
+  return posed;
+}
+
+Verdict judge(const PosedExercise& exercise, std::string_view answer, const RunEvidence& evidence) {
+  using Is = Verdict::Is;
+  const auto task = make_task(exercise.checker, evidence);
+  if (!task) return {Is::unreadable, task.error().sentence};
+  const Outcome<Answer> read = read_answer((*task)->form(), answer);
+  if (!read) return {Is::unreadable, read.error().sentence};
+  if (const auto solution = (*task)->solution(); !solution) {
+    return {Is::unreadable, solution.error().sentence};
+  }
+  if ((*task)->accepts(*read)) return {Is::right, "Right."};
+  for (const LessonMistake& mistake : exercise.mistakes) {
+    const Outcome<Answer> slip = read_answer((*task)->form(), mistake.answer);
+    if (slip && *slip == *read) return {Is::wrong, mistake.sentence};
+  }
+  for (const Task::Slip& slip : (*task)->slips()) {
+    if (slip.answer == *read) return {Is::wrong, slip.sentence};
+  }
+  return {Is::wrong, (*task)->explain(*read)};
+}
+
+Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence) {
+  const auto task = make_task(exercise.checker, evidence);
+  if (!task) return task.error();
+  const Outcome<Answer> answer = (*task)->solution();
+  if (!answer) return answer.error();
+  return text(*answer);
+}
+
+std::string_view answer_words(const PosedExercise& exercise) {
+  const auto task = make_task(exercise.checker, {});
+  return task ? words_of((*task)->form()) : std::string_view();
+}
+
+}  // namespace tilescope

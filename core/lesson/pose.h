@@ -1,0 +1,45 @@
+// A step with its numbers drawn: what a learner meets, and what becomes of the answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/lesson/lesson.h"
+#include "core/lesson/task.h"
+
+namespace tilescope {
+
+struct PosedExercise {
+  std::string question;
+  std::string checker;  // the task, operands filled in
+  std::vector<std::string> hints;
+  std::vector<LessonMistake> mistakes;
+};
+
+struct PosedStep {
+  std::string title;
+  std::vector<LessonPart> parts;
+  std::vector<std::string> commands;
+  std::optional<PosedExercise> exercise;
+};
+
+// `round` 0 draws from the exercise's own seed, another round other numbers.
+Outcome<PosedStep> pose(const LessonStep& step, std::uint64_t round);
+
+struct Verdict {
+  enum class Is : std::uint8_t { right, wrong, unreadable } is = Is::unreadable;
+  std::string sentence;
+};
+
+// Unreadable: no answer of this form; it counts as no try.
+Verdict judge(const PosedExercise& exercise, std::string_view answer, const RunEvidence& evidence);
+
+// The answer, for a learner who asks for it.
+Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence);
+// How an answer is written: "a number, such as 12".
+std::string_view answer_words(const PosedExercise& exercise);
+
+}  // namespace tilescope
