@@ -24,6 +24,7 @@ std::span<const Command> commands();
 // One file each.
 Action define_eval(CommandOptions& options);
 Action define_draw(CommandOptions& options);
+Action define_lesson(CommandOptions& options);
 Action define_list(CommandOptions& options);
 Action define_run(CommandOptions& options);
 Action define_compare(CommandOptions& options);

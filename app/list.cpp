@@ -8,8 +8,10 @@
 #include "app/commands.h"
 #include "app/descriptions.h"
 #include "app/devices.h"
+#include "app/lesson_store.h"
 #include "app/listed_atoms.h"
 #include "core/language/language.h"
+#include "core/lesson/glossary.h"
 #include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/commands.h"
@@ -46,6 +48,35 @@ std::vector<Row> atoms(const std::string& filter) {
                 {"types", a.types},
                 {"varies", a.varies},
                 {"source", a.source}}};
+  });
+}
+
+// In their order; one that cannot be read is told by `tilescope lesson NAME`.
+std::vector<Lesson> readable_lessons() {
+  std::vector<Lesson> all;
+  for (const std::string& name : lesson_names()) {
+    const auto text = lesson_text(name);
+    if (!text) continue;
+    if (auto lesson = read_lesson(*text, name)) all.push_back(std::move(*lesson));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  return all;
+}
+
+std::vector<Row> lessons() {
+  const auto progress = saved_progress();
+  return rows_of(readable_lessons(), [&](const Lesson& lesson) {
+    const std::string done = progress ? progress_words(*progress, lesson) : "";
+    return Row{lesson.name,
+               done.empty() ? lesson.about : fmt::format("{} ({})", lesson.about, done),
+               {{"title", lesson.title}, {"steps", lesson.steps.size()}, {"progress", done}}};
+  });
+}
+
+std::vector<Row> words() {
+  return rows_of(glossary(readable_lessons()), [](const GlossaryEntry& entry) {
+    return Row{entry.term.forms.front(), entry.term.meaning, {{"lesson", entry.lesson}}};
   });
 }
 
@@ -91,6 +122,8 @@ const Listing listings[] = {
      }},
     {"atoms", "the MMA and copy atoms of layout expressions; FILTER finds single ones",
      [] { return atoms(""); }, atoms},
+    {"lessons", "what `tilescope lesson` and the window's `lesson` take", lessons},
+    {"words", "the words that the lessons explain", words},
     {"functions", "the functions of layout expressions",
      [] {
        return rows_of(functions(), [](const FunctionHelp& f) {

@@ -4,8 +4,11 @@
 
 #include <GL/gl.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "app/lesson_store.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/script.h"
@@ -66,8 +69,22 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   return session_.run_error;  // nothing where elements differ: that is what the view shows
 }
 
+// A window goes on where its user left the lessons; a picture is of nobody in particular.
+void Stage::take_up_progress() {
+  Outcome<LessonProgress> progress = saved_progress();
+  if (progress) {
+    session_.progress = std::move(*progress);
+    workshop_.keep_progress_on_disk();
+  } else {
+    session_.message = {fmt::format("{} ({})", progress.error().sentence, progress.error().where),
+                        true};
+  }
+}
+
 std::optional<Error> Stage::begin(const GuiOptions& options) {
   session_.choices.dark = options.dark;
+  (void)shelf_of(session_, workshop_);
+  if (!options.headless) take_up_progress();
   const std::string first = options.open.empty() ? "preset 9x32" : options.open;
   if (auto error = do_to_the_end("open " + first)) return error;
   session_.past.clear();  // undo begins with what was opened

@@ -41,6 +41,7 @@ class Stage {
  private:
   Stage(Asset sans, Asset bold, Asset mono);
   void fit_letters(float scale);
+  void take_up_progress();
   std::optional<Error> do_to_the_end(std::string_view command);
 
   Asset sans_, bold_, mono_;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "app/files.h"
+#include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/result_view.h"
@@ -323,6 +324,19 @@ std::optional<Error> AppWorkshop::export_picture(const Scene& scene, const std::
   const auto bytes = paint_for_file(scene, path);
   if (!bytes) return bytes.error();
   return write_file(path, std::span<const std::byte>(*bytes));
+}
+
+std::vector<std::string> AppWorkshop::lesson_names() const {
+  return tilescope::lesson_names();
+}
+
+Outcome<std::string> AppWorkshop::lesson_text(std::string_view name) const {
+  return tilescope::lesson_text(name);
+}
+
+// A place that cannot be written is no reason to stop a lesson.
+void AppWorkshop::keep_progress(const std::string& text) {
+  if (keeps_progress_) (void)write_progress(text);
 }
 
 }  // namespace tilescope

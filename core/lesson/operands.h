@@ -68,7 +68,7 @@ std::span<const TaskRow> run_tasks();
 // Tasks that count coordinates out stop here.
 inline constexpr std::int64_t most_counted = 1 << 16;
 
-inline std::int64_t number_in(const Answer& answer) {
+inline std::int64_t number_in(const Reply& answer) {
   const std::int64_t* number = std::get_if<std::int64_t>(&answer);
   return number ? *number : 0;
 }

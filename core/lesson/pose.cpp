@@ -48,18 +48,19 @@ Outcome<PosedStep> pose(const LessonStep& step, std::uint64_t round) {
   return posed;
 }
 
-Verdict judge(const PosedExercise& exercise, std::string_view answer, const RunEvidence& evidence) {
-  using Is = Verdict::Is;
+Judgement judge(const PosedExercise& exercise, std::string_view answer,
+                const RunEvidence& evidence) {
+  using Is = Judgement::Is;
   const auto task = make_task(exercise.checker, evidence);
   if (!task) return {Is::unreadable, task.error().sentence};
-  const Outcome<Answer> read = read_answer((*task)->form(), answer);
+  const Outcome<Reply> read = read_answer((*task)->form(), answer);
   if (!read) return {Is::unreadable, read.error().sentence};
   if (const auto solution = (*task)->solution(); !solution) {
     return {Is::unreadable, solution.error().sentence};
   }
   if ((*task)->accepts(*read)) return {Is::right, "Right."};
   for (const LessonMistake& mistake : exercise.mistakes) {
-    const Outcome<Answer> slip = read_answer((*task)->form(), mistake.answer);
+    const Outcome<Reply> slip = read_answer((*task)->form(), mistake.answer);
     if (slip && *slip == *read) return {Is::wrong, mistake.sentence};
   }
   for (const Task::Slip& slip : (*task)->slips()) {
@@ -71,7 +72,7 @@ Verdict judge(const PosedExercise& exercise, std::string_view answer, const RunE
 Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence) {
   const auto task = make_task(exercise.checker, evidence);
   if (!task) return task.error();
-  const Outcome<Answer> answer = (*task)->solution();
+  const Outcome<Reply> answer = (*task)->solution();
   if (!answer) return answer.error();
   return text(*answer);
 }

@@ -29,13 +29,14 @@ struct PosedStep {
 // `round` 0 draws from the exercise's own seed, another round other numbers.
 Outcome<PosedStep> pose(const LessonStep& step, std::uint64_t round);
 
-struct Verdict {
+struct Judgement {
   enum class Is : std::uint8_t { right, wrong, unreadable } is = Is::unreadable;
   std::string sentence;
 };
 
 // Unreadable: no answer of this form; it counts as no try.
-Verdict judge(const PosedExercise& exercise, std::string_view answer, const RunEvidence& evidence);
+Judgement judge(const PosedExercise& exercise, std::string_view answer,
+                const RunEvidence& evidence);
 
 // The answer, for a learner who asks for it.
 Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence);

@@ -55,7 +55,7 @@ Error not_read(AnswerForm form, std::string_view text) {
           fmt::format("`{}` is no answer here: it is {}.", trim(text), words_of(form)), ""};
 }
 
-Outcome<Answer> read_number(std::string_view text) {
+Outcome<Reply> read_number(std::string_view text) {
   std::string_view digits = trim(text);
   // T5 and V3 are how cells name threads and values.
   if (digits.size() > 1 && std::string_view("TVtv").find(digits[0]) != digits.npos) {
@@ -66,24 +66,24 @@ Outcome<Answer> read_number(std::string_view text) {
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
     return not_read(AnswerForm::number, text);
   }
-  return Answer(value);
+  return Reply(value);
 }
 
-Outcome<Answer> read_yes_no(std::string_view text) {
+Outcome<Reply> read_yes_no(std::string_view text) {
   std::string word;
   for (const char c : trim(text))
     word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const std::string_view yes : {"yes", "y", "true", "inside"}) {
-    if (word == yes) return Answer(true);
+    if (word == yes) return Reply(true);
   }
   for (const std::string_view no : {"no", "n", "false", "outside"}) {
-    if (word == no) return Answer(false);
+    if (word == no) return Reply(false);
   }
   return not_read(AnswerForm::yes_no, text);
 }
 
 // A layout or coordinate is written out: a call would leave the work to the program.
-Outcome<Answer> read_expression(AnswerForm form, std::string_view text) {
+Outcome<Reply> read_expression(AnswerForm form, std::string_view text) {
   const bool calls = std::any_of(text.begin(), text.end(),
                                  [](unsigned char c) { return std::isalpha(c) || c == ';'; });
   if (calls) {
@@ -103,18 +103,18 @@ Outcome<Answer> read_expression(AnswerForm form, std::string_view text) {
   const Value& value = std::get<Value>(result);
   if (form == AnswerForm::layout) {
     const Layout* layout = std::get_if<Layout>(&value);
-    if (layout && modest(*layout)) return Answer(*layout);
+    if (layout && modest(*layout)) return Reply(*layout);
   } else if (const Tuple* tuple = std::get_if<Tuple>(&value)) {
     const bool known = std::all_of(tuple->leaf.begin(), tuple->leaf.begin() + tuple->leaves,
                                    [](const Int& i) { return i.known() && i.axis.none(); });
-    if (known && !tuple->empty()) return Answer(*tuple);
+    if (known && !tuple->empty()) return Reply(*tuple);
   }
   return not_read(form, text);
 }
 
 }  // namespace
 
-std::string text(const Answer& answer) {
+std::string text(const Reply& answer) {
   if (const auto* number = std::get_if<std::int64_t>(&answer)) return fmt::format("{}", *number);
   if (const auto* tuple = std::get_if<Tuple>(&answer)) return text(*tuple);
   if (const auto* layout = std::get_if<Layout>(&answer)) return text(*layout);
@@ -135,8 +135,8 @@ std::string_view words_of(AnswerForm form) {
   return "";
 }
 
-bool Task::accepts(const Answer& answer) const {
-  const Outcome<Answer> right = solution();
+bool Task::accepts(const Reply& answer) const {
+  const Outcome<Reply> right = solution();
   return right && *right == answer;
 }
 
@@ -175,7 +175,7 @@ std::vector<std::string_view> task_names() {
   return names;
 }
 
-Outcome<Answer> read_answer(AnswerForm form, std::string_view text) {
+Outcome<Reply> read_answer(AnswerForm form, std::string_view text) {
   if (trim(text).empty()) {
     return Error{ErrorKind::usage, fmt::format("There is no answer yet; it is {}.", words_of(form)),
                  ""};

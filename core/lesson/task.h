@@ -54,8 +54,8 @@ struct RunEvidence {
   std::function<Element(std::int64_t row, std::int64_t column)> at;
 };
 
-using Answer = std::variant<std::int64_t, Tuple, Layout, bool>;
-std::string text(const Answer& answer);
+using Reply = std::variant<std::int64_t, Tuple, Layout, bool>;
+std::string text(const Reply& answer);
 
 enum class AnswerForm : std::uint8_t { number, coordinate, layout, yes_no };
 // "a number, such as 12": what a learner is told who wrote something else.
@@ -65,17 +65,17 @@ class Task {
  public:
   // An answer that one comes to by a slip, and what slipped.
   struct Slip {
-    Answer answer;
+    Reply answer;
     std::string sentence;
   };
 
   virtual ~Task() = default;
   virtual AnswerForm form() const = 0;
   // Refused only where there is no answer, as for a run that has not been.
-  virtual Outcome<Answer> solution() const = 0;
-  virtual bool accepts(const Answer& answer) const;  // as the solution is, where not said otherwise
+  virtual Outcome<Reply> solution() const = 0;
+  virtual bool accepts(const Reply& answer) const;  // as the solution is, where not said otherwise
   virtual std::vector<Slip> slips() const { return {}; }
-  virtual std::string explain(const Answer& wrong) const = 0;
+  virtual std::string explain(const Reply& wrong) const = 0;
 };
 
 // "offset_of((4,8):(8,1), (1,5))" as a task. Refused: an unknown name, operands that it does not
@@ -84,6 +84,6 @@ Outcome<std::unique_ptr<Task>> make_task(std::string_view call, const RunEvidenc
 std::vector<std::string_view> task_names();
 
 // An answer as a learner writes it. Refused with a sentence that says what would be one.
-Outcome<Answer> read_answer(AnswerForm form, std::string_view text);
+Outcome<Reply> read_answer(AnswerForm form, std::string_view text);
 
 }  // namespace tilescope

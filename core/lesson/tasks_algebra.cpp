@@ -26,12 +26,12 @@ class LayoutTask : public Task {
   explicit LayoutTask(const Layout& want) : want_(want) {}
 
   AnswerForm form() const override { return AnswerForm::layout; }
-  Outcome<Answer> solution() const override { return Answer(want_); }
-  bool accepts(const Answer& answer) const override {
+  Outcome<Reply> solution() const override { return Reply(want_); }
+  bool accepts(const Reply& answer) const override {
     const Layout* layout = std::get_if<Layout>(&answer);
     return layout && size(*layout).value == size(want_).value && !first_difference(*layout, want_);
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const Layout* layout = std::get_if<Layout>(&wrong);
     if (!layout) return "";
     const std::int64_t has = size(*layout).value, wants = size(want_).value;
@@ -78,7 +78,7 @@ class CompositionAt : public Task {
   CompositionAt(const Layout& a, const Layout& b, std::int64_t at) : a_(a), b_(b), at_(at) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(a_(b_(at_))); }
+  Outcome<Reply> solution() const override { return Reply(a_(b_(at_))); }
   std::vector<Slip> slips() const override {
     return {{b_(at_), fmt::format("That is what {} answers at {}. It is where {} is asked next.",
                                   text(b_), at_, text(a_))},
@@ -87,7 +87,7 @@ class CompositionAt : public Task {
             {b_(a_(at_)),
              fmt::format("You asked {} first. The layout on the right is asked first.", text(a_))}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::int64_t count = size(a_).value;
     for (std::int64_t i = 0; i < count; ++i) {
       if (a_(i) != number_in(wrong)) continue;
@@ -150,7 +150,7 @@ class ComplementOf : public LayoutTask {
       : LayoutTask(want), layout_(layout), end_(end) {}
 
   // Says what is covered twice or never: the law that a complement is there for.
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const Layout* rest = std::get_if<Layout>(&wrong);
     if (!rest) return "";
     const std::int64_t many = size(layout_).value, times = size(*rest).value;

@@ -23,7 +23,7 @@ class OffsetOf : public Task {
       : layout_(layout), coordinate_(coordinate), index_(index) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(layout_(index_)); }
+  Outcome<Reply> solution() const override { return Reply(layout_(index_)); }
 
   std::vector<Slip> slips() const override {
     const Tuple shape = layout_.shape(), stride = layout_.stride();
@@ -49,7 +49,7 @@ class OffsetOf : public Task {
     };
   }
 
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::string owner = owners_text(layout_, number_in(wrong));
     const std::string rule = fmt::format("Multiply each number of {} by its stride in {} and add.",
                                          text(coordinate_), text(layout_.stride()));
@@ -79,15 +79,15 @@ class CoordinateOf : public Task {
   CoordinateOf(const Layout& layout, std::int64_t index) : layout_(layout), index_(index) {}
 
   AnswerForm form() const override { return AnswerForm::coordinate; }
-  Outcome<Answer> solution() const override {
-    return Answer(idx2crd(Int(index_), layout_.shape()).value);
+  Outcome<Reply> solution() const override {
+    return Reply(idx2crd(Int(index_), layout_.shape()).value);
   }
-  bool accepts(const Answer& answer) const override {
+  bool accepts(const Reply& answer) const override {
     const Tuple* at = std::get_if<Tuple>(&answer);
     const auto index = at ? index_inside(*at, layout_.shape()) : std::nullopt;
     return index && layout_(*index) == layout_(index_);
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const Tuple* at = std::get_if<Tuple>(&wrong);
     const auto index = at ? index_inside(*at, layout_.shape()) : std::nullopt;
     if (!index) {
@@ -126,14 +126,14 @@ class IndexOf : public Task {
       : shape_(shape), coordinate_(coordinate), index_(index) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(index_); }
+  Outcome<Reply> solution() const override { return Reply(index_); }
   std::vector<Slip> slips() const override {
     return {{row_major_index(index_, shape_),
              "You counted with the last mode fastest, as NumPy does. Here the first mode moves "
              "fastest."},
             {index_ + 1, "Counting begins at 0."}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong);
     if (n < 0 || n >= product(shape_).value) {
       return fmt::format("There are {} coordinates, counted from 0 to {}.", product(shape_).value,
@@ -162,8 +162,8 @@ class ExtentOf : public Task {
   ExtentOf(const Layout& layout, bool reach) : layout_(layout), reach_(reach) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override {
-    return Answer(reach_ ? cosize(layout_).value : size(layout_).value);
+  Outcome<Reply> solution() const override {
+    return Reply(reach_ ? cosize(layout_).value : size(layout_).value);
   }
   std::vector<Slip> slips() const override {
     std::int64_t sum = 0;
@@ -183,7 +183,7 @@ class ExtentOf : public Task {
             {end - 1, "That is the largest offset. Offsets begin at 0, so one more is needed."},
             added};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::int64_t count = size(layout_).value;
     if (!reach_) {
       return fmt::format("It has not {} elements. Count the coordinates of the shape {}.",

@@ -18,19 +18,19 @@ class WrongElement : public Task {
   explicit WrongElement(RunEvidence evidence) : run_(std::move(evidence)) {}
 
   AnswerForm form() const override { return AnswerForm::coordinate; }
-  Outcome<Answer> solution() const override {
+  Outcome<Reply> solution() const override {
     if (!run_.done) return not_run();
     if (run_.first_wrong < 0) {
       return Error{ErrorKind::mismatch, "No element of this result is wrong.", ""};
     }
-    return Answer(
+    return Reply(
         make_tuple_of(Int(run_.first_wrong / run_.columns), Int(run_.first_wrong % run_.columns)));
   }
-  bool accepts(const Answer& answer) const override {
+  bool accepts(const Reply& answer) const override {
     const auto at = element(answer);
     return at && run_.at(at->first, at->second).wrong;
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const auto at = element(wrong);
     if (!at) {
       return fmt::format("{} is no (row,column) of a matrix of {} x {}.", text(wrong), run_.rows,
@@ -42,7 +42,7 @@ class WrongElement : public Task {
   }
 
  private:
-  std::optional<std::pair<std::int64_t, std::int64_t>> element(const Answer& answer) const {
+  std::optional<std::pair<std::int64_t, std::int64_t>> element(const Reply& answer) const {
     const Tuple* at = std::get_if<Tuple>(&answer);
     if (!run_.done || !run_.at || !at || at->leaves != 2 || at->rank() != 2) return {};
     const std::int64_t row = at->leaf[0].value, column = at->leaf[1].value;
@@ -57,15 +57,15 @@ class WrongCount : public Task {
   explicit WrongCount(RunEvidence evidence) : run_(std::move(evidence)) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override {
+  Outcome<Reply> solution() const override {
     if (!run_.done) return not_run();
-    return Answer(run_.wrong);
+    return Reply(run_.wrong);
   }
   std::vector<Slip> slips() const override {
     return {{run_.rows * run_.columns - run_.wrong, "So many are right."},
             {run_.rows * run_.columns, "So many were compared."}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     return fmt::format("Not {}. The strip below tells how many of {} are wrong.", text(wrong),
                        run_.rows * run_.columns);
   }

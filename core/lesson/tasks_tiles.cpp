@@ -64,7 +64,7 @@ class TileOf : public Task {
       : cut_(cut), at_(at), tile_(tile), inside_(inside) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(tile_); }
+  Outcome<Reply> solution() const override { return Reply(tile_); }
   std::vector<Slip> slips() const override {
     Tuple counts = cut_.shape;
     for (int m = 0; m < counts.leaves; ++m) {
@@ -75,7 +75,7 @@ class TileOf : public Task {
              "mode, down, moves fastest."},
             {inside_, fmt::format("That is the place of {} inside its tile.", text(at_))}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong);
     if (n < 0 || n >= cut_.tiles) {
       return fmt::format("There are {} tiles, 0 to {}.", cut_.tiles, cut_.tiles - 1);
@@ -133,10 +133,10 @@ class HolderOf : public Task {
       : owned_(owned), at_(at), holders_(std::move(holders)), thread_(thread) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(number(holders_.front())); }
-  bool accepts(const Answer& answer) const override {
+  Outcome<Reply> solution() const override { return Reply(number(holders_.front())); }
+  bool accepts(const Reply& answer) const override {
     for (const std::int64_t holder : holders_) {
-      if (Answer(number(holder)) == answer) return true;
+      if (Reply(number(holder)) == answer) return true;
     }
     return false;
   }
@@ -148,7 +148,7 @@ class HolderOf : public Task {
                           "it is."
                         : "That is the thread. Asked is which of its values it is."}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong), end = thread_ ? owned_.threads : owned_.values;
     const std::string_view noun = thread_ ? "thread" : "value";
     if (n < 0 || n >= end) {
@@ -203,15 +203,15 @@ class PlaceOf : public Task {
       : owned_(owned), thread_(thread), value_(value) {}
 
   AnswerForm form() const override { return AnswerForm::coordinate; }
-  Outcome<Answer> solution() const override {
-    return Answer(idx2crd(Int(owned_.place(thread_, value_)), owned_.shape).value);
+  Outcome<Reply> solution() const override {
+    return Reply(idx2crd(Int(owned_.place(thread_, value_)), owned_.shape).value);
   }
-  bool accepts(const Answer& answer) const override {
+  bool accepts(const Reply& answer) const override {
     const Tuple* at = std::get_if<Tuple>(&answer);
     const auto index = at ? index_inside(*at, owned_.shape) : std::nullopt;
     return index && *index == owned_.place(thread_, value_);
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     const Tuple* at = std::get_if<Tuple>(&wrong);
     const auto index = at ? index_inside(*at, owned_.shape) : std::nullopt;
     if (!index) {
@@ -245,7 +245,7 @@ class TilesFor : public Task {
   explicit TilesFor(const Cut& cut) : cut_(cut) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(cut_.tiles); }
+  Outcome<Reply> solution() const override { return Reply(cut_.tiles); }
   std::vector<Slip> slips() const override {
     std::int64_t full = 1, sum = 0;
     for (int m = 0; m < cut_.shape.leaves; ++m) {
@@ -262,7 +262,7 @@ class TilesFor : public Task {
                          volume)},
             {sum, "You added the tiles down and across; they are multiplied."}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     return fmt::format(
         "Not {}: {} rows in tiles of {}, {} columns in tiles of {}; a part of a tile "
         "counts as one.",
@@ -285,8 +285,8 @@ class PredicateOf : public Task {
   PredicateOf(const Tuple& shape, const Tuple& at) : shape_(shape), at_(at) {}
 
   AnswerForm form() const override { return AnswerForm::yes_no; }
-  Outcome<Answer> solution() const override { return Answer(inside()); }
-  std::string explain(const Answer&) const override {
+  Outcome<Reply> solution() const override { return Reply(inside()); }
+  std::string explain(const Reply&) const override {
     std::string all;
     for (int m = 0; m < shape_.leaves; ++m) {
       const std::int64_t at = at_.leaf[m].value, end = shape_.leaf[m].value;
@@ -317,12 +317,12 @@ class OutsideOf : public Task {
   OutsideOf(const Cut& cut, std::int64_t tile) : cut_(cut), tile_(tile) {}
 
   AnswerForm form() const override { return AnswerForm::number; }
-  Outcome<Answer> solution() const override { return Answer(cut_.in_tile - inside()); }
+  Outcome<Reply> solution() const override { return Reply(cut_.in_tile - inside()); }
   std::vector<Slip> slips() const override {
     return {{inside(), "That is how many lie inside."},
             {cut_.in_tile, "That would be all of the tile, but part of it is the matrix's."}};
   }
-  std::string explain(const Answer& wrong) const override {
+  std::string explain(const Reply& wrong) const override {
     return fmt::format(
         "Not {}: the tile goes from {} to {}, and the matrix ends before row {} and "
         "column {}.",

@@ -121,6 +121,29 @@ class FakeWorkshop : public Workshop {
     return {};
   }
 
+  // Two small lessons, and what a learner's progress was told to be.
+  std::string kept;
+  std::vector<std::string> lesson_names() const override { return {"second", "first", "broken"}; }
+  Outcome<std::string> lesson_text(std::string_view name) const override {
+    if (name == "broken") return std::string("# Broken\n");
+    if (name == "second") {
+      return std::string(
+          "# Second\n```lesson\nnumber: 2\nabout: another\n```\n## Only step\nText.\n"
+          "```do\nopen add\nrun\nselect diff\n```\n```exercise\nquestion: Which is wrong?\n"
+          "seed: 1\nchecker: wrong_element()\nhint: Look.\nhint: Look again.\n```\n");
+    }
+    return std::string(
+        "# First\n```lesson\nnumber: 1\nabout: how it begins\n```\n"
+        "## A grid\nA `layout` and **more**.\n```term\nstride, strides: how far.\n```\n"
+        "```do\nopen layout (4,8):(8,1)\ncolour offset\npick 1 2\n```\n"
+        "## A question\nSee this.\n```draw\n(2,2):(1,2)\ncolour offset\n```\n"
+        "```do\nopen layout ({m},8):(8,1)\nlabel coordinates\n```\n"
+        "```exercise\nquestion: Offset of ({i},3) in ({m},8):(8,1)?\nseed: 5\n"
+        "numbers: m = 3..6; i = 1..m-1\nchecker: offset_of(({m},8):(8,1), ({i},3))\n"
+        "hint: First.\nhint: Second with {i}.\nmistake: {i+30} => That slip.\n```\n");
+  }
+  void keep_progress(const std::string& text) override { kept = text; }
+
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override {
     if (scene.items.empty()) return Error{ErrorKind::usage, "Nothing is drawn.", ""};
     exported.push_back(path);

@@ -19,6 +19,7 @@ std::span<const WindowCommand> open_commands();
 std::span<const WindowCommand> view_commands();
 std::span<const WindowCommand> layout_commands();
 std::span<const WindowCommand> kernel_commands();
+std::span<const WindowCommand> lesson_commands();
 std::span<const WindowCommand> history_commands();
 std::span<const WindowCommand> share_commands();
 std::span<const WindowCommand> settings_commands();

@@ -89,6 +89,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"View", view_commands()},
       CommandGroup{"Layout", layout_commands()},
       CommandGroup{"Kernel", kernel_commands()},
+      CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},
       CommandGroup{"Settings", settings_commands()},

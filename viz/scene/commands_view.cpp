@@ -13,6 +13,14 @@ namespace tilescope {
 namespace {
 
 Answer run_select(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments == "lesson" || arguments == "inspector") {
+    LessonPlace& lesson = session.choices.lesson;
+    if (!lesson.open() && arguments == "lesson") {
+      return usage_error("No lesson is open; `lesson layouts` opens the first.");
+    }
+    lesson.shown = arguments == "lesson";
+    return fmt::format("Showing the {}.", arguments);
+  }
   for (ViewName view : {ViewName::layout, ViewName::matrices, ViewName::diff}) {
     if (arguments != name_of(view)) continue;
     session.choices.view = view;
@@ -152,7 +160,7 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"select", "layout | matrices | diff", "changes the view", "select diff", "",
+    WindowCommand{"select", "layout | matrices | diff | lesson | inspector", "changes the view, or what stands at its right", "select diff", "",
                   run_select, nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
                   "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,

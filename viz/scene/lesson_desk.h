@@ -31,6 +31,8 @@ struct LessonShelf {
 
 // A step as it lies there, numbers drawn and pictures made.
 struct LessonSheet {
+  std::size_t lesson = 0, at = 0;  // whose step it is
+  std::uint64_t round = 0;
   PosedStep step;
   std::vector<std::shared_ptr<const LayoutView>> pictures;  // one a part; null for text
 };
@@ -51,7 +53,7 @@ struct LessonPlace {
 struct LessonDesk {
   std::shared_ptr<const LessonSheet> sheet;  // what all of this is about
   std::string answer;
-  std::optional<Verdict> verdict;
+  std::optional<Judgement> verdict;
   std::size_t hints = 0;  // shown
   bool told = false;      // the answer was asked for
 };
@@ -66,6 +68,9 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
 // Each answers the sentence for the status line, and is refused where there is no such lesson or
 // step, or where a command of the step is. The step's commands and the place are one change.
 Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name);
+// The step lies on the desk, and the view stays as it is: for a view that comes from elsewhere.
+Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
+                                  std::size_t step, std::uint64_t round);
 Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_t step,
                                 std::uint64_t round);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "viz/scene/lesson_panel.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
@@ -74,6 +75,23 @@ OutlineSection kernels_of(const Session& session, const Workshop& workshop) {
     item.command = "select matrices";
     section.items.push_back(std::move(item));
     add_open_kernel(section, choices);
+  }
+  return section;
+}
+
+OutlineSection lessons_of(const Session& session) {
+  OutlineSection section{"Lessons", {}};
+  const LessonPlace& place = session.choices.lesson;
+  const std::vector<Lesson>& lessons = session.shelf->lessons;
+  for (std::size_t i = 0; i < lessons.size(); ++i) {
+    OutlineItem item;
+    item.label = lessons[i].title;
+    const std::string progress = progress_words(session.progress, lessons[i]);
+    item.detail =
+        progress.empty() ? lessons[i].about : fmt::format("{} ({})", lessons[i].about, progress);
+    item.command = fmt::format("lesson {}", lessons[i].name);
+    item.current = place.open() && place.lesson == i;
+    section.items.push_back(std::move(item));
   }
   return section;
 }
@@ -281,7 +299,9 @@ Meaning meaning_of_field(const Session& session) {
 }
 
 std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop) {
-  return {layouts_of(session), kernels_of(session, workshop)};
+  std::vector<OutlineSection> all = {layouts_of(session), kernels_of(session, workshop)};
+  if (session.shelf && !session.shelf->lessons.empty()) all.push_back(lessons_of(session));
+  return all;
 }
 
 std::vector<InspectorSection> inspector(const Session& session) {
@@ -378,6 +398,9 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   }
   out["choices"] = std::move(choices);
   out["picture"] = view_json(session, picture);
+  if (const auto lesson = lesson_panel(session); lesson && session.choices.lesson.shown) {
+    out["lesson"] = describe(*lesson);
+  }
   out["inspector"] = inspector_json(session);
   Json steps = Json::array();
   for (const StripStep& step : strip(session, workshop).steps) {

@@ -87,6 +87,11 @@ std::vector<std::string> rebuilding(const Choices& choices) {
   ViewName view = add_kernel(choices, lines);
   view = add_layout(choices, view, lines);
   if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
+  if (const Lesson* lesson = choices.lesson.open()) {
+    lines.push_back(fmt::format("lesson at {} {} {}", lesson->name, choices.lesson.step + 1,
+                                choices.lesson.round));
+    if (!choices.lesson.shown) lines.emplace_back("select inspector");
+  }
   return lines;
 }
 
@@ -101,6 +106,8 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
   }
   Session fresh;
   fresh.choices.settings = session.choices.settings;
+  fresh.progress = session.progress;
+  fresh.shelf = session.shelf;
   std::size_t next = 0;
   while (next < lines.size() && !fresh.running) {
     const auto answer = execute(fresh, workshop, lines[next]);
@@ -113,6 +120,7 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
   }
   if (session.running && !fresh.running) workshop.cancel();
   session.choices = std::move(fresh.choices);
+  session.progress = std::move(fresh.progress);
   session.running = session.running || fresh.running;
   session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
   forget_passing(session);

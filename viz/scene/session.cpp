@@ -72,7 +72,7 @@ bool operator==(const Choices& a, const Choices& b) {
          a.selected == b.selected && a.coordinates == b.coordinates && a.kernel == b.kernel &&
          a.options == b.options && a.result == b.result && a.matrices == b.matrices &&
          a.diff == b.diff && a.element == b.element && a.only_wrong == b.only_wrong &&
-         a.dark == b.dark && a.settings == b.settings;
+         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {

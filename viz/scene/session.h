@@ -19,6 +19,7 @@
 
 #include "viz/scene/diff_view.h"
 #include "viz/scene/layout_scene.h"
+#include "viz/scene/lesson_desk.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/overlay.h"
 #include "viz/scene/settings.h"
@@ -49,6 +50,8 @@ struct Choices {
   std::shared_ptr<const DiffView> diff;          // only with a result that was compared
   std::optional<Element> element;                // selected
   bool only_wrong = false;
+
+  LessonPlace lesson;  // which lesson is open, and where in it
 
   bool dark = false;
   WindowSettings settings;
@@ -103,6 +106,10 @@ struct Session {
   std::map<std::string, std::vector<std::string>> kept;
 
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
+
+  std::shared_ptr<const LessonShelf> shelf;  // all lessons, once asked for
+  LessonDesk desk;                           // answer and hints of the open step: desk_of()
+  LessonProgress progress;
 
   bool running = false;            // a run was started and its result not yet taken
   std::optional<Error> run_error;  // why the last run could not be done at all

@@ -199,6 +199,20 @@ void name_value(const Brush& brush, const std::string& name, const std::string& 
   ImGui::Dummy({width, y - at.y});
 }
 
+void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size) {
+  ImGui::SetCursorScreenPos({at.x + 8, at.y});
+  ImGui::BeginChild(id, {size.x - 12, size.y}, false, ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(8, 0));
+  brush.list = ImGui::GetWindowDrawList();
+  ImGui::Dummy({0, 8});
+}
+
+void end_panel() {
+  ImGui::Dummy({0, 8});
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share) {
   const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
   brush.box(at.x, at.y, width, 8, Role::line, 4);

@@ -45,6 +45,10 @@ void heading(const Brush& brush, const std::string& words);
 void name_value(const Brush& brush, const std::string& name, const std::string& value);
 void paragraph(const Brush& brush, const std::string& words, Role role);
 
+// A panel that scrolls by itself; the widgets inside draw into its own list, so the brush is changed.
+void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size);
+void end_panel();
+
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
 
 // Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects

@@ -6,25 +6,6 @@
 #include "viz/ui/window_ui.h"
 
 namespace tilescope::ui {
-namespace {
-
-// A panel that scrolls by itself; the widgets inside draw into its own list.
-void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size) {
-  ImGui::SetCursorScreenPos({at.x + 8, at.y});
-  ImGui::BeginChild(id, {size.x - 12, size.y}, false, ImGuiWindowFlags_NoSavedSettings);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(8, 0));
-  brush.list = ImGui::GetWindowDrawList();
-  ImGui::Dummy({0, 8});
-}
-
-void end_panel() {
-  ImGui::Dummy({0, 8});
-  ImGui::PopStyleVar();
-  ImGui::EndChild();
-}
-
-}  // namespace
-
 void WindowUi::draw_outline(Brush brush, const Session& session, const Workshop& workshop,
                             ImVec2 at, ImVec2 size) {
   begin_panel(brush, "outline", at, size);

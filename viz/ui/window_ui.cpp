@@ -48,14 +48,17 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
 
   const WindowSettings& settings = session.choices.settings;
   const float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
+  // A lesson is read: its lines have some fifty letters. Numbers need less.
+  const bool reads = session.choices.lesson.open() && session.choices.lesson.shown;
   const float right =
-      panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
+      reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
+            : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
   const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
   const float middle_width = std::max(1.0f, display.x - left - right);
   draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
   if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
   if (right > 0) {
-    draw_inspector(brush, session, {display.x - right, kTop}, {right, middle_height});
+    draw_right(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
   splitter(brush, "outline", left, kTop, middle_height, panels_.outline, left > 0, 1);
   splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,

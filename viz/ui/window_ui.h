@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/session.h"
 #include "viz/ui/scene_painter.h"
@@ -65,6 +66,15 @@ class WindowUi {
   void draw_outline(Brush brush, const Session& session, const Workshop& workshop, ImVec2 at,
                     ImVec2 size);
   void draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size);
+  // What stands at the right: the inspector, or the lesson that is open (window_lesson.cpp).
+  void draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
+  void draw_lesson(Brush brush, const Session& session, const LessonPanel& panel, ImVec2 at,
+                   ImVec2 size);
+  void draw_block(const Brush& brush, const Session& session, const LessonBlock& block);
+  void draw_picture_of_lesson(const Brush& brush, const Session& session, const LessonBlock& block);
+  void draw_question(const Brush& brush, const Session& session, const LessonQuestion& question);
+  void draw_answer_field(const Brush& brush, const Session& session,
+                         const LessonQuestion& question);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
   void draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
@@ -98,6 +108,8 @@ class WindowUi {
   int palette_generation_ = 0;
   bool palette_active_ = false, palette_caret_to_end_ = false;
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
+  std::string answer_text_;  // in the exercise's field, which belongs to this sheet
+  std::shared_ptr<const LessonSheet> answered_sheet_;
   bool changed_ = false;
   bool dragged_ = false;
 };

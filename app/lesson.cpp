@@ -1,0 +1,291 @@
+// tilescope lesson [NAME]: lessons in the terminal.
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+#include "app/lesson_store.h"
+#include "app/pictures.h"
+#include "app/window_workshop.h"
+#include "core/lesson/glossary.h"
+#include "viz/scene/command_text.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/lesson_panel.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/result_view.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::size_t kWidth = 80;    // of text, in characters
+constexpr std::size_t kTallest = 48;  // lines of a picture
+
+struct Options {
+  std::string name;
+  std::optional<std::int64_t> step;
+  bool json = false, keep = false;
+};
+
+// Lines of at most kWidth characters, each begun by `indent`.
+std::string wrapped(const std::string& text, const std::string& indent = "") {
+  std::string out, line = indent;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (line.size() > indent.size() && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line = indent;
+    }
+    if (line.size() > indent.size()) line += ' ';
+    line += word;
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
+// A picture of many rows is cut, and says so.
+std::string shortened(const std::string& picture) {
+  std::size_t end = 0;
+  for (std::size_t lines = 0; lines < kTallest && end < picture.size(); ++lines) {
+    end = std::min(picture.find('\n', end), picture.size() - 1) + 1;
+  }
+  const auto left =
+      std::count(picture.begin() + static_cast<std::ptrdiff_t>(end), picture.end(), '\n');
+  if (left <= 0) return picture;
+  return picture.substr(0, end) +
+         fmt::format("... {} lines more; the window shows all of it\n", left);
+}
+
+// A learner at a terminal: what is typed is an answer, or one of a few words.
+class Reading {
+ public:
+  Reading(Terminal& terminal, bool keeps) : terminal_(terminal) {
+    asks_ = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    if (!keeps) return;
+    workshop_.keep_progress_on_disk();
+    auto progress = saved_progress();
+    if (progress) {
+      session_.progress = std::move(*progress);
+    } else {
+      terminal.say(fmt::format("{} ({})", progress.error().sentence, progress.error().where));
+    }
+  }
+
+  int read(const Options& options) {
+    session_.show_times = false;
+    if (const auto opened = open(options); !opened) return terminal_.fail(opened.error());
+    show_step();
+    for (std::string line; ask(), std::getline(std::cin, line);) {
+      const std::string_view typed = trimmed(line);
+      if (typed == "quit" || typed == "q") return 0;
+      if (!act(typed)) break;
+    }
+    return 0;
+  }
+
+ private:
+  Outcome<std::string> open(const Options& options) {
+    auto opened = execute(session_, workshop_, "lesson " + options.name);
+    if (!opened || !options.step) return opened;
+    return execute(session_, workshop_, fmt::format("lesson step {}", *options.step));
+  }
+
+  void ask() {
+    if (asks_) terminal_.print("> ");
+    std::cout.flush();
+  }
+  void print(const std::string& text) { terminal_.print(text); }
+  void say(const Outcome<std::string>& answer) {
+    print(wrapped(answer ? *answer : answer.error().sentence));
+  }
+
+  // False where the lesson has been left.
+  bool act(std::string_view typed) {
+    const auto [word, rest] = first_word(typed);
+    const bool moves = word == "back" || word == "again" || word == "view" || word == "step";
+    if (typed.empty()) {
+      print("An answer, or: next, back, hint, again, view, words WORD, do COMMAND, quit.\n");
+    } else if (word == "next" && rest.empty()) {
+      return next();
+    } else if (moves) {
+      move(fmt::format("lesson {}", typed));
+    } else if (typed == "hint" || typed == "?") {
+      say(execute(session_, workshop_, "hint"));
+    } else if (word == "words") {
+      say(execute(session_, workshop_, fmt::format("glossary {}", rest)));
+    } else if (word == "do") {
+      do_command(rest);
+    } else {
+      say(execute(session_, workshop_, fmt::format("answer {}", word == "answer" ? rest : typed)));
+    }
+    return true;
+  }
+
+  bool next() {
+    const LessonPanel panel = *lesson_panel(session_);
+    if (panel.step + 1 < panel.steps) {
+      move("lesson next");
+      return true;
+    }
+    print(fmt::format("That was the last step of {}.{}\n", panel.title,
+                      panel.next_lesson.empty()
+                          ? ""
+                          : fmt::format(" The next is `tilescope lesson {}`.", panel.next_lesson)));
+    return false;
+  }
+
+  void move(const std::string& command) {
+    const auto answer = execute(session_, workshop_, command);
+    if (answer) return show_step();
+    say(answer);
+  }
+
+  void do_command(std::string_view line) {
+    const auto commands = split_commands(line);
+    if (!commands) return say(commands.error());
+    for (const std::string& command : *commands) {
+      const auto answer = execute(session_, workshop_, command);
+      if (session_.running) {
+        workshop_.wait();
+        take_result(session_, workshop_);
+      }
+      print(wrapped(session_.message.text));
+      if (!answer) return;
+    }
+    show_view();
+  }
+
+  void show_step() {
+    const LessonPanel panel = *lesson_panel(session_);
+    print(fmt::format("\n{}, step {} of {}: {}\n\n", panel.title, panel.step + 1, panel.steps,
+                      panel.heading));
+    for (const LessonBlock& block : panel.blocks) show_block(block);
+    show_view();
+    if (panel.question) {
+      print(wrapped("Exercise. " + plain_text(panel.question->question)));
+      print(wrapped(fmt::format("(the answer is {}; `hint` helps)", panel.question->form)));
+    }
+  }
+
+  void show_block(const LessonBlock& block) {
+    if (block.picture) {
+      print(shortened(text_for(*block.picture, block.choice, light_theme(), "-")) + "\n");
+    } else if (block.kind == LessonPart::Kind::item) {
+      print(wrapped("- " + plain_text(block.spans)));
+    } else {
+      const bool term = block.kind == LessonPart::Kind::term;
+      print(wrapped(plain_text(block.spans), term ? "  | " : "") + "\n");
+    }
+  }
+
+  // What the window would show beside the lesson.
+  void show_view() {
+    const Choices& choices = session_.choices;
+    if (choices.view == ViewName::layout) {
+      if (!choices.layout) return;
+      print(shortened(text_for(*choices.layout, layout_choice(session_), light_theme(), "-")) +
+            "\n");
+      return;
+    }
+    if (choices.kernel)
+      print(fmt::format("{}: {}\n", choices.kernel->name, choices.kernel->launch));
+    if (choices.result) {
+      print(outcome_of(*choices.result, false) + "\n");
+      if (choices.result->diff) print(text(*choices.result->diff));
+    }
+    print("\n");
+  }
+
+  Terminal& terminal_;
+  Session session_;
+  AppWorkshop workshop_;
+  bool asks_ = false;
+};
+
+nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed) {
+  nlohmann::ordered_json text = nlohmann::ordered_json::array();
+  for (const LessonPart& part : posed.parts) {
+    const bool picture = part.kind == LessonPart::Kind::picture;
+    text.push_back({{picture ? "picture" : "text", part.text}});
+  }
+  nlohmann::ordered_json out = {
+      {"title", step.title}, {"blocks", std::move(text)}, {"commands", posed.commands}};
+  if (posed.exercise) {
+    out["exercise"] = {{"question", posed.exercise->question},
+                       {"form", answer_words(*posed.exercise)}};
+  }
+  return out;
+}
+
+int lesson_document(const Lesson& lesson, Terminal& terminal) {
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (const LessonStep& step : lesson.steps) {
+    const Outcome<PosedStep> posed = pose(step, 0);
+    if (!posed) return terminal.fail(posed.error());
+    steps.push_back(step_json(step, *posed));
+  }
+  terminal.document({{"name", lesson.name},
+                     {"title", lesson.title},
+                     {"about", lesson.about},
+                     {"steps", std::move(steps)}});
+  return 0;
+}
+
+int list_lessons(Terminal& terminal) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  const auto progress = saved_progress();
+  for (const std::string& name : lesson_names()) {
+    const auto text = lesson_text(name);
+    const auto lesson = text ? read_lesson(*text, name) : Outcome<Lesson>(text.error());
+    if (!lesson) return terminal.fail(lesson.error());
+    all.push_back({{"number", lesson->number},
+                   {"name", name},
+                   {"title", lesson->title},
+                   {"about", lesson->about},
+                   {"steps", lesson->steps.size()},
+                   {"progress", progress ? progress_words(*progress, *lesson) : ""}});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a["number"].template get<int>() < b["number"].template get<int>();
+  });
+  for (const auto& lesson : all) {
+    const auto words = lesson["progress"].get<std::string>();
+    terminal.print(fmt::format("{:<14}{}{}\n", lesson["name"].get<std::string>(),
+                               lesson["about"].get<std::string>(),
+                               words.empty() ? "" : fmt::format(" ({})", words)));
+  }
+  if (terminal.json()) terminal.document({{"lessons", std::move(all)}});
+  return 0;
+}
+
+int run_lesson(const Options& options, Terminal& terminal) {
+  if (options.name.empty()) return list_lessons(terminal);
+  if (!terminal.json()) {
+    return Reading(terminal, options.keep || ::isatty(STDIN_FILENO) == 1).read(options);
+  }
+  const auto text = lesson_text(options.name);
+  if (!text) return terminal.fail(text.error());
+  const auto lesson = read_lesson(*text, options.name);
+  if (!lesson) return terminal.fail(lesson.error());
+  return lesson_document(*lesson, terminal);
+}
+
+}  // namespace
+
+Action define_lesson(CommandOptions& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "which one; all of them are listed where left out");
+  app.add_option("--step", options->step, "where to begin, counted from 1; where you left off")
+      .type_name("N");
+  app.add_flag("--keep", options->keep, "keep the progress though the input is no terminal");
+  app.add_flag("--json", options->json, "one JSON document on stdout: the lesson, or the list");
+  return [options](Terminal& terminal) { return run_lesson(*options, terminal); };
+}
+
+}  // namespace tilescope

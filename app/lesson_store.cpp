@@ -1,0 +1,90 @@
+#include "app/lesson_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/assets.h"
+#include "app/files.h"
+#include "assets/embedded.h"
+
+namespace tilescope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFolder = "lessons/", kEnding = ".md";
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : std::string_view();
+}
+
+// Empty where there is no home.
+fs::path progress_path() {
+  const std::string_view state = variable("XDG_STATE_HOME"), home = variable("HOME");
+  if (!state.empty()) return fs::path(state) / "tilescope" / "progress.json";
+  if (home.empty()) return {};
+  return fs::path(home) / ".local" / "state" / "tilescope" / "progress.json";
+}
+
+void add_name(std::string_view file, std::vector<std::string>& names) {
+  if (file.size() <= kEnding.size() || !file.ends_with(kEnding)) return;
+  const std::string name(file.substr(0, file.size() - kEnding.size()));
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+}  // namespace
+
+std::vector<std::string> lesson_names() {
+  std::vector<std::string> names;
+  for (const std::string_view asset : asset_names()) {
+    if (asset.substr(0, kFolder.size()) == kFolder) add_name(asset.substr(kFolder.size()), names);
+  }
+  const std::string_view folder = variable("TILESCOPE_ASSETS");
+  if (folder.empty()) return names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(folder) / kFolder, ignored)) {
+    add_name(entry.path().filename().string(), names);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Outcome<std::string> lesson_text(std::string_view name) {
+  const Outcome<Asset> asset = load_asset(fmt::format("{}{}{}", kFolder, name, kEnding));
+  if (!asset) return asset.error();
+  return std::string(asset->text());
+}
+
+Outcome<LessonProgress> saved_progress() {
+  const fs::path path = progress_path();
+  std::error_code ignored;
+  if (path.empty() || !fs::exists(path, ignored)) return LessonProgress{};
+  const Outcome<std::string> text = read_text(path.string());
+  if (!text) return text.error();
+  Outcome<LessonProgress> progress = read_progress(*text);
+  if (progress) return progress;
+  Error error = progress.error();
+  error.where = path.string();
+  return error;
+}
+
+std::optional<Error> write_progress(const std::string& text) {
+  const fs::path path = progress_path();
+  if (path.empty()) return {};
+  std::error_code failed;
+  fs::create_directories(path.parent_path(), failed);
+  if (failed) {
+    return Error{ErrorKind::unreadable,
+                 fmt::format("The folder {} for progress cannot be made: {}.",
+                             path.parent_path().string(), failed.message()),
+                 ""};
+  }
+  return write_file(path.string(), text);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,157 @@
+// Tasks: each knows its answer, and says of a wrong one what it would be right for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/lesson/pose.h"
+
+namespace tilescope {
+namespace {
+
+PosedExercise asked(const std::string& checker) {
+  return {"", checker, {"", ""}, {}};
+}
+
+struct Case {
+  std::string checker, right, wrong, words;  // words of the explanation
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.checker << " <- " << c.wrong;
+}
+
+const std::string kQuadpair = "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))";
+
+class Tasks : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Tasks, TakesTheAnswerAndExplainsTheSlip) {
+  const Case& c = GetParam();
+  const auto answer = solution(asked(c.checker), {});
+  ASSERT_TRUE(answer.ok()) << answer.error().sentence;
+  EXPECT_EQ(*answer, c.right);
+  EXPECT_EQ(judge(asked(c.checker), c.right, {}).is, Judgement::Is::right);
+  const Judgement verdict = judge(asked(c.checker), c.wrong, {});
+  EXPECT_EQ(verdict.is, Judgement::Is::wrong) << verdict.sentence;
+  EXPECT_NE(verdict.sentence.find(c.words), std::string::npos) << verdict.sentence;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, Tasks,
+    ::testing::Values(
+        Case{"offset_of((4,8):(8,1), (1,5))", "13", "41", "other way round"},
+        Case{"offset_of((4,8):(8,1), (1,5))", "13", "21", "counted"},
+        Case{"offset_of((4,8):(10,1), (1,5))", "15", "13", "along the rows"},
+        Case{"offset_of((4,8):(8,1), (1,5))", "13", "6", "added"},
+        Case{"offset_of((4,8):(8,1), (1,5))", "13", "14", "that of (1,6)"},
+        Case{"offset_of((4,8):(8,1), (1,5))", "13", "99", "No coordinate"},
+        Case{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(1,4)", "has offset 12"},
+        Case{"coordinate_of((4,8):(8,1), 11)", "(1,3)", "(3,1)", "changed places"},
+        Case{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(0,13)", "no coordinate"},
+        Case{"index_of((4,8), (1,5))", "21", "13", "NumPy"},
+        Case{"index_of((4,8), (1,5))", "21", "22", "begins at 0"},
+        Case{"index_of((4,8), (1,5))", "21", "9", "Number 9 is (1,2)"},
+        Case{"size_of((4,8):(10,1))", "32", "38", "how far"},
+        Case{"size_of((4,8):(10,1))", "32", "12", "added the extents"},
+        Case{"cosize_of((4,8):(10,1))", "38", "37", "one more"},
+        Case{"cosize_of((4,8):(10,1))", "38", "32", "how many elements"},
+        Case{"same_function((4,8):(8,1), coordinate)", "(4,8):(8,1)", "(4,8):(1,8)",
+             "coordinate 1 to 1"},
+        Case{"same_function(get(" + kQuadpair + ",0), thread)", "(2,2,2):(1,16,4)",
+             "(2,2,2):(1,4,16)", "thread 2 to 4, and it stands at 16"},
+        Case{"same_function(4:1)", "4:1", "5:1", "for 5 coordinates"},
+        Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "4", "where"},
+        Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "40", "itself"},
+        Case{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "(4,3):(24,8)",
+             "At 2 yours answers 48"},
+        Case{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "4:24",
+             "Yours has 4 elements"},
+        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,6)", "reach offset 6"},
+        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "3:2", "No copy reaches offset 12"},
+        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,24)", "leave the range"},
+        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(2,3):(12,2)", "not in order"},
+        Case{"divide_mode(12:1, 4:3, 0)", "4:3", "3:1", "where the tiles begin"},
+        Case{"divide_mode(12:1, 4:3, 1)", "3:1", "4:3", "inside one tile"},
+        Case{"divide_mode(12:1, 4:3, 0)", "4:3", "4:1", "as element 1 of the tile"},
+        Case{"tile_of((8,12), (4,4), (5,6))", "3", "4", "along the rows"},
+        Case{"tile_of((8,12), (4,4), (5,6))", "3", "9", "inside its tile"},
+        Case{"tile_of((8,12), (4,4), (5,6))", "3", "0", "ends with (3,3)"},
+        Case{"thread_at(" + kQuadpair + ", (8,8), (1,2))", "3", "5", "not among"},
+        Case{"thread_at(" + kQuadpair + ", (8,8), (3,0))", "1", "2", "which of its values"},
+        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "1", "That is the thread"},
+        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "4", "stands at (1,4)"},
+        Case{"place_of(" + kQuadpair + ", (8,8), 3, 0)", "(1,2)", "(2,1)",
+             "thread 0, as its value 3"},
+        Case{"tiles_for((37,150), (16,128))", "6", "2", "full tiles"},
+        Case{"tiles_for((37,150), (16,128))", "6", "3", "around the edge"},
+        Case{"tiles_for((37,150), (16,128))", "6", "5", "multiplied"},
+        Case{"predicate_of((37,150), (36,149))", "yes", "no", "149 < 150 holds"},
+        Case{"predicate_of((37,150), (36,150))", "no", "yes", "does not hold"},
+        Case{"outside_of((37,150), (16,128), 5)", "1938", "110", "lie inside"},
+        Case{"outside_of((37,150), (16,128), 5)", "1938", "2048", "all of the tile"}));
+
+TEST(Task, EveryTaskIsNamedOnceAndTried) {
+  const std::vector<std::string_view> names = task_names();
+  for (const std::string_view name : names) {
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  }
+  EXPECT_EQ(names.size(), 19u);
+}
+
+TEST(Task, ARightAnswerMayBeWrittenInSeveralWays) {
+  EXPECT_EQ(judge(asked("same_function((2,6):(1,2))"), "12:1", {}).is, Judgement::Is::right);
+  EXPECT_EQ(judge(asked("coordinate_of((4,8):(8,1), 13)"), "1, 5", {}).is, Judgement::Is::right);
+  EXPECT_EQ(judge(asked("coordinate_of((4,8):(0,1), 5)"), "(3,5)", {}).is, Judgement::Is::right);
+  EXPECT_EQ(judge(asked("thread_at(" + kQuadpair + ", (8,8), (1,2))"), "T3", {}).is,
+            Judgement::Is::right);
+  EXPECT_EQ(judge(asked("predicate_of((4,4), (1,2))"), " Inside ", {}).is, Judgement::Is::right);
+}
+
+TEST(Task, WhatIsNoAnswerIsNoTry) {
+  const auto unreadable = [](const std::string& checker, const std::string& answer,
+                             const std::string& words) {
+    const Judgement verdict = judge(asked(checker), answer, {});
+    EXPECT_EQ(verdict.is, Judgement::Is::unreadable) << answer;
+    EXPECT_NE(verdict.sentence.find(words), std::string::npos) << verdict.sentence;
+  };
+  unreadable("size_of(4:1)", "", "no answer yet");
+  unreadable("size_of(4:1)", "four", "a number, such as 12");
+  unreadable("size_of(4:1)", "(4,1)", "a number, such as 12");
+  unreadable("coordinate_of(4:1, 2)", "4:1", "a coordinate");
+  unreadable("coordinate_of(4:1, 2)", "(_,2)", "a coordinate");
+  unreadable("same_function(4:1)", "(4", "a layout");
+  unreadable("same_function(4:1)", "?:1", "a layout");
+  unreadable("composition_of(4:1, 2:2)", "composition(4:1, 2:2)", "written out");
+  unreadable("predicate_of((4,4), (1,2))", "maybe", "yes or no");
+  unreadable("wrong_element()", "(0,0)", "run the kernel first");
+}
+
+TEST(Task, ARunIsJudgedByWhatItLeft) {
+  RunEvidence run;
+  run.done = true;
+  run.rows = 4;
+  run.columns = 8;
+  run.wrong = 2;
+  run.first_wrong = 11;
+  run.at = [](std::int64_t row, std::int64_t column) {
+    return RunEvidence::Element{row == 1 && column >= 3 && column <= 4, "1", "2"};
+  };
+  const auto is = [&](const char* checker, const char* answer) {
+    return judge(asked(checker), answer, run);
+  };
+  EXPECT_EQ(*solution(asked("wrong_element()"), run), "(1,3)");
+  EXPECT_EQ(is("wrong_element()", "(1,4)").is, Judgement::Is::right);
+  EXPECT_NE(is("wrong_element()", "(1,5)").sentence.find("is right"), std::string::npos);
+  EXPECT_NE(is("wrong_element()", "(9,9)").sentence.find("4 x 8"), std::string::npos);
+  EXPECT_EQ(is("wrong_count()", "2").is, Judgement::Is::right);
+  EXPECT_NE(is("wrong_count()", "30").sentence.find("are right"), std::string::npos);
+}
+
+TEST(Task, AMistakeOfTheLessonIsToldFirst) {
+  PosedExercise exercise = asked("offset_of((4,8):(8,1), (1,5))");
+  exercise.mistakes = {{"41", "Look at the strides."}, {"13", "never"}};
+  EXPECT_EQ(judge(exercise, "41", {}).sentence, "Look at the strides.");
+  EXPECT_EQ(judge(exercise, "13", {}).is, Judgement::Is::right);
+}
+
+}  // namespace
+}  // namespace tilescope

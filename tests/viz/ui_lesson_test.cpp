@@ -1,0 +1,214 @@
+// Lessons in the window: their steps set views, undo takes a step back as one, answers are judged,
+// progress is kept.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/lesson_panel.h"
+#include "viz/scene/panels.h"
+
+namespace tilescope {
+namespace {
+
+using test::FakeWorkshop;
+
+class Lessons : public ::testing::Test {
+ protected:
+  void must(std::string_view line) {
+    const auto answer = execute(session, workshop, line);
+    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
+  }
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const auto answer = execute(session, workshop, line);
+    ASSERT_FALSE(answer.ok()) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before) << line;
+  }
+  // The answer to the open exercise, computed as the checker does.
+  std::string right() {
+    return *solution(*session.choices.lesson.sheet->step.exercise, evidence_of(session));
+  }
+  LessonPanel panel() { return *lesson_panel(session); }
+
+  Session session;
+  FakeWorkshop workshop;
+};
+
+TEST_F(Lessons, AStepSetsItsViewAndIsOneStepOfUndo) {
+  must("open preset 9x32");
+  must("theme dark");
+  const Choices before = session.choices;
+  const std::size_t steps = session.past.size();
+  must("lesson first");
+  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
+  ASSERT_TRUE(session.choices.selected);
+  EXPECT_EQ(session.past.size(), steps + 1);
+  EXPECT_TRUE(session.choices.dark) << "what a step does not set stays";
+  must("lesson next");
+  EXPECT_TRUE(session.choices.coordinates);
+  must("undo");
+  EXPECT_EQ(panel().heading, "A grid");
+  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
+  must("undo");
+  EXPECT_TRUE(session.choices == before);
+  must("redo");
+  must("redo");
+  EXPECT_EQ(panel().heading, "A question");
+}
+
+TEST_F(Lessons, AStepThatCannotSetItsViewChangesNothing) {
+  must("open preset 9x32");
+  must("lesson first");
+  refused("lesson step 3", "steps 1 to 2");
+  refused("lesson step", "counted from 1");
+  refused("lesson back", "first step");
+  must("lesson next");
+  refused("lesson next", "last step");
+  refused("lesson nowhere", "first, second");
+  refused("lesson broken", "lesson");
+  refused("lesson", "needs a lesson's name");
+  must("lesson close");
+  refused("lesson next", "No lesson is open");
+  refused("lesson close", "No lesson is open");
+  refused("answer 3", "Nothing is asked");
+  refused("hint", "nothing to hint");
+  refused("select lesson", "No lesson is open");
+}
+
+TEST_F(Lessons, AnAnswerIsJudgedWithTheNumbersOfTheView) {
+  must("lesson first");
+  must("lesson next");
+  const std::string answer = right();
+  must("answer nonsense");
+  EXPECT_EQ(panel().question->verdict->is, Judgement::Is::unreadable);
+  must("answer 31337");
+  EXPECT_EQ(panel().question->verdict->is, Judgement::Is::wrong);
+  EXPECT_FALSE(panel().question->solved);
+  must("answer " + answer);
+  EXPECT_EQ(panel().question->verdict->is, Judgement::Is::right);
+  EXPECT_TRUE(panel().question->solved);
+  EXPECT_TRUE(panel().question->hint_button.empty());
+  EXPECT_EQ(session.choices.layout->panels().front().rows,
+            std::stoll(session.choices.layout_text.substr(1)));
+}
+
+TEST_F(Lessons, AgainAsksWithOtherNumbersAndABlankDesk) {
+  must("lesson first");
+  must("lesson next");
+  std::set<std::string> questions;
+  must("answer 31337");
+  for (int i = 0; i < 8; ++i) {
+    questions.insert(plain_text(panel().question->question));
+    must("lesson again");
+    EXPECT_FALSE(panel().question->verdict);
+    must("answer " + right());
+    EXPECT_EQ(panel().question->verdict->is, Judgement::Is::right);
+  }
+  EXPECT_GT(questions.size(), 3u);
+}
+
+TEST_F(Lessons, ShowingTheViewAgainKeepsTheDesk) {
+  must("lesson first");
+  must("lesson next");
+  must("answer 31337");
+  must("open preset 9x32");
+  must("lesson view");
+  EXPECT_TRUE(panel().question->verdict);
+  EXPECT_TRUE(session.choices.coordinates);
+}
+
+TEST_F(Lessons, TwoHintsThenTheAnswerWhichDoesNotCount) {
+  must("lesson first");
+  must("lesson next");
+  EXPECT_EQ(panel().question->hint_button, "Hint");
+  must("hint");
+  EXPECT_EQ(panel().question->hint_button, "Another hint");
+  must("hint");
+  EXPECT_EQ(panel().question->hint_button, "Show the answer");
+  EXPECT_EQ(panel().question->hints.size(), 2u);
+  must("hint");
+  EXPECT_EQ(panel().question->told, right());
+  must("answer " + right());
+  EXPECT_FALSE(panel().question->solved) << "what was told is not solved";
+  must("lesson again");
+  must("answer " + right());
+  EXPECT_TRUE(panel().question->solved);
+}
+
+TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
+  workshop.wrong = {11};  // row 1, column 3 of 4 x 8
+  must("lesson second");
+  EXPECT_FALSE(session.running);
+  EXPECT_EQ(session.choices.view, ViewName::diff);
+  EXPECT_EQ(right(), "(1,3)");
+  must("answer (0,0)");
+  EXPECT_NE(panel().question->verdict->sentence.find("is right"), std::string::npos);
+  must("answer 1,3");
+  EXPECT_TRUE(panel().question->solved);
+  EXPECT_EQ(session.past.size(), 1u);
+}
+
+TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
+  (void)shelf_of(session, workshop);
+  const std::vector<OutlineSection> sections = outline(session, workshop);
+  ASSERT_EQ(sections.back().title, "Lessons");
+  ASSERT_EQ(sections.back().items.size(), 2u);
+  EXPECT_EQ(sections.back().items[0].label, "First");
+  EXPECT_EQ(sections.back().items[1].command, "lesson second");
+  must(sections.back().items[0].command);
+  EXPECT_TRUE(outline(session, workshop).back().items[0].current);
+}
+
+TEST_F(Lessons, ProgressIsKeptAsTextAndLeadsOn) {
+  must("lesson first");
+  must("lesson next");
+  const auto kept = read_progress(workshop.kept);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_TRUE(*kept == session.progress);
+  Session later;
+  later.progress = *kept;
+  ASSERT_TRUE(execute(later, workshop, "lesson first").ok());
+  EXPECT_EQ(later.choices.lesson.step, 1u) << "the exercise is not solved yet";
+  ASSERT_TRUE(execute(later, workshop, "answer " + right()).ok());
+  EXPECT_EQ(progress_words(later.progress, *later.choices.lesson.open()), "done");
+}
+
+TEST_F(Lessons, TextThatIsNoProgressGetsASentence) {
+  for (const char* text :
+       {"", "[]", "{}", "{\"schema\":2,\"lessons\":{}}", "{\"schema\":1}",
+        "{\"schema\":1,\"lessons\":{\"a\":3}}", "{\"schema\":1,\"lessons\":{\"a\":{\"seen\":[1]}}}",
+        "{\"schema\":1,\"lessons\":{\"a\":{\"solved\":\"x\"}}}", "{\"schema\":1,"}) {
+    const auto progress = read_progress(text);
+    ASSERT_FALSE(progress.ok()) << text;
+    EXPECT_NE(progress.error().sentence.find("no record of lessons"), std::string::npos);
+  }
+  EXPECT_TRUE(read_progress("{\"schema\":1,\"lessons\":{}}").ok());
+}
+
+TEST_F(Lessons, ThePanelIsTextForDescribe) {
+  must("lesson first");
+  EXPECT_EQ(plain_text(panel().blocks[0].spans), "A `layout` and more.");
+  EXPECT_EQ(plain_text(panel().blocks[1].spans), "stride: how far.");
+  Session other;
+  ASSERT_TRUE(execute(other, workshop, "lesson first").ok());
+  ASSERT_TRUE(execute(other, workshop, "lesson next").ok());
+  Picture shown = picture(other, {640, 480});
+  const Json json = describe(other, workshop, shown);
+  EXPECT_EQ(json["lesson"]["step"], 2);
+  EXPECT_EQ(json["lesson"]["blocks"][1]["picture"], "(2,2):(1,2)");
+  EXPECT_EQ(json["lesson"]["exercise"]["form"], "a number, such as 12");
+  ASSERT_TRUE(execute(other, workshop, "select inspector").ok());
+  EXPECT_FALSE(describe(other, workshop, shown).contains("lesson"));
+}
+
+TEST_F(Lessons, AWordOfTheGlossaryIsExplainedAndOthersAreNamed) {
+  must("glossary strides");
+  EXPECT_EQ(session.message.text, "stride: how far.");
+  refused("glossary nothing", "explain stride");
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,92 @@
+// Lessons: opening one, its steps, its exercises.
+#include "viz/scene/command_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/lesson/glossary.h"
+#include "viz/scene/command_text.h"
+#include "viz/scene/lesson_desk.h"
+
+namespace tilescope {
+namespace {
+
+Answer run_step(Session& session, Workshop& workshop, std::string_view which) {
+  const auto number = number_in(which);
+  if (!number || *number < 1) {
+    return usage_error("`lesson step` needs the step's number, counted from 1: `lesson step 3`.");
+  }
+  return go_to_step(session, workshop, static_cast<std::size_t>(*number) - 1, 0);
+}
+
+Answer run_lesson(Session& session, Workshop& workshop, std::string_view arguments) {
+  const auto [what, rest] = first_word(arguments);
+  const LessonPlace& place = session.choices.lesson;
+  if (what.empty()) {
+    return usage_error(
+        "`lesson` needs a lesson's name, or next, back, step N, again, view or close.");
+  }
+  if (what == "step") return run_step(session, workshop, rest);
+  if (!rest.empty()) return usage_error(fmt::format("`lesson {}` takes nothing more.", what));
+  if (what == "next") {
+    const Lesson* lesson = place.open();
+    if (lesson && place.step + 1 >= lesson->steps.size()) {
+      return usage_error("This is the last step; `lesson back` goes to the one before.");
+    }
+    return go_to_step(session, workshop, place.step + 1, 0);
+  }
+  if (what == "back") {
+    if (place.open() && place.step == 0) return usage_error("This is the first step.");
+    return go_to_step(session, workshop, place.step - 1, 0);
+  }
+  if (what == "again") return go_to_step(session, workshop, place.step, place.round + 1);
+  if (what == "view") return go_to_step(session, workshop, place.step, place.round);
+  if (what == "close") {
+    if (!place.open()) return usage_error("No lesson is open.");
+    session.choices.lesson = {};
+    return std::string("The lesson is closed.");
+  }
+  return open_lesson(session, workshop, what);
+}
+
+Answer run_answer(Session& session, Workshop& workshop, std::string_view arguments) {
+  return answer_exercise(session, workshop, unquoted(arguments));
+}
+
+Answer run_hint(Session& session, Workshop&, std::string_view) {
+  return give_hint(session);
+}
+
+Answer run_glossary(Session& session, Workshop& workshop, std::string_view arguments) {
+  const auto shelf = shelf_of(session, workshop);
+  std::string names;
+  for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
+    const std::vector<std::string>& forms = entry.term.forms;
+    if (std::find(forms.begin(), forms.end(), arguments) != forms.end()) {
+      return fmt::format("{}: {}", forms.front(), entry.term.meaning);
+    }
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", forms.front());
+  }
+  return usage_error(fmt::format("The lessons do not explain `{}`; they explain {}.", arguments,
+                                 names.empty() ? "nothing" : names));
+}
+
+constexpr std::array kTable = {
+    WindowCommand{"lesson", "NAME | next | back | step N | again | view | close",
+                  "opens a lesson, or moves in it; again asks with other numbers", "lesson layouts",
+                  "", run_lesson},
+    WindowCommand{"answer", "TEXT", "answers the lesson's exercise", "answer 12", "", run_answer},
+    WindowCommand{"hint", "", "a hint for the exercise, then a second, then its answer", "hint", "",
+                  run_hint},
+    WindowCommand{"glossary", "WORD", "what a word of the lessons means", "glossary stride", "",
+                  run_glossary},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> lesson_commands() {
+  return kTable;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,228 @@
+#include "viz/scene/lesson_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/scene/commands.h"
+
+namespace tilescope {
+namespace {
+
+Error no_lesson(const LessonShelf& shelf, std::string_view name) {
+  std::string names;
+  for (const Lesson& lesson : shelf.lessons) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", lesson.name);
+  }
+  if (names.empty()) return {ErrorKind::unknown, "There are no lessons here.", ""};
+  return {ErrorKind::unknown, fmt::format("There is no lesson `{}`; there are {}.", name, names),
+          ""};
+}
+
+Error no_step(const Lesson& lesson) {
+  return {ErrorKind::usage,
+          fmt::format("The lesson `{}` has steps 1 to {}.", lesson.name, lesson.steps.size()), ""};
+}
+
+// Its place on the shelf.
+Outcome<std::size_t> find_lesson(Session& session, const Workshop& workshop,
+                                 std::string_view name) {
+  const std::shared_ptr<const LessonShelf> shelf = shelf_of(session, workshop);
+  for (std::size_t i = 0; i < shelf->lessons.size(); ++i) {
+    if (shelf->lessons[i].name == name) return i;
+  }
+  for (const Error& problem : shelf->problems) {
+    const std::string file = fmt::format("{}.md", name);
+    if (problem.where.compare(0, file.size(), file) == 0) return problem;
+  }
+  return no_lesson(*shelf, name);
+}
+
+Outcome<std::shared_ptr<const LessonSheet>> sheet_of(const Lesson& lesson, std::size_t which,
+                                                     std::size_t at, std::uint64_t round) {
+  Outcome<PosedStep> posed = pose(lesson.steps[at], round);
+  if (!posed) return posed.error();
+  auto sheet = std::make_shared<LessonSheet>();
+  sheet->lesson = which;
+  sheet->at = at;
+  sheet->round = round;
+  sheet->step = std::move(*posed);
+  for (const LessonPart& part : sheet->step.parts) {
+    std::shared_ptr<const LayoutView> picture;
+    if (part.kind == LessonPart::Kind::picture) {
+      auto view = LayoutView::of_expression(part.text);
+      if (!view) return view.error();
+      picture = std::make_shared<const LayoutView>(std::move(*view));
+    }
+    sheet->pictures.push_back(std::move(picture));
+  }
+  return std::shared_ptr<const LessonSheet>(std::move(sheet));
+}
+
+// Each command to its end, a run included: the next one may be about what it leaves.
+std::optional<Error> set_view(Session& session, Workshop& workshop,
+                              const std::vector<std::string>& commands) {
+  for (const std::string& command : commands) {
+    const auto answer = execute(session, workshop, command);
+    if (!answer) return answer.error();
+    if (!session.running) continue;
+    workshop.wait();
+    take_result(session, workshop);
+    if (session.run_error) return session.run_error;
+  }
+  return {};
+}
+
+// The commands of a step leave steps of undo, which the one that asked for them stands for.
+std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
+                                      const std::vector<std::string>& commands) {
+  std::vector<Step> past = session.past, future = session.future;
+  const std::optional<Error> problem = set_view(session, workshop, commands);
+  session.past = std::move(past);
+  session.future = std::move(future);
+  return problem;
+}
+
+}  // namespace
+
+const LessonDesk& desk_of(const Session& session) {
+  static const LessonDesk blank;
+  const LessonPlace& place = session.choices.lesson;
+  return place.sheet && session.desk.sheet == place.sheet ? session.desk : blank;
+}
+
+LessonDesk& desk_of(Session& session) {
+  const LessonPlace& place = session.choices.lesson;
+  if (session.desk.sheet != place.sheet) {
+    session.desk = {};
+    session.desk.sheet = place.sheet;
+  }
+  return session.desk;
+}
+
+std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& workshop) {
+  if (session.shelf) return session.shelf;
+  auto shelf = std::make_shared<LessonShelf>();
+  for (const std::string& name : workshop.lesson_names()) {
+    const Outcome<std::string> text = workshop.lesson_text(name);
+    Outcome<Lesson> lesson = text ? read_lesson(*text, name) : Outcome<Lesson>(text.error());
+    if (lesson) {
+      shelf->lessons.push_back(std::move(*lesson));
+    } else {
+      shelf->problems.push_back(lesson.error());
+    }
+  }
+  std::stable_sort(shelf->lessons.begin(), shelf->lessons.end(),
+                   [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  session.shelf = shelf;
+  return session.shelf;
+}
+
+Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name) {
+  const auto found = find_lesson(session, workshop, name);
+  if (!found) return found.error();
+  LessonPlace& place = session.choices.lesson;
+  place.shelf = session.shelf;
+  place.lesson = *found;
+  return go_to_step(session, workshop, step_to_go_on(session.progress, *place.open()), 0);
+}
+
+Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
+                                  std::size_t step, std::uint64_t round) {
+  const auto found = find_lesson(session, workshop, name);
+  if (!found) return found.error();
+  LessonPlace place;
+  place.shelf = session.shelf;
+  place.lesson = *found;
+  const Lesson& lesson = *place.open();
+  if (step >= lesson.steps.size()) return no_step(lesson);
+  auto sheet = sheet_of(lesson, *found, step, round);
+  if (!sheet) return sheet.error();
+  place.step = step;
+  place.round = round;
+  place.sheet = std::move(*sheet);
+  place.shown = true;
+  session.choices.lesson = place;
+  return fmt::format("{}, step {}: {}.", lesson.title, step + 1, lesson.steps[step].title);
+}
+
+Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_t step,
+                                std::uint64_t round) {
+  LessonPlace place = session.choices.lesson;
+  const Lesson* lesson = place.open();
+  if (!lesson) {
+    return Error{ErrorKind::usage, "No lesson is open; `lesson layouts` opens the first.", ""};
+  }
+  if (step >= lesson->steps.size()) return no_step(*lesson);
+  // Setting the view again keeps the sheet, and with it what was answered.
+  const bool same = place.sheet && place.lesson == place.sheet->lesson && step == place.sheet->at &&
+                    round == place.sheet->round;
+  auto sheet = same ? Outcome<std::shared_ptr<const LessonSheet>>(place.sheet)
+                    : sheet_of(*lesson, place.lesson, step, round);
+  if (!sheet) return sheet.error();
+  if (auto error = set_view_at_once(session, workshop, (*sheet)->step.commands)) return *error;
+  place.step = step;
+  place.round = round;
+  place.sheet = std::move(*sheet);
+  place.shown = true;
+  session.choices.lesson = place;
+  session.progress.lessons[lesson->name].seen.insert(lesson->steps[step].title);
+  workshop.keep_progress(progress_text(session.progress));
+  return fmt::format("{}, step {} of {}: {}.", lesson->title, step + 1, lesson->steps.size(),
+                     place.sheet->step.title);
+}
+
+Outcome<std::string> answer_exercise(Session& session, Workshop& workshop,
+                                     std::string_view answer) {
+  const LessonPlace& place = session.choices.lesson;
+  if (!place.sheet || !place.sheet->step.exercise) {
+    return Error{ErrorKind::usage, "Nothing is asked here; an exercise of a lesson asks.", ""};
+  }
+  LessonDesk& desk = desk_of(session);
+  desk.answer = answer;
+  desk.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
+  if (desk.verdict->is == Judgement::Is::right && !desk.told) {
+    const Lesson& lesson = *place.open();
+    session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
+    workshop.keep_progress(progress_text(session.progress));
+  }
+  return desk.verdict->sentence;
+}
+
+Outcome<std::string> give_hint(Session& session) {
+  const LessonPlace& place = session.choices.lesson;
+  if (!place.sheet || !place.sheet->step.exercise) {
+    return Error{ErrorKind::usage,
+                 "There is nothing to hint at; an exercise of a lesson has hints.", ""};
+  }
+  const PosedExercise& exercise = *place.sheet->step.exercise;
+  LessonDesk& desk = desk_of(session);
+  if (desk.hints < exercise.hints.size()) return exercise.hints[desk.hints++];
+  const Outcome<std::string> answer = solution(exercise, evidence_of(session));
+  if (!answer) return answer.error();
+  desk.told = true;
+  return fmt::format("The answer is {}. `lesson again` asks with other numbers.", *answer);
+}
+
+RunEvidence evidence_of(const Session& session) {
+  RunEvidence evidence;
+  const std::shared_ptr<const DiffView> view = session.choices.diff;
+  if (!view) return evidence;
+  const DifferenceSource& source = view->source();
+  evidence.done = true;
+  evidence.rows = source.rows();
+  evidence.columns = source.columns();
+  evidence.wrong = view->wrong_count();
+  const std::vector<Element> first = view->wrong_bins(1, 0, 0, evidence.rows, evidence.columns, 1);
+  if (!first.empty()) evidence.first_wrong = first[0].row * evidence.columns + first[0].column;
+  evidence.at = [view](std::int64_t row, std::int64_t column) {
+    float difference = 0;
+    std::uint8_t wrong = 0;
+    view->source().read(row, column, {&difference, 1}, {&wrong, 1});
+    return RunEvidence::Element{wrong != 0, view->source().got(row, column),
+                                view->source().want(row, column)};
+  };
+  return evidence;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,83 @@
+#include "viz/ui/rich_text.h"
+
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "viz/ui/style.h"
+
+namespace tilescope::ui {
+namespace {
+
+// A pen that goes along lines and begins a new one where a piece does not fit.
+class Pen {
+ public:
+  Pen(const Brush& brush, float x, float y, float width, Role role)
+      : brush_(brush), left_(x), x_(x), top_(y), y_(y), right_(x + width), role_(role) {}
+
+  void write(const TextSpan& span) {
+    const bool code = span.kind == TextSpan::Kind::code;
+    ImFont* font = code                                  ? brush_.fonts.code(TextSize::small)
+                   : span.kind == TextSpan::Kind::strong ? brush_.fonts.strong(TextSize::small)
+                                                         : brush_.fonts.words(TextSize::small);
+    // A layout stays in one piece where a line has room for it.
+    if (code && text_width(font, span.text) <= right_ - left_) return place(span.text, font, true);
+    std::string_view rest = span.text;
+    while (!rest.empty()) {
+      const std::string_view ends = code ? " ,:;" : " ";
+      const std::size_t end = rest.find_first_of(ends);
+      const std::size_t take = end == rest.npos ? rest.size() : end + 1;
+      place(rest.substr(0, take), font, code);
+      rest.remove_prefix(take);
+    }
+  }
+
+  float height() const { return y_ + rich_line - top_; }
+
+ private:
+  void new_line() {
+    x_ = left_;
+    y_ += rich_line;
+  }
+
+  // A piece, on the next line where this one has no room, and cut where no line has.
+  void place(std::string_view piece, ImFont* font, bool code) {
+    const std::size_t inked = piece.find_last_not_of(' ') + 1;
+    std::string_view shown = piece.substr(0, inked);
+    if (x_ > left_ && x_ + text_width(font, shown) > right_) new_line();
+    while (shown.size() > 1 && text_width(font, shown) > right_ - left_) {
+      std::size_t fits = 1;
+      while (text_width(font, shown.substr(0, fits + 1)) <= right_ - x_) ++fits;
+      ink(shown.substr(0, fits), font, code);
+      shown.remove_prefix(fits);
+      new_line();
+    }
+    ink(shown, font, code);
+    x_ += text_width(font, shown) + text_width(font, piece.substr(inked));
+  }
+
+  void ink(std::string_view text, ImFont* font, bool code) {
+    if (text.empty()) return;
+    if (code) {  // a quiet ground, so that code is told from words without colour
+      const float wide = text_width(font, text);
+      brush_.list->AddRectFilled({x_ - 1, y_ + 2}, {x_ + wide + 1, y_ + rich_line - 2},
+                                 packed(Ink(Role::text, 0.06), brush_.theme), 2);
+    }
+    brush_.text(x_, y_ + rich_line / 2, font, role_, std::string(text));
+  }
+
+  const Brush& brush_;
+  float left_, x_, top_, y_, right_;
+  Role role_;
+};
+
+}  // namespace
+
+float rich_text(const Brush& brush, float x, float y, float width,
+                const std::vector<TextSpan>& spans, Role role) {
+  Pen pen(brush, x, y, width, role);
+  for (const TextSpan& span : spans) pen.write(span);
+  return pen.height();
+}
+
+}  // namespace tilescope::ui

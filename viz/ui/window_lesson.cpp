@@ -1,0 +1,201 @@
+// The lesson where the inspector stands: text, pictures, the exercise, and the way on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/command_text.h"
+#include "viz/ui/keys.h"
+#include "viz/ui/rich_text.h"
+#include "viz/ui/style.h"
+#include "viz/ui/window_ui.h"
+
+#include <imgui_stdlib.h>
+
+namespace tilescope::ui {
+namespace {
+
+constexpr float kFoot = 48;      // Back and Next
+constexpr float kPicture = 160;  // the tallest picture in the text
+constexpr float kMargin = 8;
+
+float room() {
+  return ImGui::GetContentRegionAvail().x - 2 * kMargin - 4;
+}
+
+// Text at the cursor, which then stands below it with `gap` between.
+void put_text(const Brush& brush, const std::vector<TextSpan>& spans, Role role, float indent = 0,
+              float gap = 8) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float high = rich_text(brush, at.x + kMargin + indent, at.y, room() - indent, spans, role);
+  ImGui::Dummy({0, high + gap});
+}
+
+void put_line(const Brush& brush, ImFont* font, Role role, const std::string& words, float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  cut_line(brush, at.x + kMargin, at.y + height / 2, room(), font, role, words);
+  ImGui::Dummy({0, height});
+}
+
+// A mark a step: filled where it is done, framed where we are.
+void put_steps(const Brush& brush, const LessonPanel& panel) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const auto count = static_cast<float>(panel.steps);
+  const float gap = 4, wide = std::min(24.0f, std::floor((room() + gap) / count) - gap);
+  for (std::size_t i = 0; i < panel.steps; ++i) {
+    const float x = at.x + kMargin + static_cast<float>(i) * (wide + gap);
+    brush.box(x, at.y + 4, wide, 4, panel.done[i] ? Role::accent : Role::line, 2);
+    if (i == panel.step) brush.box(x, at.y + 10, wide, 2, Role::text);
+  }
+  ImGui::Dummy({0, 24});
+}
+
+}  // namespace
+
+void WindowUi::draw_picture_of_lesson(const Brush& brush, const Session& session,
+                                      const LessonBlock& block) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Size size{double{room()}, double{kPicture}};
+  Lens lens{size};
+  lens.title = false;
+  lens.legend = false;
+  const Frame frame = arrange(*block.picture, lens);
+  const double high = std::min(double{kPicture}, frame.content.y + frame.content.height + 8);
+  const Scene scene = build_scene(*block.picture, block.choice, session.theme(), frame);
+  brush.box(at.x + kMargin, at.y, room(), static_cast<float>(high), Role::paper, 4);
+  painter_.paint(scene, *brush.list, {at.x + kMargin, at.y}, fonts_, 1, true);
+  ImGui::Dummy({0, static_cast<float>(high)});
+  put_line(brush, fonts_.code(TextSize::small), Role::quiet, block.expression, 24);
+  ImGui::Dummy({0, 8});
+}
+
+void WindowUi::draw_block(const Brush& brush, const Session& session, const LessonBlock& block) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  switch (block.kind) {
+    case LessonPart::Kind::paragraph:
+      return put_text(brush, block.spans, Role::text);
+    case LessonPart::Kind::item:
+      brush.box(at.x + kMargin + 4, at.y + rich_line / 2 - 2, 4, 4, Role::quiet, 2);
+      return put_text(brush, block.spans, Role::text, 16, 4);
+    case LessonPart::Kind::term: {
+      put_text(brush, block.spans, Role::text, 12);
+      const ImVec2 below = ImGui::GetCursorScreenPos();
+      return brush.box(at.x + kMargin, at.y, 2, below.y - 8 - at.y, Role::accent);
+    }
+    case LessonPart::Kind::picture:
+      return draw_picture_of_lesson(brush, session, block);
+  }
+}
+
+void WindowUi::draw_answer_field(const Brush& brush, const Session& session,
+                                 const LessonQuestion& question) {
+  // Another step or other numbers: what was typed belonged to the one before.
+  if (answered_sheet_ != session.choices.lesson.sheet) {
+    answered_sheet_ = session.choices.lesson.sheet;
+    answer_text_ = question.answer;
+  }
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float wide = button_width(brush, "Answer");
+  ImFont* font = fonts_.code(TextSize::small);
+  ImGui::SetCursorScreenPos({at.x + kMargin, at.y});
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(10, (button_height - font->FontSize) / 2));
+  ImGui::SetNextItemWidth(room() - wide - 8);
+  const bool entered = ImGui::InputTextWithHint("##answer", question.form.c_str(), &answer_text_,
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  const bool clicked = button(brush, "answer", "Answer", {at.x + kMargin + room() - wide, at.y},
+                              wide, !answer_text_.empty(), true);
+  if ((entered || clicked) && !answer_text_.empty()) {
+    issue(fmt::format("answer {}", quoted_word(answer_text_)));
+  }
+  ImGui::SetCursorScreenPos({at.x, at.y + button_height + 8});
+}
+
+void WindowUi::draw_question(const Brush& brush, const Session& session,
+                             const LessonQuestion& question) {
+  const ImVec2 top = ImGui::GetCursorScreenPos();
+  brush.line(top.x + kMargin, top.y, top.x + kMargin + room(), top.y);
+  ImGui::Dummy({0, 8});
+  put_line(brush, fonts_.strong(TextSize::small), Role::text,
+           question.solved ? "Exercise, solved" : "Exercise", 24);
+  put_text(brush, question.question, Role::text);
+  draw_answer_field(brush, session, question);
+  if (question.verdict) {
+    const bool right = question.verdict->is == Judgement::Is::right;
+    const bool wrong = question.verdict->is == Judgement::Is::wrong;
+    std::vector<TextSpan> spans = spans_of(question.verdict->sentence);
+    if (wrong) spans.insert(spans.begin(), {TextSpan::Kind::strong, "Not yet. "});
+    put_text(brush, spans, right ? Role::accent : wrong ? Role::wrong : Role::text);
+  }
+  for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);
+  if (!question.told.empty()) {
+    put_text(brush,
+             {{TextSpan::Kind::plain, "The answer is "}, {TextSpan::Kind::code, question.told}},
+             Role::text, 12, 4);
+  }
+  ImGui::Dummy({0, 4});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  float x = at.x + kMargin;
+  if (!question.hint_button.empty()) {
+    if (button(brush, "hint", question.hint_button, {x, at.y}, 0, true)) issue("hint");
+    x += button_width(brush, question.hint_button) + 8;
+  }
+  if (button(brush, "again", "Other numbers", {x, at.y}, 0, true)) issue("lesson again");
+  ImGui::SetCursorScreenPos({at.x, at.y + button_height + 8});
+}
+
+void WindowUi::draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
+  const std::optional<LessonPanel> lesson = lesson_panel(session);
+  if (!lesson) return draw_inspector(brush, session, at, size);
+  const bool shown = session.choices.lesson.shown;
+  const Choice which{
+      "", {{"Lesson", "select lesson", shown}, {"Inspector", "select inspector", !shown}}};
+  if (const std::string* command = segmented(brush, which, {at.x + 16, at.y + 8})) issue(*command);
+  const float head = 48;
+  brush.line(at.x, at.y + head - 1, at.x + size.x, at.y + head - 1);
+  const ImVec2 below{at.x, at.y + head}, rest{size.x, std::max(1.0f, size.y - head)};
+  if (shown) return draw_lesson(brush, session, *lesson, below, rest);
+  draw_inspector(brush, session, below, rest);
+}
+
+void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPanel& panel, ImVec2 at,
+                           ImVec2 size) {
+  const float foot = at.y + size.y - kFoot;
+  ImGui::PushID(panel.heading.c_str());  // another step begins at its top
+  begin_panel(brush, "lesson", at, {size.x, size.y - kFoot});
+  put_line(brush, fonts_.words(TextSize::small), Role::quiet,
+           fmt::format("{}, step {} of {}", panel.title, panel.step + 1, panel.steps), 24);
+  put_steps(brush, panel);
+  put_line(brush, fonts_.strong(TextSize::medium), Role::text, panel.heading, 32);
+  int index = 0;
+  for (const LessonBlock& block : panel.blocks) {
+    ImGui::PushID(index++);
+    draw_block(brush, session, block);
+    ImGui::PopID();
+  }
+  if (panel.question) draw_question(brush, session, *panel.question);
+  end_panel();
+  ImGui::PopID();
+
+  brush.list = ImGui::GetWindowDrawList();
+  brush.line(at.x, foot, at.x + size.x, foot);
+  const float y = foot + 8;
+  if (button(brush, "lesson back", "Back", {at.x + 16, y}, 0, panel.step > 0)) issue("lesson back");
+  if (button(brush, "lesson view", "Show the view again",
+             {at.x + 24 + button_width(brush, "Back"), y}, 0, true)) {
+    issue("lesson view");
+  }
+  const bool last = panel.step + 1 == panel.steps;
+  const std::string on = !last ? "Next" : panel.next_lesson.empty() ? "Close" : "Next lesson";
+  const std::string command = !last                       ? "lesson next"
+                              : panel.next_lesson.empty() ? "lesson close"
+                                                          : "lesson " + panel.next_lesson;
+  const float wide = button_width(brush, on);
+  if (button(brush, "lesson on", on, {at.x + size.x - 16 - wide, y}, wide, true, true)) {
+    issue(command);
+  }
+}
+
+}  // namespace tilescope::ui
