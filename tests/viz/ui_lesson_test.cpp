@@ -8,6 +8,7 @@
 #include "viz/scene/commands.h"
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
 
 namespace tilescope {
 namespace {
@@ -42,7 +43,7 @@ TEST_F(Lessons, AStepSetsItsViewAndIsOneStepOfUndo) {
   must("theme dark");
   const Choices before = session.choices;
   const std::size_t steps = session.past.size();
-  must("lesson first");
+  must("lesson layouts");
   EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
   ASSERT_TRUE(session.choices.selected);
   EXPECT_EQ(session.past.size(), steps + 1);
@@ -61,13 +62,13 @@ TEST_F(Lessons, AStepSetsItsViewAndIsOneStepOfUndo) {
 
 TEST_F(Lessons, AStepThatCannotSetItsViewChangesNothing) {
   must("open preset 9x32");
-  must("lesson first");
+  must("lesson layouts");
   refused("lesson step 3", "steps 1 to 2");
   refused("lesson step", "counted from 1");
   refused("lesson back", "first step");
   must("lesson next");
   refused("lesson next", "last step");
-  refused("lesson nowhere", "first, second");
+  refused("lesson nowhere", "layouts, second");
   refused("lesson broken", "lesson");
   refused("lesson", "needs a lesson's name");
   must("lesson close");
@@ -79,7 +80,7 @@ TEST_F(Lessons, AStepThatCannotSetItsViewChangesNothing) {
 }
 
 TEST_F(Lessons, AnAnswerIsJudgedWithTheNumbersOfTheView) {
-  must("lesson first");
+  must("lesson layouts");
   must("lesson next");
   const std::string answer = right();
   must("answer nonsense");
@@ -96,7 +97,7 @@ TEST_F(Lessons, AnAnswerIsJudgedWithTheNumbersOfTheView) {
 }
 
 TEST_F(Lessons, AgainAsksWithOtherNumbersAndABlankDesk) {
-  must("lesson first");
+  must("lesson layouts");
   must("lesson next");
   std::set<std::string> questions;
   must("answer 31337");
@@ -111,7 +112,7 @@ TEST_F(Lessons, AgainAsksWithOtherNumbersAndABlankDesk) {
 }
 
 TEST_F(Lessons, ShowingTheViewAgainKeepsTheDesk) {
-  must("lesson first");
+  must("lesson layouts");
   must("lesson next");
   must("answer 31337");
   must("open preset 9x32");
@@ -121,7 +122,7 @@ TEST_F(Lessons, ShowingTheViewAgainKeepsTheDesk) {
 }
 
 TEST_F(Lessons, TwoHintsThenTheAnswerWhichDoesNotCount) {
-  must("lesson first");
+  must("lesson layouts");
   must("lesson next");
   EXPECT_EQ(panel().question->hint_button, "Hint");
   must("hint");
@@ -163,14 +164,14 @@ TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
 }
 
 TEST_F(Lessons, ProgressIsKeptAsTextAndLeadsOn) {
-  must("lesson first");
+  must("lesson layouts");
   must("lesson next");
   const auto kept = read_progress(workshop.kept);
   ASSERT_TRUE(kept.ok());
   EXPECT_TRUE(*kept == session.progress);
   Session later;
   later.progress = *kept;
-  ASSERT_TRUE(execute(later, workshop, "lesson first").ok());
+  ASSERT_TRUE(execute(later, workshop, "lesson layouts").ok());
   EXPECT_EQ(later.choices.lesson.step, 1u) << "the exercise is not solved yet";
   ASSERT_TRUE(execute(later, workshop, "answer " + right()).ok());
   EXPECT_EQ(progress_words(later.progress, *later.choices.lesson.open()), "done");
@@ -189,11 +190,11 @@ TEST_F(Lessons, TextThatIsNoProgressGetsASentence) {
 }
 
 TEST_F(Lessons, ThePanelIsTextForDescribe) {
-  must("lesson first");
+  must("lesson layouts");
   EXPECT_EQ(plain_text(panel().blocks[0].spans), "A `layout` and more.");
   EXPECT_EQ(plain_text(panel().blocks[1].spans), "stride: how far.");
   Session other;
-  ASSERT_TRUE(execute(other, workshop, "lesson first").ok());
+  ASSERT_TRUE(execute(other, workshop, "lesson layouts").ok());
   ASSERT_TRUE(execute(other, workshop, "lesson next").ok());
   Picture shown = picture(other, {640, 480});
   const Json json = describe(other, workshop, shown);
@@ -202,6 +203,25 @@ TEST_F(Lessons, ThePanelIsTextForDescribe) {
   EXPECT_EQ(json["lesson"]["exercise"]["form"], "a number, such as 12");
   ASSERT_TRUE(execute(other, workshop, "select inspector").ok());
   EXPECT_FALSE(describe(other, workshop, shown).contains("lesson"));
+}
+
+TEST_F(Lessons, AViewIsSharedWithItsLessonAndWithoutTakingProgress) {
+  must("lesson layouts");
+  must("lesson next");
+  must("lesson again");
+  must("open preset 9x32");
+  must("select inspector");
+  Session other;
+  other.progress.lessons["second"].seen.insert("Only step");
+  workshop.kept.clear();
+  const auto lines = rebuilding(session.choices);
+  ASSERT_TRUE(rebuild(other, workshop, lines).ok());
+  EXPECT_EQ(rebuilding(other.choices), lines);
+  EXPECT_EQ(other.choices.lesson.round, 1u);
+  EXPECT_FALSE(other.choices.lesson.shown);
+  EXPECT_EQ(lesson_panel(other)->question->question[0].text, panel().question->question[0].text);
+  EXPECT_EQ(other.progress.lessons.size(), 1u);
+  EXPECT_TRUE(workshop.kept.empty()) << "whoever opens a shared view has not done the step";
 }
 
 TEST_F(Lessons, AWordOfTheGlossaryIsExplainedAndOthersAreNamed) {

@@ -123,7 +123,7 @@ class FakeWorkshop : public Workshop {
 
   // Two small lessons, and what a learner's progress was told to be.
   std::string kept;
-  std::vector<std::string> lesson_names() const override { return {"second", "first", "broken"}; }
+  std::vector<std::string> lesson_names() const override { return {"second", "layouts", "broken"}; }
   Outcome<std::string> lesson_text(std::string_view name) const override {
     if (name == "broken") return std::string("# Broken\n");
     if (name == "second") {

@@ -20,6 +20,34 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view which) {
   return go_to_step(session, workshop, static_cast<std::size_t>(*number) - 1, 0);
 }
 
+// For a view that comes from elsewhere, as a share string's does.
+Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) {
+  const std::vector<std::string> words = split_words(arguments);
+  const auto step = words.size() > 1 ? number_in(words[1]) : std::nullopt;
+  const auto round = words.size() > 2 ? number_in(words[2]) : std::optional<std::int64_t>(0);
+  if (words.size() > 3 || !step || *step < 1 || !round || *round < 0) {
+    return usage_error(
+        "`lesson at` needs a lesson, a step and, where wanted, which numbers: `lesson at layouts "
+        "3 0`.");
+  }
+  return lay_out_step(session, workshop, words[0], static_cast<std::size_t>(*step) - 1,
+                      static_cast<std::uint64_t>(*round));
+}
+
+// Lessons by name, where they are known, and what moves in the open one.
+std::vector<Suggestion> suggest_lesson(const Session& session, const Workshop&) {
+  std::vector<Suggestion> out;
+  if (session.shelf) {
+    for (const Lesson& lesson : session.shelf->lessons) out.push_back({lesson.name, lesson.about});
+  }
+  out.push_back({"next", "the next step"});
+  out.push_back({"back", "the step before"});
+  out.push_back({"again", "the same exercise with other numbers"});
+  out.push_back({"view", "sets the step's view again"});
+  out.push_back({"close", "puts the lesson away"});
+  return out;
+}
+
 Answer run_lesson(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
   const LessonPlace& place = session.choices.lesson;
@@ -28,6 +56,7 @@ Answer run_lesson(Session& session, Workshop& workshop, std::string_view argumen
         "`lesson` needs a lesson's name, or next, back, step N, again, view or close.");
   }
   if (what == "step") return run_step(session, workshop, rest);
+  if (what == "at") return run_at(session, workshop, rest);
   if (!rest.empty()) return usage_error(fmt::format("`lesson {}` takes nothing more.", what));
   if (what == "next") {
     const Lesson* lesson = place.open();
@@ -73,9 +102,10 @@ Answer run_glossary(Session& session, Workshop& workshop, std::string_view argum
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"lesson", "NAME | next | back | step N | again | view | close",
+    WindowCommand{"lesson",
+                  "NAME | next | back | step N | again | view | close | at NAME N [ROUND]",
                   "opens a lesson, or moves in it; again asks with other numbers", "lesson layouts",
-                  "", run_lesson},
+                  "", run_lesson, suggest_lesson, true},
     WindowCommand{"answer", "TEXT", "answers the lesson's exercise", "answer 12", "", run_answer},
     WindowCommand{"hint", "", "a hint for the exercise, then a second, then its answer", "hint", "",
                   run_hint},

@@ -160,8 +160,9 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"select", "layout | matrices | diff | lesson | inspector", "changes the view, or what stands at its right", "select diff", "",
-                  run_select, nullptr, true},
+    WindowCommand{"select", "layout | matrices | diff | lesson | inspector",
+                  "changes the view, or what stands at its right", "select diff", "", run_select,
+                  nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
                   "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,
                   nullptr, true},
