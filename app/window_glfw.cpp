@@ -9,6 +9,8 @@
 #include "app/key_queue.h"
 #include "app/window.h"
 #include "app/workspace_file.h"
+#include "viz/scene/files.h"
+#include "viz/scene/script.h"
 
 namespace tilescope {
 namespace {
@@ -97,6 +99,31 @@ float density_of(GLFWwindow* window) {
 
 }  // namespace
 
+namespace {
+
+// Files that were dropped on the window and are not opened yet.
+std::vector<std::string>& dropped_files() {
+  static std::vector<std::string> files;
+  return files;
+}
+
+void take_drops(GLFWwindow* window) {
+  glfwSetDropCallback(window, [](GLFWwindow*, int count, const char** paths) {
+    dropped_files().assign(paths, paths + count);
+  });
+}
+
+// True if there were any: they are opened like any command.
+bool open_dropped(Stage& stage) {
+  const std::vector<std::string> files = std::move(dropped_files());
+  dropped_files().clear();
+  if (files.empty()) return false;
+  (void)start_script(stage.session(), stage.workshop(), dropped(files));
+  return true;
+}
+
+}  // namespace
+
 int open_window(const GuiOptions& options, Terminal& terminal) {
   const auto display = Display::open(options.width, options.height);
   if (!display) return terminal.fail(display.error());
@@ -105,6 +132,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   if (!stage) return terminal.fail(stage.error());
   ImGui_ImplGlfw_InitForOpenGL(window, true);
   KeyQueue keys(window);
+  take_drops(window);
   const std::optional<Error> error = (*stage)->begin(options);
   // What was asked for in words is not overlaid by yesterday's.
   Session& session = (*stage)->session();
@@ -127,7 +155,8 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     const bool keys_left = keys.deliver();
     ImGui_ImplGlfw_NewFrame();
     (*stage)->set_density(density_of(window));
-    const bool changed = (*stage)->frame();
+    const bool opened = open_dropped(**stage);
+    const bool changed = (*stage)->frame() || opened;
     frames_due = changed || keys_left ? 3 : frames_due - 1;
     glfwSwapBuffers(window);
   }

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "app/files.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
+#include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/result_view.h"
 
@@ -310,6 +312,36 @@ std::optional<Outcome<FinishedRun>> AppWorkshop::take_result() {
 
 void AppWorkshop::wait() {
   if (run_) run_->wait();
+}
+
+Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& path) {
+  const Outcome<std::vector<std::byte>> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  Outcome<Buffer> values = read_npy(*bytes, path);
+  if (!values) return values.error();
+  if (values->elements() == 0) {
+    return Error{ErrorKind::mismatch, fmt::format("{} has no elements to show.", path), ""};
+  }
+  return std::make_shared<const Buffer>(std::move(*values));
+}
+
+std::vector<std::string> AppWorkshop::beside(const std::string& path, std::string_view end) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path same = fs::path(path).replace_extension(end);
+  if (fs::exists(same, error)) return {same.string()};
+  std::vector<std::string> found;
+  const fs::path folder = fs::path(path).parent_path();
+  for (const auto& each : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    if (each.path().extension() == end) found.push_back((folder / each.path().filename()).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::optional<Error> AppWorkshop::export_text(const LayoutView& view, const LayoutChoice& choice,
+                                              const Theme& theme, const std::string& path) {
+  return write_file(path, text_for(view, choice, theme, path));
 }
 
 Outcome<std::string> AppWorkshop::read_text(const std::string& path) {

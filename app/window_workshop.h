@@ -20,6 +20,10 @@ class AppWorkshop : public Workshop {
   void cancel() override;
   std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
+  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override;
+  std::vector<std::string> beside(const std::string& path, std::string_view end) override;
+  std::optional<Error> export_text(const LayoutView& view, const LayoutChoice& choice,
+                                   const Theme& theme, const std::string& path) override;
   Outcome<std::string> read_text(const std::string& path) override;
   std::optional<Error> write_text(const std::string& path, std::string_view text) override;
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;

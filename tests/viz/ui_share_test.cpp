@@ -121,9 +121,9 @@ TEST_F(Share, BrokenNewerAndForeignOnesGetASentence) {
 }
 
 TEST_F(Share, AStrangersStringWritesNothingAndOpensNoOther) {
-  for (const char* line :
-       {"export a.svg", "save workspace a.json", "share", "copy value", "undo", "font 250",
-        "open workspace a.json", "open share tilescope:0:open+preset+9x32", "palette", "nosuch"}) {
+  for (const char* line : {"export a.svg", "save workspace a.json", "share", "copy value", "undo",
+                           "font 250", "open workspace a.json", "open a.json", "open 'a b.json'",
+                           "open share tilescope:0:open+preset+9x32", "palette", "nosuch"}) {
     refused("open share " + share_string({"open preset 9x32", line}), "does not describe a view");
   }
   EXPECT_TRUE(workshop.exported.empty());

@@ -110,6 +110,28 @@ class FakeWorkshop : public Workshop {
     return Outcome<FinishedRun>(finished(std::move(result)));
   }
 
+  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override {
+    if (path.find("nosuch") != std::string::npos) {
+      return Error{ErrorKind::unreadable, path + " cannot be read.", ""};
+    }
+    KernelCard card;
+    card.sizes = {{"m", 5}, {"n", 7}};
+    return std::shared_ptr<const Buffer>(counting(card, 2));
+  }
+  std::vector<std::string> neighbours;  // of every file
+  std::vector<std::string> beside(const std::string&, std::string_view end) override {
+    std::vector<std::string> found;
+    for (const std::string& each : neighbours) {
+      if (each.ends_with(end)) found.push_back(each);
+    }
+    return found;
+  }
+  std::optional<Error> export_text(const LayoutView& view, const LayoutChoice&, const Theme&,
+                                   const std::string& path) override {
+    texts[path] = view.panels().front().formula;
+    return {};
+  }
+
   std::map<std::string, std::string> texts;  // files
   Outcome<std::string> read_text(const std::string& path) override {
     const auto found = texts.find(path);

@@ -9,6 +9,7 @@
 #include "core/layout/text.h"
 #include "viz/scene/command_table.h"
 #include "viz/scene/command_text.h"
+#include "viz/scene/files.h"
 #include "viz/scene/open.h"
 
 namespace tilescope {
@@ -162,10 +163,11 @@ void type_field(Session& session, Workshop& workshop, std::string_view text) {
 Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
   const std::string text(trimmed(session.field));
   const std::string_view name = first_word(text).first;
+  const std::vector<std::string> words = split_words(text);
   const std::vector<KernelName> kernels = workshop.kernels();
   const bool kernel = std::any_of(kernels.begin(), kernels.end(),
                                   [&](const KernelName& each) { return each.name == name; });
-  const bool as_is = kernel || name == "preset" || name.ends_with(".ptx");
+  const bool as_is = kernel || name == "preset" || (!words.empty() && names_file(words.front()));
   auto answer = execute(session, workshop, fmt::format("open {}{}", as_is ? "" : "layout ", text));
   if (!session.past.empty()) session.past.back().typing = false;
   session.problem.reset();

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "viz/scene/command_text.h"
+#include "viz/scene/files.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
 #include "viz/scene/rebuild.h"
@@ -32,6 +33,15 @@ Answer open_workspace(Session& session, Workshop& workshop, std::string_view pat
   return error;
 }
 
+Answer open_file(Session& session, Workshop& workshop, const std::string& path) {
+  const std::string_view end = std::string_view(path).substr(path.rfind('.'));
+  if (end == ".json") return open_workspace(session, workshop, path);
+  if (end == ".npy") return open_npy(session, workshop, path);
+  const auto words = kernel_of_files(workshop, path);
+  if (!words) return words.error();
+  return open_kernel(session, workshop, *words);
+}
+
 Answer run_open(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
   if (what.empty()) {
@@ -42,6 +52,10 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
   if (what == "preset") return open_preset_named(session, unquoted(rest));
   if (what == "share") return open_share(session, workshop, rest);
   if (what == "workspace") return open_workspace(session, workshop, unquoted(rest));
+  if (const std::vector<std::string> words = split_words(arguments);
+      words.size() == 1 && names_file(words[0])) {
+    return open_file(session, workshop, words[0]);
+  }
   return open_kernel(session, workshop, arguments);
 }
 
@@ -59,13 +73,15 @@ std::vector<Suggestion> suggest_open(const Session& session, const Workshop& wor
 }
 
 constexpr std::array kTable = {
-    WindowCommand{
-        "open",
-        "layout EXPR | preset NAME | share STRING | workspace F.json | KERNEL [--m M] [--n N] [--a "
-        "F.npy] [--b F.npy] "
-        "[--dtype T] [--seed S]",
-        "opens a layout expression, a preset, a kernel, or a view that was shared or saved",
-        "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open, true},
+    WindowCommand{"open",
+                  "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
+                  "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
+                  "F.npy] [--b F.npy] "
+                  "[--dtype T] [--seed S]",
+                  "opens a layout expression, a preset, a kernel, a matrix, or a view that was "
+                  "shared or saved",
+                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open,
+                  true},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
+#include "viz/scene/value_table.h"
 
 namespace tilescope {
 namespace {
@@ -155,6 +156,25 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
   const std::string path(unquoted(arguments));
   if (path.empty()) return usage_error("`export` needs a file's name: `export tiles.svg`.");
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
+  const std::string_view end =
+      std::string_view(path).substr(std::min(path.rfind('.'), path.size()));
+  const bool layout = session.choices.view == ViewName::layout;
+  if (end == ".csv" || (end == ".txt" && !layout)) {
+    const auto table = value_table(session);
+    if (!table) return table.error();
+    const std::string text = end == ".csv" ? csv(*table) : aligned(*table);
+    if (auto error = workshop.write_text(path, text)) return *error;
+    return fmt::format("Wrote {}: {} rows.", path, table->rows.size());
+  }
+  if (end == ".txt") {
+    Session quiet;
+    quiet.choices = session.choices;
+    if (auto error = workshop.export_text(*session.choices.layout, layout_choice(quiet),
+                                          session.theme(), path)) {
+      return *error;
+    }
+    return fmt::format("Wrote {}.", path);
+  }
   if (auto error = workshop.export_picture(export_scene(session), path)) return *error;
   return fmt::format("Wrote {}.", path);
 }
@@ -171,8 +191,9 @@ constexpr std::array kTable = {
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
                   run_back},
     WindowCommand{"zoom", "in | out | fit", "zooms the view", "zoom fit", "Home fit", run_zoom},
-    WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex", "writes the view as a picture",
-                  "export tiles.svg", "", run_export},
+    WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex | F.csv | F.txt",
+                  "writes the view as a picture, or its values as a table", "export tiles.svg", "",
+                  run_export},
 };
 
 }  // namespace

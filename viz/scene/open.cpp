@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "viz/scene/command_text.h"
+#include "viz/scene/files.h"
 #include "viz/scene/presets.h"
 #include "viz/scene/result_view.h"
 
@@ -90,6 +91,7 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   if (!card) return card.error();
   Choices& choices = session.choices;
   choices.kernel = std::make_shared<const KernelCard>(std::move(*card));
+  choices.file.clear();
   choices.options = std::move(*options);
   choices.result.reset();
   choices.diff.reset();
@@ -114,6 +116,9 @@ std::optional<FieldProblem> problem_in(std::string_view expression) {
 
 bool may_name_kernel(const Workshop& workshop, std::string_view text) {
   const std::string_view word = first_word(text).first;
+  const std::vector<std::string> words = split_words(text);
+  if (!words.empty() && names_file(words[0])) return true;
+  if (word.find('/') != std::string_view::npos) return true;  // a path that is being typed
   const auto begins = [&](std::string_view name) { return name.substr(0, word.size()) == word; };
   if (word.size() >= 3 && begins("preset")) return true;
   for (const KernelName& kernel : workshop.kernels()) {
@@ -124,16 +129,26 @@ bool may_name_kernel(const Workshop& workshop, std::string_view text) {
 
 std::string kernel_words(const Choices& choices) {
   if (!choices.kernel) return "";
-  std::string words = choices.kernel->name;
+  std::string words = quoted_word(choices.kernel->name);
   for (const auto& [name, value] : choices.options) {
     words += fmt::format(" --{} {}", name, quoted_word(value));
   }
   return words;
 }
 
+namespace {
+
+std::string quoted_file(const Choices& choices) {
+  return choices.file.empty() ? "" : quoted_word(choices.file);
+}
+
+}  // namespace
+
 void show_in_field(Session& session) {
   const Choices& choices = session.choices;
-  session.field = choices.view == ViewName::layout ? choices.layout_text : kernel_words(choices);
+  session.field = choices.view == ViewName::layout ? choices.layout_text
+                  : choices.kernel                 ? kernel_words(choices)
+                                                   : quoted_file(choices);
   session.problem.reset();
 }
 

@@ -167,14 +167,15 @@ InspectorSection first_wrong(const DiffReport& report) {
 
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
   const Choices& choices = session.choices;
-  if (!choices.kernel) return;
+  if (!choices.kernel && choices.file.empty()) return;
   if (session.hover_element) {
     out.push_back({"Under the pointer", element_lines(choices, *session.hover_element), ""});
   } else if (!emptiness(session)) {
     out.push_back({"Under the pointer",
                    {},
-                   "Point at an element to see its numbers; click to see "
-                   "who wrote it."});
+                   choices.kernel ? "Point at an element to see its numbers; click to see who "
+                                    "wrote it."
+                                  : "Point at an element to see its number."});
   }
   if (choices.element) {
     InspectorSection section{"Selected", element_lines(choices, *choices.element), ""};
@@ -201,13 +202,16 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
                      ""});
     }
   }
-  out.push_back(kernel_section(*choices.kernel));
+  if (choices.kernel) out.push_back(kernel_section(*choices.kernel));
 }
 
 Strip run_strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
   Strip out;
-  if (!choices.kernel) return out;
+  if (!choices.kernel) {
+    if (!choices.file.empty()) out.steps.push_back({"File", choices.file, true});
+    return out;
+  }
   const RunResult* result = choices.result.get();
   out.steps.push_back({"Inputs", choices.kernel->launch, !result && !session.running});
   if (session.running) {
@@ -287,7 +291,10 @@ Json view_json(const Session& session, const Picture& picture) {
 
 Meaning meaning_of_field(const Session& session) {
   const Choices& choices = session.choices;
-  if (choices.view != ViewName::layout) return {choices.kernel ? choices.kernel->help : "", false};
+  if (choices.view != ViewName::layout) {
+    if (!choices.kernel && choices.matrices) return {choices.matrices->matrices()[0].detail, false};
+    return {choices.kernel ? choices.kernel->help : "", false};
+  }
   if (!choices.layout || choices.layout->panels().empty()) return {};
   const Panel& result = choices.layout->panels().back();
   if (result.formula != choices.layout_text) return {"= " + result.formula, true};

@@ -4,6 +4,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
+#include "viz/scene/files.h"
 #include "viz/scene/open.h"
 
 namespace tilescope {
@@ -24,8 +25,9 @@ std::string open_line(const Choices& choices) {
 
 // The kernel and what was chosen of it; answers the view that stands then.
 ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
-  if (!choices.kernel) return ViewName::layout;
-  lines.push_back(fmt::format("open {}", kernel_words(choices)));
+  if (!choices.kernel && choices.file.empty()) return ViewName::layout;
+  lines.push_back(
+      fmt::format("open {}", choices.kernel ? kernel_words(choices) : quoted_word(choices.file)));
   const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
   if (choices.element) {
@@ -63,7 +65,10 @@ bool only_chooses(std::string_view line) {
   if (!command || !command->chooses) return false;
   const auto [name, arguments] = first_word(line);
   const std::string_view what = first_word(arguments).first;
-  return name != "open" || (what != "share" && what != "workspace");
+  const bool bundle =
+      what == "share" || what == "workspace" ||
+      (names_file(unquoted(arguments)) && arguments.find(".json") != arguments.npos);
+  return name != "open" || !bundle;
 }
 
 // A word for a POSIX shell.

@@ -145,6 +145,14 @@ std::shared_ptr<const MatricesView> matrices_of(const RunResult& result) {
   return view_of(fmt::format("{}: inputs and result", result.kernel.name), std::move(matrices));
 }
 
+std::shared_ptr<const MatricesView> matrices_of(const std::string& path,
+                                                std::shared_ptr<const Buffer> values) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  const std::string detail =
+      fmt::format("{} {}", name_of(values->dtype), shape_text(values->shape));
+  return view_of(name, {matrix("values", detail, std::move(values))});
+}
+
 Lines totals(const DiffReport& report) {
   Lines lines;
   lines.emplace_back("compared", grouped(report.compared));

@@ -14,6 +14,9 @@ namespace tilescope {
 // known.
 std::shared_ptr<const MatricesView> matrices_of(const KernelCard& kernel);
 std::shared_ptr<const MatricesView> matrices_of(const RunResult& result);
+// The values of a file.
+std::shared_ptr<const MatricesView> matrices_of(const std::string& path,
+                                                std::shared_ptr<const Buffer> values);
 
 // The output against the reference; null where they were not compared. Keeps the result alive.
 std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result);

@@ -71,8 +71,9 @@ bool operator==(const Choices& a, const Choices& b) {
          a.layout_origin == b.layout_origin && a.colour == b.colour && a.isolate == b.isolate &&
          a.selected == b.selected && a.coordinates == b.coordinates && a.kernel == b.kernel &&
          a.options == b.options && a.result == b.result && a.matrices == b.matrices &&
-         a.diff == b.diff && a.element == b.element && a.only_wrong == b.only_wrong &&
-         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
+         a.diff == b.diff && a.file == b.file && a.element == b.element &&
+         a.only_wrong == b.only_wrong && a.lesson == b.lesson && a.dark == b.dark &&
+         a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -105,6 +106,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
     return Emptiness{"No layout is open. Type an expression above, or begin with the 9x32 example.",
                      "open preset 9x32", "Open the 9x32 example"};
   }
+  if (choices.view == ViewName::matrices && !choices.file.empty()) return {};
   if (!choices.kernel) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};

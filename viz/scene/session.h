@@ -48,6 +48,7 @@ struct Choices {
   std::shared_ptr<const RunResult> result;
   std::shared_ptr<const MatricesView> matrices;  // inputs, and the output once it is there
   std::shared_ptr<const DiffView> diff;          // only with a result that was compared
+  std::string file;                              // a .npy file instead of a kernel; else empty
   std::optional<Element> element;                // selected
   bool only_wrong = false;
 

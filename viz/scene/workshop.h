@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/run/job.h"
 #include "viz/scene/diff_view.h"
+#include "viz/scene/layout_view.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/scene.h"
 
@@ -109,10 +110,19 @@ class Workshop {
   // Blocks until the run has finished; for commands without a window.
   virtual void wait() = 0;
 
+  // The values in a .npy file.
+  virtual Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) = 0;
+  // The files beside this one whose names end so: the one of the same name alone, where there is
+  // one, else all.
+  virtual std::vector<std::string> beside(const std::string& path, std::string_view end) = 0;
+
   // A text file, whole: read, and written so that no reader sees half of it.
   virtual Outcome<std::string> read_text(const std::string& path) = 0;
   virtual std::optional<Error> write_text(const std::string& path, std::string_view text) = 0;
 
+  // A layout as characters, in the format that `tilescope draw -o F.txt` writes.
+  virtual std::optional<Error> export_text(const LayoutView& view, const LayoutChoice& choice,
+                                           const Theme& theme, const std::string& path) = 0;
   // Paints the scene in the format that the file's name ends in and writes it whole or not at all.
   virtual std::optional<Error> export_picture(const Scene& scene, const std::string& path) = 0;
 

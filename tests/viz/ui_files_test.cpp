@@ -1,0 +1,147 @@
+// Files that are opened and dropped, and views that are written as tables.
+#include <gtest/gtest.h>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/files.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/value_table.h"
+
+namespace tilescope {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Files : public ::testing::Test {
+ protected:
+  void must(std::string_view line) {
+    const auto answer = execute(session, workshop, line);
+    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
+    if (!session.running) return;
+    workshop.wait();
+    take_result(session, workshop);
+  }
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const auto answer = execute(session, workshop, line);
+    ASSERT_FALSE(answer.ok()) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before);
+  }
+  ValueTable table() {
+    auto made = value_table(session);
+    EXPECT_TRUE(made.ok());
+    return made ? *made : ValueTable{};
+  }
+
+  Session session;
+  test::FakeWorkshop workshop;
+};
+
+TEST_F(Files, AnNpyFileIsShownAsAMatrixAndItsElementsArePicked) {
+  must("open 'my data/A.npy'");
+  EXPECT_EQ(session.choices.view, ViewName::matrices);
+  EXPECT_FALSE(session.choices.kernel);
+  EXPECT_EQ(session.field, "\"my data/A.npy\"");
+  EXPECT_EQ(meaning_of_field(session).text, "f32 (5, 7)");
+  EXPECT_FALSE(emptiness(session));
+  must("pick 1 2");
+  bool told = false;
+  for (const InspectorSection& section : inspector(session)) {
+    for (const auto& [name, value] : section.lines) told = told || value == "18";
+  }
+  EXPECT_TRUE(told) << "2 * (1 * 7 + 2)";
+  EXPECT_EQ(rebuilding(session.choices), (Words{"open \"my data/A.npy\"", "pick 1 2"}));
+  EXPECT_EQ(strip(session, workshop).steps.size(), 1u);
+  must("open add");
+  EXPECT_TRUE(session.choices.file.empty());
+  must("undo");
+  EXPECT_EQ(session.choices.file, "my data/A.npy");
+  refused("open nosuch.npy", "cannot be read");
+}
+
+TEST_F(Files, AFileThatIsTypedIsOpenedByEnterAndIsNoExpressionMeanwhile) {
+  for (const char* text : {"data/A", "data/A.npy", "\"my data/A.npy\""}) {
+    type_field(session, workshop, text);
+    EXPECT_FALSE(session.problem) << text;
+  }
+  ASSERT_TRUE(enter_field(session, workshop).ok()) << session.message.text;
+  EXPECT_EQ(session.choices.file, "my data/A.npy");
+}
+
+TEST_F(Files, PtxAndItsLaunchFileFindEachOther) {
+  workshop.neighbours = {"k/mm.toml", "k/mm.ptx"};
+  EXPECT_EQ(*kernel_of_files(workshop, "k/mm.ptx"), "k/mm.ptx --launch k/mm.toml");
+  EXPECT_EQ(*kernel_of_files(workshop, "k/mm.toml"), "k/mm.ptx --launch k/mm.toml");
+  workshop.neighbours = {"a.toml", "b.toml"};
+  refused("open mm.ptx", "2 stand beside it: `open mm.ptx --launch a.toml`");
+  workshop.neighbours = {};
+  refused("open mm.ptx", "none stands beside it: `open mm.ptx --launch F.toml`");
+  refused("open mm.toml", "none stands beside it: `open F.ptx --launch mm.toml`");
+}
+
+TEST_F(Files, WhatIsDroppedTogetherIsOpenedTogether) {
+  EXPECT_EQ(dropped({"/a b/A.npy"}), (Words{"open \"/a b/A.npy\""}));
+  EXPECT_EQ(dropped({"/k.toml", "/k.ptx"}), (Words{"open /k.ptx --launch /k.toml"}));
+  EXPECT_EQ(dropped({"/k.toml"}), (Words{"open /k.toml"}));
+  EXPECT_EQ(dropped({"/day.json", "/x.npy"}), (Words{"open workspace /day.json", "open /x.npy"}));
+  EXPECT_TRUE(dropped({}).empty());
+  const Words other = dropped({"/picture.gif"});
+  ASSERT_EQ(other.size(), 1u);
+  refused(other[0], "picture.gif");
+}
+
+TEST_F(Files, ALayoutIsWrittenAsATableOfItsCells) {
+  must("open preset 9x32");
+  const ValueTable cells = table();
+  EXPECT_EQ(cells.rows.size(), 3u * 288) << "three grids of 9 x 32 elements";
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(cells.columns.begin(), cells.columns.end(), name) -
+                                    cells.columns.begin());
+  };
+  ASSERT_LT(column("offset"), cells.columns.size());
+  for (const auto& row : cells.rows) {
+    if (row[0] != "Input" || row[2] != "4" || row[3] != "7") continue;
+    EXPECT_EQ(row[column("offset")], "276");
+  }
+  must("export cells.csv");
+  const std::string text = workshop.texts["cells.csv"];
+  EXPECT_EQ(text.rfind("grid,slice,row,column,coordinate", 0), 0u) << text.substr(0, 80);
+  EXPECT_NE(text.find("\"(4,7)\""), std::string::npos) << "commas are quoted";
+  EXPECT_EQ(session.message.text, "Wrote cells.csv: 864 rows.");
+  must("export cells.txt");
+  EXPECT_EQ(workshop.texts["cells.txt"], "(9,(4,8)):(59,(13,1))");
+}
+
+TEST_F(Files, MatricesAndDifferencesAreTables) {
+  workshop.wrong = {11};
+  must("open add");
+  must("run");
+  const ValueTable difference = table();
+  ASSERT_EQ(difference.rows.size(), 32u);
+  EXPECT_EQ(difference.rows[11], (Words{"1", "3", "23", "22", "1", "wrong"}));
+  EXPECT_EQ(difference.rows[12], (Words{"1", "4", "24", "24", "0", ""}));
+  must("select matrices");
+  const ValueTable matrices = table();
+  EXPECT_EQ(matrices.columns, (Words{"row", "column", "A", "B", "C", "reference"}));
+  EXPECT_EQ(matrices.rows[11], (Words{"1", "3", "11", "11", "23", "22"}));
+  must("export all.txt");
+  EXPECT_EQ(workshop.texts["all.txt"].rfind("row  column   A   B   C  reference\n", 0), 0u)
+      << workshop.texts["all.txt"].substr(0, 60);
+}
+
+TEST_F(Files, WhatIsEmptyOrTooLargeIsNoTable) {
+  refused("export a.csv", "No layout is open");
+  must("open layout (2048,2048):(2048,1)");
+  refused("export a.csv", "4194304 rows");
+  EXPECT_TRUE(workshop.texts.empty());
+}
+
+TEST(Csv, FieldsAreQuotedAsRfc4180Asks) {
+  const ValueTable table{{"a", "b"}, {{"1,2", "say \"x\""}, {"", "two\nlines"}, {"alone"}}};
+  EXPECT_EQ(csv(table), "a,b\r\n\"1,2\",\"say \"\"x\"\"\"\r\n,\"two\nlines\"\r\nalone,\r\n");
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,88 @@
+#include "viz/scene/files.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/open.h"
+#include "viz/scene/result_view.h"
+
+namespace tilescope {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+}  // namespace
+
+bool names_file(std::string_view word) {
+  for (std::string_view end : {".npy", ".ptx", ".toml", ".json"}) {
+    if (ends_with(word, end)) return true;
+  }
+  return false;
+}
+
+Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::string& path) {
+  Outcome<std::shared_ptr<const Buffer>> values = workshop.matrix(path);
+  if (!values) return values.error();
+  Choices& choices = session.choices;
+  choices.kernel.reset();
+  choices.options.clear();
+  choices.result.reset();
+  choices.diff.reset();
+  choices.element.reset();
+  choices.file = path;
+  choices.matrices = matrices_of(path, *values);
+  choices.view = ViewName::matrices;
+  forget_passing(session);
+  show_in_field(session);
+  return fmt::format("Opened {}: {}.", path, choices.matrices->matrices().front().detail);
+}
+
+Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path) {
+  const bool ptx = ends_with(path, ".ptx");
+  const std::vector<std::string> beside = workshop.beside(path, ptx ? ".toml" : ".ptx");
+  const std::string_view missing = ptx ? "launch file" : "PTX";
+  if (beside.empty()) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("{} needs its {}, and none stands beside it: `open {} --launch {}` names both.",
+                    path, missing, ptx ? path : "F.ptx", ptx ? "F.toml" : path),
+        ""};
+  }
+  if (beside.size() > 1) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("{} needs its {}, and {} stand beside it: `open {} --launch {}` says "
+                    "which.",
+                    path, missing, beside.size(), ptx ? path : beside[0], ptx ? beside[0] : path),
+        ""};
+  }
+  return fmt::format("{} --launch {}", quoted_word(ptx ? path : beside[0]),
+                     quoted_word(ptx ? beside[0] : path));
+}
+
+std::vector<std::string> dropped(const std::vector<std::string>& paths) {
+  std::string ptx, launch;
+  std::vector<std::string> lines;
+  for (const std::string& path : paths) {
+    std::string* part = ends_with(path, ".ptx")    ? &ptx
+                        : ends_with(path, ".toml") ? &launch
+                                                   : nullptr;
+    if (part && part->empty()) {
+      *part = path;
+    } else if (ends_with(path, ".json")) {
+      lines.push_back(fmt::format("open workspace {}", quoted_word(path)));
+    } else {
+      lines.push_back(fmt::format("open {}", quoted_word(path)));
+    }
+  }
+  if (!ptx.empty() && !launch.empty()) {
+    lines.push_back(fmt::format("open {} --launch {}", quoted_word(ptx), quoted_word(launch)));
+  } else if (!ptx.empty() || !launch.empty()) {
+    lines.push_back(fmt::format("open {}", quoted_word(ptx.empty() ? launch : ptx)));
+  }
+  return lines;
+}
+
+}  // namespace tilescope
