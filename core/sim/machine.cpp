@@ -7,6 +7,13 @@
 
 namespace tilescope::sim {
 
+Machine::Machine() = default;
+Machine::Machine(const Machine&) = default;
+Machine::Machine(Machine&&) noexcept = default;
+Machine& Machine::operator=(const Machine&) = default;
+Machine& Machine::operator=(Machine&&) noexcept = default;
+Machine::~Machine() = default;
+
 Progress Machine::progress() const {
   return {finished_, total_, instructions_};
 }

@@ -56,6 +56,14 @@ class Machine {
   // Reads and decodes the PTX, fits the launch and its arguments to the entry, lays out memory.
   static Outcome<Machine> load(Job job, Options options = {});
 
+  // A value: a copy goes on by itself, and is the same, bit for bit. (Made in machine.cpp: they
+  // are large.)
+  Machine(const Machine& other);
+  Machine(Machine&& other) noexcept;
+  Machine& operator=(const Machine& other);
+  Machine& operator=(Machine&& other) noexcept;
+  ~Machine();
+
   RunState run(std::uint64_t budget);
 
   Progress progress() const;
@@ -220,6 +228,8 @@ class Machine {
   const Options& options() const { return options_; }
 
  private:
+  Machine();
+
   // What never changes while a program runs.
   struct Image {
     ptx::Program program;

@@ -20,9 +20,9 @@ const Checkpoint& Checkpoints::before(std::uint64_t position) const {
   return next == all_.begin() ? next->second : std::prev(next)->second;
 }
 
-// Twice what a copy takes, too, so that keeping them costs a third of the time at most.
+// What a copy takes, too, so that keeping them costs half of the time at most.
 double Checkpoints::gap(double distance) const {
-  const double least = std::max(limits_.spacing, 2 * copying_);
+  const double least = std::max(limits_.spacing, copying_);
   const double most = full_ ? 2 * furthest_ / static_cast<double>(all_.size()) : least;
   return std::max(least, std::min(distance / 2, most));
 }

@@ -14,7 +14,7 @@ namespace tilescope::sim {
 
 struct CheckpointLimits {
   std::uint64_t bytes = std::uint64_t{1} << 30;  // of all copies; the one at the beginning is kept
-  double spacing = 20;                           // milliseconds of running, at least
+  double spacing = 6;                            // milliseconds of running, at least
 };
 
 struct Checkpoint {

@@ -13,9 +13,9 @@ namespace {
 using u64 = std::uint64_t;
 
 constexpr std::size_t most_indexed = std::size_t{1} << 20;
-// Milliseconds between two looks at the clock, about: copies are made there.
-constexpr double short_slice = 1, long_slice = 4;
-constexpr u64 shortest_slice = 64, longest_slice = u64{1} << 20;
+// Instructions between two looks at the clock: copies are made there. Some take a thousand times as
+// long as others (products), so that the time of the last ones says nothing of the next.
+constexpr u64 slice = 128;
 
 }  // namespace
 
@@ -153,16 +153,13 @@ void Stepper::restore(const Checkpoint& from) {
 }
 
 RunState Stepper::run(u64& budget) {
-  const u64 some = std::min(budget, slice_), before = now_.instructions();
+  const u64 some = std::min(budget, slice), before = now_.instructions();
   const auto start = std::chrono::steady_clock::now();
   const RunState state = now_.run(some);
   const double took =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   cost_ += took;
   budget -= std::min(budget, std::max<u64>(now_.instructions() - before, 1));
-  if (state == RunState::running && took < short_slice)
-    slice_ = std::min(2 * slice_, longest_slice);
-  if (took > long_slice) slice_ = std::max(slice_ / 2, shortest_slice);
   learn(state);
   if (now_.state() == RunState::running && checkpoints_.wants(position(), cost_, remaining())) {
     checkpoints_.keep(now_, cost_);

@@ -131,7 +131,6 @@ class Stepper {
   Machine now_;
   double cost_ = 0;  // of now_, as Checkpoint::cost
   Checkpoints checkpoints_;
-  std::uint64_t slice_ = 256;    // instructions between two looks at the clock
   double rate_ = 0;              // milliseconds a position
   std::vector<Happened> index_;  // all of those kinds that are kept, up to indexed_to_
   std::uint64_t indexed_to_ = 0, known_to_ = 0;

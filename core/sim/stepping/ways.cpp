@@ -49,6 +49,13 @@ const Warp* warp_in(const Machine& machine, const StopAt& at) {
   return block && *at.warp < block->warps.size() ? &block->warps[*at.warp] : nullptr;
 }
 
+// How many instructions this warp has executed: none where its block has not begun, and more than
+// there can be where it has exited.
+u64 executed_by(const Machine& machine, const StopAt& at) {
+  if (const Warp* warp = warp_in(machine, at)) return warp->executed;
+  return machine.has_exited(machine.cluster_number(*at.block)) ? StopAt::never : 0;
+}
+
 bool executed_last(const Machine& machine, const StopAt& at) {
   const Machine::Executed& last = machine.last_executed();
   return machine.is_behind_instruction() && last.block == at.block && last.warp == at.warp;
@@ -57,9 +64,7 @@ bool executed_last(const Machine& machine, const StopAt& at) {
 // Is it what one warp executes that is asked for, and does it execute nothing between these two?
 bool executes_nothing(const Machine& from, const Machine& to, const StopAt& at) {
   if (at.what & ~(bit(Happening::line) | bit(Happening::instruction))) return false;
-  const Warp* before = warp_in(from, at);
-  const Warp* behind = warp_in(to, at);
-  return before && behind && before->executed == behind->executed;
+  return at.block && at.warp && executed_by(from, at) == executed_by(to, at);
 }
 
 // Is the place that is asked for before this machine's?
