@@ -34,14 +34,14 @@ bool has(const DeviceDescription& device, Chips chips) {
   return true;
 }
 
-constexpr double most = 1e9;
-
-// A key, what it must be at least, a value that would work, and where it goes.
+// A key, where it goes, what it must be at least, a value that would work, and at most.
 struct Figure {
   std::string_view key;
   double DeviceTimes::*member;
   double least, example;
   Chips chips = Chips::all;
+  double most = 1e9;
+  bool whole = false;
 };
 
 struct Table {
@@ -50,8 +50,9 @@ struct Table {
   std::vector<Figure> figures;
 };
 
-// Rates are above zero, for something divides by them; latencies may be zero.
-constexpr double rate = 1e-6, latency = 0;
+// Rates are above zero, for something divides by them, and so far that a run does not take for
+// ever; latencies may be zero.
+constexpr double rate = 0.01, latency = 0;
 
 const std::vector<Table>& tables() {
   using T = DeviceTimes;
@@ -64,7 +65,8 @@ const std::vector<Table>& tables() {
         {"block_start", &T::block_start, latency, 300}}},
       {"issue",
        Chips::all,
-       {{"schedulers", &T::schedulers, rate, 4}, {"branch", &T::branch, latency, 10}}},
+       {{"schedulers", &T::schedulers, 1, 4, Chips::all, 4, true},
+        {"branch", &T::branch, latency, 10}}},
       {"waiting",
        Chips::all,
        {{"barrier", &T::barrier, latency, 13},
@@ -87,7 +89,10 @@ const std::vector<Table>& tables() {
         {"l2_bytes", &T::l2_bytes, rate, 5120},
         {"l2_size", &T::l2_size, latency, 52428800},
         {"memory_latency", &T::memory_latency, latency, 600},
-        {"memory_bandwidth", &T::memory_bandwidth, rate, 4000}}},
+        {"memory_bandwidth", &T::memory_bandwidth, rate, 4000},
+        {"atomic", &T::atomic, latency, 1.5},
+        {"atomic_float", &T::atomic_float, latency, 3.5},
+        {"shared_float", &T::shared_float, latency, 95}}},
       {"copies",
        Chips::copies,
        {{"issue", &T::copy_issue, latency, 50},
@@ -155,7 +160,7 @@ class Reader {
     toml_.only(*table, keys, what);
     for (const Figure& figure : form.figures) {
       const bool needed = has(device_, form.chips) && has(device_, figure.chips);
-      const auto value = number(*table, figure.key, what, figure.least, figure.example, needed);
+      const auto value = number(*table, figure, what, needed);
       if (value) device_.times.*figure.member = *value;
     }
     if (form.key != "issue") return;
@@ -175,12 +180,13 @@ class Reader {
     }
     toml_.only(*table, {"lanes", "latency"}, what);
     PipeTimes& times = device_.times.*pipe.member;
-    times.lanes = number(*table, "lanes", what, rate, 64, true).value_or(1);
-    times.latency = number(*table, "latency", what, latency, 4, true).value_or(0);
+    times.lanes = number(*table, {"lanes", nullptr, rate, 64}, what, true).value_or(1);
+    times.latency = number(*table, {"latency", nullptr, latency, 4}, what, true).value_or(0);
   }
 
-  std::optional<double> number(const toml::table& table, std::string_view key,
-                               std::string_view what, double least, double example, bool needed) {
+  std::optional<double> number(const toml::table& table, const Figure& figure,
+                               std::string_view what, bool needed) {
+    const auto [key, member, least, example, chips, most, whole] = figure;
     const auto value = toml_.number(table, key, what);
     if (!table.contains(key)) {
       if (needed) {
@@ -190,10 +196,10 @@ class Reader {
       return std::nullopt;
     }
     // Not a number is no less than anything.
-    if (value && !(*value >= least && *value <= most)) {
+    if (value && !(*value >= least && *value <= most && (!whole || *value == std::floor(*value)))) {
       toml_.fail(table.get(key)->source(),
-                 fmt::format("{} of {} is {}, but must be {} to {}; {} would work.", key, what,
-                             *value, least > 0 ? "above 0 and up" : "from 0", most, example));
+                 fmt::format("{} of {} is {}, but must be {}from {} to {}; {} would work.", key,
+                             what, *value, whole ? "whole, " : "", least, most, example));
       return std::nullopt;
     }
     return value;

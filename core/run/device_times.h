@@ -47,6 +47,12 @@ struct DeviceTimes {
   double l2_size = 0;           // bytes of a working set that all processors touch and that stays
   double memory_latency = 0;    // ld.global that L2 does not have
   double memory_bandwidth = 0;  // GB/s, as reached by copies; all processors together
+  // Atomics in L2: a lane for each word of one sector; and a lane that adds a floating point number
+  // to a word that others of its warp add to. And how long it takes a lane to do so in shared
+  // memory, by a loop, one after the other where they are of one bank.
+  double atomic = 0;
+  double atomic_float = 0;
+  double shared_float = 0;
 
   // ---- copies (TMA, cp.async.bulk) ----
   double copy_issue = 0;    // cycles between two copies of one processor

@@ -29,6 +29,7 @@ const std::string times =
     "11\n"
     "l1_size = 20\nl2_latency = 21\nl2_port = 22\nl2_bytes = 23\nl2_size = 24\n"
     "memory_latency = 25\nmemory_bandwidth = 26\n"
+    "atomic = 44\natomic_float = 45\nshared_float = 46\n"
     "[copies]\nissue = 27\nlatency = 28\nbytes = 29\n"
     "[tensor]\ntf32 = 30\nf16 = 31\nf8 = 32\ni8 = 33\nf4 = 34\nf64 = 35\nmma_share = 0.25\n"
     "mma_latency = 36\nissue = 37\nlatency = 38\ncommit = 39\n"
@@ -121,7 +122,10 @@ TEST(DeviceFile, SaysHowLongThingsTake) {
                         t.tensor_load_bytes,
                         t.tensor_store_bytes,
                         t.tensor_load_latency,
-                        t.tensor_store_latency};
+                        t.tensor_store_latency,
+                        t.atomic,
+                        t.atomic_float,
+                        t.shared_float};
   double next = 8;
   for (const double figure : all) EXPECT_EQ(figure, next++);
   EXPECT_EQ(t.mma_share, 0.25);
@@ -171,6 +175,11 @@ TEST(BrokenDevice, TimesThatMakeNoSense) {
               std::string::npos);
   }
   EXPECT_EQ(refusal(with(whole, "l2_latency = 21", "l2_latency = 0")), "it was taken");
+  for (const std::string value : {"0", "2.5", "5"}) {
+    EXPECT_NE(refusal(with(whole, "schedulers = 4", "schedulers = " + value))
+                  .find("must be whole, from 1 to 4"),
+              std::string::npos);
+  }
   EXPECT_NE(refusal(with(whole, "l2_latency = 21", "l2_latency = -1")).find("must be from 0"),
             std::string::npos);
   EXPECT_NE(refusal(with(whole, "launch = 1.5", "launch = \"short\"")).find("must be a number"),

@@ -28,6 +28,9 @@ inline DeviceTimes chip_times() {
   t.cluster = 80;
   t.fence = 200;
   t.shared_latency = 25;
+  t.atomic = 2;
+  t.atomic_float = 4;
+  t.shared_float = 100;
   t.shared_bytes = 128;
   t.l1_latency = 35;
   t.l1_bytes = 128;

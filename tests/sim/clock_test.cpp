@@ -118,6 +118,50 @@ TEST(Clock, TakesAsManyPassesAsBanksMake) {
   EXPECT_NEAR(passes(128), 32, 0.5);
 }
 
+TEST(Clock, SleepsAsLongAsIsAskedFor) {
+  // 1000 ns at the test chip's clock, against none.
+  const double clock = test::chip_times().clock;
+  const double with = static_cast<double>(end_of(times(10, "nanosleep.u32 1000;\n")));
+  const double without = static_cast<double>(end_of(times(10, "nanosleep.u32 0;\n")));
+  EXPECT_NEAR((with - without) / 10, 1000 * clock, 2);
+}
+
+TEST(Clock, CountsWhatWmmaMovesWhereItLies) {
+  const auto sums = [](const std::string& from) {
+    const Timed t = time(kernel("mov.u32 %r4, room;\nwmma.load.a.sync.aligned.row.m16n16k16" +
+                                from + "{%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, " +
+                                (from == ".global.f16 " ? "[%rd1], 16;\n" : "[%r4], 16;\n")));
+    sim::LineCounters sum;
+    for (const sim::LineCounters& c : t.record.counters) {
+      sum.sectors += c.sectors;
+      sum.wavefronts += c.wavefronts;
+    }
+    return sum;
+  };
+  EXPECT_EQ(sums(".global.f16 ").sectors, 16u);  // 16 rows of 32 bytes, side by side
+  EXPECT_EQ(sums(".global.f16 ").wavefronts, 0u);
+  EXPECT_EQ(sums(".shared.f16 ").sectors, 0u);
+  EXPECT_EQ(sums(".shared.f16 ").wavefronts, 4u);  // 512 bytes
+}
+
+TEST(Clock, MakesAtomicsOnOneWordWait) {
+  // Behind the last of them a fence waits until all are done. Of the test chip 2 cycles a lane.
+  const auto one = [](const std::string& red, const std::string& at) {
+    const std::string begin =
+        "mov.f32 %f1, 0f3F800000;\nmul.wide.u32 %rd2, %r1, 4;\n"
+        "add.s64 %rd2, %rd1, %rd2;\nmov.u32 %r4, room;\n";
+    const auto end = [&](int n) {
+      return static_cast<double>(end_of(begin + times(n, red + at) + "fence.acq_rel.gpu;\n"));
+    };
+    return (end(2 * many) - end(many)) / many;
+  };
+  EXPECT_NEAR(one("red.global.add.u32 ", "[%rd1], %r1;\n"), 32 * 2, 1);
+  EXPECT_NEAR(one("red.global.add.f32 ", "[%rd1], %f1;\n"), 32 * 4, 1);
+  EXPECT_NEAR(one("red.global.add.f32 ", "[%rd2], %f1;\n"), 4 * 2, 1);  // 4 sectors
+  EXPECT_NEAR(one("red.shared.add.u32 ", "[%r4], %r1;\n"), 1, 0.2);     // combined
+  EXPECT_NEAR(one("red.shared.add.f32 ", "[%r4], %f1;\n"), 32 * 100, 10);
+}
+
 TEST(Clock, KnowsWhatCachesHold) {
   const auto stalled = [](const std::string& body) {
     const Timed t = time(kernel(body + "st.shared.u32 [room], %r2;\n"));

@@ -5,6 +5,7 @@
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine.h"
+#include "core/sim/matrix/fragments.h"
 #include "core/sim/time/banks.h"
 #include "core/sim/time/clock.h"
 
@@ -63,6 +64,47 @@ double Clock::access_memory(Core& x, const Code& c, const Cost& cost, Mask m, do
                                      : access_global(x, cost, at.data(), m, issued);
 }
 
+// wmma.load and wmma.store: the lines of the matrix, 16 bytes a lane, in as many accesses as that
+// takes. How a chip cuts them is not published.
+double Clock::access_matrix(Core& x, const Code& c, const Cost& cost, Mask m, double issued) {
+  const MatrixAccess& access = matrix_accesses()[c.e];
+  Addresses first;
+  find_addresses(x, c, c.a, c.narrow_address, first);
+  const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+  const auto element = static_cast<std::uint64_t>(access.fragment.bits) / 8;
+  const auto lines = static_cast<std::uint64_t>(access.by_columns ? access.columns : access.rows);
+  const auto along = static_cast<std::uint64_t>(access.by_columns ? access.rows : access.columns);
+  const std::uint64_t pitch =
+      element * (c.b == nothing ? along : lane_array<std::uint32_t>(x, c.b)[lane]);
+  const std::uint64_t bytes = along * element, chunk = std::min<std::uint64_t>(bytes, 16);
+  Cost part = cost;
+  part.kind = Cost::Kind::access;
+  part.bytes = static_cast<std::uint8_t>(chunk);
+  const bool shared = c.space == ptx::Space::shared ||
+                      (c.space == ptx::Space::generic && in_window(first[lane], ptx::shared_base));
+  double done = issued;
+  Addresses at;
+  Mask asked = 0;
+  const auto flush = [&] {
+    if (!asked) return;
+    done = std::max(done, shared ? access_shared(x, part, at.data(), asked, issued)
+                                 : access_global(x, part, at.data(), asked, issued));
+    asked = 0;
+  };
+  std::size_t l = 0;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    for (std::uint64_t from = 0; from < bytes; from += chunk) {
+      at[l] = first[lane] + line * pitch + from;
+      asked |= Mask{1} << l;
+      if (++l < lanes) continue;
+      flush();
+      l = 0;
+    }
+  }
+  flush();
+  return done;
+}
+
 double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, Mask m,
                             double issued) {
   Processor& p = processor_of(*x.block);
@@ -78,6 +120,12 @@ double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, 
   const double sent = p.load_store.take(issued, passes);
   const double done = p.shared.take(issued, passes * 128.0);
   const double end = std::max(sent, done) + (remote ? times_->remote : 0);
+  if (cost.adds_floats) {  // a loop of the warp: nothing behind it begins before
+    const double looped = end + times_->shared_float * lanes_of_a_bank(at, m);
+    t.written = std::max(t.written, looped);
+    t.slot = std::max(t.slot, looped);
+    return looped;
+  }
   t.written = std::max(t.written, end);
   t.slot = std::max(t.slot, sent - queued_passes);
   return end - 1 + times_->shared_latency + (remote ? times_->remote : 0);
@@ -131,13 +179,31 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
       if (arrives) *arrives = std::max(*arrives, fetched - times_->l1_latency);
       done = std::max(done, fetched);
     } else {
-      const double there_at = write_back(p, what, sent) + times_->l2_latency / 2;
+      double there_at = write_back(p, what, sent) + times_->l2_latency / 2;
+      if (cost.atomic) {
+        double cycles = 0;
+        for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s) {
+          if (!(wanted >> s % 4 & 1)) continue;
+          const std::uint32_t goes = lanes_of_a_word(at, m, s);
+          cycles += goes * (cost.adds_floats && goes > 1 ? times_->atomic_float : times_->atomic);
+        }
+        there_at = slice_of(line).take(there_at, cycles);
+      }
       t.written = std::max(t.written, there_at);
       t.slot = std::max(t.slot, there_at - queued_writes);
       done = std::max(done, there_at + (cost.writes_memory ? 0 : times_->l2_latency / 2));
     }
   }
   return done;
+}
+
+// Which lines share a slice is not published. Atomics of 132 processors on lines of their own reach
+// what 60 slices would (measured on an H200); there are about as many on other chips.
+Calendar& Clock::slice_of(std::uint64_t line) {
+  constexpr std::size_t count = 64, buckets = 512;
+  constexpr double width = 32;
+  if (slices_.empty()) slices_.assign(count, Calendar(1, width, buckets));
+  return slices_[(line * 0x9e3779b97f4a7c15u >> 32) % count];
 }
 
 double Clock::fetch(Processor& p, const Fetched& what, double from) {

@@ -51,6 +51,22 @@ std::uint32_t Sectors::lines() const {
   return out;
 }
 
+std::uint32_t lanes_of_a_bank(const std::uint64_t* addresses, std::uint32_t mask) {
+  std::array<std::uint32_t, banks> count{};
+  for (; mask; mask &= mask - 1) ++count[addresses[__builtin_ctz(mask)] / 4 % banks];
+  return *std::max_element(count.begin(), count.end());
+}
+
+std::uint32_t lanes_of_a_word(const std::uint64_t* addresses, std::uint32_t mask,
+                              std::uint64_t sector) {
+  std::array<std::uint32_t, 8> count{};
+  for (; mask; mask &= mask - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(mask)];
+    if (address / 32 == sector) ++count[address / 4 % 8];
+  }
+  return *std::max_element(count.begin(), count.end());
+}
+
 void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
                   Sectors& out) {
   out.count = 0;

@@ -17,6 +17,12 @@ std::uint32_t wavefronts(const std::uint64_t* addresses, std::uint32_t mask, std
 // With the same bytes side by side.
 std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes);
 
+// The most lanes of one bank, those that access the same word counted each.
+std::uint32_t lanes_of_a_bank(const std::uint64_t* addresses, std::uint32_t mask);
+// The most lanes of one word in this sector.
+std::uint32_t lanes_of_a_word(const std::uint64_t* addresses, std::uint32_t mask,
+                              std::uint64_t sector);
+
 // The sectors of 32 bytes that lanes touch, by number (address / 32), ascending and each once.
 struct Sectors {
   std::array<std::uint64_t, 128> number;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/sim/lanes/lanes.h"
 #include "core/sim/machine.h"
 #include "core/sim/record/recorder.h"
 
@@ -20,6 +21,22 @@ constexpr std::size_t shared_buckets = 2048;
 // A fence of memory waits until what was written before can be seen by all: as far as L2.
 bool is_proxy_fence(const ptx::Instruction& i) {
   return i.modifiers.has(ptx::Field::proxy);
+}
+
+// That nanosleep is asked for: of the lane that asks for most. A chip takes 0 to twice as long (PTX
+// ISA 9.7.19.2), and a millisecond at most.
+double nanoseconds(const Core& x, Mask m) {
+  constexpr u32 most = 1'000'000;
+  const ptx::Program& p = x.machine->program();
+  const ptx::Operand& o = p.operands_of(p.code[x.pc])[0];
+  const Reference at =
+      o.kind == ptx::Operand::Kind::constant ? o.index | constant_bit : p.registers[o.index].place;
+  u32 longest = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));
+    longest = std::max(longest, base::lane_array<u32>(x, at)[lane]);
+  }
+  return std::min(longest, most);
 }
 
 }  // namespace
@@ -156,6 +173,8 @@ double Clock::access(Core& x, const Code& c, const Cost& cost, Mask m, double is
     case Cost::Kind::access:
     case Cost::Kind::fragments:
       return access_memory(x, c, cost, m, issued);
+    case Cost::Kind::matrix:
+      return access_matrix(x, c, cost, m, issued);
     case Cost::Kind::copy:
       return begin_copy(x, c, cost, m, issued);
     case Cost::Kind::copies_commit:
@@ -181,7 +200,7 @@ double Clock::access(Core& x, const Code& c, const Cost& cost, Mask m, double is
       }
       return issued;
     case Cost::Kind::sleep:
-      wait_until(issued + times_->l2_latency, Stall::siblings);
+      wait_until(issued + nanoseconds(x, m) * times_->clock, Stall::siblings);
       return issued;
     default:
       return issued;

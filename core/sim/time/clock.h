@@ -92,6 +92,7 @@ class Clock {
 
   double access(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
   double access_memory(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
+  double access_matrix(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
   double access_shared(Core& x, const Cost& cost, const std::uint64_t* addresses, Mask m,
                        double issued);
   double access_global(Core& x, const Cost& cost, const std::uint64_t* addresses, Mask m,
@@ -124,7 +125,11 @@ class Clock {
   std::uint64_t level1_bytes_ = 0;
   std::vector<bool> used_;
   std::size_t schedulers_ = Processor::most_schedulers;
+  // The slice of L2 that has this line, as atomics occupy it.
+  Calendar& slice_of(std::uint64_t line);
+
   Calendar l2_, memory_;
+  std::vector<Calendar> slices_;  // empty until there is an atomic
   Level2 level2_;
   double now_ = 0;
 };

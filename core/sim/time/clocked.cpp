@@ -140,7 +140,7 @@ double Machine::when_it_goes_on(const Block& block, const WarpTime& t) const {
       return std::max(now, visible) + times.mbarrier;
     }
     case Stall::cluster:
-      return now + times.cluster + times.fence;
+      return now + times.cluster;
     case Stall::group:
     case Stall::columns:
     case Stall::registers:

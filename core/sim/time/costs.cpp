@@ -156,6 +156,11 @@ bool meets_others(const Instruction& i) {
   }
 }
 
+bool is_relaxed(const Instruction& i) {
+  const std::uint8_t word = i.modifiers[Field::order];
+  return word && ptx::words_of(Field::order)[word - 1u] == "relaxed";
+}
+
 // Multiply-adds of one mma of a warp.
 double products_of(ptx::Shape shape) {
   using ptx::Shape;
@@ -258,6 +263,7 @@ class Coster {
         c.stall = i.modifiers.space() == ptx::Space::shared ? Stall::shared : Stall::global;
         c.atomic = i.op == Op::atom || i.op == Op::red;
         c.writes_memory = i.op == Op::st || i.op == Op::red;
+        c.adds_floats = c.atomic && is_float(i.modifiers.type());
         c.past_l1 = c.atomic || i.modifiers.has(Field::order);
         break;
       case Op::ldmatrix:
@@ -281,13 +287,23 @@ class Coster {
         matrix(i, c);
         break;
       case Op::wmma:
-        if (i.modifiers.operation() == ptx::Operation::mma)
+        if (i.modifiers.operation() == ptx::Operation::mma) {
           matrix(i, c);
-        else
-          c.kind = Cost::Kind::fragments;
+        } else {
+          c.kind = Cost::Kind::matrix;
+          c.writes_memory = i.modifiers.operation() == ptx::Operation::store;
+          c.stall = i.modifiers.space() == ptx::Space::shared ? Stall::shared : Stall::global;
+        }
         break;
       case Op::cp:
         copies(i, c);
+        break;
+      case Op::barrier:
+        // barrier.cluster.arrive releases what was written, unless it is relaxed.
+        if (i.modifiers.has(Field::cluster) && i.modifiers.operation() == ptx::Operation::arrive &&
+            !is_relaxed(i)) {
+          c.kind = Cost::Kind::fence;
+        }
         break;
       case Op::membar:
       case Op::fence:
@@ -295,6 +311,7 @@ class Coster {
         break;
       case Op::nanosleep:
         c.kind = Cost::Kind::sleep;
+        c.meets = true;
         break;
       case Op::tcgen05:
         tensor(i, c);

@@ -35,6 +35,7 @@ struct Cost {
     plain,          // of fixed latency
     access,         // ld, st, atom, red: of any space but parameters
     fragments,      // ldmatrix, stmatrix
+    matrix,         // wmma.load, wmma.store
     copy,           // cp.async
     copies_commit,  // cp.async.commit_group
     copies_wait,    // cp.async.wait_group, wait_all
@@ -56,6 +57,7 @@ struct Cost {
   std::uint8_t bytes = 0;      // of a lane, of an access
   bool writes_memory = false;  // st, red
   bool atomic = false;         // atom, red
+  bool adds_floats = false;    // of atomics
   bool past_l1 = false;        // an access that others are to see: L2's
   float slots = 1;             // instructions
   float busy = 0;              // cycles that they take of their lanes
