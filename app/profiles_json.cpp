@@ -132,7 +132,8 @@ ordered_json json_of(const sim::Statistics& s) {
                       {"occupied", s.occupied}};
   out["lines"] = std::move(lines);
   out["folded"] = s.folded;
-  out["blocks_recorded_whole"] = s.blocks_looked_at;
+  out["blocks_recorded_whole"] = s.kept_from ? 0 : s.blocks_looked_at;
+  if (s.kept_from) out["kept"] = {{"from", *s.kept_from}, {"to", s.kept_to}};
   return out;
 }
 

@@ -169,10 +169,16 @@ std::string verdict_of(const Statistics& s) {
     return "There is no time in this record: the order was drawn (--schedule, --lazy or a held "
            "warp), and its unit is instructions.";
   }
-  std::string out = main_sentence(s);
+  std::string out;
+  if (s.kept_from) {
+    out = fmt::format("The record has events of cycles {} to {} only, and speaks of these. ",
+                      *s.kept_from, s.kept_to);
+  }
+  out += main_sentence(s);
   // Of work that some processors never get, and of those that wait for the last ones.
   if (s.processors_used > 0 && s.processors_used < s.processors && s.blocks < s.processors) {
-    out += fmt::format(" Only {} of {} processors have a block.", s.processors_used, s.processors);
+    out += fmt::format(" Only {} of {} processors {} a block.", s.processors_used, s.processors,
+                       s.processors_used == 1 ? "has" : "have");
   } else if (s.blocks_simulated == s.blocks && s.folded == 0 && s.occupied > 0 &&
              s.occupied < nearly_all) {
     out += fmt::format(" Processors have a block {} of the time.", percent(s.occupied));

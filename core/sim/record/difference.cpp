@@ -154,7 +154,13 @@ Pair main_change(const Difference& d) {
 
 std::string verdict_of(const Difference& d) {
   if (!d.known_time) {
-    return "One of the records has no time: what follows is what was done, not how long it took.";
+    if (d.a.known_time == d.b.known_time) {
+      return "The records have no time: what follows is what was done, not how long it took.";
+    }
+    return fmt::format(
+        "{} has no time (its order was drawn), so stalls and what only a clock counts cannot be "
+        "compared: what follows is what was done.",
+        d.a.known_time ? "B" : "A");
   }
   const auto us = [](double seconds) { return fmt::format("{:.2f} us", seconds * 1e6); };
   std::string out;
@@ -205,16 +211,22 @@ Difference difference_of(Statistics a, Statistics b) {
       row(d.stalls, text(w.key)).*side = w.share * static_cast<double>(s.stalled);
     }
   };
-  stalls(d.a, &Pair::a);
-  stalls(d.b, &Pair::b);
+  // Of one the unit is cycles, of the other instructions; and bytes by level, wavefronts and
+  // sectors are counted by a clock.
+  const bool same_unit = d.a.known_time == d.b.known_time;
+  if (same_unit) stalls(d.a, &Pair::a);
+  if (same_unit) stalls(d.b, &Pair::b);
   by_change(d.pipes);
   by_change(d.stalls);
   add_traffic(d.a, &Pair::a, d.traffic);
   add_traffic(d.b, &Pair::b, d.traffic);
   d.traffic.erase(std::remove_if(d.traffic.begin(), d.traffic.end(),
-                                 [](const Pair& p) { return p.a == 0 && p.b == 0; }),
+                                 [&](const Pair& p) {
+                                   if (!same_unit) return p.a == 0 || p.b == 0;
+                                   return p.a == 0 && p.b == 0;
+                                 }),
                   d.traffic.end());
-  d.lines = pair_lines(d.a, d.b);
+  if (same_unit) d.lines = pair_lines(d.a, d.b);
   d.verdict = verdict_of(d);
   return d;
 }

@@ -91,6 +91,7 @@ double length(const std::vector<Span>& spans) {
 struct Block {
   std::vector<TrackId> tracks;
   Span life{never_ends, 0};
+  Span kept{never_ends, 0};  // without what was folded
   std::uint32_t processor = 0;
   bool whole = true;
 };
@@ -117,8 +118,11 @@ class Events {
 
  private:
   bool looked_at(const Block& block) const {
-    return block.life.begin < block.life.end && (block.whole || !any_whole_);
+    const Span& span = span_of(block);
+    return span.begin < span.end && (block.whole || !any_whole_);
   }
+  // Its life; where only a range of the time was kept, that.
+  const Span& span_of(const Block& block) const { return any_whole_ ? block.life : block.kept; }
   Cycle end_of(const Event& event) const {
     return std::max(event.begin, event.end == never_ends ? last_ : event.end);
   }
@@ -172,13 +176,20 @@ class Events {
         if (track.unit != Unit::warp || e.kind == EventKind::report) return;
         block.life.begin = std::min(block.life.begin, e.begin);
         block.life.end = std::max(block.life.end, end_of(e));
+        if (e.kind == EventKind::folded) return;
+        block.kept.begin = std::min(block.kept.begin, e.begin);
+        block.kept.end = std::max(block.kept.end, end_of(e));
       });
     }
     for (const auto& [number, block] : blocks_) {
       any_whole_ = any_whole_ || (block.whole && block.life.begin < block.life.end);
     }
     for (const auto& [number, block] : blocks_) {
-      if (looked_at(block)) ++out_.blocks_looked_at;
+      if (!looked_at(block)) continue;
+      ++out_.blocks_looked_at;
+      if (any_whole_) continue;
+      out_.kept_from = std::min(out_.kept_from.value_or(never_ends), block.kept.begin);
+      out_.kept_to = std::max(out_.kept_to, block.kept.end);
     }
   }
 
@@ -345,10 +356,11 @@ class Events {
       }
       if (spans.empty()) continue;
       spans = together(std::move(spans));
-      lives += static_cast<double>(block.life.end - block.life.begin);
+      const Span& span = span_of(block);
+      lives += static_cast<double>(span.end - span.begin);
       busy += length(spans);
       const Span active{spans.front().begin, spans.back().end};
-      const Cycle life = block.life.end - block.life.begin;
+      const Cycle life = span.end - span.begin;
       outside += static_cast<double>(life - std::min(life, active.end - active.begin));
       if (feeders.empty()) continue;
       Waits waited;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,10 @@ struct Statistics {
 
   std::vector<LineUse> lines;  // the worst first
   std::uint64_t blocks_looked_at = 0;
+  // Where the record has no block whole: the cycles of which it has events. Roles and units are
+  // about these.
+  std::optional<Cycle> kept_from;
+  Cycle kept_to = 0;
   std::uint64_t folded = 0;  // events that were not kept
   std::uint64_t faults = 0, hazards = 0;
 

@@ -73,8 +73,9 @@ std::string head(const Statistics& s) {
 }
 
 std::string occupancy(const Statistics& s) {
-  std::string out = fmt::format("\noccupancy: {} block{} of {} warps on a processor",
-                                s.resident_blocks, s.resident_blocks == 1 ? "" : "s", s.warps);
+  std::string out =
+      fmt::format("\noccupancy: {} block{} of {} warp{} on a processor", s.resident_blocks,
+                  s.resident_blocks == 1 ? "" : "s", s.warps, s.warps == 1 ? "" : "s");
   if (s.warps_at_most) out += fmt::format(", {} of {} warps", s.resident_warps, s.warps_at_most);
   if (!s.limited_by.empty()) out += fmt::format("; limited by {}", s.limited_by);
   out += "\n";
@@ -97,8 +98,13 @@ std::string pipes(const Statistics& s) {
   return out;
 }
 
+std::string_view unit_of(const Statistics& s) {
+  return s.known_time ? "cycles" : "instructions";
+}
+
 std::string looked_at(const Statistics& s) {
   if (s.folded == 0) return "";
+  if (s.kept_from) return fmt::format(" ({} {} to {})", unit_of(s), *s.kept_from, s.kept_to);
   return fmt::format(" (of {} block{} that the record has whole)", s.blocks_looked_at,
                      s.blocks_looked_at == 1 ? "" : "s");
 }
