@@ -91,6 +91,7 @@ struct Pace {
   std::uint64_t instructions = 0;  // since then
   std::uint64_t next = 1;          // of them, when to remember another
   bool goes_round = false;         // the same again, and nothing had changed
+  std::uint32_t turns = 0;         // by a clock, as these are short: not every one is looked at
 };
 
 struct Warp {

@@ -58,9 +58,12 @@ TEST(Sectors, AreCountedOnce) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 3000; ++round) {
     const u32 bytes = 1u << random() % 6;
-    const u32 mask = static_cast<u32>(random()) | 1u;
+    // All lanes side by side, all at one place, or some anywhere.
+    const u32 kind = random() % 4;
+    const u32 mask = kind < 2 ? ~0u : static_cast<u32>(random()) | 1u;
     u64 at[32];
     for (u64& a : at) a = random() % (u64{1} << (6 + random() % 10)) / bytes * bytes;
+    for (u32 l = 1; kind < 2 && l < 32; ++l) at[l] = at[0] + kind * l * bytes;
     std::set<u64> want, lines;
     for (u32 l = 0; l < 32; ++l) {
       if (!(mask >> l & 1)) continue;

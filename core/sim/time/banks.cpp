@@ -70,6 +70,23 @@ std::uint32_t lanes_of_a_word(const std::uint64_t* addresses, std::uint32_t mask
 void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
                   Sectors& out) {
   out.count = 0;
+  if (mask == ~0u) {
+    // All lanes side by side, or at one place: most accesses are.
+    const std::uint64_t first = addresses[0];
+    std::uint64_t apart = 0, elsewhere = 0;
+    for (std::uint64_t l = 0; l < 32; ++l) {
+      apart |= addresses[l] ^ (first + l * bytes);
+      elsewhere |= addresses[l] ^ first;
+    }
+    if (!apart || !elsewhere) {
+      const std::uint64_t all = apart ? bytes : 32 * std::uint64_t{bytes};
+      for (std::uint64_t s = first / 32; s <= (first + all - 1) / 32; ++s) {
+        out.number[out.count++] = s;
+      }
+      out.ideal = static_cast<std::uint32_t>((all + 31) / 32);
+      return;
+    }
+  }
   bool ascending = true;
   std::array<std::uint64_t, banks> seen;
   std::uint32_t distinct = 0;

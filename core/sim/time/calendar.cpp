@@ -19,7 +19,7 @@ void Calendar::reach(std::int64_t bucket) {
     std::fill(room_.begin(), room_.end(), whole);
     first_ = first;
   }
-  for (; first_ < first; ++first_) room_[static_cast<std::size_t>(first_ % count_)] = whole;
+  for (; first_ < first; ++first_) room_[place(first_)] = whole;
 }
 
 double Calendar::take_later(double time, double amount) {
@@ -27,7 +27,7 @@ double Calendar::take_later(double time, double amount) {
   double start = std::max(time, static_cast<double>(bucket) * width_);
   for (;; ++bucket, start = static_cast<double>(bucket) * width_) {
     if (bucket >= first_ + count_) reach(bucket);
-    float& room = room_[static_cast<std::size_t>(bucket % count_)];
+    float& room = room_[place(bucket)];
     if (room <= 0) continue;
     const double end = static_cast<double>(bucket + 1) * width_;
     const double use = std::min({static_cast<double>(room), (end - start) * rate_, amount});

@@ -24,7 +24,7 @@ class Calendar {
     const auto bucket = static_cast<std::int64_t>(time * per_cycle_);
     const double end = static_cast<double>(bucket + 1) * width_, done = time + amount * each_;
     if (bucket >= first_ && bucket - first_ < count_ && done <= end) {
-      float& room = room_[static_cast<std::size_t>(bucket % count_)];
+      float& room = room_[place(bucket)];
       if (static_cast<double>(room) >= amount) {
         room -= static_cast<float>(amount);
         // What was taken before lies in front.
@@ -38,6 +38,9 @@ class Calendar {
   double rate() const { return rate_; }
 
  private:
+  std::size_t place(std::int64_t bucket) const {
+    return static_cast<std::size_t>(bucket & (count_ - 1));
+  }
   double take_later(double time, double amount);  // over several buckets
   void reach(std::int64_t bucket);                // forgets what lies too far behind it
 

@@ -56,13 +56,9 @@ Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processo
               shared_buckets),
       level2_(static_cast<u64>(times.l2_size)) {}
 
-Processor& Clock::processor_of(const Block& block) {
-  const u32 p = block.processor % static_cast<u32>(processors_.size());
-  if (!used_[p]) {
-    used_[p] = true;
-    processors_[p] = Processor(*times_, level1_bytes_);
-  }
-  return processors_[p];
+void Clock::make_processor(u32 number) {
+  used_[number] = true;
+  processors_[number] = Processor(*times_, level1_bytes_);
 }
 
 LineCounters* Clock::counters(u32 pc) {

@@ -26,6 +26,7 @@
 #include "core/sim/async/operation.h"
 #include "core/sim/code.h"
 #include "core/sim/record/record.h"
+#include "core/sim/state.h"
 #include "core/sim/time/costs.h"
 #include "core/sim/time/processor.h"
 
@@ -88,7 +89,12 @@ class Clock {
   double uncertain = 0;       // and the share of it by which that may be wrong
 
  private:
-  Processor& processor_of(const Block& block);
+  Processor& processor_of(const Block& block) {
+    const std::uint32_t p = block.processor % static_cast<std::uint32_t>(processors_.size());
+    if (!used_[p]) make_processor(p);
+    return processors_[p];
+  }
+  void make_processor(std::uint32_t number);
 
   double access(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
   double access_memory(Core& x, const Code& c, const Cost& cost, Mask m, double issued);

@@ -15,9 +15,12 @@ using u64 = std::uint64_t;
 
 constexpr double never = std::numeric_limits<double>::infinity();
 // Clusters are behind each other by no more than this, in cycles.
-constexpr double window = 1024;
+constexpr double window = 4096;
 // A warp is ahead of the others of its cluster by no more than this, where nobody can tell.
 constexpr double ahead = 64;
+// Turns from one look for an endless loop to the next: no number of turns that a loop is likely to
+// have.
+constexpr u32 looks = 17;
 
 bool is_ready(const Warp& warp) {
   return std::any_of(warp.splits.begin(), warp.splits.end(),
@@ -401,7 +404,9 @@ RunState Machine::run_by_clock(u64 budget) {
       continue;
     }
     turn.ran = turn.ran || ran;
-    if (!turn.goes_on && turn.ran && is_ready(warp)) look_for_endless_loop(block, warp);
+    if (!turn.goes_on && turn.ran && ++warp.pace.turns % looks == 0 && is_ready(warp)) {
+      look_for_endless_loop(block, warp);
+    }
   }
   if (state_ != RunState::running) finish_record();
   return state_;
