@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace tilescope {
 namespace {
@@ -28,6 +30,20 @@ struct Descriptor {
 };
 
 }  // namespace
+
+std::string state_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  // The specification has a relative path ignored.
+  if (const std::string state = variable("XDG_STATE_HOME");
+      std::filesystem::path(state).is_absolute()) {
+    return state;
+  }
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.local/state";
+}
 
 Outcome<std::vector<std::byte>> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

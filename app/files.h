@@ -17,6 +17,10 @@ namespace tilescope {
 Outcome<std::vector<std::byte>> read_file(const std::string& path);
 Outcome<std::string> read_text(const std::string& path);
 
+// Where what is kept from one day to the next lies: $XDG_STATE_HOME, or ~/.local/state (XDG Base
+// Directory Specification 0.8). Empty where the environment names no home.
+std::string state_folder();
+
 // Nothing where it went well. An existing file is replaced only by the whole new one.
 std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes);
 std::optional<Error> write_file(const std::string& path, std::string_view text);

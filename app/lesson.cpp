@@ -68,10 +68,10 @@ class Reading {
   Reading(Terminal& terminal, bool keeps) : terminal_(terminal) {
     asks_ = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
     if (!keeps) return;
-    workshop_.keep_progress_on_disk();
     auto progress = saved_progress();
     if (progress) {
       session_.progress = std::move(*progress);
+      workshop_.keep_progress_on_disk();
     } else {
       terminal.say(fmt::format("{} ({})", progress.error().sentence, progress.error().where));
     }
@@ -243,7 +243,10 @@ int list_lessons(Terminal& terminal) {
   for (const std::string& name : lesson_names()) {
     const auto text = lesson_text(name);
     const auto lesson = text ? read_lesson(*text, name) : Outcome<Lesson>(text.error());
-    if (!lesson) return terminal.fail(lesson.error());
+    if (!lesson) {  // one of the user's own, most likely: the others are there all the same
+      terminal.say(fmt::format("{} ({})", lesson.error().sentence, lesson.error().where));
+      continue;
+    }
     all.push_back({{"number", lesson->number},
                    {"name", name},
                    {"title", lesson->title},

@@ -17,17 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolder = "lessons/", kEnding = ".md";
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : std::string_view();
-}
-
 // Empty where there is no home.
 fs::path progress_path() {
-  const std::string_view state = variable("XDG_STATE_HOME"), home = variable("HOME");
-  if (!state.empty()) return fs::path(state) / "tilescope" / "progress.json";
-  if (home.empty()) return {};
-  return fs::path(home) / ".local" / "state" / "tilescope" / "progress.json";
+  const std::string folder = state_folder();
+  return folder.empty() ? fs::path() : fs::path(folder) / "tilescope" / "progress.json";
 }
 
 void add_name(std::string_view file, std::vector<std::string>& names) {
@@ -43,8 +36,8 @@ std::vector<std::string> lesson_names() {
   for (const std::string_view asset : asset_names()) {
     if (asset.substr(0, kFolder.size()) == kFolder) add_name(asset.substr(kFolder.size()), names);
   }
-  const std::string_view folder = variable("TILESCOPE_ASSETS");
-  if (folder.empty()) return names;
+  const char* folder = std::getenv("TILESCOPE_ASSETS");
+  if (!folder || !*folder) return names;
   std::error_code ignored;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(fs::path(folder) / kFolder, ignored)) {

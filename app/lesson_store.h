@@ -1,7 +1,6 @@
 // Lessons as the program carries them, and the learner's progress on disk.
 //
-// Progress lies in $XDG_STATE_HOME/tilescope/progress.json, or in ~/.local/state/tilescope where
-// that is not set (XDG Base Directory Specification 0.8).
+// Progress lies in tilescope/progress.json of the state folder (app/files.h).
 #pragma once
 
 #include <optional>

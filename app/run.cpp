@@ -81,15 +81,15 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (options.k) options.run.sizes["k"] = *options.k;
   if (!options.a.empty()) options.run.files["A"] = options.a;
   if (!options.b.empty()) options.run.files["B"] = options.b;
-  const bool inputs_named =
-      !options.run.sizes.empty() || !options.run.files.empty() || !options.run.dtype.empty();
+  const bool inputs_named = !options.run.sizes.empty() || !options.run.files.empty() ||
+                            !options.run.dtype.empty() || !options.run.ptx.empty();
   if (is_file && (inputs_named || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
-    return Error{
-        ErrorKind::usage,
-        "Sizes, inputs, --dtype, --out and --against FILE belong to kernels of the catalog; for "
-        "a PTX file the launch file says them.",
-        ""};
+    return Error{ErrorKind::usage,
+                 "Sizes, inputs, --dtype, --ptx, --out and --against FILE belong to kernels of the "
+                 "catalog; for "
+                 "a PTX file the launch file says them.",
+                 ""};
   }
   Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
                                      : prepare_run(options.kernel, options.run);
@@ -481,6 +481,9 @@ Action define_run(CommandOptions& app) {
   app.add_option("--rtol", options->rtol, "relative tolerance; the catalog's where left out");
   app.add_option("--atol", options->atol, "absolute tolerance; the catalog's where left out");
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
+  app.add_option("--ptx", options->run.ptx,
+                 "another build of the kernel, which is compared with the same reference")
+      .type_name("F.ptx");
   app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
       .type_name("TYPE");
   app.add_option("--schedule", options->schedule,

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "app/assets.h"
 #include "app/files.h"
+#include "assets/embedded.h"
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
 #include "core/sim/device.h"
@@ -40,6 +42,18 @@ Outcome<Request> request_of(const RunOptions& options) {
   return request;
 }
 
+// The kernel's own image, or another one of it: what it computes is compared all the same.
+Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options) {
+  const std::vector<std::string_view> carried = asset_names();
+  const bool own = options.ptx.empty() ||
+                   std::find(carried.begin(), carried.end(), options.ptx) != carried.end();
+  if (!own) return read_text(options.ptx);
+  const Outcome<Asset> ptx =
+      load_asset(options.ptx.empty() ? std::string_view(entry.ptx) : std::string_view(options.ptx));
+  if (!ptx) return ptx.error();
+  return std::string(ptx->text());
+}
+
 }  // namespace
 
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options) {
@@ -49,9 +63,9 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!request) return request.error();
   const auto fitted = fit(**entry, *request);
   if (!fitted) return fitted.error();
-  const Outcome<Asset> ptx = load_asset((*entry)->ptx);
+  Outcome<std::string> ptx = ptx_of(**entry, options);
   if (!ptx) return ptx.error();
-  Outcome<Job> job = make_job(**entry, std::move(*request), std::string(ptx->text()));
+  Outcome<Job> job = make_job(**entry, std::move(*request), std::move(*ptx));
   if (!job) return job.error();
 
   const Variant& variant = (*entry)->variants[fitted->variant];

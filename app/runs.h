@@ -22,8 +22,9 @@ namespace tilescope {
 struct RunOptions {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // "m" -> 300
   std::map<std::string, std::string, std::less<>> files;   // "A" -> "A.npy"
-  std::string dtype;                                       // empty: from the files or the catalog
-  std::uint64_t seed = 0;                                  // of inputs without a file
+  std::string ptx;         // another build of the kernel: a file, or one that the program carries
+  std::string dtype;       // empty: from the files or the catalog
+  std::uint64_t seed = 0;  // of inputs without a file
   std::int64_t processors = usual_processors;  // of the chip that a kernel is launched for
 };
 

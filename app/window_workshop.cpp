@@ -42,6 +42,10 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
     }
   }
   if (option == "seed") return read_number(option, value, out.seed);
+  if (option == "ptx") {
+    out.ptx = value;
+    return {};
+  }
   if (option == "dtype") {
     out.dtype = value;
     return {};
@@ -52,8 +56,8 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
     if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", lower(tensor.name));
   }
   return Error{ErrorKind::usage,
-               fmt::format("{} has no option --{}; it takes {}--seed and --dtype.", entry.name,
-                           option, known),
+               fmt::format("{} has no option --{}; it takes {}--seed, --dtype and --ptx.",
+                           entry.name, option, known),
                ""};
 }
 
@@ -131,7 +135,8 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   KernelCard card;
   card.name = entry.name;
   card.help = entry.help;
-  card.source = entry.source;
+  const auto ptx = options.find("ptx");
+  card.source = ptx == options.end() ? entry.source : ptx->second;
   card.launch = launch_text(entry.launch(fitted.sizes, usual_processors));
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});

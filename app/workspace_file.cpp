@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "app/files.h"
@@ -12,19 +11,6 @@ namespace tilescope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string state_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  // The specification has a relative path ignored.
-  if (const std::string state = variable("XDG_STATE_HOME"); fs::path(state).is_absolute()) {
-    return state;
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.local/state";
-}
 
 }  // namespace
 

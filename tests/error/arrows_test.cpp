@@ -38,6 +38,7 @@ const std::map<std::string, Names> may_know = {
       "core/sim"}},
     {"kernels/device", {"core/layout", "core/tensor"}},
     {"kernels/elementwise", {"core/layout", "core/tensor", "kernels/device"}},
+    {"kernels/lessons", {"core/layout", "core/tensor", "kernels/device"}},
     {"kernels/matmul", {"core/layout", "core/tensor", "kernels/device"}},
     {"kernels/hopper", {"core/layout", "core/tensor", "kernels/device"}},
     {"kernels/blackwell", {"core/layout", "core/tensor", "kernels/device"}},

@@ -77,7 +77,7 @@ constexpr std::array kTable = {
                   "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
                   "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
                   "F.npy] [--b F.npy] "
-                  "[--dtype T] [--seed S]",
+                  "[--dtype T] [--seed S] [--ptx F.ptx]",
                   "opens a layout expression, a preset, a kernel, a matrix, or a view that was "
                   "shared or saved",
                   "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open,

@@ -16,7 +16,7 @@ namespace tilescope::ui {
 namespace {
 
 constexpr float kFoot = 48;      // Back and Next
-constexpr float kPicture = 160;  // the tallest picture in the text
+constexpr float kPicture = 216;  // the tallest picture in the text
 constexpr float kMargin = 8;
 
 float room() {
@@ -37,6 +37,30 @@ void put_line(const Brush& brush, ImFont* font, Role role, const std::string& wo
   ImGui::Dummy({0, height});
 }
 
+void put_heading(const Brush& brush, const std::string& words) {
+  ImFont* font = brush.fonts.strong(TextSize::medium);
+  for (const std::string& line : broken(font, words, room())) {
+    put_line(brush, font, Role::text, line, 24);
+  }
+  ImGui::Dummy({0, 8});
+}
+
+// Beside a bar in the colour of what it is: right, wrong, or no try at all.
+void put_verdict(const Brush& brush, const Judgement& verdict) {
+  std::vector<TextSpan> spans = spans_of(verdict.sentence);
+  const bool right = verdict.is == Judgement::Is::right;
+  const bool wrong = verdict.is == Judgement::Is::wrong;
+  if (right) spans = {{TextSpan::Kind::strong, verdict.sentence}};
+  if (wrong) spans.insert(spans.begin(), {TextSpan::Kind::strong, "Not yet. "});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  put_text(brush, spans, Role::text, 12);
+  const float below = ImGui::GetCursorScreenPos().y - 8;
+  brush.box(at.x + kMargin, at.y, 3, below - at.y,
+            right   ? Role::accent
+            : wrong ? Role::wrong
+                    : Role::line);
+}
+
 // A mark a step: filled where it is done, framed where we are.
 void put_steps(const Brush& brush, const LessonPanel& panel) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -55,18 +79,14 @@ void put_steps(const Brush& brush, const LessonPanel& panel) {
 void WindowUi::draw_picture_of_lesson(const Brush& brush, const Session& session,
                                       const LessonBlock& block) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Size size{double{room()}, double{kPicture}};
-  Lens lens{size};
+  Lens lens{{double{room()}, double{kPicture}}};
   lens.title = false;
   lens.legend = false;
   const Frame frame = arrange(*block.picture, lens);
-  const double high = std::min(double{kPicture}, frame.content.y + frame.content.height + 8);
   const Scene scene = build_scene(*block.picture, block.choice, session.theme(), frame);
-  brush.box(at.x + kMargin, at.y, room(), static_cast<float>(high), Role::paper, 4);
+  brush.box(at.x + kMargin, at.y, room(), kPicture, Role::paper, 4);
   painter_.paint(scene, *brush.list, {at.x + kMargin, at.y}, fonts_, 1, true);
-  ImGui::Dummy({0, static_cast<float>(high)});
-  put_line(brush, fonts_.code(TextSize::small), Role::quiet, block.expression, 24);
-  ImGui::Dummy({0, 8});
+  ImGui::Dummy({0, kPicture + 16});
 }
 
 void WindowUi::draw_block(const Brush& brush, const Session& session, const LessonBlock& block) {
@@ -122,13 +142,7 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
            question.solved ? "Exercise, solved" : "Exercise", 24);
   put_text(brush, question.question, Role::text);
   draw_answer_field(brush, session, question);
-  if (question.verdict) {
-    const bool right = question.verdict->is == Judgement::Is::right;
-    const bool wrong = question.verdict->is == Judgement::Is::wrong;
-    std::vector<TextSpan> spans = spans_of(question.verdict->sentence);
-    if (wrong) spans.insert(spans.begin(), {TextSpan::Kind::strong, "Not yet. "});
-    put_text(brush, spans, right ? Role::accent : wrong ? Role::wrong : Role::text);
-  }
+  if (question.verdict) put_verdict(brush, *question.verdict);
   for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);
   if (!question.told.empty()) {
     put_text(brush,
@@ -168,7 +182,7 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
   put_line(brush, fonts_.words(TextSize::small), Role::quiet,
            fmt::format("{}, step {} of {}", panel.title, panel.step + 1, panel.steps), 24);
   put_steps(brush, panel);
-  put_line(brush, fonts_.strong(TextSize::medium), Role::text, panel.heading, 32);
+  put_heading(brush, panel.heading);
   int index = 0;
   for (const LessonBlock& block : panel.blocks) {
     ImGui::PushID(index++);

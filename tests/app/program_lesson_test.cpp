@@ -1,0 +1,155 @@
+// tilescope lesson: every shipped lesson from its first step to its last in the terminal, each
+// exercise with a wrong and the right answer; its list, its document, its file of progress.
+#include <algorithm>
+#include <map>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class Lessons : public Program {
+ protected:
+  Lessons() { set("XDG_STATE_HOME", (folder / "state").string()); }
+
+  std::vector<Json> list() {
+    const auto [code, document] = run_json({"lesson"});
+    EXPECT_EQ(code, 0);
+    return document["lessons"].get<std::vector<Json>>();
+  }
+  std::vector<Json> steps(const std::string& lesson) {
+    const auto [code, document] = run_json({"lesson", lesson});
+    EXPECT_EQ(code, 0);
+    return document["steps"].get<std::vector<Json>>();
+  }
+  Ended walk(const std::string& lesson, const std::string& typed) {
+    return run({"lesson", lesson, "--step", "1", "--keep"}, typed);
+  }
+};
+
+// What follows each "The answer is " up to its ". `lesson again`".
+std::vector<std::string> answers_in(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::vector<std::string> found;
+  const std::string begin = "The answer is ", end = ". `lesson again`";
+  for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
+    const std::size_t from = at + begin.size();
+    found.push_back(text.substr(from, text.find(end, from) - from));
+  }
+  return found;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+std::string wrong_for(const std::string& right) {
+  if (right == "yes" || right == "no") return right == "yes" ? "no" : "yes";
+  if (right.find(':') != right.npos) return "(3,5,7):(1000,10000,100000)";
+  return right[0] == '(' ? "(77777,7)" : "987654321";
+}
+
+TEST_F(Lessons, EachIsWalkedThroughWithWrongAndRightAnswers) {
+  const std::vector<Json> lessons = list();
+  ASSERT_EQ(lessons.size(), 4u);
+  for (const Json& lesson : lessons) {
+    const std::string name = lesson["name"];
+    const std::vector<Json> all = steps(name);
+    std::string asking;
+    std::size_t exercises = 0;
+    for (const Json& step : all) {
+      const bool asks = step.contains("exercise");
+      exercises += asks;
+      asking += asks ? "hint\n?\nhint\nnext\n" : "next\n";
+    }
+    const Ended told = walk(name, asking);
+    ASSERT_EQ(told.exit_code, 0) << told.err;
+    const std::vector<std::string> right = answers_in(told.out);
+    ASSERT_EQ(right.size(), exercises) << name << told.out;
+    EXPECT_TRUE(has(told.out, "That was the last step")) << name;
+
+    std::string answering;
+    std::size_t next = 0;
+    for (const Json& step : all) {
+      if (step.contains("exercise")) {
+        answering += wrong_for(right[next]) + "\n" + right[next] + "\n";
+        ++next;
+      }
+      answering += "next\n";
+    }
+    const Ended solved = walk(name, answering);
+    ASSERT_EQ(solved.exit_code, 0) << solved.err;
+    EXPECT_EQ(count(solved.out, "\nRight.\n"), exercises) << name << solved.out;
+  }
+  for (const Json& lesson : list()) EXPECT_EQ(lesson["progress"], "done") << lesson["name"];
+  EXPECT_TRUE(exists("state/tilescope/progress.json"));
+}
+
+TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {
+  std::vector<std::string> names;
+  for (const Json& lesson : list()) names.push_back(lesson["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"layouts", "algebra", "threads", "elementwise"}));
+  const Ended words = run({"lesson"});
+  EXPECT_EQ(words.exit_code, 0);
+  EXPECT_TRUE(has(words.out, "layouts"));
+  const auto [code, listed] = run_json({"list", "lessons"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(listed["lessons"].size(), names.size());
+  const auto [glossary_code, glossary] = run_json({"list", "words"});
+  EXPECT_EQ(glossary_code, 0);
+  EXPECT_GT(glossary["words"].size(), 20u);
+}
+
+TEST_F(Lessons, InputThatEndsAndQuitEndCleanly) {
+  for (const char* typed :
+       {"", "\n", "quit\n", "next\nq\n", "back\n", "step 99\n", "nonsense", "do run\n",
+        "do open layout (3,\n", "words stride\n", "words nothing\n", "again\n"}) {
+    const Ended ended = run({"lesson", "layouts"}, typed);
+    EXPECT_EQ(ended.exit_code, 0) << typed << ended.err;
+    EXPECT_TRUE(has(ended.out, "step 1 of")) << typed;
+  }
+  EXPECT_FALSE(exists("state")) << "nobody sits there, so nothing is kept";
+}
+
+TEST_F(Lessons, AWrongNameOrStepSaysWhichThereAre) {
+  const Ended name = run({"lesson", "nosuch"});
+  EXPECT_EQ(name.exit_code, 2);
+  EXPECT_TRUE(has(name.err, "layouts, algebra, threads, elementwise")) << name.err;
+  const Ended step = run({"lesson", "layouts", "--step", "99"});
+  EXPECT_EQ(step.exit_code, 2);
+  EXPECT_TRUE(has(step.err, "steps 1 to")) << step.err;
+  const auto [code, document] = run_json({"lesson", "nosuch"});
+  EXPECT_EQ(code, 2);
+  EXPECT_FALSE(document["ok"]);
+}
+
+TEST_F(Lessons, AFileOfProgressThatIsNoneIsToldAndLeftAlone) {
+  std::filesystem::create_directories(folder / "state/tilescope");
+  write("state/tilescope/progress.json", "not ours");
+  const Ended ended = run({"lesson", "layouts", "--keep"}, "");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.err, "no record of lessons")) << ended.err;
+  EXPECT_EQ(read("state/tilescope/progress.json"), "not ours");
+}
+
+TEST_F(Lessons, ALessonOfTheUsersOwnIsRead) {
+  std::filesystem::create_directories(folder / "mine/lessons");
+  write("mine/lessons/own.md",
+        "# Own\n```lesson\nnumber: 9\nabout: mine\n```\n## One\nHello.\n```do\nopen layout "
+        "4:1\n```\n");
+  write("mine/lessons/broken.md", "# Broken\n## One\n");
+  set("TILESCOPE_ASSETS", (folder / "mine").string());
+  const Ended own = run({"lesson", "own"}, "");
+  EXPECT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_TRUE(has(own.out, "Own, step 1 of 1: One"));
+  const Ended broken = run({"lesson", "broken"}, "");
+  EXPECT_EQ(broken.exit_code, 2);
+  EXPECT_TRUE(has(broken.err, "broken.md:2")) << broken.err;
+}
+
+}  // namespace
+}  // namespace tilescope::test
