@@ -36,6 +36,8 @@ const std::vector<View>& views() {
       {"million", "layout (1024,1024):(1024,1)", "colour offset", "light"},
       {"matrices", "elementwise_add --m 48 --n 80", "run; select matrices; pick 5 9", "light"},
       {"difference", "elementwise_add --m 300 --n 200", "run; pick 17 42", "dark"},
+      {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
+      {"lesson_find", "preset 9x32", "lesson elementwise; lesson step 9; answer 20,20", "dark"},
   };
   return all;
 }

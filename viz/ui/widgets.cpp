@@ -201,7 +201,8 @@ void name_value(const Brush& brush, const std::string& name, const std::string& 
 
 void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size) {
   ImGui::SetCursorScreenPos({at.x + 8, at.y});
-  ImGui::BeginChild(id, {size.x - 12, size.y}, false, ImGuiWindowFlags_NoSavedSettings);
+  ImGui::BeginChild(id, {size.x - 12, size.y}, false,
+                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NavFlattened);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(8, 0));
   brush.list = ImGui::GetWindowDrawList();
   ImGui::Dummy({0, 8});

@@ -160,6 +160,15 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
   ImGui::SetCursorScreenPos({at.x, at.y + button_height + 8});
 }
 
+// A verdict or a hint that is new is scrolled into view; the exercise ends the panel.
+void WindowUi::show_what_was_said(const LessonQuestion& question) {
+  std::string said = fmt::format("{} {}", question.hints.size(), question.told);
+  if (question.verdict) said += question.verdict->sentence;
+  if (said == said_) return;
+  said_ = std::move(said);
+  if (question.verdict || !question.hints.empty()) ImGui::SetScrollHereY(1);
+}
+
 void WindowUi::draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
   const std::optional<LessonPanel> lesson = lesson_panel(session);
   if (!lesson) return draw_inspector(brush, session, at, size);
@@ -189,7 +198,10 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
     draw_block(brush, session, block);
     ImGui::PopID();
   }
-  if (panel.question) draw_question(brush, session, *panel.question);
+  if (panel.question) {
+    draw_question(brush, session, *panel.question);
+    show_what_was_said(*panel.question);
+  }
   end_panel();
   ImGui::PopID();
 

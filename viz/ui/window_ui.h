@@ -75,6 +75,7 @@ class WindowUi {
   void draw_question(const Brush& brush, const Session& session, const LessonQuestion& question);
   void draw_answer_field(const Brush& brush, const Session& session,
                          const LessonQuestion& question);
+  void show_what_was_said(const LessonQuestion& question);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
   void draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
@@ -110,6 +111,7 @@ class WindowUi {
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
   std::string answer_text_;  // in the exercise's field, which belongs to this sheet
   std::shared_ptr<const LessonSheet> answered_sheet_;
+  std::string said_;  // verdict and hints that were shown last
   bool changed_ = false;
   bool dragged_ = false;
 };
