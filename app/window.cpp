@@ -38,7 +38,6 @@ Stage::Stage(Asset sans, Asset bold, Asset mono)
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // the window keeps no file of its own
   ui::install_key_map(io);
-  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   fonts_ = ui::add_fonts(*io.Fonts, {sans_.bytes(), bold_.bytes(), mono_.bytes()});
   ui_ = std::make_unique<ui::WindowUi>(fonts_, textures_);
 }

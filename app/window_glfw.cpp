@@ -9,8 +9,10 @@
 #include "app/key_queue.h"
 #include "app/window.h"
 #include "app/workspace_file.h"
+#include "viz/scene/commands.h"
 #include "viz/scene/files.h"
 #include "viz/scene/script.h"
+#include "viz/ui/keys.h"
 
 namespace tilescope {
 namespace {
@@ -131,6 +133,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   const auto stage = Stage::set_up();
   if (!stage) return terminal.fail(stage.error());
   ImGui_ImplGlfw_InitForOpenGL(window, true);
+  ui::install_key_map(ImGui::GetIO());
   KeyQueue keys(window);
   take_drops(window);
   const std::optional<Error> error = (*stage)->begin(options);
@@ -141,6 +144,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   if (keeps && options.open.empty() && options.commands.empty()) {
     workspace.restore(session, (*stage)->workshop());
     session.past.clear();
+    if (!session.tour_seen) (void)execute(session, (*stage)->workshop(), "tour");
   }
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {

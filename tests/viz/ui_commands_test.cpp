@@ -363,6 +363,50 @@ TEST_F(Commands, SeveralStepsAreTakenBackAndMadeAgainAtOnce) {
   }
 }
 
+TEST_F(Commands, TheSelectionMovesByOneStaysInsideAndIsOneStep) {
+  refused("move right", "No layout is open");
+  must("open preset 9x32");
+  must("move right");
+  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 0, 0})) << "the first move begins it";
+  for (const char* line : {"move right", "move right", "move down", "move left", "move up"}) {
+    must(line);
+  }
+  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 0, 1}));
+  for (int i = 0; i < 40; ++i) must("move right");
+  for (int i = 0; i < 40; ++i) must("move down");
+  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 8, 31}));
+  refused("move sideways", "left, right, up or down");
+  must("undo");
+  EXPECT_FALSE(session.choices.selected) << "a walk is one step";
+  must("open add");
+  must("move down");
+  must("move down");
+  EXPECT_EQ(*session.choices.element, (Element{1, 0}));
+}
+
+TEST_F(Commands, TheTourHasFiveStepsAndEscapeEndsIt) {
+  refused("tour next", "no tour on");
+  refused("tour around", "next, back or end");
+  must("tour");
+  EXPECT_TRUE(session.tour_seen);
+  std::set<std::string> titles;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(session.tour);
+    const Json json = describe(session, workshop, picture(session, {1000, 640}));
+    titles.insert(json["tour"]["title"].get<std::string>());
+    must("tour next");
+  }
+  EXPECT_FALSE(session.tour);
+  EXPECT_EQ(titles.size(), 5u);
+  must("tour");
+  must("tour next");
+  must("tour back");
+  must("tour back");
+  EXPECT_EQ(session.tour, std::optional<std::size_t>(0));
+  must("back");
+  EXPECT_FALSE(session.tour);
+}
+
 TEST_F(Commands, ANewChoiceForgetsWhatWasUndone) {
   must("open preset 9x32");
   must("colour offset");

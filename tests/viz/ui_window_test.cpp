@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tests/viz/ui_stage.h"
 
@@ -240,6 +241,106 @@ TEST_F(Window, EveryCommandIsDoneFromTheKeyboardAlone) {
     if (command.name == "run") act("select layout");
     ASSERT_FALSE(session.overlay.open()) << command.name;
   }
+}
+
+TEST_F(Window, TabReachesEveryTargetAndEnterDoesWhatAClickDoes) {
+  press(ui::Key::tab);
+  const std::size_t count = window->ring().size();
+  ASSERT_GT(count, 12u) << "the field, buttons, choices, rows of the outline, the view";
+  // Once round, every target is somewhere: pressing Enter on each does what its command says.
+  std::set<std::string> done;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool field = ImGui::GetIO().WantTextInput;
+    const std::size_t steps = session.past.size();
+    session.message = {};
+    if (!field) press(ui::Key::enter);
+    if (!session.message.text.empty()) done.insert(session.message.text);
+    if (session.past.size() > steps) act("undo");
+    settle();
+    press(ui::Key::tab);
+  }
+  for (const char* words : {"Coloured by offset.", "Cells show their coordinates.",
+                            "All of the view is shown.", "The theme is dark."}) {
+    EXPECT_TRUE(done.count(words)) << words;
+  }
+  EXPECT_TRUE(std::any_of(done.begin(), done.end(), [](const std::string& each) {
+    return each.find("Opened the preset Volta") == 0;
+  }));
+}
+
+TEST_F(Window, TabGoesIntoTheFieldAndOutOfItAndBackAgain) {
+  bool typed = false;
+  for (std::size_t i = 0; i < 60 && !typed; ++i) {
+    press(ui::Key::tab);
+    settle();
+    if (!ImGui::GetIO().WantTextInput) continue;
+    press(static_cast<ui::Key>('A'), true);
+    type("(4,6):(6,1)");
+    typed = true;
+  }
+  ASSERT_TRUE(typed);
+  EXPECT_EQ(session.choices.layout_text, "(4,6):(6,1)");
+  press(ui::Key::tab);
+  settle();
+  EXPECT_FALSE(ImGui::GetIO().WantTextInput);
+  press(ui::Key::tab, false, true);
+  settle();
+  EXPECT_TRUE(ImGui::GetIO().WantTextInput);
+}
+
+TEST_F(Window, ArrowsMoveTheSelectionAndNotWhileTextIsTyped) {
+  press(ui::Key::right);
+  press(ui::Key::right);
+  press(ui::Key::down);
+  ASSERT_TRUE(session.choices.selected);
+  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 1, 1}));
+  click(field_);
+  press(ui::Key::left);
+  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 1, 1}));
+}
+
+TEST_F(Window, TheTourIsWalkedByItsButtonsAndLeavesTheWindowUsable) {
+  act("tour");
+  settle();
+  for (int i = 0; i < 3 && session.tour; ++i) {
+    const std::size_t step = *session.tour;
+    act("tour next");
+    settle();
+    EXPECT_EQ(session.tour, std::optional<std::size_t>(step + 1));
+  }
+  click(place({0, 0, 1, 2}));
+  EXPECT_TRUE(session.choices.selected) << "what it talks about can be tried";
+  press(ui::Key::escape);
+  EXPECT_FALSE(session.tour);
+}
+
+TEST_F(Window, CtrlPlusAndMinusChangeTheLetters) {
+  press(ui::Key::equal, true);
+  press(ui::Key::equal, true, true);
+  EXPECT_EQ(session.choices.settings.font, 150);
+  press(ui::Key::minus, true);
+  EXPECT_EQ(session.choices.settings.font, 125);
+  press(static_cast<ui::Key>('0'), true);
+  EXPECT_EQ(session.choices.settings.font, 100);
+}
+
+TEST_F(Window, WhatIsCopiedReachesTheClipboard) {
+  click(place({0, 0, 4, 7}));
+  press(static_cast<ui::Key>('C'), true);
+  EXPECT_STREQ(ImGui::GetClipboardText(), "276");
+  press(static_cast<ui::Key>('S'), true, true);
+  EXPECT_EQ(ImGui::GetClipboardText(), session.copied);
+  EXPECT_EQ(session.copied.rfind("tilescope:1:", 0), 0u);
+}
+
+TEST_F(Window, AnEdgeThatIsDraggedIsRememberedAndUndone) {
+  drag({216, 400}, {300, 400});
+  EXPECT_EQ(session.choices.settings.outline, 300);
+  settle();
+  EXPECT_EQ(window->view_origin().x, 300);
+  act("undo");
+  settle();
+  EXPECT_EQ(window->view_origin().x, 216);
 }
 
 TEST(Keys, EveryShortcutInTheCommandTableIsAKeyThatIsKnown) {

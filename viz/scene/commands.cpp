@@ -67,7 +67,9 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   session.message = {*answer, false};
   if (moves_in_history(name) || session.choices == before) return answer;
   session.future.clear();
-  const bool joins = typing && !session.past.empty() && session.past.back().typing;
+  const bool joins = !session.past.empty() &&
+                     ((typing && session.past.back().typing) ||
+                      (name == "move" && first_word(session.past.back().name).first == "move"));
   if (joins) {
     session.past.back().name = line;
   } else {

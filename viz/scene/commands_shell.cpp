@@ -1,4 +1,4 @@
-// The window around the view: palette, list of commands.
+// The window around the view: palette, list of commands, tour.
 #include "viz/scene/command_table.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <array>
 
 #include "viz/scene/command_palette.h"
+#include "viz/scene/tour.h"
 
 namespace tilescope {
 namespace {
@@ -25,11 +26,34 @@ Answer run_commands(Session& session, Workshop&, std::string_view) {
   return fmt::format("There are {} commands.", window_commands().size());
 }
 
+Answer run_tour(Session& session, Workshop&, std::string_view arguments) {
+  const std::size_t count = tour_steps().size();
+  if (arguments.empty()) {
+    session.tour = 0;
+    session.overlay = {};
+  } else if (arguments == "end") {
+    session.tour.reset();
+  } else if (arguments != "next" && arguments != "back") {
+    return usage_error("`tour` takes next, back or end, and alone begins.");
+  } else if (!session.tour) {
+    return usage_error("There is no tour on; `tour` begins it.");
+  } else if (arguments == "next") {
+    session.tour = *session.tour + 1 < count ? std::optional(*session.tour + 1) : std::nullopt;
+  } else if (*session.tour > 0) {
+    --*session.tour;
+  }
+  session.tour_seen = true;
+  if (!session.tour) return std::string("The tour has ended; `tour` begins it again.");
+  return fmt::format("{} ({} of {}).", tour_steps()[*session.tour].title, *session.tour + 1, count);
+}
+
 constexpr std::array kTable = {
     WindowCommand{"palette", "[TEXT]", "finds a command by a few letters of it and does it",
                   "palette", "Ctrl+Shift+P", run_palette},
     WindowCommand{"commands", "", "lists every command with its arguments and keys", "commands",
                   "?", run_commands},
+    WindowCommand{"tour", "[next | back | end]", "shows the window's parts in five steps", "tour",
+                  "", run_tour},
 };
 
 }  // namespace

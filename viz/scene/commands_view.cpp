@@ -119,10 +119,44 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("Pointing at row {}, column {}.", element->row, element->column);
 }
 
+// The neighbour in a direction, or the place itself at the edge.
+template <class At>
+At moved(At at, std::string_view direction) {
+  if (direction == "left" && at.column > 0) --at.column;
+  if (direction == "right") ++at.column;
+  if (direction == "up" && at.row > 0) --at.row;
+  if (direction == "down") ++at.row;
+  return at;
+}
+
+Answer run_move(Session& session, Workshop&, std::string_view direction) {
+  if (direction != "left" && direction != "right" && direction != "up" && direction != "down") {
+    return usage_error("`move` takes left, right, up or down.");
+  }
+  if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
+  Choices& choices = session.choices;
+  if (choices.view == ViewName::layout) {
+    const std::optional<Cell> from = choices.selected;
+    const Cell to = from ? moved(*from, direction) : Cell{};
+    if (choices.layout->exists(to)) choices.selected = to;
+    if (!choices.selected) return usage_error("This layout has no cell to select.");
+    return fmt::format("Selected row {}, column {}.", choices.selected->row,
+                       choices.selected->column);
+  }
+  const MatricesView::Matrix& any = choices.matrices->matrices().front();
+  const Element to = choices.element ? moved(*choices.element, direction) : Element{};
+  if (to.row < any.rows && to.column < any.columns) choices.element = to;
+  return fmt::format("Selected element ({}, {}).", choices.element->row, choices.element->column);
+}
+
 Answer run_back(Session& session, Workshop&, std::string_view) {
   if (session.overlay.open()) {
     session.overlay = {};
     return std::string("The view is shown again.");
+  }
+  if (session.tour) {
+    session.tour.reset();
+    return std::string("The tour has ended; `tour` begins it again.");
   }
   Choices& choices = session.choices;
   if (choices.view == ViewName::layout) {
@@ -186,6 +220,8 @@ constexpr std::array kTable = {
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
                   "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,
                   nullptr, true},
+    WindowCommand{"move", "left | right | up | down", "moves the selection by one", "move right",
+                  "Left left, Right right, Up up, Down down", run_move, nullptr, true},
     WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",
                   "shows what the pointer would show there", "point 3 5", "", run_point},
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",

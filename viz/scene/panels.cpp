@@ -8,6 +8,7 @@
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
 #include "viz/scene/result_view.h"
+#include "viz/scene/tour.h"
 
 namespace tilescope {
 namespace {
@@ -416,6 +417,10 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   out["strip"] = std::move(steps);
   out["status"] = session.message.text;
   if (!session.copied.empty()) out["copied"] = session.copied;
+  if (session.tour) {
+    const TourStep& step = tour_steps()[*session.tour];
+    out["tour"] = {{"title", step.title}, {"text", step.text}, {"step", *session.tour + 1}};
+  }
   if (session.overlay.open()) out["overlay"] = describe_overlay(session, workshop);
   return out;
 }

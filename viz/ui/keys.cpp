@@ -81,6 +81,10 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "=") return out = Key::equal, true;
   if (text == "-") return out = Key::minus, true;
   if (text == "?") return out = Key::question, true;
+  if (text == "Left") return out = Key::left, true;
+  if (text == "Right") return out = Key::right, true;
+  if (text == "Up") return out = Key::up, true;
+  if (text == "Down") return out = Key::down, true;
   if (text == "F5") return out = Key::f5, true;
   const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
   if (letter || (text.size() == 1 && text[0] >= '0' && text[0] <= '9')) {
@@ -104,11 +108,11 @@ bool parse_shortcut(std::string_view text, Shortcut& out) {
   return parse_key(text, out.key);
 }
 
-bool pressed(const Shortcut& shortcut) {
+bool pressed(const Shortcut& shortcut, bool repeat) {
   const ImGuiIO& io = ImGui::GetIO();
   if (shortcut.key == Key::question) return io.InputQueueCharacters.contains('?');
   return io.KeyCtrl == shortcut.control && io.KeyShift == shortcut.shift &&
-         ImGui::IsKeyPressed(number_of(shortcut.key), /*repeat=*/false);
+         ImGui::IsKeyPressed(number_of(shortcut.key), repeat);
 }
 
 bool edits_text(const Shortcut& shortcut) {
@@ -118,6 +122,10 @@ bool edits_text(const Shortcut& shortcut) {
     if (shortcut.key == static_cast<Key>(letter)) return true;
   }
   return false;
+}
+
+bool is_arrow(Key key) {
+  return key == Key::up || key == Key::down || key == Key::left || key == Key::right;
 }
 
 void set_key(ImGuiIO& io, Key key, bool down) {
@@ -140,7 +148,7 @@ void set_modifiers(ImGuiIO& io, bool control, bool shift) {
 
 void install_key_map([[maybe_unused]] ImGuiIO& io) {
 #if IMGUI_VERSION_NUM < 18700
-  io.KeyMap[ImGuiKey_Tab] = 258;
+  io.KeyMap[ImGuiKey_Tab] = -1;
   io.KeyMap[ImGuiKey_LeftArrow] = 263;
   io.KeyMap[ImGuiKey_RightArrow] = 262;
   io.KeyMap[ImGuiKey_UpArrow] = 265;

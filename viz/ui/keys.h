@@ -40,17 +40,22 @@ struct Shortcut {
 bool parse_shortcut(std::string_view text, Shortcut& out);
 
 // True in the frame in which the shortcut was pressed, with exactly these modifiers.
-bool pressed(const Shortcut& shortcut);
+// `repeat`: again while it is held.
+bool pressed(const Shortcut& shortcut, bool repeat = false);
 
 // Whether the keys mean something to a field that is being typed in.
 bool edits_text(const Shortcut& shortcut);
+
+// Arrows go on while they are held.
+bool is_arrow(Key key);
 
 // For tests and for scripted input: tells Dear ImGui that a key goes down or up.
 void set_key(ImGuiIO& io, Key key, bool down);
 void set_modifiers(ImGuiIO& io, bool control, bool shift);
 
 // Dear ImGui 1.86 needs to be told which numbers mean Enter, Backspace and so on where no platform
-// backend does it (tests, pictures without a window). Newer versions know.
+// backend does it (tests, pictures without a window). Newer versions know. Tab is left out: it goes
+// round all targets (focus_ring.h), not only fields; so this comes after the platform's own.
 void install_key_map(ImGuiIO& io);
 
 }  // namespace tilescope::ui

@@ -13,19 +13,18 @@ constexpr float kRow = 24;     // height of a row of a list
 constexpr float kIndent = 16;  // of each level
 constexpr float kRadius = 4;
 
-// The focus that the keyboard gives an item is seen as a frame in the accent.
-void focus_frame(const Brush& brush, ImVec2 low, ImVec2 high) {
-  if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible) {
-    brush.list->AddRect({low.x - 2, low.y - 2}, {high.x + 2, high.y + 2},
-                        packed(brush.theme.accent), kRadius + 2, 0, 2);
-  }
-}
-
 Ink shade(bool held, bool hovered) {
   return Ink(Role::text, held ? 0.14 : hovered ? 0.07 : 0.0);
 }
 
 }  // namespace
+
+bool focus_frame(const Brush& brush, ImVec2 low, ImVec2 high, bool text_field) {
+  if (!brush.ring || !brush.ring->add(text_field)) return false;
+  brush.list->AddRect({low.x - 2, low.y - 2}, {high.x + 2, high.y + 2}, packed(brush.theme.accent),
+                      kRadius + 2, 0, 2);
+  return true;
+}
 
 void Brush::text(float x, float y, ImFont* font, Role role, const std::string& words) const {
   const float em = fonts.em_of(font);

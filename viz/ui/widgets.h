@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viz/scene/panels.h"
+#include "viz/ui/focus_ring.h"
 #include "viz/ui/fonts.h"
 
 namespace tilescope::ui {
@@ -17,12 +18,17 @@ struct Brush {
   const Theme& theme;
   const FontSet& fonts;
   ImDrawList* list = nullptr;
+  FocusRing* ring = nullptr;
 
   // One line of text whose left end and vertical middle (of the capitals) are at (x, y).
   void text(float x, float y, ImFont* font, Role role, const std::string& words) const;
   void box(float x, float y, float width, float height, Role fill, float radius = 0) const;
   void line(float x0, float y0, float x1, float y1) const;  // level or upright, 1 px
 };
+
+// The item that was just drawn can be reached by Tab; where the keyboard is, it has a frame in the
+// accent. True if that is here.
+bool focus_frame(const Brush& brush, ImVec2 low, ImVec2 high, bool text_field = false);
 
 // A button with words on it; `loud` is the one action that the view is about. True when clicked.
 // `width` 0: as wide as the words ask for.
@@ -45,7 +51,8 @@ void heading(const Brush& brush, const std::string& words);
 void name_value(const Brush& brush, const std::string& name, const std::string& value);
 void paragraph(const Brush& brush, const std::string& words, Role role);
 
-// A panel that scrolls by itself; the widgets inside draw into its own list, so the brush is changed.
+// A panel that scrolls by itself; the widgets inside draw into its own list, so the brush is
+// changed.
 void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size);
 void end_panel();
 

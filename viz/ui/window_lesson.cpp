@@ -123,6 +123,7 @@ void WindowUi::draw_answer_field(const Brush& brush, const Session& session,
   ImGui::SetNextItemWidth(room() - wide - 8);
   const bool entered = ImGui::InputTextWithHint("##answer", question.form.c_str(), &answer_text_,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
+  focus_frame(brush, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), /*text_field=*/true);
   ImGui::PopStyleVar();
   ImGui::PopFont();
   const bool clicked = button(brush, "answer", "Answer", {at.x + kMargin + room() - wide, at.y},

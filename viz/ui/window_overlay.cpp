@@ -93,6 +93,7 @@ void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Wo
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground);
   ImGui::PushFont(fonts_.words(TextSize::small));
+  ring_.restart();
   // A click beside the box puts it away and does nothing else.
   if (ImGui::InvisibleButton("veil", display) || pressed({Key::escape})) issue("back");
   if (session.overlay.kind == Overlay::Kind::palette) {
@@ -290,6 +291,7 @@ void WindowUi::draw_sheet(Brush brush, const Sheet& sheet, ImVec2 display) {
       ImGui::Dummy({width, kRow});
     } else {
       if (row_button(rows, place, {width, layouts[i].height}, row.current)) issue(row.command);
+      focus_frame(rows, place, {place.x + width, place.y + layouts[i].height});
       const Role ink = row.quiet ? Role::quiet : Role::text;
       stack(rows, place.x + 8, y, fonts_.code(TextSize::small), ink, layouts[i].left);
       stack(rows, place.x + layouts[i].middle_x, y, steps ? fonts_.code(TextSize::small) : words,

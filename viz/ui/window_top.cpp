@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -48,6 +49,12 @@ void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 
     }
     x += button_width(brush, action.words) + 8;
   }
+  const auto part = [&](TourStep::Part which, float from, float wide) {
+    parts_[static_cast<std::size_t>(which)] = {{from - 4, at.y + kFieldTop - 4},
+                                               {wide + 8, button_height + 8}};
+  };
+  part(TourStep::Part::field, field_x, field_width);
+  part(TourStep::Part::actions, at.x + size.x - kMargin - width + 8, width - 8);
   draw_field(brush, session, {field_x, at.y + kFieldTop}, field_width);
   draw_problem(brush, session, {field_x, at.y + kFieldTop + button_height}, field_width);
 }
@@ -73,6 +80,7 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
   const bool typed = ImGui::InputTextWithHint(
       "##field", "a layout expression, `preset NAME`, or a kernel", &field_text_);
   const bool active = ImGui::IsItemActive();
+  focus_frame(brush, at, {at.x + width, at.y + button_height}, /*text_field=*/true);
   const bool entered = ImGui::IsItemDeactivated() && pressed({Key::enter});
   ImGui::PopID();
   if (wrong) ImGui::PopStyleColor();

@@ -8,6 +8,7 @@
 #include "viz/scene/command_palette.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/script.h"
+#include "viz/scene/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -44,7 +45,8 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   ImGui::SetNextWindowSize(display);
   ImGui::Begin("Tilescope", nullptr, whole_display());
   ImGui::PushFont(fonts_.words(TextSize::small));
-  const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList()};
+  const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList(), &ring_};
+  ring_.begin_frame();
 
   const WindowSettings& settings = session.choices.settings;
   const float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
@@ -55,14 +57,21 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
   const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
   const float middle_width = std::max(1.0f, display.x - left - right);
+  const auto part = [&](TourStep::Part which) -> Part& {
+    return parts_[static_cast<std::size_t>(which)];
+  };
+  part(TourStep::Part::outline) = {{0, kTop}, {left, middle_height}};
+  part(TourStep::Part::view) = {{left, kTop}, {middle_width, middle_height}};
+  part(TourStep::Part::inspector) = {{display.x - right, kTop}, {right, middle_height}};
+  // Before the view, whose half of the edge would else be the view's.
+  splitter(brush, "outline", left, kTop, middle_height, panels_.outline, left > 0, 1);
+  splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
+           -1);
   draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
   if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
   if (right > 0) {
     draw_right(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
-  splitter(brush, "outline", left, kTop, middle_height, panels_.outline, left > 0, 1);
-  splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
-           -1);
   draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, kStrip});
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   draw_top(brush, session, {0, 0}, {display.x, kTop});
@@ -70,7 +79,9 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   use_shortcuts(session);
   ImGui::PopFont();
   ImGui::End();
+  draw_tour(brush, session);
   draw_overlay(brush, session, workshop);
+  changed_ |= ring_.move();
 }
 
 bool WindowUi::perform(Session& session, Workshop& workshop) {
@@ -119,8 +130,9 @@ void WindowUi::use_shortcuts(const Session& session) {
       Shortcut shortcut;
       if (!parse_shortcut(binding.keys, shortcut)) continue;
       if (typing && edits_text(shortcut)) continue;
-      if (session.overlay.open() && shortcut.key == Key::escape) continue;
-      if (pressed(shortcut)) issue(binding.line);
+      // What lies over the view has its own Escape and no selection to move.
+      if (session.overlay.open() && !shortcut.control) continue;
+      if (pressed(shortcut, is_arrow(shortcut.key))) issue(binding.line);
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <imgui.h>
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ class WindowUi {
   // The view's place on the display and what was painted there, for tests and hit tests.
   ImVec2 view_origin() const { return view_origin_; }
   const Picture& picture() const { return picture_; }
+  const FocusRing& ring() const { return ring_; }
 
  private:
   struct Intent {
@@ -91,11 +93,19 @@ class WindowUi {
   void draw_palette(Brush brush, const Session& session, const Workshop& workshop, ImVec2 room);
   void draw_palette_line(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sheet(Brush brush, const Sheet& sheet, ImVec2 room);
+  void draw_tour(const Brush& brush, const Session& session);
   void use_shortcuts(const Session& session);
+
+  // Where the parts of the window stood in this frame, by TourStep::Part.
+  struct Part {
+    ImVec2 at, size;
+  };
 
   const FontSet& fonts_;
   ScenePainter painter_;
   Dragged panels_;
+  FocusRing ring_;
+  std::array<Part, 5> parts_{};
   Picture picture_;
   ImVec2 view_origin_{};
   std::vector<Intent> intents_;
@@ -109,7 +119,7 @@ class WindowUi {
   int palette_generation_ = 0;
   bool palette_active_ = false, palette_caret_to_end_ = false;
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
-  std::string answer_text_;  // in the exercise's field, which belongs to this sheet
+  std::string answer_text_;         // in the exercise's field, which belongs to this sheet
   std::shared_ptr<const LessonSheet> answered_sheet_;
   std::string said_;  // verdict and hints that were shown last
   bool changed_ = false;

@@ -64,6 +64,8 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
     ImGui::InputText("##size", &typed, ImGuiInputTextFlags_CharsDecimal);
     ImGui::PopStyleVar();
     const bool left = ImGui::IsItemDeactivatedAfterEdit();
+    focus_frame(brush, {x + label, at.y}, {x + label + kSizeField, at.y + button_height},
+                /*text_field=*/true);
     if (!ImGui::IsItemActive()) {
       const std::string now = fmt::format("{}", field.value);
       if (left && typed != now && !typed.empty()) {
@@ -145,7 +147,14 @@ void WindowUi::draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2
   ImGui::InvisibleButton("view", room,
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   use_pointer(session, view_origin_);
+  const bool activated = ImGui::IsItemActivated() && !ImGui::IsMouseDown(ImGuiMouseButton_Left);
   painter_.paint(picture_.scene, *brush.list, view_origin_, fonts_, 1, /*on_paper=*/true);
+  // The frame lies inside, since the view's edges are its neighbours'.
+  const bool focused = focus_frame(brush, {view_origin_.x + 3, view_origin_.y + 3},
+                                   {view_origin_.x + room.x - 3, view_origin_.y + room.y - 3});
+  if (focused && activated && picture_.layout && session.choices.selected) {
+    issue(isolating(*session.choices.layout, layout_choice(session), *session.choices.selected));
+  }
 }
 
 void WindowUi::use_pointer(Session& session, ImVec2 at) {

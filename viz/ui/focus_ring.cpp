@@ -1,0 +1,52 @@
+#include "viz/ui/focus_ring.h"
+
+#include <imgui_internal.h>
+
+#include "viz/ui/keys.h"
+
+namespace tilescope::ui {
+
+bool FocusRing::add(bool text_field) {
+  const ImGuiID id = ImGui::GetItemID();
+  targets_.push_back({id, ImGui::GetCurrentWindow(), ImGui::GetItemRectMin(),
+                      ImGui::GetItemRectMax(), text_field});
+  if (ImGui::IsItemActive() && at_ != id) at_ = id;  // clicked
+  return shown_ && at_ == id;
+}
+
+// A list scrolls so that the target is seen; a field begins to take text.
+void FocusRing::go_to(const Target& target) {
+  ImGui::ClearActiveID();
+  at_ = target.id;
+  shown_ = true;
+  auto* window = static_cast<ImGuiWindow*>(target.window);
+  ImGui::ScrollToBringRectIntoView(window, ImRect(target.low, target.high));
+  if (!target.text_field) return;
+  ImGuiContext& context = *ImGui::GetCurrentContext();
+  ImGui::FocusWindow(window);
+  context.NavNextActivateId = target.id;
+  context.NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
+}
+
+bool FocusRing::move() {
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) shown_ = false;
+  if (targets_.empty()) return false;
+  const bool forward = pressed({Key::tab}, true), back = pressed({Key::tab, false, true}, true);
+  std::size_t at = targets_.size();
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (targets_[i].id == at_) at = i;
+  }
+  if (forward || back) {
+    const std::size_t count = targets_.size();
+    const std::size_t first = forward ? 0 : count - 1;
+    go_to(targets_[at == count ? first : (at + (forward ? 1 : count - 1)) % count]);
+    return true;
+  }
+  const bool does = pressed({Key::enter}) || pressed({Key::space});
+  if (!does || !shown_ || at == targets_.size() || targets_[at].text_field) return false;
+  ImGui::GetCurrentContext()->NavNextActivateId = at_;
+  ImGui::GetCurrentContext()->NavNextActivateFlags = ImGuiActivateFlags_None;
+  return true;
+}
+
+}  // namespace tilescope::ui

@@ -1,0 +1,42 @@
+// The keyboard's way to every target: Tab and Shift+Tab go round them in the order in which they
+// are drawn, a frame in the accent says where we are, Enter or Space does what a click does.
+//
+// A widget that can be clicked calls add() right after its item; the frame ends with move(). What
+// lies over the window calls restart() first, so that only its own targets are reached. Dear
+// ImGui's own keyboard navigation is off: it reaches only fields by Tab, and takes the arrows,
+// which move the selection here.
+#pragma once
+
+#include <imgui.h>
+
+#include <vector>
+
+namespace tilescope::ui {
+
+class FocusRing {
+ public:
+  void begin_frame() { targets_.clear(); }
+  void restart() { targets_.clear(); }
+  // The item that was just drawn is a target; true if it is where the keyboard is.
+  bool add(bool text_field = false);
+  // After the last one: does what Tab, Enter and Space ask for. True if another frame is due.
+  bool move();
+
+  // For tests: how many targets there were in the last frame.
+  std::size_t size() const { return targets_.size(); }
+
+ private:
+  struct Target {
+    ImGuiID id = 0;
+    void* window = nullptr;  // ImGuiWindow
+    ImVec2 low, high;
+    bool text_field = false;
+  };
+  void go_to(const Target& target);
+
+  std::vector<Target> targets_;
+  ImGuiID at_ = 0;
+  bool shown_ = false;  // not while the mouse is used
+};
+
+}  // namespace tilescope::ui
