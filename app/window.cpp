@@ -130,7 +130,7 @@ void Stage::fit_letters(float scale) {
 
 bool Stage::frame() {
   ImGuiIO& io = ImGui::GetIO();
-  ui::scale_display(io, density_ * static_cast<float>(session_.choices.settings.font) / 100);
+  ui::scale_display(io, ui::scale_with_room(io, density_, session_.choices.settings.font));
   fit_letters(io.DisplayFramebufferScale.x);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();

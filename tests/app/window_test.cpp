@@ -35,6 +35,11 @@ const std::vector<View>& views() {
       {"elementwise_tile", "preset elementwise", "colour value", "light"},
       {"million", "layout (1024,1024):(1024,1)", "colour offset", "light"},
       {"matrices", "elementwise_add --m 48 --n 80", "run; select matrices; pick 5 9", "light"},
+      {"palette", "preset 9x32", "palette col", "light"},
+      {"steps", "preset 9x32", "colour offset; pick 2 3; label coordinates; undo; history", "dark"},
+      {"tour", "preset 9x32", "tour; tour next; tour next", "light"},
+      {"letters", "elementwise_add --m 12 --n 20", "run; font 150; panel outline hide; pick 3 2",
+       "dark"},
       {"difference", "elementwise_add --m 300 --n 200", "run; pick 17 42", "dark"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
       {"lesson_find", "preset 9x32", "lesson elementwise; lesson step 9; answer 20,20", "dark"},
@@ -189,6 +194,130 @@ TEST_F(Window, OnAVirtualDisplayItStartsDrawsAndCloses) {
       "DISPLAY=:$(cat display) tilescope gui --size 1000x640 --frames 20 "
       "--open elementwise_add --do 'run; pick 1 1'; code=$?; kill $xvfb; wait $xvfb; exit $code");
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+// The window on a display of its own, driven as by hand. Each step waits for what it does to stand
+// in the workspace, which the window keeps as soon as it has nothing else to do.
+class RealWindow : public Drawing {
+ protected:
+  // Runs the steps; false (and a skip) where the tools are missing.
+  bool drive(const std::string& steps, Ended& ended) {
+    if (shell("command -v Xvfb && command -v xdotool").exit_code != 0) return false;
+    ended = shell(
+        "Xvfb -displayfd 3 -screen 0 1280x800x24 3>display 2>/dev/null & xvfb=$!\n"
+        "for i in $(seq 50); do test -s display && break; sleep 0.1; done\n"
+        "export DISPLAY=:$(cat display) XDG_STATE_HOME=$PWD/state\n"
+        "kept=state/tilescope/workspace.json\n"
+        "says() { for i in $(seq 100); do grep -q -- \"$1\" $kept 2>/dev/null && return; sleep "
+        "0.1; "
+        "done; echo \"no '$1' in the workspace:\" >&2; cat $kept >&2; stop; exit 1; }\n"
+        "begin() { tilescope gui --size 1280x800 \"$@\" & app=$!\n"
+        "for i in $(seq 100); do w=$(xdotool search --name '^Tilescope$') && break; sleep 0.1; "
+        "done\n"
+        "sleep 0.5; xdotool windowfocus $w; sleep 0.3; }\n"
+        "end() { kill $app; wait $app; }\n"
+        "stop() { kill $app; kill $xvfb; wait; }\n" +
+        steps + "\nstop\nexit 0\n");
+    return true;
+  }
+};
+
+TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
+  Ended ended;
+  const bool driven = drive(
+      "begin\n"
+      "says seen\n"  // the tour is shown on the first day alone
+      "xdotool key Escape\n"
+      "xdotool mousemove 100 148 sleep 0.2 click 1\n"
+      "says 'open preset Volta 8x8 quadpair'\n"
+      "xdotool key ctrl+shift+p sleep 0.3 type --delay 60 dark\n"
+      "xdotool sleep 0.3 key Return\n"
+      "says 'theme dark'\n"
+      "xdotool mousemove 216 400 mousedown 1 sleep 0.2 mousemove 260 400 sleep 0.2 "
+      "mousemove 296 400 sleep 0.2 mouseup 1\n"
+      "says 'panel outline 296'\n"
+      "xdotool key Right sleep 0.2 key Down\n"
+      "says 'pick 1 0 0 0'\n"
+      "xdotool key ctrl+equal\n"
+      "says 'font 125'\n"
+      "end\n"
+      "cp $kept yesterday.json\n"
+      "begin\n"
+      "cmp -s $kept yesterday.json || { stop; exit 3; }\n"
+      "xdotool key ctrl+shift+p sleep 0.3 type --delay 60 'pick nothing'\n"
+      "xdotool sleep 0.3 key Return sleep 0.3 key Right sleep 0.2 key Right sleep 0.2 key Right\n"
+      "says 'pick 0 2 0 0'\n"
+      "xdotool key ctrl+z\n"
+      "for i in $(seq 50); do grep -q pick $kept || break; sleep 0.1; done\n"
+      "cp $kept today.json\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const auto today = nlohmann::json::parse(read("today.json"));
+  EXPECT_EQ(today["view"],
+            nlohmann::json::parse(R"(["theme dark", "open preset Volta 8x8 quadpair"])"));
+  EXPECT_EQ(today["settings"], nlohmann::json::parse(R"(["font 125", "panel outline 296"])"));
+}
+
+TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst) {
+  Ended ended;
+  std::filesystem::create_directories(folder / "state/tilescope");
+  write("state/tilescope/workspace.json", "{\"tilescope\": \"workspace\", \"ver");
+  const bool driven = drive(
+      "begin\n"
+      "says 'open preset 9x32'\n"
+      "end\n"
+      "test -f state/tilescope/workspace.broken.json || { stop; exit 3; }\n"
+      "begin --open 'layout (4,8):(8,1)' --do 'colour bank'\n"
+      "says 'colour bank'\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST_F(Window, TheCopiedCommandLineMakesTheSameView) {
+  for (const char* commands :
+       {"open layout zipped_divide((8,8):(8,1), <4,4>); isolate tile 2; pick 3 4; theme dark",
+        "open layout \"A = (8,8):(8,1); zipped_divide(A, <4,4>)\"; isolate tile 1",
+        "open elementwise_add --m 20 --n 30; run; pick 3 5; show wrong"}) {
+    Ended ended;
+    if (!headless({"--do", std::string(commands) + "; copy command", "--describe", "a.json"},
+                  ended)) {
+      GTEST_SKIP() << ended.err;
+    }
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    auto first = nlohmann::json::parse(read("a.json"));
+    const std::string line = first["copied"];
+    const Ended again = shell(line + " --headless --size 800x500 --describe b.json");
+    ASSERT_EQ(again.exit_code, 0) << line << ": " << again.err;
+    auto second = nlohmann::json::parse(read("b.json"));
+    for (auto* each : {&first, &second}) {
+      each->erase("status");
+      each->erase("copied");
+    }
+    EXPECT_EQ(first, second) << line;
+  }
+  Ended ended;
+  ASSERT_TRUE(headless({"--do", "colour offset; copy command", "--describe", "a.json"}, ended));
+  const std::string line = nlohmann::json::parse(read("a.json"))["copied"];
+  EXPECT_EQ(shell(line).exit_code, 0) << line;
+  EXPECT_TRUE(has(read("view.svg"), "<svg"));
+}
+
+TEST_F(Window, AKernelFromFilesFindsItsLaunchFileAndAMatrixIsShown) {
+  write("A.npy", npy(2, 3, {1, 2, 3, 4, 5, 6.5}));
+  write("k.ptx", "no PTX");
+  Ended ended;
+  if (!headless({"--do", "open A.npy; pick 1 2; copy value; export a.csv", "--describe", "a.json"},
+                ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(nlohmann::json::parse(read("a.json"))["copied"], "6.5");
+  EXPECT_TRUE(has(read("a.csv"), "1,2,6.5\r\n"));
+  headless({"--do", "open k.ptx"}, ended);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "none stands beside it")) << ended.err;
 }
 
 }  // namespace

@@ -33,6 +33,19 @@ TEST(Scale, TheRendererFindsAllOfTheDisplayAgain) {
   }
 }
 
+TEST(Scale, LettersGrowAsFarAsTheWindowHasRoom) {
+  ImGuiIO io;
+  io.DisplaySize = {1280, 800};
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 1, 100), 1);
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 1, 150), 1.5f);
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 1, 250), 2);
+  io.DisplaySize = {2560, 1600};
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 1, 250), 2.5f);
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 2, 150), 3);
+  io.DisplaySize = {64, 64};
+  EXPECT_FLOAT_EQ(ui::scale_with_room(io, 1, 250), 1) << "never smaller than at 100 %";
+}
+
 TEST(Scale, LettersHaveMorePixelsAndTheSamePlaceInTheLayout) {
   const auto fonts_at = [](ImFontAtlas& atlas, float scale) {
     return ui::add_fonts(atlas,

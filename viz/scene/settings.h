@@ -13,7 +13,7 @@ struct WindowSettings {
   static constexpr int least_font = 100, most_font = 250;
   static constexpr int least_panel = 120, most_panel = 1200;
 
-  int font = 100;  // percent; everything grows with the letters
+  int font = 100;  // percent; everything grows with the letters, as far as there is room
   bool animation = true;
   int outline = usual, inspector = usual;  // widths in pixels at 100 %; 0: collapsed
 

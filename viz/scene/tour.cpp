@@ -8,9 +8,9 @@ std::span<const TourStep> tour_steps() {
   using Part = TourStep::Part;
   static constexpr std::array steps = {
       TourStep{Part::field, "Type a layout",
-               "Here stands what is open. Write CuTe's own notation, such as (8,8):(8,1) or "
-               "zipped_divide((8,8):(8,1), <4,4>): the view follows each letter. A kernel's name "
-               "and Enter open a kernel."},
+               "Here stands what is open. Write CuTe's own notation, such as (8,8):(8,1), or one "
+               "of its functions: the view follows each letter. A kernel's name and Enter open a "
+               "kernel."},
       TourStep{Part::outline, "Begin with an example",
                "Layouts to look at and kernels to run. One click opens each; what belongs to an "
                "open kernel stands under it."},

@@ -1,5 +1,6 @@
 #include "viz/ui/scale.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tilescope::ui {
@@ -78,6 +79,12 @@ void snap(ImDrawList& list, const Grid& grid, ImTextureID letters) {
 }
 
 }  // namespace
+
+float scale_with_room(const ImGuiIO& io, float density, int percent) {
+  constexpr float least_width = 640, least_height = 400;
+  const float room = std::min(io.DisplaySize.x / least_width, io.DisplaySize.y / least_height);
+  return std::max(density, std::min(density * static_cast<float>(percent) / 100, room));
+}
 
 void scale_display(ImGuiIO& io, float scale) {
   if (scale == 1) return;

@@ -10,6 +10,10 @@
 
 namespace tilescope::ui {
 
+// The display's pixels for one of the window's: what the letters ask for, as far as the window has
+// room for them. It is laid out in no fewer than 640 x 400 of its own pixels.
+float scale_with_room(const ImGuiIO& io, float density, int percent);
+
 // Between the platform's word on the display and ImGui::NewFrame: the same display in the window's
 // own pixels.
 void scale_display(ImGuiIO& io, float scale);

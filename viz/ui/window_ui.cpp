@@ -22,6 +22,7 @@ constexpr float kStatus = 32;  // what just happened
 // In pixels: as it is dragged, else as chosen, else a share of the window within bounds.
 float panel_width(float dragged, int chosen, float display, float share, float least, float most) {
   if (dragged != Dragged::no) return dragged;
+  if (chosen == WindowSettings::usual && display < 720 && least < 200) return 0;  // no room for it
   if (chosen == WindowSettings::usual) {
     return std::round(std::clamp(display * share, least, most) / 8) * 8;
   }
@@ -55,7 +56,9 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   const float right =
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
-  const float middle_height = std::max(1.0f, display.y - kTop - kStrip - kStatus);
+  // A low window has room for the view alone.
+  const float strip_height = display.y < 480 ? 0 : kStrip;
+  const float middle_height = std::max(1.0f, display.y - kTop - strip_height - kStatus);
   const float middle_width = std::max(1.0f, display.x - left - right);
   const auto part = [&](TourStep::Part which) -> Part& {
     return parts_[static_cast<std::size_t>(which)];
@@ -72,7 +75,9 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   if (right > 0) {
     draw_right(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
-  draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, kStrip});
+  if (strip_height > 0) {
+    draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, strip_height});
+  }
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   draw_top(brush, session, {0, 0}, {display.x, kTop});
 

@@ -93,9 +93,11 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
     x += segmented_width(brush, choice) + kGap;
   }
   const std::vector<SizeField> sizes = size_fields(session);
-  if (!sizes.empty()) {
+  float wide = 0;
+  for (const SizeField& field : sizes) wide += size_width(brush, field) + kGap;
+  if (x + wide <= at.x + width) {  // else they are said in the field
     draw_sizes(brush, session, {x, y});
-    for (const SizeField& field : sizes) x += size_width(brush, field) + kGap;
+    x += wide;
   }
   // Choices stand at the right end. Where they crowd, they fold from the last to the first.
   const float right = at.x + width - 16;
