@@ -93,11 +93,11 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
     x += segmented_width(brush, choice) + kGap;
   }
   const std::vector<SizeField> sizes = size_fields(session);
-  float wide = 0;
-  for (const SizeField& field : sizes) wide += size_width(brush, field) + kGap;
-  if (x + wide <= at.x + width) {  // else they are said in the field
+  float sizes_width = 0;
+  for (const SizeField& field : sizes) sizes_width += size_width(brush, field) + kGap;
+  if (x + sizes_width <= at.x + width) {  // else they are said in the field
     draw_sizes(brush, session, {x, y});
-    x += wide;
+    x += sizes_width;
   }
   // Choices stand at the right end. Where they crowd, they fold from the last to the first.
   const float right = at.x + width - 16;
