@@ -3,7 +3,8 @@
 // looked after as always. And the tensor core's unit alone: multiply-adds a second of 128 x 128 x
 // 16 f16, as one tcgen05.mma has them, from operands as they were read. And how long it takes to
 // step forwards and backwards and to jump in the run of hgemm_v10 at 1024^3, once that is known to
-// its end: each time from a place that is drawn.
+// its end: each time from a place that is drawn. And what that run costs more by the clock and with
+// its record, beside one without either.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,7 +13,9 @@
 #include <random>
 #include <sstream>
 
+#include "core/io/device_file.h"
 #include "core/sim/device.h"
+#include "core/sim/record/recorder.h"
 #include "core/sim/stepping/stepper.h"
 #include "core/sim/tcgen05/product.h"
 #include "kernels/catalog/catalog.h"
@@ -154,6 +157,49 @@ void stepping(benchmark::State& state, bool exact, sim::StepBy by, bool back) {
   state.counters["copies_MB"] = static_cast<double>(stepper.checkpoints().bytes()) / 1e6;
 }
 
+// Runs without and with a record by turns; the ratio is of the quickest of each.
+void recording(benchmark::State& state, const std::string& kernel, std::int64_t n, bool exact) {
+  Request request;
+  request.sizes = {{"m", n}, {"n", n}, {"k", n}};
+  const Outcome<Job> job =
+      make_job(**find_kernel(kernel), request, file("assets/ptx/" + kernel + ".ptx"));
+  const Outcome<DeviceDescription> device =
+      parse_device_file(file("assets/devices/b200.toml"), "b200.toml");
+  const auto run = [&](bool records) {
+    sim::Recorder recorder;
+    sim::Options options;
+    options.exact = exact;
+    if (records) {
+      options.clocked = true;
+      options.times = device->times;
+      options.recorder = &recorder;
+    }
+    sim::Machine machine = *sim::Machine::load(*job, options);
+    const auto start = std::chrono::steady_clock::now();
+    while (machine.run(1 << 20) == RunState::running) {
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double plain = 1e9, recorded = 1e9;
+  for (auto _ : state) {
+    plain = std::min(plain, run(false));
+    const double took = run(true);
+    recorded = std::min(recorded, took);
+    state.SetIterationTime(took);
+  }
+  state.counters["plain_ms"] = plain * 1e3;
+  state.counters["ratio"] = recorded / plain;
+}
+
+#define RECORDING(name, kernel, n, exact)              \
+  BENCHMARK_CAPTURE(recording, name, kernel, n, exact) \
+      ->Unit(benchmark::kMillisecond)                  \
+      ->UseManualTime()                                \
+      ->Iterations(7)
+RECORDING(hgemm_v10_fast, "hgemm_v10", 1024, false);
+RECORDING(hgemm_v10_exact, "hgemm_v10", 1024, true);
+RECORDING(matmul_tiled, "matmul_tiled", 512, true);
+RECORDING(elementwise_add, "elementwise_add", 2048, true);
 BENCHMARK_CAPTURE(tensor_core, fast, false);
 BENCHMARK_CAPTURE(tensor_core, exact, true);
 BENCHMARK(naive_product)->Unit(benchmark::kMillisecond);

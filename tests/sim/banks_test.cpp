@@ -37,7 +37,8 @@ TEST(Wavefronts, CountTheBusiestBank) {
     const u32 bytes = 1u << random() % 5;
     const u32 mask = static_cast<u32>(random()) | (round % 2 ? ~0u : 0u);
     u64 at[32];
-    for (u64& a : at) a = random() % 4096 / bytes * bytes;
+    const u32 room = 64u << random() % 7;  // near each other, or not
+    for (u64& a : at) a = 4096 + random() % room / bytes * bytes;
     const u32 together = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     u32 want = 0;
     for (u32 first = 0; first < 32; first += together) {

@@ -9,6 +9,15 @@ constexpr std::uint32_t banks = 32;
 
 // Of lanes that are served together: the most words that one bank is asked for.
 std::uint32_t passes(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+  if (!mask) return 0;
+  // Most lie so close together that each bank has one word of them.
+  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
+    const std::uint64_t word = addresses[__builtin_ctz(rest)] / 4;
+    lowest = std::min(lowest, word);
+    highest = std::max(highest, word);
+  }
+  if (highest - lowest + std::max(1u, bytes / 4) <= banks) return 1;
   std::array<std::array<std::uint64_t, banks>, banks> words;  // of each bank
   std::array<std::uint8_t, banks> count{};
   std::uint32_t most = 0;
