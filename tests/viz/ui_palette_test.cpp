@@ -101,6 +101,18 @@ TEST_F(Palette, EnterCompletesWhatNeedsMoreAndThenTakesIt) {
   EXPECT_FALSE(session.overlay.open());
 }
 
+TEST_F(Palette, TabWritesTheChosenEntryIntoTheLine) {
+  open_palette(session, "volta");
+  complete_palette(session, workshop);
+  EXPECT_EQ(session.overlay.text, "open preset Volta 8x8 quadpair");
+  type_palette(session, "isol ti");
+  complete_palette(session, workshop);
+  EXPECT_EQ(session.overlay.text, "isolate tile ");
+  type_palette(session, "zzzqqq");
+  complete_palette(session, workshop);
+  EXPECT_EQ(session.overlay.text, "zzzqqq");
+}
+
 TEST_F(Palette, ARefusalStandsInItAndChangesNothing) {
   const Choices before = session.choices;
   for (const auto& [text, words] :

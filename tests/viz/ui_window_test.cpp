@@ -196,6 +196,18 @@ TEST_F(Window, ThePaletteCompletesKeepsTheCaretAtTheEndAndTellsARefusal) {
   EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
 }
 
+TEST_F(Window, TabCompletesInThePaletteAndTypingGoesOn) {
+  act("palette");
+  settle();
+  type("isol ti");
+  press(ui::Key::tab);
+  settle();
+  type("4");
+  EXPECT_EQ(session.overlay.text, "isolate tile 4");
+  press(ui::Key::enter);
+  EXPECT_TRUE((session.choices.isolate == Focus{Focus::On::tile, 4}));
+}
+
 TEST_F(Window, ArrowsChooseInThePaletteAndAClickBesideItClosesIt) {
   act("palette theme");
   settle();

@@ -257,6 +257,13 @@ void move_palette(Session& session, const Workshop& workshop, int by) {
   session.overlay.chosen = static_cast<std::size_t>((at % size + size) % size);
 }
 
+void complete_palette(Session& session, const Workshop& workshop) {
+  const auto entries = palette_entries(session, workshop, session.overlay.text);
+  if (session.overlay.chosen >= entries.size()) return;
+  const PaletteEntry& entry = entries[session.overlay.chosen];
+  type_palette(session, entry.line + (entry.arguments.empty() ? "" : " "));
+}
+
 void enter_palette(Session& session, Workshop& workshop) {
   const std::string text = session.overlay.text;
   const auto commands = split_commands(text);

@@ -42,6 +42,8 @@ void open_palette(Session& session, std::string_view text);
 void type_palette(Session& session, std::string_view text);
 // The choice moves, round the ends.
 void move_palette(Session& session, const Workshop& workshop, int by);
+// Tab: the chosen entry becomes the line, to be gone on with.
+void complete_palette(Session& session, const Workshop& workshop);
 // Enter: does the chosen entry and closes the palette, or completes its line. What is refused
 // leaves the palette open with the sentence in it.
 void enter_palette(Session& session, Workshop& workshop);

@@ -12,7 +12,8 @@ namespace tilescope {
 namespace {
 
 Error broken_workspace(std::string why) {
-  return {ErrorKind::unreadable, fmt::format("This is no workspace that can be opened: {}", why), ""};
+  return {ErrorKind::unreadable, fmt::format("This is no workspace that can be opened: {}", why),
+          ""};
 }
 
 // The strings of a member; nothing where it is something else.

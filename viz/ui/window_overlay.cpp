@@ -171,6 +171,7 @@ void WindowUi::draw_palette_line(const Brush& brush, const Session& session, ImV
     intents_.push_back({Intent::Kind::palette_typed, palette_text_, 0});
   }
   if (events.moved) intents_.push_back({Intent::Kind::palette_moved, "", events.moved});
+  if (pressed({Key::tab})) intents_.push_back({Intent::Kind::palette_completed, "", 0});
   if (entered) intents_.push_back({Intent::Kind::palette_entered, "", -1});
   brush.line(at.x - kInset, at.y + kLine, at.x + width + kInset, at.y + kLine);
 }
@@ -218,7 +219,7 @@ void WindowUi::draw_palette(Brush brush, const Session& session, const Workshop&
   const float foot = at.y + size.y - kFoot;
   brush.line(at.x, foot, at.x + size.x, foot);
   ImFont* words = fonts_.words(TextSize::small);
-  std::string hint = "Enter does it, Up and Down choose, Esc closes";
+  std::string hint = "Enter does it, Tab completes it, Up and Down choose, Esc closes";
   if (entries.empty()) hint = "No command is called so; Enter says which is near.";
   const bool wrong = !session.overlay.problem.empty();
   cut_line(brush, at.x + kInset, foot + kFoot / 2, size.x - 2 * kInset, words,

@@ -2,6 +2,8 @@
 // done.
 #include "viz/ui/window_ui.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +15,11 @@
 
 namespace tilescope::ui {
 namespace {
+
+// What a button that goes a step would do: "Takes back `colour offset`".
+std::string step_words(const char* does, const std::vector<Step>& steps) {
+  return steps.empty() ? "" : fmt::format("{} `{}`", does, steps.back().name);
+}
 
 constexpr float kMargin = 16, kFieldTop = 12, kFieldPadding = 10;
 
@@ -28,12 +35,13 @@ void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 
   struct Action {
     std::string words, command;
     bool enabled, loud;
+    std::string about = {};  // on hover
   };
   const bool kernel = session.choices.kernel != nullptr;
   const std::vector<Action> actions = {
       {"Run", "run", kernel && !session.running, kernel},
-      {"Undo", "undo", !session.past.empty(), false},
-      {"Redo", "redo", !session.future.empty(), false},
+      {"Undo", "undo", !session.past.empty(), false, step_words("Takes back", session.past)},
+      {"Redo", "redo", !session.future.empty(), false, step_words("Does again", session.future)},
       {"Show all", "zoom fit", true, false},
       {session.choices.dark ? "Light" : "Dark", session.choices.dark ? "theme light" : "theme dark",
        true, false},
@@ -47,6 +55,7 @@ void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 
                action.enabled, action.loud)) {
       issue(action.command);
     }
+    if (!action.about.empty() && ImGui::IsItemHovered()) tooltip(brush, action.about);
     x += button_width(brush, action.words) + 8;
   }
   const auto part = [&](TourStep::Part which, float from, float wide) {

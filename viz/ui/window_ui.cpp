@@ -109,6 +109,9 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
       case Intent::Kind::palette_moved:
         move_palette(session, workshop, intent.number);
         break;
+      case Intent::Kind::palette_completed:
+        complete_palette(session, workshop);
+        break;
       case Intent::Kind::palette_entered:
         if (intent.number >= 0) session.overlay.chosen = static_cast<std::size_t>(intent.number);
         enter_palette(session, workshop);

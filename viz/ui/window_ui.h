@@ -52,7 +52,15 @@ class WindowUi {
 
  private:
   struct Intent {
-    enum class Kind { command, typed, entered, palette_typed, palette_moved, palette_entered };
+    enum class Kind {
+      command,
+      typed,
+      entered,
+      palette_typed,
+      palette_moved,
+      palette_completed,
+      palette_entered
+    };
     Kind kind = Kind::command;
     std::string text;
     int number = 0;  // palette: how far the choice moves, or which entry was clicked (-1: Enter)
