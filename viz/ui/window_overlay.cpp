@@ -114,11 +114,14 @@ namespace {
 void begin_box(Brush& brush, ImVec2 display, ImVec2 size) {
   const ImVec2 at{std::round((display.x - size.x) / 2), kTop};
   ImDrawList* under = ImGui::GetWindowDrawList();
-  for (int i = 1; i <= 6; ++i) {
-    const auto spread = static_cast<float>(i) * 2;
-    under->AddRectFilled({at.x - spread, at.y - spread + 4},
-                         {at.x + size.x + spread, at.y + size.y + spread + 4},
-                         IM_COL32(0, 0, 0, brush.theme.dark ? 20 : 4), 8 + spread);
+  // Rings, not filled boxes: a software renderer pays for every pixel that it blends.
+  constexpr int rings = 7;
+  for (int i = 0; i < rings; ++i) {
+    const auto spread = static_cast<float>(i) + 1;
+    const int ink = (rings - i) * (brush.theme.dark ? 10 : 3);
+    under->AddRect({at.x - spread, at.y - spread + 2},
+                   {at.x + size.x + spread, at.y + size.y + spread + 2}, IM_COL32(0, 0, 0, ink),
+                   8 + spread, 0, 1.5f);
   }
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild("box", size, false,
