@@ -165,16 +165,20 @@ void WindowUi::splitter(const Brush& brush, const char* panel, float x, float to
   }
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     issue(fmt::format("panel {} {}", panel, shown ? "hide" : "show"));
-  } else if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 2)) {
-    const float mouse = ImGui::GetIO().MousePos.x;
-    const float wanted = direction > 0 ? mouse : display - mouse;
-    dragged = wanted < least / 2 ? 0 : std::clamp(wanted, least, std::max(least, display * 0.4f));
-    changed_ = true;
-  } else if (!held && dragged != Dragged::no) {
-    issue(dragged > 0 ? fmt::format("panel {} {}", panel, std::lround(dragged))
-                      : fmt::format("panel {} hide", panel));
     dragged = Dragged::no;
+    return;
   }
+  const bool dragging = held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 2);
+  if (!dragging && dragged == Dragged::no) return;
+  // Where the button is let go counts, also after a slow frame.
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const float wanted = direction > 0 ? mouse : display - mouse;
+  dragged = wanted < least / 2 ? 0 : std::clamp(wanted, least, std::max(least, display * 0.4f));
+  changed_ = true;
+  if (held) return;
+  issue(dragged > 0 ? fmt::format("panel {} {}", panel, std::lround(dragged))
+                    : fmt::format("panel {} hide", panel));
+  dragged = Dragged::no;
 }
 
 }  // namespace tilescope::ui
