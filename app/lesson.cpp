@@ -218,7 +218,7 @@ nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed)
       {"title", step.title}, {"blocks", std::move(text)}, {"commands", posed.commands}};
   if (posed.exercise) {
     out["exercise"] = {{"question", posed.exercise->question},
-                       {"form", answer_words(*posed.exercise)}};
+                       {"form", posed.exercise->form}};
   }
   return out;
 }

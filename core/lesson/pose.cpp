@@ -19,7 +19,7 @@ void fill(std::string& text, const Drawn& numbers, std::optional<Error>& problem
 
 PosedExercise posed_exercise(const Exercise& exercise, const Drawn& numbers,
                              std::optional<Error>& problem) {
-  PosedExercise posed{exercise.question, exercise.checker, exercise.hints, exercise.mistakes};
+  PosedExercise posed{exercise.question, exercise.checker, {}, exercise.hints, exercise.mistakes};
   fill(posed.question, numbers, problem);
   fill(posed.checker, numbers, problem);
   for (std::string& hint : posed.hints) fill(hint, numbers, problem);
@@ -27,6 +27,7 @@ PosedExercise posed_exercise(const Exercise& exercise, const Drawn& numbers,
     fill(mistake.answer, numbers, problem);
     fill(mistake.sentence, numbers, problem);
   }
+  if (const auto task = make_task(posed.checker, {})) posed.form = words_of((*task)->form());
   return posed;
 }
 
@@ -75,11 +76,6 @@ Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& 
   const Outcome<Reply> answer = (*task)->solution();
   if (!answer) return answer.error();
   return text(*answer);
-}
-
-std::string_view answer_words(const PosedExercise& exercise) {
-  const auto task = make_task(exercise.checker, {});
-  return task ? words_of((*task)->form()) : std::string_view();
 }
 
 }  // namespace tilescope

@@ -14,7 +14,8 @@ namespace tilescope {
 
 struct PosedExercise {
   std::string question;
-  std::string checker;  // the task, operands filled in
+  std::string checker;    // the task, operands filled in
+  std::string_view form;  // how an answer is written: "a number, such as 12"
   std::vector<std::string> hints;
   std::vector<LessonMistake> mistakes;
 };
@@ -40,7 +41,5 @@ Judgement judge(const PosedExercise& exercise, std::string_view answer,
 
 // The answer, for a learner who asks for it.
 Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence);
-// How an answer is written: "a number, such as 12".
-std::string_view answer_words(const PosedExercise& exercise);
 
 }  // namespace tilescope

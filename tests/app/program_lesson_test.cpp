@@ -92,7 +92,7 @@ TEST_F(Lessons, EachIsWalkedThroughWithWrongAndRightAnswers) {
 TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {
   std::vector<std::string> names;
   for (const Json& lesson : list()) names.push_back(lesson["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"layouts", "algebra", "threads", "elementwise"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"layouts", "algebra", "threads", "elementwise_add"}));
   const Ended words = run({"lesson"});
   EXPECT_EQ(words.exit_code, 0);
   EXPECT_TRUE(has(words.out, "layouts"));
@@ -118,7 +118,7 @@ TEST_F(Lessons, InputThatEndsAndQuitEndCleanly) {
 TEST_F(Lessons, AWrongNameOrStepSaysWhichThereAre) {
   const Ended name = run({"lesson", "nosuch"});
   EXPECT_EQ(name.exit_code, 2);
-  EXPECT_TRUE(has(name.err, "layouts, algebra, threads, elementwise")) << name.err;
+  EXPECT_TRUE(has(name.err, "layouts, algebra, threads, elementwise_add")) << name.err;
   const Ended step = run({"lesson", "layouts", "--step", "99"});
   EXPECT_EQ(step.exit_code, 2);
   EXPECT_TRUE(has(step.err, "steps 1 to")) << step.err;

@@ -42,7 +42,7 @@ const std::vector<View>& views() {
        "dark"},
       {"difference", "elementwise_add --m 300 --n 200", "run; pick 17 42", "dark"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
-      {"lesson_find", "preset 9x32", "lesson elementwise; lesson step 9; answer 20,20", "dark"},
+      {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 9; answer 20,20", "dark"},
   };
   return all;
 }

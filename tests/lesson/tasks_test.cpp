@@ -9,7 +9,7 @@ namespace tilescope {
 namespace {
 
 PosedExercise asked(const std::string& checker) {
-  return {"", checker, {"", ""}, {}};
+  return {"", checker, "", {"", ""}, {}};
 }
 
 struct Case {

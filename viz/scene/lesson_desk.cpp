@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lesson/glossary.h"
 #include "viz/scene/commands.h"
 
 namespace tilescope {
@@ -114,6 +115,11 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
   }
   std::stable_sort(shelf->lessons.begin(), shelf->lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
+    for (const std::string& form : entry.term.forms) {
+      shelf->meanings[form] = fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
+    }
+  }
   session.shelf = shelf;
   return session.shelf;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ class Workshop;
 struct LessonShelf {
   std::vector<Lesson> lessons;
   std::vector<Error> problems;
+  std::map<std::string, std::string> meanings;  // of the words that they explain, in lower case
 };
 
 // A step as it lies there, numbers drawn and pictures made.

@@ -32,7 +32,7 @@ LessonQuestion question_of(const Session& session, const PosedExercise& exercise
   const LessonDesk& desk = desk_of(session);
   LessonQuestion out;
   out.question = spans_of(exercise.question);
-  out.form = answer_words(exercise);
+  out.form = exercise.form;
   out.answer = desk.answer;
   out.verdict = desk.verdict;
   for (std::size_t i = 0; i < desk.hints; ++i) out.hints.push_back(spans_of(exercise.hints[i]));

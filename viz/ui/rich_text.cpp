@@ -1,5 +1,6 @@
 #include "viz/ui/rich_text.h"
 
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -12,8 +13,16 @@ namespace {
 // A pen that goes along lines and begins a new one where a piece does not fit.
 class Pen {
  public:
-  Pen(const Brush& brush, float x, float y, float width, Role role)
-      : brush_(brush), left_(x), x_(x), top_(y), y_(y), right_(x + width), role_(role) {}
+  Pen(const Brush& brush, float x, float y, float width, Role role,
+      const std::map<std::string, std::string>* meanings)
+      : brush_(brush),
+        left_(x),
+        x_(x),
+        top_(y),
+        y_(y),
+        right_(x + width),
+        role_(role),
+        meanings_(meanings) {}
 
   void write(const TextSpan& span) {
     const bool code = span.kind == TextSpan::Kind::code;
@@ -53,6 +62,7 @@ class Pen {
       new_line();
     }
     ink(shown, font, code);
+    if (!code && meanings_) explain(shown, font);
     x_ += text_width(font, shown) + text_width(font, piece.substr(inked));
   }
 
@@ -66,16 +76,34 @@ class Pen {
     brush_.text(x_, y_ + rich_line / 2, font, role_, std::string(text));
   }
 
+  // What the word means, where the pointer rests on it.
+  void explain(std::string_view shown, ImFont* font) {
+    const float wide = text_width(font, shown);
+    if (!ImGui::IsMouseHoveringRect({x_, y_}, {x_ + wide, y_ + rich_line})) return;
+    std::string word;
+    for (const char c : shown) {
+      if (std::isalpha(static_cast<unsigned char>(c)) || c == '-') {
+        word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      }
+    }
+    const auto found = meanings_->find(word);
+    if (found == meanings_->end()) return;
+    brush_.box(x_, y_ + rich_line - 3, wide, 1, Role::accent);
+    tooltip(brush_, found->second);
+  }
+
   const Brush& brush_;
   float left_, x_, top_, y_, right_;
   Role role_;
+  const std::map<std::string, std::string>* meanings_;
 };
 
 }  // namespace
 
 float rich_text(const Brush& brush, float x, float y, float width,
-                const std::vector<TextSpan>& spans, Role role) {
-  Pen pen(brush, x, y, width, role);
+                const std::vector<TextSpan>& spans, Role role,
+                const std::map<std::string, std::string>* meanings) {
+  Pen pen(brush, x, y, width, role, meanings);
   for (const TextSpan& span : spans) pen.write(span);
   return pen.height();
 }

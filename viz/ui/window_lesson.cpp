@@ -25,9 +25,10 @@ float room() {
 
 // Text at the cursor, which then stands below it with `gap` between.
 void put_text(const Brush& brush, const std::vector<TextSpan>& spans, Role role, float indent = 0,
-              float gap = 8) {
+              float gap = 8, const std::map<std::string, std::string>* meanings = nullptr) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float high = rich_text(brush, at.x + kMargin + indent, at.y, room() - indent, spans, role);
+  const float high =
+      rich_text(brush, at.x + kMargin + indent, at.y, room() - indent, spans, role, meanings);
   ImGui::Dummy({0, high + gap});
 }
 
@@ -91,12 +92,13 @@ void WindowUi::draw_picture_of_lesson(const Brush& brush, const Session& session
 
 void WindowUi::draw_block(const Brush& brush, const Session& session, const LessonBlock& block) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
+  const auto* meanings = &session.choices.lesson.shelf->meanings;
   switch (block.kind) {
     case LessonPart::Kind::paragraph:
-      return put_text(brush, block.spans, Role::text);
+      return put_text(brush, block.spans, Role::text, 0, 8, meanings);
     case LessonPart::Kind::item:
       brush.box(at.x + kMargin + 4, at.y + rich_line / 2 - 2, 4, 4, Role::quiet, 2);
-      return put_text(brush, block.spans, Role::text, 16, 4);
+      return put_text(brush, block.spans, Role::text, 16, 4, meanings);
     case LessonPart::Kind::term: {
       put_text(brush, block.spans, Role::text, 12);
       const ImVec2 below = ImGui::GetCursorScreenPos();
@@ -141,7 +143,7 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
   ImGui::Dummy({0, 8});
   put_line(brush, fonts_.strong(TextSize::small), Role::text,
            question.solved ? "Exercise, solved" : "Exercise", 24);
-  put_text(brush, question.question, Role::text);
+  put_text(brush, question.question, Role::text, 0, 8, &session.choices.lesson.shelf->meanings);
   draw_answer_field(brush, session, question);
   if (question.verdict) put_verdict(brush, *question.verdict);
   for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);
