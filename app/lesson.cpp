@@ -259,7 +259,7 @@ int list_lessons(Terminal& terminal) {
   });
   for (const auto& lesson : all) {
     const auto words = lesson["progress"].get<std::string>();
-    terminal.print(fmt::format("{:<14}{}{}\n", lesson["name"].get<std::string>(),
+    terminal.print(fmt::format("{:<18}{}{}\n", lesson["name"].get<std::string>(),
                                lesson["about"].get<std::string>(),
                                words.empty() ? "" : fmt::format(" ({})", words)));
   }
