@@ -231,6 +231,23 @@ TEST_F(Window, AQuestionMarkListsTheCommandsUnlessItIsTyped) {
   EXPECT_FALSE(session.overlay.open());
 }
 
+TEST_F(Window, TheListOfStepsIsWalkedByTabAndEnterGoesThere) {
+  act("colour offset");
+  act("pick 1 1");
+  act("history");
+  settle();
+  EXPECT_EQ(window->ring().size(), session.past.size() + 1) << "the steps and the beginning alone";
+  press(ui::Key::tab);
+  press(ui::Key::tab);
+  press(ui::Key::tab);  // the beginning, the preset, the colour
+  press(ui::Key::enter);
+  settle();
+  EXPECT_FALSE(session.choices.selected);
+  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
+  press(ui::Key::escape);
+  EXPECT_FALSE(session.overlay.open());
+}
+
 TEST_F(Window, EveryCommandIsDoneFromTheKeyboardAlone) {
   act("lesson layouts");  // which goes on with an exercise when it is opened again
   act("open add");

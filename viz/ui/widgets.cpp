@@ -136,7 +136,8 @@ bool list_row(const Brush& brush, const char* id, const std::string& label,
   ImFont* font = brush.fonts.words(TextSize::small);
   const float x = at.x + 8 + static_cast<float>(level) * kIndent;
   brush.text(x, at.y + kRow / 2, font, Role::text, cut_in_the_middle(font, label, high.x - 8 - x));
-  focus_frame(brush, at, high);
+  // Inside the row, since the list cuts off what lies beside it.
+  focus_frame(brush, {at.x + 3, at.y + 3}, {high.x - 3, high.y - 3});
   if (hovered && !detail.empty()) tooltip(brush, detail);
   ImGui::PopID();
   return clicked;

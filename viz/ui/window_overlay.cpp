@@ -295,7 +295,8 @@ void WindowUi::draw_sheet(Brush brush, const Sheet& sheet, ImVec2 display) {
       ImGui::Dummy({width, kRow});
     } else {
       if (row_button(rows, place, {width, layouts[i].height}, row.current)) issue(row.command);
-      focus_frame(rows, place, {place.x + width, place.y + layouts[i].height});
+      focus_frame(rows, {place.x + 3, place.y + 3},
+                  {place.x + width - 3, place.y + layouts[i].height - 3});
       const Role ink = row.quiet ? Role::quiet : Role::text;
       stack(rows, place.x + 8, y, fonts_.code(TextSize::small), ink, layouts[i].left);
       stack(rows, place.x + layouts[i].middle_x, y, steps ? fonts_.code(TextSize::small) : words,
