@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "tests/viz/ui_workshop.h"
 #include "viz/scene/commands.h"
@@ -77,6 +78,31 @@ TEST_F(Lessons, AStepThatCannotSetItsViewChangesNothing) {
   refused("answer 3", "Nothing is asked");
   refused("hint", "nothing to hint");
   refused("select lesson", "No lesson is open");
+}
+
+TEST_F(Lessons, UndoLeadsBackThroughRandomLessonsAndRedoForthAgain) {
+  const std::vector<std::string> lines = {
+      "lesson layouts", "lesson second", "lesson next",      "lesson back",   "lesson again",
+      "lesson view",    "lesson close",  "lesson step 2",    "answer 12",     "hint",
+      "select lesson",  "theme dark",    "select inspector", "colour offset", "open preset 9x32"};
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 20; ++trial) {
+    session = {};
+    std::vector<Choices> states = {session.choices};
+    for (int i = 0; i < 30; ++i) {
+      (void)execute(session, workshop, lines[random() % lines.size()]);
+      if (!(session.choices == states.back())) states.push_back(session.choices);
+    }
+    ASSERT_EQ(session.past.size() + 1, states.size());
+    for (std::size_t i = states.size() - 1; i-- > 0;) {
+      must("undo");
+      ASSERT_TRUE(session.choices == states[i]) << i;
+    }
+    for (std::size_t i = 1; i < states.size(); ++i) {
+      must("redo");
+      ASSERT_TRUE(session.choices == states[i]) << i;
+    }
+  }
 }
 
 TEST_F(Lessons, AnAnswerIsJudgedWithTheNumbersOfTheView) {
