@@ -136,12 +136,14 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   ui::install_key_map(ImGui::GetIO());
   KeyQueue keys(window);
   take_drops(window);
-  const std::optional<Error> error = (*stage)->begin(options);
-  // What was asked for in words is not overlaid by yesterday's.
   Session& session = (*stage)->session();
   WorkspaceFile workspace;
   const bool keeps = options.frames == 0;
-  if (keeps && options.open.empty() && options.commands.empty()) {
+  // What was asked for in words is not overlaid by yesterday's view.
+  const bool asked = !options.open.empty() || !options.commands.empty();
+  if (keeps && asked) workspace.remember(session, (*stage)->workshop());
+  const std::optional<Error> error = (*stage)->begin(options);
+  if (keeps && !asked && !error) {
     workspace.restore(session, (*stage)->workshop());
     session.past.clear();
     if (!session.tour_seen) (void)execute(session, (*stage)->workshop(), "tour");

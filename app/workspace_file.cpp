@@ -39,6 +39,11 @@ bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
   return true;
 }
 
+void WorkspaceFile::remember(Session& session, Workshop& workshop) {
+  const Outcome<std::string> text = read_text(path_);
+  if (text) (void)remember_workspace_text(session, workshop, *text);
+}
+
 void WorkspaceFile::keep(Session& session) {
   if (path_.empty() || !session.script.lines.empty()) return;  // a view that is half opened
   std::string text = workspace_text(session);

@@ -19,6 +19,8 @@ class WorkspaceFile {
   // As it was yesterday. What cannot be opened is put aside as workspace.broken.json, and the
   // session's message says why. False on the first day.
   bool restore(Session& session, Workshop& workshop);
+  // Yesterday's settings and what is remembered, without the view: where another was asked for.
+  void remember(Session& session, Workshop& workshop);
   // Writes what has changed since; a disk that refuses is told once.
   void keep(Session& session);
 

@@ -204,7 +204,7 @@ class RealWindow : public Drawing {
   bool drive(const std::string& steps, Ended& ended) {
     if (shell("command -v Xvfb && command -v xdotool").exit_code != 0) return false;
     ended = shell(
-        "Xvfb -displayfd 3 -screen 0 1280x800x24 3>display 2>/dev/null & xvfb=$!\n"
+        "Xvfb -noreset -displayfd 3 -screen 0 1280x800x24 3>display 2>/dev/null & xvfb=$!\n"
         "for i in $(seq 50); do test -s display && break; sleep 0.1; done\n"
         "export DISPLAY=:$(cat display) XDG_STATE_HOME=$PWD/state\n"
         "kept=state/tilescope/workspace.json\n"
@@ -269,8 +269,12 @@ TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst)
       "says 'open preset 9x32'\n"
       "end\n"
       "test -f state/tilescope/workspace.broken.json || { stop; exit 3; }\n"
+      "sed -i 's/\"settings\": ..,/\"settings\": [\"font 125\"], \"kept\": {\"expressions\": "
+      "[\"7:3\"]},/' $kept; says 7:3\n"
       "begin --open 'layout (4,8):(8,1)' --do 'colour bank'\n"
-      "says 'colour bank'\n",
+      "says 'colour bank'\n"
+      "says 'font 125'\n"
+      "says 7:3\n",  // what was asked for is another view, and loses nothing else
       ended);
   if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

@@ -286,6 +286,19 @@ TEST_F(Share, AWorkspaceKeepsViewSettingsAndWhatIsRemembered) {
   EXPECT_EQ(workspace_text(other), workspace_text(session));
 }
 
+TEST_F(Share, WhatIsRememberedComesWithoutTheView) {
+  must("open preset 9x32");
+  const std::string text =
+      R"({"tilescope": "workspace", "version": 1, "view": ["open nosuch"], "settings": ["font 125"],
+          "tour": "seen", "kept": {"expressions": ["4:1"]}})";
+  EXPECT_FALSE(remember_workspace_text(session, workshop, text));
+  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
+  EXPECT_EQ(session.choices.settings.font, 125);
+  EXPECT_EQ(session.kept["expressions"], (Words{"4:1"}));
+  EXPECT_TRUE(session.tour_seen);
+  EXPECT_TRUE(remember_workspace_text(session, workshop, "{"));
+}
+
 TEST_F(Share, AnOldWorkspaceIsMigrated) {
   workshop.texts["old.json"] =
       R"({"tilescope": "workspace", "version": 0, "view": "tilescope:0:open+preset+9x32;color+bank"})";
@@ -308,8 +321,8 @@ TEST_F(Share, BrokenWorkspacesGetASentenceAndChangeNothing) {
   refuse_text("{}", "\"tilescope\"");
   refuse_text(R"({"tilescope": "workspace"})", "version is missing");
   refuse_text(R"({"tilescope": "workspace", "version": 7})", "reads up to 1");
-  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": 3})", "lists of commands");
-  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": [3]})", "lists of commands");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": 3})", "list of commands");
+  refuse_text(R"({"tilescope": "workspace", "version": 1, "view": [3]})", "list of commands");
   refuse_text(R"({"tilescope": "workspace", "version": 1, "view": ["export a.svg"]})",
               "does not describe a view");
   refuse_text(R"({"tilescope": "workspace", "version": 1, "settings": ["export a.svg"]})",

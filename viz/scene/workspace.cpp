@@ -78,33 +78,59 @@ std::string workspace_text(const Session& session) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
-                                         std::string_view text) {
-  const Outcome<Json> document = read(text);
-  if (!document) return document.error();
-  const auto view = lines_in(*document, "view"), settings = lines_in(*document, "settings");
-  if (!view || !settings) {
-    return broken_workspace("its view and settings must be lists of commands.");
-  }
-  // The settings first, in a session of their own: a refusal changes nothing.
+namespace {
+
+// The settings that the document's lines make; in a session of their own, so that a refusal changes
+// nothing.
+Outcome<WindowSettings> settings_in(const Json& document, Workshop& workshop) {
+  const auto lines = lines_in(document, "settings");
+  if (!lines) return broken_workspace("its settings must be a list of commands.");
   Session fresh;
-  for (const std::string& line : *settings) {
+  for (const std::string& line : *lines) {
     const auto answer = is_setting(line) ? execute(fresh, workshop, line)
                                          : Outcome<std::string>(broken_workspace(fmt::format(
                                                "`{}` is no setting of the window.", line)));
     if (!answer) return answer.error();
   }
-  const auto answer = rebuild(session, workshop, *view);
-  if (!answer) return answer.error();
-  session.choices.settings = fresh.choices.settings;
-  if (const auto kept = document->find("kept"); kept != document->end() && kept->is_object()) {
+  return fresh.choices.settings;
+}
+
+void take_kept(Session& session, const Json& document) {
+  if (const auto kept = document.find("kept"); kept != document.end() && kept->is_object()) {
     for (const auto& each : kept->items()) {
       if (auto lines = lines_in(*kept, each.key().c_str())) session.kept[each.key()] = *lines;
     }
   }
-  const auto tour = document->find("tour");
-  session.tour_seen = session.tour_seen || (tour != document->end() && *tour == "seen");
+  const auto tour = document.find("tour");
+  session.tour_seen = session.tour_seen || (tour != document.end() && *tour == "seen");
+}
+
+}  // namespace
+
+Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
+                                         std::string_view text) {
+  const Outcome<Json> document = read(text);
+  if (!document) return document.error();
+  const auto view = lines_in(*document, "view");
+  if (!view) return broken_workspace("its view must be a list of commands.");
+  const Outcome<WindowSettings> settings = settings_in(*document, workshop);
+  if (!settings) return settings.error();
+  const auto answer = rebuild(session, workshop, *view);
+  if (!answer) return answer.error();
+  session.choices.settings = *settings;
+  take_kept(session, *document);
   return std::string("Opened the workspace.");
+}
+
+std::optional<Error> remember_workspace_text(Session& session, Workshop& workshop,
+                                             std::string_view text) {
+  const Outcome<Json> document = read(text);
+  if (!document) return document.error();
+  const Outcome<WindowSettings> settings = settings_in(*document, workshop);
+  if (!settings) return settings.error();
+  session.choices.settings = *settings;
+  take_kept(session, *document);
+  return {};
 }
 
 }  // namespace tilescope

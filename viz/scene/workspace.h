@@ -9,6 +9,7 @@
 // Version 0 had the view as a share string, and nothing else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,9 @@ std::string workspace_text(const Session& session);
 // a broken or newer one, a view whose commands are refused.
 Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
                                          std::string_view text);
+
+// The same without the view: settings, and what is remembered from day to day.
+std::optional<Error> remember_workspace_text(Session& session, Workshop& workshop,
+                                             std::string_view text);
 
 }  // namespace tilescope
