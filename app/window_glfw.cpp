@@ -155,7 +155,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
       glfwPollEvents();
     } else {
       if (keeps) workspace.keep(session);
-      sleep_until_news(session.running);
+      sleep_until_news(session.running || session.playing);
       frames_due = 3;
     }
     const bool keys_left = keys.deliver();

@@ -34,17 +34,28 @@ class Account {
     if (result) return say(std::move(operation), std::move(operands), *result, std::move(sentence));
     say(std::move(operation), std::move(operands), tilescope::sentence(result.refusal));
   }
-  Account deeper() const { return {*steps_, level_ + 1}; }
+  Account deeper() const {
+    Account out = *this;
+    ++out.level_;
+    return out;
+  }
+  // The same, of layouts whose values are coordinates of `layout`.
+  Account through(const Layout& layout) const {
+    Account out = *this;
+    out.through_ = layout;
+    return out;
+  }
 
  private:
   void add(std::string operation, std::string operands, std::string result,
            std::optional<Layout> layout, std::string sentence) {
     steps_->push_back({level_, std::move(operation), std::move(operands), std::move(result),
-                       std::move(sentence), std::move(layout)});
+                       std::move(sentence), std::move(layout), through_});
   }
 
   Derivation* steps_;
   int level_;
+  std::optional<Layout> through_;
 };
 
 }  // namespace tilescope

@@ -11,11 +11,13 @@ namespace {
 // What the algebra tells as it goes, as steps.
 struct Telling : detail::Silent {
   Account account;
-  explicit Telling(Account a) : account(a) {}
+  Account in_domain;  // of steps whose values are coordinates of A
+  explicit Telling(Account a) : account(a), in_domain(a) {}
+  Telling(Account a, const Layout& domain) : account(a), in_domain(a.through(domain)) {}
 
   void leaf(int i, const Mode& m) {
-    account.say(fmt::format("leaf {}", i), "", m,
-                fmt::format("{} steps of {} in A's domain.", text(m.shape), text(m.stride)));
+    in_domain.say(fmt::format("leaf {}", i), "", m,
+                  fmt::format("{} steps of {} in A's domain.", text(m.shape), text(m.stride)));
   }
   void along(const Int& stride, const Tree<Mode>& mode) {
     account.deeper().say(fmt::format("axis {}", text(stride.axis)), text(stride), Layout(mode),
@@ -58,10 +60,11 @@ struct Telling : detail::Silent {
                             text(reach), text(fill.shape)));
   }
   void finds(const Mode& m, const Int& reach, const Mode& inverse) {
-    account.say("mode", text_of(m), inverse,
-                fmt::format("{} offsets are inverted; this mode has the next stride, {}, and moves "
-                            "{} coordinates at a time.",
-                            text(reach), text(m.stride), text(inverse.stride)));
+    in_domain.say(
+        "mode", text_of(m), inverse,
+        fmt::format("{} offsets are inverted; this mode has the next stride, {}, and moves "
+                    "{} coordinates at a time.",
+                    text(reach), text(m.stride), text(inverse.stride)));
   }
   void ends(const Int& reach) {
     account.say("end", "",
@@ -88,7 +91,7 @@ void compose_steps(const Layout& a, const Layout& b, bool together, Account acco
                 "Coalesced; an offset of B is read as digits in these extents, the last without "
                 "bound.");
   }
-  (void)detail::compose(a, b, together, Telling(account));
+  (void)detail::compose(a, b, together, Telling(account, a));
 }
 
 void complement_steps(const Layout& layout, const Tuple& target, detail::Holes holes,
@@ -108,9 +111,10 @@ void divide_steps(const Layout& a, const Layout& tiler, Account account) {
   const Result<Layout> whole = coalesce(a);
   if (!whole) return;
   const Result<Layout> rest = complement(tiler, whole->shape());
-  account.call("complement", fmt::format("{}, {}", text(tiler), text(whole->shape())), rest,
-               "How many tiles there are, and where each begins.");
-  complement_steps(tiler, whole->shape(), detail::Holes::refused, account.deeper());
+  Account counting = account.through(a);
+  counting.call("complement", fmt::format("{}, {}", text(tiler), text(whole->shape())), rest,
+                "How many tiles there are, and where each begins.");
+  complement_steps(tiler, whole->shape(), detail::Holes::refused, counting.deeper());
   if (!rest) return;
   const Layout both = make_layout_of(tiler, *rest);
   account.call("composition", text(a) + " o " + text(both), logical_divide(a, tiler),
@@ -217,11 +221,11 @@ void explain_complement(const Layout& layout, const Tuple& target, Derivation& s
 }
 
 void explain_right_inverse(const Layout& layout, Derivation& steps) {
-  (void)detail::right_inverse_of(Layout(layout.modes), Telling(top(steps)));
+  (void)detail::right_inverse_of(Layout(layout.modes), Telling(top(steps), layout));
 }
 
 void explain_left_inverse(const Layout& layout, Derivation& steps) {
-  (void)detail::left_inverse_of(Layout(layout.modes), Telling(top(steps)));
+  (void)detail::left_inverse_of(Layout(layout.modes), Telling(top(steps), layout));
 }
 
 void explain_divide(const Layout& a, const Tiler& tiler, Derivation& steps) {

@@ -9,6 +9,7 @@
 //     (?,?{div=16}):(1,?)                              numbers that are not known
 //     smem<f16> o (8,64):(64,1)                        a tensor: memory, type, layout
 //     make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))   atoms by CuTe's names, tiled operations
+//     #ttg.blocked<{sizePerThread = [1, 4], ...}> on (64,32)   Triton's encodings (triton.h)
 //     # a comment, // another; _8 is 8, as CuTe prints static integers
 //
 // Evaluation never throws; a bad expression answers a Problem with the place it is about.
@@ -86,6 +87,9 @@ struct DerivationStep {
   std::string result;     // as text; empty where the step was refused
   std::string sentence;   // what happened and by which rule
   std::optional<Layout> layout;  // the intermediate layout, for drawing
+  // Where that layout's values are coordinates of a layout, such as a tiler's or a complement's of
+  // the layout that is divided: this one, which turns them into offsets.
+  std::optional<Layout> through;
 };
 using Derivation = std::vector<DerivationStep>;
 

@@ -45,9 +45,32 @@ char Lexer::mark_ahead() const {
   return k < text_.size() ? text_[k] : '\0';
 }
 
+// Where an encoding of Triton begins, at `at` or behind the alias that it is printed with:
+// "#ttg.blocked<...>", "#blocked1 = #ttg.blocked<...>". Anything else behind `#` is a comment.
+std::size_t Lexer::encoding_at(std::size_t at) const {
+  const auto begins = [&](std::size_t k) {
+    return text_.substr(k, 5) == "#ttg." || text_.substr(k, 12) == "#triton_gpu.";
+  };
+  if (begins(at)) return at;
+  std::size_t k = at + 1;
+  while (k < text_.size() && is_word(text_[k])) ++k;
+  const auto blanks = [&] {
+    while (k < text_.size() && text_[k] == ' ') ++k;
+  };
+  blanks();
+  if (k == at + 1 || k >= text_.size() || text_[k] != '=') return text_.npos;
+  ++k;
+  blanks();
+  return k < text_.size() && begins(k) ? k : text_.npos;
+}
+
 void Lexer::skip_blanks_and_comments() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
+    if (c == '#' && encoding_at(at_) != text_.npos) {
+      at_ = encoding_at(at_);
+      return;
+    }
     if (c == '#' || text_.substr(at_, 2) == "//") {
       while (at_ < text_.size() && text_[at_] != '\n') ++at_;
     } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {

@@ -1,5 +1,6 @@
 // Text as tokens: numbers, words and single marks. Blanks, `# comments` and `// comments` are
-// passed over; `_8` is the number 8, as CuTe prints static integers.
+// passed over, but `#ttg.` and `#triton_gpu.` begin an encoding of Triton's; `_8` is the number 8,
+// as CuTe prints static integers.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,7 @@ class Lexer {
 
  private:
   void skip_blanks_and_comments();
+  std::size_t encoding_at(std::size_t at) const;
 
   std::string_view text_;
   std::size_t at_ = 0;

@@ -8,6 +8,7 @@
 #include "core/language/explain.h"
 #include "core/language/functions.h"
 #include "core/language/lexer.h"
+#include "core/language/triton.h"
 #include "core/layout/text.h"
 #include "core/tensor/catalog.h"
 
@@ -24,6 +25,7 @@ namespace {
 //     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S> |
 //                  S[layout] | R[layout] |
 //     atom atom      := word ['<' anything '>']              the catalog reads the arguments
+//     encoding  := #ttg.blocked<{field, ...}> ['on' shape] | #ttg.linear<{...}> ['on' shape]
 //     memory    := (gmem | smem | rmem | tmem) '<' type '>'
 class Evaluator {
  public:
@@ -169,6 +171,7 @@ class Evaluator {
     if (first.kind == Token::Kind::number || first.is('?') || first.is('-')) return number();
     if (first.is('(')) return applied(parenthesised(), first.begin);
     if (first.is('<')) return tiler();
+    if (first.is('#')) return encoding();
     if (first.kind != Token::Kind::word) return fail_here("Expected a layout, a tuple or a number");
     next();
     if (first.text == "_") return Tuple(Int::all());
@@ -189,6 +192,141 @@ class Evaluator {
       return place_for_elements(*memory);
     }
     return unknown(first);
+  }
+
+  // #ttg.blocked<{sizePerThread = [1, 4], ...}> on (64,32), and #ttg.linear<{...}>
+  Value encoding() {
+    const std::size_t begin = token_.begin;
+    next();
+    next();  // ttg
+    if (!expect('.', "in an encoding of Triton's")) return {};
+    const Token kind = token_;
+    const bool blocked = kind.is_word("blocked"), linear = kind.is_word("linear");
+    if (!blocked && !linear) {
+      return fail(
+          "Of Triton's encodings `blocked` and `linear` are read; the compiler prints every "
+          "distributed one as `linear` too.",
+          kind.begin, kind.end());
+    }
+    next();
+    if (!expect('<', "behind the encoding's name") || !expect('{', "behind `<`")) return {};
+    std::map<std::string_view, triton::Bases> fields;
+    while (!problem_ && !token_.is('}')) {
+      const Token name = token_;
+      if (name.kind != Token::Kind::word) return fail_here("Expected a field such as `order`");
+      next();
+      if (!expect('=', "behind a field's name")) return {};
+      fields[name.text] = lists(name.text);
+      if (problem_ || !token_.is(',')) break;
+      next();
+    }
+    if (!expect('}', "or `,` behind a field") || !expect('>', "behind `}`")) return {};
+    triton::Numbers shape;
+    if (token_.is_word("on")) {
+      next();
+      const std::size_t from = token_.begin;
+      const Value given = term();
+      const Tuple* tuple = std::get_if<Tuple>(&given);
+      if (problem_) return {};
+      if (!tuple)
+        return fail("`on` takes the tensor's shape, such as (64,32).", from, previous_end_);
+      for (int i = 0; i < tuple->leaves; ++i) {
+        if (!tuple->leaf[i].known())
+          return fail("A tensor's extents are known numbers.", from, previous_end_);
+        shape.push_back(tuple->leaf[i].value);
+      }
+    }
+    return take_encoding(blocked ? blocked_in(fields, shape) : linear_in(fields, shape), begin);
+  }
+
+  Value take_encoding(const triton::Or<triton::LinearLayout>& found, std::size_t begin) {
+    if (problem_) return {};
+    if (const std::string* why = std::get_if<std::string>(&found)) {
+      return fail(*why, begin, previous_end_, true);
+    }
+    const auto pairs = triton::thread_value_of(std::get<triton::LinearLayout>(found));
+    if (const std::string* why = std::get_if<std::string>(&pairs)) {
+      return fail(*why, begin, previous_end_, true);
+    }
+    return std::get<ThreadValue>(pairs);
+  }
+
+  // A list of numbers is one basis, a list of lists are several: [1, 4] or [[0, 1], [8, 0]].
+  triton::Bases lists(std::string_view field) {
+    triton::Bases out;
+    if (!expect('[', "behind `=`")) return out;
+    const bool nested = token_.is('[');
+    if (!nested) out.push_back(numbers_in_list());
+    while (nested && !problem_) {
+      if (!expect('[', "before a basis")) return out;
+      out.push_back(numbers_in_list());
+      if (!expect(']', "behind a basis")) return out;
+      if (out.size() > 32)
+        fail(fmt::format("`{}` has more than 32 bases.", field), token_.begin, token_.end());
+      if (!token_.is(',')) break;
+      next();
+    }
+    expect(']', "behind a list");
+    return out;
+  }
+
+  triton::Numbers numbers_in_list() {
+    triton::Numbers out;
+    while (!problem_ && token_.kind == Token::Kind::number) {
+      out.push_back(digits());
+      if (out.size() > 8)
+        fail("A tensor has at most 8 dimensions here.", token_.begin, token_.end());
+      if (!token_.is(',')) break;
+      next();
+    }
+    return out;
+  }
+
+  using Fields = std::map<std::string_view, triton::Bases>;
+  triton::Or<triton::LinearLayout> blocked_in(const Fields& fields, const triton::Numbers& shape) {
+    triton::Blocked out;
+    const std::map<std::string_view, triton::Numbers*> known = {
+        {"sizePerThread", &out.size_per_thread},
+        {"threadsPerWarp", &out.threads_per_warp},
+        {"warpsPerCTA", &out.warps_per_cta},
+        {"order", &out.order},
+        {"CTAsPerCGA", &out.ctas_per_cga},
+        {"CTASplitNum", &out.cta_split},
+        {"CTAOrder", &out.cta_order}};
+    for (const auto& [name, lists] : fields) {
+      const auto field = known.find(name);
+      if (field == known.end()) {
+        return fmt::format(
+            "`{}` is no field of a blocked encoding; it has sizePerThread, "
+            "threadsPerWarp, warpsPerCTA and order.",
+            name);
+      }
+      if (lists.size() != 1) return fmt::format("`{}` is one list of numbers.", name);
+      *field->second = lists[0];
+    }
+    for (const char* name : {"sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"}) {
+      if (fields.count(name) == 0) return fmt::format("A blocked encoding needs `{}`.", name);
+    }
+    return triton::linear_of(out, shape);
+  }
+
+  static triton::Or<triton::LinearLayout> linear_in(const Fields& fields,
+                                                    const triton::Numbers& shape) {
+    triton::LinearLayout out;
+    for (const auto& [name, bases] : fields) {
+      std::size_t input = 0;
+      while (input < triton::inputs && triton::input_names[input] != name) ++input;
+      if (input == triton::inputs) {
+        return fmt::format(
+            "`{}` is no input of a linear encoding: register, lane, warp and block "
+            "are.",
+            name);
+      }
+      for (const triton::Numbers& basis : bases) {
+        if (!basis.empty()) out.bases[input].push_back(basis);  // `block = []`
+      }
+    }
+    return triton::linear_on(std::move(out), shape);
   }
 
   // smem<f16>: a tensor without a layout, which `o` gives it.

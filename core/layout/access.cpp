@@ -57,29 +57,62 @@ int lanes_in_phase(std::int64_t width) {
   return width <= bank_bytes ? lanes_of_warp : lanes_of_warp * bank_bytes / static_cast<int>(width);
 }
 
-// The distinct words of one phase, by bank.
+// One phase, word by word: the rule that everything below counts by.
+void serve(const Requests& all, std::int64_t instruction, std::int64_t first, std::int64_t last,
+           std::int64_t width, std::vector<ServedWord>& out) {
+  out.clear();
+  std::array<int, banks> given{};  // words of each bank so far
+  // The words of a bank, as a chain through `out`.
+  std::array<int, banks> latest;
+  latest.fill(-1);
+  std::array<int, lanes_of_warp * 4> before{};
+  for (std::int64_t lane = first; lane < last; ++lane) {
+    const std::int64_t begin = all.of(instruction, lane) / bank_bytes;
+    for (std::int64_t w = 0; w < (width + bank_bytes - 1) / bank_bytes; ++w) {
+      const std::int64_t word = begin + w;
+      const std::size_t bank = static_cast<std::size_t>(word % banks);
+      int at = latest[bank];
+      while (at >= 0 && out[static_cast<std::size_t>(at)].word != word) {
+        at = before[static_cast<std::size_t>(at)];
+      }
+      if (at < 0) {
+        at = static_cast<int>(out.size());
+        before[static_cast<std::size_t>(at)] = latest[bank];
+        latest[bank] = at;
+        out.push_back({word, static_cast<int>(bank), given[bank]++, 0});
+      }
+      out[static_cast<std::size_t>(at)].lanes |= std::uint32_t{1} << lane;
+    }
+  }
+}
+
+// The bank with the most distinct words, the lowest of these.
 struct Busiest {
   int bank = 0;
   std::int64_t words = 0;
 };
-Busiest busiest_bank(const Requests& all, std::int64_t instruction, std::int64_t first,
-                     std::int64_t last, std::int64_t width) {
-  std::array<std::int64_t, lanes_of_warp * 4> words{};
-  std::size_t count = 0;
-  for (std::int64_t lane = first; lane < last; ++lane) {
-    const std::int64_t begin = all.of(instruction, lane) / bank_bytes;
-    for (std::int64_t w = 0; w < (width + bank_bytes - 1) / bank_bytes; ++w) {
-      words[count++] = begin + w;
+Busiest busiest_of(const std::vector<ServedWord>& words) {
+  Busiest out;
+  for (const ServedWord& word : words) {
+    const bool more = word.wavefront >= out.words;
+    if (more || (word.wavefront + 1 == out.words && word.bank < out.bank)) {
+      out = {word.bank, word.wavefront + 1};
     }
   }
-  const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
-  std::sort(words.begin(), end);
-  std::array<std::int64_t, banks> distinct{};
-  for (auto it = words.begin(); it != end; it = std::upper_bound(it, end, *it)) {
-    ++distinct[static_cast<std::size_t>(*it % banks)];
+  return out;
+}
+
+// Calls `visit(instruction, phase, words)` for each phase.
+template <class Visit>
+void each_phase(const Requests& all, std::int64_t width, Visit visit) {
+  const int in_phase = lanes_in_phase(width);
+  std::vector<ServedWord> words;
+  for (std::int64_t k = 0; k < all.instructions; ++k) {
+    for (std::int64_t first = 0; first < all.lanes; first += in_phase) {
+      serve(all, k, first, std::min<std::int64_t>(first + in_phase, all.lanes), width, words);
+      visit(k, static_cast<int>(first / in_phase), words);
+    }
   }
-  const auto most = std::max_element(distinct.begin(), distinct.end());
-  return {static_cast<int>(most - distinct.begin()), *most};
 }
 
 }  // namespace
@@ -89,42 +122,72 @@ Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access) {
   if (!all) return all.refusal;
   BankConflicts out;
   out.instructions = all->instructions;
-  const int in_phase = lanes_in_phase(access.width);
+  each_phase(*all, access.width,
+             [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
+               const Busiest worst = busiest_of(words);
+               out.wavefronts += worst.words;
+               ++out.ideal;
+               if (worst.words <= out.worst_words) return;
+               out.worst_instruction = instruction;
+               out.worst_phase = phase;
+               out.worst_bank = worst.bank;
+               out.worst_words = worst.words;
+             });
+  return out;
+}
+
+Result<std::vector<ServedPhase>> wavefronts_of(const Layout& lanes, WarpAccess access) {
+  const Result<Requests> all = requests(lanes, access);
+  if (!all) return all.refusal;
+  std::vector<ServedPhase> out;
+  each_phase(*all, access.width,
+             [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
+               out.push_back({instruction, phase, busiest_of(words).words, words});
+             });
+  return out;
+}
+
+Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess access) {
+  const Result<Requests> all = requests(lanes, access);
+  if (!all) return all.refusal;
+  std::vector<TouchedSectors> out(static_cast<std::size_t>(all->instructions));
   for (std::int64_t k = 0; k < all->instructions; ++k) {
-    for (std::int64_t first = 0; first < all->lanes; first += in_phase) {
-      const std::int64_t last = std::min<std::int64_t>(first + in_phase, all->lanes);
-      const Busiest worst = busiest_bank(*all, k, first, last, access.width);
-      out.wavefronts += worst.words;
-      ++out.ideal;
-      if (worst.words <= out.worst_words) continue;
-      out.worst_instruction = k;
-      out.worst_phase = static_cast<int>(first / in_phase);
-      out.worst_bank = worst.bank;
-      out.worst_words = worst.words;
+    TouchedSectors& here = out[static_cast<std::size_t>(k)];
+    // Accesses are aligned to their width, so each lies in one sector.
+    for (std::int64_t lane = 0; lane < all->lanes; ++lane) {
+      const std::int64_t address = all->of(k, lane), number = address / sector_bytes;
+      const auto at = std::lower_bound(
+          here.sectors.begin(), here.sectors.end(), number,
+          [](const TouchedSector& sector, std::int64_t n) { return sector.sector < n; });
+      const auto found = at != here.sectors.end() && at->sector == number
+                             ? at
+                             : here.sectors.insert(at, TouchedSector{number, 0, 0});
+      found->lanes |= std::uint32_t{1} << lane;
+      const std::uint32_t moved = (std::uint32_t{1} << access.width) - 1;
+      found->bytes |= moved << (address % sector_bytes);
     }
+    std::int64_t line = -1;
+    for (const TouchedSector& sector : here.sectors) {
+      for (std::uint32_t rest = sector.bytes; rest != 0; rest &= rest - 1) ++here.bytes;
+      const std::int64_t mine = sector.sector * sector_bytes / line_bytes;
+      here.lines += mine != line;
+      line = mine;
+    }
+    here.ideal = ceil_div(here.bytes, sector_bytes);
   }
   return out;
 }
 
 Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access) {
-  const Result<Requests> all = requests(lanes, access);
+  const Result<std::vector<TouchedSectors>> all = sectors_of(lanes, access);
   if (!all) return all.refusal;
-  const auto distinct = [](std::vector<std::int64_t> addresses, std::int64_t unit) {
-    for (std::int64_t& address : addresses) address /= unit;
-    std::sort(addresses.begin(), addresses.end());
-    return std::unique(addresses.begin(), addresses.end()) - addresses.begin();
-  };
   Coalescing out;
-  out.instructions = all->instructions;
-  for (std::int64_t k = 0; k < all->instructions; ++k) {
-    const auto first = all->address.begin() + static_cast<std::ptrdiff_t>(k * all->lanes);
-    const std::vector<std::int64_t> mine(first, first + static_cast<std::ptrdiff_t>(all->lanes));
-    // Accesses are aligned to their width, so each lies in one sector and two overlap only wholly.
-    const std::int64_t bytes = distinct(mine, access.width) * access.width;
-    out.bytes += bytes;
-    out.sectors += distinct(mine, sector_bytes);
-    out.lines += distinct(mine, line_bytes);
-    out.ideal += ceil_div(bytes, sector_bytes);
+  out.instructions = static_cast<std::int64_t>(all->size());
+  for (const TouchedSectors& each : *all) {
+    out.bytes += each.bytes;
+    out.sectors += static_cast<std::int64_t>(each.sectors.size());
+    out.lines += each.lines;
+    out.ideal += each.ideal;
   }
   return out;
 }
@@ -136,29 +199,10 @@ namespace {
 constexpr std::int64_t searchable = std::int64_t{1} << 12;  // lanes of all instructions
 constexpr int widest_memory = 20;                           // bits of an offset
 
-// Excess and ideal wavefronts of all patterns behind one swizzle.
-struct Cost {
-  std::int64_t excess = 0, ideal = 0;
-};
-Result<Cost> cost(const std::vector<Layout>& through, Swizzle swizzle, WarpAccess access) {
-  Cost out;
-  for (Layout pattern : through) {
-    pattern.swizzle = swizzle;
-    const Result<BankConflicts> conflicts = bank_conflicts(pattern, access);
-    if (!conflicts) return conflicts.refusal;
-    out.excess += conflicts->excess();
-    out.ideal += conflicts->ideal;
-  }
-  return out;
-}
-
-}  // namespace
-
-Result<FoundSwizzle> find_swizzle(const Layout& memory, const std::vector<Layout>& patterns,
-                                  WarpAccess access) {
-  if (!memory.plain()) return detail::refuse(Rule::has_swizzle);
-  if (const Refusal r = needs_access(access)) return r;
-  std::vector<Layout> through;
+// The patterns as layouts from lanes to offsets of the memory.
+Result<std::vector<Layout>> through_memory(const Layout& memory,
+                                           const std::vector<Layout>& patterns) {
+  std::vector<Layout> out;
   for (const Layout& pattern : patterns) {
     const Result<Layout> made = composition(memory, pattern);
     if (!made) return made.refusal;
@@ -167,31 +211,72 @@ Result<FoundSwizzle> find_swizzle(const Layout& memory, const std::vector<Layout
     if (*lanes > searchable) {
       return detail::refuse(Rule::too_large_to_list, -1, *lanes, searchable);
     }
-    through.push_back(*made);
+    out.push_back(*made);
   }
+  return out;
+}
+
+// Wavefronts of every pattern behind one swizzle.
+Result<RankedSwizzle> cost(const std::vector<Layout>& through, Swizzle swizzle, WarpAccess access,
+                           std::vector<std::int64_t>* ideal = nullptr) {
+  RankedSwizzle out{swizzle, {}, 0};
+  for (Layout pattern : through) {
+    pattern.swizzle = swizzle;
+    const Result<BankConflicts> conflicts = bank_conflicts(pattern, access);
+    if (!conflicts) return conflicts.refusal;
+    out.wavefronts.push_back(conflicts->wavefronts);
+    out.excess += conflicts->excess();
+    if (ideal != nullptr) ideal->push_back(conflicts->ideal);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<RankedSwizzles> rank_swizzles(const Layout& memory, const std::vector<Layout>& patterns,
+                                     WarpAccess access) {
+  if (!memory.plain()) return detail::refuse(Rule::has_swizzle);
+  if (const Refusal r = needs_access(access)) return r;
+  const Result<std::vector<Layout>> through = through_memory(memory, patterns);
+  if (!through) return through.refusal;
   const Result<std::int64_t> reach = cosize(memory);
   if (!reach) return reach.refusal;
-  const Result<Cost> plain = cost(through, {}, access);
+  RankedSwizzles out;
+  const Result<RankedSwizzle> plain = cost(*through, {}, access, &out.ideal);
   if (!plain) return plain.refusal;
-  FoundSwizzle out{{}, plain->excess, plain->excess, plain->ideal, 1};
+  out.all.push_back(*plain);
   // Only whole powers of two of the memory are permuted among themselves.
   int bits_of_memory = detail::log2_of(*reach);
   while (*reach % (std::int64_t{1} << bits_of_memory) != 0) --bits_of_memory;
   bits_of_memory = std::min(bits_of_memory, widest_memory);
   const int together =  // bits that one access moves: they stay as they are
       access.width > access.element ? detail::log2_of(access.width / access.element) : 0;
-  for (int bits = 1; bits <= 5 && out.after > 0; ++bits) {
+  for (int bits = 1; bits <= 5; ++bits) {
     for (int base = together; base + 2 * bits <= bits_of_memory; ++base) {
       for (int shift = bits; base + shift + bits <= bits_of_memory; ++shift) {
-        const Swizzle swizzle = *make_swizzle(bits, base, shift);
-        const Result<Cost> now = cost(through, swizzle, access);
-        ++out.tried;
-        if (!now || now->excess >= out.after) continue;
-        out.swizzle = swizzle;
-        out.after = now->excess;
+        const Result<RankedSwizzle> now = cost(*through, *make_swizzle(bits, base, shift), access);
+        if (now) out.all.push_back(*now);
       }
     }
   }
+  std::stable_sort(
+      out.all.begin(), out.all.end(),
+      [](const RankedSwizzle& a, const RankedSwizzle& b) { return a.excess < b.excess; });
+  return out;
+}
+
+Result<FoundSwizzle> find_swizzle(const Layout& memory, const std::vector<Layout>& patterns,
+                                  WarpAccess access) {
+  const Result<RankedSwizzles> ranked = rank_swizzles(memory, patterns, access);
+  if (!ranked) return ranked.refusal;
+  FoundSwizzle out;
+  for (const RankedSwizzle& each : ranked->all) {
+    if (each.swizzle.identity()) out.before = each.excess;
+  }
+  for (const std::int64_t ideal : ranked->ideal) out.ideal += ideal;
+  out.swizzle = ranked->all.front().swizzle;
+  out.after = ranked->all.front().excess;
+  out.tried = static_cast<std::int64_t>(ranked->all.size());
   return out;
 }
 

@@ -46,6 +46,22 @@ struct BankConflicts {
 };
 Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access);
 
+// The same word by word: in which wavefront of its phase a bank gives a word, and to which lanes.
+// The k-th distinct word of a bank, in the order of the lanes that ask, comes in wavefront k; in
+// which order a chip serves them no source says, only how many wavefronts there are.
+struct ServedWord {
+  std::int64_t word = 0;  // address / 4
+  int bank = 0, wavefront = 0;
+  std::uint32_t lanes = 0;  // a bit for each that asks for it
+};
+struct ServedPhase {
+  std::int64_t instruction = 0;
+  int phase = 0;
+  std::int64_t wavefronts = 0;
+  std::vector<ServedWord> words;
+};
+Result<std::vector<ServedPhase>> wavefronts_of(const Layout& lanes, WarpAccess access);
+
 struct Coalescing {
   std::int64_t instructions = 0;
   std::int64_t sectors = 0, ideal = 0;
@@ -54,6 +70,18 @@ struct Coalescing {
   std::int64_t excess() const { return sectors - ideal; }
 };
 Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access);
+
+// The sectors that one instruction touches, ascending.
+struct TouchedSector {
+  std::int64_t sector = 0;  // address / 32
+  std::uint32_t lanes = 0;  // a bit for each that touches it
+  std::uint32_t bytes = 0;  // a bit for each of its 32 bytes that is asked for
+};
+struct TouchedSectors {
+  std::vector<TouchedSector> sectors;
+  std::int64_t bytes = 0, ideal = 0, lines = 0;
+};
+Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess access);
 
 // The swizzle that leaves the fewest excess wavefronts over all patterns, tried out one by one;
 // among equals the one with the fewest bits, then the lowest. Patterns map lanes to coordinates of
@@ -65,6 +93,19 @@ struct FoundSwizzle {
   std::int64_t ideal = 0;
   std::int64_t tried = 0;
 };
+// All of them that were tried, the fewest excess wavefronts first, among equals as above; the first
+// is no swizzle where none is better.
+struct RankedSwizzle {
+  Swizzle swizzle;
+  std::vector<std::int64_t> wavefronts;  // of each pattern
+  std::int64_t excess = 0;               // of all
+};
+struct RankedSwizzles {
+  std::vector<RankedSwizzle> all;
+  std::vector<std::int64_t> ideal;  // of each pattern
+};
+Result<RankedSwizzles> rank_swizzles(const Layout& memory, const std::vector<Layout>& patterns,
+                                     WarpAccess access);
 Result<FoundSwizzle> find_swizzle(const Layout& memory, const std::vector<Layout>& patterns,
                                   WarpAccess access);
 

@@ -100,7 +100,8 @@ TEST(CommandTable, NamesAndKeysStandForOneThingAndKeysForACommandThatIsThere) {
 
 TEST_F(Commands, EveryExampleInTheTableWorksOnceAKernelRan) {
   for (const WindowCommand& command : window_commands()) {
-    if (command.name == "cancel" || command.name == "redo") continue;  // need a run, an undo
+    if (command.name == "complete" || command.name == "recall") continue;  // need typing
+    if (command.name == "cancel" || command.name == "redo") continue;      // need a run, an undo
     session = {};
     must("open preset 9x32");
     must("open add");
@@ -140,7 +141,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("open add --m", "needs a value");
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
-  refused("select nothing", "layout, matrices or diff");
+  refused("select nothing", "bits, matrices or diff");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");

@@ -18,6 +18,9 @@ namespace tilescope {
 std::span<const WindowCommand> open_commands();
 std::span<const WindowCommand> view_commands();
 std::span<const WindowCommand> layout_commands();
+std::span<const WindowCommand> derivation_commands();
+std::span<const WindowCommand> access_commands();
+std::span<const WindowCommand> editor_commands();
 std::span<const WindowCommand> kernel_commands();
 std::span<const WindowCommand> lesson_commands();
 std::span<const WindowCommand> history_commands();

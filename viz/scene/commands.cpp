@@ -35,9 +35,10 @@ Error unknown_command(std::string_view name) {
           ""};
 }
 
-// Undo and redo move between steps and are none themselves.
+// Undo and redo move between steps and are none themselves; what is typed makes its own.
 bool moves_in_history(std::string_view name) {
-  return name == "undo" || name == "redo";
+  return name == "undo" || name == "redo" || name == "type" || name == "complete" ||
+         name == "recall";
 }
 
 // A share string is too long for a list of steps.
@@ -91,6 +92,9 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Open", open_commands()},
       CommandGroup{"View", view_commands()},
       CommandGroup{"Layout", layout_commands()},
+      CommandGroup{"Derivation", derivation_commands()},
+      CommandGroup{"Access", access_commands()},
+      CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
       CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
@@ -173,6 +177,7 @@ Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
   auto answer = execute(session, workshop, fmt::format("open {}{}", as_is ? "" : "layout ", text));
   if (!session.past.empty()) session.past.back().typing = false;
   session.problem.reset();
+  if (answer && shows_layout(session.choices.view)) remember(session, text);
   if (answer) return answer;
   session.field = text;
   const FieldProblem whole{answer.error().sentence, 0, text.size()};

@@ -45,7 +45,12 @@ Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
     return usage_error(
         fmt::format("`isolate {}` needs a number, for example `isolate {} 3`.", what, what));
   }
-  const std::int64_t count = choices.layout->categories(colour_telling(*on));
+  std::int64_t count = choices.layout->categories(colour_telling(*on));
+  if (*on == Focus::On::phase) {
+    const auto access = access_of(session);
+    if (!access) return access.error();
+    count = static_cast<std::int64_t>((*access)->phases().size());
+  }
   if (*on != Focus::On::offset && *number >= count) {
     const std::string sentence = count == 0
                                      ? fmt::format("This layout has no {}s.", what)
@@ -54,6 +59,7 @@ Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
     return Error{ErrorKind::mismatch, sentence, ""};
   }
   choices.isolate = {*on, *number};
+  if (shows_layout(choices.view)) choices.view = ViewName::layout;  // where it is seen
   return fmt::format("Only {} {} is shown in colour.", what, *number);
 }
 
@@ -79,9 +85,9 @@ constexpr std::array kTable = {
         "colour",
         "tile | thread | warp | value | offset | bank | axis | axis2 | axis3 | axis4 | none",
         "says what a cell's colour means", "colour offset", "", run_colour, suggest_colour, true},
-    WindowCommand{"isolate", "thread N | warp N | tile N | value N | offset N | nothing",
-                  "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate,
-                  nullptr, true},
+    WindowCommand{
+        "isolate", "thread N | warp N | tile N | value N | offset N | bank N | phase N | nothing",
+        "leaves only the cells of one in colour", "isolate tile 2", "", run_isolate, nullptr, true},
     WindowCommand{"label", "contents | coordinates", "says what is written in a cell",
                   "label coordinates", "", run_label, nullptr, true},
 };

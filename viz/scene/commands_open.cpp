@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "core/tensor/catalog.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/files.h"
 #include "viz/scene/open.h"
@@ -72,7 +73,25 @@ std::vector<Suggestion> suggest_open(const Session& session, const Workshop& wor
   return out;
 }
 
+// A list of the outline, not a choice: nothing to undo.
+Answer run_atoms(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments == "none") {
+    session.atoms.clear();
+    return std::string("No atoms are listed.");
+  }
+  for (const AtomFamily& family : atom_families()) {
+    const std::string group = family.example.substr(0, family.example.find_first_of("_<"));
+    if (group != arguments) continue;
+    session.atoms = group;
+    return fmt::format("The atoms of {}.", group);
+  }
+  return usage_error(
+      fmt::format("There are no atoms of `{}`; SM80 and SM90 have some.", arguments));
+}
+
 constexpr std::array kTable = {
+    WindowCommand{"atoms", "SM80 | SM90 | ... | none",
+                  "lists an architecture's atoms in the outline", "atoms SM80", "", run_atoms},
     WindowCommand{"open",
                   "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
                   "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "

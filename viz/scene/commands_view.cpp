@@ -22,13 +22,15 @@ Answer run_select(Session& session, Workshop&, std::string_view arguments) {
     lesson.shown = arguments == "lesson";
     return fmt::format("Showing the {}.", arguments);
   }
-  for (ViewName view : {ViewName::layout, ViewName::matrices, ViewName::diff}) {
+  for (ViewName view : {ViewName::layout, ViewName::wavefronts, ViewName::sectors, ViewName::bits,
+                        ViewName::matrices, ViewName::diff}) {
     if (arguments != name_of(view)) continue;
     session.choices.view = view;
     show_in_field(session);
     return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
-  return usage_error(fmt::format("There is no view `{}`: layout, matrices or diff.", arguments));
+  return usage_error(fmt::format(
+      "There is no view `{}`: layout, banks, sectors, bits, matrices or diff.", arguments));
 }
 
 // Row, column, and in the layout view the grid and slice.
@@ -214,7 +216,8 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"select", "layout | matrices | diff | lesson | inspector",
+    WindowCommand{"select",
+                  "layout | banks | sectors | bits | matrices | diff | lesson | inspector",
                   "changes the view, or what stands at its right", "select diff", "", run_select,
                   nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",

@@ -54,6 +54,12 @@ std::int64_t LayoutView::offset(const Cell& cell) const {
   return panels_[static_cast<std::size_t>(cell.panel)].layout(index_of(cell));
 }
 
+std::int64_t LayoutView::linked(const Cell& cell) const {
+  const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
+  const std::int64_t value = p.layout(index_of(cell));
+  return p.through ? (*p.through)(value) : value;
+}
+
 std::int64_t LayoutView::input_index(std::int64_t key) const {
   std::int64_t index = 0;
   for (const KeyPart& part : key_parts_) {
@@ -67,6 +73,12 @@ std::int64_t LayoutView::input_index(std::int64_t key) const {
 std::int64_t LayoutView::element_of(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
   const std::int64_t index = index_of(cell);
+  if (kind_ == Kind::divided && p.keys.modes.empty()) {  // a step of the derivation
+    if (!element_at_) return -1;
+    const auto found = std::lower_bound(element_at_->begin(), element_at_->end(),
+                                        std::pair(linked(cell), std::int64_t{0}));
+    return found != element_at_->end() && found->first == linked(cell) ? found->second : -1;
+  }
   if (kind_ == Kind::divided) return input_index(p.keys(index));
   return p.elements ? (*p.elements)[static_cast<std::size_t>(index)] : index;
 }
@@ -79,6 +91,7 @@ std::int64_t LayoutView::place_of(const Cell& cell) const {
 std::int64_t LayoutView::block_of(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
   if (p.tiles) return (*p.tiles)(index_of(cell));
+  if (panels_[0].tiles) return -1;  // a step of a product's derivation
   const auto split = [](const std::vector<Division>& divisions, std::int64_t extent) {
     for (const Division& d : divisions) {
       if (d.level == 1) return d.period;
@@ -107,7 +120,9 @@ std::string LayoutView::bank_words(int element_bytes) const {
 }
 
 bool LayoutView::inside(const Cell& cell) const {
-  return !padded_ || element_of(cell) >= 0;
+  const bool step =
+      kind_ == Kind::divided && panels_[static_cast<std::size_t>(cell.panel)].keys.modes.empty();
+  return !padded_ || step || element_of(cell) >= 0;
 }
 
 std::int64_t LayoutView::tile(const Cell& cell) const {
@@ -148,11 +163,14 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
   }
   switch (by) {
     case ColourBy::offset:
-      return offset(cell);
+      return linked(cell);
     case ColourBy::bank:
-      return bank_of(offset(cell), element_bytes);
+      return bank_of(linked(cell), element_bytes);
     case ColourBy::tile:
-      if (kind_ == Kind::divided) return place_of(cell) / tile_size_;
+      if (kind_ == Kind::divided) {
+        const std::int64_t place = place_of(cell);
+        return place < 0 ? -1 : place / tile_size_;
+      }
       return tiles_ > 0 ? block_of(cell) : -1;
     case ColourBy::thread:
       return threads_ > 0 ? cell.row : -1;
@@ -185,9 +203,13 @@ bool LayoutView::holds(const Focus& focus, const Cell& cell) const {
     case Focus::On::nothing:
       return false;
     case Focus::On::offset:
-      return inside(cell) && offset(cell) == focus.number;
+      return inside(cell) && linked(cell) == focus.number;
     case Focus::On::tile:
       return focus.number >= 0 && tile(cell) == focus.number;
+    case Focus::On::bank:
+      return inside(cell) && kind_ != Kind::thread_value && bank(cell, 0) == focus.number;
+    case Focus::On::phase:
+      return false;  // the choice says
     default:
       break;
   }
@@ -201,7 +223,7 @@ bool LayoutView::holds(const Focus& focus, const Cell& cell) const {
 std::vector<Focus> LayoutView::lit_by(const Cell& cell, ColourBy by) const {
   std::vector<Focus> out;
   if (!exists(cell) || !inside(cell)) return out;
-  out.push_back({Focus::On::offset, offset(cell)});
+  out.push_back({Focus::On::offset, linked(cell)});
   const auto add = [&](Focus::On on, std::int64_t number) {
     const Focus focus{on, number};
     for (const Focus& known : out) {
@@ -282,8 +304,19 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
   out.offset = offset(cell);
   out.bank = bank(cell, element_bytes);
   out.inside = inside(cell);
-  if (kind_ == Kind::divided && out.inside) {
-    const std::int64_t place = place_of(cell);
+  constexpr int bits = 8;
+  const Panel& panel = panels_[static_cast<std::size_t>(cell.panel)];
+  if (panel.through) out.element = linked(cell);
+  out.bits_known = element_bytes > 0 || element_bits_;
+  out.bits_in_element =
+      element_bytes > 0 ? element_bytes * bits : element_bits_.value_or(usual_bits);
+  const Layout& moving = panel.through ? *panel.through : layout;
+  if (!moving.swizzle.identity()) {
+    const std::int64_t at = panel.through ? out.offset : out.index;
+    out.swizzled = {Layout(moving.modes)(at) + moving.offset.value, moving(at), moving.swizzle};
+  }
+  const std::int64_t place = kind_ == Kind::divided ? place_of(cell) : -1;
+  if (place >= 0 && out.inside) {
     out.input_coordinate = coordinate_of(element_of(cell), input_shape_);
     out.tile = place / tile_size_;
     out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
@@ -328,7 +361,11 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
     out.push_back({"column", fmt::format("{}", flat[1])});
     out.push_back({"reached by", fmt::format("warp {} of a warpgroup", flat[0] / lanes)});
   } else {
-    out.push_back({threads ? "offset in tile" : "offset", fmt::format("{}", offset)});
+    out.push_back({threads   ? "offset in tile"
+                   : element ? (swizzled ? "before the swizzle" : "coordinate of the input")
+                             : "offset",
+                   fmt::format("{}", offset)});
+    if (element) out.push_back({"offset", fmt::format("{}", *element)});
   }
   if (input_coordinate) out.push_back({"in the input", text(*input_coordinate)});
   if (taken) out.push_back({"in the part", *taken ? "yes" : "no"});
@@ -351,7 +388,13 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
     }
     out.push_back({"value" + nth, fmt::format("{}", owners[i].value)});
   }
-  if (!threads && place.empty()) out.push_back({"bank", fmt::format("{}", bank)});
+  if (threads || !place.empty()) return out;
+  constexpr std::int64_t byte = 8;
+  const std::int64_t bit = element.value_or(offset) * bits_in_element;
+  out.push_back({bits_known ? "byte" : "byte, elements taken as 4 bytes",
+                 bit % byte == 0 ? fmt::format("{}", bit / byte)
+                                 : fmt::format("{}, bit {}", bit / byte, bit % byte)});
+  out.push_back({"bank", fmt::format("{}", bank)});
   return out;
 }
 

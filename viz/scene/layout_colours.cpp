@@ -71,6 +71,10 @@ ColourBy colour_telling(Focus::On on) {
       return ColourBy::warp;
     case Focus::On::value:
       return ColourBy::value;
+    case Focus::On::bank:
+      return ColourBy::bank;
+    case Focus::On::phase:
+      return ColourBy::offset;
     case Focus::On::nothing:
       break;
   }
@@ -215,11 +219,12 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
   if (by == ColourBy::offset || by == ColourBy::bank) {
     const Separated s = separate(panel.layout, w);
     fill([&](std::int64_t i, std::int64_t j) {
-      const std::int64_t offset = panel.layout.swizzle(
-          s.base + s.rows[static_cast<std::size_t>(i)] + s.columns[static_cast<std::size_t>(j)]);
+      const std::int64_t value = panel.layout.swizzle(s.base + s.rows[static_cast<std::size_t>(i)] +
+                                                      s.columns[static_cast<std::size_t>(j)]);
+      const std::int64_t offset = panel.through ? (*panel.through)(value) : value;
       return by == ColourBy::bank ? bank_of(offset, element_bytes) : offset;
     });
-  } else if (by == ColourBy::tile && by_mode_ && !padded_) {
+  } else if (by == ColourBy::tile && by_mode_ && !padded_ && !panel.keys.modes.empty()) {
     // Tiles are counted colexicographically, so that a row and a column each give their share.
     const std::int64_t corner = number_of({w.panel, w.slice, w.row, w.column}, by, 0);
     std::vector<std::int64_t> shares;
@@ -364,10 +369,19 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
     }
   }
   if (lit.empty()) return;
+  if (lit[0].on == Focus::On::phase && choice.phase) {
+    const std::vector<std::int64_t> offsets = numbers_of(w, ColourBy::offset, 0);
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      if (!std::binary_search(choice.phase->begin(), choice.phase->end(), offsets[i])) {
+        colours[i] = faded(colours[i], theme.paper);
+      }
+    }
+    return;
+  }
   // One attribute for the whole pass; cells with several owners are asked one by one.
   const ColourBy by = colour_telling(lit[0].on);
   std::vector<std::int64_t> counted;
-  if (by != colour(choice)) counted = numbers_of(w, by, 0);
+  if (by != colour(choice)) counted = numbers_of(w, by, choice.element_bytes);
   const std::vector<std::int64_t>& numbers = counted.empty() ? coloured_by : counted;
   for (std::size_t i = 0; i < colours.size(); ++i) {
     bool keep = false;

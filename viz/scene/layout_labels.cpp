@@ -42,6 +42,7 @@ std::vector<Numbered> numbered_lines(const Drawing& d, const Seen& seen, const S
     return Numbered{view.mark(what),
                     view.numbers_of(window_of(seen), what, d.choice.element_bytes)};
   };
+  if (view.panels()[static_cast<std::size_t>(seen.panel)].through) return {};
   if (d.choice.coordinates || view.shows_places() || view.maps_tensor_memory()) return {};
   if (view.kind() == Kind::thread_value) {
     if (view.most_owners() > 1 || view.threads() < 2) return {};

@@ -225,7 +225,7 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
   d.scene.begin("pointer");
   const auto light = [&](const Cell& cell, double width) {
     // The same element wherever it stands.
-    const std::int64_t offset = d.view.offset(cell);
+    const std::int64_t offset = d.view.linked(cell);
     const std::vector<std::int64_t> offsets =
         d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
     std::size_t found = 0;

@@ -80,6 +80,12 @@ std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView:
       key.push_back(each);
     }
   }
+  if (d.choice.isolate.on == Focus::On::phase && d.choice.phase && !d.choice.phase->empty()) {
+    for (const std::int64_t offset : {d.choice.phase->front(), d.choice.phase->back(),
+                                      static_cast<std::int64_t>(d.choice.phase->size())}) {
+      key.push_back(static_cast<double>(offset));
+    }
+  }
   const auto add = [&](const Focus& focus) {
     key.push_back(static_cast<double>(focus.on));
     key.push_back(static_cast<double>(focus.number));

@@ -176,19 +176,23 @@ std::string_view name_of(Focus::On on) {
       return "warp";
     case Focus::On::value:
       return "value";
+    case Focus::On::bank:
+      return "bank";
+    case Focus::On::phase:
+      return "phase";
   }
   return "";
 }
 
 Outcome<Focus::On> focus_name(std::string_view name) {
-  for (int i = 1; i <= static_cast<int>(Focus::On::value); ++i) {
+  for (int i = 1; i <= static_cast<int>(Focus::On::phase); ++i) {
     const Focus::On on = static_cast<Focus::On>(i);
     if (name_of(on) == name) return on;
   }
   return Error{
       ErrorKind::usage,
-      fmt::format("'{}' cannot be isolated; offset, tile, thread, warp and value can, each "
-                  "with a number.",
+      fmt::format("'{}' cannot be isolated; offset, tile, thread, warp, value, bank and phase "
+                  "can, each with a number.",
                   name),
       {}};
 }

@@ -11,6 +11,9 @@
 //     or
 //                   several that belong together: a copy's two sides, or A, B and C of a product
 //     places        one layout whose strides stand on axes; a cell shows its place
+// A derivation has what an operation was given before what it answers
+// (viz/scene/layout_derivation); grids of coordinates show these, and stand for the elements that
+// they lead to.
 //
 // Grids are drawn as CuTe draws them: mode 0 down, mode 1 to the right, nested modes flattened
 // colexicographically with lines between their parts. Rank 1 is one row; modes beyond the second
@@ -68,9 +71,11 @@ struct Cell {
   }
 };
 
-// A set of cells, as a predicate: all cells of thread 5, of tile 2, with offset 59.
+// A set of cells, as a predicate: all cells of thread 5, of tile 2, with offset 59, in bank 3. A
+// phase is what a part of a warp asks shared memory for at once; which offsets these are the choice
+// says.
 struct Focus {
-  enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value };
+  enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value, bank, phase };
   On on = On::nothing;
   std::int64_t number = 0;
   friend bool operator==(Focus a, Focus b) { return a.on == b.on && a.number == b.number; }
@@ -87,6 +92,8 @@ struct LayoutChoice {
   Focus isolate;
   bool coordinates = false;  // labels are coordinates instead of offsets or owners
   int element_bytes = 0;     // for banks; 0: as wide as the value's elements are, else 4
+  // Isolating a phase: the offsets that it asks for, in order.
+  std::shared_ptr<const std::vector<std::int64_t>> phase;
 };
 
 // Everything the inspector tells about a cell.
@@ -101,12 +108,21 @@ struct CellInfo {
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
-  std::string place;                      // places: where strides on axes lead
-  std::optional<bool> taken;              // parts: whether the next one has it
-  bool threads = false;                   // thread_value: owners are meant
-  std::string thread_mark = "T";          // what counts as a thread: "T", "CTA", "R", "L"
-  std::vector<Owner> owners;              // all of them, by thread then value
-  std::vector<std::string> regions;       // tensor memory: what stands there, by owner
+  std::optional<std::int64_t> element;  // where the grid shows coordinates: the offset they lead to
+  std::int64_t bits_in_element = 32;    // for the byte address
+  bool bits_known = false;              // else taken for granted
+  // Of a swizzled layout: the offset before the swizzle, and which bits it reads.
+  struct Swizzled {
+    std::int64_t before = 0, after = 0;
+    Swizzle by;
+  };
+  std::optional<Swizzled> swizzled;
+  std::string place;                 // places: where strides on axes lead
+  std::optional<bool> taken;         // parts: whether the next one has it
+  bool threads = false;              // thread_value: owners are meant
+  std::string thread_mark = "T";     // what counts as a thread: "T", "CTA", "R", "L"
+  std::vector<Owner> owners;         // all of them, by thread then value
+  std::vector<std::string> regions;  // tensor memory: what stands there, by owner
   std::int64_t bank = 0;
   // The same as lines for an inspector: {"offset", "59"}...
   std::vector<std::pair<std::string, std::string>> lines() const;
@@ -129,6 +145,9 @@ struct Panel {
   std::vector<Division> row_divisions, column_divisions;
   Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
   bool column_is_tile = false;  // divided: and its index is the tile's number
+  // A derivation: the grid's values are coordinates of this layout; the offsets that it sends them
+  // to are those of the other grids.
+  std::optional<Layout> through;
   std::optional<Layout> tiles;  // plain: coordinates of the grid -> tile, of a product
   // How many slices make a row of them: all of mode 2 where there are more modes; 0: what fits.
   std::int64_t slices_in_row = 0;
@@ -237,6 +256,16 @@ class LayoutView {
   // it takes, other layouts plain. The error's `where` is the caret picture.
   static Outcome<LayoutView> of_expression(std::string_view expression);
   static Outcome<LayoutView> of_value(const Value& value, std::string formula);
+  // The outermost operation of an expression with what it was given: input, operator, the `shown`th
+  // step of its derivation, result. Steps are counted from 1; 0 or one without a grid shows none.
+  // Refused where the operation is none of those whose grids can be linked (what it was given is no
+  // layout, or is too large); `of_expression` shows it then.
+  static Outcome<LayoutView> derived(std::string_view expression, const Derivation& steps,
+                                     std::size_t shown);
+
+  // Two layouts beside each other: owners beside owners, else offsets beside offsets, a division's
+  // by tile. Refused where they show no same kind of thing.
+  static Outcome<LayoutView> beside(std::string_view first, std::string_view second);
 
   Kind kind() const { return kind_; }
   bool shows_places() const { return places_ != nullptr; }  // instead of offsets
@@ -246,6 +275,7 @@ class LayoutView {
   void retitle(std::string title) { title_ = std::move(title); }
   void remark(std::string note) { notes_.push_back(std::move(note)); }
   const std::vector<Panel>& panels() const { return panels_; }
+  std::optional<int> bits_of_element() const { return element_bits_; }  // where the value says
   // Remarks that belong under the picture: elements outside the tile, cells without an owner.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -270,7 +300,10 @@ class LayoutView {
   std::string slice_name(int panel, std::int64_t slice) const;  // "(_,_,1)"
   bool exists(const Cell& cell) const;
   bool inside(const Cell& cell) const;
-  std::int64_t offset(const Cell& cell) const;
+  std::int64_t offset(const Cell& cell) const;  // what the grid's layout answers
+  // The same element wherever it stands: its offset, which of a grid of coordinates is that of the
+  // element that they lead to.
+  std::int64_t linked(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
   std::span<const Owner> owners(const Cell& cell) const;  // thread_value only; may be empty
   bool taken(const Cell& cell) const;                     // parts: by the next one; true elsewhere
@@ -366,6 +399,9 @@ class LayoutView {
   static Result<Operand> operand_of(const TiledCopy& copy, Side side);
   void measure_offsets(const Layout& layout);
   void mark_overlaps();  // of the last panel, with a note
+  void insert_panel(std::size_t at, std::string title, std::string axes, const Layout& layout,
+                    const std::optional<Layout>& through);
+  std::optional<Error> add_step(std::size_t at, const DerivationStep& step);
   std::optional<Error> divide(const Layout& input, const Tiler& tiler, DivideForm form);
   std::optional<Error> lay_out_keys(const Layout& input, const Tiler& tiler, Layout& keys);
 
@@ -428,6 +464,8 @@ class LayoutView {
   Tuple input_shape_, tile_shape_, rest_shape_;
   std::vector<KeyPart> key_parts_;
   std::vector<std::uint32_t> place_of_;  // divided: by element of the input
+  // Divided, with grids of a derivation: (offset, element of the input), in order.
+  std::shared_ptr<const std::vector<std::pair<std::int64_t, std::int64_t>>> element_at_;
   std::shared_ptr<const std::vector<std::vector<std::string>>> places_;  // places: by index
   std::shared_ptr<const std::vector<OnAxis>> on_axes_;  // places: in order of the strides
   std::size_t longest_place_ = 0;

@@ -4,18 +4,22 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/files.h"
+#include "viz/scene/layout_derivation.h"
 #include "viz/scene/presets.h"
 #include "viz/scene/result_view.h"
 
 namespace tilescope {
 namespace {
 
-void show_layout(Session& session, LayoutView view, std::string text, std::string origin) {
+void show_layout(Session& session, LayoutView view, std::string text, std::string origin,
+                 LayoutStudy study) {
   Choices& choices = session.choices;
-  choices.view = ViewName::layout;
+  if (!shows_layout(choices.view)) choices.view = ViewName::layout;
   choices.layout = std::make_shared<const LayoutView>(std::move(view));
   choices.layout_text = std::move(text);
   choices.layout_origin = std::move(origin);
+  choices.study = std::move(study);
+  session.playing = false;
   // What was chosen for another layout means nothing for this one.
   choices.colour.reset();
   choices.isolate = {};
@@ -59,7 +63,49 @@ std::string origin_of(const Choices& choices, std::string_view expression) {
   return "";
 }
 
+// What is kept of how another layout was studied: the width of elements, no step.
+LayoutStudy study_of(std::string_view expression, const LayoutStudy& before) {
+  LayoutStudy out;
+  out.element_bytes = before.element_bytes;
+  out.walk = before.walk;
+  out.access_bytes = before.access_bytes;
+  Derivation steps = derivation_of(expression);
+  if (!steps.empty()) out.derivation = std::make_shared<const Derivation>(std::move(steps));
+  return out;
+}
+
+Outcome<LayoutView> view_of(const Preset& preset, const LayoutStudy& study) {
+  Outcome<LayoutView> view =
+      study.derivation ? study_view(expression_of(preset), study) : open_preset(preset);
+  if (view) view->retitle(std::string(preset.title));
+  return view;
+}
+
 }  // namespace
+
+std::string open_expression(const Choices& choices) {
+  const auto [what, name] = first_word(choices.layout_text);
+  if (what != "preset") return choices.layout_text;
+  const auto preset = preset_named(name);
+  return preset ? expression_of(*preset) : "";
+}
+
+std::optional<Error> show_study(Session& session, const LayoutStudy& study) {
+  Choices& choices = session.choices;
+  const auto [what, name] = first_word(choices.layout_text);
+  const auto preset = what == "preset" ? preset_named(name) : Outcome<Preset>(Error{});
+  auto view = preset ? view_of(*preset, study) : study_view(choices.layout_text, study);
+  if (!view) return view.error();
+  choices.view = ViewName::layout;
+  choices.layout = std::make_shared<const LayoutView>(std::move(*view));
+  choices.study = study;
+  // Grids that stand elsewhere now are pointed at anew.
+  if (choices.selected && !choices.layout->exists(*choices.selected)) choices.selected.reset();
+  session.hover.reset();
+  session.layout_lens = {};
+  session.layout_rasters = {};
+  return {};
+}
 
 Outcome<std::string> open_layout(Session& session, std::string_view expression) {
   if (trimmed(expression).empty()) {
@@ -67,19 +113,22 @@ Outcome<std::string> open_layout(Session& session, std::string_view expression) 
                  "There is no expression: try `open layout zipped_divide((8,8):(8,1), <4,4>)`.",
                  ""};
   }
-  auto view = LayoutView::of_expression(expression);
+  LayoutStudy study = study_of(expression, session.choices.study);
+  auto view = study_view(expression, study);
   if (!view) return view.error();
   const std::string origin = origin_of(session.choices, expression);
-  show_layout(session, std::move(*view), std::string(expression), origin);
+  show_layout(session, std::move(*view), std::string(expression), origin, std::move(study));
   return fmt::format("Opened {}.", expression);
 }
 
 Outcome<std::string> open_preset_named(Session& session, std::string_view name) {
   const auto preset = preset_named(name);
   if (!preset) return preset.error();
-  auto view = open_preset(*preset);
+  LayoutStudy study = study_of(expression_of(*preset), session.choices.study);
+  auto view = view_of(*preset, study);
   if (!view) return view.error();
-  show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), "");
+  show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), "",
+              std::move(study));
   return fmt::format("Opened the preset {}.", preset->name);
 }
 
@@ -146,9 +195,9 @@ std::string quoted_file(const Choices& choices) {
 
 void show_in_field(Session& session) {
   const Choices& choices = session.choices;
-  session.field = choices.view == ViewName::layout ? choices.layout_text
-                  : choices.kernel                 ? kernel_words(choices)
-                                                   : quoted_file(choices);
+  session.field = shows_layout(choices.view) ? choices.layout_text
+                  : choices.kernel           ? kernel_words(choices)
+                                             : quoted_file(choices);
   session.problem.reset();
 }
 

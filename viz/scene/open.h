@@ -16,6 +16,12 @@ Outcome<std::string> open_preset_named(Session& session, std::string_view name);
 // "elementwise_add --m 300 --n 200"
 Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::string_view words);
 
+// Shows the open layout at another step of its derivation, or its grids with other numbers. What
+// was selected stays where the grids stay. Refused where nothing can be shown so.
+std::optional<Error> show_study(Session& session, const LayoutStudy& study);
+// The expression of the open layout: what was typed, or what a preset stands for.
+std::string open_expression(const Choices& choices);
+
 // What is wrong with an expression, with the place; nothing where it has a value.
 std::optional<FieldProblem> problem_in(std::string_view expression);
 // Whether a text is, or may become while it is being typed, the name of a kernel.

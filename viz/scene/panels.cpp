@@ -1,8 +1,12 @@
 #include "viz/scene/panels.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/layout/text.h"
+#include "core/tensor/catalog.h"
+#include "viz/scene/command_text.h"
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/open.h"
@@ -25,8 +29,83 @@ OutlineSection layouts_of(const Session& session) {
     item.label = preset.name;
     item.detail = preset.title;
     item.command = fmt::format("open preset {}", preset.name);
-    item.current = choices.view == ViewName::layout &&
-                   choices.layout_text == fmt::format("preset {}", preset.name);
+    item.current =
+        shows_layout(choices.view) && choices.layout_text == fmt::format("preset {}", preset.name);
+    section.items.push_back(std::move(item));
+  }
+  return section;
+}
+
+// The catalog's atoms by architecture; a click lists those of one.
+OutlineSection atoms_of(const Session& session) {
+  OutlineSection section{"Atoms", {}};
+  const auto group_of = [](const AtomFamily& family) {
+    return family.example.substr(0, family.example.find_first_of("_<"));
+  };
+  std::vector<std::string> groups;
+  for (const AtomFamily& family : atom_families()) {
+    const std::string group = group_of(family);
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  for (const std::string& group : groups) {
+    const bool open = group == session.atoms;
+    OutlineItem item;
+    item.label = group;
+    item.detail = "matrix products and copies, as owners of their operands";
+    item.command = open ? "atoms none" : fmt::format("atoms {}", group);
+    section.items.push_back(std::move(item));
+    for (const AtomFamily& family : atom_families()) {
+      if (!open || group_of(family) != group) continue;
+      OutlineItem atom;
+      atom.label = family.example;
+      atom.detail = family.varies.empty() ? family.example
+                                          : fmt::format("{}; {}", family.example, family.varies);
+      atom.command = fmt::format("open layout {}", family.example);
+      atom.level = 1;
+      atom.current =
+          shows_layout(session.choices.view) && session.choices.layout_text == family.example;
+      section.items.push_back(std::move(atom));
+    }
+  }
+  return section;
+}
+
+// The ways to look at the open layout.
+OutlineSection views_of(const Session& session) {
+  OutlineSection section{"Open layout", {}};
+  struct Way {
+    ViewName view;
+    const char* label;
+    const char* detail;
+  };
+  for (const Way& way :
+       {Way{ViewName::layout, "grid", "cells with their offsets or owners"},
+        Way{ViewName::wavefronts, "banks",
+            "wavefronts of a warp in shared memory, and swizzles that do better"},
+        Way{ViewName::sectors, "sectors", "32-byte sectors of global memory that a warp touches"},
+        Way{ViewName::bits, "bits",
+            "bits of the coordinate to bits of the offset: a matrix over GF(2)"}}) {
+    OutlineItem item;
+    item.label = way.label;
+    item.detail = way.detail;
+    item.command = fmt::format("select {}", name_of(way.view));
+    item.current = session.choices.view == way.view;
+    section.items.push_back(std::move(item));
+  }
+  return section;
+}
+
+// What was opened, the latest first.
+OutlineSection recent_of(const Session& session) {
+  constexpr std::size_t most = 8;
+  OutlineSection section{"Recent", {}};
+  const std::vector<std::string>& all = opened_before(session);
+  for (std::size_t i = all.size(); i-- > 0 && section.items.size() < most;) {
+    if (first_word(all[i]).first == "preset") continue;  // these are listed above
+    OutlineItem item;
+    item.label = item.detail = all[i];
+    item.command = fmt::format("open layout {}", all[i]);
+    item.current = shows_layout(session.choices.view) && session.choices.layout_text == all[i];
     section.items.push_back(std::move(item));
   }
   return section;
@@ -50,7 +129,7 @@ void add_open_kernel(OutlineSection& section, const Choices& choices) {
         own.help.empty() ? own.expression : fmt::format("{}: {}", own.help, own.expression);
     item.command = fmt::format("open layout {}", own.expression);
     item.level = 1;
-    item.current = choices.view == ViewName::layout && choices.layout_text == own.expression;
+    item.current = shows_layout(choices.view) && choices.layout_text == own.expression;
     section.items.push_back(std::move(item));
   }
 }
@@ -97,12 +176,33 @@ OutlineSection lessons_of(const Session& session) {
   return section;
 }
 
-InspectorSection cell_section(std::string title, const LayoutView& view, const Cell& cell) {
+// The bits of an offset up to the highest that the swizzle touches or that is set.
+BitPicture bits_of(const CellInfo::Swizzled& moved) {
+  BitPicture out;
+  const Swizzle& by = moved.by;
+  const int low = by.base + (by.shift < 0 ? -by.shift : 0), high = by.base + std::abs(by.shift);
+  const int read = by.shift < 0 ? by.base : high, written = low;
+  int count = std::max(read, written) + by.bits;
+  while (count < 62 && ((moved.before | moved.after) >> count) > 0) ++count;
+  const auto in = [&](int bit, int from) { return bit >= from && bit < from + by.bits; };
+  for (int bit = count - 1; bit >= 0; --bit) {
+    out.bits.push_back({(moved.before >> bit & 1) != 0, (moved.after >> bit & 1) != 0,
+                        in(bit, read), in(bit, written)});
+  }
+  out.title_before = fmt::format("before {}", moved.before);
+  out.title_after = fmt::format("after {}", moved.after);
+  return out;
+}
+
+InspectorSection cell_section(std::string title, const LayoutView& view, const Cell& cell,
+                              int element_bytes) {
   InspectorSection section{std::move(title), {}, ""};
   if (view.panels().size() > 1) {
     section.lines.emplace_back("grid", view.panels()[static_cast<std::size_t>(cell.panel)].title);
   }
-  for (auto& line : view.info(cell).lines()) section.lines.push_back(std::move(line));
+  const CellInfo info = view.info(cell, element_bytes);
+  for (auto& line : info.lines()) section.lines.push_back(std::move(line));
+  if (info.inside && info.swizzled) section.bits = bits_of(*info.swizzled);
   return section;
 }
 
@@ -129,15 +229,69 @@ InspectorSection layout_section(const LayoutView& view) {
 void inspect_layout(const Session& session, std::vector<InspectorSection>& out) {
   const Choices& choices = session.choices;
   if (!choices.layout) return;
-  if (session.hover && choices.layout->exists(*session.hover)) {
-    out.push_back(cell_section("Under the pointer", *choices.layout, *session.hover));
+  if (choices.view == ViewName::bits) {
+    // no cells to point at
+  } else if (session.hover && choices.layout->exists(*session.hover)) {
+    out.push_back(cell_section("Under the pointer", *choices.layout, *session.hover,
+                               choices.study.element_bytes));
   } else {
     out.push_back({"Under the pointer", {}, "Point at a cell to see its numbers."});
   }
   if (choices.selected && choices.layout->exists(*choices.selected)) {
-    out.push_back(cell_section("Selected", *choices.layout, *choices.selected));
+    out.push_back(
+        cell_section("Selected", *choices.layout, *choices.selected, choices.study.element_bytes));
   }
   out.push_back(layout_section(*choices.layout));
+}
+
+// A warp's accesses in numbers, and what other swizzles would make of them.
+void inspect_access(const Session& session, std::vector<InspectorSection>& out) {
+  const auto view = access_of(session);
+  if (!view) return;
+  const AccessView& access = **view;
+  const AccessChoice& choice = access.choice();
+  InspectorSection all{"All instructions", {}, ""};
+  all.lines.emplace_back("layout", text(access.memory()));
+  all.lines.emplace_back("instructions", grouped(std::uint64_t(access.instructions())));
+  all.lines.emplace_back("bytes a lane", fmt::format("{}", choice.width));
+  all.lines.emplace_back("bytes an element", fmt::format("{}", choice.element_bytes));
+  if (session.choices.view == ViewName::sectors) {
+    const Coalescing& found = access.coalesced();
+    all.lines.emplace_back("sectors", grouped(std::uint64_t(found.sectors)));
+    all.lines.emplace_back("ideal", grouped(std::uint64_t(found.ideal)));
+    all.lines.emplace_back("excess", grouped(std::uint64_t(found.excess())));
+    all.lines.emplace_back("128-byte lines", grouped(std::uint64_t(found.lines)));
+    out.push_back(std::move(all));
+    return;
+  }
+  const BankConflicts& found = access.conflicts();
+  all.lines.emplace_back("wavefronts", grouped(std::uint64_t(found.wavefronts)));
+  all.lines.emplace_back("ideal", grouped(std::uint64_t(found.ideal)));
+  all.lines.emplace_back("excess", grouped(std::uint64_t(found.excess())));
+  out.push_back(std::move(all));
+  InspectorSection better{"Swizzles, best first", {}, ""};
+  better.lines.emplace_back("wavefronts", "rows, columns");
+  const Outcome<SwizzleAdvice> advice = advice_for(session);
+  if (!advice) {
+    better.lines.clear();
+    better.when_empty = advice.error().sentence;
+  } else {
+    constexpr std::size_t most = 12;
+    const std::vector<RankedSwizzle>& ranked = advice->ranked.all;
+    const auto row = [&](const RankedSwizzle& each) {
+      const bool current = access.memory().swizzle == each.swizzle;
+      const std::string name = each.swizzle.identity() ? "none" : text(each.swizzle);
+      better.links.push_back({name, fmt::format("{}, {}", each.wavefronts[0], each.wavefronts[1]),
+                              fmt::format("open layout {}", advice->expression(each)), current});
+    };
+    for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) row(ranked[i]);
+    for (std::size_t i = most; i < ranked.size(); ++i) {
+      if (ranked[i].swizzle.identity()) row(ranked[i]);
+    }
+    better.lines.emplace_back(
+        "ideal", fmt::format("{}, {}", advice->ranked.ideal[0], advice->ranked.ideal[1]));
+  }
+  out.push_back(std::move(better));
 }
 
 InspectorSection kernel_section(const KernelCard& kernel) {
@@ -242,6 +396,25 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   return out;
 }
 
+Strip derivation_strip(const Session& session) {
+  Strip out;
+  const LayoutStudy& study = session.choices.study;
+  out.actions = {
+      {"Back", "derive back", false},
+      {"Next", "derive next", false},
+      session.playing ? Tab{"Stop", "derive stop", false} : Tab{"Play", "derive play", false}};
+  for (std::size_t i = 1; i <= study.steps(); ++i) {
+    const DerivationStep& step = (*study.derivation)[i];
+    std::string value = step.operands;
+    if (!step.result.empty()) value += (value.empty() ? "= " : " = ") + step.result;
+    out.steps.push_back({fmt::format("{} {}", i, step.operation), value, study.step == i,
+                         fmt::format("derive {}", i)});
+  }
+  out.steps.push_back(
+      {"Result", study.derivation->front().result, study.step == 0, "derive result"});
+  return out;
+}
+
 Json lines_json(const Lines& lines) {
   Json out = Json::array();
   for (const auto& [name, value] : lines) out.push_back({{"name", name}, {"value", value}});
@@ -262,11 +435,39 @@ Json outline_json(const Session& session, const Workshop& workshop) {
   return out;
 }
 
+Json bits_json(const BitPicture& picture) {
+  std::string before, after, moved;
+  for (const BitPicture::Bit& bit : picture.bits) {
+    before += bit.before ? '1' : '0';
+    after += bit.after ? '1' : '0';
+    moved += bit.before != bit.after ? '^' : bit.read ? 'r' : bit.written ? 'w' : '.';
+  }
+  return {{picture.title_before, before}, {picture.title_after, after}, {"moved", moved}};
+}
+
+Json assistance_json(const Assistance& help) {
+  Json all = Json::array();
+  for (const Completion& each : help.completions.all) {
+    all.push_back({{"text", each.text}, {"kind", name_of(each.kind)}, {"detail", each.detail}});
+  }
+  Json out = {{"completions", std::move(all)}};
+  if (!help.signature) return out;
+  const Signature& call = *help.signature;
+  out["signature"] = std::string(call.name) + std::string(call.parameters);
+  out["parameter"] = call.parameters.substr(call.begin, call.end - call.begin);
+  return out;
+}
+
 Json inspector_json(const Session& session) {
   Json out = Json::array();
   for (const InspectorSection& section : inspector(session)) {
     Json each = {{"title", section.title}, {"lines", lines_json(section.lines)}};
     if (section.lines.empty()) each["text"] = section.when_empty;
+    for (const InspectorLink& link : section.links) {
+      each["links"].push_back(
+          {{"label", link.label}, {"value", link.value}, {"command", link.command}});
+    }
+    if (section.bits) each["bits"] = bits_json(*section.bits);
     out.push_back(std::move(each));
   }
   return out;
@@ -282,6 +483,9 @@ Json view_json(const Session& session, const Picture& picture) {
       return describe(*choices.layout, layout_choice(session), picture.scene);
     case ViewName::diff:
       return describe(*choices.diff, diff_choice(session, true), picture.scene);
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+    case ViewName::bits:
     case ViewName::matrices:
       break;
   }
@@ -292,7 +496,7 @@ Json view_json(const Session& session, const Picture& picture) {
 
 Meaning meaning_of_field(const Session& session) {
   const Choices& choices = session.choices;
-  if (choices.view != ViewName::layout) {
+  if (!shows_layout(choices.view)) {
     if (!choices.kernel && choices.matrices) return {choices.matrices->matrices()[0].detail, false};
     return {choices.kernel ? choices.kernel->help : "", false};
   }
@@ -306,15 +510,29 @@ Meaning meaning_of_field(const Session& session) {
           false};
 }
 
+Assistance assistance(const Session& session, const Workshop& workshop) {
+  Assistance out{offered(session, workshop), signature(session), false};
+  out.unfinished = session.problem && session.problem->end >= session.editor.caret;
+  return out;
+}
+
 std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop) {
-  std::vector<OutlineSection> all = {layouts_of(session), kernels_of(session, workshop)};
-  if (session.shelf && !session.shelf->lessons.empty()) all.push_back(lessons_of(session));
-  return all;
+  std::vector<OutlineSection> out;
+  if (session.choices.layout) out.push_back(views_of(session));
+  out.push_back(layouts_of(session));
+  OutlineSection recent = recent_of(session);
+  if (recent.items.size() > 1) out.push_back(std::move(recent));
+  out.push_back(kernels_of(session, workshop));
+  out.push_back(atoms_of(session));
+  if (session.shelf && !session.shelf->lessons.empty()) out.push_back(lessons_of(session));
+  return out;
 }
 
 std::vector<InspectorSection> inspector(const Session& session) {
   std::vector<InspectorSection> out;
-  if (session.choices.view == ViewName::layout) {
+  if (session.choices.view == ViewName::wavefronts || session.choices.view == ViewName::sectors) {
+    inspect_access(session, out);
+  } else if (shows_layout(session.choices.view)) {
     inspect_layout(session, out);
   } else {
     inspect_kernel(session, out);
@@ -324,9 +542,10 @@ std::vector<InspectorSection> inspector(const Session& session) {
 
 Strip strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
-  if (choices.view != ViewName::layout || session.running) return run_strip(session, workshop);
+  if (!shows_layout(choices.view) || session.running) return run_strip(session, workshop);
   Strip out;
   if (!choices.layout) return out;
+  if (choices.study.steps() > 0) return derivation_strip(session);
   const std::vector<Panel>& panels = choices.layout->panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Panel& panel = panels[i];
@@ -375,7 +594,7 @@ std::vector<Choice> view_choices(const Session& session) {
 std::vector<SizeField> size_fields(const Session& session) {
   std::vector<SizeField> out;
   const Choices& choices = session.choices;
-  if (!choices.kernel || choices.view == ViewName::layout) return out;
+  if (!choices.kernel || shows_layout(choices.view)) return out;
   for (const KernelCard::Size& size : choices.kernel->sizes) out.push_back({size.name, size.value});
   return out;
 }
@@ -392,6 +611,7 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   out["field"] = session.field;
   out["meaning"] = meaning_of_field(session).text;
   if (session.problem) out["problem"] = session.problem->sentence;
+  if (session.editor.active) out["assistance"] = assistance_json(assistance(session, workshop));
   out["theme"] = session.choices.dark ? "dark" : "light";
   out["view"] = name_of(session.choices.view);
   out["outline"] = outline_json(session, workshop);
@@ -413,6 +633,7 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
   Json steps = Json::array();
   for (const StripStep& step : strip(session, workshop).steps) {
     steps.push_back({{"title", step.title}, {"value", step.value}});
+    if (step.current) steps.back()["current"] = true;
   }
   out["strip"] = std::move(steps);
   out["status"] = session.message.text;

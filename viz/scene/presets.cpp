@@ -68,6 +68,18 @@ Outcome<Preset> preset_named(std::string_view name) {
                {}};
 }
 
+std::string expression_of(const Preset& preset) {
+  switch (preset.kind) {
+    case Preset::Kind::plain:
+      return std::string(preset.first);
+    case Preset::Kind::divided:
+      return fmt::format("zipped_divide({}, {})", preset.first, preset.second);
+    case Preset::Kind::thread_value:
+      break;
+  }
+  return {};
+}
+
 Outcome<LayoutView> open_preset(const Preset& preset) {
   const Outcome<Value> first = evaluated(preset.first);
   if (!first) return first.error();

@@ -22,5 +22,7 @@ std::span<const Preset> presets();
 // By name, exactly or by a unique part of it, in any case. Unknown: a sentence with the names.
 Outcome<Preset> preset_named(std::string_view name);
 Outcome<LayoutView> open_preset(const Preset& preset);
+// The same as an expression of the language; empty where none says as much.
+std::string expression_of(const Preset& preset);
 
 }  // namespace tilescope

@@ -36,9 +36,24 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   return ran && choices.diff ? ViewName::diff : ViewName::matrices;
 }
 
+// Where the reader is in the derivation, and how warps walk over the layout.
+void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
+  const LayoutStudy usual;
+  if (study.element_bytes != usual.element_bytes) {
+    lines.push_back(fmt::format("element {}", study.element_bytes));
+  }
+  std::string access;
+  if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
+  if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
+  if (study.instruction) access += fmt::format(" instruction {}", *study.instruction);
+  if (!access.empty()) lines.push_back("access" + access);
+  if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
+}
+
 ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::string>& lines) {
   if (!choices.layout) return view;
   lines.push_back(open_line(choices));
+  add_study(choices.study, lines);
   if (choices.colour) lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
   if (choices.isolate.on != Focus::On::nothing) {
     lines.push_back(

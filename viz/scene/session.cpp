@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/layout/text.h"
 #include "viz/scene/open.h"
 #include "viz/scene/result_view.h"
 
@@ -25,6 +26,9 @@ FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, doub
 Lens& open_lens(Session& session) {
   switch (session.choices.view) {
     case ViewName::layout:
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+    case ViewName::bits:
       return session.layout_lens;
     case ViewName::matrices:
       return session.matrices_lens;
@@ -52,12 +56,53 @@ Emptiness no_difference(const Choices& choices) {
           "Run again"};
 }
 
+// Why the open layout has no banks, sectors or bits to show.
+std::optional<Emptiness> no_memory(const Session& session) {
+  std::string sentence;
+  switch (session.choices.view) {
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+      if (const auto view = access_of(session); !view) sentence = view.error().sentence;
+      break;
+    case ViewName::bits:
+      if (const auto bits = bit_matrix_of(session); !bits) sentence = bits.error().sentence;
+      break;
+    default:
+      break;
+  }
+  if (sentence.empty()) return {};
+  return Emptiness{sentence, "select layout", "Show the grid"};
+}
+
+// The views of the open layout as memory.
+Scene memory_scene(const Session& session, Size size) {
+  const Theme& theme = session.theme();
+  if (session.choices.view == ViewName::bits) {
+    return build_scene(*bit_matrix_of(session), text(*memory_of(session)), theme, size);
+  }
+  const std::shared_ptr<const AccessView> view = *access_of(session);
+  const bool sectors = session.choices.view == ViewName::sectors;
+  const std::int64_t worst = sectors ? view->worst_in_sectors() : view->worst_in_banks();
+  const std::int64_t asked = session.choices.study.instruction.value_or(worst);
+  return build_scene(*view, sectors, asked < view->instructions() ? asked : worst, theme, size);
+}
+
 }  // namespace
+
+bool shows_layout(ViewName view) {
+  return view != ViewName::matrices && view != ViewName::diff;
+}
 
 std::string_view name_of(ViewName view) {
   switch (view) {
     case ViewName::layout:
       return "layout";
+    case ViewName::wavefronts:
+      return "banks";
+    case ViewName::sectors:
+      return "sectors";
+    case ViewName::bits:
+      return "bits";
     case ViewName::matrices:
       return "matrices";
     case ViewName::diff:
@@ -69,11 +114,11 @@ std::string_view name_of(ViewName view) {
 bool operator==(const Choices& a, const Choices& b) {
   return a.view == b.view && a.layout == b.layout && a.layout_text == b.layout_text &&
          a.layout_origin == b.layout_origin && a.colour == b.colour && a.isolate == b.isolate &&
-         a.selected == b.selected && a.coordinates == b.coordinates && a.kernel == b.kernel &&
-         a.options == b.options && a.result == b.result && a.matrices == b.matrices &&
-         a.diff == b.diff && a.file == b.file && a.element == b.element &&
-         a.only_wrong == b.only_wrong && a.lesson == b.lesson && a.dark == b.dark &&
-         a.settings == b.settings;
+         a.selected == b.selected && a.coordinates == b.coordinates && a.study == b.study &&
+         a.kernel == b.kernel && a.options == b.options && a.result == b.result &&
+         a.matrices == b.matrices && a.diff == b.diff && a.file == b.file &&
+         a.element == b.element && a.only_wrong == b.only_wrong && a.lesson == b.lesson &&
+         a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -84,6 +129,14 @@ LayoutChoice layout_choice(const Session& session) {
   out.selected = choices.selected;
   out.isolate = choices.isolate;
   out.coordinates = choices.coordinates;
+  out.element_bytes = choices.study.element_bytes;
+  if (choices.isolate.on == Focus::On::phase) {
+    const auto access = access_of(session);
+    const auto phase = choices.isolate.number;
+    if (access && phase < static_cast<std::int64_t>((*access)->phases().size())) {
+      out.phase = std::make_shared<const std::vector<std::int64_t>>((*access)->offsets_of(phase));
+    }
+  }
   return out;
 }
 
@@ -101,8 +154,8 @@ DiffChoice diff_choice(const Session& session, bool stands_alone) {
 
 std::optional<Emptiness> emptiness(const Session& session) {
   const Choices& choices = session.choices;
-  if (choices.view == ViewName::layout) {
-    if (choices.layout) return {};
+  if (shows_layout(choices.view)) {
+    if (choices.layout) return no_memory(session);
     return Emptiness{"No layout is open. Type an expression above, or begin with the 9x32 example.",
                      "open preset 9x32", "Open the 9x32 example"};
   }
@@ -142,6 +195,11 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
       out.scene = build_scene(*choices.layout, layout_choice(session), theme, *out.layout,
                               &session.layout_rasters);
       break;
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+    case ViewName::bits:
+      out.scene = memory_scene(session, size);
+      break;
     case ViewName::matrices:
       out.matrices = framed<MatricesView, MatricesFrame>(*choices.matrices, session.matrices_lens,
                                                          size, pixel_scale, session.pending_zoom);
@@ -166,6 +224,10 @@ Scene export_scene(const Session& session) {
   switch (choices.view) {
     case ViewName::layout:
       return build_scene(*choices.layout, layout_choice(quiet), theme);
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+    case ViewName::bits:
+      return memory_scene(quiet, {1280, 800});
     case ViewName::matrices:
       return picture(quiet, {1280, 800}, 1, true).scene;
     case ViewName::diff:

@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "viz/scene/diff_view.h"
+#include "viz/scene/editor.h"
 #include "viz/scene/layout_scene.h"
+#include "viz/scene/layout_study.h"
 #include "viz/scene/lesson_desk.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/overlay.h"
@@ -27,7 +29,10 @@
 
 namespace tilescope {
 
-enum class ViewName : std::uint8_t { layout, matrices, diff };
+// `wavefronts`, `sectors` and `bits` show the open layout too: as memory that a warp meets, and as
+// a matrix over GF(2).
+enum class ViewName : std::uint8_t { layout, wavefronts, sectors, bits, matrices, diff };
+bool shows_layout(ViewName view);
 std::string_view name_of(ViewName view);
 
 struct Choices {
@@ -41,6 +46,7 @@ struct Choices {
   Focus isolate;
   std::optional<Cell> selected;
   bool coordinates = false;
+  LayoutStudy study;
 
   // The kernel: nothing where none has been opened.
   std::shared_ptr<const KernelCard> kernel;
@@ -89,6 +95,7 @@ struct Session {
   std::vector<Step> past, future;
 
   std::string field;  // the text in the field, as typed
+  Editor editor;
   std::optional<FieldProblem> problem;
   Message message;  // the status line: what just happened
 
@@ -97,6 +104,7 @@ struct Session {
   Lens layout_lens, matrices_lens, diff_lens;
   RasterStore layout_rasters, matrices_rasters, diff_rasters;
 
+  mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
   std::string copied;     // what was copied last
@@ -106,6 +114,9 @@ struct Session {
   // What is remembered from one day to the next and is no choice, as lists of lines by name:
   // expressions that were entered, progress in lessons. Workspaces keep them.
   std::map<std::string, std::vector<std::string>> kept;
+  std::string atoms;     // whose atoms the outline lists: "SM80"; empty: none's
+  bool playing = false;  // the derivation, a step at a time
+  double played = 0;     // seconds since the step that is shown
 
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 

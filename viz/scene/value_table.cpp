@@ -112,6 +112,48 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789+-.einfa") == std::string::npos;
 }
 
+// The lanes of a mask: "0 4 8".
+std::string lanes_text(std::uint32_t lanes) {
+  std::string out;
+  for (int lane = 0; lane < lanes_of_warp; ++lane) {
+    if ((lanes >> lane & 1) == 0) continue;
+    if (!out.empty()) out += ' ';
+    out += std::to_string(lane);
+  }
+  return out;
+}
+
+ValueTable words_of(const AccessView& view) {
+  ValueTable out{{"instruction", "phase", "wavefront", "bank", "byte", "lanes"}, {}};
+  for (const ServedPhase& phase : view.phases()) {
+    for (const ServedWord& word : phase.words) {
+      out.rows.push_back({std::to_string(phase.instruction), std::to_string(phase.phase),
+                          std::to_string(word.wavefront), std::to_string(word.bank),
+                          std::to_string(word.word * bank_bytes), lanes_text(word.lanes)});
+    }
+  }
+  return out;
+}
+
+ValueTable sectors_in(const AccessView& view) {
+  ValueTable out{{"instruction", "byte", "lanes"}, {}};
+  for (std::size_t k = 0; k < view.sectors().size(); ++k) {
+    for (const TouchedSector& sector : view.sectors()[k].sectors) {
+      out.rows.push_back({std::to_string(k), std::to_string(sector.sector * sector_bytes),
+                          lanes_text(sector.lanes)});
+    }
+  }
+  return out;
+}
+
+ValueTable images_of(const BitMatrix& matrix) {
+  ValueTable out{{"coordinate bit", "offset"}, {}};
+  for (const BitMatrix::Column& column : matrix.columns) {
+    out.rows.push_back({column.title, std::to_string(column.image)});
+  }
+  return out;
+}
+
 }  // namespace
 
 Outcome<ValueTable> value_table(const Session& session) {
@@ -120,6 +162,12 @@ Outcome<ValueTable> value_table(const Session& session) {
   switch (choices.view) {
     case ViewName::layout:
       return cells_of(*choices.layout);
+    case ViewName::wavefronts:
+      return words_of(**access_of(session));
+    case ViewName::sectors:
+      return sectors_in(**access_of(session));
+    case ViewName::bits:
+      return images_of(*bit_matrix_of(session));
     case ViewName::matrices:
       return elements_of(*choices.matrices);
     case ViewName::diff:

@@ -127,7 +127,8 @@ class Workshop {
   virtual std::optional<Error> export_picture(const Scene& scene, const std::string& path) = 0;
 
   // Lessons by name, and the text of one. What a learner has done is handed over each time that it
-  // changes (viz/scene/lesson_progress.h); where it is kept, if anywhere, is the program's business.
+  // changes (viz/scene/lesson_progress.h); where it is kept, if anywhere, is the program's
+  // business.
   virtual std::vector<std::string> lesson_names() const { return {}; }
   virtual Outcome<std::string> lesson_text(std::string_view name) const {
     return Error{ErrorKind::unknown, "There is no lesson `" + std::string(name) + "`.", ""};

@@ -35,6 +35,10 @@ int number_of(Key key) {
       return 265;
     case Key::space:
       return ' ';
+    case Key::bracket_open:
+      return '[';
+    case Key::bracket_close:
+      return ']';
   }
   return static_cast<int>(key);
 }
@@ -67,6 +71,10 @@ ImGuiKey number_of(Key key) {
       return ImGuiKey_UpArrow;
     case Key::space:
       return ImGuiKey_Space;
+    case Key::bracket_open:
+      return ImGuiKey_LeftBracket;
+    case Key::bracket_close:
+      return ImGuiKey_RightBracket;
   }
   const int number = static_cast<int>(key);
   if (number >= '0' && number <= '9') return static_cast<ImGuiKey>(ImGuiKey_0 + (number - '0'));
@@ -85,6 +93,8 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "Right") return out = Key::right, true;
   if (text == "Up") return out = Key::up, true;
   if (text == "Down") return out = Key::down, true;
+  if (text == "[") return out = Key::bracket_open, true;
+  if (text == "]") return out = Key::bracket_close, true;
   if (text == "F5") return out = Key::f5, true;
   const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
   if (letter || (text.size() == 1 && text[0] >= '0' && text[0] <= '9')) {

@@ -26,7 +26,9 @@ enum class Key : int {
   down,
   left,
   right,
-  space
+  space,
+  bracket_open,
+  bracket_close
 };
 
 struct Shortcut {

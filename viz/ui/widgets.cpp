@@ -214,6 +214,59 @@ void end_panel() {
   ImGui::EndChild();
 }
 
+bool link_row(const Brush& brush, const InspectorLink& link) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const bool clicked = ImGui::InvisibleButton(link.command.c_str(), {width, kRow});
+  const ImVec2 high{at.x + width, at.y + kRow};
+  const Ink fill =
+      link.current ? Ink(Role::accent, 0.14) : shade(ImGui::IsItemActive(), ImGui::IsItemHovered());
+  brush.list->AddRectFilled(at, high, packed(fill, brush.theme), kRadius);
+  ImFont* code = brush.fonts.code(TextSize::small);
+  brush.text(at.x + 8, at.y + kRow / 2, code, Role::text, link.label);
+  brush.text(high.x - 8 - text_width(code, link.value), at.y + kRow / 2, code, Role::text,
+             link.value);
+  focus_frame(brush, at, high);
+  return clicked;
+}
+
+void bit_picture(const Brush& brush, const BitPicture& picture) {
+  constexpr float height = 18, most = 16;
+  ImFont* words = brush.fonts.words(TextSize::small);
+  ImFont* code = brush.fonts.code(TextSize::small);
+  const float width = ImGui::GetContentRegionAvail().x - 16;
+  const float cell = std::min(
+      most, std::floor(width / static_cast<float>(std::max<std::size_t>(1, picture.bits.size()))));
+  for (const bool after : {false, true}) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    brush.text(at.x + 8, at.y + 10, words, Role::quiet,
+               after ? picture.title_after : picture.title_before);
+    float x = at.x + 8;
+    const float y = at.y + 20;
+    for (const BitPicture::Bit& bit : picture.bits) {
+      const bool set = after ? bit.after : bit.before, moved = bit.before != bit.after;
+      if (bit.read) brush.box(x, y, cell - 1, height, Role::line, 2);
+      if (bit.written && moved && after) brush.box(x, y, cell - 1, height, Role::accent, 2);
+      if (bit.written && !(moved && after)) {
+        brush.list->AddRect({x, y}, {x + cell - 1, y + height}, packed(brush.theme.accent), 2);
+      }
+      const std::string digit = set ? "1" : "0";
+      if (cell >= text_width(code, digit)) {
+        const float middle = x + (cell - 1 - text_width(code, digit)) / 2;
+        const bool on_accent = bit.written && moved && after;
+        brush.text(middle, y + height / 2, code,
+                   on_accent ? Role::paper
+                   : set     ? Role::text
+                             : Role::quiet,
+                   digit);
+      }
+      x += cell;
+    }
+    ImGui::Dummy({width, 20 + height + 4});
+  }
+  paragraph(brush, "Grey bits are XORed into framed ones; filled ones changed.", Role::quiet);
+}
+
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share) {
   const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
   brush.box(at.x, at.y, width, 8, Role::line, 4);

@@ -56,6 +56,13 @@ void paragraph(const Brush& brush, const std::string& words, Role role);
 void begin_panel(Brush& brush, const char* id, ImVec2 at, ImVec2 size);
 void end_panel();
 
+// A row of name and value that can be clicked.
+bool link_row(const Brush& brush, const InspectorLink& link);
+
+// Two rows of bits, before and after: what is read in grey, what changed in the accent.
+void bit_picture(const Brush& brush, const BitPicture& picture);
+
+
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
 
 // Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects

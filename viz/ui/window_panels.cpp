@@ -6,6 +6,22 @@
 #include "viz/ui/window_ui.h"
 
 namespace tilescope::ui {
+namespace {
+
+// A step that can be clicked, under its words.
+bool strip_step(const Brush& brush, const StripStep& step, ImVec2 at, ImVec2 size) {
+  ImGui::SetCursorScreenPos(at);
+  const bool clicked = ImGui::InvisibleButton(step.command.c_str(), size);
+  const ImVec2 high{at.x + size.x, at.y + size.y};
+  if (ImGui::IsItemHovered()) {
+    brush.list->AddRectFilled(at, high, packed(Ink(Role::text, 0.05), brush.theme), 4);
+  }
+  focus_frame(brush, at, high);
+  return clicked;
+}
+
+}  // namespace
+
 void WindowUi::draw_outline(Brush brush, const Session& session, const Workshop& workshop,
                             ImVec2 at, ImVec2 size) {
   begin_panel(brush, "outline", at, size);
@@ -32,6 +48,10 @@ void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, Im
     heading(brush, section.title);
     if (section.lines.empty()) paragraph(brush, section.when_empty, Role::quiet);
     for (const auto& [name, value] : section.lines) name_value(brush, name, value);
+    if (section.bits) bit_picture(brush, *section.bits);
+    for (const InspectorLink& link : section.links) {
+      if (link_row(brush, link)) issue(link.command);
+    }
     ImGui::Dummy({0, 16});
   }
   end_panel();
@@ -42,12 +62,32 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
   brush.line(at.x, at.y, at.x + size.x, at.y);
   const Strip shown = strip(session, workshop);
   const float right = shown.share ? 400 : 0;
-  const auto count = static_cast<float>(std::max<std::size_t>(1, shown.steps.size()));
-  const float width = (size.x - 32 - right) / count;
   float x = at.x + 16;
-  for (std::size_t i = 0; i < shown.steps.size(); ++i) {
+  for (const Tab& action : shown.actions) {
+    if (button(brush, action.label.c_str(), action.label, {x, at.y + 12}, 0, true)) {
+      issue(action.command);
+    }
+    x += button_width(brush, action.label) + 8;
+  }
+  if (!shown.actions.empty()) x += 8;
+  // As many as have room, around the current one.
+  constexpr float least = 208;
+  const float all = at.x + size.x - 16 - right - x;
+  const std::size_t fits = std::max<std::size_t>(1, static_cast<std::size_t>(all / least));
+  const std::size_t count = std::min(std::max<std::size_t>(1, shown.steps.size()), fits);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < shown.steps.size() && shown.steps.size() > count; ++i) {
+    if (shown.steps[i].current)
+      first = std::min(i - std::min(i, count / 2), shown.steps.size() - count);
+  }
+  const float width = all / static_cast<float>(count);
+  for (std::size_t i = first; i < std::min(first + count, shown.steps.size()); ++i) {
     const StripStep& step = shown.steps[i];
     const float room = width - 32;
+    if (!step.command.empty() &&
+        strip_step(brush, step, {x - 8, at.y + 1}, {room + 16, size.y - 2})) {
+      issue(step.command);
+    }
     brush.text(x, at.y + 18, fonts_.strong(TextSize::small), Role::text, step.title);
     cut_line(brush, x, at.y + 38, room, fonts_.code(TextSize::small), Role::quiet, step.value);
     if (step.current) brush.box(x, at.y, std::min(room, 160.0f), 2, Role::accent);

@@ -25,7 +25,8 @@ constexpr float kMargin = 16, kFieldTop = 12, kFieldPadding = 10;
 
 }  // namespace
 
-void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size) {
+void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                        ImVec2 size) {
   brush.line(at.x, at.y + size.y - 1, at.x + size.x, at.y + size.y - 1);
   ImFont* name = fonts_.strong(TextSize::medium);
   const float middle = at.y + kFieldTop + button_height / 2;
@@ -64,19 +65,31 @@ void WindowUi::draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 
   };
   part(TourStep::Part::field, field_x, field_width);
   part(TourStep::Part::actions, at.x + size.x - kMargin - width + 8, width - 8);
-  draw_field(brush, session, {field_x, at.y + kFieldTop}, field_width);
-  draw_problem(brush, session, {field_x, at.y + kFieldTop + button_height}, field_width);
+  draw_field(brush, session, workshop, {field_x, at.y + kFieldTop}, field_width);
+  const ImVec2 under{field_x, at.y + kFieldTop + button_height};
+  const bool wrong = session.problem && !(offers_.signature && offers_.unfinished);
+  if (wrong || !draw_signature(brush, under, field_width)) {
+    draw_problem(brush, session, under, field_width);
+  }
+  draw_completions(brush, session);
 }
 
-void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float width) {
+void WindowUi::draw_field(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                          float width) {
   // Text that a command put into the session replaces what is being typed.
   if (session.field != field_shown_) {
     if (session.field != field_text_) {
       field_text_ = session.field;
       ++field_generation_;
+      if (field_active_) move_caret_ = session.editor.caret;
     }
     field_shown_ = session.field;
   }
+  offers_ = assistance(session, workshop);
+  chosen_ = std::min(session.editor.chosen, offers_.completions.all.size());
+  recall_ = 0;
+  accept_.reset();
+  caret_ = session.editor.caret;
   ImFont* font = fonts_.code(TextSize::small);
   const bool wrong = session.problem.has_value();
   ImGui::SetCursorScreenPos(at);
@@ -86,8 +99,12 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
   if (wrong) ImGui::PushStyleColor(ImGuiCol_Border, packed(session.theme().wrong));
   ImGui::PushID(field_generation_);
   ImGui::SetNextItemWidth(width);
+  if (move_caret_) ImGui::SetKeyboardFocusHere();
   const bool typed = ImGui::InputTextWithHint(
-      "##field", "a layout expression, `preset NAME`, or a kernel", &field_text_);
+      "##field", "a layout expression, `preset NAME`, or a kernel", &field_text_,
+      ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_CallbackHistory |
+          (offers_.completions.all.empty() ? 0 : ImGuiInputTextFlags_CallbackCompletion),
+      edit, this);
   const bool active = ImGui::IsItemActive();
   focus_frame(brush, at, {at.x + width, at.y + button_height}, /*text_field=*/true);
   const bool entered = ImGui::IsItemDeactivated() && pressed({Key::enter});
@@ -99,6 +116,27 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
     brush.list->AddRect(at, {at.x + width, at.y + button_height}, packed(session.theme().accent), 4,
                         0, 1);
   }
+  // Where another part of the window took the keyboard the list goes; a list that a command asked
+  // for stays.
+  if (active != field_active_ && !move_caret_) session.editor.active = active;
+  field_active_ = active || move_caret_.has_value();
+  Editor& editor = session.editor;
+  if (active) {
+    changed_ |= editor.caret != caret_ || editor.chosen != chosen_;
+    editor.caret = caret_;
+    editor.chosen = chosen_;
+  }
+  if (typed) {
+    editor.dismissed = false;
+    editor.chosen = 0;
+    editor.recalled.reset();
+  }
+  if (recall_ != 0) issue(recall_ < 0 ? "recall back" : "recall next");
+  if (accept_) issue(fmt::format("complete {}", *accept_ + 1));
+  const float mono = text_width(font, "0");
+  list_at_ = {std::min(at.x + kFieldPadding + mono * static_cast<float>(offers_.completions.begin),
+                       at.x + width - 320),
+              at.y + button_height + 28};
   if (typed) {
     field_shown_ = field_text_;
     session.field = field_text_;
@@ -117,6 +155,113 @@ void WindowUi::draw_field(const Brush& brush, Session& session, ImVec2 at, float
   if (stop > problem_x_) {
     brush.box(problem_x_, at.y + button_height - 6, stop - problem_x_, 2, Role::wrong);
   }
+}
+
+// The keys of the field: Up and Down go through the list, or through what was opened; Tab takes
+// what is chosen.
+int WindowUi::edit(ImGuiInputTextCallbackData* data) {
+  WindowUi& self = *static_cast<WindowUi*>(data->UserData);
+  const std::size_t offered = self.offers_.completions.all.size();
+  switch (data->EventFlag) {
+    case ImGuiInputTextFlags_CallbackCompletion:
+      if (offered > 0) self.accept_ = self.chosen_;
+      break;
+    case ImGuiInputTextFlags_CallbackHistory: {
+      const bool up = data->EventKey == ImGuiKey_UpArrow;
+      if (offered == 0) {
+        self.recall_ = up ? -1 : 1;
+      } else {
+        self.chosen_ = (self.chosen_ + (up ? offered - 1 : 1)) % offered;
+      }
+      break;
+    }
+    default:
+      if (self.move_caret_) {
+        data->CursorPos = static_cast<int>(
+            std::min<std::size_t>(*self.move_caret_, static_cast<std::size_t>(data->BufTextLen)));
+        data->ClearSelection();
+        self.move_caret_.reset();
+      }
+      self.caret_ = static_cast<std::size_t>(data->CursorPos);
+  }
+  return 0;
+}
+
+// The function around the caret, the parameter that is being typed in bold.
+bool WindowUi::draw_signature(const Brush& brush, ImVec2 at, float width) {
+  if (!offers_.signature) return false;
+  const Signature& call = *offers_.signature;
+  ImFont* code = fonts_.code(TextSize::small);
+  const float y = at.y + 16, right = at.x + width;
+  float x = at.x + kFieldPadding;
+  const auto put = [&](ImFont* font, Role role, std::string_view words) {
+    if (x >= right) return;
+    cut_line(brush, x, y, right - x, font, role, std::string(words));
+    x += text_width(font, words);
+  };
+  put(code, Role::quiet, call.name);
+  put(code, Role::quiet, call.parameters.substr(0, call.begin));
+  const float begin = x;
+  put(code, Role::text, call.parameters.substr(call.begin, call.end - call.begin));
+  if (x > begin) brush.box(begin, y + 8, x - begin, 2, Role::accent);
+  put(code, Role::quiet, call.parameters.substr(call.end));
+  x += 16;
+  put(fonts_.words(TextSize::small), Role::quiet, call.help);
+  return true;
+}
+
+// A list under the word that is being typed. A press takes a line before the field loses the
+// keyboard.
+void WindowUi::draw_completions(const Brush& brush, Session& session) {
+  const std::vector<Completion>& all = offers_.completions.all;
+  if (all.empty()) return;
+  constexpr float row = 24, width = 560;
+  constexpr std::size_t most = 10;
+  const std::size_t first = chosen_ < most ? 0 : chosen_ - most + 1;
+  const std::size_t count = std::min(most, all.size() - first);
+  const float foot = all.size() > most ? row : 0;
+  const ImVec2 size{std::min(width, ImGui::GetIO().DisplaySize.x - list_at_.x - 16),
+                    row * static_cast<float>(count) + 8 + foot};
+  ImGui::SetNextWindowPos(list_at_);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, packed(brush.theme.paper));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+  ImGui::Begin("completions", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoSavedSettings);
+  Brush inner = brush;
+  inner.list = ImGui::GetWindowDrawList();
+  ImFont* code = fonts_.code(TextSize::small);
+  ImFont* words = fonts_.words(TextSize::small);
+  for (std::size_t i = first; i < first + count; ++i) {
+    const float y = list_at_.y + 4 + row * static_cast<float>(i - first);
+    const ImVec2 low{list_at_.x + 4, y}, high{list_at_.x + size.x - 4, y + row};
+    const bool hovered = ImGui::IsMouseHoveringRect(low, high);
+    if (i == chosen_) {
+      inner.list->AddRectFilled(low, high, packed(Ink(Role::accent, 0.14), brush.theme), 4);
+    } else if (hovered) {
+      inner.list->AddRectFilled(low, high, packed(Ink(Role::text, 0.07), brush.theme), 4);
+    }
+    const float middle = y + row / 2, x = low.x + 8;
+    inner.text(x, middle, code, Role::text, all[i].text);
+    const float detail = x + std::max(160.0f, text_width(code, all[i].text) + 16);
+    const std::string about =
+        all[i].detail.empty() ? std::string(name_of(all[i].kind)) : all[i].detail;
+    cut_line(inner, detail, middle, high.x - 8 - detail, words, Role::quiet, about);
+    if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+      issue(fmt::format("complete {}", i + 1));
+      field_active_ = true;  // the field goes on being typed in
+      session.editor.active = true;
+    }
+  }
+  if (foot > 0) {
+    inner.text(list_at_.x + 12, list_at_.y + size.y - row / 2 - 4, words, Role::quiet,
+               fmt::format("{} more; Tab takes the marked one", all.size() - count));
+  }
+  ImGui::End();
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
 }
 
 void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width) {

@@ -79,14 +79,16 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
     draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, strip_height});
   }
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
-  draw_top(brush, session, {0, 0}, {display.x, kTop});
+  draw_top(brush, session, workshop, {0, 0}, {display.x, kTop});
 
   use_shortcuts(session);
   ImGui::PopFont();
   ImGui::End();
   draw_tour(brush, session);
   draw_overlay(brush, session, workshop);
-  changed_ |= ring_.move();
+  // Tab takes what completes the word, where something does.
+  const bool completes = field_active_ && !offers_.completions.all.empty();
+  if (!completes) changed_ |= ring_.move();
 }
 
 bool WindowUi::perform(Session& session, Workshop& workshop) {
@@ -124,7 +126,8 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
   }
   const bool finished = take_result(session, workshop);
   const bool went_on = continue_script(session, workshop);
-  const bool changed = changed_ || finished || went_on || !intents.empty();
+  const bool played = play_on(session, workshop, double{ImGui::GetIO().DeltaTime});
+  const bool changed = changed_ || finished || went_on || played || !intents.empty();
   changed_ = false;
   return changed;
 }

@@ -70,8 +70,13 @@ class WindowUi {
     intents_.push_back({Intent::Kind::command, std::move(command), 0});
   }
   void back(ImVec2 at, ImVec2 size, Rgba colour) { backdrops_.push_back({at, size, colour}); }
-  void draw_top(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
-  void draw_field(const Brush& brush, Session& session, ImVec2 at, float width);
+  void draw_top(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                ImVec2 size);
+  void draw_field(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                  float width);
+  void draw_completions(const Brush& brush, Session& session);
+  bool draw_signature(const Brush& brush, ImVec2 at, float width);
+  static int edit(ImGuiInputTextCallbackData* data);
   void draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_outline(Brush brush, const Session& session, const Workshop& workshop, ImVec2 at,
                     ImVec2 size);
@@ -122,6 +127,14 @@ class WindowUi {
   std::string field_shown_;  // the session's text that it was last filled with
   int field_generation_ = 0;
   float problem_x_ = 0;  // where in the field the problem begins
+  // What the field offers in this frame, where its list stands, and what its keys did.
+  Assistance offers_;
+  ImVec2 list_at_{};
+  std::size_t chosen_ = 0, caret_ = 0;
+  int recall_ = 0;                         // -1: back, 1: forward, asked by Up and Down
+  std::optional<std::size_t> accept_;      // a completion, asked by Tab
+  std::optional<std::size_t> move_caret_;  // after the text was replaced while being typed in
+  bool field_active_ = false;
   std::map<std::string, std::string> size_texts_;
   std::string palette_text_;
   int palette_generation_ = 0;

@@ -1,0 +1,58 @@
+// How an open layout is studied beyond its grid: where we are in its derivation, how wide an
+// element is. Part of the session's choices, so every change is a step of undo.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/language/language.h"
+#include "viz/scene/access_view.h"
+#include "viz/scene/layout_view.h"
+
+namespace tilescope {
+
+struct Session;
+class Workshop;
+
+struct LayoutStudy {
+  // Steps of the outermost operation, the call itself first; null where there is none.
+  std::shared_ptr<const Derivation> derivation;
+  std::size_t step = 0;                     // whose grid is shown; 0: the result alone
+  int element_bytes = 0;                    // 0: as the value says, else 4
+  Walk walk = Walk::down_columns;           // of a warp's lanes
+  int access_bytes = 4;                     // that a lane moves
+  std::optional<std::int64_t> instruction;  // not set: the worst
+
+  std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
+  friend bool operator==(const LayoutStudy& a, const LayoutStudy& b) {
+    return a.derivation == b.derivation && a.step == b.step && a.element_bytes == b.element_bytes &&
+           a.walk == b.walk && a.access_bytes == b.access_bytes && a.instruction == b.instruction;
+  }
+};
+
+// An expression as linked grids, with one step of its derivation: LayoutView::derived where its
+// grids can be linked, else the step's layout alone, else what of_expression shows.
+Outcome<LayoutView> study_view(std::string_view expression, const LayoutStudy& study);
+
+// What is computed of the open layout as memory, kept until the layout or the study changes.
+struct AccessCache {
+  std::shared_ptr<const LayoutView> of;
+  AccessChoice choice;
+  std::optional<Outcome<std::shared_ptr<const AccessView>>> view;
+  std::optional<Outcome<SwizzleAdvice>> advice;
+  std::optional<Outcome<BitMatrix>> bits;
+};
+// The memory of the open layout: its result.
+const Layout* memory_of(const Session& session);
+Outcome<std::shared_ptr<const AccessView>> access_of(const Session& session);
+Outcome<SwizzleAdvice> advice_for(const Session& session);
+Outcome<BitMatrix> bit_matrix_of(const Session& session);
+
+// While the derivation is played: `seconds` have passed; the next step is shown when it is due.
+// Answers whether anything changed.
+bool play_on(Session& session, Workshop& workshop, double seconds);
+
+}  // namespace tilescope
