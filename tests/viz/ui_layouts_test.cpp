@@ -201,6 +201,32 @@ TEST_F(Layouts, EveryStepOfManyOperationsCanBeShown) {
   }
 }
 
+TEST_F(Layouts, TwoLayoutsStandBesideEachOther) {
+  // Owners: an element lights in both, and each grid has its own owners.
+  must("open layout make_layout_tv((4,8):(8,1), (2,2):(2,1))");
+  must("beside make_layout_tv((4,8):(1,4), (2,2):(2,1))");
+  ASSERT_EQ(view().panels().size(), 2u);
+  EXPECT_TRUE(view().kind() == LayoutView::Kind::thread_value);
+  EXPECT_NE(view().owners({0, 0, 2, 2})[0].thread, view().owners({1, 0, 2, 2})[0].thread);
+  EXPECT_EQ(view().linked({0, 0, 2, 2}), view().linked({1, 0, 2, 2}));
+  Session other;
+  ASSERT_TRUE(rebuild(other, workshop, rebuilding(session.choices)).ok());
+  EXPECT_EQ(other.choices.study.beside, session.choices.study.beside);
+  // Divisions: by tile.
+  must("open layout zipped_divide((8,8):(8,1), <4,4>)");
+  EXPECT_TRUE(session.choices.study.beside.empty()) << "it was chosen for another layout";
+  must("beside zipped_divide((8,8):(8,1), <2,8>)");
+  EXPECT_TRUE(view().colour({}) == ColourBy::tile);
+  EXPECT_EQ(view().tiles(), 4);
+  EXPECT_EQ(view().tile({0, 0, 5, 2}), 2);
+  EXPECT_EQ(view().tile({1, 0, 5, 3}), 3);
+  refused("beside", "takes an expression");
+  refused("beside (3,4", "`)`");
+  refused("beside make_layout_tv((4,8):(8,1), (2,2):(2,1))", "same kind of thing");
+  must("undo");
+  EXPECT_EQ(titles(), (Titles{"Input", "Tiler", "Logical divide", "Zipped divide"}));
+}
+
 TEST_F(Layouts, ShareStringsKeepTheStudy) {
   must("open layout composition((6,2):(8,2), (4,3):(3,1))");
   must("element 2");

@@ -189,8 +189,13 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   scene.add(words({margin, y}, fitted(sentence, size.width - 2 * margin, small_text, Family::sans),
                   small_text, Role::text));
   y += 24;
+  const bool numbered = height >= small_text && !narrow;
   const std::string about =
-      sectors
+      !numbered ? (sectors ? "A colour is the lane whose bytes these are, grey is moved in vain. A "
+                             "larger window writes the lanes' numbers."
+                           : "A colour is the lane that a bank's word goes to; a larger window "
+                             "writes its number.")
+      : sectors
           ? "A number is the lane whose bytes these are (5+: lane 5 and others); grey is moved "
             "and not asked for."
           : "A number is the lane that a bank's word goes to; 5+ are several lanes that ask for "

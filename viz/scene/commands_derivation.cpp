@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "viz/scene/command_text.h"
 #include "viz/scene/layout_derivation.h"
 #include "viz/scene/open.h"
 
@@ -14,10 +15,23 @@ namespace {
 Answer show_step(Session& session, std::size_t step) {
   LayoutStudy study = session.choices.study;
   study.step = step;
+  study.beside.clear();
   if (auto error = show_study(session, study)) return *error;
   if (step == 0) return std::string("The result.");
   const DerivationStep& shown = (*study.derivation)[step];
   return fmt::format("Step {} of {}: {}", step, study.steps(), shown.sentence);
+}
+
+// A second layout beside the open one, or none.
+Answer run_beside(Session& session, Workshop&, std::string_view arguments) {
+  if (!session.choices.layout) return usage_error("There is no layout: open one first.");
+  LayoutStudy study = session.choices.study;
+  study.step = 0;
+  study.beside = arguments == "nothing" ? std::string() : std::string(unquoted(arguments));
+  if (arguments.empty()) return usage_error("`beside` takes an expression, or nothing.");
+  if (auto error = show_study(session, study)) return *error;
+  return study.beside.empty() ? std::string("The layout stands alone.")
+                              : fmt::format("Beside it: {}.", study.beside);
 }
 
 // The result stands behind the last step, and playing ends there.
@@ -59,6 +73,8 @@ Answer run_derive(Session& session, Workshop&, std::string_view arguments) {
 }
 
 constexpr std::array kTable = {
+    WindowCommand{"beside", "EXPR | nothing", "shows a second layout beside the open one",
+                  "beside (9,32):(1,9)", "", run_beside, nullptr, true},
     WindowCommand{"derive", "next | back | N | play | stop | result",
                   "shows a step of how the open layout came about", "derive 1", "[ back, ] next",
                   run_derive, nullptr, true},

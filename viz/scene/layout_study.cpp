@@ -11,6 +11,7 @@
 namespace tilescope {
 
 Outcome<LayoutView> study_view(std::string_view expression, const LayoutStudy& study) {
+  if (!study.beside.empty()) return LayoutView::beside(expression, study.beside);
   if (!study.derivation) return LayoutView::of_expression(expression);
   const Derivation& steps = *study.derivation;
   Outcome<LayoutView> linked = LayoutView::derived(expression, steps, study.step);

@@ -21,6 +21,7 @@ struct LayoutStudy {
   // Steps of the outermost operation, the call itself first; null where there is none.
   std::shared_ptr<const Derivation> derivation;
   std::size_t step = 0;                     // whose grid is shown; 0: the result alone
+  std::string beside;                       // what is shown beside the layout; empty: nothing
   int element_bytes = 0;                    // 0: as the value says, else 4
   Walk walk = Walk::down_columns;           // of a warp's lanes
   int access_bytes = 4;                     // that a lane moves
@@ -28,8 +29,9 @@ struct LayoutStudy {
 
   std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
   friend bool operator==(const LayoutStudy& a, const LayoutStudy& b) {
-    return a.derivation == b.derivation && a.step == b.step && a.element_bytes == b.element_bytes &&
-           a.walk == b.walk && a.access_bytes == b.access_bytes && a.instruction == b.instruction;
+    return a.derivation == b.derivation && a.step == b.step && a.beside == b.beside &&
+           a.element_bytes == b.element_bytes && a.walk == b.walk &&
+           a.access_bytes == b.access_bytes && a.instruction == b.instruction;
   }
 };
 

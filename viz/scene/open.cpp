@@ -75,9 +75,10 @@ LayoutStudy study_of(std::string_view expression, const LayoutStudy& before) {
 }
 
 Outcome<LayoutView> view_of(const Preset& preset, const LayoutStudy& study) {
+  const bool expression = study.derivation || !study.beside.empty();
   Outcome<LayoutView> view =
-      study.derivation ? study_view(expression_of(preset), study) : open_preset(preset);
-  if (view) view->retitle(std::string(preset.title));
+      expression ? study_view(expression_of(preset), study) : open_preset(preset);
+  if (view && study.beside.empty()) view->retitle(std::string(preset.title));
   return view;
 }
 

@@ -48,6 +48,10 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   if (study.instruction) access += fmt::format(" instruction {}", *study.instruction);
   if (!access.empty()) lines.push_back("access" + access);
   if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
+  if (!study.beside.empty()) {
+    const char quote = study.beside.find('"') == std::string::npos ? '"' : '\'';
+    lines.push_back(fmt::format("beside {}{}{}", quote, study.beside, quote));
+  }
 }
 
 ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::string>& lines) {

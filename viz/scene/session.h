@@ -107,8 +107,8 @@ struct Session {
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
-  std::string copied;     // what was copied last
-  bool copy_due = false;  // and has not reached the clipboard yet
+  std::string copied;               // what was copied last
+  bool copy_due = false;            // and has not reached the clipboard yet
   std::optional<std::size_t> tour;  // which step of it is shown
   bool tour_seen = false;
   // What is remembered from one day to the next and is no choice, as lists of lines by name:

@@ -62,7 +62,6 @@ bool link_row(const Brush& brush, const InspectorLink& link);
 // Two rows of bits, before and after: what is read in grey, what changed in the accent.
 void bit_picture(const Brush& brush, const BitPicture& picture);
 
-
 void progress_bar(const Brush& brush, ImVec2 at, float width, double share);
 
 // Lines of at most `width` pixels, broken where a reader of a path, a layout or a sentence expects
