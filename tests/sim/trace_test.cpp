@@ -114,7 +114,9 @@ Read read(const std::string& text) {
       const Slice& slice = stack.back();
       EXPECT_LE(slice.begin, ts) << e;
       EXPECT_GE(slice.end, ts) << e;
-      if (ph == "s" && slice.end > slice.begin) EXPECT_GT(slice.end, ts) << e;
+      if (ph == "s" && slice.end > slice.begin) {
+        EXPECT_GT(slice.end, ts) << e;
+      }
       if (ph == "s") {
         EXPECT_TRUE(started.emplace(id, std::pair(slice, tid)).second) << "begun twice: " << e;
       } else {
