@@ -234,7 +234,7 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
       "begin\n"
       "says seen\n"  // the tour is shown on the first day alone
       "xdotool key Escape\n"
-      "until_says 'open preset Volta 8x8 quadpair' 'xdotool mousemove 100 148 sleep 0.5 click 1'\n"
+      "until_says 'open preset Volta 8x8 quadpair' 'xdotool mousemove 100 284 sleep 0.5 click 1'\n"
       "xdotool key ctrl+shift+p sleep 0.3 type --delay 60 dark\n"
       "xdotool sleep 0.3 key Return\n"
       "says 'theme dark'\n"
