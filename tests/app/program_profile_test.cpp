@@ -100,6 +100,20 @@ TEST_F(Profile, WhatCannotBeRecordedIsRefused) {
   EXPECT_TRUE(files().empty());
 }
 
+// A stretch of cycles says nothing of what bounds the whole run, and is told as what it is.
+TEST_F(Profile, APartOfTheTimeIsToldAsThat) {
+  const std::vector<std::string> all{"run", "hgemm_v4", "--m", "256",    "--n",
+                                     "256", "--k",      "128", "--stats"};
+  std::vector<std::string> part = all;
+  part.insert(part.end(), {"--record-time", "1000:2000"});
+  const Ended whole = run(all), some = run(part);
+  EXPECT_TRUE(has(whole.out, "Bound by")) << whole.out;
+  EXPECT_FALSE(has(whole.out, "The record has events of cycles"));
+  EXPECT_FALSE(has(some.out, "Bound by")) << some.out;
+  EXPECT_TRUE(has(some.out, "The record has events of cycles")) << some.out;
+  EXPECT_TRUE(has(some.out, "role (cycles")) << some.out;
+}
+
 TEST_F(Profile, ADeviceWithoutTimesIsRefused) {
   write("mine.toml",
         "name = \"Mine\"\ncompute_capability = \"10.0\"\nprocessors = 4\n"

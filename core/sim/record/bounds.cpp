@@ -169,12 +169,16 @@ std::string verdict_of(const Statistics& s) {
     return "There is no time in this record: the order was drawn (--schedule, --lazy or a held "
            "warp), and its unit is instructions.";
   }
+  const bool one_unit = !s.pipes.empty() && s.pipes.front().busy >= nearly_all;
   std::string out;
-  if (s.kept_from) {
-    out = fmt::format("The record has events of cycles {} to {} only, and speaks of these. ",
-                      *s.kept_from, s.kept_to);
+  if (s.kept_from && !one_unit) {
+    out = fmt::format(
+        "The record has events of cycles {} to {} only, and what warps wait for there need not be "
+        "what bounds the kernel: a record of all of the run says that.",
+        *s.kept_from, s.kept_to);
+  } else {
+    out = main_sentence(s);
   }
-  out += main_sentence(s);
   // Of work that some processors never get, and of those that wait for the last ones.
   if (s.processors_used > 0 && s.processors_used < s.processors && s.blocks < s.processors) {
     out += fmt::format(" Only {} of {} processors {} a block.", s.processors_used, s.processors,
