@@ -15,6 +15,7 @@
 #include "core/lesson/glossary.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
+#include "viz/scene/lesson_desk.h"
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/result_view.h"
@@ -22,8 +23,14 @@
 namespace tilescope {
 namespace {
 
+constexpr const char* kWords =
+    "Type an answer, or: next, back, hint, again, view, words WORD, do COMMAND, help, quit.\n";
 constexpr std::size_t kWidth = 80;    // of text, in characters
 constexpr std::size_t kTallest = 48;  // lines of a picture
+
+bool is_move(std::string_view word) {
+  return word == "back" || word == "again" || word == "view" || word == "step";
+}
 
 struct Options {
   std::string name;
@@ -68,23 +75,23 @@ class Reading {
   Reading(Terminal& terminal, bool keeps) : terminal_(terminal) {
     asks_ = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
     if (!keeps) return;
-    auto progress = saved_progress();
-    if (progress) {
-      session_.progress = std::move(*progress);
+    auto taken = take_up_progress();
+    if (taken) {
+      session_.progress = std::move(taken->progress);
       workshop_.keep_progress_on_disk();
+      if (!taken->news.empty()) terminal.say(taken->news);
     } else {
-      terminal.say(fmt::format("{} ({})", progress.error().sentence, progress.error().where));
+      terminal.say(fmt::format("{} ({})", taken.error().sentence, taken.error().where));
     }
   }
 
   int read(const Options& options) {
     session_.show_times = false;
     if (const auto opened = open(options); !opened) return terminal_.fail(opened.error());
+    print(kWords);
     show_step();
     for (std::string line; ask(), std::getline(std::cin, line);) {
-      const std::string_view typed = trimmed(line);
-      if (typed == "quit" || typed == "q") return 0;
-      if (!act(typed)) break;
+      if (!act(trimmed(line))) break;
     }
     return 0;
   }
@@ -105,19 +112,25 @@ class Reading {
     print(wrapped(answer ? *answer : answer.error().sentence));
   }
 
-  // False where the lesson has been left.
+  // False where the lesson has been left. What the window takes, `lesson again`, is taken too.
   bool act(std::string_view typed) {
     const auto [word, rest] = first_word(typed);
-    const bool moves = word == "back" || word == "again" || word == "view" || word == "step";
-    if (typed.empty()) {
-      print("An answer, or: next, back, hint, again, view, words WORD, do COMMAND, quit.\n");
+    if (typed.empty() || typed == "help" || typed == "?") {
+      print(kWords);
+    } else if (typed == "quit" || typed == "q" || typed == "exit" || typed == "lesson close") {
+      return false;
     } else if (word == "next" && rest.empty()) {
       return next();
-    } else if (moves) {
+    } else if (is_move(word)) {
       move(fmt::format("lesson {}", typed));
-    } else if (typed == "hint" || typed == "?") {
+    } else if (word == "lesson") {
+      if (const auto what = first_word(rest).first; what == "next" || is_move(what)) {
+        return act(rest);
+      }
+      move(std::string(typed));
+    } else if (typed == "hint") {
       say(execute(session_, workshop_, "hint"));
-    } else if (word == "words") {
+    } else if (word == "words" || word == "glossary") {
       say(execute(session_, workshop_, fmt::format("glossary {}", rest)));
     } else if (word == "do") {
       do_command(rest);
@@ -217,8 +230,7 @@ nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed)
   nlohmann::ordered_json out = {
       {"title", step.title}, {"blocks", std::move(text)}, {"commands", posed.commands}};
   if (posed.exercise) {
-    out["exercise"] = {{"question", posed.exercise->question},
-                       {"form", posed.exercise->form}};
+    out["exercise"] = {{"question", posed.exercise->question}, {"form", posed.exercise->form}};
   }
   return out;
 }
@@ -267,13 +279,25 @@ int list_lessons(Terminal& terminal) {
   return 0;
 }
 
+bool known(const std::string& name) {
+  const std::vector<std::string> names = lesson_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// As the window says it, with the lessons in their order.
+Error no_lesson(const std::string& name) {
+  Session session;
+  AppWorkshop workshop;
+  return open_lesson(session, workshop, name).error();
+}
+
 int run_lesson(const Options& options, Terminal& terminal) {
   if (options.name.empty()) return list_lessons(terminal);
   if (!terminal.json()) {
     return Reading(terminal, options.keep || ::isatty(STDIN_FILENO) == 1).read(options);
   }
   const auto text = lesson_text(options.name);
-  if (!text) return terminal.fail(text.error());
+  if (!text) return terminal.fail(known(options.name) ? text.error() : no_lesson(options.name));
   const auto lesson = read_lesson(*text, options.name);
   if (!lesson) return terminal.fail(lesson.error());
   return lesson_document(*lesson, terminal);

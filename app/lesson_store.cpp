@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +26,35 @@ fs::path progress_path() {
   const std::string folder = state_folder();
   return folder.empty() ? fs::path() : fs::path(folder) / "tilescope" / "progress.json";
 }
+
+// A name beside it that is not taken: progress.broken.json, progress.2.broken.json...
+fs::path free_path_aside(const fs::path& path) {
+  const fs::path stem = path.parent_path() / path.stem();
+  std::error_code ignored;
+  fs::path aside = stem.string() + ".broken.json";
+  for (int number = 2; fs::exists(aside, ignored); ++number) {
+    aside = fmt::format("{}.{}.broken.json", stem.string(), number);
+  }
+  return aside;
+}
+
+// Held by one program at a time, from its making to its end; a file system that knows no locks does
+// without.
+class Turn {
+ public:
+  explicit Turn(const fs::path& path)
+      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (file_ >= 0) (void)::flock(file_, LOCK_EX);
+  }
+  ~Turn() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int file_;
+};
 
 void add_name(std::string_view file, std::vector<std::string>& names) {
   if (file.size() <= kEnding.size() || !file.ends_with(kEnding)) return;
@@ -66,9 +99,30 @@ Outcome<LessonProgress> saved_progress() {
   return error;
 }
 
+Outcome<TakenUp> take_up_progress() {
+  Outcome<LessonProgress> saved = saved_progress();
+  if (saved) return TakenUp{std::move(*saved), ""};
+  const fs::path path = progress_path();
+  const fs::path aside = free_path_aside(path);
+  std::error_code failed;
+  fs::rename(path, aside, failed);
+  if (failed) {
+    return Error{saved.error().kind,
+                 fmt::format("{} It cannot be put aside ({}), so progress is not kept.",
+                             saved.error().sentence, failed.message()),
+                 path.string()};
+  }
+  return TakenUp{{},
+                 fmt::format("Progress in lessons begins anew: {} could not be used. {} It lies in "
+                             "{} now.",
+                             path.string(), saved.error().sentence, aside.string())};
+}
+
 std::optional<Error> write_progress(const std::string& text) {
   const fs::path path = progress_path();
   if (path.empty()) return {};
+  Outcome<LessonProgress> progress = read_progress(text);
+  if (!progress) return progress.error();
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   if (failed) {
@@ -77,7 +131,11 @@ std::optional<Error> write_progress(const std::string& text) {
                              path.parent_path().string(), failed.message()),
                  ""};
   }
-  return write_file(path.string(), text);
+  const Turn turn(path.parent_path() / "progress.lock");
+  const Outcome<TakenUp> there = take_up_progress();
+  if (!there) return there.error();
+  merge(*progress, there->progress);
+  return write_file(path.string(), progress_text(*progress));
 }
 
 }  // namespace tilescope

@@ -1,6 +1,7 @@
 // Lessons as the program carries them, and the learner's progress on disk.
 //
-// Progress lies in tilescope/progress.json of the state folder (app/files.h).
+// Progress lies in tilescope/progress.json of the state folder (app/files.h). Law: what one program
+// has written is in what any other writes later.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,18 @@ Outcome<std::string> lesson_text(std::string_view name);
 
 // Nothing done yet where there is no file. Refused: a file that is none of ours.
 Outcome<LessonProgress> saved_progress();
+
+// To go on from. A file that is none of ours, or a later program's, is put aside as
+// progress.broken.json (progress.2.broken.json...), and a new record is begun. Refused where it
+// cannot be put aside: then nothing should be written.
+struct TakenUp {
+  LessonProgress progress;
+  std::string news;  // what was put aside, and where; else empty
+};
+Outcome<TakenUp> take_up_progress();
+
+// Together with what lies there: another window may have written since. Programs that write at the
+// same time take turns.
 std::optional<Error> write_progress(const std::string& text);
 
 }  // namespace tilescope

@@ -70,14 +70,18 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
 
 // A window goes on where its user left the lessons; a picture is of nobody in particular.
 void Stage::take_up_progress() {
-  Outcome<LessonProgress> progress = saved_progress();
-  if (progress) {
-    session_.progress = std::move(*progress);
+  Outcome<TakenUp> taken = tilescope::take_up_progress();
+  if (taken) {
+    session_.progress = std::move(taken->progress);
+    news_ = std::move(taken->news);
     workshop_.keep_progress_on_disk();
   } else {
-    session_.message = {fmt::format("{} ({})", progress.error().sentence, progress.error().where),
-                        true};
+    news_ = fmt::format("{} ({})", taken.error().sentence, taken.error().where);
   }
+}
+
+void Stage::tell_news() {
+  if (!news_.empty()) session_.message = {news_, true};
 }
 
 std::optional<Error> Stage::begin(const GuiOptions& options) {
@@ -94,6 +98,7 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
       if (auto error = do_to_the_end(command)) return error;
     }
   }
+  tell_news();
   return {};
 }
 

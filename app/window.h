@@ -28,6 +28,8 @@ class Stage {
   // Opens what the options ask for and does their commands, each to its end. Nothing where all
   // went well.
   std::optional<Error> begin(const GuiOptions& options);
+  // What the user must hear of, though something else was said since: what became of the progress.
+  void tell_news();
   // How many of the platform's pixels one of the window's takes at 100 %.
   void set_density(float density) { density_ = density; }
   // Lays out and draws one frame into the current context; the platform has said size and input.
@@ -48,6 +50,7 @@ class Stage {
   Session session_;
   AppWorkshop workshop_;
   ui::FontSet fonts_;
+  std::string news_;
   float density_ = 1;
   GlTextures textures_;
   std::unique_ptr<ui::WindowUi> ui_;

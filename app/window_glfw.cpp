@@ -147,6 +147,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     workspace.restore(session, (*stage)->workshop());
     session.past.clear();
     if (!session.tour_seen) (void)execute(session, (*stage)->workshop(), "tour");
+    (*stage)->tell_news();
   }
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {

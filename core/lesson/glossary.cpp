@@ -52,6 +52,12 @@ std::string words_of(const LessonStep& step) {
 
 }  // namespace
 
+bool has_form(const LessonTerm& term, std::string_view word) {
+  const std::string wanted = lower(word);
+  return std::any_of(term.forms.begin(), term.forms.end(),
+                     [&](const std::string& form) { return lower(form) == wanted; });
+}
+
 std::vector<GlossaryEntry> glossary(std::span<const Lesson> lessons) {
   std::vector<GlossaryEntry> all;
   for (const Lesson& lesson : lessons) {

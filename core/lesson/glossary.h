@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/lesson/lesson.h"
@@ -14,6 +15,9 @@ struct GlossaryEntry {
   std::string lesson;
   std::size_t step = 0;
 };
+
+// Whether a word is one of the term's forms, in any case.
+bool has_form(const LessonTerm& term, std::string_view word);
 
 // Of lessons in their order, by name.
 std::vector<GlossaryEntry> glossary(std::span<const Lesson> lessons);

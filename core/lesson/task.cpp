@@ -50,9 +50,20 @@ const TaskRow* row_named(std::string_view name) {
   return nullptr;
 }
 
+// The begin of what was typed, cut between characters of UTF-8.
+std::string quoted_begin(std::string_view text) {
+  constexpr std::size_t most = 32;
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("{}...", text.substr(0, end));
+}
+
 Error not_read(AnswerForm form, std::string_view text) {
-  return {ErrorKind::usage,
-          fmt::format("`{}` is no answer here: it is {}.", trim(text), words_of(form)), ""};
+  return {
+      ErrorKind::usage,
+      fmt::format("`{}` is no answer here: it is {}.", quoted_begin(trim(text)), words_of(form)),
+      ""};
 }
 
 Outcome<Reply> read_number(std::string_view text) {
@@ -180,6 +191,8 @@ Outcome<Reply> read_answer(AnswerForm form, std::string_view text) {
     return Error{ErrorKind::usage, fmt::format("There is no answer yet; it is {}.", words_of(form)),
                  ""};
   }
+  constexpr std::size_t most = 200;  // far more than any answer has
+  if (trim(text).size() > most) return not_read(form, text);
   if (form == AnswerForm::number) return read_number(text);
   if (form == AnswerForm::yes_no) return read_yes_no(text);
   return read_expression(form, text);

@@ -37,22 +37,31 @@ class OffsetOf : public Task {
         {reversed, fmt::format("Each number goes with the stride in its own place. You paired {} "
                                "with the strides {} the other way round.",
                                text(flat), text(stride))},
-        {index_, fmt::format("{} is the number of {} when coordinates are counted, first mode "
-                             "fastest. The strides {} say where it lies.",
-                             index_, text(coordinate_), text(stride))},
+        {index_,
+         given_as_index()
+             ? fmt::format("{} is the number of the coordinate. {} The strides {} say where it "
+                           "lies.",
+                           index_, whose(), text(stride))
+             : fmt::format("{} is the number of {} when coordinates are counted, first mode "
+                           "fastest. The strides {} say where it lies.",
+                           index_, text(coordinate_), text(stride))},
         {row_major_index(index_, shape),
          fmt::format("That counts along the rows. Nothing says that rows lie one behind the other "
                      "here: the strides are {}.",
                      text(stride))},
         {sum, fmt::format("You added the numbers of {}; each is multiplied by its stride first.",
-                          text(coordinate_))},
+                          text(flat))},
     };
   }
 
   std::string explain(const Reply& wrong) const override {
     const std::string owner = owners_text(layout_, number_in(wrong));
-    const std::string rule = fmt::format("Multiply each number of {} by its stride in {} and add.",
-                                         text(coordinate_), text(layout_.stride()));
+    const std::string rule =
+        given_as_index()
+            ? fmt::format("{} Multiply each of its numbers by its stride in {} and add.", whose(),
+                          text(layout_.stride()))
+            : fmt::format("Multiply each number of {} by its stride in {} and add.",
+                          text(coordinate_), text(layout_.stride()));
     if (owner.empty()) {
       return fmt::format("No coordinate of {} has offset {}. {}", text(layout_), text(wrong), rule);
     }
@@ -60,6 +69,16 @@ class OffsetOf : public Task {
   }
 
  private:
+  // Asked by a number where the shape wants several, or by one number of a nested mode.
+  bool given_as_index() const {
+    return text(coordinate_) != coordinate_text(index_, layout_.shape());
+  }
+  std::string whose() const {
+    return fmt::format("{} {} is the coordinate {} of the shape {}.",
+                       coordinate_.scalar() ? "Index" : "Here", text(coordinate_),
+                       coordinate_text(index_, layout_.shape()), text(layout_.shape()));
+  }
+
   Layout layout_;
   Tuple coordinate_;
   std::int64_t index_;

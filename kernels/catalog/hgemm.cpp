@@ -174,7 +174,6 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
   entry.ptx = fmt::format("ptx/{}.ptx", entry.name);
   entry.source = fmt::format("kernels/blackwell/{}.cu", entry.name);
   entry.target = "sm_100a";
-  entry.lesson = "hgemm";
   entry.sizes = {
       {"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
       {"n", &Sizes::n, fallback.n, 1, step < 6 ? most_columns : most, "rows of B, columns of D"},

@@ -60,7 +60,6 @@ CatalogEntry entry_of(std::string name, std::string help) {
   entry.ptx = fmt::format("ptx/{}.ptx", name);
   entry.source = fmt::format("kernels/matmul/{}.cu", name);
   entry.target = "sm_80";
-  entry.lesson = "matmul";
   entry.sizes = {{"m", &Sizes::m, 96, 1, most_rows, "rows of A and C"},
                  {"n", &Sizes::n, 128, 1, most_elements - tile, "columns of B and C"},
                  {"k", &Sizes::k, 64, 1, most_elements - depth, "columns of A, rows of B"}};

@@ -64,7 +64,7 @@ TEST_F(Lessons, EachIsWalkedThroughWithWrongAndRightAnswers) {
     for (const Json& step : all) {
       const bool asks = step.contains("exercise");
       exercises += asks;
-      asking += asks ? "hint\n?\nhint\nnext\n" : "next\n";
+      asking += asks ? "hint\nhint\nhint\nnext\n" : "next\n";
     }
     const Ended told = walk(name, asking);
     ASSERT_EQ(told.exit_code, 0) << told.err;
@@ -125,15 +125,52 @@ TEST_F(Lessons, AWrongNameOrStepSaysWhichThereAre) {
   const auto [code, document] = run_json({"lesson", "nosuch"});
   EXPECT_EQ(code, 2);
   EXPECT_FALSE(document["ok"]);
+  EXPECT_EQ(document["error"]["sentence"],
+            "There is no lesson `nosuch`; there are layouts, algebra, threads, elementwise_add.");
 }
 
-TEST_F(Lessons, AFileOfProgressThatIsNoneIsToldAndLeftAlone) {
+TEST_F(Lessons, AFileOfProgressThatIsNoneIsToldAndPutAsideAndAnotherBegun) {
   std::filesystem::create_directories(folder / "state/tilescope");
-  write("state/tilescope/progress.json", "not ours");
-  const Ended ended = run({"lesson", "layouts", "--keep"}, "");
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_TRUE(has(ended.err, "no record of lessons")) << ended.err;
-  EXPECT_EQ(read("state/tilescope/progress.json"), "not ours");
+  const std::string later = R"({"schema":2,"lessons":{}})";
+  for (const auto& [text, aside] : std::vector<std::pair<std::string, std::string>>{
+           {"not ours", "progress.broken.json"}, {later, "progress.2.broken.json"}}) {
+    write("state/tilescope/progress.json", text);
+    const Ended ended = run({"lesson", "layouts", "--step", "1", "--keep"}, "next\n");
+    EXPECT_EQ(ended.exit_code, 0);
+    EXPECT_TRUE(has(ended.err, "no record of lessons")) << ended.err;
+    EXPECT_TRUE(has(ended.err, aside)) << ended.err;
+    EXPECT_EQ(read("state/tilescope/" + aside), text);
+    EXPECT_TRUE(has(read("state/tilescope/progress.json"), "Shape and stride"));
+  }
+}
+
+TEST_F(Lessons, TwoThatLearnAtOnceLoseNothingOfEachOther) {
+  // The second learner comes and goes between two steps of the first.
+  const Ended both = shell(
+      "(echo next; sleep 1; echo next) | tilescope lesson layouts --step 1 --keep & sleep 0.5; "
+      "echo | tilescope lesson threads --step 1 --keep; wait");
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const std::string kept = read("state/tilescope/progress.json");
+  EXPECT_TRUE(has(kept, "Who holds which element")) << kept;
+  EXPECT_TRUE(has(kept, "Find an offset")) << kept;
+}
+
+TEST_F(Lessons, TheWordsAreSaidAndWhatIsAdvisedWorks) {
+  const Ended begun = run({"lesson", "layouts", "--step", "3"}, "");
+  EXPECT_TRUE(has(begun.out.substr(0, 100), "next, back, hint, again")) << begun.out;
+  for (const char* typed : {"help\n", "?\n"}) {
+    const Ended ended = run({"lesson", "layouts"}, typed);
+    EXPECT_EQ(count(ended.out, "next, back, hint, again"), 2u) << typed;
+  }
+  for (const char* typed : {"exit\nnext\n", "quit\nnext\n", "lesson close\nnext\n"}) {
+    const Ended ended = run({"lesson", "layouts", "--step", "1"}, typed);
+    EXPECT_FALSE(has(ended.out, "step 2 of")) << typed;
+  }
+  const Ended again = run({"lesson", "layouts", "--step", "3"}, "lesson again\nlesson next\n");
+  EXPECT_EQ(count(again.out, "step 3 of"), 2u) << again.out;
+  EXPECT_EQ(count(again.out, "step 4 of"), 1u) << again.out;
+  const Ended other = run({"lesson", "layouts", "--step", "3"}, "lesson threads\n");
+  EXPECT_TRUE(has(other.out, "Threads and values, step")) << other.out;
 }
 
 TEST_F(Lessons, ALessonOfTheUsersOwnIsRead) {

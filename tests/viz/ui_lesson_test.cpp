@@ -254,6 +254,50 @@ TEST_F(Lessons, AWordOfTheGlossaryIsExplainedAndOthersAreNamed) {
   must("glossary strides");
   EXPECT_EQ(session.message.text, "stride: how far.");
   refused("glossary nothing", "explain stride");
+  must("glossary Stride");
+  EXPECT_EQ(session.message.text, "stride: how far.");
+  must("glossary");
+  EXPECT_EQ(session.message.text, "The lessons explain stride.");
+}
+
+TEST_F(Lessons, HistoryNamesTheStepByACommandThatGoesThere) {
+  must("lesson layouts");
+  must("lesson next");
+  EXPECT_EQ(session.past.back().name, "lesson layouts 2");
+  must("lesson back");
+  EXPECT_EQ(session.past.back().name, "lesson layouts 1");
+  must("lesson layouts 2");
+  EXPECT_EQ(panel().heading, "A question");
+  refused("lesson layouts 3", "steps 1 to 2");
+  refused("lesson layouts x", "counted from 1");
+  must("undo");
+  EXPECT_EQ(session.message.text, "Undid `lesson layouts 2`.");
+}
+
+TEST_F(Lessons, WhichNumbersAreAskedIsBounded) {
+  refused("lesson at layouts 2 1000000", "0 to 999999");
+  must("lesson at layouts 2 999999");
+  must("lesson again");
+  EXPECT_EQ(session.choices.lesson.round, 0u);
+}
+
+TEST_F(Lessons, ALongAnswerIsQuotedByItsBegin) {
+  must("lesson layouts");
+  must("lesson next");
+  must("answer " + std::string(5000, '1'));
+  EXPECT_LT(panel().question->verdict->sentence.size(), 120u);
+  must("answer " + std::string(5000, 'x'));
+  EXPECT_LT(panel().question->verdict->sentence.size(), 120u);
+}
+
+TEST_F(Lessons, MergedProgressHasWhatEitherHad) {
+  LessonProgress one, other;
+  one.lessons["a"].seen = {"x"};
+  other.lessons["a"].seen = {"y"};
+  other.lessons["b"].solved = {"z"};
+  merge(one, other);
+  EXPECT_EQ(one.lessons["a"].seen, (std::set<std::string>{"x", "y"}));
+  EXPECT_EQ(one.lessons["b"].solved, std::set<std::string>{"z"});
 }
 
 }  // namespace

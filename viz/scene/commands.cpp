@@ -41,8 +41,13 @@ bool moves_in_history(std::string_view name) {
          name == "recall";
 }
 
-// A share string is too long for a list of steps.
-std::string step_name(std::string_view line) {
+// Which step of a lesson it went to says more than `lesson next`. A share string is too long for a
+// list of steps.
+std::string step_name(std::string_view line, const Choices& before, const Choices& after) {
+  if (first_word(line).first == "lesson" && after.lesson.open() &&
+      !(before.lesson == after.lesson)) {
+    return step_command(after);
+  }
   constexpr std::size_t most = 96;
   if (line.size() <= most) return std::string(line);
   return fmt::format("{}...", line.substr(0, most - 3));
@@ -74,7 +79,7 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   if (joins) {
     session.past.back().name = line;
   } else {
-    session.past.push_back({step_name(line), std::move(before), typing});
+    session.past.push_back({step_name(line, before, session.choices), before, typing});
   }
   return answer;
 }

@@ -20,7 +20,8 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view which) {
   return go_to_step(session, workshop, static_cast<std::size_t>(*number) - 1, 0);
 }
 
-// For a view that comes from elsewhere, as a share string's does.
+// For a view that comes from elsewhere, as a share string's does: the lines before this one have
+// set it. Not listed, since a person wants the step with its view: `lesson layouts 3`.
 Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) {
   const std::vector<std::string> words = split_words(arguments);
   const auto step = words.size() > 1 ? number_in(words[1]) : std::nullopt;
@@ -48,6 +49,18 @@ std::vector<Suggestion> suggest_lesson(const Session& session, const Workshop&) 
   return out;
 }
 
+// "layouts", or "layouts 4"
+Answer run_open(Session& session, Workshop& workshop, std::string_view name,
+                std::string_view which) {
+  if (which.empty()) return open_lesson(session, workshop, name);
+  const auto number = number_in(which);
+  if (!number || *number < 1) {
+    return usage_error(fmt::format(
+        "`lesson {0}` may take a step's number, counted from 1: `lesson {0} 3`.", name));
+  }
+  return open_lesson(session, workshop, name, static_cast<std::size_t>(*number) - 1);
+}
+
 Answer run_lesson(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
   const LessonPlace& place = session.choices.lesson;
@@ -57,6 +70,9 @@ Answer run_lesson(Session& session, Workshop& workshop, std::string_view argumen
   }
   if (what == "step") return run_step(session, workshop, rest);
   if (what == "at") return run_at(session, workshop, rest);
+  const bool moves =
+      what == "next" || what == "back" || what == "again" || what == "view" || what == "close";
+  if (!moves) return run_open(session, workshop, what, rest);
   if (!rest.empty()) return usage_error(fmt::format("`lesson {}` takes nothing more.", what));
   if (what == "next") {
     const Lesson* lesson = place.open();
@@ -69,14 +85,12 @@ Answer run_lesson(Session& session, Workshop& workshop, std::string_view argumen
     if (place.open() && place.step == 0) return usage_error("This is the first step.");
     return go_to_step(session, workshop, place.step - 1, 0);
   }
-  if (what == "again") return go_to_step(session, workshop, place.step, place.round + 1);
+  if (what == "again")
+    return go_to_step(session, workshop, place.step, (place.round + 1) % most_rounds);
   if (what == "view") return go_to_step(session, workshop, place.step, place.round);
-  if (what == "close") {
-    if (!place.open()) return usage_error("No lesson is open.");
-    session.choices.lesson = {};
-    return std::string("The lesson is closed.");
-  }
-  return open_lesson(session, workshop, what);
+  if (!place.open()) return usage_error("No lesson is open.");
+  session.choices.lesson = {};
+  return std::string("The lesson is closed.");
 }
 
 Answer run_answer(Session& session, Workshop& workshop, std::string_view arguments) {
@@ -91,26 +105,27 @@ Answer run_glossary(Session& session, Workshop& workshop, std::string_view argum
   const auto shelf = shelf_of(session, workshop);
   std::string names;
   for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
-    const std::vector<std::string>& forms = entry.term.forms;
-    if (std::find(forms.begin(), forms.end(), arguments) != forms.end()) {
-      return fmt::format("{}: {}", forms.front(), entry.term.meaning);
+    if (has_form(entry.term, unquoted(arguments))) {
+      return fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
     }
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", forms.front());
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.term.forms.front());
+  }
+  if (arguments.empty() && !names.empty()) {
+    return fmt::format("The lessons explain {}.", names);
   }
   return usage_error(fmt::format("The lessons do not explain `{}`; they explain {}.", arguments,
                                  names.empty() ? "nothing" : names));
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"lesson",
-                  "NAME | next | back | step N | again | view | close | at NAME N [ROUND]",
+    WindowCommand{"lesson", "NAME [STEP] | next | back | step N | again | view | close",
                   "opens a lesson, or moves in it; again asks with other numbers", "lesson layouts",
                   "", run_lesson, suggest_lesson, true},
     WindowCommand{"answer", "TEXT", "answers the lesson's exercise", "answer 12", "", run_answer},
     WindowCommand{"hint", "", "a hint for the exercise, then a second, then its answer", "hint", "",
                   run_hint},
-    WindowCommand{"glossary", "WORD", "what a word of the lessons means", "glossary stride", "",
-                  run_glossary},
+    WindowCommand{"glossary", "[WORD]", "what a word of the lessons means, or which they explain",
+                  "glossary stride", "", run_glossary},
 };
 
 }  // namespace

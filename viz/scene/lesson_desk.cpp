@@ -74,10 +74,28 @@ std::optional<Error> set_view(Session& session, Workshop& workshop,
   return {};
 }
 
+// A step's view begins from nothing, so that it is the same wherever one comes from. How the window
+// looks, and which lesson is open, is no part of it.
+void clear_view(Session& session, Workshop& workshop) {
+  if (session.running) {  // a run of the view that goes
+    workshop.cancel();
+    workshop.wait();
+    take_result(session, workshop);
+  }
+  Choices clear;
+  clear.dark = session.choices.dark;
+  clear.settings = session.choices.settings;
+  clear.lesson = session.choices.lesson;
+  session.choices = std::move(clear);
+  session.playing = false;
+  forget_passing(session);
+}
+
 // The commands of a step leave steps of undo, which the one that asked for them stands for.
 std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
                                       const std::vector<std::string>& commands) {
   std::vector<Step> past = session.past, future = session.future;
+  clear_view(session, workshop);
   const std::optional<Error> problem = set_view(session, workshop, commands);
   session.past = std::move(past);
   session.future = std::move(future);
@@ -124,13 +142,15 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
   return session.shelf;
 }
 
-Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name) {
+Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
+                                 std::optional<std::size_t> step) {
   const auto found = find_lesson(session, workshop, name);
   if (!found) return found.error();
   LessonPlace& place = session.choices.lesson;
   place.shelf = session.shelf;
   place.lesson = *found;
-  return go_to_step(session, workshop, step_to_go_on(session.progress, *place.open()), 0);
+  const std::size_t at = step.value_or(step_to_go_on(session.progress, *place.open()));
+  return go_to_step(session, workshop, at, 0);
 }
 
 Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
@@ -142,6 +162,11 @@ Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::str
   place.lesson = *found;
   const Lesson& lesson = *place.open();
   if (step >= lesson.steps.size()) return no_step(lesson);
+  if (round >= most_rounds) {
+    return Error{ErrorKind::usage,
+                 fmt::format("Which numbers are asked is counted from 0 to {}.", most_rounds - 1),
+                 ""};
+  }
   auto sheet = sheet_of(lesson, *found, step, round);
   if (!sheet) return sheet.error();
   place.step = step;
@@ -176,6 +201,11 @@ Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_
   workshop.keep_progress(progress_text(session.progress));
   return fmt::format("{}, step {} of {}: {}.", lesson->title, step + 1, lesson->steps.size(),
                      place.sheet->step.title);
+}
+
+std::string step_command(const Choices& choices) {
+  const Lesson* lesson = choices.lesson.open();
+  return lesson ? fmt::format("lesson {} {}", lesson->name, choices.lesson.step + 1) : "";
 }
 
 Outcome<std::string> answer_exercise(Session& session, Workshop& workshop,

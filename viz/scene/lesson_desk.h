@@ -20,6 +20,7 @@
 
 namespace tilescope {
 
+struct Choices;
 struct Session;
 class Workshop;
 
@@ -67,14 +68,24 @@ LessonDesk& desk_of(Session& session);
 // Reads the lessons that the workshop has, once a session.
 std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& workshop);
 
+// Other numbers than these are asked by none.
+inline constexpr std::uint64_t most_rounds = 1'000'000;
+
 // Each answers the sentence for the status line, and is refused where there is no such lesson or
-// step, or where a command of the step is. The step's commands and the place are one change.
-Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name);
+// step, or where a command of the step is. The step's commands and the place are one change. Law: a
+// step's view depends on the step and its numbers alone, not on what was open before.
+// Without a step, where the learner left off.
+Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
+                                 std::optional<std::size_t> step = {});
 // The step lies on the desk, and the view stays as it is: for a view that comes from elsewhere.
 Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
                                   std::size_t step, std::uint64_t round);
 Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_t step,
                                 std::uint64_t round);
+
+// "lesson layouts 4", the command that goes to the open step: what undo calls it. Empty where no
+// lesson is open.
+std::string step_command(const Choices& choices);
 
 // The verdict is also on the desk. Refused where there is no exercise.
 Outcome<std::string> answer_exercise(Session& session, Workshop& workshop, std::string_view answer);

@@ -26,9 +26,7 @@ bool read_titles(const Json& json, const char* key, std::set<std::string>& out) 
 }
 
 Error broken(const char* what) {
-  return {ErrorKind::unreadable,
-          fmt::format("This is no record of lessons: {}. Begin anew by removing the file.", what),
-          ""};
+  return {ErrorKind::unreadable, fmt::format("This is no record of lessons: {}.", what), ""};
 }
 
 }  // namespace
@@ -59,6 +57,14 @@ std::string progress_words(const LessonProgress& progress, const Lesson& lesson)
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) count += done(progress, lesson, i);
   if (count == lesson.steps.size()) return "done";
   return fmt::format("{} of {} steps", count, lesson.steps.size());
+}
+
+void merge(LessonProgress& into, const LessonProgress& more) {
+  for (const auto& [name, own] : more.lessons) {
+    LessonProgress::Of& both = into.lessons[name];
+    both.seen.insert(own.seen.begin(), own.seen.end());
+    both.solved.insert(own.solved.begin(), own.solved.end());
+  }
 }
 
 std::string progress_text(const LessonProgress& progress) {

@@ -36,6 +36,9 @@ std::size_t step_to_go_on(const LessonProgress& progress, const Lesson& lesson);
 // "3 of 9 steps", "done", or nothing where it was never opened.
 std::string progress_words(const LessonProgress& progress, const Lesson& lesson);
 
+// Adds what `more` has: nothing that was seen or solved is ever lost.
+void merge(LessonProgress& into, const LessonProgress& more);
+
 std::string progress_text(const LessonProgress& progress);
 // Refused: text that is no progress, or of a later schema.
 Outcome<LessonProgress> read_progress(std::string_view text);
