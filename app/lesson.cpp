@@ -252,6 +252,9 @@ int lesson_document(const Lesson& lesson, Terminal& terminal) {
 int list_lessons(Terminal& terminal) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   const auto progress = saved_progress();
+  if (!progress) {
+    terminal.say(fmt::format("{} ({})", progress.error().sentence, progress.error().where));
+  }
   for (const std::string& name : lesson_names()) {
     const auto text = lesson_text(name);
     const auto lesson = text ? read_lesson(*text, name) : Outcome<Lesson>(text.error());

@@ -286,6 +286,21 @@ TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst)
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
+TEST_F(RealWindow, ABrokenRecordOfLessonsIsPutAsideAndProgressGoesOnBeingKept) {
+  Ended ended;
+  std::filesystem::create_directories(folder / "state/tilescope");
+  write("state/tilescope/progress.json", "{\"schema\": 1, \"less");
+  const bool driven = drive(
+      "begin --do 'lesson threads 2'\n"
+      "says 'lesson at threads 2'\n"
+      "end\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(read("state/tilescope/progress.broken.json"), "{\"schema\": 1, \"less");
+  EXPECT_TRUE(has(read("state/tilescope/progress.json"), "Eight threads in two groups"));
+}
+
 TEST_F(Window, TheCopiedCommandLineMakesTheSameView) {
   for (const char* commands :
        {"open layout zipped_divide((8,8):(8,1), <4,4>); isolate tile 2; pick 3 4; theme dark",
