@@ -113,9 +113,8 @@ Outcome<TakenUp> take_up_progress() {
                  path.string()};
   }
   return TakenUp{{},
-                 fmt::format("Progress in lessons begins anew: {} could not be used. {} It lies in "
-                             "{} now.",
-                             path.string(), saved.error().sentence, aside.string())};
+                 fmt::format("{} It lies in {} now, and another is begun.", saved.error().sentence,
+                             aside.string())};
 }
 
 std::optional<Error> write_progress(const std::string& text) {
