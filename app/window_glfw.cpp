@@ -146,8 +146,9 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   if (keeps && !asked && !error) {
     workspace.restore(session, (*stage)->workshop());
     session.past.clear();
-    if (!session.tour_seen) (void)execute(session, (*stage)->workshop(), "tour");
-    (*stage)->tell_news();
+    // What went wrong is read first; the tour waits for another day.
+    if (!session.tour_seen && !session.message.failed)
+      (void)execute(session, (*stage)->workshop(), "tour");
   }
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {
@@ -155,8 +156,8 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     if (frames_due > 0 || options.frames > 0) {
       glfwPollEvents();
     } else {
-      if (keeps) workspace.keep(session);
-      sleep_until_news(session.running || session.playing);
+      const bool told = keeps && workspace.keep(session, (*stage)->workshop());
+      if (!told) sleep_until_news(session.running || session.playing);
       frames_due = 3;
     }
     const bool keys_left = keys.deliver();
@@ -167,7 +168,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     frames_due = changed || keys_left ? 3 : frames_due - 1;
     glfwSwapBuffers(window);
   }
-  if (keeps && !error) workspace.keep(session);
+  if (keeps && !error) (void)workspace.keep(session, (*stage)->workshop());
   ImGui_ImplGlfw_Shutdown();
   return error ? terminal.fail(*error) : 0;
 }

@@ -349,6 +349,12 @@ std::optional<Error> AppWorkshop::export_text(const LayoutView& view, const Layo
   return write_file(path, text_for(view, choice, theme, path));
 }
 
+std::string AppWorkshop::whole_path(const std::string& path) const {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
+
 Outcome<std::string> AppWorkshop::read_text(const std::string& path) {
   return tilescope::read_text(path);
 }

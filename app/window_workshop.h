@@ -21,6 +21,7 @@ class AppWorkshop : public Workshop {
   std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
   Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override;
+  std::string whole_path(const std::string& path) const override;
   std::vector<std::string> beside(const std::string& path, std::string_view end) override;
   std::optional<Error> export_text(const LayoutView& view, const LayoutChoice& choice,
                                    const Theme& theme, const std::string& path) override;

@@ -23,18 +23,25 @@ bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
   std::error_code error;
   if (path_.empty() || !fs::exists(path_, error)) return false;
   const Outcome<std::string> text = read_text(path_);
-  const Outcome<std::string> answer =
-      text ? open_workspace_text(session, workshop, *text) : Outcome<std::string>(text.error());
-  if (answer) {
-    session.message = {"Everything is as you left it.", false};
-    kept_ = workspace_text(session);
+  if (!text) {
+    session.message = {fmt::format("The last workspace is not opened: {}", text.error().sentence),
+                       true};
+    return true;
+  }
+  const Message before = session.message;
+  const Outcome<std::string> missing = restore_workspace_text(session, workshop, *text);
+  if (missing) {
+    session.message = {*missing, true};
+    if (missing->empty()) session.message = {"Everything is as you left it.", false};
+    if (missing->empty() && before.failed) session.message = before;
+    kept_ = workspace_text(session, workshop);
     return true;
   }
   const std::string aside = fs::path(path_).replace_extension(".broken.json").string();
   fs::rename(path_, aside, error);
   session.message = {fmt::format("The last workspace could not be opened, and was put aside as {}. "
                                  "{}",
-                                 aside, answer.error().sentence),
+                                 aside, missing.error().sentence),
                      true};
   return true;
 }
@@ -44,17 +51,22 @@ void WorkspaceFile::remember(Session& session, Workshop& workshop) {
   if (text) (void)remember_workspace_text(session, workshop, *text);
 }
 
-void WorkspaceFile::keep(Session& session) {
-  if (path_.empty() || !session.script.lines.empty()) return;  // a view that is half opened
-  std::string text = workspace_text(session);
-  if (text == kept_) return;
+bool WorkspaceFile::keep(Session& session, const Workshop& workshop) {
+  if (!session.script.lines.empty()) return false;  // a view that is half opened
+  const auto tell = [&](const std::string& why) {
+    if (told_) return false;
+    told_ = true;
+    session.message = {fmt::format("Nothing is kept for tomorrow: {}", why), true};
+    return true;
+  };
+  if (path_.empty()) return tell("neither XDG_STATE_HOME nor HOME names a folder.");
+  std::string text = workspace_text(session, workshop);
+  if (text == kept_) return false;
   std::error_code error;
   fs::create_directories(fs::path(path_).parent_path(), error);
   const std::optional<Error> refused = write_file(path_, text);
   kept_ = std::move(text);
-  if (!refused || told_) return;
-  told_ = true;
-  session.message = {fmt::format("The workspace is not kept: {}", refused->sentence), true};
+  return refused ? tell(refused->sentence) : false;
 }
 
 }  // namespace tilescope

@@ -16,13 +16,15 @@ class WorkspaceFile {
   // Nothing is kept where the environment names no home.
   WorkspaceFile();
 
-  // As it was yesterday. What cannot be opened is put aside as workspace.broken.json, and the
-  // session's message says why. False on the first day.
+  // As it was yesterday; where a part cannot be done (a file has moved) the rest is, and the
+  // session's message says what is missing. What is no workspace is put aside as
+  // workspace.broken.json, and the message says so. False on the first day.
   bool restore(Session& session, Workshop& workshop);
   // Yesterday's settings and what is remembered, without the view: where another was asked for.
   void remember(Session& session, Workshop& workshop);
-  // Writes what has changed since; a disk that refuses is told once.
-  void keep(Session& session);
+  // Writes what has changed since. Where nothing can be kept that is told once: true then, since
+  // there is something to read.
+  bool keep(Session& session, const Workshop& workshop);
 
  private:
   std::string path_, kept_;

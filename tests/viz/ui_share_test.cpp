@@ -283,7 +283,7 @@ TEST_F(Share, AWorkspaceKeepsViewSettingsAndWhatIsRemembered) {
   EXPECT_EQ(other.kept, session.kept);
   EXPECT_TRUE(other.tour_seen);
   EXPECT_EQ(other.past.size(), 1u) << "one step";
-  EXPECT_EQ(workspace_text(other), workspace_text(session));
+  EXPECT_EQ(workspace_text(other, workshop), workspace_text(session, workshop));
 }
 
 TEST_F(Share, WhatIsRememberedComesWithoutTheView) {
@@ -310,14 +310,14 @@ TEST_F(Share, BrokenWorkspacesGetASentenceAndChangeNothing) {
   must("open preset 9x32");
   refused("open workspace", "file's name");
   refused("open workspace nosuch.json", "no such file");
-  const std::string good = workspace_text(session);
+  const std::string good = workspace_text(session, workshop);
   const auto refuse_text = [&](const std::string& text, std::string_view words) {
     workshop.texts["w.json"] = text;
     refused("open workspace w.json", words);
     refused("open workspace w.json", "w.json: ");
   };
   refuse_text("", "not JSON");
-  refuse_text("[]", "not JSON");
+  refuse_text("[]", "is JSON, but no object");
   refuse_text("{}", "\"tilescope\"");
   refuse_text(R"({"tilescope": "workspace"})", "version is missing");
   refuse_text(R"({"tilescope": "workspace", "version": 7})", "reads up to 1");

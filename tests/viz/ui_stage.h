@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "assets/embedded.h"
@@ -20,16 +21,19 @@ namespace tilescope::test {
 // Keeps count of textures instead of making any.
 class CountedTextures : public ui::Textures {
  public:
-  ImTextureID make(int width, int height, std::span<const std::uint8_t> rgba, bool) override {
+  ImTextureID make(int width, int height, std::span<const std::uint8_t> rgba,
+                   bool is_smooth) override {
     EXPECT_EQ(rgba.size(), std::size_t(width) * std::size_t(height) * 4);
     EXPECT_LE(std::max(width, height), largest());
     ++alive;
     ++made;
+    if (is_smooth) smooth[std::uintptr_t(made)] = {float(width), float(height)};
     return (ImTextureID)(std::uintptr_t)made;
   }
   void drop(ImTextureID) override { --alive; }
   int largest() const override { return 4096; }
   int alive = 0, made = 0;
+  std::map<std::uintptr_t, ImVec2> smooth;  // their sizes, by name
 };
 
 class WindowTest : public ::testing::Test {

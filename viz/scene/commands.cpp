@@ -11,6 +11,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/files.h"
 #include "viz/scene/open.h"
+#include "viz/scene/share.h"
 
 namespace tilescope {
 namespace {
@@ -161,6 +162,12 @@ void type_field(Session& session, Workshop& workshop, std::string_view text) {
   session.field = text;
   session.problem.reset();
   const std::string_view expression = trimmed(text);
+  if (is_share(expression)) {  // opened as soon as it is whole: who pastes one wants to see it
+    if (read_share(expression)) {
+      (void)execute(session, workshop, fmt::format("open share {}", expression));
+    }
+    return;
+  }
   if (expression.empty() || may_name_kernel(workshop, expression)) return;
   if ((session.problem = problem_in(session.field))) return;
   // Shown while it is being typed; the field keeps the text as it stands, blanks included.
@@ -173,6 +180,11 @@ void type_field(Session& session, Workshop& workshop, std::string_view text) {
 
 Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
   const std::string text(trimmed(session.field));
+  if (is_share(text)) {
+    auto answer = execute(session, workshop, fmt::format("open share {}", text));
+    if (!answer) problem_at_field(session, {answer.error().sentence, 0, session.field.size()});
+    return answer;
+  }
   const std::string_view name = first_word(text).first;
   const std::vector<std::string> words = split_words(text);
   const std::vector<KernelName> kernels = workshop.kernels();
@@ -187,6 +199,7 @@ Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
   session.field = text;
   const FieldProblem whole{answer.error().sentence, 0, text.size()};
   problem_at_field(session, as_is ? whole : problem_in(text).value_or(whole));
+  session.editor.caret = session.problem->end;  // where it is to be mended
   return answer;
 }
 

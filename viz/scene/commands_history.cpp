@@ -17,7 +17,10 @@ Outcome<std::size_t> steps_in(std::string_view name, std::string_view arguments,
   if (!number || *number < 1) {
     return usage_error(fmt::format("`{}` takes a number of steps, such as `{} 3`.", name, name));
   }
-  if (there_are == 0) return usage_error(fmt::format("There is nothing to {}.", name));
+  if (there_are == 0) {
+    const std::string_view zoom = name == "undo" ? " Zoom is no step; Home shows all." : "";
+    return usage_error(fmt::format("There is nothing to {}.{}", name, zoom));
+  }
   if (static_cast<std::uint64_t>(*number) > there_are) {
     return usage_error(fmt::format("There {} only {} step{} to {}.", there_are == 1 ? "is" : "are",
                                    there_are, there_are == 1 ? "" : "s", name));

@@ -57,6 +57,19 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
       words.size() == 1 && names_file(words[0])) {
     return open_file(session, workshop, words[0]);
   }
+  if (what == "lesson") {
+    return usage_error(
+        fmt::format("A lesson is begun by the command of its own: `lesson{}{}` (`gui --do 'lesson "
+                    "layouts'` from a terminal).",
+                    rest.empty() ? "" : " ", rest));
+  }
+  // Blanks in a file's name part it into words.
+  if (const std::vector<std::string> words = split_words(arguments);
+      words.size() > 1 && names_file(words.back()) && !names_file(words[0]) &&
+      arguments.find(" --") == arguments.npos) {
+    return usage_error(
+        fmt::format("A file's name with blanks stands in quotes: `open \"{}\"`.", arguments));
+  }
   return open_kernel(session, workshop, arguments);
 }
 

@@ -21,8 +21,8 @@ std::string copied(Session& session, std::string text, std::string_view what) {
   return fmt::format("Copied {}.", what);
 }
 
-Answer copy_share(Session& session) {
-  const std::vector<std::string> lines = rebuilding(session.choices);
+Answer copy_share(Session& session, const Workshop& workshop) {
+  const std::vector<std::string> lines = rebuilding(with_whole_paths(session.choices, workshop));
   if (lines.empty()) return usage_error("Nothing is open that could be shared.");
   std::string text = share_string(lines);
   const std::string what =
@@ -30,8 +30,8 @@ Answer copy_share(Session& session) {
   return copied(session, std::move(text), what);
 }
 
-Answer run_share(Session& session, Workshop&, std::string_view) {
-  return copy_share(session);
+Answer run_share(Session& session, Workshop& workshop, std::string_view) {
+  return copy_share(session, workshop);
 }
 
 // The number that a selected or pointed at cell is about: its offset.
@@ -75,14 +75,14 @@ Answer copy_table(Session& session) {
   return copied(session, std::move(text), fmt::format("{} rows of the inspector", rows));
 }
 
-Answer run_copy(Session& session, Workshop&, std::string_view arguments) {
+Answer run_copy(Session& session, Workshop& workshop, std::string_view arguments) {
   if (arguments == "value") {
-    return session.choices.view == ViewName::layout ? copy_cell(session) : copy_element(session);
+    return shows_layout(session.choices.view) ? copy_cell(session) : copy_element(session);
   }
   if (arguments == "table") return copy_table(session);
-  if (arguments == "share") return copy_share(session);
+  if (arguments == "share") return copy_share(session, workshop);
   if (arguments == "command") {
-    std::string line = command_line(session.choices);
+    std::string line = command_line(with_whole_paths(session.choices, workshop));
     const std::string what = fmt::format("the command line that makes this view: {}", line);
     return copied(session, std::move(line), what);
   }
@@ -95,7 +95,7 @@ Answer run_save(Session& session, Workshop& workshop, std::string_view arguments
   if (what != "workspace" || path.empty()) {
     return usage_error("`save` takes a workspace and its file: `save workspace day.json`.");
   }
-  if (auto error = workshop.write_text(path, workspace_text(session))) return *error;
+  if (auto error = workshop.write_text(path, workspace_text(session, workshop))) return *error;
   return fmt::format("Saved the workspace in {}.", path);
 }
 

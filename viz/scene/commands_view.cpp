@@ -30,14 +30,16 @@ Answer run_select(Session& session, Workshop&, std::string_view arguments) {
     return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
   return usage_error(fmt::format(
-      "There is no view `{}`: layout, banks, sectors, bits, matrices or diff.", arguments));
+      "`select` takes a view (layout, banks, sectors, bits, matrices, diff), or what stands at the "
+      "right (lesson, inspector); `{}` is neither.",
+      arguments));
 }
 
 // Row, column, and in the layout view the grid and slice.
 using Place = std::array<std::int64_t, 4>;
 
 Outcome<Place> place_in(const Session& session, std::string_view name, std::string_view arguments) {
-  const bool layout = session.choices.view == ViewName::layout;
+  const bool layout = shows_layout(session.choices.view);
   const std::vector<std::string> words = split_words(arguments);
   Place at{};
   bool good = words.size() >= 2 && words.size() <= (layout ? 4u : 2u);
@@ -58,11 +60,26 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
   if (!choices.layout) return usage_error("There is no layout to pick a cell of: open one first.");
   const Cell cell{static_cast<int>(std::min<std::int64_t>(at[2], 1 << 20)), at[3], at[0], at[1]};
   if (choices.layout->exists(cell)) return cell;
-  const Panel& panel = choices.layout->panels().front();
+  const std::size_t count = choices.layout->panels().size();
+  if (at[2] >= static_cast<std::int64_t>(count)) {
+    return Error{ErrorKind::mismatch,
+                 count == 1
+                     ? fmt::format("There is no grid {}: this layout has one, grid 0.", at[2])
+                     : fmt::format("There is no grid {}: this layout has {}, 0 to {}.", at[2],
+                                   count, count - 1),
+                 ""};
+  }
+  const Panel& panel = choices.layout->panels()[static_cast<std::size_t>(at[2])];
+  if (at[3] >= panel.slices) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("There is no slice {} of grid {}: it has {}, counted from 0.", at[3],
+                             at[2], panel.slices),
+                 ""};
+  }
   return Error{
       ErrorKind::mismatch,
-      fmt::format("There is no cell in row {}, column {} of grid {}; the first grid has {} "
-                  "rows and {} columns.",
+      fmt::format("There is no cell in row {}, column {} of grid {}, which has {} rows and {} "
+                  "columns.",
                   cell.row, cell.column, cell.panel, panel.rows, panel.columns),
       ""};
 }
@@ -88,7 +105,7 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
   }
   const auto place = place_in(session, "pick", arguments);
   if (!place) return place.error();
-  if (choices.view == ViewName::layout) {
+  if (shows_layout(choices.view)) {
     const auto cell = cell_of(choices, *place);
     if (!cell) return cell.error();
     choices.selected = *cell;
@@ -97,8 +114,9 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
   const auto element = element_of(choices, *place);
   if (!element) return element.error();
   choices.element = *element;
+  const bool to_run = choices.kernel && !choices.result;
   return fmt::format("Selected element ({}, {}){}.", element->row, element->column,
-                     choices.result ? "" : "; run the kernel to learn who writes it");
+                     to_run ? "; run the kernel to learn who writes it" : "");
 }
 
 Answer run_point(Session& session, Workshop&, std::string_view arguments) {
@@ -109,7 +127,7 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   }
   const auto place = place_in(session, "point", arguments);
   if (!place) return place.error();
-  if (session.choices.view == ViewName::layout) {
+  if (shows_layout(session.choices.view)) {
     const auto cell = cell_of(session.choices, *place);
     if (!cell) return cell.error();
     session.hover = *cell;
@@ -137,7 +155,7 @@ Answer run_move(Session& session, Workshop&, std::string_view direction) {
   }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
   Choices& choices = session.choices;
-  if (choices.view == ViewName::layout) {
+  if (shows_layout(choices.view)) {
     const std::optional<Cell> from = choices.selected;
     const Cell to = from ? moved(*from, direction) : Cell{};
     if (choices.layout->exists(to)) choices.selected = to;
@@ -161,7 +179,7 @@ Answer run_back(Session& session, Workshop&, std::string_view) {
     return std::string("The tour has ended; `tour` begins it again.");
   }
   Choices& choices = session.choices;
-  if (choices.view == ViewName::layout) {
+  if (shows_layout(choices.view)) {
     if (choices.isolate.on != Focus::On::nothing) {
       choices.isolate = {};
       return std::string("All cells are shown.");
@@ -184,17 +202,35 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
     return std::string("All of the view is shown.");
   }
   if (arguments != "in" && arguments != "out") return usage_error("`zoom` takes in, out or fit.");
+  if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
+  if (shows_layout(session.choices.view) && session.choices.view != ViewName::layout) {
+    return usage_error(
+        fmt::format("The {} are always shown whole; `select layout` shows the grid, "
+                    "which can be zoomed.",
+                    name_of(session.choices.view)));
+  }
   session.pending_zoom *= arguments == "in" ? 1.5 : 1 / 1.5;
-  return fmt::format("Zoomed {}.", arguments);
+  return fmt::format("Zoomed {}. Zoom is no step of undo; Home shows all.", arguments);
 }
 
 Answer run_export(Session& session, Workshop& workshop, std::string_view arguments) {
   const std::string path(unquoted(arguments));
-  if (path.empty()) return usage_error("`export` needs a file's name: `export tiles.svg`.");
+  if (path.empty()) {
+    return usage_error(
+        "`export` needs a file's name that ends in .svg, .png, .pdf, .tex, .csv or .txt: `export "
+        "tiles.svg`.");
+  }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
   const std::string_view end =
       std::string_view(path).substr(std::min(path.rfind('.'), path.size()));
   const bool layout = session.choices.view == ViewName::layout;
+  constexpr std::array ends = {".svg", ".png", ".pdf", ".tex", ".csv", ".txt"};
+  if (std::find(ends.begin(), ends.end(), end) == ends.end()) {
+    return usage_error(fmt::format(
+        "`export` writes .svg, .png, .pdf or .tex (the view) and .csv or .txt (its values); `{}` "
+        "ends in none of them.",
+        path));
+  }
   if (end == ".csv" || (end == ".txt" && !layout)) {
     const auto table = value_table(session);
     if (!table) return table.error();

@@ -25,6 +25,7 @@ bool names_file(std::string_view word) {
 Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::string& path) {
   Outcome<std::shared_ptr<const Buffer>> values = workshop.matrix(path);
   if (!values) return values.error();
+  const std::size_t rank = (*values)->shape.size();
   Choices& choices = session.choices;
   choices.kernel.reset();
   choices.options.clear();
@@ -36,7 +37,12 @@ Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::s
   choices.view = ViewName::matrices;
   forget_passing(session);
   show_in_field(session);
-  return fmt::format("Opened {}: {}.", path, choices.matrices->matrices().front().detail);
+  const MatricesView::Matrix& matrix = choices.matrices->matrices().front();
+  const std::string flat =
+      rank > 2 ? fmt::format(", shown as {} x {}: a row for each index of the first {} dimensions",
+                             matrix.rows, matrix.columns, rank - 1)
+               : "";
+  return fmt::format("Opened {}: {}{}.", path, matrix.detail, flat);
 }
 
 Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path) {

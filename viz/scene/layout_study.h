@@ -28,8 +28,9 @@ struct LayoutStudy {
   std::optional<std::int64_t> instruction;  // not set: the worst
 
   std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
+  // Of the same expression, from which the derivation follows.
   friend bool operator==(const LayoutStudy& a, const LayoutStudy& b) {
-    return a.derivation == b.derivation && a.step == b.step && a.beside == b.beside &&
+    return a.steps() == b.steps() && a.step == b.step && a.beside == b.beside &&
            a.element_bytes == b.element_bytes && a.walk == b.walk &&
            a.access_bytes == b.access_bytes && a.instruction == b.instruction;
   }

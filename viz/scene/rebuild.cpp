@@ -119,6 +119,44 @@ std::vector<std::string> rebuilding(const Choices& choices) {
   return lines;
 }
 
+Choices with_whole_paths(Choices choices, const Workshop& workshop) {
+  if (!choices.file.empty()) choices.file = workshop.whole_path(choices.file);
+  for (auto& [name, value] : choices.options) {
+    if (names_file(value)) value = workshop.whole_path(value);
+  }
+  if (choices.kernel && names_file(choices.kernel->name)) {
+    auto card = std::make_shared<KernelCard>(*choices.kernel);
+    card->name = workshop.whole_path(card->name);
+    choices.kernel = std::move(card);
+  }
+  return choices;
+}
+
+namespace {
+
+// A session beside the open one, where lines are tried.
+Session fresh_beside(const Session& session) {
+  Session fresh;
+  fresh.choices.settings = session.choices.settings;
+  fresh.progress = session.progress;
+  fresh.shelf = session.shelf;
+  return fresh;
+}
+
+// It takes the open one's place; the lines from `next` on wait for its run.
+void take_over(Session& session, Workshop& workshop, Session fresh,
+               const std::vector<std::string>& lines, std::size_t next) {
+  if (session.running && !fresh.running) workshop.cancel();
+  session.choices = std::move(fresh.choices);
+  session.progress = std::move(fresh.progress);
+  session.running = session.running || fresh.running;
+  session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
+  forget_passing(session);
+  show_in_field(session);
+}
+
+}  // namespace
+
 Outcome<std::string> rebuild(Session& session, Workshop& workshop,
                              const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
@@ -128,10 +166,7 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
         fmt::format("The line `{}` in it does not describe a view, so nothing was opened.", line),
         ""};
   }
-  Session fresh;
-  fresh.choices.settings = session.choices.settings;
-  fresh.progress = session.progress;
-  fresh.shelf = session.shelf;
+  Session fresh = fresh_beside(session);
   std::size_t next = 0;
   while (next < lines.size() && !fresh.running) {
     const auto answer = execute(fresh, workshop, lines[next]);
@@ -142,14 +177,25 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
     }
     ++next;
   }
-  if (session.running && !fresh.running) workshop.cancel();
-  session.choices = std::move(fresh.choices);
-  session.progress = std::move(fresh.progress);
-  session.running = session.running || fresh.running;
-  session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
-  forget_passing(session);
-  show_in_field(session);
+  take_over(session, workshop, std::move(fresh), lines, next);
   return std::string("Opened the view.");
+}
+
+std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& workshop,
+                                             const std::vector<std::string>& lines) {
+  std::vector<std::string> refused;
+  Session fresh = fresh_beside(session);
+  std::size_t next = 0;
+  for (; next < lines.size() && !fresh.running; ++next) {
+    const std::string& line = lines[next];
+    if (!only_chooses(line)) {
+      refused.push_back(fmt::format("`{}` does not describe a view.", line));
+    } else if (const auto answer = execute(fresh, workshop, line); !answer) {
+      refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
+    }
+  }
+  take_over(session, workshop, std::move(fresh), lines, next);
+  return refused;
 }
 
 std::string joined(const std::vector<std::string>& lines) {

@@ -22,11 +22,19 @@ namespace tilescope {
 
 std::vector<std::string> rebuilding(const Choices& choices);
 
+// The choices with every file by its whole path: what is read tomorrow, or from another folder.
+Choices with_whole_paths(Choices choices, const Workshop& workshop);
+
 // The session's choices become those that the lines make, as one step. Refused, and nothing
 // changes: a line that is refused, and one that does more than choose (`export`, `save`), since the
 // lines may come from a stranger. What stands behind a run is done when its result is there.
 Outcome<std::string> rebuild(Session& session, Workshop& workshop,
                              const std::vector<std::string>& lines);
+
+// The same with what can be done of the lines, for a view of our own: a file may have moved since.
+// Answers a sentence for each line that could not be done.
+std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& workshop,
+                                             const std::vector<std::string>& lines);
 
 // The lines as one that split_commands() takes apart again.
 std::string joined(const std::vector<std::string>& lines);

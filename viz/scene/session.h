@@ -63,6 +63,7 @@ struct Choices {
   bool dark = false;
   WindowSettings settings;
 
+  // By what they mean: a layout that was opened twice is the same.
   friend bool operator==(const Choices& a, const Choices& b);
 };
 

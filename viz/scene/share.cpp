@@ -123,6 +123,10 @@ std::string share_string(const std::vector<std::string>& lines) {
   return fmt::format("{}{}:{}", kPrefix, share_version, to_base64(text + check_of(text)));
 }
 
+bool is_share(std::string_view text) {
+  return cleaned(text).substr(0, kPrefix.size()) == kPrefix;
+}
+
 std::string migrated(std::string line, int version) {
   if (version < 1 && first_word(line).first == "color") line.insert(4, "u");
   return line;

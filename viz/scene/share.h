@@ -27,6 +27,9 @@ inline constexpr int share_version = 1;
 // Law: read_share(share_string(lines)) is lines.
 std::string share_string(const std::vector<std::string>& lines);
 
+// Whether a text wants to be one: it begins as they do.
+bool is_share(std::string_view text);
+
 // The lines of today's commands. Refused: no share string, a broken one, a newer version.
 Outcome<std::vector<std::string>> read_share(std::string_view text);
 

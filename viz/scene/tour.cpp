@@ -23,8 +23,8 @@ std::span<const TourStep> tour_steps() {
                "an edge to resize a panel; Ctrl+Shift+C copies these rows."},
       TourStep{Part::actions, "Everything is a command",
                "Ctrl+Shift+P finds a command by a few letters, ? lists them all. Every choice can "
-               "be taken back with Ctrl+Z, and Ctrl+Shift+S copies a word that opens this view "
-               "elsewhere."},
+               "be taken back with Ctrl+Z (zoom is none: Home shows all), and Ctrl+Shift+S copies "
+               "a word that opens this view elsewhere."},
   };
   return steps;
 }

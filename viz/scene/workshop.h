@@ -116,6 +116,9 @@ class Workshop {
   // one, else all.
   virtual std::vector<std::string> beside(const std::string& path, std::string_view end) = 0;
 
+  // A file's name from the root, so that it means the same from any folder.
+  virtual std::string whole_path(const std::string& path) const { return path; }
+
   // A text file, whole: read, and written so that no reader sees half of it.
   virtual Outcome<std::string> read_text(const std::string& path) = 0;
   virtual std::optional<Error> write_text(const std::string& path, std::string_view text) = 0;

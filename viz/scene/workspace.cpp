@@ -16,6 +16,8 @@ Error broken_workspace(std::string why) {
           ""};
 }
 
+using Words = std::vector<std::string>;
+
 // The strings of a member; nothing where it is something else.
 std::optional<std::vector<std::string>> lines_in(const Json& document, const char* member) {
   std::vector<std::string> lines;
@@ -45,8 +47,10 @@ std::optional<Error> migrate(Json& document, int version) {
 // The document as one of today's version, or why it cannot be.
 Outcome<Json> read(std::string_view text) {
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded() || !document.is_object()) {
-    return broken_workspace("it is not JSON, or was cut off.");
+  if (document.is_discarded()) return broken_workspace("it is not JSON, or was cut off.");
+  if (!document.is_object()) {
+    return broken_workspace(
+        "it is JSON, but no object with a member \"tilescope\": \"workspace\".");
   }
   const auto kind = document.find("tilescope");
   if (kind == document.end() || *kind != "workspace") {
@@ -69,9 +73,9 @@ Outcome<Json> read(std::string_view text) {
 
 }  // namespace
 
-std::string workspace_text(const Session& session) {
+std::string workspace_text(const Session& session, const Workshop& workshop) {
   Json out = {{"tilescope", "workspace"}, {"version", workspace_version}};
-  out["view"] = rebuilding(session.choices);
+  out["view"] = rebuilding(with_whole_paths(session.choices, workshop));
   out["settings"] = settings_lines(session.choices.settings);
   out["tour"] = session.tour_seen ? "seen" : "new";
   for (const auto& [name, lines] : session.kept) out["kept"][name] = lines;
@@ -120,6 +124,34 @@ Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
   session.choices.settings = *settings;
   take_kept(session, *document);
   return std::string("Opened the workspace.");
+}
+
+Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop,
+                                            std::string_view text) {
+  const Outcome<Json> document = read(text);
+  if (!document) return document.error();
+  std::vector<std::string> refused;
+  Session fresh;
+  for (const std::string& line : lines_in(*document, "settings").value_or(Words{})) {
+    if (!is_setting(line)) {
+      refused.push_back(fmt::format("`{}` is no setting of the window.", line));
+    } else if (const auto answer = execute(fresh, workshop, line); !answer) {
+      refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
+    }
+  }
+  const auto view = lines_in(*document, "view");
+  if (!view) refused.emplace_back("Its view is no list of commands.");
+  const std::vector<std::string> of_view =
+      rebuild_what_can_be(session, workshop, view.value_or(Words{}));
+  refused.insert(refused.end(), of_view.begin(), of_view.end());
+  session.choices.settings = fresh.choices.settings;
+  take_kept(session, *document);
+  if (refused.empty()) return std::string();
+  // The first says why; what stands behind it mostly follows from it.
+  const std::string more =
+      refused.size() == 1 ? ""
+                          : fmt::format(" ({} lines more could not be done)", refused.size() - 1);
+  return fmt::format("Not all is as you left it{}. {}", more, refused.front());
 }
 
 std::optional<Error> remember_workspace_text(Session& session, Workshop& workshop,

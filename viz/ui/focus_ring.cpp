@@ -28,6 +28,13 @@ void FocusRing::go_to(const Target& target) {
   context.NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
 }
 
+void FocusRing::take() {
+  if (targets_.empty()) return;
+  ImGui::ClearActiveID();
+  at_ = targets_.back().id;
+  shown_ = true;
+}
+
 bool FocusRing::move() {
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) shown_ = false;
   if (targets_.empty()) return false;

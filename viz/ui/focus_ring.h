@@ -19,6 +19,8 @@ class FocusRing {
   void restart() { targets_.clear(); }
   // The item that was just drawn is a target; true if it is where the keyboard is.
   bool add(bool text_field = false);
+  // The keyboard goes to the target that was added last, as if Tab had brought it there.
+  void take();
   // After the last one: does what Tab, Enter and Space ask for. True if another frame is due.
   bool move();
 

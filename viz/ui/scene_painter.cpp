@@ -160,6 +160,30 @@ void paint_few(const Image& pixels, const Box& box, const Pen& pen) {
   }
 }
 
+// A piece of pixels that are wider than the display's in one direction and finer in the other: the
+// texture is smooth, so a strip is cut from the middle of each wide pixel, and neighbours do not
+// run into each other.
+void paint_strips(ImTextureID texture, ImVec2 low, ImVec2 high, int count, bool upright,
+                  ImDrawList& list) {
+  const ImVec2 seen_low = list.GetClipRectMin(), seen_high = list.GetClipRectMax();
+  const auto share = [count](int i) { return static_cast<float>(i) / static_cast<float>(count); };
+  for (int i = 0; i < count; ++i) {
+    const float middle = (share(i) + share(i + 1)) / 2;
+    ImVec2 a = low, b = high;
+    if (upright) {
+      a.x = low.x + (high.x - low.x) * share(i);
+      b.x = low.x + (high.x - low.x) * share(i + 1);
+    } else {
+      a.y = low.y + (high.y - low.y) * share(i);
+      b.y = low.y + (high.y - low.y) * share(i + 1);
+    }
+    if (b.x < seen_low.x || b.y < seen_low.y || a.x > seen_high.x || a.y > seen_high.y) continue;
+    const ImVec2 from = upright ? ImVec2(middle, 0) : ImVec2(0, middle);
+    const ImVec2 to = upright ? ImVec2(middle, 1) : ImVec2(1, middle);
+    list.AddImage(texture, a, b, from, to);
+  }
+}
+
 bool is_paper(const Item& item, const Scene& scene) {
   const Rectangle* r = std::get_if<Rectangle>(&item);
   return r && r->fill && r->fill->role == Role::paper && r->fill->alpha == 1 && r->box.x <= 0 &&
@@ -225,11 +249,16 @@ void ScenePainter::paint(const Scene& scene, ImDrawList& list, ImVec2 origin, co
         paint_few(pixels, raster->box, pen);
         continue;
       }
-      const bool smooth = dx * scale < 0.99 || dy * scale < 0.99;
-      for (const Piece& piece : pieces_of(pixels, smooth)) {
+      const bool fine_across = dx * scale < 0.99, fine_down = dy * scale < 0.99;
+      for (const Piece& piece : pieces_of(pixels, fine_across || fine_down)) {
         const Point low{raster->box.x + piece.column * dx, raster->box.y + piece.row * dy};
         const Point high{low.x + piece.columns * dx, low.y + piece.rows * dy};
-        list.AddImage(piece.texture, pen.at(low), pen.at(high));
+        if (fine_across == fine_down) {
+          list.AddImage(piece.texture, pen.at(low), pen.at(high));
+        } else {
+          paint_strips(piece.texture, pen.at(low), pen.at(high),
+                       fine_down ? piece.columns : piece.rows, fine_down, list);
+        }
       }
       continue;
     }

@@ -11,11 +11,18 @@
 namespace tilescope::ui {
 namespace {
 
-constexpr float kWidth = 360, kPadding = 16, kGap = 12;
+constexpr float kWidth = 360, kLeastWidth = 240, kPadding = 16, kGap = 12;
 
 struct Area {
   ImVec2 at, size;
 };
+
+// As wide as the room beside a high part lets it be, so that it covers nothing of the part.
+float width_beside(const Area& part, ImVec2 display) {
+  if (part.size.y < display.y / 4) return std::min(kWidth, display.x - 16);
+  const float beside = std::max(part.at.x, display.x - part.at.x - part.size.x) - 2 * kGap;
+  return beside < kLeastWidth ? kWidth : std::min(kWidth, std::floor(beside));
+}
 
 // Beside the part where there is room: right of it, left of it, below it; else inside.
 ImVec2 place_beside(const Area& part, ImVec2 size, ImVec2 display) {
@@ -24,10 +31,10 @@ ImVec2 place_beside(const Area& part, ImVec2 size, ImVec2 display) {
     const float x = std::clamp(part.at.x, 8.0f, std::max(8.0f, display.x - size.x - 8));
     return {x, part.at.y + part.size.y + kGap};
   }
-  if (part.at.x + part.size.x + kGap + size.x < display.x) {
+  if (part.at.x + part.size.x + kGap + size.x <= display.x) {
     return {part.at.x + part.size.x + kGap, top};
   }
-  if (part.at.x - kGap - size.x > 0) return {part.at.x - kGap - size.x, top};
+  if (part.at.x - kGap - size.x >= 0) return {part.at.x - kGap - size.x, top};
   return {std::round(part.at.x + (part.size.x - size.x) / 2),
           std::round(part.at.y + part.size.y - size.y - 24)};
 }
@@ -35,24 +42,27 @@ ImVec2 place_beside(const Area& part, ImVec2 size, ImVec2 display) {
 }  // namespace
 
 void WindowUi::draw_tour(const Brush& window_brush, const Session& session) {
-  if (!session.tour || session.overlay.open()) return;
+  const bool appears = !toured_;
+  toured_ = session.tour && !session.overlay.open();
+  if (!toured_) return;
+  ring_.restart();  // Tab goes round its buttons, Enter does the one that has the frame: Next
   const std::size_t number = *session.tour;
   const TourStep& step = tour_steps()[number];
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   const Part& part = parts_[static_cast<std::size_t>(step.part)];
   ImFont* words = fonts_.words(TextSize::small);
-  const float text_room = kWidth - 2 * kPadding;
+  const float width = width_beside({part.at, part.size}, display);
+  const float text_room = width - 2 * kPadding;
   const ImVec2 text = words->CalcTextSizeA(words->FontSize, 1e9f, text_room, step.text.data(),
                                            step.text.data() + step.text.size());
-  const ImVec2 size{kWidth, std::ceil(16 + 24 + text.y + 16 + button_height + 16)};
+  const ImVec2 size{width, std::ceil(16 + 24 + text.y + 16 + button_height + 16)};
   const ImVec2 at = place_beside({part.at, part.size}, size, display);
 
   ImGui::SetNextWindowPos(at);
   ImGui::SetNextWindowSize(size);
   ImGui::Begin("tour", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground |
-                   ImGuiWindowFlags_NoFocusOnAppearing);
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground);
   ImGui::PushFont(words);
   Brush brush = window_brush;
   brush.list = ImGui::GetForegroundDrawList();
@@ -80,6 +90,7 @@ void WindowUi::draw_tour(const Brush& window_brush, const Session& session) {
     x -= 8;
   };
   from_right(last ? "Done" : "Next", "tour next", true, true);
+  if (appears) ring_.take();
   from_right("Back", "tour back", number > 0, false);
   if (!last) from_right("End", "tour end", true, false);
   ImGui::PopFont();

@@ -103,7 +103,8 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
         type_field(session, workshop, intent.text);
         break;
       case Intent::Kind::entered:
-        (void)enter_field(session, workshop);
+        // What is wrong is mended where it stands: the field keeps the keyboard.
+        if (!enter_field(session, workshop)) move_caret_ = session.editor.caret;
         break;
       case Intent::Kind::palette_typed:
         type_palette(session, intent.text);

@@ -142,7 +142,8 @@ class WindowUi {
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
   std::string answer_text_;         // in the exercise's field, which belongs to this sheet
   std::shared_ptr<const LessonSheet> answered_sheet_;
-  std::string said_;  // verdict and hints that were shown last
+  std::string said_;     // verdict and hints that were shown last
+  bool toured_ = false;  // the tour was shown in the last frame
   bool changed_ = false;
   bool dragged_ = false;
 };
