@@ -141,7 +141,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("open add --m", "needs a value");
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
-  refused("select nothing", "bits, matrices or diff");
+  refused("select nothing", "bits, matrices, diff), or what");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");
@@ -152,7 +152,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("label", "coordinates or contents");
   refused("pick 3", "a row, a column");
   refused("pick 9 0", "9 rows and 32 columns");
-  refused("pick 0 0 99999999999", "no cell");
+  refused("pick 0 0 99999999999", "has 4, 0 to 3");
   refused("pick 1 2 3 4 5", "a row, a column");
   refused("pick -1 0", "a row, a column");
   refused("show", "wrong or all");

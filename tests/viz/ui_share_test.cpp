@@ -159,8 +159,8 @@ TEST_F(Share, OpeningOneIsOneStepAlsoWithARunInIt) {
   EXPECT_EQ(session.past.size(), 2u);
   must("undo");
   EXPECT_TRUE(session.choices == before);
-  must("colour offset");
-  EXPECT_EQ(session.past.back().name, "colour offset") << "the script has ended";
+  must("theme dark");
+  EXPECT_EQ(session.past.back().name, "theme dark") << "the script has ended";
 }
 
 const Words& lines_to_try() {
