@@ -176,6 +176,21 @@ TEST_F(RoughEdges, WhatIsKeptNamesFilesByTheirWholePaths) {
   EXPECT_EQ(lines->front(), "open /home/me/data/A.npy");
 }
 
+TEST_F(RoughEdges, InASmallWindowWordsGiveWayToCells) {
+  for (const char* line : {"open preset 9x32", "open layout zipped_divide((8,16):(16,1), <4,4>)"}) {
+    act(line);
+    const Picture small = picture(session, {400, 240});
+    ASSERT_TRUE(small.layout);
+    EXPECT_GE(small.layout->fit_cell, 2.5) << line;
+    const Picture large = picture(session, {768, 584});
+    EXPECT_TRUE(large.layout->lens.title && large.layout->lens.formulas &&
+                large.layout->lens.legend)
+        << "all comes back with the room";
+  }
+  act("open layout (1024,1024):(1024,1)");
+  EXPECT_TRUE(picture(session, {768, 584}).layout->lens.title) << "it would gain nothing";
+}
+
 TEST_F(RoughEdges, TheTourIsGoneThroughByKeyboard) {
   click(field_);
   EXPECT_TRUE(ImGui::GetIO().WantTextInput);

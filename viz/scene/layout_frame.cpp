@@ -125,6 +125,7 @@ double heading_of(const LayoutView& view, const Panel& panel, const Lens& lens) 
 double heading_width(const LayoutView& view, const Panel& panel, const Lens& lens) {
   const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
   const double axes = text_width(panel.axes, small_text, Family::sans);
+  if (!lens.formulas) return std::min(title + inside, lens.heading);
   double out = title + between + axes + inside;
   if (!formula_is_title(view, panel, lens)) {
     out = std::max(out, text_width(panel.formula, small_text, Family::mono) + inside);
@@ -364,7 +365,7 @@ std::vector<std::string> notes_shown(const LayoutView& view, const Lens& lens) {
 }
 
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens) {
-  return lens.title && panel.formula == view.title();
+  return !lens.formulas || (lens.title && panel.formula == view.title());
 }
 
 double row_gutter(const Panel& panel) {

@@ -11,6 +11,7 @@ inline constexpr double slice_heading_height = 20, legend_height = 24, note_heig
 inline constexpr double least_panel_width = 160, ramp_width = 160;
 
 // A formula that is the picture's title is not said twice.
+// ... or is not wanted: the panel's title stands alone.
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens);
 
 // The notes that there is room for, and how many there is none for.

@@ -27,6 +27,7 @@ struct Lens {
   Point pan{};             // how far the content is moved to the left and up
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
+  bool formulas = true;     // under the panels' titles
   std::string advice = {};  // one more note under the picture
   // Found by arrange(): what a panel's words widen it to at most, what narrow operands are drawn
   // out to, and how many notes there is room for.

@@ -26,6 +26,22 @@ FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, doub
   return frame;
 }
 
+// Words give way, the outermost first, where they leave the cells too little: the field and the
+// inspector say them too. Where that gains little (a large layout), they stay.
+void make_room(const LayoutView& view, Lens& lens, Size size) {
+  constexpr double enough = 4, worth = 1.5;  // pixels a cell, and times what it was
+  lens.size = size;
+  lens.title = lens.formulas = lens.legend = true;
+  const double before = arrange(view, lens).fit_cell;
+  double cell = before;
+  for (bool Lens::*words : {&Lens::title, &Lens::formulas, &Lens::legend}) {
+    if (cell >= enough) break;
+    lens.*words = false;
+    cell = arrange(view, lens).fit_cell;
+  }
+  if (cell < worth * before) lens.title = lens.formulas = lens.legend = true;
+}
+
 Lens& open_lens(Session& session) {
   switch (session.choices.view) {
     case ViewName::layout:
@@ -215,6 +231,7 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
   }
   switch (choices.view) {
     case ViewName::layout:
+      make_room(*choices.layout, session.layout_lens, size);
       out.layout = framed<LayoutView, Frame>(*choices.layout, session.layout_lens, size,
                                              pixel_scale, session.pending_zoom);
       out.scene = build_scene(*choices.layout, layout_choice(session), theme, *out.layout,

@@ -269,7 +269,8 @@ void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 a
   if (!session.problem) {
     const Meaning meaning = meaning_of_field(session);
     ImFont* font = meaning.code ? fonts_.code(TextSize::small) : fonts_.words(TextSize::small);
-    cut_line(brush, at.x + kFieldPadding, y, width, font, Role::quiet, meaning.text);
+    cut_line(brush, at.x + kFieldPadding, y, width - kFieldPadding, font, Role::quiet,
+             meaning.text);
     return;
   }
   // The sentence begins under the caret if it fits there, else as far left as it needs.
