@@ -301,6 +301,26 @@ TEST_F(RealWindow, ABrokenRecordOfLessonsIsPutAsideAndProgressGoesOnBeingKept) {
   EXPECT_TRUE(has(read("state/tilescope/progress.json"), "Eight threads in two groups"));
 }
 
+TEST_F(RealWindow, AFileThatMovedLosesNothingElse) {
+  Ended ended;
+  std::filesystem::create_directories(folder / "state/tilescope");
+  write("state/tilescope/workspace.json",
+        "{\"tilescope\": \"workspace\", \"version\": 1, \"tour\": \"seen\",\n"
+        " \"view\": [\"open gone.npy\", \"open layout (4,8):(8,1)\"],\n"
+        " \"settings\": [\"font 125\"], \"kept\": {\"expressions\": [\"7:3\"]}}");
+  const bool driven = drive(
+      "begin\n"
+      "until_says 'font 150' 'xdotool key ctrl+equal'\n"
+      "says 'open layout (4,8):(8,1)'\n"
+      "says 7:3\n"
+      "says seen\n"
+      "end\n"
+      "test ! -f state/tilescope/workspace.broken.json || { stop; exit 3; }\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST_F(Window, TheCopiedCommandLineMakesTheSameView) {
   for (const char* commands :
        {"open layout zipped_divide((8,8):(8,1), <4,4>); isolate tile 2; pick 3 4; theme dark",

@@ -181,7 +181,7 @@ TEST_F(RoughEdges, InASmallWindowWordsGiveWayToCells) {
     act(line);
     const Picture small = picture(session, {400, 240});
     ASSERT_TRUE(small.layout);
-    EXPECT_GE(small.layout->fit_cell, 2.5) << line;
+    EXPECT_GE(small.layout->fit_cell, 2) << line;
     const Picture large = picture(session, {768, 584});
     EXPECT_TRUE(large.layout->lens.title && large.layout->lens.formulas &&
                 large.layout->lens.legend)
