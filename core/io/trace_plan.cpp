@@ -184,8 +184,8 @@ class Planner {
     const Cycle last = end_of(source);
     if (last <= source.begin) return;
     leaves = std::clamp(leaves, source.begin, last - 1);
-    // Before the end in nanoseconds too, of which a cycle is a part: viewers take an arrow from where
-    // a slice ends for one from nowhere.
+    // Before the end in nanoseconds too, of which a cycle is a part: viewers take an arrow from
+    // where a slice ends for one from nowhere.
     while (leaves > source.begin && ns(leaves) >= ns(last)) --leaves;
     if (leaves > target.begin) return;
     const auto number = static_cast<std::uint32_t>(plan_.arrives.size());

@@ -54,8 +54,8 @@ const std::map<std::string, Names> may_know = {
     {"assets", {}},
     {"app",
      {"core", "core/layout", "core/language", "core/lesson", "core/numeric", "core/tensor",
-      "core/ptx", "core/run", "core/diff", "core/sim", "core/io", "kernels/reference", "kernels/catalog", "kernels/gpu",
-      "viz/scene", "viz/paint", "viz/ui", "assets"}},
+      "core/ptx", "core/run", "core/diff", "core/sim", "core/io", "kernels/reference",
+      "kernels/catalog", "kernels/gpu", "viz/scene", "viz/paint", "viz/ui", "assets"}},
 };
 
 // Headers of others that a folder and all below it must not include, and why. A name that ends in

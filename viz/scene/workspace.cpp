@@ -150,7 +150,7 @@ Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop
   // The first says why; what stands behind it mostly follows from it.
   const std::string more =
       refused.size() == 1 ? ""
-                          : fmt::format(" ({} lines more could not be done)", refused.size() - 1);
+                          : fmt::format(" ({} more could not be done either)", refused.size() - 1);
   return fmt::format("Not all is as you left it{}. {}", more, refused.front());
 }
 
