@@ -149,7 +149,7 @@ TEST_F(RoughEdges, AMovedFileLosesNothingElseOfYesterday) {
       "settings": ["font 125", "font 900"], "tour": "seen", "kept": {"expressions": ["7:3"]}})json");
   ASSERT_TRUE(said.ok()) << said.error().sentence;
   EXPECT_NE(said->find("font 900"), std::string::npos) << *said;
-  EXPECT_NE(said->find("1 lines more"), std::string::npos) << *said;
+  EXPECT_NE(said->find("1 more could not be done"), std::string::npos) << *said;
   EXPECT_TRUE(session.choices.dark);
   EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
   EXPECT_EQ(session.choices.settings.font, 125);
