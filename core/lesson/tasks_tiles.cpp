@@ -123,6 +123,15 @@ Owned owned_of(Operands& operands) {
   }
   out.threads = size(get(out.tv, 0).value).value;
   out.values = size(get(out.tv, 1).value).value;
+  const std::int64_t places = product(out.shape).value;
+  for (std::int64_t i = 0; i < out.threads * out.values; ++i) {
+    const std::int64_t place = out.tv(i);
+    if (place >= 0 && place < places) continue;
+    operands.fail(
+        fmt::format("Thread {} holds its value {} at {}, and the tile {} has places 0 to {}.",
+                    i % out.threads, i / out.threads, place, text(out.shape), places - 1));
+    break;
+  }
   return out;
 }
 
