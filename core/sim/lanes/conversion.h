@@ -78,18 +78,31 @@ inline void write_numbers(Core& x, const Code& c, const double* from, Mask m) {
   blend(lane_array<double>(x, c.d), from, m);
 }
 
+// A signalling NaN becomes a quiet one, whether or not the host's rounding makes it so: compilers
+// write it as a conversion to integers and back where the processor has no instruction for it.
+inline double quiet(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  bits |= v != v ? std::uint64_t{1} << 51 : 0;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+inline float quiet(float v) {
+  return v != v ? float_of(bits_of(v) | 1u << 22) : v;
+}
+
 // An integral number in the direction of the rounding (.rni, .rzi, .rmi, .rpi).
 template <class T>
 T to_integral(T v, Round round) {
   switch (round) {
     case Round::rz:
-      return std::trunc(v);
+      return std::trunc(quiet(v));
     case Round::rm:
-      return std::floor(v);
+      return std::floor(quiet(v));
     case Round::rp:
-      return std::ceil(v);
+      return std::ceil(quiet(v));
     case Round::rn:
-      return std::nearbyint(v);
+      return std::nearbyint(quiet(v));
     default:
       return v;
   }
