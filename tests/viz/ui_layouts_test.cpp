@@ -284,6 +284,27 @@ TEST_F(Layouts, WhatWasOpenedIsRecalled) {
   EXPECT_EQ(session.field, "(2,2):(2,1)");
 }
 
+TEST_F(Layouts, WhatASwizzleIsGivenHasTheColoursOfWhereItLies) {
+  must("open layout Sw<2,0,2> o (4,4):(4,1)");
+  const LayoutView& view = *session.choices.layout;
+  const auto colours = [&](int panel, ColourBy by) {
+    LayoutView::Window all;
+    all.panel = panel;
+    all.rows = all.columns = 4;
+    LayoutChoice choice;
+    choice.colour = by;
+    return view.colours_of(all, choice, light_theme());
+  };
+  for (const ColourBy by : {ColourBy::offset, ColourBy::bank}) {
+    const auto input = colours(0, by), result = colours(1, by);
+    for (std::size_t i = 0; i < 16; ++i) {
+      // The input lies row by row; the result has at cell i the offset i ^ i / 4.
+      EXPECT_EQ(result[i], input[i ^ i / 4]) << i;
+    }
+    EXPECT_NE(input[12], result[12]);
+  }
+}
+
 TEST_F(Layouts, AKeystrokeIsAnsweredWithin100Milliseconds) {
   const std::string texts[] = {"A = (128,64):(64,1); zipped_divide(A, <32:1,(8,2):(1,8)>)",
                                "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))",

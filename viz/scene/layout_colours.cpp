@@ -57,6 +57,12 @@ Separated separate(const Layout& layout, const LayoutView::Window& w) {
   return out;
 }
 
+// Nothing but a swizzle: it moves what it is given, and what it moved back again.
+bool only_moves(const std::optional<Layout>& through) {
+  return through && through->swizzle.bits > 0 && through->rank() == 1 &&
+         through->modes.leaves == 1 && through->modes.leaf[0].stride == 1;
+}
+
 }  // namespace
 
 ColourBy colour_telling(Focus::On on) {
@@ -261,6 +267,17 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   const ColourBy by = colour(choice);
   const std::vector<std::int64_t> numbers = numbers_of(window, by, choice.element_bytes);
   std::vector<Rgba> out(numbers.size());
+  // What a swizzle is given has the colours of where it lies: else both grids would look alike.
+  std::vector<std::int64_t> before;
+  if (const auto& through = panels_[static_cast<std::size_t>(window.panel)].through;
+      only_moves(through) && (by == ColourBy::offset || by == ColourBy::bank)) {
+    before = numbers_of(window, ColourBy::offset, 0);
+    for (std::int64_t& n : before) {
+      n = (*through)(n);
+      if (by == ColourBy::bank) n = bank_of(n, choice.element_bytes);
+    }
+  }
+  const std::vector<std::int64_t>& painted = before.empty() ? numbers : before;
 
   // Colours by number, so that a cell costs one look; an offset falls into one of 1024 steps.
   constexpr std::int64_t steps = 1024;
@@ -282,7 +299,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   const bool direct = scaled && range < (std::int64_t{1} << 52);
   const Rgba none = by == ColourBy::none ? theme.paper : theme.panel;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t n = numbers[i];
+    const std::int64_t n = painted[i];
     if (direct) {
       const std::int64_t at = (n - lowest) * (steps - 1) / range;
       out[i] = table[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, steps - 1))];
