@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "core/layout/access.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -52,6 +54,22 @@ TEST(Wavefronts, CountTheBusiestBank) {
       want += static_cast<u32>(most);
     }
     EXPECT_EQ(wavefronts(at, mask, bytes), want) << bytes << " bytes, lanes " << mask;
+  }
+}
+
+// The clock counts by addresses, pictures and lessons by layouts: they must agree.
+TEST(Wavefronts, AreThoseThatPicturesShow) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    const u32 bytes = 4u << random() % 3;
+    const std::int64_t words = bytes / 4;  // strides are multiples of the access
+    Layout lanes(32, static_cast<std::int64_t>(random() % 70) * words);
+    if (random() % 2) lanes.swizzle = Swizzle{3, static_cast<std::int8_t>(words / 2), 3};
+    u64 at[32];
+    for (int l = 0; l < 32; ++l) at[l] = static_cast<u64>(lanes(l)) * 4;
+    const auto shown = bank_conflicts(lanes, {static_cast<std::int64_t>(bytes), 4});
+    ASSERT_TRUE(shown);
+    EXPECT_EQ(wavefronts(at, ~0u, bytes), static_cast<u32>(shown->wavefronts)) << bytes;
   }
 }
 

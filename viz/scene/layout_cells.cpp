@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/layout/text.h"
+#include "viz/scene/layout_derivation.h"
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
@@ -165,7 +166,10 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
     case ColourBy::offset:
       return linked(cell);
     case ColourBy::bank:
-      return bank_of(linked(cell), element_bytes);
+      return bank_of(only_moves(panels_[static_cast<std::size_t>(cell.panel)].through)
+                         ? offset(cell)
+                         : linked(cell),
+                     element_bytes);
     case ColourBy::tile:
       if (kind_ == Kind::divided) {
         const std::int64_t place = place_of(cell);

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "core/layout/text.h"
+#include "viz/scene/layout_derivation.h"
 #include "viz/scene/layout_view.h"
 #include "viz/scene/palette.h"
 
@@ -55,12 +56,6 @@ Separated separate(const Layout& layout, const LayoutView::Window& w) {
     rest /= extent;
   }
   return out;
-}
-
-// Nothing but a swizzle: it moves what it is given, and what it moved back again.
-bool only_moves(const std::optional<Layout>& through) {
-  return through && through->swizzle.bits > 0 && through->rank() == 1 &&
-         through->modes.leaves == 1 && through->modes.leaf[0].stride == 1;
 }
 
 }  // namespace
@@ -224,11 +219,12 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
   const auto column = [&](std::int64_t j) { return w.column + j * w.column_step; };
   if (by == ColourBy::offset || by == ColourBy::bank) {
     const Separated s = separate(panel.layout, w);
+    const bool before = only_moves(panel.through);
     fill([&](std::int64_t i, std::int64_t j) {
       const std::int64_t value = panel.layout.swizzle(s.base + s.rows[static_cast<std::size_t>(i)] +
                                                       s.columns[static_cast<std::size_t>(j)]);
       const std::int64_t offset = panel.through ? (*panel.through)(value) : value;
-      return by == ColourBy::bank ? bank_of(offset, element_bytes) : offset;
+      return by == ColourBy::bank ? bank_of(before ? value : offset, element_bytes) : offset;
     });
   } else if (by == ColourBy::tile && by_mode_ && !padded_ && !panel.keys.modes.empty()) {
     // Tiles are counted colexicographically, so that a row and a column each give their share.
@@ -270,12 +266,9 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   // What a swizzle is given has the colours of where it lies: else both grids would look alike.
   std::vector<std::int64_t> before;
   if (const auto& through = panels_[static_cast<std::size_t>(window.panel)].through;
-      only_moves(through) && (by == ColourBy::offset || by == ColourBy::bank)) {
-    before = numbers_of(window, ColourBy::offset, 0);
-    for (std::int64_t& n : before) {
-      n = (*through)(n);
-      if (by == ColourBy::bank) n = bank_of(n, choice.element_bytes);
-    }
+      only_moves(through) && by == ColourBy::offset) {
+    before = numbers;
+    for (std::int64_t& n : before) n = (*through)(n);
   }
   const std::vector<std::int64_t>& painted = before.empty() ? numbers : before;
 

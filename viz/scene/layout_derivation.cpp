@@ -106,6 +106,11 @@ std::optional<std::vector<Before>> before_result(const Given& given, const Layou
 
 }  // namespace
 
+bool only_moves(const std::optional<Layout>& through) {
+  return through && through->swizzle.bits > 0 && through->rank() == 1 &&
+         through->modes.leaves == 1 && through->modes.leaf[0].stride == 1;
+}
+
 Derivation derivation_of(std::string_view expression) {
   Scope scope;
   Derivation all;
