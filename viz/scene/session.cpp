@@ -159,6 +159,7 @@ bool operator==(const Choices& a, const Choices& b) {
          a.isolate == b.isolate && a.selected == b.selected && a.coordinates == b.coordinates &&
          same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
          a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
+         a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
          a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
 }
 

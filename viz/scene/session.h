@@ -25,6 +25,7 @@
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/overlay.h"
 #include "viz/scene/settings.h"
+#include "viz/scene/timeline_scene.h"
 #include "viz/scene/workshop.h"
 
 namespace tilescope {
@@ -57,6 +58,10 @@ struct Choices {
   std::string file;                              // a .npy file instead of a kernel; else empty
   std::optional<Element> element;                // selected
   bool only_wrong = false;
+
+  // The timeline of the run: nothing where there is no record.
+  std::shared_ptr<const TimelineView> timeline;
+  TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
 
   LessonPlace lesson;  // which lesson is open, and where in it
 
@@ -100,10 +105,12 @@ struct Session {
   std::optional<FieldProblem> problem;
   Message message;  // the status line: what just happened
 
-  std::optional<Cell> hover;             // under the pointer, in the layout view
-  std::optional<Element> hover_element;  // in the diff and matrices views
+  std::optional<Cell> hover;                 // under the pointer, in the layout view
+  std::optional<Element> hover_element;      // in the diff and matrices views
+  sim::EventId hover_event = sim::no_event;  // in the timeline
   Lens layout_lens, matrices_lens, diff_lens;
-  RasterStore layout_rasters, matrices_rasters, diff_rasters;
+  TimelineLens timeline_lens;
+  RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters;
 
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
