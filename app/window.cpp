@@ -86,6 +86,8 @@ void Stage::tell_news() {
 
 std::optional<Error> Stage::begin(const GuiOptions& options) {
   session_.choices.dark = options.dark;
+  session_.letters_room = ui::percent_with_room(
+      {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
   if (!options.headless) take_up_progress();
   const std::string first = options.open.empty() ? "preset 9x32" : options.open;
@@ -135,6 +137,7 @@ void Stage::fit_letters(float scale) {
 
 bool Stage::frame() {
   ImGuiIO& io = ImGui::GetIO();
+  session_.letters_room = ui::percent_with_room(io.DisplaySize, density_);
   ui::scale_display(io, ui::scale_with_room(io, density_, session_.choices.settings.font));
   fit_letters(io.DisplayFramebufferScale.x);
   ImGui_ImplOpenGL3_NewFrame();

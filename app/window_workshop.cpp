@@ -378,8 +378,8 @@ Outcome<std::string> AppWorkshop::lesson_text(std::string_view name) const {
 }
 
 // A place that cannot be written is no reason to stop a lesson.
-void AppWorkshop::keep_progress(const std::string& text) {
-  if (keeps_progress_) (void)write_progress(text);
+std::optional<Error> AppWorkshop::keep_progress(const std::string& text) {
+  return keeps_progress_ ? write_progress(text) : std::nullopt;
 }
 
 }  // namespace tilescope

@@ -30,7 +30,7 @@ class AppWorkshop : public Workshop {
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;
   std::vector<std::string> lesson_names() const override;
   Outcome<std::string> lesson_text(std::string_view name) const override;
-  void keep_progress(const std::string& text) override;
+  std::optional<Error> keep_progress(const std::string& text) override;
 
   // Progress goes to the user's own file from here on (app/lesson_store.h); else nowhere.
   void keep_progress_on_disk() { keeps_progress_ = true; }

@@ -292,7 +292,7 @@ TEST_F(RealWindow, ABrokenRecordOfLessonsIsPutAsideAndProgressGoesOnBeingKept) {
   write("state/tilescope/progress.json", "{\"schema\": 1, \"less");
   const bool driven = drive(
       "begin --do 'lesson threads 2'\n"
-      "says 'lesson at threads 2'\n"
+      "says 'lesson at threads 2 0 keep'\n"
       "end\n",
       ended);
   if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";

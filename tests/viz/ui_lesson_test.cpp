@@ -2,6 +2,7 @@
 // progress is kept.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -10,6 +11,7 @@
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
+#include "viz/scene/share.h"
 
 namespace tilescope {
 namespace {
@@ -180,13 +182,71 @@ TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
 
 TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
   (void)shelf_of(session, workshop);
-  const std::vector<OutlineSection> sections = outline(session, workshop);
-  ASSERT_EQ(sections.back().title, "Lessons");
-  ASSERT_EQ(sections.back().items.size(), 2u);
-  EXPECT_EQ(sections.back().items[0].label, "First");
-  EXPECT_EQ(sections.back().items[1].command, "lesson second");
-  must(sections.back().items[0].command);
-  EXPECT_TRUE(outline(session, workshop).back().items[0].current);
+  const auto lessons = [&] {
+    for (OutlineSection& section : outline(session, workshop)) {
+      if (section.title == "Lessons") return section.items;
+    }
+    return std::vector<OutlineItem>();
+  };
+  ASSERT_EQ(lessons().size(), 2u);
+  EXPECT_EQ(lessons()[0].label, "First");
+  EXPECT_EQ(lessons()[1].command, "lesson second");
+  must(lessons()[0].command);
+  EXPECT_TRUE(lessons()[0].current);
+}
+
+TEST_F(Lessons, AStepByHandBringsItsViewAndASharedOneKeepsTheOneThatIsThere) {
+  must("open layout (3,3):(3,1)");
+  must("lesson at layouts 2 5 keep");
+  EXPECT_EQ(session.choices.layout_text, "(3,3):(3,1)");
+  EXPECT_EQ(session.choices.lesson.round, 5u);
+  must("lesson at layouts 2 5");
+  EXPECT_NE(session.choices.layout_text.find(",8):(8,1)"), std::string::npos);
+  EXPECT_EQ(session.choices.lesson.round, 5u);
+  refused("lesson at layouts 2 1000000 keep", "0 to 999999");
+}
+
+TEST_F(Lessons, ASharedViewFromBeforeKeepsItsViewToo) {
+  must("open share " + share_string({"open layout (3,3):(3,1)", "lesson at layouts 2 1"}));
+  EXPECT_EQ(session.choices.layout_text, "(3,3):(3,1)");
+  EXPECT_EQ(session.choices.lesson.step, 1u);
+}
+
+TEST_F(Lessons, AWordIsExplainedInAListOfAll) {
+  must("glossary");
+  ASSERT_EQ(session.overlay.kind, Overlay::Kind::words);
+  const Sheet all = sheet_of(session);
+  ASSERT_FALSE(all.rows.empty());
+  must("back");
+  const std::string word = all.rows.back().left;
+  must("glossary " + word);
+  const Sheet marked = sheet_of(session);
+  EXPECT_TRUE(marked.rows.back().current);
+  EXPECT_FALSE(marked.rows.back().middle.empty());
+  EXPECT_EQ(std::count_if(marked.rows.begin(), marked.rows.end(),
+                          [](const SheetRow& row) { return row.current; }),
+            1);
+  must("back");
+  must(marked.rows.back().command);
+  EXPECT_TRUE(session.choices.lesson.open()) << "a click goes to the step that explains it";
+  refused("glossary nosuchword", "do not explain");
+  EXPECT_FALSE(session.overlay.open());
+}
+
+TEST_F(Lessons, ProgressThatCannotBeKeptIsToldOnceAndTriedAgain) {
+  workshop.full_disk = true;
+  must("lesson layouts");
+  EXPECT_NE(session.message.text.find("not kept for tomorrow: The disk is full."),
+            std::string::npos)
+      << session.message.text;
+  must("lesson next");
+  EXPECT_EQ(session.message.text.find("tomorrow"), std::string::npos) << "once is enough";
+  workshop.full_disk = false;
+  must("lesson back");
+  EXPECT_FALSE(workshop.kept.empty());
+  workshop.full_disk = true;
+  must("lesson next");
+  EXPECT_NE(session.message.text.find("tomorrow"), std::string::npos) << "another time it fails";
 }
 
 TEST_F(Lessons, ProgressIsKeptAsTextAndLeadsOn) {

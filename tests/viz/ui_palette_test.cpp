@@ -149,7 +149,8 @@ std::string trace(const Session& session) {
 }
 
 TEST_F(Palette, EveryCommandIsDoneByTypingItsExample) {
-  ASSERT_TRUE(execute(session, workshop, "lesson at layouts 2").ok());  // for `answer` and `hint`
+  ASSERT_TRUE(
+      execute(session, workshop, "lesson at layouts 2 keep").ok());  // for `answer` and `hint`
   for (const WindowCommand& command : window_commands()) {
     Session typed = session, done = session;
     if (command.name == "redo") {

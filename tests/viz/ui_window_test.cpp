@@ -143,15 +143,70 @@ TEST_F(Window, PanelsCollapseAndTheViewTakesTheirPlace) {
   EXPECT_FLOAT_EQ(static_cast<float>(window->picture().scene.size.width), before + 296);
 }
 
-TEST_F(Window, AChoiceWithoutRoomFoldsAndAClickGoesOnToTheNext) {
+TEST_F(Window, AChoiceWithoutRoomFoldsIntoAMenu) {
   ImGui::GetIO().DisplaySize = {900, 700};
   settle();
   const ImVec2 label{900 - 240 - 16 - 24, 104};  // the right end of the controls over the view
   ASSERT_FALSE(session.choices.coordinates);
+  const ImVec2 second{label.x, 104 + 16 + 4 + 4 + 24 + 12};  // rows of 24 below it
   click(label);
+  EXPECT_FALSE(session.choices.coordinates) << "it only opens";
+  click(second);
   EXPECT_TRUE(session.choices.coordinates);
   click(label);
-  EXPECT_FALSE(session.choices.coordinates);
+  press(ui::Key::escape);
+  click(second);
+  EXPECT_TRUE(session.choices.coordinates) << "Esc put the menu away, and did nothing else";
+  act("pick 1 1");
+  click(label);
+  click({700, 500});
+  EXPECT_TRUE(session.choices.coordinates) << "a click beside it puts it away";
+  click(label);
+  press(ui::Key::up);  // belongs to the selection, which waits
+  press(ui::Key::tab);
+  press(ui::Key::enter);
+  EXPECT_FALSE(session.choices.coordinates) << "Tab and Enter choose from it";
+}
+
+TEST_F(Window, F6GoesFromPartToPart) {
+  const auto field = [&] {
+    settle();
+    return ImGui::GetIO().WantTextInput;
+  };
+  press(ui::Key::f6);
+  EXPECT_TRUE(field());
+  press(ui::Key::f6);
+  EXPECT_FALSE(field());
+  press(ui::Key::enter);  // the first target of the outline: the open layout as a grid
+  EXPECT_EQ(session.message.text, "Showing the layout.");
+  press(ui::Key::f6, false, true);
+  EXPECT_TRUE(field());
+  press(ui::Key::f6, false, true);  // round to the last: the strip's first button
+  press(ui::Key::enter);
+  EXPECT_GT(session.choices.study.step, 0u) << "Back, from the result, is the last step";
+}
+
+TEST_F(Window, TheTourShowsAPanelThatIsHidden) {
+  act("panel outline hide");
+  settle();
+  const float whole = window->view_origin().x;
+  EXPECT_EQ(whole, 0);
+  act("tour");
+  act("tour next");
+  settle();
+  EXPECT_GT(window->view_origin().x, 100);
+  act("tour end");
+  settle();
+  EXPECT_EQ(window->view_origin().x, 0);
+}
+
+TEST_F(Window, LettersSayWhatTheWindowHasRoomFor) {
+  session.letters_room = 200;
+  act("font 250");
+  EXPECT_NE(session.message.text.find("at 200 %"), std::string::npos) << session.message.text;
+  EXPECT_EQ(session.choices.settings.font, 250);
+  act("font 150");
+  EXPECT_EQ(session.message.text, "The letters are at 150 %.");
 }
 
 TEST_F(Window, EveryWindowSizeIsDrawnWithoutHarm) {

@@ -154,6 +154,7 @@ class FakeWorkshop : public Workshop {
 
   // Two small lessons, and what a learner's progress was told to be.
   std::string kept;
+  bool full_disk = false;  // progress cannot be kept
   std::vector<std::string> lesson_names() const override { return {"second", "layouts", "broken"}; }
   Outcome<std::string> lesson_text(std::string_view name) const override {
     if (name == "broken") return std::string("# Broken\n");
@@ -173,7 +174,11 @@ class FakeWorkshop : public Workshop {
         "numbers: m = 3..6; i = 1..m-1\nchecker: offset_of(({m},8):(8,1), ({i},3))\n"
         "hint: First.\nhint: Second with {i}.\nmistake: {i+30} => That slip.\n```\n");
   }
-  void keep_progress(const std::string& text) override { kept = text; }
+  std::optional<Error> keep_progress(const std::string& text) override {
+    if (full_disk) return Error{ErrorKind::unreadable, "The disk is full.", "progress.json"};
+    kept = text;
+    return {};
+  }
 
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override {
     if (scene.items.empty()) return Error{ErrorKind::usage, "Nothing is drawn.", ""};

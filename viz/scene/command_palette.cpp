@@ -33,14 +33,19 @@ bool is_literal(std::string_view word) {
   return word.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ[.") == std::string_view::npos;
 }
 
+// "add N | nothing" are two; "[rows | columns]" is one, which may be left out.
 std::vector<std::string_view> alternatives(std::string_view arguments) {
   std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t bar = arguments.find(" | ");
-    out.push_back(arguments.substr(0, bar));
-    if (bar == std::string_view::npos) return out;
-    arguments.remove_prefix(bar + 3);
+  std::size_t begin = 0;
+  int inside = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    inside += arguments[i] == '[' ? 1 : arguments[i] == ']' ? -1 : 0;
+    if (inside > 0 || arguments.substr(i, 3) != " | ") continue;
+    out.push_back(arguments.substr(begin, i - begin));
+    begin = i + 3;
   }
+  out.push_back(arguments.substr(begin));
+  return out;
 }
 
 std::string keys_of(const WindowCommand& command, std::string_view line) {

@@ -20,19 +20,24 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view which) {
   return go_to_step(session, workshop, static_cast<std::size_t>(*number) - 1, 0);
 }
 
-// For a view that comes from elsewhere, as a share string's does: the lines before this one have
-// set it. Not listed, since a person wants the step with its view: `lesson layouts 3`.
+// A step with these numbers. `keep` is for a view that comes from elsewhere, as a share string's
+// does: the lines before this one have set it. Not listed, since a person wants the numbers as they
+// are drawn: `lesson layouts 3`.
 Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) {
-  const std::vector<std::string> words = split_words(arguments);
+  std::vector<std::string> words = split_words(arguments);
+  const bool keeps = !words.empty() && words.back() == "keep";
+  if (keeps) words.pop_back();
   const auto step = words.size() > 1 ? number_in(words[1]) : std::nullopt;
   const auto round = words.size() > 2 ? number_in(words[2]) : std::optional<std::int64_t>(0);
   if (words.size() > 3 || !step || *step < 1 || !round || *round < 0) {
     return usage_error(
         "`lesson at` needs a lesson, a step and, where wanted, which numbers: `lesson at layouts "
-        "3 0`.");
+        "3 0`; with `keep` behind it the view stays as it is.");
   }
-  return lay_out_step(session, workshop, words[0], static_cast<std::size_t>(*step) - 1,
-                      static_cast<std::uint64_t>(*round));
+  const auto at = static_cast<std::size_t>(*step) - 1;
+  const auto numbers = static_cast<std::uint64_t>(*round);
+  return keeps ? lay_out_step(session, workshop, words[0], at, numbers)
+               : open_lesson(session, workshop, words[0], at, numbers);
 }
 
 // Lessons by name, where they are known, and what moves in the open one.
@@ -103,14 +108,17 @@ Answer run_hint(Session& session, Workshop&, std::string_view) {
 
 Answer run_glossary(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto shelf = shelf_of(session, workshop);
+  const Overlay sheet{Overlay::Kind::words, std::string(unquoted(arguments)), 0, ""};
   std::string names;
   for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
     if (has_form(entry.term, unquoted(arguments))) {
+      session.overlay = sheet;
       return fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
     }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.term.forms.front());
   }
   if (arguments.empty() && !names.empty()) {
+    session.overlay = sheet;
     return fmt::format("The lessons explain {}.", names);
   }
   return usage_error(fmt::format("The lessons do not explain `{}`; they explain {}.", arguments,

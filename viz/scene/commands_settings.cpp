@@ -41,6 +41,12 @@ Answer run_font(Session& session, Workshop&, std::string_view arguments) {
     return fmt::format("The letters stay at {} %; there are {} to {} %.", font, least, most);
   }
   font = wanted;
+  if (const int room = session.letters_room; font > room) {
+    return fmt::format(
+        "The letters are at {} %, all that this window has room for; in a larger one "
+        "they have {} %.",
+        room, font);
+  }
   return fmt::format("The letters are at {} %.", font);
 }
 

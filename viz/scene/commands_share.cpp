@@ -99,12 +99,20 @@ Answer run_save(Session& session, Workshop& workshop, std::string_view arguments
   return fmt::format("Saved the workspace in {}.", path);
 }
 
+Answer run_paste(Session& session, Workshop&, std::string_view) {
+  session.paste_due = true;
+  return std::string("What was copied is in the field.");
+}
+
 constexpr std::array kTable = {
     WindowCommand{"share", "", "copies a word that opens this view elsewhere: `open share WORD`",
                   "share", "Ctrl+Shift+S", run_share},
     WindowCommand{"copy", "value | table | command | share",
                   "copies the selected value, the inspector's rows, or what makes this view",
                   "copy command", "Ctrl+C value, Ctrl+Shift+C table", run_copy},
+    WindowCommand{"paste", "",
+                  "puts what was copied into the field: an expression, or a word that was shared",
+                  "paste", "Ctrl+V", run_paste},
     WindowCommand{"save", "workspace F.json", "writes what is open and the window's settings",
                   "save workspace day.json", "", run_save},
 };

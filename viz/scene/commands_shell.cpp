@@ -26,6 +26,12 @@ Answer run_commands(Session& session, Workshop&, std::string_view) {
   return fmt::format("There are {} commands.", window_commands().size());
 }
 
+Answer run_part(Session& session, Workshop&, std::string_view arguments) {
+  if (arguments != "next" && arguments != "back") return usage_error("`part` takes next or back.");
+  session.parts_due += arguments == "next" ? 1 : -1;
+  return std::string("Tab goes on within this part; F6 goes to the next one.");
+}
+
 Answer run_tour(Session& session, Workshop&, std::string_view arguments) {
   const std::size_t count = tour_steps().size();
   if (arguments.empty()) {
@@ -52,6 +58,9 @@ constexpr std::array kTable = {
                   "palette", "Ctrl+Shift+P", run_palette},
     WindowCommand{"commands", "", "lists every command with its arguments and keys", "commands",
                   "?", run_commands},
+    WindowCommand{"part", "next | back",
+                  "takes the keyboard to the next part: field, outline, view, inspector, strip",
+                  "part next", "F6 next, Shift+F6 back", run_part},
     WindowCommand{"tour", "[next | back | end]", "shows the window's parts in five steps", "tour",
                   "", run_tour},
 };

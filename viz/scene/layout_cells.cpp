@@ -385,12 +385,18 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
       out.push_back({"region" + nth, regions[i]});
       continue;
     }
-    out.push_back({std::string(word_for(thread_mark)) + nth, fmt::format("{}", owners[i].thread)});
-    if (i == 0 && thread_mark == "T" && owners[i].thread >= lanes) {
+    if (owners.size() > 1) {
+      out.push_back({fmt::format("owner {} of {}", i + 1, owners.size()),
+                     fmt::format("{} {}, value {}", word_for(thread_mark), owners[i].thread,
+                                 owners[i].value)});
+      continue;
+    }
+    out.push_back({std::string(word_for(thread_mark)), fmt::format("{}", owners[i].thread)});
+    if (thread_mark == "T" && owners[i].thread >= lanes) {
       out.push_back({"warp, lane",
                      fmt::format("{}, {}", owners[i].thread / lanes, owners[i].thread % lanes)});
     }
-    out.push_back({"value" + nth, fmt::format("{}", owners[i].value)});
+    out.push_back({"value", fmt::format("{}", owners[i].value)});
   }
   if (threads || !place.empty()) return out;
   constexpr std::int64_t byte = 8;

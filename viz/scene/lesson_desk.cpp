@@ -25,6 +25,11 @@ Error no_step(const Lesson& lesson) {
           fmt::format("The lesson `{}` has steps 1 to {}.", lesson.name, lesson.steps.size()), ""};
 }
 
+Error no_round() {
+  return {ErrorKind::usage,
+          fmt::format("Which numbers are asked is counted from 0 to {}.", most_rounds - 1), ""};
+}
+
 // Its place on the shelf.
 Outcome<std::size_t> find_lesson(Session& session, const Workshop& workshop,
                                  std::string_view name) {
@@ -102,6 +107,18 @@ std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
   return problem;
 }
 
+// What was done is handed over to be kept. The first time that it cannot be, why, behind what else
+// there is to say: a place that cannot be written is no reason to stop a lesson.
+std::string kept(Session& session, Workshop& workshop) {
+  const std::optional<Error> problem = workshop.keep_progress(progress_text(session.progress));
+  const bool told = session.progress_told;
+  session.progress_told = problem.has_value();
+  if (!problem || told) return "";
+  return fmt::format(
+      " This is not kept for tomorrow: {} The next step tries again, once that is mended.",
+      problem->sentence);
+}
+
 }  // namespace
 
 const LessonDesk& desk_of(const Session& session) {
@@ -143,14 +160,14 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
 }
 
 Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
-                                 std::optional<std::size_t> step) {
+                                 std::optional<std::size_t> step, std::uint64_t round) {
   const auto found = find_lesson(session, workshop, name);
   if (!found) return found.error();
   LessonPlace& place = session.choices.lesson;
   place.shelf = session.shelf;
   place.lesson = *found;
   const std::size_t at = step.value_or(step_to_go_on(session.progress, *place.open()));
-  return go_to_step(session, workshop, at, 0);
+  return go_to_step(session, workshop, at, round);
 }
 
 Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
@@ -162,11 +179,7 @@ Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::str
   place.lesson = *found;
   const Lesson& lesson = *place.open();
   if (step >= lesson.steps.size()) return no_step(lesson);
-  if (round >= most_rounds) {
-    return Error{ErrorKind::usage,
-                 fmt::format("Which numbers are asked is counted from 0 to {}.", most_rounds - 1),
-                 ""};
-  }
+  if (round >= most_rounds) return no_round();
   auto sheet = sheet_of(lesson, *found, step, round);
   if (!sheet) return sheet.error();
   place.step = step;
@@ -185,6 +198,7 @@ Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_
     return Error{ErrorKind::usage, "No lesson is open; `lesson layouts` opens the first.", ""};
   }
   if (step >= lesson->steps.size()) return no_step(*lesson);
+  if (round >= most_rounds) return no_round();
   // Setting the view again keeps the sheet, and with it what was answered.
   const bool same = place.sheet && place.lesson == place.sheet->lesson && step == place.sheet->at &&
                     round == place.sheet->round;
@@ -198,9 +212,8 @@ Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_
   place.shown = true;
   session.choices.lesson = place;
   session.progress.lessons[lesson->name].seen.insert(lesson->steps[step].title);
-  workshop.keep_progress(progress_text(session.progress));
-  return fmt::format("{}, step {} of {}: {}.", lesson->title, step + 1, lesson->steps.size(),
-                     place.sheet->step.title);
+  return fmt::format("{}, step {} of {}: {}.{}", lesson->title, step + 1, lesson->steps.size(),
+                     place.sheet->step.title, kept(session, workshop));
 }
 
 std::string step_command(const Choices& choices) {
@@ -217,12 +230,10 @@ Outcome<std::string> answer_exercise(Session& session, Workshop& workshop,
   LessonDesk& desk = desk_of(session);
   desk.answer = answer;
   desk.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
-  if (desk.verdict->is == Judgement::Is::right && !desk.told) {
-    const Lesson& lesson = *place.open();
-    session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
-    workshop.keep_progress(progress_text(session.progress));
-  }
-  return desk.verdict->sentence;
+  if (desk.verdict->is != Judgement::Is::right || desk.told) return desk.verdict->sentence;
+  const Lesson& lesson = *place.open();
+  session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
+  return desk.verdict->sentence + kept(session, workshop);
 }
 
 Outcome<std::string> give_hint(Session& session) {

@@ -76,7 +76,7 @@ inline constexpr std::uint64_t most_rounds = 1'000'000;
 // step's view depends on the step and its numbers alone, not on what was open before.
 // Without a step, where the learner left off.
 Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
-                                 std::optional<std::size_t> step = {});
+                                 std::optional<std::size_t> step = {}, std::uint64_t round = 0);
 // The step lies on the desk, and the view stays as it is: for a view that comes from elsewhere.
 Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
                                   std::size_t step, std::uint64_t round);

@@ -273,8 +273,8 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     add_text(scene, {clip.x, clip.y - 32}, matrix.name, heading_text, Family::sans,
              FontWeight::bold, Role::text);
     add_text(scene, {clip.x, clip.y - 12},
-             fitted(matrix.detail, std::max(clip.width, 200.0), small_text, Family::sans),
-             small_text, Family::sans, FontWeight::regular, Role::quiet);
+             fitted(matrix.detail, frame.rooms[i].width, small_text, Family::sans), small_text,
+             Family::sans, FontWeight::regular, Role::quiet);
     scene.begin("elements", clip);
     const Part part = seen_part(matrix, map, clip, frame.lens);
     if (part.rows > 0 && part.columns > 0) {

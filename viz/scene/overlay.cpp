@@ -1,8 +1,11 @@
 #include "viz/scene/overlay.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/lesson/glossary.h"
 #include "viz/scene/command_palette.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/session.h"
@@ -46,8 +49,7 @@ Json describe_overlay(const Session& session, const Workshop& workshop) {
   if (session.overlay.kind == Overlay::Kind::palette) {
     out = palette_json(session, workshop);
   } else {
-    out = sheet_json(session.overlay.kind == Overlay::Kind::commands ? commands_sheet()
-                                                                     : history_sheet(session));
+    out = sheet_json(sheet_of(session));
   }
   out["kind"] = name_of(session.overlay.kind);
   return out;
@@ -63,6 +65,8 @@ std::string_view name_of(Overlay::Kind kind) {
       return "commands";
     case Overlay::Kind::history:
       return "history";
+    case Overlay::Kind::words:
+      return "words";
   }
   return "";
 }
@@ -79,6 +83,38 @@ Sheet commands_sheet() {
     }
   }
   return sheet;
+}
+
+Sheet words_sheet(const Session& session) {
+  Sheet sheet{Sheet::Kind::words, "Words", "A click goes to where it is explained", {}};
+  if (!session.shelf) return sheet;
+  const std::vector<Lesson>& lessons = session.shelf->lessons;
+  for (const GlossaryEntry& entry : glossary(lessons)) {
+    const auto named = [&](const Lesson& lesson) { return lesson.name == entry.lesson; };
+    const auto lesson = std::find_if(lessons.begin(), lessons.end(), named);
+    const std::string where = lesson == lessons.end() ? entry.lesson : lesson->title;
+    std::string meaning = entry.term.meaning;
+    meaning.erase(std::remove(meaning.begin(), meaning.end(), '`'), meaning.end());  // Markdown's
+    sheet.rows.push_back({entry.term.forms.front(), std::move(meaning),
+                          fmt::format("{} {}", where, entry.step + 1),
+                          fmt::format("lesson {} {}", entry.lesson, entry.step + 1),
+                          has_form(entry.term, session.overlay.text), false});
+  }
+  return sheet;
+}
+
+Sheet sheet_of(const Session& session) {
+  switch (session.overlay.kind) {
+    case Overlay::Kind::history:
+      return history_sheet(session);
+    case Overlay::Kind::words:
+      return words_sheet(session);
+    case Overlay::Kind::none:
+    case Overlay::Kind::palette:
+    case Overlay::Kind::commands:
+      break;
+  }
+  return commands_sheet();
 }
 
 Sheet history_sheet(const Session& session) {

@@ -1,6 +1,6 @@
 // What lies over the view for a moment because the reader asked for it: the palette, the list of
-// commands, the list of steps. One at a time; Esc, or a click beside it, puts it away. It is no
-// choice: undo knows nothing of it.
+// commands, the list of steps, the words that lessons explain. One at a time; Esc, or a click
+// beside it, puts it away. It is no choice: undo knows nothing of it.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct Session;
 class Workshop;
 
 struct Overlay {
-  enum class Kind : std::uint8_t { none, palette, commands, history };
+  enum class Kind : std::uint8_t { none, palette, commands, history, words };
   Kind kind = Kind::none;
-  std::string text;        // palette: its line
+  std::string text;        // palette: its line; words: the one that was asked for
   std::size_t chosen = 0;  // palette: which entry Enter takes
   std::string problem;     // palette: why the line could not be done
 
@@ -35,7 +35,7 @@ struct SheetRow {
   bool quiet = false;  // a step that was taken back
 };
 struct Sheet {
-  enum class Kind : std::uint8_t { commands, steps };
+  enum class Kind : std::uint8_t { commands, steps, words };
   Kind kind = Kind::commands;
   std::string title, hint;
   std::vector<SheetRow> rows;
@@ -44,6 +44,12 @@ struct Sheet {
 Sheet commands_sheet();
 // Every step, oldest first, those that were taken back after the present one. A click goes there.
 Sheet history_sheet(const Session& session);
+
+// Every word of the lessons with its meaning, by name; `word` is marked. A click goes to the step
+// that explains it.
+Sheet words_sheet(const Session& session);
+// The list that the overlay is, where it is one.
+Sheet sheet_of(const Session& session);
 
 // What is to be read in it, for --describe.
 Json describe_overlay(const Session& session, const Workshop& workshop);

@@ -57,7 +57,9 @@ OutlineSection atoms_of(const Session& session) {
     for (const AtomFamily& family : atom_families()) {
       if (!open || group_of(family) != group) continue;
       OutlineItem atom;
-      atom.label = family.example;
+      // Below the group's name, so that what tells them apart has room.
+      atom.label =
+          family.example.substr(family.example.rfind(group + "_", 0) == 0 ? group.size() + 1 : 0);
       atom.detail = family.varies.empty() ? family.example
                                           : fmt::format("{}; {}", family.example, family.varies);
       atom.command = fmt::format("open layout {}", family.example);
@@ -206,7 +208,9 @@ InspectorSection cell_section(std::string title, const LayoutView& view, const C
   return section;
 }
 
-InspectorSection layout_section(const LayoutView& view) {
+// `owned`: cells belong to threads. What could be read as threads and values, but is looked at as
+// offsets, has none.
+InspectorSection layout_section(const LayoutView& view, bool owned) {
   InspectorSection section{"Layout", {}, ""};
   for (const Panel& panel : view.panels()) {
     section.lines.emplace_back(panel.title.empty() ? "layout" : panel.title, panel.formula);
@@ -217,6 +221,7 @@ InspectorSection layout_section(const LayoutView& view) {
     section.lines.emplace_back("cells", extent);
   }
   if (view.tiles() > 0) section.lines.emplace_back("tiles", grouped(std::uint64_t(view.tiles())));
+  if (!owned) return section;
   if (view.threads() > 0) {
     section.lines.emplace_back("threads", grouped(std::uint64_t(view.threads())));
   }
@@ -241,7 +246,11 @@ void inspect_layout(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back(
         cell_section("Selected", *choices.layout, *choices.selected, choices.study.element_bytes));
   }
-  out.push_back(layout_section(*choices.layout));
+  const LayoutView& view = *choices.layout;
+  const ColourBy by = view.colour(layout_choice(session));
+  const bool owned = view.kind() == LayoutView::Kind::thread_value || by == ColourBy::thread ||
+                     by == ColourBy::warp || by == ColourBy::value;
+  out.push_back(layout_section(view, owned));
 }
 
 // A warp's accesses in numbers, and what other swizzles would make of them.
@@ -396,6 +405,17 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   return out;
 }
 
+// A tiled copy or product is told in several lines, for which the strip has no room.
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == ' ';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  return out;
+}
+
 Strip derivation_strip(const Session& session) {
   Strip out;
   const LayoutStudy& study = session.choices.study;
@@ -407,11 +427,11 @@ Strip derivation_strip(const Session& session) {
     const DerivationStep& step = (*study.derivation)[i];
     std::string value = step.operands;
     if (!step.result.empty()) value += (value.empty() ? "= " : " = ") + step.result;
-    out.steps.push_back({fmt::format("{} {}", i, step.operation), value, study.step == i,
-                         fmt::format("derive {}", i)});
+    out.steps.push_back({fmt::format("{} {}", i, step.operation), in_one_line(value),
+                         study.step == i, fmt::format("derive {}", i)});
   }
   out.steps.push_back(
-      {"Result", study.derivation->front().result, study.step == 0, "derive result"});
+      {"Result", in_one_line(study.derivation->front().result), study.step == 0, "derive result"});
   return out;
 }
 
@@ -522,9 +542,9 @@ std::vector<OutlineSection> outline(const Session& session, const Workshop& work
   out.push_back(layouts_of(session));
   OutlineSection recent = recent_of(session);
   if (recent.items.size() > 1) out.push_back(std::move(recent));
+  if (session.shelf && !session.shelf->lessons.empty()) out.push_back(lessons_of(session));
   out.push_back(kernels_of(session, workshop));
   out.push_back(atoms_of(session));
-  if (session.shelf && !session.shelf->lessons.empty()) out.push_back(lessons_of(session));
   return out;
 }
 

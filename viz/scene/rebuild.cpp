@@ -112,7 +112,7 @@ std::vector<std::string> rebuilding(const Choices& choices) {
   view = add_layout(choices, view, lines);
   if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
   if (const Lesson* lesson = choices.lesson.open()) {
-    lines.push_back(fmt::format("lesson at {} {} {}", lesson->name, choices.lesson.step + 1,
+    lines.push_back(fmt::format("lesson at {} {} {} keep", lesson->name, choices.lesson.step + 1,
                                 choices.lesson.round));
     if (!choices.lesson.shown) lines.emplace_back("select inspector");
   }

@@ -117,6 +117,7 @@ struct Session {
   Script script;
   std::string copied;               // what was copied last
   bool copy_due = false;            // and has not reached the clipboard yet
+  bool paste_due = false;           // what is on the clipboard goes into the field
   std::optional<std::size_t> tour;  // which step of it is shown
   bool tour_seen = false;
   // What is remembered from one day to the next and is no choice, as lists of lines by name:
@@ -126,11 +127,17 @@ struct Session {
   bool playing = false;  // the derivation, a step at a time
   double played = 0;     // seconds since the step that is shown
 
+  // What the platform has room for, in percent: smaller windows lay out less than their letters
+  // ask.
+  int letters_room = WindowSettings::most_font;
+  int parts_due = 0;  // by how many parts of the window the keyboard goes on: `part next`
+
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 
   std::shared_ptr<const LessonShelf> shelf;  // all lessons, once asked for
   LessonDesk desk;                           // answer and hints of the open step: desk_of()
   LessonProgress progress;
+  bool progress_told = false;  // that it cannot be kept was said, and is still so
 
   bool running = false;            // a run was started and its result not yet taken
   std::optional<Error> run_error;  // why the last run could not be done at all

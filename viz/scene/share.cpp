@@ -129,6 +129,9 @@ bool is_share(std::string_view text) {
 
 std::string migrated(std::string line, int version) {
   if (version < 1 && first_word(line).first == "color") line.insert(4, "u");
+  // Once it kept the view without being asked to.
+  const bool at = line.rfind("lesson at ", 0) == 0;
+  if (version < 2 && at && split_words(line).back() != "keep") line += " keep";
   return line;
 }
 

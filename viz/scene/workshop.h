@@ -131,12 +131,12 @@ class Workshop {
 
   // Lessons by name, and the text of one. What a learner has done is handed over each time that it
   // changes (viz/scene/lesson_progress.h); where it is kept, if anywhere, is the program's
-  // business.
+  // business. An Error where it should be kept and could not be.
   virtual std::vector<std::string> lesson_names() const { return {}; }
   virtual Outcome<std::string> lesson_text(std::string_view name) const {
     return Error{ErrorKind::unknown, "There is no lesson `" + std::string(name) + "`.", ""};
   }
-  virtual void keep_progress(const std::string& /*text*/) {}
+  virtual std::optional<Error> keep_progress(const std::string& /*text*/) { return {}; }
 };
 
 }  // namespace tilescope

@@ -84,6 +84,14 @@ std::string workspace_text(const Session& session, const Workshop& workshop) {
 
 namespace {
 
+// The commands that make its view, as today's.
+std::optional<Words> view_in(const Json& document) {
+  auto lines = lines_in(document, "view");
+  if (!lines) return {};
+  for (std::string& line : *lines) line = migrated(std::move(line), 1);
+  return Words(std::move(*lines));
+}
+
 // The settings that the document's lines make; in a session of their own, so that a refusal changes
 // nothing.
 Outcome<WindowSettings> settings_in(const Json& document, Workshop& workshop) {
@@ -115,7 +123,7 @@ Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
                                          std::string_view text) {
   const Outcome<Json> document = read(text);
   if (!document) return document.error();
-  const auto view = lines_in(*document, "view");
+  const auto view = view_in(*document);
   if (!view) return broken_workspace("its view must be a list of commands.");
   const Outcome<WindowSettings> settings = settings_in(*document, workshop);
   if (!settings) return settings.error();
@@ -139,7 +147,7 @@ Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop
       refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
     }
   }
-  const auto view = lines_in(*document, "view");
+  const auto view = view_in(*document);
   if (!view) refused.emplace_back("Its view is no list of commands.");
   const std::vector<std::string> of_view =
       rebuild_what_can_be(session, workshop, view.value_or(Words{}));

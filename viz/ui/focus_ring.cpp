@@ -2,6 +2,9 @@
 
 #include <imgui_internal.h>
 
+#include <iterator>
+#include <map>
+
 #include "viz/ui/keys.h"
 
 namespace tilescope::ui {
@@ -9,7 +12,7 @@ namespace tilescope::ui {
 bool FocusRing::add(bool text_field) {
   const ImGuiID id = ImGui::GetItemID();
   targets_.push_back({id, ImGui::GetCurrentWindow(), ImGui::GetItemRectMin(),
-                      ImGui::GetItemRectMax(), text_field});
+                      ImGui::GetItemRectMax(), text_field, part_});
   if (ImGui::IsItemActive() && at_ != id) at_ = id;  // clicked
   return shown_ && at_ == id;
 }
@@ -33,6 +36,23 @@ void FocusRing::take() {
   ImGui::ClearActiveID();
   at_ = targets_.back().id;
   shown_ = true;
+}
+
+void FocusRing::go_on(int parts) {
+  std::map<int, const Target*> firsts;
+  int here = -1;
+  for (const Target& target : targets_) {
+    firsts.emplace(target.part, &target);
+    if (shown_ && target.id == at_) here = target.part;
+  }
+  if (firsts.empty()) return;
+  // From nowhere the first part is the next one.
+  const auto count = static_cast<int>(firsts.size());
+  const auto found = firsts.find(here);
+  int place = found == firsts.end() ? (parts > 0 ? -1 : count)
+                                    : static_cast<int>(std::distance(firsts.begin(), found));
+  place = ((place + parts) % count + count) % count;
+  go_to(*std::next(firsts.begin(), place)->second);
 }
 
 bool FocusRing::move() {

@@ -17,6 +17,11 @@ class FocusRing {
  public:
   void begin_frame() { targets_.clear(); }
   void restart() { targets_.clear(); }
+  // What is added from here on belongs to this part of the window; parts are numbered in the order
+  // in which the keyboard goes through them.
+  void part(int number) { part_ = number; }
+  // The keyboard goes on by so many parts, to the first target of that one. After the last target.
+  void go_on(int parts);
   // The item that was just drawn is a target; true if it is where the keyboard is.
   bool add(bool text_field = false);
   // The keyboard goes to the target that was added last, as if Tab had brought it there.
@@ -33,11 +38,13 @@ class FocusRing {
     void* window = nullptr;  // ImGuiWindow
     ImVec2 low, high;
     bool text_field = false;
+    int part = 0;
   };
   void go_to(const Target& target);
 
   std::vector<Target> targets_;
   ImGuiID at_ = 0;
+  int part_ = 0;
   bool shown_ = false;  // not while the mouse is used
 };
 

@@ -21,6 +21,8 @@ int number_of(Key key) {
       return '-';
     case Key::f5:
       return 294;
+    case Key::f6:
+      return 295;
     case Key::question:
       break;
     case Key::tab:
@@ -57,6 +59,8 @@ ImGuiKey number_of(Key key) {
       return ImGuiKey_Minus;
     case Key::f5:
       return ImGuiKey_F5;
+    case Key::f6:
+      return ImGuiKey_F6;
     case Key::question:
       return ImGuiKey_None;
     case Key::tab:
@@ -96,6 +100,7 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "[") return out = Key::bracket_open, true;
   if (text == "]") return out = Key::bracket_close, true;
   if (text == "F5") return out = Key::f5, true;
+  if (text == "F6") return out = Key::f6, true;
   const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
   if (letter || (text.size() == 1 && text[0] >= '0' && text[0] <= '9')) {
     out = static_cast<Key>(text[0]);
@@ -126,7 +131,7 @@ bool pressed(const Shortcut& shortcut, bool repeat) {
 }
 
 bool edits_text(const Shortcut& shortcut) {
-  if (shortcut.key == Key::f5) return false;
+  if (shortcut.key == Key::f5 || shortcut.key == Key::f6) return false;
   if (!shortcut.control) return true;
   for (char letter : {'A', 'C', 'V', 'X', 'Y', 'Z'}) {
     if (shortcut.key == static_cast<Key>(letter)) return true;

@@ -20,6 +20,7 @@ enum class Key : int {
   equal,
   minus,
   f5,
+  f6,
   question,
   tab,
   up,

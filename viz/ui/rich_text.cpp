@@ -13,8 +13,7 @@ namespace {
 // A pen that goes along lines and begins a new one where a piece does not fit.
 class Pen {
  public:
-  Pen(const Brush& brush, float x, float y, float width, Role role,
-      const std::map<std::string, std::string>* meanings)
+  Pen(const Brush& brush, float x, float y, float width, Role role, KnownWords* known)
       : brush_(brush),
         left_(x),
         x_(x),
@@ -22,7 +21,7 @@ class Pen {
         y_(y),
         right_(x + width),
         role_(role),
-        meanings_(meanings) {}
+        known_(known) {}
 
   void write(const TextSpan& span) {
     const bool code = span.kind == TextSpan::Kind::code;
@@ -62,7 +61,7 @@ class Pen {
       new_line();
     }
     ink(shown, font, code);
-    if (!code && meanings_) explain(shown, font);
+    if (!code && known_) explain(shown, font);
     x_ += text_width(font, shown) + text_width(font, piece.substr(inked));
   }
 
@@ -76,34 +75,49 @@ class Pen {
     brush_.text(x_, y_ + rich_line / 2, font, role_, std::string(text));
   }
 
-  // What the word means, where the pointer rests on it.
+  // What the word means, where the pointer or the keyboard is.
   void explain(std::string_view shown, ImFont* font) {
-    const float wide = text_width(font, shown);
-    if (!ImGui::IsMouseHoveringRect({x_, y_}, {x_ + wide, y_ + rich_line})) return;
     std::string word;
     for (const char c : shown) {
       if (std::isalpha(static_cast<unsigned char>(c)) || c == '-') {
         word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       }
     }
-    const auto found = meanings_->find(word);
-    if (found == meanings_->end()) return;
-    brush_.box(x_, y_ + rich_line - 3, wide, 1, Role::accent);
+    const auto found = known_->meanings.find(word);
+    if (found == known_->meanings.end()) return;
+    const float wide = text_width(font, shown), below = y_ + rich_line - 3;
+    const ImVec2 low{x_, y_}, high{x_ + wide, y_ + rich_line};
+    bool pointed = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(low, high);
+    if (known_->seen.insert(found->second).second) {
+      for (float dot = x_; dot + 1 < x_ + wide; dot += 4) {
+        brush_.box(dot, below, 2, 1, Role::quiet);
+      }
+      const ImVec2 cursor = ImGui::GetCursorScreenPos();
+      ImGui::SetCursorScreenPos(low);
+      if (ImGui::InvisibleButton(word.c_str(), {wide, rich_line})) known_->clicked = word;
+      if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      if (focus_frame(brush_, low, high) && !pointed) {
+        ImGui::SetNextWindowPos({x_, y_ + rich_line + 4});
+        pointed = true;
+      }
+      ImGui::SetCursorScreenPos(cursor);
+    }
+    if (!pointed) return;
+    brush_.box(x_, below, wide, 1, Role::accent);
     tooltip(brush_, found->second);
   }
 
   const Brush& brush_;
   float left_, x_, top_, y_, right_;
   Role role_;
-  const std::map<std::string, std::string>* meanings_;
+  KnownWords* known_;
 };
 
 }  // namespace
 
 float rich_text(const Brush& brush, float x, float y, float width,
-                const std::vector<TextSpan>& spans, Role role,
-                const std::map<std::string, std::string>* meanings) {
-  Pen pen(brush, x, y, width, role, meanings);
+                const std::vector<TextSpan>& spans, Role role, KnownWords* known) {
+  Pen pen(brush, x, y, width, role, known);
   for (const TextSpan& span : spans) pen.write(span);
   return pen.height();
 }

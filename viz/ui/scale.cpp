@@ -6,6 +6,12 @@
 namespace tilescope::ui {
 namespace {
 
+// The scale at which the least that is laid out fills the display.
+float room_of(ImVec2 display) {
+  constexpr float least_width = 640, least_height = 400;
+  return std::min(display.x / least_width, display.y / least_height);
+}
+
 // A length on the display in the window's pixels, so that the renderer, which multiplies and cuts
 // off, finds all of the display again.
 float unscaled(float length, float scale, float framebuffer) {
@@ -81,9 +87,12 @@ void snap(ImDrawList& list, const Grid& grid, ImTextureID letters) {
 }  // namespace
 
 float scale_with_room(const ImGuiIO& io, float density, int percent) {
-  constexpr float least_width = 640, least_height = 400;
-  const float room = std::min(io.DisplaySize.x / least_width, io.DisplaySize.y / least_height);
-  return std::max(density, std::min(density * static_cast<float>(percent) / 100, room));
+  const float wanted = density * static_cast<float>(percent) / 100;
+  return std::max(density, std::min(wanted, room_of(io.DisplaySize)));
+}
+
+int percent_with_room(ImVec2 display, float density) {
+  return std::max(100, static_cast<int>(std::floor(room_of(display) / density * 100)));
 }
 
 void scale_display(ImGuiIO& io, float scale) {

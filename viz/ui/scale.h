@@ -14,6 +14,9 @@ namespace tilescope::ui {
 // room for them. It is laid out in no fewer than 640 x 400 of its own pixels.
 float scale_with_room(const ImGuiIO& io, float density, int percent);
 
+// The most percent that it has room for.
+int percent_with_room(ImVec2 display, float density);
+
 // Between the platform's word on the display and ImGui::NewFrame: the same display in the window's
 // own pixels.
 void scale_display(ImGuiIO& io, float scale);

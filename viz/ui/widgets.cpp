@@ -12,6 +12,7 @@ namespace {
 constexpr float kRow = 24;     // height of a row of a list
 constexpr float kIndent = 16;  // of each level
 constexpr float kRadius = 4;
+constexpr float kMark = 12;  // that a menu opens
 
 Ink shade(bool held, bool hovered) {
   return Ink(Role::text, held ? 0.14 : hovered ? 0.07 : 0.0);
@@ -116,6 +117,29 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
   }
   ImGui::PopID();
   brush.list->AddRect({begin, at.y}, {x, at.y + button_height}, packed(brush.theme.line), kRadius);
+  return clicked;
+}
+
+float menu_button_width(const Brush& brush, const std::string& words) {
+  return button_width(brush, words) + kMark;
+}
+
+bool menu_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at) {
+  const float width = menu_button_width(brush, words), middle = at.y + button_height / 2;
+  const ImVec2 high{at.x + width, at.y + button_height};
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushID(id);
+  const bool clicked = ImGui::InvisibleButton("menu", {width, button_height});
+  brush.box(at.x, at.y, width, button_height, Role::paper, kRadius);
+  brush.list->AddRectFilled(
+      at, high, packed(shade(ImGui::IsItemActive(), ImGui::IsItemHovered()), brush.theme), kRadius);
+  brush.list->AddRect(at, high, packed(brush.theme.line), kRadius);
+  brush.text(at.x + 12, middle, brush.fonts.words(TextSize::small), Role::text, words);
+  const float tip = high.x - 14;
+  brush.list->AddTriangleFilled({tip - 4, middle - 2}, {tip + 4, middle - 2}, {tip, middle + 3},
+                                packed(brush.theme.quiet));
+  focus_frame(brush, at, high);
+  ImGui::PopID();
   return clicked;
 }
 

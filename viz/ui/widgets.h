@@ -41,6 +41,10 @@ inline constexpr float button_height = 32;
 const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at);
 float segmented_width(const Brush& brush, const Choice& choice);
 
+// What is chosen, with a mark that there is more to choose from. True when clicked.
+bool menu_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at);
+float menu_button_width(const Brush& brush, const std::string& words);
+
 // A row of a list that can be clicked; the text is cut in the middle where it is too wide, and
 // whole on hover.
 bool list_row(const Brush& brush, const char* id, const std::string& label,

@@ -25,10 +25,10 @@ float room() {
 
 // Text at the cursor, which then stands below it with `gap` between.
 void put_text(const Brush& brush, const std::vector<TextSpan>& spans, Role role, float indent = 0,
-              float gap = 8, const std::map<std::string, std::string>* meanings = nullptr) {
+              float gap = 8, KnownWords* known = nullptr) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float high =
-      rich_text(brush, at.x + kMargin + indent, at.y, room() - indent, spans, role, meanings);
+      rich_text(brush, at.x + kMargin + indent, at.y, room() - indent, spans, role, known);
   ImGui::Dummy({0, high + gap});
 }
 
@@ -90,15 +90,15 @@ void WindowUi::draw_picture_of_lesson(const Brush& brush, const Session& session
   ImGui::Dummy({0, kPicture + 16});
 }
 
-void WindowUi::draw_block(const Brush& brush, const Session& session, const LessonBlock& block) {
+void WindowUi::draw_block(const Brush& brush, const Session& session, const LessonBlock& block,
+                          KnownWords& known) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const auto* meanings = &session.choices.lesson.shelf->meanings;
   switch (block.kind) {
     case LessonPart::Kind::paragraph:
-      return put_text(brush, block.spans, Role::text, 0, 8, meanings);
+      return put_text(brush, block.spans, Role::text, 0, 8, &known);
     case LessonPart::Kind::item:
       brush.box(at.x + kMargin + 4, at.y + rich_line / 2 - 2, 4, 4, Role::quiet, 2);
-      return put_text(brush, block.spans, Role::text, 16, 4, meanings);
+      return put_text(brush, block.spans, Role::text, 16, 4, &known);
     case LessonPart::Kind::term: {
       put_text(brush, block.spans, Role::text, 12);
       const ImVec2 below = ImGui::GetCursorScreenPos();
@@ -137,13 +137,13 @@ void WindowUi::draw_answer_field(const Brush& brush, const Session& session,
 }
 
 void WindowUi::draw_question(const Brush& brush, const Session& session,
-                             const LessonQuestion& question) {
+                             const LessonQuestion& question, KnownWords& known) {
   const ImVec2 top = ImGui::GetCursorScreenPos();
   brush.line(top.x + kMargin, top.y, top.x + kMargin + room(), top.y);
   ImGui::Dummy({0, 8});
   put_line(brush, fonts_.strong(TextSize::small), Role::text,
            question.solved ? "Exercise, solved" : "Exercise", 24);
-  put_text(brush, question.question, Role::text, 0, 8, &session.choices.lesson.shelf->meanings);
+  put_text(brush, question.question, Role::text, 0, 8, &known);
   draw_answer_field(brush, session, question);
   if (question.verdict) put_verdict(brush, *question.verdict);
   for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);
@@ -179,7 +179,10 @@ void WindowUi::draw_right(const Brush& brush, const Session& session, ImVec2 at,
   const Choice which{
       "", {{"Lesson", "select lesson", shown}, {"Inspector", "select inspector", !shown}}};
   if (const std::string* command = segmented(brush, which, {at.x + 16, at.y + 8})) issue(*command);
-  const float head = 48;
+  const float head = 48, words = button_width(brush, "Words");
+  if (button(brush, "words", "Words", {at.x + size.x - 16 - words, at.y + 8}, words, true)) {
+    issue("glossary");
+  }
   brush.line(at.x, at.y + head - 1, at.x + size.x, at.y + head - 1);
   const ImVec2 below{at.x, at.y + head}, rest{size.x, std::max(1.0f, size.y - head)};
   if (shown) return draw_lesson(brush, session, *lesson, below, rest);
@@ -195,18 +198,20 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
            fmt::format("{}, step {} of {}", panel.title, panel.step + 1, panel.steps), 24);
   put_steps(brush, panel);
   put_heading(brush, panel.heading);
+  KnownWords known{session.choices.lesson.shelf->meanings};
   int index = 0;
   for (const LessonBlock& block : panel.blocks) {
     ImGui::PushID(index++);
-    draw_block(brush, session, block);
+    draw_block(brush, session, block, known);
     ImGui::PopID();
   }
   if (panel.question) {
-    draw_question(brush, session, *panel.question);
+    draw_question(brush, session, *panel.question, known);
     show_what_was_said(*panel.question);
   }
   end_panel();
   ImGui::PopID();
+  if (!known.clicked.empty()) issue("glossary " + known.clicked);
 
   brush.list = ImGui::GetWindowDrawList();
   brush.line(at.x, foot, at.x + size.x, foot);

@@ -84,6 +84,7 @@ void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Wo
   if (!session.overlay.open()) {
     palette_text_.clear();
     palette_active_ = false;
+    sheet_frames_ = 0;
     return;
   }
   const ImVec2 display = ImGui::GetIO().DisplaySize;
@@ -99,10 +100,7 @@ void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Wo
   if (session.overlay.kind == Overlay::Kind::palette) {
     draw_palette(brush, session, workshop, display);
   } else {
-    draw_sheet(
-        brush,
-        session.overlay.kind == Overlay::Kind::commands ? commands_sheet() : history_sheet(session),
-        display);
+    draw_sheet(brush, sheet_of(session), display);
   }
   ImGui::PopFont();
   ImGui::End();
@@ -237,15 +235,36 @@ struct RowLayout {
   std::vector<std::string> left, middle;
   float middle_x = 0, height = kRow;
 };
-RowLayout row_layout(const Brush& brush, const SheetRow& row, bool steps, float width) {
+// Where the second column begins, as a share of the width.
+float second_column(Sheet::Kind kind) {
+  switch (kind) {
+    case Sheet::Kind::commands:
+      break;
+    case Sheet::Kind::steps:
+      return 0.06f;
+    case Sheet::Kind::words:
+      return 0.2f;
+  }
+  return 0.46f;
+}
+// What is typed is in the letters of code, what is read is not.
+ImFont* first_font(const Brush& brush, Sheet::Kind kind) {
+  return kind == Sheet::Kind::words ? brush.fonts.strong(TextSize::small)
+                                    : brush.fonts.code(TextSize::small);
+}
+ImFont* second_font(const Brush& brush, Sheet::Kind kind) {
+  return kind == Sheet::Kind::steps ? brush.fonts.code(TextSize::small)
+                                    : brush.fonts.words(TextSize::small);
+}
+
+RowLayout row_layout(const Brush& brush, const SheetRow& row, Sheet::Kind kind, float width) {
   RowLayout out;
   if (row.command.empty()) return out;
-  ImFont* code = brush.fonts.code(TextSize::small);
   ImFont* words = brush.fonts.words(TextSize::small);
-  out.middle_x = std::round(width * (steps ? 0.06f : 0.46f));
+  out.middle_x = std::round(width * second_column(kind));
   const float right = row.right.empty() ? 0 : text_width(words, row.right) + kInset;
-  out.left = broken(code, row.left, out.middle_x - 16);
-  out.middle = broken(steps ? code : words, row.middle, width - 8 - right - out.middle_x);
+  out.left = broken(first_font(brush, kind), row.left, out.middle_x - 16);
+  out.middle = broken(second_font(brush, kind), row.middle, width - 8 - right - out.middle_x);
   out.height += 16 * static_cast<float>(std::max(out.left.size(), out.middle.size()) - 1);
   return out;
 }
@@ -261,12 +280,12 @@ void stack(const Brush& brush, float x, float y, ImFont* font, Role role,
 }  // namespace
 
 void WindowUi::draw_sheet(Brush brush, const Sheet& sheet, ImVec2 display) {
-  const bool steps = sheet.kind == Sheet::Kind::steps;
+  const bool commands = sheet.kind == Sheet::Kind::commands;
   const float width = box_size(display, 0).x - 32;
   std::vector<RowLayout> layouts;
   float height = 0;
   for (const SheetRow& row : sheet.rows) {
-    layouts.push_back(row_layout(brush, row, steps, width));
+    layouts.push_back(row_layout(brush, row, sheet.kind, width));
     height += layouts.back().height;
   }
   const ImVec2 size = box_size(display, kLine + 8 + height + 16);
@@ -298,14 +317,17 @@ void WindowUi::draw_sheet(Brush brush, const Sheet& sheet, ImVec2 display) {
       focus_frame(rows, {place.x + 3, place.y + 3},
                   {place.x + width - 3, place.y + layouts[i].height - 3});
       const Role ink = row.quiet ? Role::quiet : Role::text;
-      stack(rows, place.x + 8, y, fonts_.code(TextSize::small), ink, layouts[i].left);
-      stack(rows, place.x + layouts[i].middle_x, y, steps ? fonts_.code(TextSize::small) : words,
-            steps ? ink : Role::quiet, layouts[i].middle);
-      rows.text(place.x + width - 8 - text_width(words, row.right), y, words, Role::text,
-                row.right);
+      stack(rows, place.x + 8, y, first_font(rows, sheet.kind), ink, layouts[i].left);
+      stack(rows, place.x + layouts[i].middle_x, y, second_font(rows, sheet.kind),
+            commands ? Role::quiet : ink, layouts[i].middle);
+      rows.text(place.x + width - 8 - text_width(words, row.right), y, words,
+                sheet.kind == Sheet::Kind::words ? Role::quiet : Role::text, row.right);
+      // What is marked is seen when the list appears.
+      if (row.current && sheet_frames_ < 2) ImGui::SetScrollHereY();
     }
     ImGui::PopID();
   }
+  ++sheet_frames_;
   ImGui::EndChild();
   end_box();
 }

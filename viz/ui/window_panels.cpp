@@ -34,11 +34,14 @@ void WindowUi::draw_outline(Brush brush, const Session& session, const Workshop&
       if (list_row(brush, "item", item.label, item.detail, item.level, item.current)) {
         issue(item.command);
       }
+      // What was just unfolded, maybe by a command from elsewhere, is where one looks.
+      if (item.command == "atoms none" && session.atoms != atoms_shown_) ImGui::SetScrollHereY(0);
       ImGui::PopID();
     }
     ImGui::PopID();
     ImGui::Dummy({0, 16});
   }
+  atoms_shown_ = session.atoms;
   end_panel();
 }
 

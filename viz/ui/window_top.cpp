@@ -39,18 +39,30 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& wo
     std::string about = {};  // on hover
   };
   const bool kernel = session.choices.kernel != nullptr;
-  const std::vector<Action> actions = {
+  std::vector<Action> actions = {
       {"Run", "run", kernel && !session.running, kernel},
       {"Undo", "undo", !session.past.empty(), false, step_words("Takes back", session.past)},
       {"Redo", "redo", !session.future.empty(), false, step_words("Does again", session.future)},
+      {"Share", "share", true, false, "Copies a word that opens this view elsewhere"},
       {"Show all", "zoom fit", true, false},
       {session.choices.dark ? "Light" : "Dark", session.choices.dark ? "theme light" : "theme dark",
        true, false},
   };
-  float width = 0;
-  for (const Action& action : actions) width += button_width(brush, action.words) + 8;
+  // The field comes first: where it would be narrow, what also has a key or is seldom needed goes.
+  const auto all_of_them = [&] {
+    float width = 0;
+    for (const Action& action : actions) width += button_width(brush, action.words) + 8;
+    return width;
+  };
+  constexpr float least_field = 280;
+  while (actions.size() > 2 &&
+         at.x + size.x - kMargin - all_of_them() - 8 - field_x < least_field) {
+    actions.pop_back();
+  }
+  const float width = all_of_them();
   float x = at.x + size.x - kMargin - width + 8;
   const float field_width = std::max(80.0f, x - 16 - field_x);
+  draw_field(brush, session, workshop, {field_x, at.y + kFieldTop}, field_width);
   for (const Action& action : actions) {
     if (button(brush, action.command.c_str(), action.words, {x, at.y + kFieldTop}, 0,
                action.enabled, action.loud)) {
@@ -65,7 +77,6 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& wo
   };
   part(TourStep::Part::field, field_x, field_width);
   part(TourStep::Part::actions, at.x + size.x - kMargin - width + 8, width - 8);
-  draw_field(brush, session, workshop, {field_x, at.y + kFieldTop}, field_width);
   const ImVec2 under{field_x, at.y + kFieldTop + button_height};
   const bool wrong = session.problem && !(offers_.signature && offers_.unfinished);
   if (wrong || !draw_signature(brush, under, field_width)) {
@@ -283,7 +294,13 @@ void WindowUi::draw_problem(const Brush& brush, const Session& session, ImVec2 a
   brush.list->AddTriangleFilled({tip - 5, y + 3}, {tip + 5, y + 3}, {tip, y - 5},
                                 packed(session.theme().wrong));
   const float from = std::max(x, tip + 12);
-  cut_line(brush, from, y, limit - from, font, Role::wrong, sentence);
+  if (wide <= limit - from || !offers_.completions.all.empty()) {
+    return cut_line(brush, from, y, limit - from, font, Role::wrong, sentence);
+  }
+  // Two lines have room above the view; what is longer is cut in the second.
+  const std::string first = broken(font, sentence, limit - from).front();
+  brush.text(from, y - 7, font, Role::wrong, first);
+  cut_line(brush, from, y + 9, limit - from, font, Role::wrong, sentence.substr(first.size()));
 }
 
 }  // namespace tilescope::ui

@@ -50,12 +50,18 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   ring_.begin_frame();
 
   const WindowSettings& settings = session.choices.settings;
-  const float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
+  float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
   // A lesson is read: its lines have some fifty letters. Numbers need less.
   const bool reads = session.choices.lesson.open() && session.choices.lesson.shown;
-  const float right =
+  float right =
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
+  // A panel that is hidden is seen while the tour tells of it.
+  if (session.tour && !session.overlay.open()) {
+    const TourStep::Part told = tour_steps()[*session.tour].part;
+    if (told == TourStep::Part::outline && left == 0) left = 168;
+    if (told == TourStep::Part::inspector && right == 0) right = 240;
+  }
   // A low window has room for the view alone.
   const float strip_height = display.y < 480 ? 0 : kStrip;
   const float middle_height = std::max(1.0f, display.y - kTop - strip_height - kStatus);
@@ -70,22 +76,33 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   splitter(brush, "outline", left, kTop, middle_height, panels_.outline, left > 0, 1);
   splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
            -1);
+  ring_.part(2);
   draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
+  ring_.part(1);
   if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
+  ring_.part(3);
   if (right > 0) {
     draw_right(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
+  ring_.part(4);
   if (strip_height > 0) {
     draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, strip_height});
   }
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
+  ring_.part(0);
   draw_top(brush, session, workshop, {0, 0}, {display.x, kTop});
 
   use_shortcuts(session);
   ImGui::PopFont();
   ImGui::End();
+  draw_menu(brush);
   draw_tour(brush, session);
   draw_overlay(brush, session, workshop);
+  if (session.parts_due != 0) {
+    ring_.go_on(session.parts_due);
+    session.parts_due = 0;
+    changed_ = true;
+  }
   // Tab takes what completes the word, where something does.
   const bool completes = field_active_ && !offers_.completions.all.empty();
   if (!completes) changed_ |= ring_.move();
@@ -125,6 +142,11 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
     ImGui::SetClipboardText(session.copied.c_str());
     session.copy_due = false;
   }
+  if (session.paste_due) {
+    session.paste_due = false;
+    const char* text = ImGui::GetClipboardText();
+    if (text && *text) type_field(session, workshop, text);
+  }
   const bool finished = take_result(session, workshop);
   const bool went_on = continue_script(session, workshop);
   const bool played = play_on(session, workshop, double{ImGui::GetIO().DeltaTime});
@@ -143,7 +165,7 @@ void WindowUi::use_shortcuts(const Session& session) {
       if (!parse_shortcut(binding.keys, shortcut)) continue;
       if (typing && edits_text(shortcut)) continue;
       // What lies over the view has its own Escape and no selection to move.
-      if (session.overlay.open() && !shortcut.control) continue;
+      if ((session.overlay.open() || menu_) && !shortcut.control) continue;
       if (pressed(shortcut, is_arrow(shortcut.key))) issue(binding.line);
     }
   }

@@ -9,12 +9,14 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/session.h"
+#include "viz/ui/rich_text.h"
 #include "viz/ui/scene_painter.h"
 #include "viz/ui/widgets.h"
 
@@ -85,15 +87,19 @@ class WindowUi {
   void draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
   void draw_lesson(Brush brush, const Session& session, const LessonPanel& panel, ImVec2 at,
                    ImVec2 size);
-  void draw_block(const Brush& brush, const Session& session, const LessonBlock& block);
+  void draw_block(const Brush& brush, const Session& session, const LessonBlock& block,
+                  KnownWords& known);
   void draw_picture_of_lesson(const Brush& brush, const Session& session, const LessonBlock& block);
-  void draw_question(const Brush& brush, const Session& session, const LessonQuestion& question);
+  void draw_question(const Brush& brush, const Session& session, const LessonQuestion& question,
+                     KnownWords& known);
   void draw_answer_field(const Brush& brush, const Session& session,
                          const LessonQuestion& question);
   void show_what_was_said(const LessonQuestion& question);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
   void draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
+  void draw_folded(const Brush& brush, const Choice& choice, ImVec2 at);
+  void draw_menu(const Brush& brush);
   void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);
   void use_pointer(Session& session, ImVec2 at);
   void click(Session& session, Point at);
@@ -114,6 +120,14 @@ class WindowUi {
     ImVec2 at, size;
   };
 
+  // The options of a choice that had no room beside each other, below what is chosen.
+  struct Menu {
+    Choice choice;
+    ImVec2 at;
+    bool placed = false;  // in this frame: the choice is still there and folded
+    bool drawn = false;
+  };
+
   const FontSet& fonts_;
   ScenePainter painter_;
   Dragged panels_;
@@ -126,7 +140,9 @@ class WindowUi {
   std::string field_text_;   // in the field now
   std::string field_shown_;  // the session's text that it was last filled with
   int field_generation_ = 0;
-  float problem_x_ = 0;  // where in the field the problem begins
+  std::optional<Menu> menu_;  // that is open
+  std::string atoms_shown_;   // whose atoms the outline listed last
+  float problem_x_ = 0;       // where in the field the problem begins
   // What the field offers in this frame, where its list stands, and what its keys did.
   Assistance offers_;
   ImVec2 list_at_{};
@@ -138,6 +154,7 @@ class WindowUi {
   std::map<std::string, std::string> size_texts_;
   std::string palette_text_;
   int palette_generation_ = 0;
+  int sheet_frames_ = 0;  // since the list appeared
   bool palette_active_ = false, palette_caret_to_end_ = false;
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
   std::string answer_text_;         // in the exercise's field, which belongs to this sheet

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
 #include <imgui_stdlib.h>
@@ -28,21 +29,32 @@ float size_width(const Brush& brush, const SizeField& field) {
   return std::round(text_width(brush.fonts.words(TextSize::small), field.name)) + 8 + kSizeField;
 }
 
-// What is chosen alone; a click goes on to the next.
-Choice folded(const Choice& choice) {
-  for (std::size_t i = 0; i < choice.options.size(); ++i) {
-    if (!choice.options[i].current) continue;
-    const Tab& next = choice.options[(i + 1) % choice.options.size()];
-    return {choice.title, {{choice.options[i].label, next.command, true}}};
+// A choice over the view, beside its title: all options side by side, or what is chosen alone and
+// a menu of all below it.
+struct Shown {
+  Choice choice;
+  bool folded = false;
+};
+
+const std::string& chosen_label(const Choice& choice) {
+  for (const Tab& option : choice.options) {
+    if (option.current) return option.label;
   }
-  return choice;
+  return choice.options.front().label;
 }
 
-float row_width(const Brush& brush, const std::vector<Choice>& choices) {
+float title_width(const Brush& brush, const Choice& choice) {
+  return std::round(text_width(brush.fonts.words(TextSize::small), choice.title) + 8);
+}
+
+float width_of(const Brush& brush, const Shown& shown) {
+  if (!shown.folded) return segmented_width(brush, shown.choice);
+  return title_width(brush, shown.choice) + menu_button_width(brush, chosen_label(shown.choice));
+}
+
+float row_width(const Brush& brush, const std::vector<Shown>& choices) {
   float width = 0;
-  for (const Choice& choice : choices) {
-    width += segmented_width(brush, choice) + (width > 0 ? kGap : 0);
-  }
+  for (const Shown& shown : choices) width += width_of(brush, shown) + (width > 0 ? kGap : 0);
   return width;
 }
 
@@ -101,17 +113,86 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
   }
   // Choices stand at the right end. Where they crowd, they fold from the last to the first.
   const float right = at.x + width - 16;
-  std::vector<Choice> choices = view_choices(session);
+  std::vector<Shown> choices;
+  for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), false});
   for (std::size_t i = choices.size(); i-- > 0 && x + row_width(brush, choices) > right;) {
-    choices[i] = folded(choices[i]);
+    choices[i].folded = true;
   }
   float from = std::max(x, std::round(right - row_width(brush, choices)));
-  for (const Choice& choice : choices) {
-    const float wide = segmented_width(brush, choice);
-    if (from + wide > right) break;  // what no fold makes fit is left to the field
-    show(choice, from);
+  for (const Shown& each : choices) {
+    const float wide = width_of(brush, each);
+    if (from + wide > right) break;  // what no fold makes fit is left to the palette
+    if (each.folded) {
+      draw_folded(brush, each.choice, {from, y});
+    } else {
+      show(each.choice, from);
+    }
     from += wide + kGap;
   }
+}
+
+void WindowUi::draw_folded(const Brush& brush, const Choice& choice, ImVec2 at) {
+  brush.text(at.x, at.y + button_height / 2, fonts_.words(TextSize::small), Role::quiet,
+             choice.title);
+  const ImVec2 below{at.x + title_width(brush, choice), at.y};
+  const bool clicked = menu_button(brush, choice.title.c_str(), chosen_label(choice), below);
+  const bool open = menu_ && menu_->choice.title == choice.title;
+  if (clicked) {
+    menu_ = open ? std::nullopt : std::optional(Menu{choice, {}, false, false});
+    changed_ = true;
+  }
+  if (!menu_ || menu_->choice.title != choice.title) return;
+  menu_->choice = choice;
+  menu_->at = {below.x, below.y + button_height + 4};
+  menu_->placed = true;
+}
+
+// A row for each option. Esc and a click beside it put it away.
+void WindowUi::draw_menu(const Brush& window_brush) {
+  if (menu_ && !menu_->placed) menu_.reset();
+  if (!menu_) return;
+  menu_->placed = false;
+  constexpr float row = 24, padding = 4;
+  float width = 120;
+  for (const Tab& option : menu_->choice.options) {
+    width = std::max(width, button_width(window_brush, option.label) + 2 * padding);
+  }
+  const ImVec2 size{width, row * static_cast<float>(menu_->choice.options.size()) + 2 * padding};
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const ImVec2 at{std::clamp(menu_->at.x, 8.0f, std::max(8.0f, display.x - size.x - 8)),
+                  menu_->at.y};
+  ImGui::SetNextWindowPos(at);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, packed(window_brush.theme.paper));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+  ImGui::Begin(
+      "menu", nullptr,
+      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  Brush brush = window_brush;
+  brush.list = ImGui::GetWindowDrawList();
+  ring_.restart();  // Tab goes round its rows
+  bool done = pressed({Key::escape});
+  ImGui::SetCursorScreenPos({at.x + padding, at.y + padding});
+  for (const Tab& option : menu_->choice.options) {
+    ImGui::SetCursorScreenPos({at.x + padding, ImGui::GetCursorScreenPos().y});
+    if (list_row(brush, option.command.c_str(), option.label, "", 0, option.current)) {
+      issue(option.command);
+      done = true;
+    }
+    if (option.current && !menu_->drawn) ring_.take();
+  }
+  // A click on what opened it is that button's.
+  const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                      !ImGui::IsMouseHoveringRect({at.x, at.y - button_height - 8},
+                                                  {at.x + size.x, at.y + size.y}, /*clip=*/false);
+  done = done || (beside && menu_->drawn);
+  menu_->drawn = true;
+  ImGui::PopStyleVar();
+  ImGui::End();
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  if (done) menu_.reset();
 }
 
 void WindowUi::draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size) {
