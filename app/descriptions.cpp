@@ -84,4 +84,15 @@ Outcome<std::string> target_for(const DeviceDescription& device, std::string_vie
       ""};
 }
 
+std::optional<DeviceDescription> usual_device_for(std::string_view ptx) {
+  std::optional<DeviceDescription> first;
+  for (const char* name : {"b200", "h200", "a100"}) {
+    const Outcome<DeviceDescription> device = device_described(name);
+    if (!device) continue;
+    if (target_for(*device, ptx)) return *device;
+    if (!first) first = *device;
+  }
+  return first;
+}
+
 }  // namespace tilescope

@@ -1,6 +1,7 @@
 // The chips that the simulator can be, by name or as a file (core/io/device_file.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,5 +25,8 @@ std::string text(const DeviceDescription& device);
 // not: code for sm_90a runs on 9.0 alone, for sm_90 on 9.0 and all later ones, for sm_100f on 10.0
 // and later ones of its family (PTX ISA 11.1.2, .target).
 Outcome<std::string> target_for(const DeviceDescription& device, std::string_view ptx);
+
+// Of one's own choice: a B200, or where the PTX does not run on that, another of the program's own.
+std::optional<DeviceDescription> usual_device_for(std::string_view ptx);
 
 }  // namespace tilescope

@@ -252,20 +252,12 @@ std::optional<Error> choose_device(Options& options) {
   return std::nullopt;
 }
 
-// Of one's own choice: a B200, or where the PTX does not run on that, another of the program's own.
+// Of one's own choice, where nobody says.
 void choose_device_for(Options& options, const PreparedRun& run) {
-  std::optional<DeviceDescription> first;
-  for (const char* name : {"b200", "h200", "a100"}) {
-    const Outcome<DeviceDescription> device = device_described(name);
-    if (!device) continue;
-    if (!first) first = *device;
-    if (!target_for(*device, run.job.program.ptx)) continue;
-    first = *device;
-    break;
-  }
-  if (!first) return;
-  options.order.device = *first;
-  options.run.processors = first->processors;
+  const auto usual = usual_device_for(run.job.program.ptx);
+  if (!usual) return;
+  options.order.device = *usual;
+  options.run.processors = usual->processors;
 }
 
 // What is not calculated cannot be compared, and only a chip's own order has a time.

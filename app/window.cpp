@@ -12,6 +12,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/script.h"
+#include "viz/scene/standing.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/scale.h"
 
@@ -52,10 +53,14 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   const Outcome<std::string> answer = execute(session_, workshop_, command);
   if (!answer) return answer.error();
   // Runs, and what waits for them.
-  if (!session_.running) return {};
-  while (session_.running) {
-    workshop_.wait();
-    take_result(session_, workshop_);
+  if (!busy(session_)) return {};
+  while (busy(session_)) {
+    if (session_.running) {
+      workshop_.wait();
+      take_result(session_, workshop_);
+    } else {
+      walk_on(session_, workshop_, 1000);
+    }
     continue_script(session_, workshop_);
   }
   if (!session_.message.failed) return {};

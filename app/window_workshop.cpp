@@ -3,98 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "app/files.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
+#include "app/window_runs.h"
 #include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/result_view.h"
 
 namespace tilescope {
 namespace {
-
-template <class Number>
-std::optional<Error> read_number(const std::string& option, const std::string& text, Number& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size()) return {};
-  return Error{ErrorKind::usage,
-               fmt::format("--{} takes a number, and `{}` is none.", option, text), ""};
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-// The option's place in the entry: a size, an input tensor, or what every kernel takes.
-std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
-                         const std::string& value, RunOptions& out) {
-  for (const SizeParameter& size : entry.sizes) {
-    if (size.name == option) return read_number(option, value, out.sizes[size.name]);
-  }
-  for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input && lower(tensor.name) == option) {
-      out.files[tensor.name] = value;
-      return {};
-    }
-  }
-  if (option == "seed") return read_number(option, value, out.seed);
-  if (option == "ptx") {
-    out.ptx = value;
-    return {};
-  }
-  if (option == "dtype") {
-    out.dtype = value;
-    return {};
-  }
-  std::string known;
-  for (const SizeParameter& size : entry.sizes) known += fmt::format("--{}, ", size.name);
-  for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", lower(tensor.name));
-  }
-  return Error{ErrorKind::usage,
-               fmt::format("{} has no option --{}; it takes {}--seed, --dtype and --ptx.",
-                           entry.name, option, known),
-               ""};
-}
-
-Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options) {
-  RunOptions run;
-  for (const auto& [option, value] : options) {
-    if (auto error = put(entry, option, value, run)) return *error;
-  }
-  return run;
-}
-
-Outcome<const CatalogEntry*> entry_named(std::string_view name) {
-  Outcome<const CatalogEntry*> entry = find_kernel(name);
-  if (entry) return entry;
-  Error error = entry.error();
-  error.sentence += " A layout is opened with `open layout EXPR`.";
-  return error;
-}
-
-// A kernel of the catalog with its options, or a PTX file with `--launch F.toml`.
-Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options) {
-  if (name.ends_with(".ptx")) {
-    const auto launch = options.find("launch");
-    if (launch == options.end() || options.size() != 1) {
-      return Error{ErrorKind::usage,
-                   fmt::format("{} needs a launch file and nothing else: open {} --launch F.toml.",
-                               name, name),
-                   ""};
-    }
-    return prepare_launch(std::string(name), launch->second);
-  }
-  const Outcome<const CatalogEntry*> entry = entry_named(name);
-  if (!entry) return entry.error();
-  const Outcome<RunOptions> run = run_options(**entry, options);
-  if (!run) return run.error();
-  return prepare_run(name, *run);
-}
 
 std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) {
   return fmt::format("{} {}", name_of(dtype), shape_text(shape));
@@ -123,7 +43,7 @@ bool is_output(const PreparedRun& run, std::size_t buffer) {
 // Where a catalog kernel's tensor has its contents from.
 std::string where_from(const TensorSpec& tensor, const KernelOptions& options) {
   if (tensor.role == TensorRole::output) return "written by the kernel";
-  const auto file = options.find(lower(tensor.name));
+  const auto file = options.find(option_of(tensor));
   if (file != options.end()) return file->second;
   const auto seed = options.find("seed");
   return fmt::format("random, seed {}", seed == options.end() ? "0" : seed->second);
@@ -202,12 +122,12 @@ Outcome<std::optional<KernelCard>> large_card(std::string_view name, const Kerne
   return std::optional<KernelCard>(catalog_card(**entry, *fitted, options));
 }
 
-// Who wrote an element, asked of the execution that the result keeps.
+// Who wrote an element, asked of a copy of the machine at the end.
 std::function<std::optional<Site>(std::int64_t)> writer_of(
-    const std::shared_ptr<const Execution>& execution, std::size_t buffer) {
-  return [execution, buffer](std::int64_t element) {
-    const std::size_t width = bytes_of(execution->buffers()[buffer].dtype);
-    return execution->writer(buffer, static_cast<std::size_t>(element) * width);
+    const std::shared_ptr<const sim::Machine>& machine, std::size_t buffer) {
+  return [machine, buffer](std::int64_t element) {
+    const std::size_t width = bytes_of(machine->shells()[buffer].dtype);
+    return machine->writer(buffer, static_cast<std::size_t>(element) * width);
   };
 }
 
@@ -231,27 +151,39 @@ std::optional<Error> compare(const PreparedRun& run, const Execution& execution,
   return {};
 }
 
+// With the record of the run, and its machine where it ended.
+FinishedRun with_machine(const PreparedRun& run, RecordedRun& recorded,
+                         std::shared_ptr<RunResult> result) {
+  result->moment = recorded.position();
+  result->record = std::make_shared<const sim::Record>(recorded.take_record(run));
+  FinishedRun out = finished(std::move(result));
+  out.live = recorded.take_live();
+  return out;
+}
+
 BackgroundRun::Result result_of(const PreparedRun& run, const KernelCard& card,
                                 BackgroundRun::Ended ended) {
   auto result = std::make_shared<RunResult>();
-  const std::shared_ptr<const Execution> execution = std::move(ended.execution);
+  const std::shared_ptr<Execution> execution = std::move(ended.execution);
+  auto& recorded = static_cast<RecordedRun&>(*execution);  // as `start` made it
   result->end = ended.end;
   result->kernel = card;
   result->progress = ended.progress;
   result->reports = execution->reports();
   for (std::size_t i = 0; i < execution->buffers().size(); ++i) {
-    // Shares the execution's own memory: a large matrix is not copied.
+    // Shares the run's own memory: a large matrix is not copied again.
     const Buffer& values = execution->buffers()[i];
     result->matrices.push_back({values.name, std::shared_ptr<const Buffer>(execution, &values)});
     if (!is_output(run, i) && run.entry) result->elementwise_inputs.push_back(i);
   }
-  if (run.outputs.empty()) return finished(std::move(result));
+  if (run.outputs.empty()) return with_machine(run, recorded, std::move(result));
   result->output = run.outputs.front().buffer;
-  result->writer = writer_of(execution, result->output);
+  result->writer =
+      writer_of(std::make_shared<const sim::Machine>(recorded.machine()), result->output);
   if (result->end == RunResult::End::done) {
     if (auto error = compare(run, *execution, *result)) return *error;
   }
-  return finished(std::move(result));
+  return with_machine(run, recorded, std::move(result));
 }
 
 }  // namespace
@@ -268,8 +200,9 @@ Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptio
     if (!large) return large.error();
     if (*large) return std::move(**large);
   }
-  const Outcome<PreparedRun> run = prepare(name, options);
-  if (!run) return run.error();
+  const Outcome<WindowRun> prepared = prepare_window_run(name, options);
+  if (!prepared) return prepared.error();
+  const PreparedRun* run = &prepared->run;
   KernelCard card;
   if (run->entry) {
     Fit fitted;
@@ -288,11 +221,13 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
   const auto run = std::make_shared<PreparedRun>();
   BackgroundRun::Steps steps;
   steps.start = [run, kernel, options]() -> Outcome<std::unique_ptr<Execution>> {
-    Outcome<PreparedRun> prepared = prepare(kernel.name, options);
+    Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
     if (!prepared) return prepared.error();
-    *run = std::move(*prepared);
+    auto started = RecordedRun::start(*prepared);
     // The job stays with us too: the reference is computed from its inputs.
-    return make_simulator()->start(run->job);
+    *run = std::move(prepared->run);
+    if (!started) return started.error();
+    return std::unique_ptr<Execution>(std::move(*started));
   };
   steps.finish = [run, kernel](BackgroundRun::Ended ended) {
     return result_of(*run, kernel, std::move(ended));
@@ -300,6 +235,13 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
   run_.reset();  // an earlier one is stopped before the next begins
   run_ = std::make_unique<BackgroundRun>(std::move(steps));
   return {};
+}
+
+Outcome<std::shared_ptr<LiveRun>> AppWorkshop::live(const KernelCard& kernel,
+                                                    const KernelOptions& options) {
+  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
+  if (!prepared) return prepared.error();
+  return tilescope::live_run(*prepared);
 }
 
 RunProgress AppWorkshop::progress() const {

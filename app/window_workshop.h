@@ -22,6 +22,8 @@ class AppWorkshop : public Workshop {
   void wait() override;
   Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override;
   std::string whole_path(const std::string& path) const override;
+  Outcome<std::shared_ptr<LiveRun>> live(const KernelCard& kernel,
+                                         const KernelOptions& options) override;
   std::vector<std::string> beside(const std::string& path, std::string_view end) override;
   std::optional<Error> export_text(const LayoutView& view, const LayoutChoice& choice,
                                    const Theme& theme, const std::string& path) override;

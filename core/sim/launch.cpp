@@ -253,6 +253,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.kernel_ = std::string(m.program().entry.name);
   m.launch_ = job.launch;
   m.options_ = options;
+  m.recorder_ = options.recorder;
   m.total_ = job.launch.grid.count();
   m.random_ = options.schedule;
   Error error;

@@ -38,6 +38,7 @@
 #include "core/sim/async/proxies.h"
 #include "core/sim/code.h"
 #include "core/sim/options.h"
+#include "core/sim/record/own_recorder.h"
 #include "core/sim/state.h"
 #include "core/sim/stops.h"
 #include "core/sim/time/clock.h"
@@ -308,7 +309,7 @@ class Machine {
   void begin_run(Block& block, Warp& warp, std::uint32_t pc);
   void end_run(Block& block, Warp& warp);
   void end_wait(Block& block, Warp& warp);
-  bool keeps_time() const { return clock_ || options_.recorder; }
+  bool keeps_time() const { return clock_ || recorder_; }
   void record_end(AsyncOperation& operation);
   void record_turn_begin(Block& block, Warp& warp);
   void record_turn_end(Block& block, Warp& warp);
@@ -382,6 +383,7 @@ class Machine {
   std::string kernel_;
   Launch launch_;
   Options options_;
+  OwnRecorder recorder_;  // Options::recorder
   std::vector<Buffer> shells_;   // the job's buffers without their bytes
   std::vector<Region> regions_;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer_ = 0;

@@ -16,6 +16,7 @@
 #include "core/run/job.h"
 #include "core/sim/async/mbarrier.h"
 #include "core/sim/async/operation.h"
+#include "core/sim/async/shared_tiles.h"
 #include "core/sim/copies.h"
 #include "core/sim/memory.h"
 #include "core/sim/races.h"
@@ -169,6 +170,7 @@ struct Block {
   Races races;
   Mbarriers mbarriers;
   Flight flight;
+  SharedTiles tiles;
   TensorUnit tensor;
   RegisterPool registers_free;
   std::uint32_t processor = 0;  // that it is resident on

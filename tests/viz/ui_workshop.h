@@ -62,6 +62,9 @@ class FakeWorkshop : public Workshop {
     cancelled_ = false;
     return {};
   }
+  Outcome<std::shared_ptr<LiveRun>> live(const KernelCard&, const KernelOptions&) override {
+    return Error{ErrorKind::usage, "This workshop has no machines.", ""};
+  }
   RunProgress progress() const override {
     if (!running_) return {};
     return {finished_ ? RunProgress::State::finished : RunProgress::State::running, 3, 10, 1234,

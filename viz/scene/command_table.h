@@ -22,6 +22,7 @@ std::span<const WindowCommand> derivation_commands();
 std::span<const WindowCommand> access_commands();
 std::span<const WindowCommand> editor_commands();
 std::span<const WindowCommand> kernel_commands();
+std::span<const WindowCommand> walk_commands();
 std::span<const WindowCommand> lesson_commands();
 std::span<const WindowCommand> history_commands();
 std::span<const WindowCommand> share_commands();

@@ -102,6 +102,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Access", access_commands()},
       CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
+      CommandGroup{"Steps", walk_commands()},
       CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "viz/scene/standing.h"
+
 namespace tilescope {
 namespace {
 
@@ -20,6 +22,7 @@ Answer run_run(Session& session, Workshop& workshop, std::string_view) {
 }
 
 Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
+  if (!session.running && session.way) return stop_way(session);
   if (!session.running) return usage_error("Nothing is running.");
   workshop.cancel();
   return std::string("Stopping the run.");

@@ -8,12 +8,13 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
+#include "viz/scene/standing.h"
 #include "viz/scene/value_table.h"
 
 namespace tilescope {
 namespace {
 
-Answer run_select(Session& session, Workshop&, std::string_view arguments) {
+Answer run_select(Session& session, Workshop& workshop, std::string_view arguments) {
   if (arguments == "lesson" || arguments == "inspector") {
     LessonPlace& lesson = session.choices.lesson;
     if (!lesson.open() && arguments == "lesson") {
@@ -23,15 +24,20 @@ Answer run_select(Session& session, Workshop&, std::string_view arguments) {
     return fmt::format("Showing the {}.", arguments);
   }
   for (ViewName view : {ViewName::layout, ViewName::wavefronts, ViewName::sectors, ViewName::bits,
-                        ViewName::matrices, ViewName::diff}) {
+                        ViewName::matrices, ViewName::diff, ViewName::source, ViewName::registers,
+                        ViewName::barriers, ViewName::memory, ViewName::tmem}) {
     if (arguments != name_of(view)) continue;
+    // What shows a machine makes one.
+    if (shows_machine(view)) {
+      if (const auto live = live_run(session, workshop); !live) return live.error();
+    }
     session.choices.view = view;
     show_in_field(session);
     return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
   return usage_error(fmt::format(
-      "`select` takes a view (layout, banks, sectors, bits, matrices, diff), or what stands at the "
-      "right (lesson, inspector); `{}` is neither.",
+      "`select` takes a view (layout, banks, sectors, bits, matrices, diff, source, registers, "
+      "barriers, memory, tmem), or what stands at the right (lesson, inspector); `{}` is neither.",
       arguments));
 }
 
@@ -252,10 +258,12 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"select",
-                  "layout | banks | sectors | bits | matrices | diff | lesson | inspector",
-                  "changes the view, or what stands at its right", "select diff", "", run_select,
-                  nullptr, true},
+    WindowCommand{
+        "select",
+        "layout | banks | sectors | bits | matrices | diff | source | registers | barriers | "
+        "memory | tmem | lesson | inspector",
+        "changes the view, or what stands at its right", "select diff", "", run_select, nullptr,
+        true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
                   "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,
                   nullptr, true},

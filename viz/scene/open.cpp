@@ -146,6 +146,10 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   choices.result.reset();
   choices.diff.reset();
   choices.element.reset();
+  choices.live.reset();
+  choices.moment = 0;
+  choices.spot = {};
+  session.way.reset();
   choices.matrices = matrices_of(*choices.kernel);
   choices.view = ViewName::matrices;
   session.hover_element.reset();
@@ -207,6 +211,9 @@ void show_result(Session& session, FinishedRun run) {
   choices.result = std::move(run.result);
   choices.matrices = std::move(run.matrices);
   choices.diff = std::move(run.diff);
+  choices.live = std::move(run.live);
+  choices.moment = choices.live ? choices.live->stepper.position() : 0;
+  session.way.reset();
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_lens = {};
   choices.view = choices.diff ? ViewName::diff : ViewName::matrices;

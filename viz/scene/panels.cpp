@@ -506,7 +506,7 @@ Json view_json(const Session& session, const Picture& picture) {
     case ViewName::wavefronts:
     case ViewName::sectors:
     case ViewName::bits:
-    case ViewName::matrices:
+    default:
       break;
   }
   return describe(picture.scene);
@@ -579,10 +579,12 @@ std::vector<Tab> tabs(const Session& session) {
   const Choices& choices = session.choices;
   std::vector<Tab> out;
   if (!choices.kernel) return out;
-  for (ViewName view : {ViewName::layout, ViewName::matrices, ViewName::diff}) {
-    const char* label = view == ViewName::layout     ? "Layout"
-                        : view == ViewName::matrices ? "Matrices"
-                                                     : "Difference";
+  constexpr std::pair<ViewName, const char*> all[] = {
+      {ViewName::layout, "Layout"},       {ViewName::source, "Source"},
+      {ViewName::registers, "Registers"}, {ViewName::barriers, "Barriers"},
+      {ViewName::memory, "Memory"},       {ViewName::tmem, "TMEM"},
+      {ViewName::matrices, "Matrices"},   {ViewName::diff, "Difference"}};
+  for (const auto& [view, label] : all) {
     out.push_back({label, fmt::format("select {}", name_of(view)), choices.view == view});
   }
   return out;

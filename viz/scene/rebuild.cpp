@@ -6,6 +6,7 @@
 #include "viz/scene/commands.h"
 #include "viz/scene/files.h"
 #include "viz/scene/open.h"
+#include "viz/scene/standing.h"
 
 namespace tilescope {
 namespace {
@@ -30,6 +31,11 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
       fmt::format("open {}", choices.kernel ? kernel_words(choices) : quoted_word(choices.file)));
   const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
+  if (choices.moment != (ran ? choices.result->moment : 0)) {
+    lines.push_back(fmt::format("go position {}", choices.moment));
+  }
+  const RunSpot& spot = choices.spot;
+  if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
   if (choices.element) {
     lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
   }
@@ -150,6 +156,7 @@ void take_over(Session& session, Workshop& workshop, Session fresh,
   session.choices = std::move(fresh.choices);
   session.progress = std::move(fresh.progress);
   session.running = session.running || fresh.running;
+  session.way = std::move(fresh.way);
   session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
   forget_passing(session);
   show_in_field(session);
@@ -168,7 +175,7 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
   }
   Session fresh = fresh_beside(session);
   std::size_t next = 0;
-  while (next < lines.size() && !fresh.running) {
+  while (next < lines.size() && !busy(fresh)) {
     const auto answer = execute(fresh, workshop, lines[next]);
     if (!answer) {
       Error error = answer.error();
@@ -186,7 +193,7 @@ std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& worksho
   std::vector<std::string> refused;
   Session fresh = fresh_beside(session);
   std::size_t next = 0;
-  for (; next < lines.size() && !fresh.running; ++next) {
+  for (; next < lines.size() && !busy(fresh); ++next) {
     const std::string& line = lines[next];
     if (!only_chooses(line)) {
       refused.push_back(fmt::format("`{}` does not describe a view.", line));

@@ -1,12 +1,13 @@
 #include "viz/scene/script.h"
 
 #include "viz/scene/commands.h"
+#include "viz/scene/standing.h"
 
 namespace tilescope {
 namespace {
 
 std::optional<Error> go_on(Session& session, Workshop& workshop) {
-  while (!session.running && !session.script.lines.empty()) {
+  while (!busy(session) && !session.script.lines.empty()) {
     const std::string line = session.script.lines.front();
     session.script.lines.pop_front();
     const std::size_t steps = session.past.size();
@@ -30,7 +31,7 @@ Outcome<std::string> start_script(Session& session, Workshop& workshop,
 }
 
 bool continue_script(Session& session, Workshop& workshop) {
-  if (session.running) return false;
+  if (busy(session)) return false;
   if (session.script.lines.empty()) {
     session.script = {};
     return false;

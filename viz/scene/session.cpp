@@ -6,8 +6,10 @@
 
 #include "core/layout/text.h"
 #include "viz/scene/files.h"
+#include "viz/scene/machine_scene.h"
 #include "viz/scene/open.h"
 #include "viz/scene/result_view.h"
+#include "viz/scene/standing.h"
 
 namespace tilescope {
 namespace {
@@ -51,7 +53,7 @@ Lens& open_lens(Session& session) {
       return session.layout_lens;
     case ViewName::matrices:
       return session.matrices_lens;
-    case ViewName::diff:
+    default:
       break;
   }
   return session.diff_lens;
@@ -106,10 +108,54 @@ Scene memory_scene(const Session& session, Size size) {
   return build_scene(*view, sectors, asked < view->instructions() ? asked : worst, theme, size);
 }
 
+// The views of the machine that stands still. How far they can be scrolled.
+double draw_machine(Session& session, Scene& scene, Size size) {
+  const Choices& choices = session.choices;
+  const MachineShown shown{*choices.live, choices.spot,
+                           choices.result ? choices.result->record.get() : nullptr,
+                           session.theme()};
+  scene.size = size;
+  scene.theme = session.theme();
+  draw_whose(scene, shown, size.width);
+  const Box room{0, whose_height, size.width, std::max(0.0, size.height - whose_height)};
+  Scroll& scroll = session.scrolls[choices.view];
+  switch (choices.view) {
+    case ViewName::source:
+      return draw_source(scene, shown, room, scroll);
+    case ViewName::registers:
+      return draw_registers(scene, shown, room, scroll);
+    case ViewName::barriers:
+      return draw_barriers(scene, shown, room, scroll);
+    case ViewName::memory:
+      return draw_memory(scene, shown, room, scroll);
+    default:
+      return draw_tensor_memory(scene, shown, room, scroll);
+  }
+}
+
+// Why there is no machine to show.
+std::optional<Emptiness> no_machine(const Session& session) {
+  const std::string& name = session.choices.kernel->name;
+  if (machine_of(session)) return {};
+  if (on_the_way(session)) {
+    return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
+                     "Stop here"};
+  }
+  return Emptiness{
+      fmt::format("{} stands before its first instruction. What its warps see comes here.", name),
+      "go start", "Load it"};
+}
+
 }  // namespace
 
 bool shows_layout(ViewName view) {
-  return view != ViewName::matrices && view != ViewName::diff;
+  return view == ViewName::layout || view == ViewName::wavefronts || view == ViewName::sectors ||
+         view == ViewName::bits;
+}
+
+bool shows_machine(ViewName view) {
+  return view == ViewName::source || view == ViewName::registers || view == ViewName::barriers ||
+         view == ViewName::memory || view == ViewName::tmem;
 }
 
 std::string_view name_of(ViewName view) {
@@ -126,6 +172,16 @@ std::string_view name_of(ViewName view) {
       return "matrices";
     case ViewName::diff:
       return "diff";
+    case ViewName::source:
+      return "source";
+    case ViewName::registers:
+      return "registers";
+    case ViewName::barriers:
+      return "barriers";
+    case ViewName::memory:
+      return "memory";
+    case ViewName::tmem:
+      return "tmem";
   }
   return "";
 }
@@ -160,7 +216,8 @@ bool operator==(const Choices& a, const Choices& b) {
          same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
          a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
          a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
-         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
+         a.moment == b.moment && a.spot == b.spot && a.lesson == b.lesson && a.dark == b.dark &&
+         a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -206,6 +263,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};
   }
+  if (shows_machine(choices.view)) return no_machine(session);
   const bool matrices = choices.view == ViewName::matrices;
   if (matrices ? choices.matrices != nullptr : choices.diff != nullptr) return {};
   if (session.running) {
@@ -249,6 +307,13 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
       out.scene = build_scene(*choices.matrices, session.hover_element, choices.element, theme,
                               *out.matrices, &session.matrices_rasters);
       break;
+    case ViewName::source:
+    case ViewName::registers:
+    case ViewName::barriers:
+    case ViewName::memory:
+    case ViewName::tmem:
+      out.scroll = draw_machine(session, out.scene, size);
+      break;
     case ViewName::diff:
       out.diff = framed<DiffView, DiffFrame>(*choices.diff, session.diff_lens, size, pixel_scale,
                                              session.pending_zoom);
@@ -272,8 +337,12 @@ Scene export_scene(const Session& session) {
     case ViewName::bits:
       return memory_scene(quiet, {1280, 800});
     case ViewName::matrices:
-      return picture(quiet, {1280, 800}, 1, true).scene;
     case ViewName::diff:
+    case ViewName::source:
+    case ViewName::registers:
+    case ViewName::barriers:
+    case ViewName::memory:
+    case ViewName::tmem:
       return picture(quiet, {1280, 800}, 1, true).scene;
   }
   return {};
@@ -318,8 +387,16 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy) {
   }
 }
 
+void scroll_view(Session& session, const Picture& picture, double notches) {
+  constexpr double rows = 3;
+  Scroll& scroll = session.scrolls[session.choices.view];
+  scroll.at = std::clamp(scroll.at - notches * rows * table_row, 0.0, picture.scroll.value_or(0));
+  scroll.by_hand = true;
+}
+
 void fit_view(Session& session) {
   open_lens(session) = {};
+  session.scrolls.erase(session.choices.view);
   session.pending_zoom = 1;
 }
 
@@ -327,6 +404,7 @@ void forget_passing(Session& session) {
   session.hover.reset();
   session.hover_element.reset();
   session.layout_lens = session.matrices_lens = session.diff_lens = {};
+  session.scrolls.clear();
   session.layout_rasters = session.matrices_rasters = session.diff_rasters = {};
   session.pending_zoom = 1;
 }
@@ -348,6 +426,7 @@ bool take_result(Session& session, Workshop& workshop) {
   show_result(session, **result);
   if (!session.script.joins) session.past.push_back({"run", before, false});
   session.future.clear();
+  let_old_machines_go(session);
   const RunResult& ended = *session.choices.result;
   const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());
   session.message = {outcome_of(ended, session.show_times), bad};

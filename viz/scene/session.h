@@ -22,9 +22,11 @@
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/layout_study.h"
 #include "viz/scene/lesson_desk.h"
+#include "viz/scene/live_run.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/overlay.h"
 #include "viz/scene/settings.h"
+#include "viz/scene/table_scene.h"
 #include "viz/scene/timeline_scene.h"
 #include "viz/scene/workshop.h"
 
@@ -32,8 +34,22 @@ namespace tilescope {
 
 // `wavefronts`, `sectors` and `bits` show the open layout too: as memory that a warp meets, and as
 // a matrix over GF(2).
-enum class ViewName : std::uint8_t { layout, wavefronts, sectors, bits, matrices, diff };
+enum class ViewName : std::uint8_t {
+  layout,
+  wavefronts,
+  sectors,
+  bits,
+  matrices,
+  diff,
+  // Of a run, where its machine stands: those who execute, and what they see.
+  source,
+  registers,
+  barriers,
+  memory,
+  tmem
+};
 bool shows_layout(ViewName view);
+bool shows_machine(ViewName view);
 std::string_view name_of(ViewName view);
 
 struct Choices {
@@ -62,6 +78,11 @@ struct Choices {
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
+  // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
+  // can be brought there again (viz/scene/standing.h).
+  std::uint64_t moment = 0;
+  RunSpot spot;
+  std::shared_ptr<LiveRun> live;
 
   LessonPlace lesson;  // which lesson is open, and where in it
 
@@ -96,6 +117,13 @@ struct Script {
   bool joins = false;  // what they choose belongs to the last step
 };
 
+// The machine is on its way: to a place that a command began to look for, or to Choices::moment.
+struct Way {
+  std::string line;        // the command: a step of undo when it is there
+  std::uint64_t from = 0;  // Choices::moment when it began
+  bool to_chosen = false;
+};
+
 struct Session {
   Choices choices;
   std::vector<Step> past, future;
@@ -111,6 +139,7 @@ struct Session {
   Lens layout_lens, matrices_lens, diff_lens;
   TimelineLens timeline_lens;
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters;
+  std::map<ViewName, Scroll> scrolls;  // of views that are lists
 
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
@@ -139,6 +168,7 @@ struct Session {
   LessonProgress progress;
   bool progress_told = false;  // that it cannot be kept was said, and is still so
 
+  std::optional<Way> way;
   bool running = false;            // a run was started and its result not yet taken
   std::optional<Error> run_error;  // why the last run could not be done at all
   // Whether times are told. Pictures for comparison leave them out: they differ from run to run.
@@ -166,6 +196,7 @@ struct Picture {
   std::optional<Frame> layout;
   std::optional<DiffFrame> diff;
   std::optional<MatricesFrame> matrices;
+  std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
 };
 Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);
 
@@ -177,6 +208,8 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
 // Zoom at a point by a factor, and drag, in the view that is open.
 void zoom_view(Session& session, const Picture& picture, Point at, double factor);
 void pan_view(Session& session, const Picture& picture, double dx, double dy);
+// A list is scrolled by notches of a wheel; a drag moves it like paper.
+void scroll_view(Session& session, const Picture& picture, double notches);
 // Shows all of the view again.
 void fit_view(Session& session);
 

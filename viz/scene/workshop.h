@@ -15,8 +15,10 @@
 #include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/job.h"
+#include "core/sim/record/record.h"
 #include "viz/scene/diff_view.h"
 #include "viz/scene/layout_view.h"
+#include "viz/scene/live_run.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/scene.h"
 
@@ -77,8 +79,10 @@ struct RunResult {
     std::shared_ptr<const Buffer> values;
   };
   std::vector<Matrix> matrices;
-  std::size_t output = 0, reference = 0;  // which of the matrices
-  std::optional<DiffReport> diff;         // output against reference; only where the run is done
+  std::size_t output = 0, reference = 0;      // which of the matrices
+  std::uint64_t moment = 0;                   // the machine's position at the end
+  std::shared_ptr<const sim::Record> record;  // null where nothing was recorded
+  std::optional<DiffReport> diff;  // output against reference; only where the run is done
   // The inputs that went into an element of the output: indices into `matrices`. An elementwise
   // kernel's are the elements at the same place.
   std::vector<std::size_t> elementwise_inputs;
@@ -91,6 +95,7 @@ struct FinishedRun {
   std::shared_ptr<const RunResult> result;
   std::shared_ptr<const MatricesView> matrices;
   std::shared_ptr<const DiffView> diff;  // null where nothing was compared
+  std::shared_ptr<LiveRun> live;         // the machine at the end; null where there is none to see
 };
 
 class Workshop {
@@ -109,6 +114,10 @@ class Workshop {
   virtual std::optional<Outcome<FinishedRun>> take_result() = 0;
   // Blocks until the run has finished; for commands without a window.
   virtual void wait() = 0;
+
+  // The kernel's machine, before the first instruction.
+  virtual Outcome<std::shared_ptr<LiveRun>> live(const KernelCard& kernel,
+                                                 const KernelOptions& options) = 0;
 
   // The values in a .npy file.
   virtual Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) = 0;

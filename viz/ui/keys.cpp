@@ -23,6 +23,10 @@ int number_of(Key key) {
       return 294;
     case Key::f6:
       return 295;
+    case Key::f10:
+      return 299;
+    case Key::f11:
+      return 300;
     case Key::question:
       break;
     case Key::tab:
@@ -61,6 +65,10 @@ ImGuiKey number_of(Key key) {
       return ImGuiKey_F5;
     case Key::f6:
       return ImGuiKey_F6;
+    case Key::f10:
+      return ImGuiKey_F10;
+    case Key::f11:
+      return ImGuiKey_F11;
     case Key::question:
       return ImGuiKey_None;
     case Key::tab:
@@ -101,6 +109,8 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "]") return out = Key::bracket_close, true;
   if (text == "F5") return out = Key::f5, true;
   if (text == "F6") return out = Key::f6, true;
+  if (text == "F10") return out = Key::f10, true;
+  if (text == "F11") return out = Key::f11, true;
   const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
   if (letter || (text.size() == 1 && text[0] >= '0' && text[0] <= '9')) {
     out = static_cast<Key>(text[0]);
@@ -131,7 +141,9 @@ bool pressed(const Shortcut& shortcut, bool repeat) {
 }
 
 bool edits_text(const Shortcut& shortcut) {
-  if (shortcut.key == Key::f5 || shortcut.key == Key::f6) return false;
+  for (const Key key : {Key::f5, Key::f6, Key::f10, Key::f11}) {
+    if (shortcut.key == key) return false;
+  }
   if (!shortcut.control) return true;
   for (char letter : {'A', 'C', 'V', 'X', 'Y', 'Z'}) {
     if (shortcut.key == static_cast<Key>(letter)) return true;

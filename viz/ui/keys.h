@@ -21,6 +21,8 @@ enum class Key : int {
   minus,
   f5,
   f6,
+  f10,
+  f11,
   question,
   tab,
   up,

@@ -8,6 +8,7 @@
 #include "viz/scene/command_palette.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/script.h"
+#include "viz/scene/standing.h"
 #include "viz/scene/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
@@ -148,9 +149,11 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
     if (text && *text) type_field(session, workshop, text);
   }
   const bool finished = take_result(session, workshop);
+  constexpr double share_of_frame = 10;  // milliseconds
+  const bool walked = walk_on(session, workshop, share_of_frame);
   const bool went_on = continue_script(session, workshop);
   const bool played = play_on(session, workshop, double{ImGui::GetIO().DeltaTime});
-  const bool changed = changed_ || finished || went_on || played || !intents.empty();
+  const bool changed = changed_ || finished || walked || went_on || played || !intents.empty();
   changed_ = false;
   return changed;
 }

@@ -244,8 +244,9 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   const Point pointer{double{io.MousePos.x - at.x}, double{io.MousePos.y - at.y}};
-  if (held && (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
-               ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
+  if (held && !picture_.scroll &&
+      (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
+       ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
     dragged_ = true;
     pan_view(session, picture_, double{io.MouseDelta.x}, double{io.MouseDelta.y});
     changed_ = true;
@@ -256,7 +257,10 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   if (over || moved) {
     changed_ |= point_at(session, picture_, over ? std::optional<Point>(pointer) : std::nullopt);
   }
-  if (hovered && io.MouseWheel != 0) {
+  if (hovered && io.MouseWheel != 0 && picture_.scroll) {
+    scroll_view(session, picture_, double{io.MouseWheel});
+    changed_ = true;
+  } else if (hovered && io.MouseWheel != 0) {
     zoom_view(session, picture_, pointer, std::pow(1.2, double{io.MouseWheel}));
     changed_ = true;
   }

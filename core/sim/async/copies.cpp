@@ -246,8 +246,14 @@ void into_places(const Box& box, std::vector<T>& bytes) {
   bytes.swap(out);
 }
 
+// What lies in shared memory now, or was taken from there, is that tile.
+SharedTile tile_of(const AsyncOperation& o, const Box& box, bool stored) {
+  return {box, o.number, o.thread, o.issuer, o.pc, stored};
+}
+
 bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
+  block.tiles.put(tile_of(o, box, false));
   const Writer writer = writer_of(block, o);
   if (box.row_bytes() != box.pitch()) {
     for_chunks(box, [&](u32 at, u32 offset) { give(block.shared, offset, chunk, o, at, writer); });
@@ -263,6 +269,7 @@ bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
 
 bool read_box_from_shared(Machine& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
+  block.tiles.put(tile_of(o, box, true));
   o.bytes.resize(u64{box.rows()} * box.row_bytes());
   for_chunks(box, [&](u32 at, u32 offset) { take_shared(machine, block, offset, chunk, o, at); });
   return true;
@@ -313,6 +320,21 @@ constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor",
                              box_pieces};
 
 }  // namespace
+
+void SharedTiles::put(const SharedTile& tile) {
+  const auto overlaps = [&](const SharedTile& other) {
+    return other.begin() < tile.end() && tile.begin() < other.end();
+  };
+  all_.erase(std::remove_if(all_.begin(), all_.end(), overlaps), all_.end());
+  if (all_.size() == most) all_.erase(all_.begin());
+  all_.push_back(tile);
+}
+
+std::optional<SharedTile> tile_of(const AsyncOperation& o) {
+  const bool load = o.work == &tensor_load;
+  if (!load && o.work != &tensor_store && o.work != &tensor_reduce) return {};
+  return tile_of(o, box_in(o), !load);
+}
 
 AsyncOperation bulk_copy(Way way, const Span& span) {
   const Range range{span.shared, span.shared + span.bytes};

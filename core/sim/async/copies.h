@@ -9,6 +9,7 @@
 #include "core/ptx/opcodes.h"
 #include "core/sim/async/boxes.h"
 #include "core/sim/async/operation.h"
+#include "core/sim/async/shared_tiles.h"
 
 namespace tilescope::sim {
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ptx/lives.h"
+#include "core/sim/async/shared_tiles.h"
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
 
@@ -83,6 +84,29 @@ struct ElementState {
   bool undefined = false;  // a byte of it
   std::optional<Site> writer;
 };
+// A tile of a tensor in a block's shared memory.
+struct TileState {
+  SharedTile tile;
+  Site issuer;
+  std::uint64_t issuing_block = 0;
+  std::optional<std::size_t> buffer;  // that it is a box of: index into the job's
+  // Of a copy that is on its way; else it lies there, or was taken from there.
+  std::optional<Stage> in_flight;
+};
+// What TMA has brought or taken, then what is on its way; each in the order of issue.
+std::vector<TileState> tiles_of(const Machine& machine, std::uint64_t block);
+
+// Who wrote the bytes of shared memory, in pieces [begin, end) that one instruction wrote: without
+// the places' names, for pictures of all of it. pc nothing: nobody has.
+struct WrittenPiece {
+  std::uint32_t begin = 0, end = 0;
+  std::optional<std::uint32_t> pc;
+  std::uint64_t block = 0;  // whose thread
+  std::uint32_t warp = 0;
+  bool undefined = false;
+};
+std::vector<WrittenPiece> written_pieces(const Machine& machine, std::uint64_t block);
+
 // An element of a buffer, counted as they lie; nothing: there is none.
 std::optional<ElementState> element(const Machine& machine, std::size_t buffer,
                                     std::uint64_t index);

@@ -43,6 +43,53 @@ std::vector<ByteState> shared_bytes(const Machine& machine, u64 block, u64 begin
   return out;
 }
 
+std::vector<TileState> tiles_of(const Machine& machine, u64 block) {
+  std::vector<TileState> out;
+  const Block* b = find_block(machine, block);
+  if (!b) return out;
+  const auto add = [&](const SharedTile& tile, std::optional<Stage> in_flight) {
+    const Block* by = tile.issuer == b->rank ? b : machine.member(*b, tile.issuer);
+    TileState state{tile, {}, by ? by->number : b->number, {}, in_flight};
+    if (by) state.issuer = machine.site(*by, tile.thread, tile.pc);
+    for (std::size_t i = 0; i < machine.shells().size(); ++i) {
+      const Region& region = machine.buffer(i);
+      const u64 address = tile.box.map.address;
+      if (address >= region.base() && address - region.base() < region.size()) state.buffer = i;
+    }
+    out.push_back(std::move(state));
+  };
+  for (const SharedTile& tile : b->tiles.all()) add(tile, {});
+  for (const AsyncOperation& o : b->flight.operations) {
+    const auto tile = tile_of(o);
+    const Stage landed = tile && tile->stored ? Stage::read : Stage::written;
+    if (tile && o.stage < landed) add(*tile, o.stage);
+  }
+  return out;
+}
+
+std::vector<WrittenPiece> written_pieces(const Machine& machine, u64 block) {
+  std::vector<WrittenPiece> out;
+  const Block* b = find_block(machine, block);
+  if (!b) return out;
+  for (u32 at = 0; at < b->shared.size(); ++at) {
+    const Writer writer = b->shared.writer(at);
+    WrittenPiece piece{at, at + 1, {}, 0, 0, b->shared.is_undefined(at)};
+    if (writer) {
+      piece.pc = writer.pc();
+      piece.block = writer.block();
+      piece.warp = writer.thread() / 32;
+    }
+    WrittenPiece* last = out.empty() ? nullptr : &out.back();
+    if (last && last->pc == piece.pc && last->block == piece.block && last->warp == piece.warp &&
+        last->undefined == piece.undefined) {
+      last->end = piece.end;
+    } else {
+      out.push_back(piece);
+    }
+  }
+  return out;
+}
+
 std::optional<ElementState> element(const Machine& machine, std::size_t buffer, u64 index) {
   if (buffer >= machine.shells().size()) return {};
   const DType type = machine.shells()[buffer].dtype;

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/sim/stepping/checkpoints.h"
@@ -62,8 +63,10 @@ enum class Arrival : std::uint8_t {
 class Stepper {
  public:
   static Outcome<Stepper> load(Job job, Options options = {}, CheckpointLimits limits = {});
-  // A machine that has not run yet.
+  // A machine that has not run yet. One with a record writes it until it first goes back, or until
+  // it is told to stop.
   explicit Stepper(Machine machine, CheckpointLimits limits = {});
+  void stop_recording() { now_ = Machine(std::as_const(now_)); }
 
   // ---- where it stands ----
   const Machine& machine() const { return now_; }

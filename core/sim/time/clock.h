@@ -25,6 +25,7 @@
 
 #include "core/sim/async/operation.h"
 #include "core/sim/code.h"
+#include "core/sim/record/own_recorder.h"
 #include "core/sim/record/record.h"
 #include "core/sim/state.h"
 #include "core/sim/time/costs.h"
@@ -125,7 +126,7 @@ class Clock {
 
   std::shared_ptr<const DeviceTimes> times_;
   std::shared_ptr<const Costs> costs_;
-  Recorder* recorder_ = nullptr;
+  OwnRecorder recorder_;
   LineCounters unseen_;  // of runs that nobody records
   std::vector<Processor> processors_;
   std::uint64_t level1_bytes_ = 0;

@@ -72,7 +72,7 @@ void Machine::start_clock() {
                                    options_.processor_shared / std::max<u64>(1, shared));
   const auto all = static_cast<u64>(options_.times.l1_size);
   const u64 taken = std::min(all, blocks * shared);
-  clock_.emplace(options_.times, program(), options_.processors, all - taken, options_.recorder);
+  clock_.emplace(options_.times, program(), options_.processors, all - taken, recorder_);
   u64 footprint = 0;
   for (const Region& r : regions_) footprint += r.size();
   // What goes round in more memory than L2 has finds nothing of it there again.

@@ -27,7 +27,7 @@ u64 Machine::phase_key(Unit unit, u32 object) {
 }
 
 TrackId Machine::track_of(Block& block, Unit unit, u32 index) {
-  return options_.recorder->track({block.number, unit, index, block.processor});
+  return recorder_->track({block.number, unit, index, block.processor});
 }
 
 void Machine::start_time(Block& block) {
@@ -45,14 +45,14 @@ void Machine::start_time(Block& block) {
       t.why.assign(clock_->costs().scoreboard, Stall::none);
     }
   }
-  if (!options_.recorder) return;
+  if (!recorder_) return;
   for (const Warp& warp : block.warps) {
     block.time.warps[warp.index].track = track_of(block, Unit::warp, warp.index);
   }
 }
 
 void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
-  if (!options_.recorder) return;
+  if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
   actor_ = t.run;
   if (t.run != no_event) return;
@@ -62,14 +62,14 @@ void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
   e.issue = e.begin = cycles(t.slot);
   e.end = never_ends;
   e.pc = pc;
-  t.run = actor_ = options_.recorder->add(e);
+  t.run = actor_ = recorder_->add(e);
   t.run_instructions = 0;
 }
 
 void Machine::end_run(Block& block, Warp& warp) {
   WarpTime& t = block.time.warps[warp.index];
-  if (!options_.recorder || t.run == no_event) return;
-  options_.recorder->change(t.run, [&](Event& e) {
+  if (!recorder_ || t.run == no_event) return;
+  recorder_->change(t.run, [&](Event& e) {
     e.end = std::max(e.begin, cycles(t.slot));
     e.until = t.last_pc;
     e.amount = t.run_instructions;
@@ -79,7 +79,7 @@ void Machine::end_run(Block& block, Warp& warp) {
 
 // In the middle of a run.
 void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from, double to) {
-  if (!options_.recorder || to - from < shown) return;
+  if (!recorder_ || to - from < shown) return;
   WarpTime& t = block.time.warps[warp.index];
   end_run(block, warp);
   Event e;
@@ -89,15 +89,15 @@ void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double
   e.end = cycles(to);
   e.pc = e.until = pc;
   e.stall = stall;
-  options_.recorder->add(e);
+  recorder_->add(e);
 }
 
 // A warp that stood goes on, from its `slot` on.
 void Machine::end_wait(Block& block, Warp& warp) {
   WarpTime& t = block.time.warps[warp.index];
   const auto stall = static_cast<std::size_t>(t.standing.stall);
-  if (!options_.recorder) return;
-  options_.recorder->counters(t.standing.pc).stalled[stall] +=
+  if (!recorder_) return;
+  recorder_->counters(t.standing.pc).stalled[stall] +=
       static_cast<u64>(std::max(0.0, t.slot - t.since));
   const double resumes = t.slot;
   t.slot = t.since;
@@ -122,7 +122,7 @@ void Machine::end_wait(Block& block, Warp& warp) {
     e.cause = phase->second.last;
     if (unit != Unit::mbarrier) e.phase = phase->second.phase - 1;
   }
-  options_.recorder->add(e);
+  recorder_->add(e);
 }
 
 // A phase is complete now, and those who wait know it `later`.
@@ -131,7 +131,7 @@ void Machine::note_phase(Block& block, Unit unit, u32 object, double later) {
   PhaseTime& p = block.time.phases[phase_key(unit, object)];
   const double at = now();
   p.visible = at + later;
-  if (options_.recorder) {
+  if (recorder_) {
     if (p.phase == 0) {
       p.track = track_of(block, unit, object);
       p.began = std::max(p.began, block.time.started);
@@ -144,7 +144,7 @@ void Machine::note_phase(Block& block, Unit unit, u32 object, double later) {
     e.object = object;
     e.phase = p.phase;
     e.cause = actor_;
-    p.last = options_.recorder->add(e);
+    p.last = recorder_->add(e);
   }
   ++p.phase;
   p.began = at;
@@ -166,7 +166,7 @@ void Machine::note_mbarrier_phase(Block& block, u32 offset, bool by_operation, b
 
 // Of threads, what the lanes of one instruction do is one event; an operation has its own.
 void Machine::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u32 bytes) {
-  if (!options_.recorder || (arrivals == 0 && bytes == 0)) return;
+  if (!recorder_ || (arrivals == 0 && bytes == 0)) return;
   PhaseTime& p = block.time.phases[phase_key(Unit::mbarrier, offset)];
   Event e;
   e.kind = EventKind::arrival;
@@ -179,17 +179,17 @@ void Machine::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u3
   e.amount = e.bytes ? bytes : arrivals;
   e.cause = actor_;
   bool same = false;
-  options_.recorder->change(p.arrival, [&](Event& last) {
+  recorder_->change(p.arrival, [&](Event& last) {
     same = last.begin == e.begin && last.pc == pc && last.phase == e.phase &&
            last.cause == e.cause && last.bytes == e.bytes;
     if (same) last.amount += e.amount;
   });
-  if (!same) p.arrival = options_.recorder->add(e);
+  if (!same) p.arrival = recorder_->add(e);
 }
 
 // A warp's load from TMEM, or its store: what it has asked for is there later.
 void Machine::record_move(const Core& x, Unit unit, u64 bytes, double from, double to) {
-  if (!options_.recorder) return;
+  if (!recorder_) return;
   Block& block = *x.block;
   auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
   if (fresh) track->second = track_of(block, unit, 0);
@@ -202,13 +202,13 @@ void Machine::record_move(const Core& x, Unit unit, u64 bytes, double from, doub
   e.amount = bytes;
   e.bytes = true;
   e.cause = actor_;
-  options_.recorder->add(e);
+  recorder_->add(e);
 }
 
 // An operation is in flight now.
 void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
   if (clock_) clock_->schedule(*this, x, block, o);
-  if (!options_.recorder) return;
+  if (!recorder_) return;
   const Unit unit = unit_of(o);
   Event e;
   e.kind = EventKind::operation;
@@ -233,11 +233,11 @@ void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
     const auto phase = phases.find(phase_key(Unit::mbarrier, o.mbarrier));
     e.phase = phase == phases.end() ? 0 : phase->second.phase;
   }
-  o.event = options_.recorder->add(e);
+  o.event = recorder_->add(e);
 }
 
 void Machine::record_report(const Block& block, u32 thread, u32 pc) {
-  if (!options_.recorder || block.time.warps.empty()) return;
+  if (!recorder_ || block.time.warps.empty()) return;
   const WarpTime& t =
       block.time.warps[std::min<std::size_t>(thread / 32, block.time.warps.size() - 1)];
   Event e;
@@ -247,13 +247,13 @@ void Machine::record_report(const Block& block, u32 thread, u32 pc) {
   e.pc = e.until = pc;
   e.object = static_cast<u32>(reports_.size() - 1);
   e.cause = t.run;
-  options_.recorder->add(e);
+  recorder_->add(e);
 }
 
 // Without a clock an operation ends when it is complete.
 void Machine::record_end(AsyncOperation& o) {
-  if (!options_.recorder || clock_) return;
-  options_.recorder->change(o.event, [&](Event& e) { e.end = std::max(e.begin, cycles(now())); });
+  if (!recorder_ || clock_) return;
+  recorder_->change(o.event, [&](Event& e) { e.end = std::max(e.begin, cycles(now())); });
   o.event = no_event;
 }
 
@@ -261,7 +261,7 @@ void Machine::record_end(AsyncOperation& o) {
 void Machine::record_turn_begin(Block& block, Warp& warp) {
   const auto ready = std::find_if(warp.splits.begin(), warp.splits.end(),
                                   [](const Split& s) { return s.wait == Wait::none; });
-  if (!options_.recorder || ready == warp.splits.end()) return;
+  if (!recorder_ || ready == warp.splits.end()) return;
   WarpTime& t = block.time.warps[warp.index];
   t.slot = now();
   if (std::exchange(t.waits, false)) end_wait(block, warp);
@@ -270,7 +270,7 @@ void Machine::record_turn_begin(Block& block, Warp& warp) {
 }
 
 void Machine::record_turn_end(Block& block, Warp& warp) {
-  if (!options_.recorder) return;
+  if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
   t.slot = now();
   t.run_instructions = instructions_ - t.run_instructions;
@@ -281,7 +281,7 @@ void Machine::record_turn_end(Block& block, Warp& warp) {
 
 // What the record is of.
 void Machine::begin_record() {
-  Recorder* recorder = options_.recorder;
+  Recorder* recorder = recorder_;
   if (!recorder) return;
   Record r;
   r.kernel = kernel_;
@@ -322,8 +322,8 @@ void Machine::finish_record() {
     }
     for (AsyncOperation& o : block.flight.operations) record_end(o);
   }
-  if (!options_.recorder) return;
-  Record& r = options_.recorder->about();
+  if (!recorder_) return;
+  Record& r = recorder_->about();
   r.end = cycles(end);
   r.blocks_simulated = finished_;
   r.reports = reports_;
@@ -331,7 +331,7 @@ void Machine::finish_record() {
   r.end = cycles(std::max(end, clock_->predicted));
   r.seconds = seconds();
   r.uncertain = clock_->uncertain;
-  clock_->tell_pipes(*options_.recorder);
+  clock_->tell_pipes(*recorder_);
 }
 
 // The clock falls with what tensor cores take.

@@ -1,0 +1,236 @@
+#include "app/window_runs.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "app/assets.h"
+#include "app/descriptions.h"
+#include "app/files.h"
+#include "app/profiles.h"
+#include "kernels/catalog/catalog.h"
+
+namespace tilescope {
+namespace {
+
+// Copies of the machine that one may go back to: a window may hold several machines.
+constexpr sim::CheckpointLimits kCopies{std::uint64_t{256} << 20};
+
+template <class Number>
+std::optional<Error> read_number(const std::string& option, const std::string& text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return Error{ErrorKind::usage,
+               fmt::format("--{} takes a number, and `{}` is none.", option, text), ""};
+}
+
+bool chooses_order(const std::string& option) {
+  return option == "device" || option == "schedule" || option == "lazy" || option == "numerics";
+}
+
+// The option's place in the entry: a size, an input tensor, or what every kernel takes.
+std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
+                         const std::string& value, RunOptions& out) {
+  for (const SizeParameter& size : entry.sizes) {
+    if (size.name == option) return read_number(option, value, out.sizes[size.name]);
+  }
+  for (const TensorSpec& tensor : entry.tensors) {
+    if (tensor.role == TensorRole::input && option_of(tensor) == option) {
+      out.files[tensor.name] = value;
+      return {};
+    }
+  }
+  if (option == "seed") return read_number(option, value, out.seed);
+  if (option == "ptx") {
+    out.ptx = value;
+    return {};
+  }
+  if (option == "dtype") {
+    out.dtype = value;
+    return {};
+  }
+  std::string known;
+  for (const SizeParameter& size : entry.sizes) known += fmt::format("--{}, ", size.name);
+  for (const TensorSpec& tensor : entry.tensors) {
+    if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", option_of(tensor));
+  }
+  return Error{ErrorKind::usage,
+               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --ptx, --device, "
+                           "--schedule, --lazy and --numerics.",
+                           entry.name, option, known),
+               ""};
+}
+
+// The order of the run; nothing is said yet of the chip.
+Outcome<Order> order_of(const KernelOptions& options) {
+  Order order;
+  for (const auto& [option, value] : options) {
+    if (option == "schedule") {
+      Outcome<sim::Schedule> schedule = sim::parse_schedule(value);
+      if (!schedule) return schedule.error();
+      order.schedule = std::move(*schedule);
+    } else if (option == "lazy") {
+      if (value != "on" && value != "off") {
+        return Error{ErrorKind::usage, fmt::format("--lazy takes on or off, not `{}`.", value), ""};
+      }
+      order.lazy = value == "on";
+    } else if (option == "numerics" && value != "exact" && value != "fast") {
+      return Error{ErrorKind::usage,
+                   fmt::format("--numerics takes exact or fast, not `{}`.", value), ""};
+    }
+  }
+  return order;
+}
+
+KernelOptions without_order(const KernelOptions& options) {
+  KernelOptions out;
+  for (const auto& option : options) {
+    if (!chooses_order(option.first)) out.insert(option);
+  }
+  return out;
+}
+
+Outcome<PreparedRun> prepare_file(std::string_view name, const KernelOptions& options) {
+  const KernelOptions own = without_order(options);
+  const auto launch = own.find("launch");
+  if (launch == own.end() || own.size() != 1) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} needs a launch file, and takes --device, --schedule, --lazy and "
+                             "--numerics besides: open {} --launch F.toml.",
+                             name, name),
+                 ""};
+  }
+  return prepare_launch(std::string(name), launch->second);
+}
+
+Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options,
+                             std::int64_t processors) {
+  if (name.ends_with(".ptx")) return prepare_file(name, options);
+  const Outcome<const CatalogEntry*> entry = entry_named(name);
+  if (!entry) return entry.error();
+  Outcome<RunOptions> run = run_options(**entry, options);
+  if (!run) return run.error();
+  run->processors = processors;
+  return prepare_run(name, *run);
+}
+
+std::vector<std::string> lines_in(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// A kernel's own source, or one that lies where the PTX says.
+std::optional<std::vector<std::string>> source_of(const std::string& file) {
+  if (const Outcome<Asset> asset = load_asset(file)) return lines_in(asset->text());
+  if (const Outcome<std::string> text = read_text(file)) return lines_in(*text);
+  return {};
+}
+
+void add_sources(LiveRun& live, const std::string& ptx) {
+  live.sources[""] = lines_in(ptx);
+  for (const auto& [number, name] : live.stepper.machine().program().module->files) {
+    const std::string file(name);
+    if (live.sources.count(file)) continue;
+    if (auto lines = source_of(file)) live.sources[file] = std::move(*lines);
+  }
+}
+
+std::shared_ptr<LiveRun> live_of(sim::Machine machine, const std::string& ptx) {
+  auto live = std::make_shared<LiveRun>(sim::Stepper(std::move(machine), kCopies));
+  add_sources(*live, ptx);
+  return live;
+}
+
+Outcome<sim::Machine> load(const WindowRun& run, sim::Recorder* recorder) {
+  sim::Options options = simulator_options(run.order);
+  options.recorder = recorder;
+  options.remember_writers = true;
+  return sim::Machine::load(run.run.job, options);
+}
+
+}  // namespace
+
+std::string option_of(const TensorSpec& tensor) {
+  std::string out = tensor.name;
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+Outcome<const CatalogEntry*> entry_named(std::string_view name) {
+  Outcome<const CatalogEntry*> entry = find_kernel(name);
+  if (entry) return entry;
+  Error error = entry.error();
+  error.sentence += " A layout is opened with `open layout EXPR`.";
+  return error;
+}
+
+Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options) {
+  RunOptions run;
+  for (const auto& [option, value] : without_order(options)) {
+    if (auto error = put(entry, option, value, run)) return *error;
+  }
+  return run;
+}
+
+Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options) {
+  Outcome<Order> order = order_of(options);
+  if (!order) return order.error();
+  const auto asked = options.find("device");
+  Outcome<DeviceDescription> device =
+      device_described(asked == options.end() ? "b200" : asked->second);
+  if (!device) return device.error();
+  Outcome<PreparedRun> run = prepare(name, options, device->processors);
+  if (!run) return run.error();
+  if (asked == options.end()) {
+    const std::int64_t processors = device->processors;
+    if (auto usual = usual_device_for(run->job.program.ptx)) device = std::move(*usual);
+    if (device->processors != processors) run = prepare(name, options, device->processors);
+    if (!run) return run.error();
+  } else if (const auto target = target_for(*device, run->job.program.ptx); !target) {
+    return target.error();
+  }
+  const bool drawn = order->lazy || order->schedule.seed != 0 || !order->schedule.holds.empty();
+  order->device = std::move(*device);
+  order->clocked = !drawn && order->device.times.known();
+  const auto numerics = options.find("numerics");
+  order->exact = numerics == options.end() ? exact_by_default(*run) : numerics->second == "exact";
+  return WindowRun{std::move(*run), std::move(*order)};
+}
+
+Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run) {
+  Outcome<sim::Machine> machine = load(run, nullptr);
+  if (!machine) return machine.error();
+  return live_of(std::move(*machine), run.run.job.program.ptx);
+}
+
+Outcome<std::unique_ptr<RecordedRun>> RecordedRun::start(const WindowRun& run) {
+  std::unique_ptr<RecordedRun> out(new RecordedRun);
+  Outcome<sim::Machine> machine = load(run, out->recorder_.get());
+  if (!machine) return machine.error();
+  out->device_ = run.order.device;
+  out->live_ = live_of(std::move(*machine), run.run.job.program.ptx);
+  out->live_->stepper.to_the_end();
+  return out;
+}
+
+RunState RecordedRun::advance(std::uint64_t budget) {
+  if (live_->stepper.go_on(budget) == sim::Arrival::going) return RunState::running;
+  return machine().state();
+}
+
+const std::vector<Buffer>& RecordedRun::buffers() const {
+  if (buffers_.empty()) buffers_ = machine().buffers();
+  return buffers_;
+}
+
+sim::Record RecordedRun::take_record(const PreparedRun& run) {
+  live_->stepper.stop_recording();
+  return tilescope::take_record(*recorder_, run, device_);
+}
+
+}  // namespace tilescope

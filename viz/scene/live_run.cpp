@@ -1,0 +1,121 @@
+#include "viz/scene/live_run.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "viz/scene/number_words.h"
+
+namespace tilescope {
+namespace {
+
+using sim::Happened;
+using sim::Happening;
+
+std::string what_happened(const Happened& h, const sim::Machine& machine) {
+  const std::string whose = fmt::format("block {}", h.block);
+  const auto instruction = [&] {
+    const auto& code = machine.program().code;
+    if (h.pc >= code.size()) return std::string();
+    const std::string_view text = code[h.pc].text;
+    return std::string(text.substr(0, text.find_first_of(" \t;")));
+  };
+  switch (h.what) {
+    case Happening::copy:
+    case Happening::product: {
+      if (h.what == Happening::product && h.stage == sim::Stage::complete && h.number == 0) {
+        return fmt::format("{} of {}, warp {}, is executed", instruction(), whose, h.warp);
+      }
+      const std::string_view became = h.stage == sim::Stage::issued     ? "is issued"
+                                      : h.stage == sim::Stage::complete ? "is complete"
+                                                                        : sim::name_of(h.stage);
+      return fmt::format("{} {} of {}, warp {}, {}", instruction(), h.number, whose, h.warp,
+                         became);
+    }
+    case Happening::phase: {
+      for (const sim::MbarrierState& b : sim::mbarriers_of(machine, h.block)) {
+        if (b.offset != h.object) continue;
+        return fmt::format("Phase {} of {}, {}, is complete", h.number, b.name, whose);
+      }
+      return fmt::format("Phase {} of the mbarrier at byte {} of {} is complete", h.number,
+                         h.object, whose);
+    }
+    case Happening::barrier:
+      return fmt::format("Barrier {} of {} is complete", h.object, whose);
+    case Happening::cluster:
+      return fmt::format("The barrier of the cluster of {} is complete", whose);
+    case Happening::write:
+      return fmt::format("Warp {} of {} has written what is watched", h.warp, whose);
+    case Happening::line:
+    case Happening::instruction:
+    case Happening::count_:
+      break;
+  }
+  return "";
+}
+
+// The split that the lane looked at is in, else the first.
+const sim::SplitState* split_of(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
+  if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) return nullptr;
+  for (const sim::SplitState& s : warps[spot.warp].splits) {
+    if (s.lanes >> spot.lane & 1) return &s;
+  }
+  return &warps[spot.warp].splits.front();
+}
+
+std::string warp_stands(const sim::Machine& machine, const RunSpot& spot) {
+  const auto warps = sim::warps_of(machine, spot.block);
+  const sim::SplitState* split = split_of(warps, spot);
+  if (!split) return "";
+  std::string where = split->why.empty() ? "stands before" : "waits at";
+  std::string out =
+      fmt::format("block {}, warp {} {} {}", spot.block, spot.warp, where, split->text);
+  if (split->site.source_line) {
+    out += fmt::format(" ({}:{})", split->site.source, split->site.source_line);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string look_words(const RunSpot& spot) {
+  std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
+  if (spot.line) out += fmt::format(" line {}", text(*spot.line));
+  if (spot.byte) out += fmt::format(" byte {}", *spot.byte);
+  if (spot.barrier) out += fmt::format(" mbarrier {}", *spot.barrier);
+  if (spot.cell) out += fmt::format(" cell {},{}", spot.cell->lane, spot.cell->column);
+  if (!spot.name.empty()) out += fmt::format(" register {}", spot.name);
+  return out;
+}
+
+std::string text(const RunSpot::SourceLine& line) {
+  return line.file.empty() ? fmt::format("ptx:{}", line.line)
+                           : fmt::format("{}:{}", line.file, line.line);
+}
+
+std::string moment_text(const sim::Machine& machine) {
+  const double now = machine.now();
+  const auto whole = static_cast<std::uint64_t>(std::llround(now));
+  const sim::Clock* clock = machine.clock();
+  if (!clock) return fmt::format("instruction {}", grouped(whole));
+  const double ghz = clock->times().clock;
+  if (!(ghz > 0)) return fmt::format("cycle {}", grouped(whole));
+  return fmt::format("cycle {} ({:.2f} us)", grouped(whole), now / ghz / 1e3);
+}
+
+std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot) {
+  const sim::Machine& machine = stepper.machine();
+  const std::string when = moment_text(machine);
+  if (machine.state() == RunState::fault && !machine.reports().empty()) {
+    return fmt::format("{} {}", machine.reports().back().sentence, when);
+  }
+  if (machine.state() == RunState::done) return fmt::format("All blocks have exited; {}.", when);
+  std::string out = stepper.reason() ? what_happened(*stepper.reason(), machine) : "";
+  const std::string warp = warp_stands(machine, spot);
+  if (!warp.empty()) out += (out.empty() ? "" : "; ") + warp;
+  if (out.empty()) out = fmt::format("block {} is not resident", spot.block);
+  if (out.front() >= 'a' && out.front() <= 'z' && out.rfind("block", 0) == 0) out.front() = 'B';
+  return fmt::format("{}; {}.", out, when);
+}
+
+}  // namespace tilescope

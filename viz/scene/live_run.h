@@ -1,0 +1,70 @@
+// A run that one stands in: the machine somewhere on its way, and what of it is looked at.
+//
+// The machine goes on in small pieces, between two frames of a window or until it is there, and
+// nobody else touches it: a picture is drawn of a machine that stands still. Where it is to stand
+// is a position (sim::Machine::position()), which names one state of the run, the same on every
+// way to it; so undo, share strings and workspaces need but that number.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/sim/stepping/inspect.h"
+#include "core/sim/stepping/stepper.h"
+
+namespace tilescope {
+
+struct LiveRun {
+  explicit LiveRun(sim::Stepper at)
+      : stepper(std::move(at)), registers(stepper.machine().program()) {}
+  sim::Stepper stepper;
+  sim::Registers registers;
+  // The lines of what it was made from, by the name that the PTX has for a file; of the PTX under
+  // the empty name. A file that is not at hand is missing.
+  std::map<std::string, std::vector<std::string>, std::less<>> sources;
+};
+
+// What of a run is looked at, by all views of it together.
+struct RunSpot {
+  std::uint64_t block = 0;  // x + y * grid.x + z * grid.x * grid.y
+  std::uint32_t warp = 0, lane = 0;
+
+  struct SourceLine {
+    std::string file;  // as the PTX names it; empty: a line of the PTX
+    std::uint32_t line = 0;
+    friend bool operator==(const SourceLine& a, const SourceLine& b) {
+      return a.file == b.file && a.line == b.line;
+    }
+  };
+  struct Cell {
+    std::uint32_t lane = 0, column = 0;
+    friend bool operator==(Cell a, Cell b) { return a.lane == b.lane && a.column == b.column; }
+  };
+  std::optional<SourceLine> line;
+  std::optional<std::uint32_t> byte;     // of the block's shared memory
+  std::optional<std::uint32_t> barrier;  // an mbarrier, by its byte of shared memory
+  std::optional<Cell> cell;              // of TMEM
+  std::string name;                      // of a register: "%r3"; empty: none
+
+  friend bool operator==(const RunSpot& a, const RunSpot& b) {
+    return a.block == b.block && a.warp == b.warp && a.lane == b.lane && a.line == b.line &&
+           a.byte == b.byte && a.barrier == b.barrier && a.cell == b.cell && a.name == b.name;
+  }
+};
+
+// As `look` takes it: " block 3 warp 5 lane 2".
+std::string look_words(const RunSpot& spot);
+// "kernels/blackwell/hgemm_v7.cu:120", "ptx:310"
+std::string text(const RunSpot::SourceLine& line);
+
+// Where a machine stands, in a sentence: what has just happened, who is about to do what, and when.
+std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot);
+// "cycle 1,234 (0.66 us)"; "instruction 1,234" where there is no clock.
+std::string moment_text(const sim::Machine& machine);
+
+}  // namespace tilescope

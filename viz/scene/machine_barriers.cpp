@@ -1,0 +1,122 @@
+// The barriers of a block: phase, who came, who is missing; and what is in flight.
+#include <fmt/format.h>
+
+#include "viz/scene/machine_scene.h"
+
+namespace tilescope {
+namespace {
+
+// "0, 4 to 7": warps in order.
+std::string warps_text(const std::vector<sim::Attendance>& who) {
+  std::vector<std::uint32_t> warps;
+  for (const sim::Attendance& each : who) {
+    if (warps.empty() || warps.back() != each.warp) warps.push_back(each.warp);
+  }
+  std::string out;
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < warps.size() && warps[last + 1] == warps[last] + 1) ++last;
+    out += out.empty() ? "" : ", ";
+    out +=
+        last > i + 1 ? fmt::format("{} to {}", warps[i], warps[last]) : fmt::format("{}", warps[i]);
+    if (last > i + 1) i = last;
+  }
+  return out;
+}
+
+TableRow heading(std::string text) {
+  TableRow row;
+  row.heading = true;
+  row.cells = {{std::move(text), Role::quiet, {}}};
+  return row;
+}
+
+void add_mbarriers(Table& table, const MachineShown& shown) {
+  const auto all = sim::mbarriers_of(shown.machine(), shown.spot.block);
+  if (all.empty()) return;
+  table.rows.push_back(heading("mbarriers in shared memory"));
+  for (const sim::MbarrierState& b : all) {
+    TableRow row;
+    row.selected = shown.spot.barrier == b.offset;
+    row.command = fmt::format("look mbarrier {}", b.offset);
+    row.hint = "looks at this mbarrier";
+    const bool waited = !b.waiting.empty();
+    row.cells = {
+        {b.name, Role::text, {}},
+        {fmt::format("{}", b.phase), Role::text, {}},
+        {b.pending ? fmt::format("{} of {}", b.pending, b.expected) : "none", Role::text, {}},
+        {b.bytes ? fmt::format("{}", b.bytes) : "", Role::text, {}},
+        {warps_text(b.arrived), Role::text, {}},
+        {warps_text(b.waiting), waited ? Ink(Role::accent) : Ink(Role::text), {}},
+        {b.story, Role::quiet, {}}};
+    if (row.selected) table.focus = table.rows.size();
+    table.rows.push_back(std::move(row));
+  }
+}
+
+void add_barriers(Table& table, const MachineShown& shown) {
+  const auto all = sim::barriers_of(shown.machine(), shown.spot.block);
+  if (all.empty()) return;
+  table.rows.push_back(heading("barriers of the block's threads"));
+  for (const sim::BarrierState& b : all) {
+    std::string waiting;
+    for (const std::uint32_t warp : b.waiting)
+      waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", warp);
+    TableRow row;
+    row.cells = {
+        {fmt::format("barrier {}", b.number), Role::text, {}},
+        {"", Role::text, {}},
+        {fmt::format("{} of {} threads", b.expected - std::min(b.expected, b.arrived), b.expected),
+         Role::text,
+         {}},
+        {"", Role::text, {}},
+        {"", Role::text, {}},
+        {std::move(waiting), Role::accent, {}},
+        {sim::text(b), Role::quiet, {}}};
+    table.rows.push_back(std::move(row));
+  }
+}
+
+void add_operations(Table& table, const MachineShown& shown) {
+  const auto all = sim::operations_of(shown.machine(), shown.spot.block);
+  if (all.empty()) return;
+  table.rows.push_back(heading("in flight"));
+  for (const sim::OperationState& o : all) {
+    TableRow row;
+    if (o.mbarrier) row.command = fmt::format("look mbarrier {}", *o.mbarrier);
+    row.hint = "looks at the mbarrier that it completes on";
+    row.cells = {{std::string(o.name), Role::text, {}},
+                 {std::string(sim::name_of(o.stage)), Role::quiet, {}},
+                 {"", Role::text, {}},
+                 {o.transactions ? fmt::format("{}", o.transactions) : "", Role::text, {}},
+                 {fmt::format("{}", o.issuer.warp), Role::text, {}},
+                 {"", Role::text, {}},
+                 {sim::text(o), Role::quiet, {}}};
+    table.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
+  Table table;
+  table.name = "barriers";
+  table.columns = {{"barrier or operation", Across::left, Family::sans, 0, false, 300},
+                   {"phase", Across::right, Family::mono},
+                   {"missing", Across::right, Family::sans},
+                   {"bytes to come", Across::right, Family::mono},
+                   {"warps that came", Across::left, Family::sans, 0, false, 120},
+                   {"warps that wait", Across::left, Family::sans, 0, false, 120},
+                   {"", Across::left, Family::sans, 0, true}};
+  add_mbarriers(table, shown);
+  add_barriers(table, shown);
+  add_operations(table, shown);
+  const std::string state = state_of_block(shown.machine(), shown.spot.block);
+  table.when_empty =
+      state == "resident"
+          ? "Nobody has made an mbarrier or come to a barrier yet, and nothing is in flight."
+          : fmt::format("Block {} {}: it has no barriers.", shown.spot.block, state);
+  return draw_table(scene, table, room, scroll);
+}
+
+}  // namespace tilescope

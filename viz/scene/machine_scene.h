@@ -1,0 +1,44 @@
+// A machine that stands still, as pictures: who executes what, and what lies where.
+//
+// All views show the same block, warp and lane (RunSpot), chosen in the line at their top; a click
+// on anything leads to the others by the same commands that can be typed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "viz/scene/live_run.h"
+#include "viz/scene/scene.h"
+#include "viz/scene/table_scene.h"
+
+namespace tilescope {
+
+struct MachineShown {
+  const LiveRun& run;
+  const RunSpot& spot;
+  const sim::Record* record = nullptr;  // for counters; null: it has not been run whole
+  const Theme& theme;
+
+  const sim::Machine& machine() const { return run.stepper.machine(); }
+};
+
+// Blocks and warps to choose from, those that wait with the letter of what they wait for. Answers
+// how high it is.
+inline constexpr double whose_height = 72;
+void draw_whose(Scene& scene, const MachineShown& shown, double width);
+
+// The machine's views; `scroll` is where its list stands. Answers how far that can be scrolled.
+double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+double draw_memory(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+double draw_tensor_memory(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+
+// What an instruction is, without tabs and predicate's blanks: "@p1 bra L3".
+std::string instruction_text(std::string_view text);
+
+// The warps of the block, by what they do: empty where it is not resident.
+// "resident", "has not begun", "has exited"
+std::string state_of_block(const sim::Machine& machine, std::uint64_t block);
+
+}  // namespace tilescope

@@ -1,0 +1,183 @@
+#include "viz/scene/standing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tilescope {
+namespace {
+
+using sim::Arrival;
+
+// Instructions between two looks at the time: the slowest (products of tensor cores) take some
+// microseconds each.
+constexpr std::uint64_t piece = 512;
+// What a command may take before the window draws on.
+constexpr double at_once = 30;  // milliseconds
+constexpr std::size_t machines_kept = 3;
+
+// Who did what it stopped for is looked at, where nobody else was named.
+void follow(Session& session, const sim::Stepper& stepper) {
+  RunSpot& spot = session.choices.spot;
+  const auto& reason = stepper.reason();
+  if (!reason) return;
+  const bool by_warp =
+      reason->what == sim::Happening::instruction || reason->what == sim::Happening::line;
+  if (by_warp) {
+    const sim::Machine::Executed& last = stepper.machine().last_executed();
+    spot.block = last.block;
+    spot.warp = last.warp;
+    return;
+  }
+  spot.block = reason->block;
+  if (reason->what == sim::Happening::phase) {
+    spot.barrier = reason->object;
+  } else if (reason->warp != sim::Happened::at_hand) {
+    spot.warp = reason->warp;
+  }
+}
+
+std::string arrive(Session& session, Arrival arrival) {
+  Choices& choices = session.choices;
+  const sim::Stepper& stepper = choices.live->stepper;
+  choices.moment = stepper.position();
+  session.scrolls.clear();  // lists show where it stands
+  if (arrival == Arrival::there) follow(session, stepper);
+  std::string text = standing_text(stepper, choices.spot);
+  if (arrival == Arrival::none && !stepper.story().empty()) {
+    std::string story = stepper.story();
+    story.front() = static_cast<char>(story.front() - 'a' + 'A');
+    text = fmt::format("{}. {}", story, text);
+  }
+  return text;
+}
+
+Arrival go_for(sim::Stepper& stepper, double milliseconds) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (;;) {
+    const Arrival arrival = stepper.go_on(piece);
+    if (arrival != Arrival::going) return arrival;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun;
+    if (took.count() >= milliseconds) return arrival;
+  }
+}
+
+bool stands(const Choices& choices) {
+  return choices.live ? choices.live->stepper.position() == choices.moment : choices.moment == 0;
+}
+
+}  // namespace
+
+const sim::Machine* machine_of(const Session& session) {
+  const Choices& choices = session.choices;
+  if (!choices.live || on_the_way(session)) return nullptr;
+  return &choices.live->stepper.machine();
+}
+
+Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Workshop& workshop) {
+  Choices& choices = session.choices;
+  if (!choices.kernel) {
+    return Error{ErrorKind::usage,
+                 "There is no kernel to step through: open one first, for example `open hgemm_v7`.",
+                 ""};
+  }
+  if (choices.live) return choices.live;
+  auto made = workshop.live(*choices.kernel, choices.options);
+  if (made) choices.live = *made;
+  return made;
+}
+
+bool on_the_way(const Session& session) {
+  return session.way.has_value() || (session.choices.kernel && !stands(session.choices));
+}
+
+bool busy(const Session& session) {
+  return session.running || on_the_way(session);
+}
+
+Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
+                               const std::function<void(sim::Stepper&)>& begin) {
+  const auto live = live_run(session, workshop);
+  if (!live) return live.error();
+  sim::Stepper& stepper = (*live)->stepper;
+  // On its way to elsewhere (undo): it begins from there.
+  if (stepper.position() != session.choices.moment) {
+    stepper.go_to(session.choices.moment);
+    (void)stepper.arrive();
+  }
+  session.way.reset();
+  begin(stepper);
+  const Arrival arrival = go_for(stepper, at_once);
+  if (arrival != Arrival::going) return arrive(session, arrival);
+  session.way = Way{std::move(line), session.choices.moment, false};
+  return std::string("Going there...");
+}
+
+bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
+  if (!on_the_way(session)) return false;
+  Choices& choices = session.choices;
+  const auto live = live_run(session, workshop);
+  if (!live) {
+    session.way.reset();
+    choices.moment = 0;
+    session.message = {live.error().sentence, true};
+    return true;
+  }
+  sim::Stepper& stepper = (*live)->stepper;
+  if (session.way && session.way->from != choices.moment) session.way.reset();
+  if (!session.way) {
+    stepper.go_to(choices.moment);
+    session.way = Way{"", choices.moment, true};
+  }
+  const Arrival arrival = go_for(stepper, milliseconds);
+  if (arrival == Arrival::going) return true;
+  const Way way = std::exchange(session.way, {}).value();
+  if (way.to_chosen) {
+    choices.moment = stepper.position();
+    return true;
+  }
+  const Choices before = choices;
+  const std::string text = arrive(session, arrival);
+  if (!(choices == before) && !session.script.joins) {
+    session.past.push_back({way.line, before, false});
+    session.future.clear();
+  }
+  session.message = {text, stepper.machine().state() == RunState::fault};
+  return true;
+}
+
+std::string stop_way(Session& session) {
+  Choices& choices = session.choices;
+  session.way.reset();
+  choices.moment = choices.live->stepper.position();
+  return "Stopped. " + standing_text(choices.live->stepper, choices.spot);
+}
+
+std::optional<double> way_share(const Session& session) {
+  if (!session.choices.live || !session.way) return {};
+  const auto progress = session.choices.live->stepper.progress();
+  if (!progress.target || *progress.target == 0) return {};
+  return std::min(1.0,
+                  static_cast<double>(progress.position) / static_cast<double>(*progress.target));
+}
+
+void let_old_machines_go(Session& session) {
+  std::vector<const LiveRun*> kept;
+  if (session.choices.live) kept.push_back(session.choices.live.get());
+  const auto look_at = [&](Choices& choices) {
+    if (!choices.live) return;
+    const bool known = std::find(kept.begin(), kept.end(), choices.live.get()) != kept.end();
+    if (!known && kept.size() >= machines_kept) return choices.live.reset();
+    if (!known) kept.push_back(choices.live.get());
+  };
+  for (auto step = session.past.rbegin(); step != session.past.rend(); ++step) {
+    look_at(step->before);
+  }
+  for (auto step = session.future.rbegin(); step != session.future.rend(); ++step) {
+    look_at(step->before);
+  }
+}
+
+}  // namespace tilescope

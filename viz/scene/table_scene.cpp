@@ -1,0 +1,144 @@
+#include "viz/scene/table_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilescope {
+namespace {
+
+constexpr double gap = 16, edge = 16;
+
+Text words(Point at, std::string text, Ink ink, Family family, Across across, FontWeight weight) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.ink = ink;
+  out.family = family;
+  out.across = across;
+  out.weight = weight;
+  return out;
+}
+
+std::vector<double> widths_of(const Table& table, double room) {
+  std::vector<double> out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const TableColumn& column = table.columns[c];
+    double width = column.width;
+    if (width == 0 && !column.stretches) {
+      width = text_width(column.title, small_text, Family::sans);
+      for (const TableRow& row : table.rows) {
+        if (row.heading || c >= row.cells.size()) continue;
+        width = std::max(width, text_width(row.cells[c].text, small_text, column.family));
+      }
+      width = std::min(std::ceil(width), column.most);
+    }
+    out.push_back(width);
+  }
+  double taken = 2 * edge;
+  for (const double width : out) taken += width + gap;
+  taken -= gap;
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    if (table.columns[c].stretches) out[c] = std::max(80.0, room - taken);
+  }
+  return out;
+}
+
+double left_of(const TableColumn& column, double x, double width) {
+  return column.across == Across::left    ? x
+         : column.across == Across::right ? x + width
+                                          : x + width / 2;
+}
+
+}  // namespace
+
+double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scroll) {
+  const Box body{room.x, room.y + table_titles, room.width,
+                 std::max(0.0, room.height - table_titles)};
+  const double all = static_cast<double>(table.rows.size()) * table_row;
+  const double most = std::max(0.0, all - body.height);
+  if (!scroll.by_hand && table.focus) {
+    const double top = static_cast<double>(*table.focus) * table_row;
+    const double margin = std::min(body.height / 4, 4 * table_row);
+    if (top < scroll.at + margin || top + table_row > scroll.at + body.height - margin) {
+      scroll.at = top - body.height / 3;
+    }
+  }
+  scroll.at = std::clamp(std::round(scroll.at), 0.0, most);
+  const std::vector<double> widths = widths_of(table, room.width);
+
+  scene.begin(table.name, room);
+  scene.begin("titles");
+  double x = room.x + edge;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const TableColumn& column = table.columns[c];
+    scene.add(words({left_of(column, x, widths[c]), room.y + table_titles / 2}, column.title,
+                    Role::quiet, Family::sans, column.across, FontWeight::regular));
+    x += widths[c] + gap;
+  }
+  Line under;
+  under.points = {{room.x, body.y - 0.5}, {room.right(), body.y - 0.5}};
+  under.stroke = {Role::line, 1, false};
+  scene.add(under);
+  scene.end();
+
+  scene.begin("rows", body);
+  if (table.rows.empty()) {
+    scene.add(words({room.x + edge, body.y + table_row}, table.when_empty, Role::quiet,
+                    Family::sans, Across::left, FontWeight::regular));
+  }
+  const auto first = static_cast<std::size_t>(scroll.at / table_row);
+  for (std::size_t r = first; r < table.rows.size(); ++r) {
+    const TableRow& row = table.rows[r];
+    const double y = body.y + static_cast<double>(r) * table_row - scroll.at;
+    if (y >= body.bottom()) break;
+    const Box line{room.x, y, room.width, table_row};
+    if (row.selected) {
+      Rectangle mark;
+      mark.box = line;
+      mark.fill = Ink(Role::accent, 0.14);
+      scene.add(mark);
+    }
+    if (!row.command.empty()) scene.targets.push_back({line.cut(body), row.command, row.hint});
+    x = room.x + edge;
+    for (std::size_t c = 0; c < row.cells.size() && c < widths.size(); ++c) {
+      const TableCell& cell = row.cells[c];
+      const TableColumn& column = table.columns[c];
+      const double width = row.heading ? room.width - 2 * edge : widths[c];
+      if (cell.fill) {
+        Rectangle paper;
+        paper.box = {x - 4, y + 1, width + 8, table_row - 2};
+        paper.fill = *cell.fill;
+        paper.radius = 3;
+        scene.add(paper);
+      }
+      const Family family = row.heading ? Family::sans : column.family;
+      const FontWeight weight = row.heading ? FontWeight::bold : FontWeight::regular;
+      if (!cell.text.empty()) {
+        scene.add(words({row.heading ? x : left_of(column, x, width), y + table_row / 2},
+                        fitted(cell.text, width, small_text, family, weight),
+                        row.heading ? Ink(Role::quiet) : cell.ink, family,
+                        row.heading ? Across::left : column.across, weight));
+      }
+      if (!cell.command.empty()) {
+        scene.targets.push_back(
+            {Box{x - 4, y, width + 8, table_row}.cut(body), cell.command, cell.text});
+      }
+      x += width + gap;
+      if (row.heading) break;
+    }
+  }
+  scene.end();
+  scene.end();
+  if (most > 0) {
+    // Where in the whole one is: a thin bar, no control.
+    const double long_as = std::max(24.0, body.height * body.height / all);
+    Rectangle bar;
+    bar.box = {room.right() - 4, body.y + (body.height - long_as) * scroll.at / most, 3, long_as};
+    bar.fill = Ink(Role::line);
+    bar.radius = 1.5;
+    scene.add(bar);
+  }
+  return most;
+}
+
+}  // namespace tilescope

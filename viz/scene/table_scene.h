@@ -1,0 +1,59 @@
+// A table in a scene: columns under titles, rows that can be clicked, scrolled by pixels.
+//
+// Numbers stand right, words left; a row may be a heading over those below it. Columns are as wide
+// as what stands in them, and one takes what is left.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/scene/scene.h"
+
+namespace tilescope {
+
+struct TableColumn {
+  std::string title;
+  Across across = Across::left;
+  Family family = Family::sans;
+  double width = 0;        // 0: as wide as what stands in it
+  bool stretches = false;  // takes what is left
+  double most = 1e9;       // pixels, where its width is that of what stands in it
+};
+
+struct TableCell {
+  std::string text;
+  Ink ink = Role::text;
+  std::optional<Ink> fill;
+  std::string command = {};  // a click here, if not the row's
+};
+
+struct TableRow {
+  std::vector<TableCell> cells;
+  std::string command;  // what a click does; empty: nothing
+  std::string hint;     // that in words
+  bool selected = false;
+  bool heading = false;  // the first cell alone, over what follows
+};
+
+struct Table {
+  std::string name;  // of its group, for --describe: "registers"
+  std::vector<TableColumn> columns;
+  std::vector<TableRow> rows;
+  std::optional<std::size_t> focus;  // the row to be seen
+  std::string when_empty;            // instead of rows
+};
+
+inline constexpr double table_row = 22, table_titles = 28;
+
+// Where a table stands in its room.
+struct Scroll {
+  double at = 0;  // pixels above the first row that is seen
+  bool by_hand = false;
+};
+
+// Draws the table into `room`; scrolls to the focus where nobody scrolled by hand. Answers how many
+// pixels it can be scrolled.
+double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scroll);
+
+}  // namespace tilescope
