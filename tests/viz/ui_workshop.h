@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/viz/small_machine.h"
 #include "viz/scene/result_view.h"
 #include "viz/scene/workshop.h"
 
@@ -63,7 +64,7 @@ class FakeWorkshop : public Workshop {
     return {};
   }
   Outcome<std::shared_ptr<LiveRun>> live(const KernelCard&, const KernelOptions&) override {
-    return Error{ErrorKind::usage, "This workshop has no machines.", ""};
+    return small_machine();
   }
   RunProgress progress() const override {
     if (!running_) return {};

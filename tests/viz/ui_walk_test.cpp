@@ -1,0 +1,121 @@
+// Going through a run from the window: steps both ways, undo, what views show of the machine.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/standing.h"
+
+namespace tilescope {
+namespace {
+
+class WalkTest : public ::testing::Test {
+ protected:
+  // The command to its end; its answer.
+  std::string does(const std::string& line) {
+    const auto answer = execute(session, workshop, line);
+    EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
+    while (on_the_way(session)) walk_on(session, workshop, 1000);
+    return session.message.text;
+  }
+  std::string refused(const std::string& line) {
+    const auto answer = execute(session, workshop, line);
+    EXPECT_FALSE(answer) << line;
+    return answer ? "" : answer.error().sentence;
+  }
+  std::uint64_t position() { return session.choices.live->stepper.position(); }
+  std::string shown() {
+    const Picture now = picture(session, {1280, 800});
+    return describe(session, workshop, now).dump();
+  }
+
+  Session session;
+  test::FakeWorkshop workshop;
+};
+
+TEST_F(WalkTest, StepsGoForwardsAndBackToTheSamePlace) {
+  does("open add");
+  does("step");
+  const std::uint64_t first = position();
+  EXPECT_EQ(first, 1u);
+  does("step 3");
+  const std::uint64_t fourth = position();
+  EXPECT_GT(fourth, first);
+  does("step back 3");
+  EXPECT_EQ(position(), first);
+  does("step 3");
+  EXPECT_EQ(position(), fourth);
+}
+
+TEST_F(WalkTest, UndoBringsTheMachineBackToWhereItStood) {
+  does("open add");
+  does("step 2");
+  const std::uint64_t second = position();
+  does("step barrier");
+  EXPECT_GT(position(), second);
+  EXPECT_EQ(session.past.back().name, "step barrier");
+  does("undo");
+  EXPECT_EQ(position(), second);
+  does("redo");
+  EXPECT_GT(position(), second);
+}
+
+TEST_F(WalkTest, ABarrierStepStopsWhereAPhaseIsComplete) {
+  does("open add");
+  EXPECT_NE(does("step barrier").find("Phase 0 of the mbarrier at byte 0"), std::string::npos)
+      << session.message.text;
+  does("step barrier");
+  EXPECT_EQ(session.choices.spot.block, 1u) << "the next phase is of the other block";
+  EXPECT_NE(does("step barrier").find("here is no further phase of an mbarrier"), std::string::npos)
+      << session.message.text;
+}
+
+TEST_F(WalkTest, ViewsShowWhereTheMachineStands) {
+  does("open add");
+  does("step barrier");
+  does("select barriers");
+  EXPECT_NE(shown().find("the mbarrier at byte 0"), std::string::npos);
+  does("select registers");
+  EXPECT_NE(shown().find("%rd1"), std::string::npos);
+  does("select source");
+  EXPECT_NE(shown().find("mbarrier.try_wait"), std::string::npos);
+  does("select memory");
+  EXPECT_NE(shown().find("0 to 7"), std::string::npos);
+  does("go end");
+  EXPECT_NE(shown().find("has exited"), std::string::npos);
+}
+
+TEST_F(WalkTest, AViewIsMadeAgainFromItsLines) {
+  does("open add");
+  does("step barrier");
+  does("select registers");
+  does("look warp 1 lane 5");
+  const std::vector<std::string> lines = rebuilding(session.choices);
+  const std::uint64_t stood = position();
+  Session other;
+  ASSERT_TRUE(rebuild(other, workshop, lines));
+  while (busy(other)) {
+    walk_on(other, workshop, 1000);
+  }
+  EXPECT_EQ(other.choices.live->stepper.position(), stood);
+  EXPECT_TRUE(other.choices == session.choices) << joined(rebuilding(other.choices));
+}
+
+TEST_F(WalkTest, WrongPlacesGetASentence) {
+  EXPECT_NE(refused("step").find("no kernel"), std::string::npos);
+  does("open add");
+  EXPECT_NE(refused("step sideways").find("`sideways`"), std::string::npos);
+  EXPECT_NE(refused("step block 7").find("grid has 2"), std::string::npos);
+  EXPECT_NE(refused("look warp 9").find("a block has 2"), std::string::npos);
+  EXPECT_NE(refused("look lane 32").find("0 to 31"), std::string::npos);
+  EXPECT_NE(refused("go 1.2us").find("no clock"), std::string::npos);
+  EXPECT_NE(refused("go soon").find("no time"), std::string::npos);
+  EXPECT_NE(refused("step 0").find("from 1"), std::string::npos);
+  EXPECT_EQ(session.choices.moment, 0u);
+}
+
+}  // namespace
+}  // namespace tilescope
