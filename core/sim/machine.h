@@ -383,7 +383,7 @@ class Machine {
   std::string kernel_;
   Launch launch_;
   Options options_;
-  OwnRecorder recorder_;  // Options::recorder
+  OwnRecorder recorder_;         // Options::recorder
   std::vector<Buffer> shells_;   // the job's buffers without their bytes
   std::vector<Region> regions_;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer_ = 0;
