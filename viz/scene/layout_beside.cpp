@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/layout/algebra.h"
 #include "viz/scene/layout_statements.h"
 #include "viz/scene/layout_view.h"
 
@@ -38,6 +39,26 @@ std::optional<Shown> result_of(std::string_view expression) {
     if (i >= in_tile) count *= mode.shape.value;
   }
   out.tiles = tiles;
+  return out;
+}
+
+// What is divided, each cell with the tile that it comes into: from a coordinate to its element, to
+// where the result has that, to the result's tile there. Nothing where no layout says so, as in
+// divisions that round up.
+std::optional<Panel> with_tiles(const Panel& input, const Panel& result, const Layout& tiles) {
+  const Result<Layout> back = right_inverse(result.keys);
+  if (!back || *size(*back) != *size(input.layout)) return {};
+  const Result<Layout> of_element = composition(tiles, *back);
+  if (!of_element) return {};
+  const Result<Layout> of_cell = composition(*of_element, input.keys);
+  if (!of_cell || *size(*of_cell) != *size(input.layout)) return {};
+  Panel out;
+  out.axes = input.axes;
+  out.formula = input.formula;
+  out.layout = input.layout;
+  out.rows = input.rows;
+  out.columns = input.columns;
+  out.tiles = *of_cell;
   return out;
 }
 
@@ -85,6 +106,16 @@ Outcome<LayoutView> LayoutView::beside(std::string_view first, std::string_view 
   panel.title = "Second";
   panel.tiles = b->tiles;
   view->panels_.push_back(std::move(panel));
+  // How two divisions cut what they divide is seen in that, not in columns of tiles.
+  if (left->kind_ == Kind::divided && right->kind_ == Kind::divided && a->tiles && b->tiles) {
+    std::optional<Panel> one = with_tiles(left->panels_.front(), left->panels_.back(), *a->tiles);
+    std::optional<Panel> too = with_tiles(right->panels_.front(), right->panels_.back(), *b->tiles);
+    if (one && too) {
+      one->title = "First: input";
+      too->title = "Second: input";
+      view->panels_.insert(view->panels_.begin(), {std::move(*one), std::move(*too)});
+    }
+  }
   view->threads_ = view->values_ = view->tiles_ = 0;
   for (const Shown* each : {&*a, &*b}) {
     if (!each->tiles) continue;

@@ -400,7 +400,8 @@ std::vector<std::pair<std::string, std::string>> CellInfo::lines() const {
   }
   if (threads || !place.empty()) return out;
   constexpr std::int64_t byte = 8;
-  const std::int64_t bit = element.value_or(offset) * bits_in_element;
+  // What a swizzle is given has the byte, as the bank, that it had before.
+  const std::int64_t bit = (swizzled ? offset : element.value_or(offset)) * bits_in_element;
   out.push_back({bits_known ? "byte" : "byte, elements taken as 4 bytes",
                  bit % byte == 0 ? fmt::format("{}", bit / byte)
                                  : fmt::format("{}, bit {}", bit / byte, bit % byte)});

@@ -107,14 +107,15 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
   const std::vector<SizeField> sizes = size_fields(session);
   float sizes_width = 0;
   for (const SizeField& field : sizes) sizes_width += size_width(brush, field) + kGap;
-  if (x + sizes_width <= at.x + width) {  // else they are said in the field
-    draw_sizes(brush, session, {x, y});
-    x += sizes_width;
-  }
   // Choices stand at the right end. Where they crowd, they fold from the last to the first.
   const float right = at.x + width - 16;
   std::vector<Shown> choices;
-  for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), false});
+  for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), true});
+  if (x + sizes_width + row_width(brush, choices) <= right) {  // else they are said in the field
+    draw_sizes(brush, session, {x, y});
+    x += sizes_width;
+  }
+  for (Shown& each : choices) each.folded = false;
   for (std::size_t i = choices.size(); i-- > 0 && x + row_width(brush, choices) > right;) {
     choices[i].folded = true;
   }
