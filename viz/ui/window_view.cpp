@@ -44,6 +44,7 @@ const std::string& chosen_label(const Choice& choice) {
 }
 
 float title_width(const Brush& brush, const Choice& choice) {
+  if (choice.title.empty()) return 0;
   return std::round(text_width(brush.fonts.words(TextSize::small), choice.title) + 8);
 }
 
@@ -91,43 +92,41 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
   }
 }
 
+// Views at the left, then the open kernel's sizes, choices at the right end. Where they crowd, the
+// sizes go first, since the field says them too; then choices fold, the last one first, and then
+// the views.
 void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width) {
   brush.line(at.x, at.y + kControls - 1, at.x + width, at.y + kControls - 1);
-  const float y = at.y + 8;
+  const float y = at.y + 8, right = at.x + width - 16;
   float x = at.x + 16;
-  const auto show = [&](const Choice& choice, float from) {
-    if (const std::string* command = segmented(brush, choice, {from, y})) issue(*command);
+  const auto show = [&](const Shown& shown, float from) {
+    if (shown.folded) return draw_folded(brush, shown.choice, {from, y});
+    if (const std::string* command = segmented(brush, shown.choice, {from, y})) issue(*command);
   };
-  const std::vector<Tab> views = tabs(session);
-  if (!views.empty()) {
-    const Choice choice{"", views};
-    show(choice, x);
-    x += segmented_width(brush, choice) + kGap;
-  }
-  const std::vector<SizeField> sizes = size_fields(session);
-  float sizes_width = 0;
-  for (const SizeField& field : sizes) sizes_width += size_width(brush, field) + kGap;
-  // Choices stand at the right end. Where they crowd, they fold from the last to the first.
-  const float right = at.x + width - 16;
   std::vector<Shown> choices;
   for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), true});
-  if (x + sizes_width + row_width(brush, choices) <= right) {  // else they are said in the field
+  const float least = row_width(brush, choices);
+  if (std::vector<Tab> all = tabs(session); !all.empty()) {
+    Shown views{{"", std::move(all)}, false};
+    views.folded = x + width_of(brush, views) + kGap + least > right;
+    show(views, x);
+    x += width_of(brush, views) + kGap;
+  }
+  float sizes = 0;
+  for (const SizeField& field : size_fields(session)) sizes += size_width(brush, field) + kGap;
+  if (sizes > 0 && x + sizes + least <= right) {
     draw_sizes(brush, session, {x, y});
-    x += sizes_width;
+    x += sizes;
   }
   for (Shown& each : choices) each.folded = false;
   for (std::size_t i = choices.size(); i-- > 0 && x + row_width(brush, choices) > right;) {
     choices[i].folded = true;
   }
-  float from = std::max(x, std::round(right - row_width(brush, choices)));
+  float from = std::max(x, std::floor(right - row_width(brush, choices)));
   for (const Shown& each : choices) {
     const float wide = width_of(brush, each);
     if (from + wide > right) break;  // what no fold makes fit is left to the palette
-    if (each.folded) {
-      draw_folded(brush, each.choice, {from, y});
-    } else {
-      show(each.choice, from);
-    }
+    show(each, from);
     from += wide + kGap;
   }
 }
