@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "app/key_queue.h"
@@ -42,6 +43,9 @@ class Display {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    // The size is meant in pixels of the usual density: on a display with twice as many to the inch
+    // (Xft.dpi, Windows' scale) the window has twice as many, and as much in it.
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     GLFWwindow* window = glfwCreateWindow(width, height, "Tilescope", nullptr, nullptr);
     if (!window) {
       glfwTerminate();
@@ -49,7 +53,12 @@ class Display {
     }
     glfwMakeContextCurrent(window);
     glfwSwapInterval(1);
-    glfwSetWindowSizeLimits(window, 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    float x = 1, y = 1;
+    glfwGetWindowContentScale(window, &x, &y);
+    const auto scaled = [](int length, float scale) {
+      return static_cast<int>(std::lround(static_cast<float>(length) * scale));
+    };
+    glfwSetWindowSizeLimits(window, scaled(800, x), scaled(500, y), GLFW_DONT_CARE, GLFW_DONT_CARE);
     return std::unique_ptr<Display>(new Display(window));
   }
   ~Display() {

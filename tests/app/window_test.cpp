@@ -292,6 +292,34 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
   EXPECT_EQ(today["settings"], nlohmann::json::parse(R"(["font 125", "panel outline 296"])"));
 }
 
+// What tests/viz/ui_six_tasks_test.cpp counts, as far as it leaves a trace; the clipboard is the
+// display's.
+TEST_F(RealWindow, AConflictIsSeenAViewSharedTwoLayoutsComparedAndStepsUndone) {
+  Ended ended;
+  const bool driven = drive(
+      "begin\n"
+      "says seen\n"
+      "xdotool key Escape sleep 0.5\n"
+      "until_says 'open layout (32,32):(32,1)' 'xdotool mousemove 400 28 sleep 0.3 click 1 sleep "
+      "0.3 "
+      "key ctrl+a type --delay 60 \"(32,32):(32,1)\"'\n"
+      "until_says 'select banks' 'xdotool mousemove 100 148 sleep 0.5 click 1'\n"
+      "xdotool key ctrl+shift+s sleep 0.5\n"
+      "until_says 'theme dark' 'xdotool key ctrl+shift+p sleep 0.3 type --delay 60 \"theme dark\"; "
+      "xdotool sleep 0.3 key Return'\n"
+      "xdotool key ctrl+z sleep 0.3 key ctrl+z\n"
+      "for i in $(seq 600); do has banks || break; sleep 0.1; done\n"
+      "has banks && { stop; exit 3; }\n"
+      "until_says 'select banks' 'xdotool key ctrl+v'\n"
+      "has dark && { stop; exit 4; }\n"
+      "until_says 'beside .*(33,1)' 'xdotool key ctrl+shift+p sleep 0.3 type --delay 60 "
+      "\"beside (32,32):(33,1)\"; xdotool sleep 0.3 key Return'\n"
+      "end\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst) {
   Ended ended;
   std::filesystem::create_directories(folder / "state/tilescope");
