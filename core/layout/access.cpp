@@ -19,69 +19,24 @@ Refusal needs_access(WarpAccess access) {
   return {};
 }
 
-// Byte addresses of every lane of every instruction.
-struct Requests {
-  std::int64_t lanes = 0, instructions = 0;
-  std::vector<std::int64_t> address;
-  std::int64_t of(std::int64_t instruction, std::int64_t lane) const {
-    return address[static_cast<std::size_t>(instruction * lanes + lane)];
-  }
-};
-
-Result<Requests> requests(const Layout& layout, WarpAccess access) {
-  if (const Refusal r = needs_access(access)) return r;
-  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .negative = true})) {
-    return r;
-  }
-  if (layout.modes.empty()) return detail::refuse(Rule::empty);
-  const Result<std::int64_t> n = size(layout), lanes = size(*get(layout, 0));
-  if (!n) return n.refusal;
-  if (*n > countable) return detail::refuse(Rule::too_large_to_list, -1, *n, countable);
-  if (*lanes > lanes_of_warp) return detail::refuse(Rule::lanes, 0, *lanes);
-  Requests out{*lanes, *n / *lanes, {}};
-  out.address.reserve(static_cast<std::size_t>(*n));
-  bool fits = true;
-  for (std::int64_t i = 0; i < *n; ++i) {
-    const std::int64_t address = checked_mul(layout(i), access.element, fits);
-    if (address < 0) return detail::refuse(Rule::out_of_bounds, -1, address);
-    if (address % access.width != 0) {
-      return detail::refuse(Rule::not_aligned, -1, address, access.width);
-    }
-    out.address.push_back(address);
-  }
-  if (!fits) return detail::refuse(Rule::overflow);
-  return out;
-}
-
-int lanes_in_phase(std::int64_t width) {
-  return width <= bank_bytes ? lanes_of_warp : lanes_of_warp * bank_bytes / static_cast<int>(width);
-}
-
-// One phase, word by word: the rule that everything below counts by.
-void serve(const Requests& all, std::int64_t instruction, std::int64_t first, std::int64_t last,
-           std::int64_t width, std::vector<ServedWord>& out) {
+// One phase, word by word.
+void serve(const WarpRequests& all, std::int64_t instruction, std::int64_t first, std::int64_t last,
+           std::vector<ServedWord>& out) {
   out.clear();
-  std::array<int, banks> given{};  // words of each bank so far
-  // The words of a bank, as a chain through `out`.
-  std::array<int, banks> latest;
-  latest.fill(-1);
-  std::array<int, lanes_of_warp * 4> before{};
+  BankWords asked;
+  std::array<std::array<std::uint8_t, lanes_of_warp>, banks> at;  // in `out`, by bank and wavefront
   for (std::int64_t lane = first; lane < last; ++lane) {
-    const std::int64_t begin = all.of(instruction, lane) / bank_bytes;
-    for (std::int64_t w = 0; w < (width + bank_bytes - 1) / bank_bytes; ++w) {
-      const std::int64_t word = begin + w;
-      const std::size_t bank = static_cast<std::size_t>(word % banks);
-      int at = latest[bank];
-      while (at >= 0 && out[static_cast<std::size_t>(at)].word != word) {
-        at = before[static_cast<std::size_t>(at)];
+    const std::int64_t address = all.of(instruction, lane);
+    if (address == no_address) continue;
+    for (std::int64_t w = 0; w < words_of(all.width); ++w) {
+      const std::int64_t word = address / bank_bytes + w;
+      const BankWords::Given given = asked.ask(static_cast<std::uint64_t>(word));
+      std::uint8_t& here = at[static_cast<std::size_t>(given.bank)][given.wavefront];
+      if (given.first) {
+        here = static_cast<std::uint8_t>(out.size());
+        out.push_back({word, given.bank, static_cast<int>(given.wavefront), 0});
       }
-      if (at < 0) {
-        at = static_cast<int>(out.size());
-        before[static_cast<std::size_t>(at)] = latest[bank];
-        latest[bank] = at;
-        out.push_back({word, static_cast<int>(bank), given[bank]++, 0});
-      }
-      out[static_cast<std::size_t>(at)].lanes |= std::uint32_t{1} << lane;
+      out[here].lanes |= std::uint32_t{1} << lane;
     }
   }
 }
@@ -104,12 +59,12 @@ Busiest busiest_of(const std::vector<ServedWord>& words) {
 
 // Calls `visit(instruction, phase, words)` for each phase.
 template <class Visit>
-void each_phase(const Requests& all, std::int64_t width, Visit visit) {
-  const int in_phase = lanes_in_phase(width);
+void each_phase(const WarpRequests& all, Visit visit) {
+  const int in_phase = lanes_in_phase(all.width);
   std::vector<ServedWord> words;
-  for (std::int64_t k = 0; k < all.instructions; ++k) {
+  for (std::int64_t k = 0; k < all.instructions(); ++k) {
     for (std::int64_t first = 0; first < all.lanes; first += in_phase) {
-      serve(all, k, first, std::min<std::int64_t>(first + in_phase, all.lanes), width, words);
+      serve(all, k, first, std::min<std::int64_t>(first + in_phase, all.lanes), words);
       visit(k, static_cast<int>(first / in_phase), words);
     }
   }
@@ -117,45 +72,69 @@ void each_phase(const Requests& all, std::int64_t width, Visit visit) {
 
 }  // namespace
 
-Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access) {
-  const Result<Requests> all = requests(lanes, access);
-  if (!all) return all.refusal;
+Result<WarpRequests> requests_of(const Layout& layout, WarpAccess access) {
+  if (const Refusal r = needs_access(access)) return r;
+  if (const Refusal r = detail::needs_concrete(layout, 0, {.swizzle = true, .negative = true})) {
+    return r;
+  }
+  if (layout.modes.empty()) return detail::refuse(Rule::empty);
+  const Result<std::int64_t> n = size(layout), lanes = size(*get(layout, 0));
+  if (!n) return n.refusal;
+  if (*n > countable) return detail::refuse(Rule::too_large_to_list, -1, *n, countable);
+  if (*lanes > lanes_of_warp) return detail::refuse(Rule::lanes, 0, *lanes);
+  WarpRequests out{access.width, *lanes, {}};
+  out.address.reserve(static_cast<std::size_t>(*n));
+  bool fits = true;
+  for (std::int64_t i = 0; i < *n; ++i) {
+    const std::int64_t address = checked_mul(layout(i), access.element, fits);
+    if (address < 0) return detail::refuse(Rule::out_of_bounds, -1, address);
+    if (address % access.width != 0) {
+      return detail::refuse(Rule::not_aligned, -1, address, access.width);
+    }
+    out.address.push_back(address);
+  }
+  if (!fits) return detail::refuse(Rule::overflow);
+  return out;
+}
+
+BankConflicts bank_conflicts(const WarpRequests& all) {
   BankConflicts out;
-  out.instructions = all->instructions;
-  each_phase(*all, access.width,
-             [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
-               const Busiest worst = busiest_of(words);
-               out.wavefronts += worst.words;
-               ++out.ideal;
-               if (worst.words <= out.worst_words) return;
-               out.worst_instruction = instruction;
-               out.worst_phase = phase;
-               out.worst_bank = worst.bank;
-               out.worst_words = worst.words;
-             });
+  out.instructions = all.instructions();
+  each_phase(all, [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
+    const Busiest worst = busiest_of(words);
+    out.wavefronts += worst.words;
+    out.ideal += words.empty() ? 0 : 1;
+    if (worst.words <= out.worst_words) return;
+    out.worst_instruction = instruction;
+    out.worst_phase = phase;
+    out.worst_bank = worst.bank;
+    out.worst_words = worst.words;
+  });
   return out;
 }
 
-Result<std::vector<ServedPhase>> wavefronts_of(const Layout& lanes, WarpAccess access) {
-  const Result<Requests> all = requests(lanes, access);
+Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access) {
+  const Result<WarpRequests> all = requests_of(lanes, access);
   if (!all) return all.refusal;
+  return bank_conflicts(*all);
+}
+
+std::vector<ServedPhase> wavefronts_of(const WarpRequests& all) {
   std::vector<ServedPhase> out;
-  each_phase(*all, access.width,
-             [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
-               out.push_back({instruction, phase, busiest_of(words).words, words});
-             });
+  each_phase(all, [&](std::int64_t instruction, int phase, const std::vector<ServedWord>& words) {
+    out.push_back({instruction, phase, busiest_of(words).words, words});
+  });
   return out;
 }
 
-Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess access) {
-  const Result<Requests> all = requests(lanes, access);
-  if (!all) return all.refusal;
-  std::vector<TouchedSectors> out(static_cast<std::size_t>(all->instructions));
-  for (std::int64_t k = 0; k < all->instructions; ++k) {
+std::vector<TouchedSectors> sectors_of(const WarpRequests& all) {
+  std::vector<TouchedSectors> out(static_cast<std::size_t>(all.instructions()));
+  for (std::int64_t k = 0; k < all.instructions(); ++k) {
     TouchedSectors& here = out[static_cast<std::size_t>(k)];
     // Accesses are aligned to their width, so each lies in one sector.
-    for (std::int64_t lane = 0; lane < all->lanes; ++lane) {
-      const std::int64_t address = all->of(k, lane), number = address / sector_bytes;
+    for (std::int64_t lane = 0; lane < all.lanes; ++lane) {
+      const std::int64_t address = all.of(k, lane), number = address / sector_bytes;
+      if (address == no_address) continue;
       const auto at = std::lower_bound(
           here.sectors.begin(), here.sectors.end(), number,
           [](const TouchedSector& sector, std::int64_t n) { return sector.sector < n; });
@@ -163,7 +142,7 @@ Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess a
                              ? at
                              : here.sectors.insert(at, TouchedSector{number, 0, 0});
       found->lanes |= std::uint32_t{1} << lane;
-      const std::uint32_t moved = (std::uint32_t{1} << access.width) - 1;
+      const std::uint32_t moved = (std::uint32_t{1} << all.width) - 1;
       found->bytes |= moved << (address % sector_bytes);
     }
     std::int64_t line = -1;
@@ -178,18 +157,22 @@ Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess a
   return out;
 }
 
-Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access) {
-  const Result<std::vector<TouchedSectors>> all = sectors_of(lanes, access);
-  if (!all) return all.refusal;
+Coalescing coalescing(const WarpRequests& all) {
   Coalescing out;
-  out.instructions = static_cast<std::int64_t>(all->size());
-  for (const TouchedSectors& each : *all) {
+  out.instructions = all.instructions();
+  for (const TouchedSectors& each : sectors_of(all)) {
     out.bytes += each.bytes;
     out.sectors += static_cast<std::int64_t>(each.sectors.size());
     out.lines += each.lines;
     out.ideal += each.ideal;
   }
   return out;
+}
+
+Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access) {
+  const Result<WarpRequests> all = requests_of(lanes, access);
+  if (!all) return all.refusal;
+  return coalescing(*all);
 }
 
 namespace {

@@ -4,12 +4,8 @@
 // lane moves `width` bytes from there on. Mode 0 is the lane (at most 32); further modes are
 // further instructions, and their numbers are added up.
 //
-// Shared memory: 32 banks of 4 bytes. An access of up to 4 bytes a lane is served at once, of 8
-// bytes in two phases of 16 lanes, of 16 bytes in four phases of 8 lanes. In each phase a bank
-// gives one 4-byte word a wavefront, to every lane that asks for that word. So a phase takes as
-// many wavefronts as the busiest bank has distinct words; one is ideal. Sources: CUDA C++
-// Programming Guide, "Shared Memory" of compute capability 5.x and later; phases of wide accesses
-// as the vendor's profiler counts them (32 lanes of 16 contiguous bytes: 4 wavefronts, no excess).
+// Shared memory: the rule of banks, phases and wavefronts is core/layout/banks.h's. One wavefront a
+// phase is ideal.
 //
 // Global memory: a request touches 32-byte sectors of 128-byte lines; the ideal is the fewest
 // sectors that hold as many distinct bytes. Source: CUDA C++ Best Practices Guide, "Coalesced
@@ -20,12 +16,10 @@
 #include <vector>
 
 #include "core/layout/algebra.h"
+#include "core/layout/banks.h"
 
 namespace tilescope {
 
-inline constexpr int lanes_of_warp = 32;
-inline constexpr int banks = 32;
-inline constexpr int bank_bytes = 4;
 inline constexpr int sector_bytes = 32;
 inline constexpr int line_bytes = 128;
 
@@ -34,10 +28,27 @@ struct WarpAccess {
   std::int64_t element = 4;  // bytes of what the layout counts
 };
 
+// Byte addresses of every lane of every instruction. An access pattern makes them, or whoever knows
+// them otherwise: addresses are multiples of the width, and a lane that takes no part has none.
+inline constexpr std::int64_t no_address = -1;
+struct WarpRequests {
+  std::int64_t width = 4;             // bytes a lane moves
+  std::int64_t lanes = 0;             // at most 32
+  std::vector<std::int64_t> address;  // instruction after instruction
+
+  std::int64_t instructions() const {
+    return lanes > 0 ? static_cast<std::int64_t>(address.size()) / lanes : 0;
+  }
+  std::int64_t of(std::int64_t instruction, std::int64_t lane) const {
+    return address[static_cast<std::size_t>(instruction * lanes + lane)];
+  }
+};
+Result<WarpRequests> requests_of(const Layout& lanes, WarpAccess access);
+
 struct BankConflicts {
   std::int64_t instructions = 0;
   std::int64_t wavefronts = 0;
-  std::int64_t ideal = 0;  // one for each phase
+  std::int64_t ideal = 0;  // one for each phase in which any lane asks
   std::int64_t excess() const { return wavefronts - ideal; }
   // The worst phase: which instruction and phase, the busiest bank, its distinct words.
   std::int64_t worst_instruction = 0;
@@ -45,6 +56,7 @@ struct BankConflicts {
   std::int64_t worst_words = 0;
 };
 Result<BankConflicts> bank_conflicts(const Layout& lanes, WarpAccess access);
+BankConflicts bank_conflicts(const WarpRequests& all);
 
 // The same word by word: in which wavefront of its phase a bank gives a word, and to which lanes.
 // The k-th distinct word of a bank, in the order of the lanes that ask, comes in wavefront k; in
@@ -60,7 +72,7 @@ struct ServedPhase {
   std::int64_t wavefronts = 0;
   std::vector<ServedWord> words;
 };
-Result<std::vector<ServedPhase>> wavefronts_of(const Layout& lanes, WarpAccess access);
+std::vector<ServedPhase> wavefronts_of(const WarpRequests& all);
 
 struct Coalescing {
   std::int64_t instructions = 0;
@@ -70,6 +82,7 @@ struct Coalescing {
   std::int64_t excess() const { return sectors - ideal; }
 };
 Result<Coalescing> coalescing(const Layout& lanes, WarpAccess access);
+Coalescing coalescing(const WarpRequests& all);
 
 // The sectors that one instruction touches, ascending.
 struct TouchedSector {
@@ -81,7 +94,7 @@ struct TouchedSectors {
   std::vector<TouchedSector> sectors;
   std::int64_t bytes = 0, ideal = 0, lines = 0;
 };
-Result<std::vector<TouchedSectors>> sectors_of(const Layout& lanes, WarpAccess access);
+std::vector<TouchedSectors> sectors_of(const WarpRequests& all);
 
 // The swizzle that leaves the fewest excess wavefronts over all patterns, tried out one by one;
 // among equals the one with the fewest bits, then the lowest. Patterns map lanes to coordinates of

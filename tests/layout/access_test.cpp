@@ -36,12 +36,14 @@ const Case cases[] = {
 TEST(Wavefronts, EveryWordIsGivenOnceToEveryLaneThatAsks) {
   for (const Case& each : cases) {
     const Layout lanes = layout_of(each.lanes);
-    const auto phases = wavefronts_of(lanes, each.access);
+    const auto requests = requests_of(lanes, each.access);
+    ASSERT_TRUE(requests) << each.lanes;
+    const auto phases = wavefronts_of(*requests);
     const auto conflicts = bank_conflicts(lanes, each.access);
-    ASSERT_TRUE(phases && conflicts) << each.lanes;
+    ASSERT_TRUE(conflicts) << each.lanes;
     std::int64_t wavefronts = 0;
     std::set<std::pair<std::int64_t, std::int64_t>> asked, given;  // lane of all, word
-    for (const ServedPhase& phase : *phases) {
+    for (const ServedPhase& phase : phases) {
       wavefronts += phase.wavefronts;
       std::set<std::pair<int, int>> places;
       for (const ServedWord& word : phase.words) {
@@ -64,32 +66,33 @@ TEST(Wavefronts, EveryWordIsGivenOnceToEveryLaneThatAsks) {
     }
     EXPECT_EQ(given, asked) << each.lanes;
     EXPECT_EQ(wavefronts, conflicts->wavefronts) << each.lanes;
-    EXPECT_EQ(static_cast<std::int64_t>(phases->size()), conflicts->ideal);
+    EXPECT_EQ(static_cast<std::int64_t>(phases.size()), conflicts->ideal);
   }
 }
 
 TEST(Sectors, EveryByteThatIsAskedForIsInASectorOnce) {
   for (const Case& each : cases) {
     const Layout lanes = layout_of(each.lanes);
-    const auto found = sectors_of(lanes, each.access);
-    ASSERT_TRUE(found) << each.lanes;
+    const auto requests = requests_of(lanes, each.access);
+    ASSERT_TRUE(requests) << each.lanes;
+    const auto found = sectors_of(*requests);
     std::int64_t sectors = 0;
     const std::int64_t count = *size(*get(lanes, 0));
-    for (std::size_t k = 0; k < found->size(); ++k) {
+    for (std::size_t k = 0; k < found.size(); ++k) {
       std::set<std::int64_t> asked, there;
       for (std::int64_t lane = 0; lane < count; ++lane) {
         const std::int64_t address =
             lanes(lane + count * static_cast<std::int64_t>(k)) * each.access.element;
         for (std::int64_t b = 0; b < each.access.width; ++b) asked.insert(address + b);
       }
-      for (const TouchedSector& sector : (*found)[k].sectors) {
+      for (const TouchedSector& sector : found[k].sectors) {
         for (int b = 0; b < sector_bytes; ++b) {
           if ((sector.bytes >> b & 1) != 0) there.insert(sector.sector * sector_bytes + b);
         }
       }
       EXPECT_EQ(there, asked) << each.lanes;
-      EXPECT_EQ((*found)[k].bytes, static_cast<std::int64_t>(asked.size()));
-      sectors += static_cast<std::int64_t>((*found)[k].sectors.size());
+      EXPECT_EQ(found[k].bytes, static_cast<std::int64_t>(asked.size()));
+      sectors += static_cast<std::int64_t>(found[k].sectors.size());
     }
     EXPECT_EQ(sectors, coalescing(lanes, each.access)->sectors);
   }

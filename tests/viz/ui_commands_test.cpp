@@ -6,9 +6,8 @@
 #include <random>
 #include <set>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_session.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/commands.h"
 #include "viz/scene/panels.h"
 
 namespace tilescope {
@@ -16,37 +15,7 @@ namespace {
 
 using test::FakeWorkshop;
 
-class Commands : public ::testing::Test {
- protected:
-  // Does a command, and a run to its end.
-  Outcome<std::string> act(std::string_view line) {
-    auto answer = execute(session, workshop, line);
-    if (session.running && !workshop.slow) {
-      workshop.wait();
-      take_result(session, workshop);
-    }
-    return answer;
-  }
-  void must(std::string_view line) {
-    const auto answer = act(line);
-    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
-  }
-  // The command is refused with a sentence that has these words, and the choices stay.
-  void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const std::size_t steps = session.past.size();
-    const auto answer = act(line);
-    ASSERT_FALSE(answer.ok()) << line;
-    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before) << line;
-    EXPECT_EQ(session.past.size(), steps);
-    EXPECT_TRUE(session.message.failed);
-    EXPECT_EQ(session.message.text, answer.error().sentence);
-  }
-
-  Session session;
-  FakeWorkshop workshop;
-};
+class Commands : public test::SessionTest {};
 
 TEST(CommandText, SemicolonsSeparateOutsideBracketsAndQuotes) {
   using Lines = std::vector<std::string>;

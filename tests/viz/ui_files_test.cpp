@@ -1,8 +1,7 @@
 // Files that are opened and dropped, and views that are written as tables.
 #include <gtest/gtest.h>
 
-#include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
+#include "tests/viz/ui_session.h"
 #include "viz/scene/files.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
@@ -13,30 +12,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-class Files : public ::testing::Test {
+class Files : public test::SessionTest {
  protected:
-  void must(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
-    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
-    if (!session.running) return;
-    workshop.wait();
-    take_result(session, workshop);
-  }
-  void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const auto answer = execute(session, workshop, line);
-    ASSERT_FALSE(answer.ok()) << line;
-    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before);
-  }
   ValueTable table() {
     auto made = value_table(session);
     EXPECT_TRUE(made.ok());
     return made ? *made : ValueTable{};
   }
-
-  Session session;
-  test::FakeWorkshop workshop;
 };
 
 TEST_F(Files, AnNpyFileIsShownAsAMatrixAndItsElementsArePicked) {

@@ -1,32 +1,19 @@
-// What the window tells of a layout beyond its grid: derivations as linked grids, the editor,
-// banks, sectors and bits.
+// What the window tells of a layout beyond its grid: derivations as linked grids, the editor.
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "core/layout/text.h"
-#include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
+#include "tests/viz/ui_session.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
 
 namespace tilescope {
 namespace {
 
-class Layouts : public ::testing::Test {
+class Layouts : public test::SessionTest {
  protected:
-  void must(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
-    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
-  }
-  void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const auto answer = execute(session, workshop, line);
-    ASSERT_FALSE(answer.ok()) << line;
-    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before) << line;
-  }
   const LayoutView& view() const { return *session.choices.layout; }
   std::vector<std::string> titles() const {
     std::vector<std::string> out;
@@ -43,9 +30,6 @@ class Layouts : public ::testing::Test {
     }
     return "missing";
   }
-
-  Session session;
-  test::FakeWorkshop workshop;
 };
 
 using Titles = std::vector<std::string>;
@@ -342,119 +326,6 @@ TEST_F(Layouts, AKeystrokeIsAnsweredWithin100Milliseconds) {
 }
 
 // --- memory -------------------------------------------------------------------------------------
-
-TEST_F(Layouts, BanksTellWhatAColumnCosts) {
-  must("open layout (32,32):(32,1)");
-  must("select banks");
-  const auto view = access_of(session);
-  ASSERT_TRUE(view.ok());
-  EXPECT_EQ((*view)->instructions(), 32);
-  EXPECT_EQ((*view)->conflicts().excess(), 32 * 31);
-  EXPECT_EQ((*view)->wavefront_rows(0).size(), 32u);
-  must("access rows");
-  EXPECT_EQ((*access_of(session))->conflicts().excess(), 0);
-  EXPECT_EQ((*access_of(session))->wavefront_rows(3).size(), 1u);
-  refused("access 5", "takes rows");
-  refused("access instruction 32", "0 to 31");
-  refused("element 3", "1, 2, 4");
-}
-
-TEST_F(Layouts, AnAdvisedSwizzleIsAppliedAndIsWhatItPromised) {
-  must("open layout (64,64):(64,1)");
-  must("element 2");
-  must("access columns 16");
-  must("select banks");
-  const Outcome<SwizzleAdvice> advice = advice_for(session);
-  ASSERT_TRUE(advice.ok());
-  const RankedSwizzle best = advice->ranked.all.front();
-  EXPECT_EQ(best.excess, 0);
-  EXPECT_GT((*access_of(session))->conflicts().excess(), 0);
-  std::string command;
-  for (const InspectorSection& section : inspector(session)) {
-    if (!section.links.empty()) command = section.links.front().command;
-  }
-  must(command);
-  EXPECT_TRUE(session.choices.view == ViewName::wavefronts) << "the view stays";
-  EXPECT_EQ((*access_of(session))->conflicts().excess(), 0);
-}
-
-TEST_F(Layouts, SectorsTellWhatIsMovedInVain) {
-  must("open layout (32,32):(32,1)");
-  must("select sectors");
-  const auto down = access_of(session);
-  EXPECT_EQ((*down)->coalesced().sectors, 32 * 32);
-  EXPECT_EQ((*down)->coalesced().ideal, 32 * 4);
-  for (const AccessView::Row& row : (*down)->line_rows(0)) {
-    int words = 0;
-    for (const AccessView::Word& word : row.words) words += word.there;
-    EXPECT_EQ(words, 1);
-  }
-  must("access rows");
-  EXPECT_EQ((*access_of(session))->coalesced().excess(), 0);
-  EXPECT_EQ((*access_of(session))->line_rows(0).size(), 1u);
-  EXPECT_EQ((*access_of(session))->line_rows(0)[0].words[5].lane, 5);
-}
-
-TEST_F(Layouts, BitsAreTheMatrixOfTheLayout) {
-  must("open layout Sw<2,0,3> o 0 o (8,8):(8,1)");
-  must("select bits");
-  const auto matrix = bit_matrix_of(session);
-  ASSERT_TRUE(matrix.ok());
-  ASSERT_EQ(matrix->columns.size(), 6u);
-  for (const BitMatrix::Column& column : matrix->columns) {
-    const std::int64_t index = (std::int64_t{1} << column.bit) * (column.mode == 0 ? 1 : 8);
-    EXPECT_EQ(column.image, (*memory_of(session))(index));
-  }
-  must("open layout (9,8):(8,1)");
-  const auto empty = emptiness(session);
-  ASSERT_TRUE(empty);
-  EXPECT_NE(empty->sentence.find("power of two"), std::string::npos) << empty->sentence;
-  must(empty->command);
-  EXPECT_FALSE(emptiness(session));
-}
-
-TEST_F(Layouts, EveryTargetOfTheMemoryViewsIsACommandThatWorks) {
-  must("open layout (64,64):(64,1)");
-  for (const char* name : {"banks", "sectors", "bits"}) {
-    must(std::string("select ") + name);
-    const Picture shown = picture(session, {900, 600});
-    for (const Target& target : shown.scene.targets) must(target.command);
-    EXPECT_FALSE(describe(session, workshop, shown).dump().empty());
-  }
-  must("open preset Volta");
-  must("select banks");
-  ASSERT_TRUE(emptiness(session));
-  EXPECT_NE(emptiness(session)->sentence.find("memory"), std::string::npos);
-}
-
-TEST_F(Layouts, BanksAndPhasesAreIsolatedInTheGrid) {
-  must("open layout (32,32):(32,1)");
-  must("isolate bank 3");
-  EXPECT_EQ(view().count(session.choices.isolate, 0), 32);
-  refused("isolate bank 32", "0 to 31");
-  must("access columns 16");
-  must("select banks");
-  must("isolate phase 1");
-  EXPECT_TRUE(session.choices.view == ViewName::layout) << "it is seen in the grid";
-  // The second phase: lanes 8 to 15, four elements each.
-  const LayoutChoice choice = layout_choice(session);
-  ASSERT_TRUE(choice.phase);
-  ASSERT_EQ(choice.phase->size(), 32u);
-  for (const std::int64_t offset : *choice.phase) {
-    EXPECT_GE(offset / 32, 8);
-    EXPECT_LT(offset / 32, 16);
-    EXPECT_LT(offset % 32, 4);
-  }
-  const LayoutView::Window all{0, 0, 0, 0, 32, 32};
-  LayoutChoice plain = choice;
-  plain.isolate = {};
-  const auto lit = view().colours_of(all, choice, light_theme());
-  const auto full = view().colours_of(all, plain, light_theme());
-  int kept = 0;
-  for (std::size_t i = 0; i < lit.size(); ++i) kept += lit[i] == full[i];
-  EXPECT_EQ(kept, 32);
-  refused("isolate phase 4000", "There is no phase");
-}
 
 TEST_F(Layouts, EveryAtomOfTheCatalogIsListedAndOpens) {
   const auto rows = [&] {

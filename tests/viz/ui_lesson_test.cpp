@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
+#include "tests/viz/ui_session.h"
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
@@ -18,27 +17,13 @@ namespace {
 
 using test::FakeWorkshop;
 
-class Lessons : public ::testing::Test {
+class Lessons : public test::SessionTest {
  protected:
-  void must(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
-    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
-  }
-  void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const auto answer = execute(session, workshop, line);
-    ASSERT_FALSE(answer.ok()) << line;
-    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before) << line;
-  }
   // The answer to the open exercise, computed as the checker does.
   std::string right() {
     return *solution(*session.choices.lesson.sheet->step.exercise, evidence_of(session));
   }
   LessonPanel panel() { return *lesson_panel(session); }
-
-  Session session;
-  FakeWorkshop workshop;
 };
 
 TEST_F(Lessons, AStepSetsItsViewAndIsOneStepOfUndo) {

@@ -5,12 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_session.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/commands.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
-#include "viz/scene/script.h"
 #include "viz/scene/share.h"
 #include "viz/scene/workspace.h"
 
@@ -20,30 +18,8 @@ namespace {
 using test::FakeWorkshop;
 using Words = std::vector<std::string>;
 
-class Share : public ::testing::Test {
+class Share : public test::SessionTest {
  protected:
-  static Outcome<std::string> act(Session& session, FakeWorkshop& workshop, std::string_view line) {
-    auto answer = execute(session, workshop, line);
-    while (session.running) {
-      workshop.wait();
-      take_result(session, workshop);
-      continue_script(session, workshop);
-    }
-    continue_script(session, workshop);
-    return answer;
-  }
-  void must(std::string_view line) {
-    const auto answer = act(session, workshop, line);
-    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
-  }
-  void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const auto answer = act(session, workshop, line);
-    ASSERT_FALSE(answer.ok()) << line;
-    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before);
-    EXPECT_FALSE(session.running);
-  }
   // All that is to be read in the window but for what just happened.
   Json shown(Session& of) {
     of.show_times = false;
@@ -51,9 +27,6 @@ class Share : public ::testing::Test {
     for (const char* passing : {"status", "copied"}) out.erase(passing);
     return out;
   }
-
-  Session session;
-  FakeWorkshop workshop;
 };
 
 TEST_F(Share, AStringIsItsLinesAgain) {
@@ -203,12 +176,12 @@ TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
   const Words& lines = lines_to_try();
   for (int round = 0; round < 300; ++round) {
     session = {};
-    for (int i = 0; i < 25; ++i) (void)act(session, workshop, lines[random() % lines.size()]);
+    for (int i = 0; i < 25; ++i) (void)act(session, lines[random() % lines.size()]);
     const Words made = rebuilding(session.choices);
     if (made.empty()) continue;
     Session other;
     other.choices.dark = random() % 2 == 0;
-    const auto answer = act(other, workshop, "open share " + share_string(made));
+    const auto answer = act(other, "open share " + share_string(made));
     ASSERT_TRUE(answer.ok()) << joined(made) << ": " << answer.error().sentence;
     EXPECT_EQ(rebuilding(other.choices), made);
     session.hover.reset();
@@ -277,7 +250,7 @@ TEST_F(Share, AWorkspaceKeepsViewSettingsAndWhatIsRemembered) {
   session.tour_seen = true;
   must("save workspace day.json");
   Session other;
-  ASSERT_TRUE(act(other, workshop, "open workspace day.json").ok()) << other.message.text;
+  ASSERT_TRUE(act(other, "open workspace day.json").ok()) << other.message.text;
   EXPECT_EQ(shown(other), shown(session));
   EXPECT_TRUE(other.choices.settings == session.choices.settings);
   EXPECT_EQ(other.kept, session.kept);

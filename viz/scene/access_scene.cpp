@@ -11,6 +11,7 @@ namespace tilescope {
 namespace {
 
 constexpr double margin = 24, index_row = 20, most_cell = 28, least_row = 6;
+constexpr double choices_row = 32, note_row = 24;
 
 Text words(Point at, std::string text, double size, Ink ink, Family family = Family::sans,
            FontWeight weight = FontWeight::regular, Across across = Across::left) {
@@ -49,12 +50,27 @@ void draw_choices(Scene& scene, const AccessView& view, std::int64_t instruction
     scene.add(words({x, y}, std::move(text), small_text, Role::quiet));
     x += width + inside;
   };
-  label("lanes along");
-  for (const Walk walk : {Walk::along_rows, Walk::down_columns}) {
-    button_in(scene, x, y, std::string(name_of(walk)), fmt::format("access {}", name_of(walk)),
-              choice.walk == walk);
+  const OwnedAccess* owned = view.owned();
+  const auto ways = [&](const char* title, const std::vector<OwnedAccess::Way>& all) {
+    if (all.size() < 2) return;
+    label(title);
+    for (const OwnedAccess::Way& way : all)
+      button_in(scene, x, y, way.label, way.command, way.current);
+    x += inside;
+  };
+  if (owned != nullptr) {
+    ways("accesses of", owned->grids);
+    ways("memory", owned->memories);
+    x = margin;
+    y += choices_row;
+  } else {
+    label("lanes along");
+    for (const Walk walk : {Walk::along_rows, Walk::down_columns}) {
+      button_in(scene, x, y, std::string(name_of(walk)), fmt::format("access {}", name_of(walk)),
+                choice.walk == walk);
+    }
+    x += inside;
   }
-  x += inside;
   label("bytes a lane");
   for (const std::int64_t width : {4, 8, 16}) {
     button_in(scene, x, y, fmt::format("{}", width), fmt::format("access {}", width),
@@ -68,9 +84,11 @@ void draw_choices(Scene& scene, const AccessView& view, std::int64_t instruction
   }
   scene.end();
   x = margin;
-  y += 32;
+  y += choices_row;
   scene.begin("instruction");
-  label(fmt::format("instruction {} of {}", instruction + 1, view.instructions()));
+  const std::string whose =
+      owned != nullptr ? ": " + owned->names[static_cast<std::size_t>(instruction)] : "";
+  label(fmt::format("instruction {} of {}{}", instruction + 1, view.instructions(), whose));
   if (instruction > 0) {
     button_in(scene, x, y, "previous", fmt::format("access instruction {}", instruction - 1),
               false);
@@ -105,9 +123,13 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
     gutter = std::max(gutter, text_width(row.title, small_text, Family::sans));
   }
   gutter += between;
-  const double top = margin + 56 + 72 + index_row, left = margin + gutter;
+  const std::vector<std::string> remarks =
+      view.owned() != nullptr ? view.owned()->remarks : std::vector<std::string>();
+  const double choices = view.owned() != nullptr ? choices_row : 0;
+  const double top = margin + 56 + 72 + choices + index_row, left = margin + gutter;
   const double width = std::min((size.width - left - margin) / 32, most_cell);
-  const double room = size.height - top - margin - 64;
+  const double room =
+      size.height - top - margin - 64 - note_row * static_cast<double>(remarks.size());
   const double height =
       std::clamp(room / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), least_row,
                  std::min(most_cell, std::max(width, 20.0)));
@@ -202,6 +224,11 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
             "the same word.";
   scene.add(words({margin, y}, fitted(about, size.width - 2 * margin, small_text, Family::sans),
                   small_text, Role::quiet));
+  for (const std::string& remark : remarks) {
+    y += note_row;
+    scene.add(words({margin, y}, fitted(remark, size.width - 2 * margin, small_text, Family::sans),
+                    small_text, Role::quiet));
+  }
   if (shown < rows.size()) {
     scene.add(words({margin, y + 24},
                     fmt::format("{} more rows have room in a higher picture.", rows.size() - shown),
@@ -210,6 +237,15 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   scene.end();
   return scene;
 }
+
+namespace {
+
+std::string mode_name(const BitMatrix& matrix, int mode) {
+  const auto i = static_cast<std::size_t>(mode);
+  return i < matrix.modes.size() ? matrix.modes[i] : fmt::format("mode {}", mode);
+}
+
+}  // namespace
 
 Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme& theme,
                   Size size) {
@@ -228,10 +264,12 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
       std::clamp(std::min((size.width - left - margin) / columns,
                           (size.height - top - margin - 72) / static_cast<double>(matrix.rows)),
                  8.0, 36.0));
-  scene.add(words({margin, margin + 56},
-                  "Bits of the coordinate, across, give bits of the offset, "
-                  "down: each full cell of a row is XORed.",
-                  small_text, Role::quiet));
+  scene.add(words(
+      {margin, margin + 56},
+      fmt::format("Bits of {}, across, give bits of the {}, down: each full cell of a row "
+                  "is XORed.",
+                  matrix.modes.empty() ? "the coordinate" : "thread and value", matrix.row_word),
+      small_text, Role::quiet));
   scene.begin("columns");
   std::size_t begin = 0;
   for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
@@ -245,7 +283,7 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
     if (!last) continue;
     const double from = left + cell * static_cast<double>(begin);
     const double to = left + cell * static_cast<double>(j + 1);
-    scene.add(words({(from + to) / 2, top - 34}, fmt::format("mode {}", column.mode), small_text,
+    scene.add(words({(from + to) / 2, top - 34}, mode_name(matrix, column.mode), small_text,
                     Role::text, Family::sans, FontWeight::bold, Across::centre));
     begin = j + 1;
   }
@@ -254,8 +292,8 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
   for (int bit = matrix.rows - 1; bit >= 0; --bit) {
     const double y = top + cell * (matrix.rows - 1 - bit);
     if (cell >= 14) {
-      scene.add(words({left - inside, y + cell / 2}, fmt::format("offset bit {}", bit), small_text,
-                      Role::quiet, Family::sans, FontWeight::regular, Across::right));
+      scene.add(words({left - inside, y + cell / 2}, fmt::format("{} bit {}", matrix.row_word, bit),
+                      small_text, Role::quiet, Family::sans, FontWeight::regular, Across::right));
     }
     for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
       const bool set = (matrix.columns[j].image >> bit & 1) != 0;
@@ -288,12 +326,18 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
     mixed += set > 1;
   }
   scene.begin("notes");
-  scene.add(words(
-      {margin, bottom + between + inside},
-      mixed == 0 ? "Each offset bit is one coordinate bit, or none: strides alone."
-                 : fmt::format("{} offset bit{} the XOR of several coordinate bits: a swizzle.",
-                               mixed, mixed == 1 ? " is" : "s are"),
-      small_text, Role::text));
+  scene.add(words({margin, bottom + between + inside},
+                  mixed == 0
+                      ? fmt::format("Each {} bit is one coordinate bit, or none: strides alone.",
+                                    matrix.row_word)
+                      : fmt::format("{} {} bit{} the XOR of several coordinate bits: a swizzle.",
+                                    mixed, matrix.row_word, mixed == 1 ? " is" : "s are"),
+                  small_text, Role::text));
+  if (!matrix.about.empty()) {
+    scene.add(words({margin, bottom + between + inside + note_row},
+                    fitted(matrix.about, size.width - 2 * margin, small_text, Family::sans),
+                    small_text, Role::quiet));
+  }
   scene.end();
   return scene;
 }

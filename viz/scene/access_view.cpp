@@ -98,32 +98,43 @@ Outcome<std::shared_ptr<const AccessView>> AccessView::of(const Layout& memory,
   if (!lanes) return lanes.error();
   const Result<Layout> offsets = composition(memory, *lanes);
   if (!offsets) return refused(sentence(offsets.refusal));
-  const WarpAccess access{choice.width, choice.element_bytes};
+  const Result<WarpRequests> requests =
+      requests_of(*offsets, WarpAccess{choice.width, choice.element_bytes});
+  if (!requests) return refused(sentence(requests.refusal));
   auto out = std::make_shared<AccessView>();
   out->memory_ = memory;
   out->choice_ = choice;
-  const Result<BankConflicts> conflicts = bank_conflicts(*offsets, access);
-  const Result<std::vector<ServedPhase>> phases = wavefronts_of(*offsets, access);
-  const Result<std::vector<TouchedSectors>> sectors = sectors_of(*offsets, access);
-  const Result<Coalescing> coalesced = coalescing(*offsets, access);
-  if (!conflicts) return refused(sentence(conflicts.refusal));
-  if (!phases || !sectors || !coalesced) return refused(sentence(coalesced.refusal));
-  out->conflicts_ = *conflicts;
-  out->coalesced_ = *coalesced;
-  out->phases_ = *phases;
-  out->sectors_ = *sectors;
-  std::vector<std::int64_t> wavefronts(out->sectors_.size());
-  for (const ServedPhase& phase : out->phases_) {
+  out->requests_ = *requests;
+  out->count();
+  return std::shared_ptr<const AccessView>(std::move(out));
+}
+
+std::shared_ptr<const AccessView> AccessView::of(OwnedAccess owned, const Layout& memory,
+                                                 const AccessChoice& choice) {
+  auto out = std::make_shared<AccessView>();
+  out->memory_ = memory;
+  out->choice_ = choice;
+  out->requests_ = std::move(owned.requests);
+  out->owned_ = std::move(owned);
+  out->count();
+  return out;
+}
+
+void AccessView::count() {
+  conflicts_ = bank_conflicts(requests_);
+  phases_ = wavefronts_of(requests_);
+  sectors_ = sectors_of(requests_);
+  coalesced_ = coalescing(requests_);
+  std::vector<std::int64_t> wavefronts(sectors_.size());
+  for (const ServedPhase& phase : phases_) {
     wavefronts[static_cast<std::size_t>(phase.instruction)] += phase.wavefronts;
   }
-  out->worst_in_banks_ =
-      std::max_element(wavefronts.begin(), wavefronts.end()) - wavefronts.begin();
-  out->worst_in_sectors_ = std::max_element(out->sectors_.begin(), out->sectors_.end(),
-                                            [](const TouchedSectors& a, const TouchedSectors& b) {
-                                              return a.sectors.size() < b.sectors.size();
-                                            }) -
-                           out->sectors_.begin();
-  return std::shared_ptr<const AccessView>(std::move(out));
+  worst_in_banks_ = std::max_element(wavefronts.begin(), wavefronts.end()) - wavefronts.begin();
+  worst_in_sectors_ = std::max_element(sectors_.begin(), sectors_.end(),
+                                       [](const TouchedSectors& a, const TouchedSectors& b) {
+                                         return a.sectors.size() < b.sectors.size();
+                                       }) -
+                      sectors_.begin();
 }
 
 namespace {
@@ -143,15 +154,14 @@ void put(AccessView::Word& word, std::uint32_t lanes, std::int64_t address) {
 
 std::vector<AccessView::Row> AccessView::wavefront_rows(std::int64_t instruction) const {
   std::vector<Row> out;
-  int phases = 0;
-  for (const ServedPhase& phase : phases_) phases += phase.instruction == instruction;
+  const bool several = lanes_in_phase(width()) < lanes_of_warp;
   for (const ServedPhase& phase : phases_) {
     if (phase.instruction != instruction) continue;
     const std::size_t first = out.size();
     for (std::int64_t w = 0; w < phase.wavefronts; ++w) {
       Row row;
-      row.title = phases == 1 ? fmt::format("wavefront {}", w)
-                              : fmt::format("phase {}, wavefront {}", phase.phase, w);
+      row.title = several ? fmt::format("phase {}, wavefront {}", phase.phase, w)
+                          : fmt::format("wavefront {}", w);
       row.part = phase.phase;
       row.phase = &phase - phases_.data();
       out.push_back(std::move(row));
@@ -187,14 +197,12 @@ std::vector<AccessView::Row> AccessView::line_rows(std::int64_t instruction) con
     }
   }
   // Whose word each is: the lanes by their addresses.
-  const Outcome<Layout> lanes = lanes_of(memory_, choice_);
-  const Result<Layout> offsets = lanes ? composition(memory_, *lanes) : Result<Layout>(Layout());
-  const std::int64_t count = lanes ? *size(*get(*lanes, 0)) : 0;
   std::vector<std::int64_t> begins;
   for (const Row& row : out) begins.push_back(std::stoll(row.title.substr(5)));
-  for (std::int64_t lane = count; lane-- > 0;) {
-    const std::int64_t address = (*offsets)(lane + count * instruction) * choice_.element_bytes;
-    for (std::int64_t b = 0; b < choice_.width; b += bank_bytes) {
+  for (std::int64_t lane = requests_.lanes; lane-- > 0;) {
+    const std::int64_t address = requests_.of(instruction, lane);
+    if (address == no_address) continue;
+    for (std::int64_t b = 0; b < width(); b += bank_bytes) {
       const std::int64_t at = (address + b) / line_bytes * line_bytes;
       const auto row = std::lower_bound(begins.begin(), begins.end(), at);
       if (row == begins.end() || *row != at) continue;
@@ -209,7 +217,18 @@ std::vector<AccessView::Row> AccessView::line_rows(std::int64_t instruction) con
 
 std::vector<std::int64_t> AccessView::offsets_of(std::int64_t phase) const {
   std::vector<std::int64_t> out;
-  for (const ServedWord& word : phases_[static_cast<std::size_t>(phase)].words) {
+  const ServedPhase& served = phases_[static_cast<std::size_t>(phase)];
+  for (const ServedWord& word : served.words) {
+    if (owned_) {
+      for (int lane = 0; lane < lanes_of_warp; ++lane) {
+        if ((word.lanes >> lane & 1) == 0) continue;
+        const std::int64_t first = (served.instruction * requests_.lanes + lane) * owned_->together;
+        for (std::int64_t v = 0; v < owned_->together; ++v) {
+          out.push_back(owned_->elements[static_cast<std::size_t>(first + v)]);
+        }
+      }
+      continue;
+    }
     for (std::int64_t b = 0; b < bank_bytes; ++b) {
       out.push_back((word.word * bank_bytes + b) / choice_.element_bytes);
     }
@@ -219,13 +238,20 @@ std::vector<std::int64_t> AccessView::offsets_of(std::int64_t phase) const {
   return out;
 }
 
+// Those in which any lane asks.
+std::int64_t AccessView::served_phases(std::int64_t instruction) const {
+  return std::count_if(phases_.begin(), phases_.end(), [&](const ServedPhase& phase) {
+    return phase.instruction == instruction && phase.wavefronts > 0;
+  });
+}
+
 std::string AccessView::bank_sentence(std::int64_t instruction) const {
-  std::int64_t wavefronts = 0, phases = 0, most = 0;
+  std::int64_t wavefronts = 0, most = 0;
+  const std::int64_t phases = served_phases(instruction);
   int bank = 0;
   for (const ServedPhase& phase : phases_) {
     if (phase.instruction != instruction) continue;
     wavefronts += phase.wavefronts;
-    ++phases;
     for (const ServedWord& word : phase.words) {
       if (word.wavefront < most) continue;
       most = word.wavefront + 1;

@@ -2,9 +2,10 @@
 // shared memory as wavefronts over 32 banks, in global memory as sectors of 128-byte lines; and
 // which swizzles would do better.
 //
-// The lanes of a warp walk along the rows or down the columns of the layout's grid, and each moves
-// `width` bytes that lie side by side: elements along the mode whose stride is 1. So the first
-// instruction reads what a warp reads first, and the others follow until every element is read.
+// Of a layout of offsets the lanes of a warp walk along the rows or down the columns of its grid,
+// and each moves `width` bytes that lie side by side: elements along the mode whose stride is 1. So
+// the first instruction reads what a warp reads first, and the others follow until every element is
+// read. A thread/value layout says by itself which thread moves what (viz/scene/access_owners.h).
 //
 // Counting is core/layout/access.h's; here is only how it is shown.
 #pragma once
@@ -34,6 +35,22 @@ struct AccessChoice {
   }
 };
 
+// What a picture of a thread/value layout's accesses says besides: whose they are, and through
+// which memory.
+struct OwnedAccess {
+  WarpRequests requests;
+  std::vector<std::string> names;      // of each instruction: "warp 1, values 4 to 7"
+  std::int64_t together = 1;           // values that a lane moves in one access
+  std::vector<std::int64_t> elements;  // of the tile, by instruction, lane and value; -1: none
+  std::vector<std::string> remarks;    // what was assumed: whole sentences
+  struct Way {
+    std::string label, command;
+    bool current = false;
+  };
+  std::vector<Way> grids, memories;  // to choose from
+  int grid = 0;
+};
+
 // The lanes of each instruction as coordinates of a layout: mode 0 the lane, mode 1 the
 // instruction. Refused (a sentence) where a lane's bytes do not lie side by side, or lanes do not
 // fill whole warps.
@@ -44,10 +61,15 @@ class AccessView {
   // Refused: a layout that is not concrete, with more than 2^20 elements, or whose lanes are.
   static Outcome<std::shared_ptr<const AccessView>> of(const Layout& memory,
                                                        const AccessChoice& choice);
+  // `memory`: from the tile's elements to offsets.
+  static std::shared_ptr<const AccessView> of(OwnedAccess owned, const Layout& memory,
+                                              const AccessChoice& choice);
 
   const Layout& memory() const { return memory_; }
   const AccessChoice& choice() const { return choice_; }
-  std::int64_t instructions() const { return static_cast<std::int64_t>(sectors_.size()); }
+  const OwnedAccess* owned() const { return owned_ ? &*owned_ : nullptr; }  // null: lanes walk
+  std::int64_t width() const { return requests_.width; }  // bytes that a lane moves
+  std::int64_t instructions() const { return requests_.instructions(); }
   // The first of those that take the most wavefronts (touch the most sectors).
   std::int64_t worst_in_banks() const { return worst_in_banks_; }
   std::int64_t worst_in_sectors() const { return worst_in_sectors_; }
@@ -72,15 +94,21 @@ class AccessView {
   };
   std::vector<Row> wavefront_rows(std::int64_t instruction) const;
   std::vector<Row> line_rows(std::int64_t instruction) const;
-  // The offsets that a phase asks for, counted over all instructions, in order.
+  // The offsets that a phase asks for, counted over all instructions, in order; of a thread/value
+  // layout the elements of the tile.
   std::vector<std::int64_t> offsets_of(std::int64_t phase) const;
   // What is wrong with an instruction's wavefronts, or that nothing is: a sentence.
   std::string bank_sentence(std::int64_t instruction) const;
   std::string sector_sentence(std::int64_t instruction) const;
 
  private:
+  void count();
+  std::int64_t served_phases(std::int64_t instruction) const;
+
   Layout memory_;
   AccessChoice choice_;
+  WarpRequests requests_;
+  std::optional<OwnedAccess> owned_;
   BankConflicts conflicts_;
   Coalescing coalesced_;
   std::vector<ServedPhase> phases_;  // in order of instructions
@@ -113,6 +141,9 @@ struct BitMatrix {
   };
   std::vector<Column> columns;  // the highest first
   int rows = 0;
+  std::vector<std::string> modes = {};  // their names; empty: "mode 0"...
+  std::string row_word = "offset";      // whose bits rows are
+  std::string about = {};               // what was assumed: whole sentences
 };
 Outcome<BitMatrix> bits_of(const Layout& layout);
 Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme& theme, Size size);

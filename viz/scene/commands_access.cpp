@@ -5,33 +5,68 @@
 
 #include <array>
 
+#include "core/layout/text.h"
+
 #include "viz/scene/command_text.h"
 
 namespace tilescope {
 namespace {
 
+Error wrong_access() {
+  return usage_error(
+      "`access` takes rows or columns, 4, 8 or 16 (bytes a lane), instruction N, grid N (of a "
+      "picture with several operands), or through LAYOUT (the memory behind coordinates; through "
+      "nothing: none): `access rows 16`.");
+}
+
+// The rest of the line: the memory that the open layout's coordinates go through.
+Answer go_through(Session& session, std::string_view rest) {
+  LayoutStudy& study = session.choices.study;
+  const std::string memory(unquoted(trimmed(rest)));
+  if (memory.empty()) return wrong_access();
+  study.instruction.reset();
+  study.access_through.clear();
+  if (memory == "nothing") return std::string("No memory is given.");
+  const Outcome<Layout> layout = layout_given(memory);
+  if (!layout) return layout.error();
+  study.access_through = memory;
+  // What does not fit is said at once, with what would.
+  if (const auto view = access_of(session); !view) return view.error();
+  return fmt::format("Coordinates go through the memory {}.", text(*layout));
+}
+
 Answer run_access(Session& session, Workshop&, std::string_view arguments) {
   if (!session.choices.layout) return usage_error("There is no layout: open one first.");
   LayoutStudy& study = session.choices.study;
-  const std::vector<std::string> all = split_words(arguments);
-  const auto wrong = [] {
-    return usage_error(
-        "`access` takes rows or columns, 4, 8 or 16 (bytes a lane), or instruction N: "
-        "`access rows 16`.");
-  };
-  if (all.empty()) return wrong();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto number = number_in(all[i]);
-    if (all[i] == "rows" || all[i] == "columns") {
-      study.walk = all[i] == "rows" ? Walk::along_rows : Walk::down_columns;
+  std::string_view rest = trimmed(arguments);
+  if (rest.empty()) return wrong_access();
+  while (!rest.empty()) {
+    const auto [word, after] = first_word(rest);
+    const auto [next, behind] = first_word(after);
+    const auto number = number_in(word), argument = number_in(next);
+    rest = after;
+    if (word == "through") {
+      return go_through(session, after);
+    } else if (word == "rows" || word == "columns") {
+      study.walk = word == "rows" ? Walk::along_rows : Walk::down_columns;
       study.instruction.reset();
     } else if (number == 4 || number == 8 || number == 16) {
       study.access_bytes = static_cast<int>(*number);
       study.instruction.reset();
-    } else if (all[i] == "instruction" && i + 1 < all.size() && number_in(all[i + 1])) {
-      study.instruction = *number_in(all[++i]);
+    } else if (word == "instruction" && argument) {
+      study.instruction = *argument;
+      rest = behind;
+    } else if (word == "grid" && argument) {
+      const auto grids = static_cast<std::int64_t>(session.choices.layout->panels().size());
+      if (*argument < 0 || *argument >= grids) {
+        return usage_error(
+            fmt::format("There is no grid {}: there are 0 to {}.", *argument, grids - 1));
+      }
+      study.access_grid = static_cast<int>(*argument);
+      study.instruction.reset();
+      rest = behind;
     } else {
-      return wrong();
+      return wrong_access();
     }
   }
   // What the layout cannot be read by is said in the view; an instruction that is none is refused.
@@ -40,6 +75,9 @@ Answer run_access(Session& session, Workshop&, std::string_view arguments) {
       (*study.instruction < 0 || *study.instruction >= (*view)->instructions())) {
     return usage_error(fmt::format("There is no instruction {}: there are 0 to {}.",
                                    *study.instruction, (*view)->instructions() - 1));
+  }
+  if (view && (*view)->owned() != nullptr) {
+    return fmt::format("Threads move what they own, {} bytes at a time.", (*view)->width());
   }
   return fmt::format("Lanes walk along {}, {} bytes each.", name_of(study.walk),
                      study.access_bytes);
@@ -61,8 +99,9 @@ Answer run_element(Session& session, Workshop&, std::string_view arguments) {
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"access", "[rows | columns] [4 | 8 | 16] [instruction N]",
-                  "says how a warp's lanes walk over the layout and what each moves",
+    WindowCommand{"access",
+                  "[rows | columns] [4 | 8 | 16] [instruction N] [grid N] [through LAYOUT]",
+                  "says how a warp meets the layout: what a lane moves, through which memory",
                   "access rows 4", "", run_access, nullptr, true},
     WindowCommand{"element", "1 | 2 | 4 | 8 | 16 | auto",
                   "says how many bytes an element has: for banks, sectors, byte addresses",

@@ -83,7 +83,9 @@ std::string_view kind_name(LayoutView::Kind kind) {
 
 Json focus_of(const Focus& focus) {
   if (focus.on == Focus::On::nothing) return nullptr;
-  return {{"on", name_of(focus.on)}, {"number", focus.number}};
+  Json out = {{"on", name_of(focus.on)}, {"number", focus.number}};
+  if (focus.grid >= 0) out["grid"] = focus.grid;
+  return out;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::array<OperandName, 3> operand_names{OperandName::a, OperandName::
 
 // A "thread" of tcgen05.mma is a CTA: one thread issues it, and the CTA's memory holds the
 // operands.
-std::string_view thread_mark(const MmaAtom& atom) {
+std::string_view mark_of_threads(const MmaAtom& atom) {
   return atom.c.memory == Memory::tmem ? "CTA" : "T";
 }
 
@@ -145,6 +145,7 @@ LayoutView::Operand headed(OperandName x, const MmaAtom& atom, const MmaOperand&
                          down_across);
   out.turned = x == OperandName::b;
   out.shared = operand.memory == Memory::smem;
+  out.element_bits = bits_of(operand.type);
   if (out.shared && operand.major != Major::none) {  // elsewhere a major says nothing of the order
     const char* major = operand.major == Major::k ? "K" : x == OperandName::a ? "M" : "N";
     out.axes.insert(out.axes.find(';'), fmt::format(", {}-major", major));
@@ -224,14 +225,14 @@ LayoutView::Operand LayoutView::operand_of(const MmaAtom& atom, OperandName x) {
 
 Outcome<LayoutView> LayoutView::of_operand(const MmaAtom& atom, OperandName x, std::string title) {
   return operands({operand_of(atom, x)}, Placing::free, std::move(title),
-                  std::string(thread_mark(atom)));
+                  std::string(mark_of_threads(atom)));
 }
 
 Outcome<LayoutView> LayoutView::of_atom(const MmaAtom& atom, std::string title) {
   std::vector<Operand> all;
   for (const OperandName x : operand_names) all.push_back(operand_of(atom, x));
   Outcome<LayoutView> view =
-      operands(all, Placing::product, std::move(title), std::string(thread_mark(atom)));
+      operands(all, Placing::product, std::move(title), std::string(mark_of_threads(atom)));
   if (!view) return view;
   if (auto where = lanes_remark(atom)) view->remark(std::move(*where));
   remark_on(*view, atom);
@@ -267,7 +268,7 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledMma& mma, OperandN
 Outcome<LayoutView> LayoutView::of_operand(const TiledMma& mma, OperandName x, std::string title) {
   const Result<Operand> one = operand_of(mma, x);
   if (!one) return refused(one.refusal);
-  return operands({*one}, Placing::free, std::move(title), std::string(thread_mark(mma.atom)));
+  return operands({*one}, Placing::free, std::move(title), std::string(mark_of_threads(mma.atom)));
 }
 
 Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title) {
@@ -278,7 +279,7 @@ Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title)
     all.push_back(*operand);
   }
   Outcome<LayoutView> view =
-      operands(all, Placing::product, std::move(title), std::string(thread_mark(mma.atom)));
+      operands(all, Placing::product, std::move(title), std::string(mark_of_threads(mma.atom)));
   if (view) remark_on(*view, mma.atom);
   return view;
 }

@@ -195,7 +195,19 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
   return -1;
 }
 
-bool LayoutView::holds(const Focus& focus, const Cell& cell) const {
+Focus LayoutView::resolved(Focus focus) const {
+  const bool shown_by_one = focus.on == Focus::On::offset && focus.grid >= 0 &&
+                            focus.grid < static_cast<int>(panels_.size());
+  if (shown_by_one) {
+    const std::optional<Layout>& through = panels_[static_cast<std::size_t>(focus.grid)].through;
+    if (through) focus.number = (*through)(focus.number);
+  }
+  focus.grid = -1;
+  return focus;
+}
+
+bool LayoutView::holds(const Focus& asked, const Cell& cell) const {
+  const Focus focus = resolved(asked);
   if (kind_ == Kind::thread_value) {
     for (const Owner& owner : owners(cell)) {
       if (focus.on == Focus::On::thread && owner.thread == focus.number) return true;

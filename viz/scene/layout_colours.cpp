@@ -316,7 +316,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
 }
 
 std::vector<Focus> LayoutView::lit_now(const LayoutChoice& choice) const {
-  if (choice.isolate.on != Focus::On::nothing) return {choice.isolate};
+  if (choice.isolate.on != Focus::On::nothing) return {resolved(choice.isolate)};
   if (!choice.hover || !exists(*choice.hover)) return {};
   std::vector<Focus> out = lit_by(*choice.hover, colour(choice));
   if (!out.empty()) out.erase(out.begin());  // the element itself is outlined, not lit
@@ -381,8 +381,9 @@ void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& 
   if (lit.empty()) return;
   if (lit[0].on == Focus::On::phase && choice.phase) {
     const std::vector<std::int64_t> offsets = numbers_of(w, ColourBy::offset, 0);
+    const bool here = choice.phase_grid < 0 || choice.phase_grid == w.panel;
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      if (!std::binary_search(choice.phase->begin(), choice.phase->end(), offsets[i])) {
+      if (!here || !std::binary_search(choice.phase->begin(), choice.phase->end(), offsets[i])) {
         colours[i] = faded(colours[i], theme.paper);
       }
     }

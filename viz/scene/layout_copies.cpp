@@ -122,6 +122,7 @@ Outcome<LayoutView> LayoutView::of_rows(const CopyAtom& atom, std::string title)
   from.axes = heading(atom, atom.from);
   to.axes = heading(atom, atom.to);
   from.layout = atom.src, to.layout = atom.dst;
+  from.element_bits = to.element_bits = bits_of(atom.value);
   from.tile = to.tile = make_tuple_of(wide, all / wide);
   from.turned = to.turned = true;
   Outcome<LayoutView> view = operands({from, to}, Placing::free, std::move(title));
@@ -197,6 +198,7 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledCopy& copy, Side s
                          words_for(source ? copy.atom.from : copy.atom.to));
   out.layout = *tv;
   out.tile = copy.tiler;
+  out.element_bits = bits_of(copy.atom.value);
   return out;
 }
 

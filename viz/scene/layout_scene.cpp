@@ -91,7 +91,7 @@ std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView:
     key.push_back(static_cast<double>(focus.number));
   };
   if (d.choice.isolate.on != Focus::On::nothing) {
-    add(d.choice.isolate);
+    add(d.view.resolved(d.choice.isolate));
   } else if (d.choice.hover) {
     const std::vector<Focus> lit = d.view.lit_by(*d.choice.hover, d.view.colour(d.choice));
     for (std::size_t i = 1; i < lit.size(); ++i) add(lit[i]);

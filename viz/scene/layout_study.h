@@ -26,13 +26,16 @@ struct LayoutStudy {
   Walk walk = Walk::down_columns;           // of a warp's lanes
   int access_bytes = 4;                     // that a lane moves
   std::optional<std::int64_t> instruction;  // not set: the worst
+  int access_grid = -1;                     // whose owners' accesses; -1: the first that has any
+  std::string access_through;               // the memory behind coordinates; empty: none is given
 
   std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
   // Of the same expression, from which the derivation follows.
   friend bool operator==(const LayoutStudy& a, const LayoutStudy& b) {
     return a.steps() == b.steps() && a.step == b.step && a.beside == b.beside &&
            a.element_bytes == b.element_bytes && a.walk == b.walk &&
-           a.access_bytes == b.access_bytes && a.instruction == b.instruction;
+           a.access_bytes == b.access_bytes && a.instruction == b.instruction &&
+           a.access_grid == b.access_grid && a.access_through == b.access_through;
   }
 };
 
@@ -44,12 +47,17 @@ Outcome<LayoutView> study_view(std::string_view expression, const LayoutStudy& s
 struct AccessCache {
   std::shared_ptr<const LayoutView> of;
   AccessChoice choice;
+  int grid = -1;
+  std::string through;
   std::optional<Outcome<std::shared_ptr<const AccessView>>> view;
   std::optional<Outcome<SwizzleAdvice>> advice;
   std::optional<Outcome<BitMatrix>> bits;
 };
-// The memory of the open layout: its result.
-const Layout* memory_of(const Session& session);
+// Where the open layout's elements lie: its result, behind the memory that it goes through where
+// one is given. Refused: a view that shows owners or places.
+Outcome<Layout> memory_of(const Session& session);
+// The layout that `access through` gave, as the language reads it.
+Outcome<Layout> layout_given(std::string_view expression);
 Outcome<std::shared_ptr<const AccessView>> access_of(const Session& session);
 Outcome<SwizzleAdvice> advice_for(const Session& session);
 Outcome<BitMatrix> bit_matrix_of(const Session& session);

@@ -465,6 +465,9 @@ std::optional<Error> LayoutView::add_operand(const Operand& operand) {
   Owners owners = owners_of(layout, count, operand.threads);
   owners.everyone = owners.everyone && operand.shared;
   panel.owners = std::make_shared<const Owners>(std::move(owners));
+  panel.tv = layout;
+  panel.tile = operand.tile;
+  panel.element_bits = operand.element_bits;
   threads_ = std::max(threads_, panel.owners->threads);
   values_ = std::max(values_, panel.owners->values);
   const bool named = !panel.owners->everyone;

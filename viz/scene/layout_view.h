@@ -78,7 +78,12 @@ struct Focus {
   enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value, bank, phase };
   On on = On::nothing;
   std::int64_t number = 0;
-  friend bool operator==(Focus a, Focus b) { return a.on == b.on && a.number == b.number; }
+  // Of an offset: the grid that shows this number, such as a swizzle's input; -1: where the element
+  // lies in memory at last, which is what most grids show.
+  int grid = -1;
+  friend bool operator==(Focus a, Focus b) {
+    return a.on == b.on && a.number == b.number && a.grid == b.grid;
+  }
 };
 std::string_view name_of(Focus::On on);
 Outcome<Focus::On> focus_name(std::string_view name);
@@ -94,6 +99,7 @@ struct LayoutChoice {
   int element_bytes = 0;     // for banks; 0: as wide as the value's elements are, else 4
   // Isolating a phase: the offsets that it asks for, in order.
   std::shared_ptr<const std::vector<std::int64_t>> phase;
+  int phase_grid = -1;  // the grid that it asks for; -1: any
 };
 
 // Everything the inspector tells about a cell.
@@ -156,6 +162,9 @@ struct Panel {
   std::shared_ptr<const std::vector<bool>> overlaps;
   bool repeats() const { return again.has_value() || overlaps != nullptr; }
   std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
+  std::optional<Layout> tv;              // thread_value: (thread, value) -> element of the tile
+  Tuple tile;                            // its shape
+  int element_bits = 0;                  // of this operand; 0: as the view's, or not known
   using Numbers = std::shared_ptr<const std::vector<std::int64_t>>;
   Numbers elements;  // parts: by index, which of the whole's it is, -1: beyond it; none: the whole
   // In order: what the next part takes, and what the last one does, where that is a further one.
@@ -188,6 +197,7 @@ class LayoutView {
     bool shared = false;       // read from memory by descriptor, not thread by thread
     ThreadNames threads = {};  // the thread that the layout's i-th is, where that is not i
     std::string remark = {};   // under the picture: what its owners mean
+    int element_bits = 0;      // 0: not known
   };
 
   // Refused (a sentence): unknown numbers or axes, no cells, operands that do not divide, a size
@@ -271,6 +281,7 @@ class LayoutView {
   bool shows_places() const { return places_ != nullptr; }  // instead of offsets
   bool shows_offsets() const { return kind_ == Kind::plain || kind_ == Kind::parts; }
   Placing placing() const { return placing_; }
+  const std::string& thread_mark() const { return thread_mark_; }
   const std::string& title() const { return title_; }
   void retitle(std::string title) { title_ = std::move(title); }
   void remark(std::string note) { notes_.push_back(std::move(note)); }
@@ -313,6 +324,8 @@ class LayoutView {
   std::string bank_words(int element_bytes) const;
   CellInfo info(const Cell& cell, int element_bytes = 0) const;
 
+  // The set as all grids have it: of an offset that one grid shows, the element's place in memory.
+  Focus resolved(Focus focus) const;
   // Whether the cell belongs to the set. A cell with several owners belongs to each one's set.
   bool holds(const Focus& focus, const Cell& cell) const;
   // The sets that hovering a cell lights: its offset (the same element in every grid), and what

@@ -260,9 +260,9 @@ void inspect_access(const Session& session, std::vector<InspectorSection>& out) 
   const AccessView& access = **view;
   const AccessChoice& choice = access.choice();
   InspectorSection all{"All instructions", {}, ""};
-  all.lines.emplace_back("layout", text(access.memory()));
+  all.lines.emplace_back(access.owned() != nullptr ? "memory" : "layout", text(access.memory()));
   all.lines.emplace_back("instructions", grouped(std::uint64_t(access.instructions())));
-  all.lines.emplace_back("bytes a lane", fmt::format("{}", choice.width));
+  all.lines.emplace_back("bytes a lane", fmt::format("{}", access.width()));
   all.lines.emplace_back("bytes an element", fmt::format("{}", choice.element_bytes));
   if (session.choices.view == ViewName::sectors) {
     const Coalescing& found = access.coalesced();
@@ -278,6 +278,8 @@ void inspect_access(const Session& session, std::vector<InspectorSection>& out) 
   all.lines.emplace_back("ideal", grouped(std::uint64_t(found.ideal)));
   all.lines.emplace_back("excess", grouped(std::uint64_t(found.excess())));
   out.push_back(std::move(all));
+  if (access.owned() != nullptr)
+    return;  // whose threads are given: another swizzle is another memory
   InspectorSection better{"Swizzles, best first", {}, ""};
   better.lines.emplace_back("wavefronts", "rows, columns");
   const Outcome<SwizzleAdvice> advice = advice_for(session);

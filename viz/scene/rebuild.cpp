@@ -51,13 +51,22 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   std::string access;
   if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
   if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
-  if (study.instruction) access += fmt::format(" instruction {}", *study.instruction);
+  if (study.access_grid >= 0) access += fmt::format(" grid {}", study.access_grid);
   if (!access.empty()) lines.push_back("access" + access);
+  if (!study.access_through.empty()) {
+    lines.push_back(fmt::format("access through {}", quoted_word(study.access_through)));
+  }
+  if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
   if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
   if (!study.beside.empty()) {
     const char quote = study.beside.find('"') == std::string::npos ? '"' : '\'';
     lines.push_back(fmt::format("beside {}{}{}", quote, study.beside, quote));
   }
+}
+
+std::string isolate_line(const Focus& focus) {
+  const std::string line = fmt::format("isolate {} {}", name_of(focus.on), focus.number);
+  return focus.grid < 0 ? line : fmt::format("{} {}", line, focus.grid);
 }
 
 ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::string>& lines) {
@@ -66,8 +75,7 @@ ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::stri
   add_study(choices.study, lines);
   if (choices.colour) lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
   if (choices.isolate.on != Focus::On::nothing) {
-    lines.push_back(
-        fmt::format("isolate {} {}", name_of(choices.isolate.on), choices.isolate.number));
+    lines.push_back(isolate_line(choices.isolate));
   }
   if (const auto& cell = choices.selected) {
     lines.push_back(

@@ -99,7 +99,9 @@ std::optional<Emptiness> no_memory(const Session& session) {
 Scene memory_scene(const Session& session, Size size) {
   const Theme& theme = session.theme();
   if (session.choices.view == ViewName::bits) {
-    return build_scene(*bit_matrix_of(session), text(*memory_of(session)), theme, size);
+    const Outcome<Layout> memory = memory_of(session);
+    return build_scene(*bit_matrix_of(session),
+                       memory ? text(*memory) : session.choices.layout->title(), theme, size);
   }
   const std::shared_ptr<const AccessView> view = *access_of(session);
   const bool sectors = session.choices.view == ViewName::sectors;
@@ -234,6 +236,7 @@ LayoutChoice layout_choice(const Session& session) {
     const auto phase = choices.isolate.number;
     if (access && phase < static_cast<std::int64_t>((*access)->phases().size())) {
       out.phase = std::make_shared<const std::vector<std::int64_t>>((*access)->offsets_of(phase));
+      if ((*access)->owned() != nullptr) out.phase_grid = (*access)->owned()->grid;
     }
   }
   return out;

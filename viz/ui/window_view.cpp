@@ -22,7 +22,9 @@ std::string isolating(const LayoutView& view, const LayoutChoice& choice, const 
     if (focus.on == Focus::On::nothing || focus.on == Focus::On::offset) continue;
     return fmt::format("isolate {} {}", name_of(focus.on), focus.number);
   }
-  return fmt::format("isolate offset {}", view.offset(cell));
+  const bool own = view.panels()[static_cast<std::size_t>(cell.panel)].through.has_value();
+  return fmt::format("isolate offset {}{}", view.offset(cell),
+                     own ? fmt::format(" {}", cell.panel) : "");
 }
 
 float size_width(const Brush& brush, const SizeField& field) {

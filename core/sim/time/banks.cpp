@@ -3,52 +3,6 @@
 #include <algorithm>
 
 namespace tilescope::sim {
-namespace {
-
-constexpr std::uint32_t banks = 32;
-
-// Of lanes that are served together: the most words that one bank is asked for.
-std::uint32_t passes(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
-  if (!mask) return 0;
-  // Most lie so close together that each bank has one word of them.
-  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
-  for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
-    const std::uint64_t word = addresses[__builtin_ctz(rest)] / 4;
-    lowest = std::min(lowest, word);
-    highest = std::max(highest, word);
-  }
-  if (highest - lowest + std::max(1u, bytes / 4) <= banks) return 1;
-  std::array<std::array<std::uint64_t, banks>, banks> words;  // of each bank
-  std::array<std::uint8_t, banks> count{};
-  std::uint32_t most = 0;
-  for (; mask; mask &= mask - 1) {
-    const std::uint64_t first = addresses[__builtin_ctz(mask)] / 4;
-    const std::uint32_t n = std::max(1u, bytes / 4);
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const std::uint64_t word = first + k;
-      const std::uint32_t bank = word % banks;
-      const auto begin = words[bank].begin(), end = begin + count[bank];
-      if (std::find(begin, end, word) != end) continue;
-      words[bank][count[bank]++] = word;
-      most = std::max<std::uint32_t>(most, count[bank]);
-    }
-  }
-  return most;
-}
-
-}  // namespace
-
-std::uint32_t wavefronts(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
-  const std::uint32_t parts = bytes <= 4 ? 1 : bytes <= 8 ? 2 : bytes <= 16 ? 4 : 8;
-  const std::uint32_t together = banks / parts;
-  std::uint32_t all = 0;
-  for (std::uint32_t p = 0; p < parts; ++p) {
-    const std::uint32_t lanes = parts == 1 ? ~0u : ((1u << together) - 1) << p * together;
-    all += passes(addresses, mask & lanes, bytes);
-  }
-  return all;
-}
-
 std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes) {
   const auto all = static_cast<std::uint32_t>(__builtin_popcount(mask)) * std::max(bytes, 4u);
   return (all + 127) / 128;

@@ -1,20 +1,16 @@
-// How many times a warp's access goes through shared memory, and how many sectors of global memory
-// it touches.
-//
-// Shared memory has 32 banks of 4 bytes: in one pass (a wavefront) each hands out one word, to as
-// many lanes as want it. Lanes that want 8 bytes are served half a warp at a time, 16 bytes a
-// quarter (CUDA C++ Programming Guide, "Shared Memory"; measured by many, e.g. Mei and Chu,
-// "Dissecting GPU Memory Hierarchy through Microbenchmarking", 2017).
+// What a warp's access asks of shared memory's banks and of global memory's sectors. How often it
+// goes through the banks is `wavefronts` of core/layout/banks.h, the rule that pictures count by
+// too.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
+#include "core/layout/banks.h"
+
 namespace tilescope::sim {
 
-// Lanes of `mask` each access `bytes` bytes at their `addresses`.
-std::uint32_t wavefronts(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
-// With the same bytes side by side.
+// Wavefronts that lanes of `mask` would take whose `bytes` bytes lay side by side.
 std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes);
 
 // The most lanes of one bank, those that access the same word counted each.

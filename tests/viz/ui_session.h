@@ -1,0 +1,51 @@
+// A window's session without a window, for tests: commands are done one after another, and a run
+// that one starts comes to its end before the next.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/script.h"
+
+namespace tilescope::test {
+
+class SessionTest : public ::testing::Test {
+ protected:
+  // With `slow` a run goes on until the test ends it.
+  Outcome<std::string> act(Session& in, std::string_view line) {
+    auto answer = execute(in, workshop, line);
+    while (in.running && !workshop.slow) {
+      workshop.wait();
+      take_result(in, workshop);
+      continue_script(in, workshop);
+    }
+    continue_script(in, workshop);
+    return answer;
+  }
+  Outcome<std::string> act(std::string_view line) { return act(session, line); }
+  void must(std::string_view line) {
+    const auto answer = act(line);
+    ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
+  }
+  // The command is refused with a sentence that has these words, and the choices stay.
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const std::size_t steps = session.past.size();
+    const auto answer = act(line);
+    ASSERT_FALSE(answer.ok()) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before) << line;
+    EXPECT_EQ(session.past.size(), steps);
+    EXPECT_TRUE(session.message.failed);
+    EXPECT_EQ(session.message.text, answer.error().sentence);
+    EXPECT_FALSE(session.running && !workshop.slow);
+  }
+
+  Session session;
+  FakeWorkshop workshop;
+};
+
+}  // namespace tilescope::test
