@@ -20,6 +20,7 @@ std::span<const WindowCommand> view_commands();
 std::span<const WindowCommand> layout_commands();
 std::span<const WindowCommand> derivation_commands();
 std::span<const WindowCommand> access_commands();
+std::span<const WindowCommand> slice_commands();
 std::span<const WindowCommand> editor_commands();
 std::span<const WindowCommand> kernel_commands();
 std::span<const WindowCommand> walk_commands();

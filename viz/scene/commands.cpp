@@ -100,6 +100,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Layout", layout_commands()},
       CommandGroup{"Derivation", derivation_commands()},
       CommandGroup{"Access", access_commands()},
+      CommandGroup{"Slices", slice_commands()},
       CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
       CommandGroup{"Steps", walk_commands()},

@@ -22,7 +22,7 @@ std::string copied(Session& session, std::string text, std::string_view what) {
 }
 
 Answer copy_share(Session& session, const Workshop& workshop) {
-  const std::vector<std::string> lines = rebuilding(with_whole_paths(session.choices, workshop));
+  const std::vector<std::string> lines = rebuilding(session, workshop, Extent::view);
   if (lines.empty()) return usage_error("Nothing is open that could be shared.");
   std::string text = share_string(lines);
   const std::string what =
@@ -82,7 +82,7 @@ Answer run_copy(Session& session, Workshop& workshop, std::string_view arguments
   if (arguments == "table") return copy_table(session);
   if (arguments == "share") return copy_share(session, workshop);
   if (arguments == "command") {
-    std::string line = command_line(with_whole_paths(session.choices, workshop));
+    std::string line = command_line(session, workshop);
     const std::string what = fmt::format("the command line that makes this view: {}", line);
     return copied(session, std::move(line), what);
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
@@ -76,10 +78,10 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
                  ""};
   }
   const Panel& panel = choices.layout->panels()[static_cast<std::size_t>(at[2])];
-  if (at[3] >= panel.slices) {
+  if (at[3] >= panel.all_slices) {
     return Error{ErrorKind::mismatch,
                  fmt::format("There is no slice {} of grid {}: it has {}, counted from 0.", at[3],
-                             at[2], panel.slices),
+                             at[2], panel.all_slices),
                  ""};
   }
   return Error{
@@ -202,12 +204,58 @@ Answer run_back(Session& session, Workshop&, std::string_view) {
   return std::string("All of the view is shown.");
 }
 
+std::optional<double> decimal_in(const std::string& text) {
+  char* end = nullptr;
+  const double out = std::strtod(text.c_str(), &end);
+  const bool whole = !text.empty() && end == text.c_str() + text.size();
+  return whole && std::isfinite(out) && std::fabs(out) < 1e12 ? std::optional(out) : std::nullopt;
+}
+
+// "24 5.5 12 [GRID SLICE]", as share strings have it.
+std::optional<Look> look_in(const std::vector<std::string>& words) {
+  std::vector<double> numbers;
+  for (const std::string& word : words) {
+    const auto number = decimal_in(word);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  if ((numbers.size() != 3 && numbers.size() != 5) || numbers[0] <= 0) return {};
+  Look out{numbers[0], numbers[1], numbers[2]};
+  if (numbers.size() == 5) {
+    out.grid = static_cast<int>(std::clamp(numbers[3], 0.0, 1e6));
+    out.slice = static_cast<std::int64_t>(std::max(numbers[4], 0.0));
+  }
+  return out;
+}
+
 Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "fit") {
     fit_view(session);
     return std::string("All of the view is shown.");
   }
-  if (arguments != "in" && arguments != "out") return usage_error("`zoom` takes in, out or fit.");
+  std::vector<std::string> words = split_words(arguments);
+  const std::string what = words.empty() ? "" : words[0];
+  double factor = what == "in" ? 1.5 : what == "out" ? 1 / 1.5 : 1;
+  std::optional<Look> look;
+  bool good = words.size() == 1 && factor != 1;
+  const bool by = words.size() >= 2 && words[words.size() - 2] == "by";
+  if (by) {
+    factor = decimal_in(words.back()).value_or(0);
+    words.resize(words.size() - 2);
+    good = words.empty();
+  }
+  if (what == "at") {
+    words.erase(words.begin());
+    look = look_in(words);
+    good = look.has_value();
+  }
+  good = good && factor > 1e-6 && factor < 1e6;
+  if (!good) {
+    return usage_error(
+        "`zoom` takes in, out or fit, by FACTOR, or at: pixels a cell, and the row and the column "
+        "in "
+        "the middle (of which grid and slice): `zoom at 24 5.5 12`.");
+  }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
   if (shows_layout(session.choices.view) && session.choices.view != ViewName::layout) {
     return usage_error(
@@ -215,8 +263,14 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
                     "which can be zoomed.",
                     name_of(session.choices.view)));
   }
-  session.pending_zoom *= arguments == "in" ? 1.5 : 1 / 1.5;
-  return fmt::format("Zoomed {}. Zoom is no step of undo; Home shows all.", arguments);
+  if (look) {
+    open_lens(session).look = look;
+    session.pending_zoom = factor;
+    return fmt::format("Looking at row {:.6g}, column {:.6g}.", look->row, look->column);
+  }
+  session.pending_zoom *= factor;
+  return fmt::format("Zoomed {}. Zoom is no step of undo; Home shows all.",
+                     factor > 1 ? "in" : "out");
 }
 
 Answer run_export(Session& session, Workshop& workshop, std::string_view arguments) {
@@ -273,7 +327,9 @@ constexpr std::array kTable = {
                   "shows what the pointer would show there", "point 3 5", "", run_point},
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
                   run_back},
-    WindowCommand{"zoom", "in | out | fit", "zooms the view", "zoom fit", "Home fit", run_zoom},
+    WindowCommand{"zoom", "in | out | fit | by FACTOR | at PIXELS ROW COLUMN [GRID SLICE]",
+                  "zooms the view; `at` puts a cell into its middle", "zoom fit", "Home fit",
+                  run_zoom, nullptr, true},
     WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex | F.csv | F.txt",
                   "writes the view as a picture, or its values as a table", "export tiles.svg", "",
                   run_export},

@@ -126,6 +126,11 @@ Json describe(const LayoutView& view, const LayoutChoice& choice, const Scene& s
                       {"rows", panel.rows},
                       {"columns", panel.columns},
                       {"slices", panel.slices}});
+    if (panel.slices < panel.all_slices) {
+      panels.back()["first slice"] =
+          view.slice_name(static_cast<int>(&panel - view.panels().data()), panel.first_slice);
+      panels.back()["of slices"] = panel.all_slices;
+    }
   }
   out["panels"] = std::move(panels);
   out["notes"] = view.notes();

@@ -35,14 +35,20 @@ constexpr int usual_bits = 32;  // of an element whose type nobody says
 bool LayoutView::exists(const Cell& cell) const {
   if (cell.panel < 0 || cell.panel >= static_cast<int>(panels_.size())) return false;
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
-  return cell.slice >= 0 && cell.slice < p.slices && cell.row >= 0 && cell.row < p.rows &&
+  return cell.slice >= 0 && cell.slice < p.all_slices && cell.row >= 0 && cell.row < p.rows &&
          cell.column >= 0 && cell.column < p.columns;
 }
 
 std::string LayoutView::slice_name(int panel, std::int64_t slice) const {
   const CellInfo at = info({panel, slice, 0, 0});
-  std::string out = "(_,_";
-  for (std::size_t i = 2; i < at.flat.size(); ++i) out += fmt::format(",{}", at.flat[i]);
+  const std::vector<int>& order = panels_[static_cast<std::size_t>(panel)].order;
+  const int rows = order.empty() ? 0 : order[0], columns = order.empty() ? 1 : order[1];
+  std::string out;
+  for (int i = 0; i < static_cast<int>(at.flat.size()); ++i) {
+    out += i == 0 ? "(" : ",";
+    out +=
+        i == rows || i == columns ? "_" : fmt::format("{}", at.flat[static_cast<std::size_t>(i)]);
+  }
   return out + ")";
 }
 
@@ -80,7 +86,10 @@ std::int64_t LayoutView::element_of(const Cell& cell) const {
                                         std::pair(linked(cell), std::int64_t{0}));
     return found != element_at_->end() && found->first == linked(cell) ? found->second : -1;
   }
-  if (kind_ == Kind::divided) return input_index(p.keys(index));
+  if (kind_ == Kind::divided) {
+    const std::int64_t key = p.keys(index);
+    return input_index(p.key_through ? (*p.key_through)(key) : key);
+  }
   return p.elements ? (*p.elements)[static_cast<std::size_t>(index)] : index;
 }
 
@@ -283,7 +292,7 @@ std::int64_t LayoutView::count(const Focus& focus, int panel) const {
   std::int64_t n = 0;
   if (!exists({panel, 0, 0, 0})) return n;
   const Panel& p = panels_[static_cast<std::size_t>(panel)];
-  for (std::int64_t k = 0; k < p.slices; ++k) {
+  for (std::int64_t k = 0; k < p.all_slices; ++k) {
     for (std::int64_t j = 0; j < p.columns; ++j) {
       for (std::int64_t i = 0; i < p.rows; ++i) n += holds(focus, {panel, k, i, j});
     }
@@ -308,27 +317,35 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
     return out;
   }
   const Layout& layout = panels_[static_cast<std::size_t>(cell.panel)].layout;
-  out.index = index_of(cell);
-  out.coordinate = coordinate_of(out.index, layout.shape());
-  std::int64_t rest = out.index;
+  const Panel& panel = panels_[static_cast<std::size_t>(cell.panel)];
+  const std::int64_t here = index_of(cell);
+  // As the reader knows the layout, whichever of its modes are rows and columns.
+  const Layout& known = panel.unturned ? *panel.unturned : layout;
+  out.flat.resize(static_cast<std::size_t>(layout.rank()));
+  std::int64_t rest = here;
   for (int i = 0; i < layout.rank(); ++i) {
-    const Result<std::int64_t> extent =
-        product(layout.modes.mode(i).map<Int>([](const Mode& m) { return m.shape; }));
-    out.flat.push_back(rest % *extent);
-    rest /= *extent;
+    const std::int64_t extent = *size(Layout(layout.modes.mode(i)));
+    const int mode = panel.order.empty() ? i : panel.order[static_cast<std::size_t>(i)];
+    out.flat[static_cast<std::size_t>(mode)] = rest % extent;
+    rest /= extent;
   }
+  std::int64_t weight = 1;
+  for (int i = 0; i < known.rank(); ++i) {
+    out.index += weight * out.flat[static_cast<std::size_t>(i)];
+    weight *= *size(Layout(known.modes.mode(i)));
+  }
+  out.coordinate = coordinate_of(out.index, known.shape());
   out.offset = offset(cell);
   out.bank = bank(cell, element_bytes);
   out.inside = inside(cell);
   constexpr int bits = 8;
-  const Panel& panel = panels_[static_cast<std::size_t>(cell.panel)];
   if (panel.through) out.element = linked(cell);
   out.bits_known = element_bytes > 0 || element_bits_;
   out.bits_in_element =
       element_bytes > 0 ? element_bytes * bits : element_bits_.value_or(usual_bits);
   const Layout& moving = panel.through ? *panel.through : layout;
   if (!moving.swizzle.identity()) {
-    const std::int64_t at = panel.through ? out.offset : out.index;
+    const std::int64_t at = panel.through ? out.offset : here;
     out.swizzled = {Layout(moving.modes)(at) + moving.offset.value, moving(at), moving.swizzle};
   }
   const std::int64_t place = kind_ == Kind::divided ? place_of(cell) : -1;

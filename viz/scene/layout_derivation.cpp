@@ -61,6 +61,22 @@ std::optional<Layout> coordinates_taken(const Layout& input, const Tiler& tiler)
   return taken ? std::optional<Layout>(*taken) : std::nullopt;
 }
 
+// The same step of a division of `keys` instead of the input: what it shows there are elements,
+// also where the tiles do not divide the input evenly and an offset beyond it is another element's.
+// Only where the algebra takes the same way with both.
+std::optional<DerivationStep> step_of_keys(const Given& given, const Tiler& tiler,
+                                           const Layout& keys, const Derivation& steps,
+                                           std::size_t shown) {
+  const Derivation all =
+      derivation_of(fmt::format("{}({}, {})", given.operation, text(keys), text(tiler)));
+  if (all.size() != steps.size() || !all[shown].layout || !steps[shown].layout) return std::nullopt;
+  const DerivationStep &step = steps[shown], &keyed = all[shown];
+  const bool same = keyed.operation == step.operation &&
+                    keyed.through.has_value() == step.through.has_value() &&
+                    keyed.layout->shape() == step.layout->shape();
+  return same ? std::optional(keyed) : std::nullopt;
+}
+
 // What stands before the result of an operation, besides its steps.
 struct Before {
   std::string title, axes;
@@ -186,7 +202,20 @@ Outcome<LayoutView> LayoutView::derived(std::string_view expression, const Deriv
       view->panels_[1].formula = text(*tiler);
       if (keys && *size(*keys) == *size(*taken)) view->panels_[1].keys = *keys;
     }
-    // A step's cells are found by their offset.
+    const std::optional<DerivationStep> keyed =
+        step == nullptr ? std::nullopt
+                        : step_of_keys(*given, *tiler, view->panels_[0].keys, steps, shown);
+    if (keyed) {
+      const std::size_t before = view->panels_.size();
+      Outcome<LayoutView> done = finished(std::move(*view));
+      if (done && done->panels_.size() > before) {  // else it is told in words alone
+        Panel& added = done->panels_[before - 1];
+        added.keys = *keyed->layout;
+        added.key_through = keyed->through;
+      }
+      return done;
+    }
+    // Else a step's cells are found by their offset.
     if (step != nullptr && !view->padded_ && view->place_of_.size() <= most_linked) {
       std::vector<std::pair<std::int64_t, std::int64_t>> elements;
       for (std::size_t e = 0; e < view->place_of_.size(); ++e) {

@@ -88,7 +88,7 @@ Frame::Place place_of(const Panel& panel, Size cell, double heading, double gutt
   out.cell = cell;
   const Size grid{out.cell.width * static_cast<double>(panel.columns),
                   out.cell.height * static_cast<double>(panel.rows)};
-  const double slice_heading = panel.slices > 1 ? slice_heading_height : 0;
+  const double slice_heading = panel.all_slices > 1 ? slice_heading_height : 0;
   out.slice_step = {grid.width + slice_gap + gutter,
                     grid.height + slice_gap + slice_heading + index_height};
   const double want =
@@ -437,8 +437,10 @@ std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at
     }
     Cell cell;
     cell.panel = static_cast<int>(p);
-    cell.slice =
+    const std::int64_t shown =
         static_cast<std::int64_t>(down) * place.slices_across + static_cast<std::int64_t>(across);
+    if (shown >= panel.slices) continue;
+    cell.slice = panel.first_slice + shown;
     const double column = (x - across * place.slice_step.width) / place.cell.width;
     const double row = (y - down * place.slice_step.height) / place.cell.height;
     if (column >= static_cast<double>(panel.columns) || row >= static_cast<double>(panel.rows)) {
@@ -461,7 +463,10 @@ Box slice_box(const Frame::Place& place, std::int64_t slice) {
 Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell) {
   if (!view.exists(cell)) return {};
   const Frame::Place& place = frame.places[static_cast<std::size_t>(cell.panel)];
-  const Box grid = slice_box(place, cell.slice);
+  const Panel& panel = view.panels()[static_cast<std::size_t>(cell.panel)];
+  const std::int64_t shown = cell.slice - panel.first_slice;
+  if (shown < 0 || shown >= panel.slices) return {};
+  const Box grid = slice_box(place, shown);
   return {grid.x + place.cell.width * static_cast<double>(cell.column),
           grid.y + place.cell.height * static_cast<double>(cell.row), place.cell.width,
           place.cell.height};

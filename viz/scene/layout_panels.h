@@ -94,6 +94,4 @@ std::shared_ptr<const Image> split_among_owners(const Drawing& d, const Seen& se
                                                 const Image& cells);
 bool splits_cells(const Drawing& d, const Seen& seen, const LayoutView::Window& window);
 
-Box slice_box(const Frame::Place& place, std::int64_t slice);
-
 }  // namespace tilescope

@@ -191,23 +191,52 @@ void draw_heading(const Drawing& d, int p) {
   d.scene.end();
 }
 
-// "(_,_,17)"; where the next slice leaves no room for it the coordinates alone, "17", or nothing.
+// "(_,_,17)"; where the next slice leaves no room for it the coordinates alone, "17", or nothing. A
+// click shows that slice alone; beside one that stands alone are the ways on.
 void draw_slice_heading(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
-  if (panel.slices == 1) return;
+  if (panel.all_slices == 1) return;
+  const bool alone = panel.slices == 1;
   const double next =
       d.frame.places[static_cast<std::size_t>(seen.panel)].slice_step.width - inside;
-  const double room = std::min(next, seen.grid.width + 2 * inside);
-  constexpr std::size_t before = 5;  // "(_,_,"
+  const double room = alone ? 1e9 : std::min(next, seen.grid.width + 2 * inside);
   std::string name = d.view.slice_name(seen.panel, seen.slice);
   if (text_width(name, small_text, Family::mono) > room) {
-    name = name.substr(before, name.size() - before - 1);
+    constexpr std::string_view rest = "(,_)";
+    name.erase(
+        std::remove_if(name.begin(), name.end(), [&](char c) { return rest.find(c) != rest.npos; }),
+        name.end());
   }
-  if (text_width(name, small_text, Family::mono) > room) return;
-  Text text = words({seen.grid.x, seen.grid.y - index_height - slice_heading_height / 2},
-                    std::move(name), small_text, FontWeight::regular, Role::text);
+  const double width = text_width(name, small_text, Family::mono);
+  if (width > room) return;
+  double x = seen.grid.x;
+  const double y = seen.grid.y - index_height - slice_heading_height / 2;
+  const auto click = [&](double wide, std::string command, std::string help) {
+    d.scene.targets.push_back({{x, y - 10, wide, 20}, std::move(command), std::move(help)});
+  };
+  if (!alone) {
+    click(width, fmt::format("slice {} grid {}", seen.slice, seen.panel),
+          fmt::format("show {} alone", d.view.slice_name(seen.panel, seen.slice)));
+  }
+  Text text = words({x, y}, std::move(name), small_text, FontWeight::regular, Role::text);
   text.family = Family::mono;
   d.scene.add(std::move(text));
+  if (!alone) return;
+  x += width + between;
+  const std::string where = fmt::format("{} of {}", seen.slice + 1, panel.all_slices);
+  d.scene.add(words({x, y}, where, small_text, FontWeight::regular, Role::quiet));
+  x += text_width(where, small_text, Family::sans) + between;
+  const auto way = [&](std::string_view word, std::string_view command, bool there) {
+    if (!there) return;
+    const double wide = text_width(word, small_text, Family::sans);
+    click(wide, fmt::format("slice {} grid {}", command, seen.panel),
+          fmt::format("{} slice{}", word, word == "all" ? "s" : ""));
+    d.scene.add(words({x, y}, std::string(word), small_text, FontWeight::regular, Role::accent));
+    x += wide + between;
+  };
+  way("previous", "previous", seen.slice > 0);
+  way("next", "next", seen.slice + 1 < panel.all_slices);
+  way("all", "all", true);
 }
 
 void draw_panel(const Drawing& d, int p, RasterStore* store) {
@@ -229,9 +258,9 @@ void draw_panel(const Drawing& d, int p, RasterStore* store) {
   for (std::int64_t r = first(body.y, place.first.y, place.slice_step.height); r < row_end; ++r) {
     for (std::int64_t c = first(body.x, place.first.x, place.slice_step.width); c < column_end;
          ++c) {
-      const std::int64_t slice = r * place.slices_across + c;
-      if (slice >= panel.slices) continue;
-      const std::optional<Seen> seen = seen_of(d, p, slice);
+      const std::int64_t shown = r * place.slices_across + c;
+      if (shown >= panel.slices) continue;
+      const std::optional<Seen> seen = seen_of(d, p, panel.first_slice + shown);
       if (!seen) continue;
       draw_slice_heading(d, *seen);
       draw_raster(d, *seen, store);
@@ -326,7 +355,7 @@ std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
   Seen out;
   out.panel = p;
   out.slice = slice;
-  out.grid = slice_box(place, slice);
+  out.grid = slice_box(place, slice - panel.first_slice);
   out.cell = place.cell;
   const Box part = out.grid.cut(d.frame.body);
   if (part.empty()) return std::nullopt;

@@ -20,6 +20,13 @@
 
 namespace tilescope {
 
+// The same in the data's own terms (viz/scene/look.h): pixels a cell, and what is in the middle.
+struct Look {
+  double cell = 0, row = 0, column = 0;
+  int grid = 0;
+  std::int64_t slice = 0;
+};
+
 // What part of the view is looked at, and how large.
 struct Lens {
   Size size{};             // of the picture; 0 x 0: as large as the content wants to be
@@ -27,8 +34,9 @@ struct Lens {
   Point pan{};             // how far the content is moved to the left and up
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
-  bool formulas = true;     // under the panels' titles
-  std::string advice = {};  // one more note under the picture
+  bool formulas = true;           // under the panels' titles
+  std::string advice = {};        // one more note under the picture
+  std::optional<Look> look = {};  // asked for; the next picture brings it about
   // Found by arrange(): what a panel's words widen it to at most, what narrow operands are drawn
   // out to, and how many notes there is room for.
   double heading = 0, side = 0;
@@ -88,6 +96,8 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
 
 // The cell under a point of the picture.
 std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at);
+// The grid of the n-th slice that is shown.
+Box slice_box(const Frame::Place& place, std::int64_t n);
 // Where a cell is in the picture.
 Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell);
 

@@ -170,7 +170,7 @@ bool is_told(const LayoutView& view, const LayoutChoice& choice, const Theme& th
         text_width(fmt::format("{}", panel.columns - 1), small_text, Family::mono) + 6;
     const bool numbered = panel.column_is_tile && by == ColourBy::tile && cell.width >= number;
     if (by == ColourBy::none || numbered || setting_for(view, choice, cell).size > 0) continue;
-    const std::optional<Seen> seen = seen_of(d, p, 0);
+    const std::optional<Seen> seen = seen_of(d, p, panel.first_slice);
     Labels labels;
     if (!seen || is_scale(by) || label_blocks(d, *seen, labels) < most_of_it) return false;
   }

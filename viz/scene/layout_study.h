@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/language/language.h"
 #include "viz/scene/access_view.h"
+#include "viz/scene/layout_slices.h"
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
@@ -26,6 +27,7 @@ struct LayoutStudy {
   Walk walk = Walk::down_columns;           // of a warp's lanes
   int access_bytes = 4;                     // that a lane moves
   std::optional<std::int64_t> instruction;  // not set: the worst
+  SliceChoice slice;                        // of grids with more than two modes
   int access_grid = -1;                     // whose owners' accesses; -1: the first that has any
   std::string access_through;               // the memory behind coordinates; empty: none is given
 
@@ -35,7 +37,8 @@ struct LayoutStudy {
     return a.steps() == b.steps() && a.step == b.step && a.beside == b.beside &&
            a.element_bytes == b.element_bytes && a.walk == b.walk &&
            a.access_bytes == b.access_bytes && a.instruction == b.instruction &&
-           a.access_grid == b.access_grid && a.access_through == b.access_through;
+           a.slice == b.slice && a.access_grid == b.access_grid &&
+           a.access_through == b.access_through;
   }
 };
 

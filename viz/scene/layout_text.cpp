@@ -52,7 +52,8 @@ Shape shape_of(const LayoutView& view, const LayoutChoice& choice) {
     for (std::int64_t k = 0; k < slices_shown(panel); ++k) {
       for (std::int64_t i = 0; i < std::min(panel.rows, most_rows); ++i) {
         for (std::int64_t j = 0; j < std::min(panel.columns, most_rows); ++j) {
-          for (const std::string& line : lines_of(view, choice, {p, k, i, j}, out)) {
+          for (const std::string& line :
+               lines_of(view, choice, {p, panel.first_slice + k, i, j}, out)) {
             out.width = std::max(out.width, columns_of(line));
           }
         }
@@ -139,7 +140,7 @@ class Page {
     out.rows = std::min(of.rows, most_rows);
     out.slices = slices_shown(of);
     out.grid_width = out.gutter + static_cast<int>(out.columns) * step + 1;
-    out.grid_height = 1 + height_of(of, out.rows) + (of.slices > 1 ? 1 : 0);
+    out.grid_height = 1 + height_of(of, out.rows) + (of.all_slices > 1 ? 1 : 0);
     const int fit = std::max((std::min(most_, beside_) - column + gap) / (out.grid_width + gap), 1);
     const int want = of.slices_in_row > 0 ? static_cast<int>(of.slices_in_row) : fit;
     out.slices_across = static_cast<int>(std::min<std::int64_t>(std::min(fit, want), out.slices));
@@ -173,8 +174,8 @@ class Page {
     for (std::int64_t k = 0; k < extent.slices; ++k) {
       const int down = static_cast<int>(k) / extent.slices_across;
       const int right = static_cast<int>(k) % extent.slices_across;
-      put_slice(p, k, row + down * extent.grid_height, column + right * (extent.grid_width + gap),
-                extent);
+      put_slice(p, of.first_slice + k, row + down * extent.grid_height,
+                column + right * (extent.grid_width + gap), extent);
     }
     const auto tell = [&](std::int64_t shown, std::int64_t all, const char* what) {
       if (shown == all) return;
@@ -189,7 +190,7 @@ class Page {
   void put_slice(int p, std::int64_t slice, int row, int column, const Extent& extent) {
     const Panel& of = panel(p);
     const TextStyle quiet{theme_.quiet, {}, false};
-    if (of.slices > 1) {
+    if (of.all_slices > 1) {
       page_.write(row++, column + extent.gutter, view_.slice_name(p, slice),
                   {theme_.text, {}, false});
     }

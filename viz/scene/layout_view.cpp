@@ -206,7 +206,19 @@ void LayoutView::add_panel(std::string title, std::string axes, const Layout& la
   panel.axes = std::move(axes);
   panel.formula = text(layout);
   panel.layout = layout;
+  measure_grid(panel);
+  if (panel.all_slices > panel.slices) {
+    notes_.push_back(fmt::format("The first {} of {} slices; `slice {}` shows another.",
+                                 panel.slices, panel.all_slices, panel.slices));
+  }
+  panel.again = repetition_of(layout);
+  panels_.push_back(std::move(panel));
+}
+
+void LayoutView::measure_grid(Panel& panel) {
+  const Layout& layout = panel.layout;
   const int rank = layout.rank();
+  panel.row_divisions.clear();
   const Tree<Mode> across = layout.modes.mode(rank == 1 ? 0 : 1);
   panel.rows = 1;
   if (rank > 1) {
@@ -215,19 +227,15 @@ void LayoutView::add_panel(std::string title, std::string axes, const Layout& la
   }
   panel.columns = extent_of(across);
   panel.column_divisions = divisions_of(across);
-  for (int i = 2; i < rank; ++i) panel.slices *= extent_of(layout.modes.mode(i));
+  panel.all_slices = 1;
+  for (int i = 2; i < rank; ++i) panel.all_slices *= extent_of(layout.modes.mode(i));
+  panel.slices = std::min(panel.all_slices, most_slices);
+  panel.first_slice = 0;
+  panel.slices_in_row = 0;
   if (rank > 3) {
     const std::int64_t row = extent_of(layout.modes.mode(2));
     panel.slices_in_row = row > 1 ? std::min(row, most_slices) : 0;
   }
-  if (panel.slices > most_slices) {
-    notes_.push_back(
-        fmt::format("The first {} of {} slices; a slice such as X(_,_,5) shows another.",
-                    most_slices, panel.slices));
-    panel.slices = most_slices;
-  }
-  panel.again = repetition_of(layout);
-  panels_.push_back(std::move(panel));
 }
 
 void LayoutView::measure_offsets(const Layout& layout) {

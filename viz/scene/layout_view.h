@@ -147,9 +147,17 @@ struct Panel {
   std::string axes;     // what rows and columns are
   std::string formula;  // "(9,(4,8)):(59,(13,1))"
   Layout layout;        // coordinates of the grid -> offset
-  std::int64_t rows = 0, columns = 0, slices = 1;
+  std::int64_t rows = 0, columns = 0;
+  // Those that are shown, [first_slice, first_slice + slices), of all (viz/scene/layout_slices.h).
+  std::int64_t slices = 1, first_slice = 0, all_slices = 1;
+  // Where a reader has chosen other modes as rows and columns: `layout` has mode order[i] as its
+  // i-th, and was this before.
+  std::vector<int> order = {};
+  std::optional<Layout> unturned = {};
   std::vector<Division> row_divisions, column_divisions;
   Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
+  // A step of a division's derivation that shows coordinates: from these to elements of the input.
+  std::optional<Layout> key_through;
   bool column_is_tile = false;  // divided: and its index is the tile's number
   // A derivation: the grid's values are coordinates of this layout; the offsets that it sends them
   // to are those of the other grids.
@@ -410,6 +418,9 @@ class LayoutView {
   static Operand operand_of(const MmaAtom& atom, OperandName x);
   static Result<Operand> operand_of(const TiledMma& mma, OperandName x);
   static Result<Operand> operand_of(const TiledCopy& copy, Side side);
+  friend LayoutView sliced(LayoutView view, const struct SliceChoice& choice);
+  void turn_panel(int panel, const std::vector<int>& order, std::int64_t at);
+  static void measure_grid(Panel& panel);  // rows, columns, slices and the lines between parts
   void measure_offsets(const Layout& layout);
   void mark_overlaps();  // of the last panel, with a note
   void insert_panel(std::size_t at, std::string title, std::string axes, const Layout& layout,

@@ -34,7 +34,8 @@ std::vector<std::int32_t> banks_met(const LayoutView& view, int element_bytes) {
   for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
     const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
     if (panel.rows > most_asked / panel.columns / panel.slices) return {};
-    for (std::int64_t slice = 0; slice < panel.slices; ++slice) {
+    for (std::int64_t slice = panel.first_slice; slice < panel.first_slice + panel.slices;
+         ++slice) {
       const LayoutView::Window all{p, slice, 0, 0, panel.rows, panel.columns};
       for (const std::int64_t bank : view.numbers_of(all, ColourBy::bank, element_bytes)) {
         if (bank >= 0) met.insert(static_cast<std::int32_t>(bank));

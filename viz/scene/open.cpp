@@ -91,19 +91,28 @@ std::string open_expression(const Choices& choices) {
   return preset ? expression_of(*preset) : "";
 }
 
-std::optional<Error> show_study(Session& session, const LayoutStudy& study) {
+std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
   Choices& choices = session.choices;
+  LayoutStudy study = asked;
+  // Grids that a step brings or takes have other numbers.
+  const bool other_grids = study.step != choices.study.step || study.beside != choices.study.beside;
+  if (other_grids) study.slice = {};
+  const SliceChoice before = choices.study.slice;
   const auto [what, name] = first_word(choices.layout_text);
   const auto preset = what == "preset" ? preset_named(name) : Outcome<Preset>(Error{});
   auto view = preset ? view_of(*preset, study) : study_view(choices.layout_text, study);
   if (!view) return view.error();
   choices.view = ViewName::layout;
-  choices.layout = std::make_shared<const LayoutView>(std::move(*view));
+  choices.layout = std::make_shared<const LayoutView>(sliced(std::move(*view), study.slice));
   choices.study = study;
   // Grids that stand elsewhere now are pointed at anew.
-  if (choices.selected && !choices.layout->exists(*choices.selected)) choices.selected.reset();
+  const bool turned = before.rows != study.slice.rows || before.columns != study.slice.columns;
+  if (turned || (choices.selected && !choices.layout->exists(*choices.selected))) {
+    choices.selected.reset();
+  }
   session.hover.reset();
-  session.layout_lens = {};
+  const bool goes_on = !other_grids && !turned && before.at >= 0 && study.slice.at >= 0;
+  if (!goes_on) session.layout_lens = {};
   session.layout_rasters = {};
   return {};
 }

@@ -215,9 +215,10 @@ InspectorSection layout_section(const LayoutView& view, bool owned) {
   for (const Panel& panel : view.panels()) {
     section.lines.emplace_back(panel.title.empty() ? "layout" : panel.title, panel.formula);
     const std::string extent =
-        panel.slices > 1 ? fmt::format("{} x {} in {}", panel.rows, panel.columns,
-                                       plural(static_cast<std::size_t>(panel.slices), "slice"))
-                         : fmt::format("{} x {}", panel.rows, panel.columns);
+        panel.all_slices > 1
+            ? fmt::format("{} x {} in {}", panel.rows, panel.columns,
+                          plural(static_cast<std::size_t>(panel.all_slices), "slice"))
+            : fmt::format("{} x {}", panel.rows, panel.columns);
     section.lines.emplace_back("cells", extent);
   }
   if (view.tiles() > 0) section.lines.emplace_back("tiles", grouped(std::uint64_t(view.tiles())));
@@ -418,6 +419,38 @@ std::string in_one_line(std::string_view text) {
   return out;
 }
 
+// Which slice is shown, where one is.
+void add_slice(const Session& session, Strip& out) {
+  const SliceChoice& slice = session.choices.study.slice;
+  if (slice.grid < 0 || slice.at < 0) return;
+  const Panel& panel = session.choices.layout->panels()[static_cast<std::size_t>(slice.grid)];
+  out.steps.push_back(
+      {"Slice",
+       fmt::format("{}, {} of {}", slice_text(panel, slice), slice.at + 1, slices_of(panel, slice)),
+       true, "slice all"});
+  if (!out.actions.empty()) return;  // those of a derivation
+  out.actions = {{"Previous", "slice previous", false}, {"Next", "slice next", false}};
+}
+
+// The modes of a grid with more than two, as its rows and as its columns.
+void add_modes(const Session& session, std::vector<Choice>& out) {
+  const LayoutView& view = *session.choices.layout;
+  const SliceChoice& now = session.choices.study.slice;
+  const int grid = now.grid >= 0 ? now.grid : sliced_grid(view);
+  if (grid < 0) return;
+  const int rank = view.panels()[static_cast<std::size_t>(grid)].layout.rank();
+  for (const bool rows : {true, false}) {
+    const char* word = rows ? "rows" : "columns";
+    Choice choice{rows ? "Rows" : "Columns", {}};
+    for (int mode = 0; mode < rank; ++mode) {
+      choice.options.push_back({fmt::format("{}", mode),
+                                fmt::format("slice {} {} grid {}", word, mode, grid),
+                                mode == (rows ? now.rows : now.columns)});
+    }
+    out.push_back(std::move(choice));
+  }
+}
+
 Strip derivation_strip(const Session& session) {
   Strip out;
   const LayoutStudy& study = session.choices.study;
@@ -434,6 +467,7 @@ Strip derivation_strip(const Session& session) {
   }
   out.steps.push_back(
       {"Result", in_one_line(study.derivation->front().result), study.step == 0, "derive result"});
+  add_slice(session, out);
   return out;
 }
 
@@ -574,6 +608,7 @@ Strip strip(const Session& session, const Workshop& workshop) {
     const bool current = session.hover && static_cast<std::size_t>(session.hover->panel) == i;
     out.steps.push_back({panel.title.empty() ? "Layout" : panel.title, panel.formula, current});
   }
+  add_slice(session, out);
   return out;
 }
 
@@ -606,6 +641,7 @@ std::vector<Choice> view_choices(const Session& session) {
     out.push_back({"Label",
                    {{"contents", "label contents", !choices.coordinates},
                     {"coordinates", "label coordinates", choices.coordinates}}});
+    add_modes(session, out);
   }
   if (choices.view == ViewName::diff && choices.diff) {
     out.push_back({"Show",

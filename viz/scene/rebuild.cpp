@@ -5,6 +5,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
 #include "viz/scene/files.h"
+#include "viz/scene/look.h"
 #include "viz/scene/open.h"
 #include "viz/scene/standing.h"
 
@@ -61,6 +62,11 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   if (!study.beside.empty()) {
     const char quote = study.beside.find('"') == std::string::npos ? '"' : '\'';
     lines.push_back(fmt::format("beside {}{}{}", quote, study.beside, quote));
+  }
+  if (const SliceChoice& slice = study.slice; slice.grid >= 0) {
+    lines.push_back(fmt::format("slice rows {} grid {}", slice.rows, slice.grid));
+    lines.push_back(fmt::format("slice columns {} grid {}", slice.columns, slice.grid));
+    if (slice.at >= 0) lines.push_back(fmt::format("slice {} grid {}", slice.at, slice.grid));
   }
 }
 
@@ -133,6 +139,40 @@ std::vector<std::string> rebuilding(const Choices& choices) {
   return lines;
 }
 
+namespace {
+
+// A layout says all of itself, and so do matrices; a lesson may ask about either.
+Choices needed(Choices choices) {
+  if (choices.lesson.open()) return choices;
+  if (shows_layout(choices.view)) {
+    choices.kernel.reset();
+    choices.options.clear();
+    choices.result.reset();
+    choices.matrices.reset();
+    choices.diff.reset();
+    choices.file.clear();
+    choices.element.reset();
+    choices.only_wrong = false;
+    choices.moment = 0;
+    choices.spot = {};
+  } else {
+    choices.layout.reset();
+    choices.coordinates = false;
+  }
+  return choices;
+}
+
+}  // namespace
+
+std::vector<std::string> rebuilding(const Session& session, const Workshop& workshop,
+                                    Extent extent) {
+  Choices choices = with_whole_paths(session.choices, workshop);
+  if (extent == Extent::view) choices = needed(std::move(choices));
+  std::vector<std::string> lines = rebuilding(choices);
+  if (const std::string zoom = zoom_line(session); !zoom.empty()) lines.push_back(zoom);
+  return lines;
+}
+
 Choices with_whole_paths(Choices choices, const Workshop& workshop) {
   if (!choices.file.empty()) choices.file = workshop.whole_path(choices.file);
   for (auto& [name, value] : choices.options) {
@@ -161,12 +201,18 @@ Session fresh_beside(const Session& session) {
 void take_over(Session& session, Workshop& workshop, Session fresh,
                const std::vector<std::string>& lines, std::size_t next) {
   if (session.running && !fresh.running) workshop.cancel();
+  const Lens layout = fresh.layout_lens, matrices = fresh.matrices_lens, diff = fresh.diff_lens;
+  const double zoom = fresh.pending_zoom;
   session.choices = std::move(fresh.choices);
   session.progress = std::move(fresh.progress);
   session.running = session.running || fresh.running;
   session.way = std::move(fresh.way);
   session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
   forget_passing(session);
+  session.layout_lens = layout;
+  session.matrices_lens = matrices;
+  session.diff_lens = diff;
+  session.pending_zoom = zoom;
   show_in_field(session);
 }
 
@@ -219,11 +265,16 @@ std::string joined(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::string command_line(const Choices& choices) {
+std::string command_line(const Session& session, const Workshop& workshop) {
+  const Choices choices = with_whole_paths(session.choices, workshop);
   const bool drawn = choices.view == ViewName::layout && choices.layout && !choices.selected &&
-                     choices.isolate.on == Focus::On::nothing && !choices.coordinates;
+                     choices.isolate.on == Focus::On::nothing && !choices.coordinates &&
+                     choices.study.slice.grid < 0 && choices.study.step == 0 &&
+                     choices.study.beside.empty() && !choices.lesson.open() &&
+                     zoom_line(session).empty();
   if (!drawn) {
-    return fmt::format("tilescope gui --do {}", shell_word(joined(rebuilding(choices))));
+    return fmt::format("tilescope gui --do {}",
+                       shell_word(joined(rebuilding(session, workshop, Extent::view))));
   }
   std::string out = fmt::format("tilescope draw {}", shell_word(choices.layout_text));
   if (choices.colour) out += fmt::format(" --colour {}", name_of(*choices.colour));

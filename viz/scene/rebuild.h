@@ -7,10 +7,12 @@
 // commands name are the same (tests/viz/ui_share_test.cpp tries random ones). Who adds a field to
 // Choices adds its command here.
 //
-// Not in it: what passes (pointer, zoom, what lies over the view) and the settings of the window,
-// which settings_of() tells.
+// Zoom and pan are no choices, but the same view is also the same part of it: what goes elsewhere
+// has them (lines_of_session). Not in it: what passes (pointer, what lies over the view) and the
+// settings of the window, which settings_of() tells.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,11 @@
 namespace tilescope {
 
 std::vector<std::string> rebuilding(const Choices& choices);
+// All of it, with whole paths and zoom: a workspace. `view`: what the open view needs and no more,
+// so that who shares a layout does not share the kernel that is open behind it.
+enum class Extent : std::uint8_t { all, view };
+std::vector<std::string> rebuilding(const Session& session, const Workshop& workshop,
+                                    Extent extent);
 
 // The choices with every file by its whole path: what is read tomorrow, or from another folder.
 Choices with_whole_paths(Choices choices, const Workshop& workshop);
@@ -41,6 +48,6 @@ std::string joined(const std::vector<std::string>& lines);
 
 // The line for a shell that makes this view: `tilescope draw`, where that can tell all of it, else
 // `tilescope gui`.
-std::string command_line(const Choices& choices);
+std::string command_line(const Session& session, const Workshop& workshop);
 
 }  // namespace tilescope

@@ -6,6 +6,7 @@
 
 #include "core/layout/text.h"
 #include "viz/scene/files.h"
+#include "viz/scene/look.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/open.h"
 #include "viz/scene/result_view.h"
@@ -18,6 +19,7 @@ template <class View, class FrameOf>
 FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, double& pending_zoom) {
   lens.size = size;
   lens.pixel_scale = pixel_scale;
+  if (lens.look) lens = looking(view, lens, Look(*lens.look));
   FrameOf frame = arrange(view, lens);
   if (pending_zoom != 1) {
     const Point middle{size.width / 2, size.height / 2};
@@ -44,6 +46,8 @@ void make_room(const LayoutView& view, Lens& lens, Size size) {
   if (cell < worth * before) lens.title = lens.formulas = lens.legend = true;
 }
 
+}  // namespace
+
 Lens& open_lens(Session& session) {
   switch (session.choices.view) {
     case ViewName::layout:
@@ -58,6 +62,8 @@ Lens& open_lens(Session& session) {
   }
   return session.diff_lens;
 }
+
+namespace {
 
 Emptiness no_difference(const Choices& choices) {
   const std::string& name = choices.kernel->name;

@@ -210,6 +210,8 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
 void pan_view(Session& session, const Picture& picture, double dx, double dy);
 // A list is scrolled by notches of a wheel; a drag moves it like paper.
 void scroll_view(Session& session, const Picture& picture, double notches);
+// Of the view that is open.
+Lens& open_lens(Session& session);
 // Shows all of the view again.
 void fit_view(Session& session);
 

@@ -48,7 +48,8 @@ Outcome<ValueTable> cells_of(const LayoutView& view) {
   CellTable out;
   for (std::size_t p = 0; p < view.panels().size(); ++p) {
     const Panel& panel = view.panels()[p];
-    for (std::int64_t slice = 0; slice < panel.slices; ++slice) {
+    for (std::int64_t slice = panel.first_slice; slice < panel.first_slice + panel.slices;
+         ++slice) {
       for (std::int64_t row = 0; row < panel.rows; ++row) {
         for (std::int64_t column = 0; column < panel.columns; ++column) {
           const Cell cell{static_cast<int>(p), slice, row, column};

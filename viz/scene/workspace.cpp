@@ -75,7 +75,7 @@ Outcome<Json> read(std::string_view text) {
 
 std::string workspace_text(const Session& session, const Workshop& workshop) {
   Json out = {{"tilescope", "workspace"}, {"version", workspace_version}};
-  out["view"] = rebuilding(with_whole_paths(session.choices, workshop));
+  out["view"] = rebuilding(session, workshop, Extent::all);
   out["settings"] = settings_lines(session.choices.settings);
   out["tour"] = session.tour_seen ? "seen" : "new";
   for (const auto& [name, lines] : session.kept) out["kept"][name] = lines;
