@@ -35,6 +35,29 @@ TEST_F(LessonWindow, TheInspectorIsOneClickAway) {
   EXPECT_TRUE(session.choices.lesson.shown);
 }
 
+TEST_F(LessonWindow, AWordIsExplainedByAClickByTheKeyboardAndInAList) {
+  act("lesson layouts");
+  settle();
+  click({1240, 104});  // the button above the text
+  ASSERT_EQ(session.overlay.kind, Overlay::Kind::words);
+  EXPECT_TRUE(session.overlay.text.empty());
+  press(ui::Key::escape);
+  ASSERT_FALSE(session.overlay.open());
+  // F6 to the lesson, then past its tabs and the button to the first word.
+  act("lesson next");
+  settle();
+  for (int i = 0; i < 4; ++i) press(ui::Key::f6);
+  for (int i = 0; i < 3; ++i) press(ui::Key::tab);
+  press(ui::Key::enter);
+  settle();
+  ASSERT_EQ(session.overlay.kind, Overlay::Kind::words);
+  const Sheet sheet = sheet_of(session);
+  const auto marked = std::find_if(sheet.rows.begin(), sheet.rows.end(),
+                                   [](const SheetRow& row) { return row.current; });
+  ASSERT_NE(marked, sheet.rows.end()) << session.overlay.text;
+  EXPECT_EQ(session.message.text.rfind(marked->left + ": ", 0), 0u) << session.message.text;
+}
+
 TEST_F(LessonWindow, AnAnswerIsTypedAndEntered) {
   act("lesson layouts");
   act("lesson next");

@@ -172,7 +172,7 @@ class FakeWorkshop : public Workshop {
         "# First\n```lesson\nnumber: 1\nabout: how it begins\n```\n"
         "## A grid\nA `layout` and **more**.\n```term\nstride, strides: how far.\n```\n"
         "```do\nopen layout (4,8):(8,1)\ncolour offset\npick 1 2\n```\n"
-        "## A question\nSee this.\n```draw\n(2,2):(1,2)\ncolour offset\n```\n"
+        "## A question\nSee this stride.\n```draw\n(2,2):(1,2)\ncolour offset\n```\n"
         "```do\nopen layout ({m},8):(8,1)\nlabel coordinates\n```\n"
         "```exercise\nquestion: Offset of ({i},3) in ({m},8):(8,1)?\nseed: 5\n"
         "numbers: m = 3..6; i = 1..m-1\nchecker: offset_of(({m},8):(8,1), ({i},3))\n"

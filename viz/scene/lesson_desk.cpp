@@ -151,9 +151,9 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
   std::stable_sort(shelf->lessons.begin(), shelf->lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
   for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
-    for (const std::string& form : entry.term.forms) {
-      shelf->meanings[form] = fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
-    }
+    std::string meaning = fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
+    meaning.erase(std::remove(meaning.begin(), meaning.end(), '`'), meaning.end());  // Markdown's
+    for (const std::string& form : entry.term.forms) shelf->meanings[form] = meaning;
   }
   session.shelf = shelf;
   return session.shelf;

@@ -1,5 +1,6 @@
 #include "viz/ui/rich_text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <string>
@@ -61,7 +62,11 @@ class Pen {
       new_line();
     }
     ink(shown, font, code);
-    if (!code && known_) explain(shown, font);
+    const auto end = std::find_if(shown.rbegin(), shown.rend(), [](char c) {
+      return std::isalpha(static_cast<unsigned char>(c)) != 0;
+    });
+    const auto letters = static_cast<std::size_t>(shown.rend() - end);
+    if (!code && known_) explain(shown.substr(0, letters), font);
     x_ += text_width(font, shown) + text_width(font, piece.substr(inked));
   }
 
