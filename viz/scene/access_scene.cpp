@@ -40,63 +40,103 @@ void button_in(Scene& scene, double& x, double y, const std::string& label, std:
   x += width + inside;
 }
 
-// The choices of the view, each a target; and which instruction is shown.
-void draw_choices(Scene& scene, const AccessView& view, std::int64_t instruction, double y) {
-  double x = margin;
+struct Option {
+  std::string label, command;
+  bool current = false;
+};
+struct Group {
+  std::string title;
+  std::vector<Option> options;
+  bool begins_row = false;
+};
+
+double width_of(const Group& group) {
+  double width = text_width(group.title, small_text, Family::sans);
+  for (const Option& option : group.options) {
+    width += inside + text_width(option.label, small_text, Family::sans) + 2 * inside;
+  }
+  return width;
+}
+
+std::vector<Group> choice_groups(const AccessView& view) {
   const AccessChoice& choice = view.choice();
-  scene.begin("choices");
-  const auto label = [&](std::string text) {
-    const double width = text_width(text, small_text, Family::sans);
-    scene.add(words({x, y}, std::move(text), small_text, Role::quiet));
-    x += width + inside;
-  };
-  const OwnedAccess* owned = view.owned();
-  const auto ways = [&](const char* title, const std::vector<OwnedAccess::Way>& all) {
-    if (all.size() < 2) return;
-    label(title);
-    for (const OwnedAccess::Way& way : all)
-      button_in(scene, x, y, way.label, way.command, way.current);
-    x += inside;
-  };
-  if (owned != nullptr) {
+  std::vector<Group> out;
+  if (const OwnedAccess* owned = view.owned()) {
+    const auto ways = [&](const char* title, const std::vector<OwnedAccess::Way>& all) {
+      if (all.size() < 2) return;
+      Group group{title, {}, false};
+      for (const OwnedAccess::Way& way : all) {
+        group.options.push_back({way.label, way.command, way.current});
+      }
+      out.push_back(std::move(group));
+    };
     ways("accesses of", owned->grids);
     ways("memory", owned->memories);
-    x = margin;
-    y += choices_row;
   } else {
-    label("lanes along");
+    Group walks{"lanes along", {}, false};
     for (const Walk walk : {Walk::along_rows, Walk::down_columns}) {
-      button_in(scene, x, y, std::string(name_of(walk)), fmt::format("access {}", name_of(walk)),
-                choice.walk == walk);
+      walks.options.push_back({std::string(name_of(walk)), fmt::format("access {}", name_of(walk)),
+                               choice.walk == walk});
     }
-    x += inside;
+    out.push_back(std::move(walks));
   }
-  label("bytes a lane");
+  Group lane{"bytes a lane", {}, view.owned() != nullptr};
   for (const std::int64_t width : {4, 8, 16}) {
-    button_in(scene, x, y, fmt::format("{}", width), fmt::format("access {}", width),
-              choice.width == width);
+    lane.options.push_back(
+        {fmt::format("{}", width), fmt::format("access {}", width), choice.width == width});
   }
-  x += inside;
-  label("bytes an element");
+  Group element{"bytes an element", {}, false};
   for (const std::int64_t bytes : {1, 2, 4, 8}) {
-    button_in(scene, x, y, fmt::format("{}", bytes), fmt::format("element {}", bytes),
-              choice.element_bytes == bytes);
+    element.options.push_back({fmt::format("{}", bytes), fmt::format("element {}", bytes),
+                               choice.element_bytes == bytes});
   }
-  scene.end();
-  x = margin;
-  y += choices_row;
-  scene.begin("instruction");
+  out.push_back(std::move(lane));
+  out.push_back(std::move(element));
+  return out;
+}
+
+// The instruction that is shown, and the way to its neighbours.
+Group instruction_group(const AccessView& view, std::int64_t instruction) {
+  const OwnedAccess* owned = view.owned();
   const std::string whose =
       owned != nullptr ? ": " + owned->names[static_cast<std::size_t>(instruction)] : "";
-  label(fmt::format("instruction {} of {}{}", instruction + 1, view.instructions(), whose));
+  Group out{fmt::format("instruction {} of {}{}", instruction + 1, view.instructions(), whose),
+            {},
+            false};
   if (instruction > 0) {
-    button_in(scene, x, y, "previous", fmt::format("access instruction {}", instruction - 1),
-              false);
+    out.options.push_back(
+        {"previous", fmt::format("access instruction {}", instruction - 1), false});
   }
   if (instruction + 1 < view.instructions()) {
-    button_in(scene, x, y, "next", fmt::format("access instruction {}", instruction + 1), false);
+    out.options.push_back({"next", fmt::format("access instruction {}", instruction + 1), false});
   }
+  return out;
+}
+
+// The choices of the view, each a target; and which instruction is shown. A group that has no room
+// beside the ones before begins a row. Answers the middle of the last row.
+double draw_choices(Scene& scene, const AccessView& view, std::int64_t instruction, double y) {
+  double x = margin;
+  const auto draw = [&](const Group& group) {
+    const bool full = x > margin && x + width_of(group) > scene.size.width - margin;
+    if (full || (group.begins_row && x > margin)) {
+      x = margin;
+      y += choices_row;
+    }
+    scene.add(words({x, y}, group.title, small_text, Role::quiet));
+    x += text_width(group.title, small_text, Family::sans) + inside;
+    for (const Option& option : group.options) {
+      button_in(scene, x, y, option.label, option.command, option.current);
+    }
+    x += inside;
+  };
+  scene.begin("choices");
+  for (const Group& group : choice_groups(view)) draw(group);
   scene.end();
+  scene.begin("instruction");
+  draw(instruction_group(view, instruction));
+  scene.end();
+  return y;
 }
 
 }  // namespace
@@ -113,7 +153,7 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   paper.fill = Ink(Role::paper);
   scene.add(paper);
   draw_title(scene, scene.title, {margin, margin + title_text / 2});
-  draw_choices(scene, view, instruction, margin + 56);
+  const double choices_end = draw_choices(scene, view, instruction, margin + 56);
   const std::vector<AccessView::Row> rows =
       sectors ? view.line_rows(instruction) : view.wavefront_rows(instruction);
   const std::string sentence =
@@ -125,8 +165,7 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   gutter += between;
   const std::vector<std::string> remarks =
       view.owned() != nullptr ? view.owned()->remarks : std::vector<std::string>();
-  const double choices = view.owned() != nullptr ? choices_row : 0;
-  const double top = margin + 56 + 72 + choices + index_row, left = margin + gutter;
+  const double top = choices_end + 40 + index_row, left = margin + gutter;
   const double width = std::min((size.width - left - margin) / 32, most_cell);
   const double room =
       size.height - top - margin - 64 - note_row * static_cast<double>(remarks.size());
@@ -153,6 +192,7 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   Segments parts;
   parts.stroke = {Role::text, 1, false};
   const double right = left + width * 32;
+  bool numbered = true;  // each lane stands in its words
   for (std::size_t i = 0; i < shown; ++i) {
     const AccessView::Row& row = rows[i];
     const double y = top + height * static_cast<double>(i);
@@ -189,7 +229,10 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
       scene.add(cell);
       const std::string label =
           word.lanes > 1 ? fmt::format("{}+", word.lane) : fmt::format("{}", word.lane);
-      if (height < small_text || text_width(label, small_text, Family::mono) + 2 > width) continue;
+      if (height < small_text || text_width(label, small_text, Family::mono) + 2 > width) {
+        numbered = false;
+        continue;
+      }
       scene.add(words(cell.box.centre(), label, small_text, Ink(text_on(colour)), Family::mono,
                       FontWeight::regular, Across::centre));
     }
@@ -211,7 +254,6 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   scene.add(words({margin, y}, fitted(sentence, size.width - 2 * margin, small_text, Family::sans),
                   small_text, Role::text));
   y += 24;
-  const bool numbered = height >= small_text && !narrow;
   const std::string about =
       !numbered ? (sectors ? "A colour is the lane whose bytes these are, grey is moved in vain. A "
                              "larger window writes the lanes' numbers."
