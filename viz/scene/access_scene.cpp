@@ -12,6 +12,7 @@ namespace {
 
 constexpr double margin = 24, index_row = 20, most_cell = 28, least_row = 6;
 constexpr double choices_row = 32, note_row = 24;
+constexpr double low_window = 320;  // below it there is no room for a title
 
 Text words(Point at, std::string text, double size, Ink ink, Family family = Family::sans,
            FontWeight weight = FontWeight::regular, Across across = Across::left) {
@@ -152,8 +153,9 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
   paper.box = {0, 0, size.width, size.height};
   paper.fill = Ink(Role::paper);
   scene.add(paper);
-  draw_title(scene, scene.title, {margin, margin + title_text / 2});
-  const double choices_end = draw_choices(scene, view, instruction, margin + 56);
+  const bool low = size.height < low_window;
+  if (!low) draw_title(scene, scene.title, {margin, margin + title_text / 2});
+  const double choices_end = draw_choices(scene, view, instruction, margin + (low ? 12.0 : 56.0));
   const std::vector<AccessView::Row> rows =
       sectors ? view.line_rows(instruction) : view.wavefront_rows(instruction);
   const std::string sentence =
@@ -299,19 +301,21 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
   paper.box = {0, 0, size.width, size.height};
   paper.fill = Ink(Role::paper);
   scene.add(paper);
-  draw_title(scene, title, {margin, margin + title_text / 2});
+  // The field says the layout too.
+  const bool low = size.height < low_window;
+  if (!low) draw_title(scene, title, {margin, margin + title_text / 2});
   const double columns = static_cast<double>(matrix.columns.size());
-  const double left = margin + 112, top = margin + 120;
+  const double left = margin + 112, top = margin + (low ? 72 : 120);
   const double cell = std::floor(
       std::clamp(std::min((size.width - left - margin) / columns,
                           (size.height - top - margin - 72) / static_cast<double>(matrix.rows)),
                  8.0, 36.0));
-  scene.add(words(
-      {margin, margin + 56},
-      fmt::format("Bits of {}, across, give bits of the {}, down: each full cell of a row "
-                  "is XORed.",
-                  matrix.modes.empty() ? "the coordinate" : "thread and value", matrix.row_word),
-      small_text, Role::quiet));
+  const std::string what = fmt::format(
+      "Bits of {}, across, give bits of the {}, down: each full cell of a row is XORed.",
+      matrix.modes.empty() ? "the coordinate" : "thread and value", matrix.row_word);
+  scene.add(words({margin, margin + (low ? 8.0 : 56.0)},
+                  fitted(what, size.width - 2 * margin, small_text, Family::sans), small_text,
+                  Role::quiet));
   scene.begin("columns");
   std::size_t begin = 0;
   for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
@@ -325,8 +329,13 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
     if (!last) continue;
     const double from = left + cell * static_cast<double>(begin);
     const double to = left + cell * static_cast<double>(j + 1);
-    scene.add(words({(from + to) / 2, top - 34}, mode_name(matrix, column.mode), small_text,
-                    Role::text, Family::sans, FontWeight::bold, Across::centre));
+    // "mode 1", or "1" where the columns are narrower than that.
+    std::string name = mode_name(matrix, column.mode);
+    if (text_width(name, small_text, Family::sans, FontWeight::bold) > to - from) {
+      name.erase(0, name.rfind(' ') + 1);
+    }
+    scene.add(words({(from + to) / 2, top - 34}, std::move(name), small_text, Role::text,
+                    Family::sans, FontWeight::bold, Across::centre));
     begin = j + 1;
   }
   scene.end();
@@ -368,13 +377,14 @@ Scene build_scene(const BitMatrix& matrix, const std::string& title, const Theme
     mixed += set > 1;
   }
   scene.begin("notes");
+  const std::string sum =
+      mixed == 0 ? fmt::format("Each {} bit is one coordinate bit, or none: strides alone.",
+                               matrix.row_word)
+                 : fmt::format("{} {} bit{} the XOR of several coordinate bits: a swizzle.", mixed,
+                               matrix.row_word, mixed == 1 ? " is" : "s are");
   scene.add(words({margin, bottom + between + inside},
-                  mixed == 0
-                      ? fmt::format("Each {} bit is one coordinate bit, or none: strides alone.",
-                                    matrix.row_word)
-                      : fmt::format("{} {} bit{} the XOR of several coordinate bits: a swizzle.",
-                                    mixed, matrix.row_word, mixed == 1 ? " is" : "s are"),
-                  small_text, Role::text));
+                  fitted(sum, size.width - 2 * margin, small_text, Family::sans), small_text,
+                  Role::text));
   if (!matrix.about.empty()) {
     scene.add(words({margin, bottom + between + inside + note_row},
                     fitted(matrix.about, size.width - 2 * margin, small_text, Family::sans),

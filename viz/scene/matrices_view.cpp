@@ -263,8 +263,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
   scene.theme = theme;
   scene.title = view.title();
   scene.add(Rectangle{{0, 0, scene.size.width, scene.size.height}, Ink(Role::paper), {}, 0});
-  add_text(scene, {frame.body.x, 32}, scene.title, title_text, Family::sans, FontWeight::bold,
-           Role::text);
+  draw_title(scene, scene.title, {frame.body.x, 32});
   for (std::size_t i = 0; i < view.matrices().size(); ++i) {
     const MatricesView::Matrix& matrix = view.matrices()[i];
     const Box& map = frame.maps[i];

@@ -31,9 +31,11 @@ FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, doub
 }
 
 // Words give way, the outermost first, where they leave the cells too little: the field and the
-// inspector say them too. Where that gains little (a large layout), they stay.
+// inspector say them too. Where that gains little (a large layout), they stay. In a low window, as
+// one with large letters is, cells should have room for a label.
 void make_room(const LayoutView& view, Lens& lens, Size size) {
-  constexpr double enough = 4, worth = 1.5;  // pixels a cell, and times what it was
+  constexpr double low = 320, worth = 1.5;           // pixels, and times what a cell had
+  const double enough = size.height < low ? 16 : 4;  // pixels a cell
   lens.size = size;
   lens.title = lens.formulas = lens.legend = true;
   const double before = arrange(view, lens).fit_cell;
