@@ -99,8 +99,10 @@ void Stops::moved(const Block& issuer, const AsyncOperation& o, Stage from) {
 bool Stops::comes_to_line(const Warp& warp, u32 pc, u32 mask) const {
   const auto lane = static_cast<u32>(__builtin_ctz(mask));
   const Split* now = split_of(warp, lane);
-  if (!now) return true;  // its end is a place to stop at, too
-  return warp.calls.depth[lane] <= at_.depth && (*at_.lines)[pc] != (*at_.lines)[now->pc];
+  if (!now) return !at_.some_lines;  // its end is a place to stop at, too
+  const u32 line = (*at_.lines)[now->pc];
+  return warp.calls.depth[lane] <= at_.depth && (*at_.lines)[pc] != line &&
+         (line || !at_.some_lines);
 }
 
 void Stops::executed(const ptx::Program& program, const Block& block, const Warp& warp, u32 pc,
@@ -141,6 +143,12 @@ bool matches(const StopAt& at, const Happened& h) {
   if (!(at.what & bit(h.what))) return false;
   if (h.passed && !(h.passed & at.stages)) return false;
   if (h.what == Happening::write) return true;
+  if (h.what == Happening::phase && !at.phases.empty()) {
+    return std::any_of(at.phases.begin(), at.phases.end(), [&](const StopAt::Phase& p) {
+      return p.object == h.object && (!p.block || *p.block == h.block) &&
+             (!p.number || *p.number == h.number);
+    });
+  }
   return (!at.block || *at.block == h.block) && (!at.warp || *at.warp == h.warp) &&
          (!at.object || *at.object == h.object);
 }

@@ -87,6 +87,13 @@ struct StopAt {
   // calls than `depth` comes to no other line.
   std::shared_ptr<const std::vector<std::uint32_t>> lines;
   std::uint32_t depth = ~0u;
+  bool some_lines = false;  // line 0 is none to stop at
+  // Only these phases; empty: all.
+  struct Phase {
+    std::uint32_t object = 0;  // the mbarrier
+    std::optional<std::uint64_t> block, number;
+  };
+  std::vector<Phase> phases;
   // Where the machine has come to this position; to so many instructions; the warp above to so
   // many.
   std::uint64_t position = never, instructions = never, executed = never;

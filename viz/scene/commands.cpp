@@ -104,6 +104,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
       CommandGroup{"Steps", walk_commands()},
+      CommandGroup{"Breakpoints", break_commands()},
       CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},

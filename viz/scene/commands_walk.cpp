@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "viz/scene/breakpoints.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/standing.h"
 
@@ -223,17 +224,6 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   return way([&](sim::Stepper& s) { s.go_to_cycle(*cycle); });
 }
 
-// FILE:LINE or ptx:LINE.
-std::optional<RunSpot::SourceLine> source_line(std::string_view word) {
-  const std::size_t colon = word.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return {};
-  const auto number = count_in(word.substr(colon + 1));
-  if (!number || *number < 1 || *number > 0xffff'ffffu) return {};
-  const std::string_view file = word.substr(0, colon);
-  return RunSpot::SourceLine{file == "ptx" ? "" : std::string(file),
-                             static_cast<std::uint32_t>(*number)};
-}
-
 std::optional<RunSpot::Cell> cell_in(std::string_view word) {
   const std::size_t comma = word.find(',');
   if (comma == std::string_view::npos) return {};
@@ -263,7 +253,7 @@ std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const s
     return {};
   }
   if (what == "line") {
-    spot.line = source_line(value);
+    spot.line = source_line_in(value);
     if (!spot.line) return wrong("a line is written FILE:LINE, or ptx:LINE");
     return {};
   }

@@ -78,6 +78,28 @@ std::string warp_stands(const sim::Machine& machine, const RunSpot& spot) {
 
 }  // namespace
 
+SourcePlaces::SourcePlaces(const ptx::Program& program) {
+  std::map<std::string_view, std::uint32_t> numbers;
+  const auto number = [&](std::string_view file) {
+    const auto [found, fresh] = numbers.try_emplace(file, static_cast<std::uint32_t>(files.size()));
+    if (fresh) files.emplace_back(file);
+    return found->second;
+  };
+  Place last;
+  for (const ptx::Instruction& i : program.code) {
+    if (i.caller_line) {
+      last = {number(program.caller_file(i)), i.caller_line};
+    } else if (i.source_line) {
+      last = {number(program.source_file(i)), i.source_line};
+    }
+    of.push_back(last);
+  }
+  // What comes before the first known line belongs to that.
+  std::size_t known = 0;
+  while (known < of.size() && !of[known].line) ++known;
+  for (std::size_t i = 0; i < known && known < of.size(); ++i) of[i] = of[known];
+}
+
 std::string look_words(const RunSpot& spot) {
   std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
   if (spot.line) out += fmt::format(" line {}", text(*spot.line));

@@ -19,11 +19,26 @@
 
 namespace tilescope {
 
+// The line of the source that each instruction belongs to, seen from the kernel's own file: of what
+// was inlined from another file, that of the call; of what has none, that of the instruction
+// before.
+struct SourcePlaces {
+  explicit SourcePlaces(const ptx::Program& program);
+  struct Place {
+    std::uint32_t file = 0, line = 0;  // line 0: not known
+  };
+  std::vector<std::string> files;
+  std::vector<Place> of;  // by pc
+};
+
 struct LiveRun {
   explicit LiveRun(sim::Stepper at)
-      : stepper(std::move(at)), registers(stepper.machine().program()) {}
+      : stepper(std::move(at)),
+        registers(stepper.machine().program()),
+        places(stepper.machine().program()) {}
   sim::Stepper stepper;
   sim::Registers registers;
+  SourcePlaces places;
   // The lines of what it was made from, by the name that the PTX has for a file; of the PTX under
   // the empty name. A file that is not at hand is missing.
   std::map<std::string, std::vector<std::string>, std::less<>> sources;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "viz/scene/breakpoints.h"
 #include "viz/scene/live_run.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/table_scene.h"
@@ -18,6 +19,7 @@ struct MachineShown {
   const RunSpot& spot;
   const sim::Record* record = nullptr;  // for counters; null: it has not been run whole
   const Theme& theme;
+  const std::vector<Breakpoint>& breakpoints;
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "viz/scene/breakpoints.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
 
@@ -13,14 +14,6 @@ namespace tilescope {
 namespace {
 
 using SourceLine = RunSpot::SourceLine;
-
-// The line that an instruction belongs to seen from the kernel's own file: that of the call where
-// it was inlined from another.
-SourceLine line_of(const ptx::Program& program, std::uint32_t pc) {
-  const ptx::Instruction& i = program.code[pc];
-  if (i.caller_line) return {std::string(program.caller_file(i)), i.caller_line};
-  return {std::string(program.source_file(i)), i.source_line};
-}
 
 // Which warps stand where: "0, 4 to 7".
 using Standing = std::map<std::uint32_t, std::set<std::uint32_t>>;
@@ -58,123 +51,146 @@ struct LineFigures {
 class SourceView {
  public:
   explicit SourceView(const MachineShown& shown)
-      : shown_(shown), program_(shown.machine().program()) {
-    const auto warps = sim::warps_of(shown.machine(), shown.spot.block);
-    for (const sim::WarpState& warp : warps) {
+      : shown_(shown), program_(shown.machine().program()), places_(shown.run.places) {
+    for (const sim::WarpState& warp : sim::warps_of(shown.machine(), shown.spot.block)) {
       for (const sim::SplitState& split : warp.splits) {
         if (split.pc >= program_.code.size()) continue;
         standing_[split.pc].insert(warp.index);
-        const bool looked_at =
-            warp.index == shown.spot.warp && (split.lanes >> shown.spot.lane & 1);
-        if (looked_at || (warp.index == shown.spot.warp && !pc_)) pc_ = split.pc;
+        if (warp.index != shown.spot.warp) continue;
+        if (!pc_ || (split.lanes >> shown.spot.lane & 1)) pc_ = split.pc;
       }
     }
-    // What is looked at by hand, else where the warp stands, else the kernel's first line.
-    if (shown.spot.line && !shown.spot.line->file.empty()) {
-      line_ = *shown.spot.line;
-    } else {
-      line_ = known_line(pc_.value_or(0));
+    const auto& asked = shown.spot.line;
+    by_hand_ = asked.has_value();
+    // A line of the PTX is looked at with the source line that it is of.
+    if (asked && asked->file.empty()) {
+      for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+        if (program_.code[pc].line == asked->line) asked_pc_ = pc;
+      }
     }
+    if (asked && !asked->file.empty()) {
+      line_ = *asked;
+    } else if (!places_.of.empty()) {
+      const SourcePlaces::Place place = places_.of[asked_pc_ ? *asked_pc_ : pc_.value_or(0)];
+      if (place.line) line_ = {places_.files[place.file], place.line};
+    }
+    const auto file = std::find(places_.files.begin(), places_.files.end(), line_.file);
+    file_ = static_cast<std::uint32_t>(file - places_.files.begin());
+    const auto text = shown.run.sources.find(line_.file);
+    if (!line_.file.empty() && text != shown.run.sources.end()) text_ = &text->second;
     add_figures();
   }
 
   Table source() const {
     Table table;
     table.name = "source";
-    table.columns = {{"warps", Across::left, Family::mono, 56},
-                     {"line", Across::right, Family::mono},
-                     {"issued", Across::right, Family::mono},
-                     {"stalled", Across::right, Family::mono},
-                     {line_.file, Across::left, Family::mono, 0, true}};
-    const auto file = shown_.run.sources.find(line_.file);
-    if (file == shown_.run.sources.end()) {
+    const double number = text_width("00000", small_text, Family::mono);
+    table.columns = {{"warps", Across::left, Family::mono, 48},
+                     {"line", Across::right, Family::mono, number}};
+    if (counted_) {
+      table.columns.push_back({"issued", Across::right, Family::mono, 64});
+      table.columns.push_back({"stalled", Across::right, Family::mono, 64});
+    }
+    table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
+    if (!text_) {
       table.when_empty = line_.file.empty()
                              ? "The PTX says of no instruction which line of a source it is of."
                              : fmt::format("{} is not at hand.", line_.file);
       return table;
     }
-    const std::map<std::uint32_t, std::set<std::uint32_t>> here = warps_by_line();
-    for (std::size_t i = 0; i < file->second.size(); ++i) {
-      const auto number = static_cast<std::uint32_t>(i + 1);
-      const bool current = number == line_.line;
-      TableRow row;
-      row.selected = current;
-      row.command = fmt::format("look line {}:{}", line_.file, number);
-      row.hint = "shows its instructions";
-      const auto who = here.find(number);
-      const auto figures = figures_.find({line_.file, number});
-      const bool known = figures != figures_.end();
-      row.cells = {{who == here.end() ? "" : numbers(who->second), Role::accent, {}},
-                   {fmt::format("{}", number), Role::quiet, {}},
-                   {known ? grouped(figures->second.issued) : "", Role::quiet, {}},
-                   {known ? stalled_text(figures->second) : "", Role::quiet,
-                    stall_ink(known ? figures->second.stalls() : 0)},
-                   {file->second[i], Role::text, {}}};
-      if (current) table.focus = table.rows.size();
-      table.rows.push_back(std::move(row));
-    }
+    table.count = text_->size();
+    if (line_.line && line_.line <= table.count) table.focus = line_.line - 1;
+    table.row = [this](std::size_t i) { return source_row(i); };
     return table;
   }
 
   Table ptx() const {
     Table table;
     table.name = "ptx";
-    table.columns = {{"warps", Across::left, Family::mono, 56},
-                     {"PTX", Across::right, Family::mono},
-                     {"", Across::left, Family::mono, 0, true}};
-    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
-      const ptx::Instruction& i = program_.code[pc];
-      const bool of_line = !line_.file.empty() && line_of(program_, pc) == line_;
-      TableRow row;
-      row.selected = shown_.spot.line && shown_.spot.line->file.empty()
-                         ? shown_.spot.line->line == i.line
-                         : of_line;
-      row.command = fmt::format("look line ptx:{}", i.line);
-      const auto who = standing_.find(pc);
-      const bool here = pc_ == pc;
-      row.cells = {{who == standing_.end() ? "" : numbers(who->second), Role::accent, {}},
-                   {fmt::format("{}", i.line), Role::quiet, {}},
-                   {instruction_text(i.text), here ? Ink(Role::accent) : Ink(Role::text), {}}};
-      const bool by_hand = shown_.spot.line.has_value();
-      if (by_hand ? row.selected && !table.focus : here) table.focus = table.rows.size();
-      table.rows.push_back(std::move(row));
+    table.columns = {
+        {"warps", Across::left, Family::mono, 48},
+        {"line", Across::right, Family::mono, text_width("00000", small_text, Family::mono)},
+        {"PTX", Across::left, Family::mono, 0, true, 1e9, true}};
+    table.count = program_.code.size();
+    table.row = [this](std::size_t pc) { return ptx_row(static_cast<std::uint32_t>(pc)); };
+    table.focus = asked_pc_ ? asked_pc_ : pc_;
+    for (std::uint32_t pc = 0; by_hand_ && !asked_pc_ && pc < program_.code.size(); ++pc) {
+      if (!of_line(pc)) continue;
+      table.focus = pc;
+      break;
     }
     return table;
   }
 
  private:
-  // Of an instruction without a line, that of the one before.
-  SourceLine known_line(std::uint32_t pc) const {
-    for (std::uint32_t i = pc + 1; i-- > 0;) {
-      SourceLine line = line_of(program_, i);
-      if (line.line) return line;
-    }
-    for (std::uint32_t i = pc; i < program_.code.size(); ++i) {
-      SourceLine line = line_of(program_, i);
-      if (line.line) return line;
-    }
-    return {};
+  bool of_line(std::uint32_t pc) const {
+    return places_.of[pc].line && places_.of[pc].file == file_ && places_.of[pc].line == line_.line;
   }
 
-  std::map<std::uint32_t, std::set<std::uint32_t>> warps_by_line() const {
-    std::map<std::uint32_t, std::set<std::uint32_t>> out;
+  bool has_breakpoint(const SourceLine& line) const {
+    return std::any_of(
+        shown_.breakpoints.begin(), shown_.breakpoints.end(),
+        [&](const Breakpoint& b) { return b.at == Breakpoint::At::line && b.line == line; });
+  }
+
+  // Who stands there; a point where there is a breakpoint, which a click sets or takes away.
+  TableCell gutter(const SourceLine& line, const std::set<std::uint32_t>& who) const {
+    const bool stops = has_breakpoint(line);
+    TableCell cell{
+        (stops ? "\u25cf " : "") + numbers(who), stops ? Ink(Role::wrong) : Ink(Role::accent), {}};
+    cell.command = "break line " + text(line);
+    return cell;
+  }
+
+  TableRow source_row(std::size_t i) const {
+    const auto number = static_cast<std::uint32_t>(i + 1);
+    TableRow row;
+    row.selected = number == line_.line;
+    row.command = fmt::format("look line {}:{}", line_.file, number);
+    row.hint = "shows its instructions";
+    std::set<std::uint32_t> who;
     for (const auto& [pc, warps] : standing_) {
-      const SourceLine line = known_line(pc);
-      if (line.file == line_.file) out[line.line].insert(warps.begin(), warps.end());
+      const SourcePlaces::Place& place = places_.of[pc];
+      if (place.file == file_ && place.line == number) who.insert(warps.begin(), warps.end());
     }
-    return out;
+    row.cells = {gutter({line_.file, number}, who), {fmt::format("{}", number), Role::quiet, {}}};
+    if (counted_) {
+      const LineFigures none, &figures = i < figures_.size() ? figures_[i] : none;
+      row.cells.push_back({figures.issued ? grouped(figures.issued) : "", Role::quiet, {}});
+      row.cells.push_back({stalled_text(figures), Role::quiet, stall_ink(figures.stalls())});
+    }
+    row.cells.push_back({(*text_)[i], Role::text, {}});
+    return row;
+  }
+
+  TableRow ptx_row(std::uint32_t pc) const {
+    const ptx::Instruction& i = program_.code[pc];
+    TableRow row;
+    row.selected = asked_pc_ ? pc == *asked_pc_ : of_line(pc);
+    row.command = fmt::format("look line ptx:{}", i.line);
+    row.hint = "shows its line of the source";
+    const auto who = standing_.find(pc);
+    row.cells = {
+        gutter({"", i.line}, who == standing_.end() ? std::set<std::uint32_t>{} : who->second),
+        {fmt::format("{}", i.line), Role::quiet, {}},
+        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text), {}}};
+    return row;
   }
 
   void add_figures() {
     const sim::Record* record = shown_.record;
-    if (!record || record->counters.size() != program_.code.size()) return;
+    counted_ = record && record->counters.size() == program_.code.size();
+    if (!counted_ || !text_) return;
+    figures_.resize(text_->size());
     for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
-      const SourceLine line = known_line(pc);
-      LineFigures& figures = figures_[{line.file, line.line}];
+      LineFigures figures;
       figures.add(record->counters[pc]);
-      stalls_ += 0;
+      stalls_ += figures.stalls();
+      const SourcePlaces::Place& place = places_.of[pc];
+      if (place.file == file_ && place.line && place.line <= figures_.size()) {
+        figures_[place.line - 1].add(record->counters[pc]);
+      }
     }
-    for (const auto& [line, figures] : figures_) stalls_ += figures.stalls();
   }
 
   // "12.3% M": the share of all cycles that warps stalled, and the letter of what for.
@@ -193,18 +209,23 @@ class SourceView {
 
   const MachineShown& shown_;
   const ptx::Program& program_;
+  const SourcePlaces& places_;
   Standing standing_;
-  std::optional<std::uint32_t> pc_;  // of the warp looked at
+  std::optional<std::uint32_t> pc_, asked_pc_;  // of the warp looked at; of a line of the PTX
+  bool by_hand_ = false;
   SourceLine line_;
-  std::map<std::pair<std::string, std::uint32_t>, LineFigures> figures_;
-  std::uint64_t stalls_ = 0;
+  std::uint32_t file_ = 0;
+  const std::vector<std::string>* text_ = nullptr;
+  bool counted_ = false;
+  std::vector<LineFigures> figures_;  // by line of that file
+  std::uint64_t stalls_ = 0;          // of all lines
 };
 
 }  // namespace
 
 double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
   const SourceView view(shown);
-  const double ptx = std::round(room.width * 0.4);
+  const double ptx = std::round(room.width * 0.38);
   const Box left{room.x, room.y, room.width - ptx, room.height};
   const double most = draw_table(scene, view.source(), left, scroll);
   Line between_them;

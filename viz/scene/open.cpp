@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "viz/scene/command_text.h"
+#include "viz/scene/fault_view.h"
 #include "viz/scene/files.h"
 #include "viz/scene/layout_derivation.h"
 #include "viz/scene/presets.h"
@@ -158,6 +159,7 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   choices.live.reset();
   choices.moment = 0;
   choices.spot = {};
+  choices.breakpoints.clear();
   session.way.reset();
   choices.matrices = matrices_of(*choices.kernel);
   choices.view = ViewName::matrices;
@@ -226,6 +228,7 @@ void show_result(Session& session, FinishedRun run) {
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_lens = {};
   choices.view = choices.diff ? ViewName::diff : ViewName::matrices;
+  if (choices.result->end == RunResult::End::fault) show_fault(choices);
   show_in_field(session);
 }
 

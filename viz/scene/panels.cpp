@@ -1,4 +1,6 @@
 #include "viz/scene/panels.h"
+#include "viz/scene/machine_inspector.h"
+#include "viz/scene/standing.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -590,6 +592,8 @@ std::vector<InspectorSection> inspector(const Session& session) {
     inspect_access(session, out);
   } else if (shows_layout(session.choices.view)) {
     inspect_layout(session, out);
+  } else if (shows_machine(session.choices.view) && machine_of(session)) {
+    inspect_machine(session, out);
   } else {
     inspect_kernel(session, out);
   }
@@ -598,6 +602,7 @@ std::vector<InspectorSection> inspector(const Session& session) {
 
 Strip strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
+  if (shows_machine(choices.view) && !session.running) return machine_strip(session);
   if (!shows_layout(choices.view) || session.running) return run_strip(session, workshop);
   Strip out;
   if (!choices.layout) return out;
@@ -621,7 +626,10 @@ std::vector<Tab> tabs(const Session& session) {
       {ViewName::registers, "Registers"}, {ViewName::barriers, "Barriers"},
       {ViewName::memory, "Memory"},       {ViewName::tmem, "TMEM"},
       {ViewName::matrices, "Matrices"},   {ViewName::diff, "Difference"}};
+  // TMEM where the kernel has any, as far as is known.
+  const bool tensor = choices.live && choices.live->stepper.machine().program().cta_group;
   for (const auto& [view, label] : all) {
+    if (view == ViewName::tmem && !tensor && choices.view != view) continue;
     out.push_back({label, fmt::format("select {}", name_of(view)), choices.view == view});
   }
   return out;

@@ -35,6 +35,9 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   if (choices.moment != (ran ? choices.result->moment : 0)) {
     lines.push_back(fmt::format("go position {}", choices.moment));
   }
+  for (const Breakpoint& each : choices.breakpoints) {
+    lines.push_back("break " + text(each));
+  }
   const RunSpot& spot = choices.spot;
   if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
   if (choices.element) {

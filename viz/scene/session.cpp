@@ -122,8 +122,8 @@ Scene memory_scene(const Session& session, Size size) {
 double draw_machine(Session& session, Scene& scene, Size size) {
   const Choices& choices = session.choices;
   const MachineShown shown{*choices.live, choices.spot,
-                           choices.result ? choices.result->record.get() : nullptr,
-                           session.theme()};
+                           choices.result ? choices.result->record.get() : nullptr, session.theme(),
+                           choices.breakpoints};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
@@ -226,8 +226,8 @@ bool operator==(const Choices& a, const Choices& b) {
          same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
          a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
          a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
-         a.moment == b.moment && a.spot == b.spot && a.lesson == b.lesson && a.dark == b.dark &&
-         a.settings == b.settings;
+         a.moment == b.moment && a.spot == b.spot && a.breakpoints == b.breakpoints &&
+         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {

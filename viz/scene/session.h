@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viz/scene/breakpoints.h"
 #include "viz/scene/diff_view.h"
 #include "viz/scene/editor.h"
 #include "viz/scene/layout_scene.h"
@@ -82,6 +83,7 @@ struct Choices {
   // can be brought there again (viz/scene/standing.h).
   std::uint64_t moment = 0;
   RunSpot spot;
+  std::vector<Breakpoint> breakpoints;  // in the order in which they were set
   std::shared_ptr<LiveRun> live;
 
   LessonPlace lesson;  // which lesson is open, and where in it

@@ -49,12 +49,34 @@ double left_of(const TableColumn& column, double x, double width) {
                                           : x + width / 2;
 }
 
+// Cut at the end: of a line of code the beginning says where it belongs.
+std::string begin_of(const std::string& text, double width, Family family) {
+  if (text_width(text, small_text, family) <= width) return text;
+  const std::string more = "\u2026";
+  const double room = width - text_width(more, small_text, family);
+  std::size_t keep = 0, next = 0;
+  while (next < text.size()) {
+    std::size_t end = next + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    if (text_width(text.substr(0, end), small_text, family) > room) break;
+    keep = next = end;
+  }
+  return text.substr(0, keep) + more;
+}
+
+std::string cut(const std::string& text, const TableColumn& column, double width, Family family,
+                FontWeight weight) {
+  return column.keeps_begin ? begin_of(text, width, family)
+                            : fitted(text, width, small_text, family, weight);
+}
+
 }  // namespace
 
 double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scroll) {
   const Box body{room.x, room.y + table_titles, room.width,
                  std::max(0.0, room.height - table_titles)};
-  const double all = static_cast<double>(table.rows.size()) * table_row;
+  const std::size_t count = table.row ? table.count : table.rows.size();
+  const double all = static_cast<double>(count) * table_row;
   const double most = std::max(0.0, all - body.height);
   if (!scroll.by_hand && table.focus) {
     const double top = static_cast<double>(*table.focus) * table_row;
@@ -82,13 +104,14 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
   scene.end();
 
   scene.begin("rows", body);
-  if (table.rows.empty()) {
+  if (count == 0) {
     scene.add(words({room.x + edge, body.y + table_row}, table.when_empty, Role::quiet,
                     Family::sans, Across::left, FontWeight::regular));
   }
   const auto first = static_cast<std::size_t>(scroll.at / table_row);
-  for (std::size_t r = first; r < table.rows.size(); ++r) {
-    const TableRow& row = table.rows[r];
+  for (std::size_t r = first; r < count; ++r) {
+    const TableRow made = table.row ? table.row(r) : TableRow{};
+    const TableRow& row = table.row ? made : table.rows[r];
     const double y = body.y + static_cast<double>(r) * table_row - scroll.at;
     if (y >= body.bottom()) break;
     const Box line{room.x, y, room.width, table_row};
@@ -115,7 +138,7 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
       const FontWeight weight = row.heading ? FontWeight::bold : FontWeight::regular;
       if (!cell.text.empty()) {
         scene.add(words({row.heading ? x : left_of(column, x, width), y + table_row / 2},
-                        fitted(cell.text, width, small_text, family, weight),
+                        cut(cell.text, column, width, family, weight),
                         row.heading ? Ink(Role::quiet) : cell.ink, family,
                         row.heading ? Across::left : column.across, weight));
       }

@@ -4,6 +4,7 @@
 // as what stands in them, and one takes what is left.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +17,10 @@ struct TableColumn {
   std::string title;
   Across across = Across::left;
   Family family = Family::sans;
-  double width = 0;        // 0: as wide as what stands in it
-  bool stretches = false;  // takes what is left
-  double most = 1e9;       // pixels, where its width is that of what stands in it
+  double width = 0;          // 0: as wide as what stands in it
+  bool stretches = false;    // takes what is left
+  double most = 1e9;         // pixels, where its width is that of what stands in it
+  bool keeps_begin = false;  // what is too wide is cut at its end, else in the middle
 };
 
 struct TableCell {
@@ -40,6 +42,10 @@ struct Table {
   std::string name;  // of its group, for --describe: "registers"
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
+  // Of a long list: how many rows there are, and one of them; those that are seen are asked for.
+  // Its columns say their widths.
+  std::size_t count = 0;
+  std::function<TableRow(std::size_t)> row = {};
   std::optional<std::size_t> focus;  // the row to be seen
   std::string when_empty;            // instead of rows
 };

@@ -23,6 +23,8 @@ int number_of(Key key) {
       return 294;
     case Key::f6:
       return 295;
+    case Key::f8:
+      return 297;
     case Key::f10:
       return 299;
     case Key::f11:
@@ -65,6 +67,8 @@ ImGuiKey number_of(Key key) {
       return ImGuiKey_F5;
     case Key::f6:
       return ImGuiKey_F6;
+    case Key::f8:
+      return ImGuiKey_F8;
     case Key::f10:
       return ImGuiKey_F10;
     case Key::f11:
@@ -109,6 +113,7 @@ bool parse_key(std::string_view text, Key& out) {
   if (text == "]") return out = Key::bracket_close, true;
   if (text == "F5") return out = Key::f5, true;
   if (text == "F6") return out = Key::f6, true;
+  if (text == "F8") return out = Key::f8, true;
   if (text == "F10") return out = Key::f10, true;
   if (text == "F11") return out = Key::f11, true;
   const bool letter = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
@@ -141,7 +146,7 @@ bool pressed(const Shortcut& shortcut, bool repeat) {
 }
 
 bool edits_text(const Shortcut& shortcut) {
-  for (const Key key : {Key::f5, Key::f6, Key::f10, Key::f11}) {
+  for (const Key key : {Key::f5, Key::f6, Key::f8, Key::f10, Key::f11}) {
     if (shortcut.key == key) return false;
   }
   if (!shortcut.control) return true;

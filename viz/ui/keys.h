@@ -21,6 +21,7 @@ enum class Key : int {
   minus,
   f5,
   f6,
+  f8,
   f10,
   f11,
   question,

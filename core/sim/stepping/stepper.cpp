@@ -29,7 +29,8 @@ std::string_view name_of(StepBy by) {
                                         "product",
                                         "write",
                                         "fault",
-                                        "moment"};
+                                        "moment",
+                                        "breakpoint"};
   return names[static_cast<std::size_t>(by)];
 }
 

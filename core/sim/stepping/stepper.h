@@ -38,6 +38,7 @@ enum class StepBy : std::uint8_t {
   write,        // to what Step::watch says
   fault,        // just before it, with Stepper::fault() known
   moment,       // whatever comes next: an instruction, or a moment of an operation
+  breakpoint,   // to one of Step::breaks
 };
 std::string_view name_of(StepBy by);
 
@@ -52,6 +53,7 @@ struct Step {
   std::uint32_t stages = bit(Stage::issued) | bit(Stage::complete);
   bool into = false;  // of lines: also those of functions called and inlined
   Watch watch{};
+  StopAt breaks{};  // all of them together
 };
 
 enum class Arrival : std::uint8_t {

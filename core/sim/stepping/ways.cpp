@@ -103,6 +103,7 @@ std::vector<u32> lines_of(const ptx::Program& program, bool inner) {
 }
 
 StopAt Stepper::stops_of(const Step& step) const {
+  if (step.by == StepBy::breakpoint) return step.breaks;
   StopAt at;
   at.what = bit(happening_of(step.by));
   at.stages = step.stages;
@@ -243,6 +244,7 @@ void Stepper::step_forward() {
   StopAt at = stops_of(step_);
   const bool anybody = !step_.block && !step_.warp;
   const Warp* warp = warp_in(now_, at);
+  if (step_.by == StepBy::breakpoint && !at.what) return give_up();
   if (step_.by == StepBy::fault) {
     if (ending_ == RunState::done) return give_up();
     if (ending_) return seek_position(end_, Way::before_fault);
@@ -307,6 +309,7 @@ void Stepper::step_back() {
       break;
   }
   const StopAt at = stops_of(step_);
+  if (step_.by == StepBy::breakpoint && !at.what) return give_up();
   if (is_indexed(happening_of(step_.by)) && origin_ <= indexed_to_) {
     const Happened* stop = find_in_index(at);
     return stop ? seek_stop(*stop) : give_up();

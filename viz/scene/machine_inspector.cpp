@@ -1,0 +1,153 @@
+#include "viz/scene/machine_inspector.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/machine_scene.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/standing.h"
+
+namespace tilescope {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Where a split stands, seen from the kernel's own file.
+std::string place(const Site& site) {
+  if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
+  if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
+  return fmt::format("PTX line {}", site.ptx_line);
+}
+
+std::string lanes_text(std::uint32_t lanes) {
+  if (lanes == 0xffff'ffffu) return "all 32";
+  std::string out;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    if (!(lanes >> i & 1)) continue;
+    std::uint32_t last = i;
+    while (last < 31 && lanes >> (last + 1) & 1) ++last;
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", i);
+    if (last > i) out += fmt::format("-{}", last);
+    i = last;
+  }
+  return out;
+}
+
+InspectorSection warp_section(const sim::WarpState& warp, const RunSpot& spot) {
+  InspectorSection section{fmt::format("Warp {} of block {}", warp.index, spot.block), {}, ""};
+  section.lines.emplace_back("executed", fmt::format("{} instructions", grouped(warp.executed)));
+  if (!warp.live) section.when_empty = "It has exited.";
+  for (const sim::SplitState& split : warp.splits) {
+    if (warp.splits.size() > 1) section.lines.emplace_back("lanes", lanes_text(split.lanes));
+    section.lines.emplace_back(split.why.empty() ? "next" : "stands at",
+                               instruction_text(split.text));
+    if (!split.why.empty()) section.lines.emplace_back("waits for", split.why);
+    section.lines.emplace_back("line", place(split.site));
+    if (split.site.caller_line) {
+      section.lines.emplace_back(
+          "in", fmt::format("{}:{}", file_name(split.site.source), split.site.source_line));
+    }
+    if (split.depth) section.lines.emplace_back("calls deep", fmt::format("{}", split.depth));
+  }
+  if (warp.splits.size() == 1 && warp.live != 0xffff'ffffu) {
+    section.lines.emplace_back("lanes", lanes_text(warp.splits.front().lanes));
+  }
+  return section;
+}
+
+InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
+  InspectorSection section{"Its block's warps", {}, ""};
+  for (const sim::WarpState& warp : warps) {
+    const sim::SplitState* split = warp.splits.empty() ? nullptr : &warp.splits.front();
+    const std::string state = !warp.live || !split ? "has exited"
+                              : split->why.empty() ? fmt::format("at {}", place(split->site))
+                                                   : split->why;
+    section.links.push_back({fmt::format("{}", warp.index), state,
+                             fmt::format("look warp {}", warp.index), warp.index == spot.warp});
+  }
+  return section;
+}
+
+void add_barrier(const sim::Machine& machine, const RunSpot& spot,
+                 std::vector<InspectorSection>& out) {
+  if (!spot.barrier) return;
+  for (const sim::MbarrierState& b : sim::mbarriers_of(machine, spot.block)) {
+    if (b.offset != *spot.barrier) continue;
+    InspectorSection section{"Mbarrier", {}, ""};
+    section.lines.emplace_back("which", b.name);
+    section.lines.emplace_back("phase", fmt::format("{}, not complete", b.phase));
+    section.lines.emplace_back("arrivals to come", fmt::format("{} of {}", b.pending, b.expected));
+    if (b.bytes) section.lines.emplace_back("bytes to come", grouped(std::uint64_t(b.bytes)));
+    section.lines.emplace_back("story", b.story);
+    out.push_back(std::move(section));
+    return;
+  }
+}
+
+void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out) {
+  // The last first: a fault is what it ended with.
+  constexpr std::size_t most = 3;
+  const auto& reports = machine.reports();
+  for (std::size_t i = reports.size(); i-- > 0 && out.size() < most;) {
+    const Report& report = reports[i];
+    InspectorSection section{std::string(name_of(report.weight)), {}, ""};
+    section.lines.emplace_back("what", report.sentence);
+    if (!report.expected.empty()) section.lines.emplace_back("expected", report.expected);
+    if (!report.found.empty()) section.lines.emplace_back("found", report.found);
+    section.lines.emplace_back("where", text(report.site));
+    if (report.count > 1) section.lines.emplace_back("times", grouped(report.count));
+    out.push_back(std::move(section));
+  }
+}
+
+}  // namespace
+
+void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
+  const sim::Machine* machine = machine_of(session);
+  if (!machine) return;
+  const RunSpot& spot = session.choices.spot;
+  add_reports(*machine, out);
+  const auto warps = sim::warps_of(*machine, spot.block);
+  add_barrier(*machine, spot, out);
+  if (spot.warp < warps.size()) out.push_back(warp_section(warps[spot.warp], spot));
+  if (!warps.empty()) out.push_back(warps_section(warps, spot));
+}
+
+Strip machine_strip(const Session& session) {
+  Strip out;
+  out.actions = {{"Back", "step back", false},
+                 {"Step", "step", false},
+                 {"Line back", "step back line", false},
+                 {"Line", "step line", false},
+                 {"Barrier back", "step back barrier", false},
+                 {"Barrier", "step barrier", false}};
+  if (on_the_way(session)) {
+    out.share = way_share(session).value_or(0);
+    out.progress =
+        session.choices.live ? moment_text(session.choices.live->stepper.machine()) : "loading";
+    out.steps.push_back({"Going", session.way ? session.way->line : "", true});
+    return out;
+  }
+  const Choices& choices = session.choices;
+  if (!choices.live) {
+    out.steps.push_back({"Stands", "before the first instruction", true});
+    return out;
+  }
+  const sim::Stepper& stepper = choices.live->stepper;
+  const sim::Machine& machine = stepper.machine();
+  out.steps.push_back(
+      {"Start", "before the first instruction", machine.position() == 0, "go start"});
+  if (machine.position() > 0 && machine.state() == RunState::running) {
+    out.steps.push_back({"Stands at", moment_text(machine), true});
+  }
+  const bool at_end = machine.state() != RunState::running;
+  const std::string end =
+      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + moment_text(machine)
+      : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all blocks exit")
+                         : "not known yet";
+  out.steps.push_back({"End", end, at_end, "go end"});
+  return out;
+}
+
+}  // namespace tilescope
