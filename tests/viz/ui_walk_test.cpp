@@ -1,6 +1,7 @@
 // Going through a run from the window: steps both ways, undo, what views show of the machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/viz/ui_workshop.h"
@@ -102,6 +103,67 @@ TEST_F(WalkTest, AViewIsMadeAgainFromItsLines) {
   }
   EXPECT_EQ(other.choices.live->stepper.position(), stood);
   EXPECT_TRUE(other.choices == session.choices) << joined(rebuilding(other.choices));
+}
+
+// The line of the PTX that holds this text.
+std::uint32_t line_with(const std::string& text) {
+  const std::string all = test::small_ptx;
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(all.find(text));
+  return static_cast<std::uint32_t>(std::count(all.begin(), end, '\n')) + 1;
+}
+
+TEST_F(WalkTest, ContinueStopsAtLinesPhasesAndWrites) {
+  does("open add");
+  does("break line ptx:" + std::to_string(line_with("mul.wide")));
+  does("continue");
+  const sim::Machine* machine = machine_of(session);
+  ASSERT_NE(machine, nullptr);
+  const RunSpot& spot = session.choices.spot;
+  EXPECT_EQ(sim::warps_of(*machine, spot.block)[spot.warp].splits.front().site.ptx_line,
+            line_with("mul.wide"));
+  does("continue");
+  does("continue");
+  does("continue");
+  EXPECT_EQ(session.choices.spot.block, 1u) << "two warps of two blocks come to the line";
+  EXPECT_NE(does("continue").find("no further breakpoint"), std::string::npos);
+  does("continue back");
+  EXPECT_EQ(session.choices.spot.block, 1u);
+  does("break clear");
+  does("go start");
+  does("break mbarrier 0 block 1");
+  EXPECT_NE(does("continue").find("block 1, is complete"), std::string::npos);
+  does("break clear");
+  does("go start");
+  does("break element C 40");
+  does("continue");
+  EXPECT_EQ(session.choices.spot.warp, 1u);
+  EXPECT_EQ(sim::element(*machine_of(session), 0, 40)->value, 40);
+  does("step back");
+  EXPECT_EQ(sim::element(*machine_of(session), 0, 40)->value, 0);
+}
+
+TEST_F(WalkTest, ABreakpointIsSetAndTakenAwayByTheSameWords) {
+  does("open add");
+  does("break mbarrier 0 phase 2");
+  EXPECT_EQ(session.choices.breakpoints.size(), 1u);
+  does("break mbarrier 0 phase 2");
+  EXPECT_TRUE(session.choices.breakpoints.empty());
+  does("undo");
+  EXPECT_EQ(session.choices.breakpoints.size(), 1u);
+  EXPECT_NE(refused("break line ptx:3").find("No instruction"), std::string::npos);
+  EXPECT_NE(refused("break element D 3").find("there are C"), std::string::npos);
+  EXPECT_NE(refused("break element C 64").find("64 elements"), std::string::npos);
+  does("break element C 63");
+  EXPECT_NE(refused("break byte 4 block 0").find("one written place"), std::string::npos);
+  EXPECT_NE(refused("break tea").find("`break` takes"), std::string::npos);
+}
+
+TEST_F(WalkTest, ARunGoesToALine) {
+  does("open add");
+  does("to ptx:" + std::to_string(line_with("st.global")));
+  const RunSpot& spot = session.choices.spot;
+  const auto warps = sim::warps_of(*machine_of(session), spot.block);
+  EXPECT_EQ(warps[spot.warp].splits.front().site.ptx_line, line_with("st.global"));
 }
 
 TEST_F(WalkTest, WrongPlacesGetASentence) {

@@ -10,6 +10,7 @@
 
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/command_text.h"
+#include "viz/scene/fault_view.h"
 #include "viz/scene/standing.h"
 
 namespace tilescope {
@@ -197,6 +198,26 @@ Outcome<double> cycle_in(std::string_view word, const sim::Machine& machine) {
   return value * seconds * clock->times().clock * 1e9;
 }
 
+// To where a fault, hazard or note was told, and to the view that explains it.
+Answer go_to_report(Session& session, LiveRun& live, std::string_view text) {
+  const auto number = count_in(text);
+  if (!number) return usage_error("`go report` needs a number, counted from 0: `go report 0`.");
+  const auto position = position_of_report(live.stepper, static_cast<std::size_t>(*number));
+  if (!position) {
+    live.stepper.go_to(session.choices.moment);
+    (void)live.stepper.arrive();
+    return Error{ErrorKind::mismatch, fmt::format("The run tells no report {}.", *number), ""};
+  }
+  live.stepper.go_to(*position);
+  (void)live.stepper.arrive();
+  session.way.reset();
+  session.choices.moment = live.stepper.position();
+  session.scrolls.clear();
+  const Report& report = live.stepper.machine().reports()[static_cast<std::size_t>(*number)];
+  show_report(session.choices, report);
+  return fmt::format("{}; {}.", report.sentence, moment_text(live.stepper.machine()));
+}
+
 Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
@@ -216,9 +237,10 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   }
   if (word.empty() || !rest.empty()) {
     return usage_error(
-        "`go` takes a time (`go 1200` in cycles, `go 1.2us`), start, end, instruction N or "
-        "position N.");
+        "`go` takes a time (`go 1200` in cycles, `go 1.2us`), start, end, instruction N, "
+        "position N or report N.");
   }
+  if (word == "report") return go_to_report(session, **live, rest);
   const auto cycle = cycle_in(word, (*live)->stepper.machine());
   if (!cycle) return cycle.error();
   return way([&](sim::Stepper& s) { s.go_to_cycle(*cycle); });
@@ -318,7 +340,7 @@ constexpr std::array kTable = {
         "goes through the run, forwards or back, until something happens", "step barrier 3",
         "F10 line, Shift+F10 back line, F11 instruction, Shift+F11 back instruction", run_step,
         suggest_steps},
-    WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N",
+    WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N | report N",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{
         "look",

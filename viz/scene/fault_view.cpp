@@ -41,9 +41,8 @@ ViewName view_of_fault(const Report& report) {
   return ViewName::source;
 }
 
-void show_fault(Choices& choices) {
-  if (!choices.live || !choices.result || choices.result->reports.empty()) return;
-  const Report& fault = choices.result->reports.back();
+void show_report(Choices& choices, const Report& fault) {
+  if (!choices.live) return;
   const Dim3 grid = choices.live->stepper.machine().launch().grid;
   const Dim3 at = fault.site.block;
   RunSpot& spot = choices.spot;
@@ -53,6 +52,38 @@ void show_fault(Choices& choices) {
   spot.lane = fault.site.lane;
   spot.barrier = waits_at(choices.live->stepper.machine(), spot);
   choices.view = view_of_fault(fault);
+}
+
+void show_fault(Choices& choices) {
+  if (choices.result && !choices.result->reports.empty()) {
+    show_report(choices, choices.result->reports.back());
+  }
+}
+
+std::optional<std::uint64_t> position_of_report(sim::Stepper& stepper, std::size_t number) {
+  const auto told = [&](const sim::Machine& machine) { return machine.reports().size() > number; };
+  std::uint64_t before = 0;
+  std::optional<std::uint64_t> behind;
+  for (const auto& [position, checkpoint] : stepper.checkpoints().all()) {
+    if (told(checkpoint.machine)) {
+      behind = position;
+      break;
+    }
+    before = position;
+  }
+  if (!behind) {
+    stepper.to_the_end();
+    (void)stepper.arrive();
+    if (!told(stepper.machine())) return {};
+    behind = stepper.position();
+  }
+  while (*behind - before > 1) {
+    const std::uint64_t middle = before + (*behind - before) / 2;
+    stepper.go_to(middle);
+    (void)stepper.arrive();
+    (told(stepper.machine()) ? *behind : before) = middle;
+  }
+  return behind;
 }
 
 }  // namespace tilescope

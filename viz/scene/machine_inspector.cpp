@@ -96,6 +96,7 @@ void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out
     if (!report.expected.empty()) section.lines.emplace_back("expected", report.expected);
     if (!report.found.empty()) section.lines.emplace_back("found", report.found);
     section.lines.emplace_back("where", text(report.site));
+    section.links.push_back({"go there", "", fmt::format("go report {}", i), false});
     if (report.count > 1) section.lines.emplace_back("times", grouped(report.count));
     out.push_back(std::move(section));
   }
@@ -112,6 +113,11 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   add_barrier(*machine, spot, out);
   if (spot.warp < warps.size()) out.push_back(warp_section(warps[spot.warp], spot));
   if (!warps.empty()) out.push_back(warps_section(warps, spot));
+  if (!warps.empty()) return;
+  out.push_back({fmt::format("Block {}", spot.block),
+                 {},
+                 fmt::format("It {}: there is nothing of it to see here.",
+                             state_of_block(*machine, spot.block))});
 }
 
 Strip machine_strip(const Session& session) {

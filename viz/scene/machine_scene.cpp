@@ -44,6 +44,25 @@ const sim::SplitState* first_split(const sim::WarpState& warp) {
   return warp.splits.empty() ? nullptr : &warp.splits.front();
 }
 
+// Those that can be looked at instead.
+void offer_blocks(Scene& scene, const sim::Machine& machine, double x, double y, double right) {
+  std::vector<std::uint64_t> resident;
+  for (const sim::Block& block : machine.blocks()) {
+    if (!block.ended) resident.push_back(block.number);
+  }
+  if (resident.empty()) return;
+  scene.add(words({x, y}, "resident", Role::quiet));
+  x += text_width("resident", small_text, Family::sans) + inside;
+  std::sort(resident.begin(), resident.end());
+  for (const std::uint64_t block : resident) {
+    const std::string label = fmt::format("{}", block);
+    if (x + text_width(label, small_text, Family::sans) + 3 * inside > right) break;
+    x += button(scene, x, y, label, fmt::format("look block {}", block),
+                fmt::format("looks at block {}", block), false) +
+         inside / 2;
+  }
+}
+
 }  // namespace
 
 std::string instruction_text(std::string_view text) {
@@ -114,7 +133,12 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
                 warp.index == spot.warp, gone) +
          inside / 2;
   }
-  if (warps.empty()) scene.add(words({x, y}, "none: the block " + state, Role::quiet));
+  if (warps.empty()) {
+    const std::string none = "none: the block " + state;
+    scene.add(words({x, y}, none, Role::quiet));
+    x += text_width(none, small_text, Family::sans) + between;
+    offer_blocks(scene, machine, x, y, width - between);
+  }
   Line under;
   under.points = {{0, whose_height - 0.5}, {width, whose_height - 0.5}};
   under.stroke = {Role::line, 1, false};

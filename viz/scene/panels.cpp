@@ -365,10 +365,15 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back(first_wrong(*choices.result->diff));
   }
   if (choices.result) {
-    for (const Report& report : choices.result->reports) {
-      out.push_back({std::string(name_of(report.weight)),
-                     {{"what", report.sentence}, {"where", text(report.site)}},
-                     ""});
+    for (std::size_t i = 0; i < choices.result->reports.size(); ++i) {
+      const Report& report = choices.result->reports[i];
+      InspectorSection section{std::string(name_of(report.weight)),
+                               {{"what", report.sentence}, {"where", text(report.site)}},
+                               ""};
+      if (choices.live) {
+        section.links.push_back({"go there", "", fmt::format("go report {}", i), false});
+      }
+      out.push_back(std::move(section));
     }
   }
   if (choices.kernel) out.push_back(kernel_section(*choices.kernel));

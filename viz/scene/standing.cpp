@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "viz/scene/fault_view.h"
+
 namespace tilescope {
 namespace {
 
@@ -45,6 +47,12 @@ std::string arrive(Session& session, Arrival arrival) {
   choices.moment = stepper.position();
   session.scrolls.clear();  // lists show where it stands
   if (arrival == Arrival::there) follow(session, stepper);
+  // Just before a fault: what it is, where it can be seen.
+  if (arrival == Arrival::there && stepper.stands_before_fault()) {
+    show_report(choices, *stepper.fault());
+    return fmt::format("Just before the fault: {} {}", stepper.fault()->sentence,
+                       moment_text(stepper.machine()));
+  }
   std::string text = standing_text(stepper, choices.spot);
   if (arrival == Arrival::none && !stepper.story().empty()) {
     std::string story = stepper.story();

@@ -93,7 +93,9 @@ Arrival Stepper::advance(u64& budget) {
     case Way::fault:
       return state == RunState::fault ? found_fault() : finish(Arrival::none);
     case Way::before_fault:
-      return state == RunState::stopped ? finish(Arrival::there) : found_fault();
+      if (state != RunState::stopped) return found_fault();
+      before_fault_ = true;
+      return finish(Arrival::there);
     default:
       return arrived_at(state);
   }

@@ -83,6 +83,8 @@ class Stepper {
   std::uint64_t known_to() const { return known_to_; }
   std::optional<RunState> ending() const { return ending_; }
   const Report* fault() const;  // that it ends with
+  // Did the last step lead to the place just before it?
+  bool stands_before_fault() const { return before_fault_; }
   const Checkpoints& checkpoints() const { return checkpoints_; }
 
   // ---- going: each of these begins a way, in place of the one under way ----
@@ -157,6 +159,7 @@ class Stepper {
   std::optional<std::uint64_t> target_;
   std::optional<Happened> reason_;
   std::string story_;
+  bool before_fault_ = false;
   std::shared_ptr<const std::vector<std::uint32_t>> outer_lines_, inner_lines_;
 };
 

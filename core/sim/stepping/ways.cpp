@@ -231,6 +231,7 @@ void Stepper::step(const Step& step) {
   target_.reset();
   reason_.reset();
   story_.clear();
+  before_fault_ = false;
   if (left_ == 0) return;
   if (step.back) {
     step_back();
