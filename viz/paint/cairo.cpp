@@ -140,6 +140,7 @@ class Painter {
 
   void draw(const Line& line) {
     if (line.points.size() < 2) return;
+    cairo_new_path(cairo_);  // a text leaves its end as the current point
     for (const Point& p : line.points) cairo_line_to(cairo_, p.x, p.y);
     stroke(line.stroke);
     if (!line.arrow) return;

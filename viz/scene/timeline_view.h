@@ -72,6 +72,14 @@ struct TimelineChoice {
   }
 };
 
+// A folded group is drawn as stripes: what its warps do all together, and each kind of unit.
+struct FoldedStripe {
+  std::vector<const Density*> densities;
+  double of = 1;      // how many tracks these are: so many cycles in a cycle at most
+  double height = 1;  // beside the others
+  sim::Cycle begin = 0, end = 0;
+};
+
 class TimelineView {
  public:
   // The timeline is of this record. `barriers` are names of mbarriers by their offset in shared
@@ -88,17 +96,17 @@ class TimelineView {
   bool known_time() const { return record_->timed; }
   double clock() const { return clock_; }  // GHz; 0 where there is no time
 
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Group {
     enum class Kind : std::uint8_t { cluster, block, processor, role, barriers };
     Kind kind = Kind::block;
-    std::uint32_t parent = none, next = 0;  // next: the group behind its last descendant
+    std::uint32_t parent = none, next = 0;  // next: the row behind its last one, all open
     std::uint64_t number = 0;               // of the cluster, block or processor
     std::uint32_t role = 0;                 // index into roles()
     bool open = false;                      // at first
     sim::Cycle begin = 0, end = 0;
     std::uint32_t first = 0, count = 0;  // its tracks, with those of its groups: in tracks()
   };
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
   const std::vector<Group>& groups() const { return groups_; }
   // In the order of rows when everything is open; a group's are neighbours.
   const std::vector<sim::TrackId>& tracks() const { return tracks_; }
@@ -125,6 +133,8 @@ class TimelineView {
 
   // What a track's colours stand for at a time, added up beforehand.
   const Density& density(sim::TrackId track) const { return densities_[track]; }
+  // Of a group, from top to bottom; none where there is nothing to add up.
+  std::vector<FoldedStripe> stripes_of(std::uint32_t group) const;
   // What an event's colour stands for.
   Doing doing(const sim::Event& event) const;
   // What completes the phases that a track waits for most, for waits that are drawn together.
@@ -141,6 +151,8 @@ class TimelineView {
   void add_block(const sim::TrackGroup& group, std::uint32_t parent);
   std::uint32_t begin_group(Group::Kind kind, std::uint32_t parent, std::uint64_t number);
   void end_group(std::uint32_t group);
+  void add_track(sim::TrackId track, std::uint32_t group);
+  int levels_of(std::uint32_t group) const;
   void look_at_events();
   void pack_lanes();
 
@@ -151,9 +163,12 @@ class TimelineView {
   double clock_ = 0;
   std::vector<sim::Role> roles_;
   std::vector<Group> groups_;
+  std::vector<TimelineRow> items_;  // all rows, everything open
   std::vector<sim::TrackId> tracks_;
   std::vector<std::uint32_t> group_of_;  // by track: the innermost
   std::vector<Density> densities_;       // by track
+  std::vector<Density> block_warps_;     // of blocks: all warps together
+  std::vector<std::uint32_t> warps_of_;  // by group: which of these; none
   std::vector<sim::Unit> usual_;         // by track
   std::vector<std::uint8_t> lanes_;      // by event
   std::vector<std::uint8_t> lane_counts_;

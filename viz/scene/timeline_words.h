@@ -31,6 +31,8 @@ std::vector<TimelineLink> links_of(const TimelineView& view, sim::EventId event)
 // The causes of an event, nearest first, at most `most`.
 std::vector<sim::EventId> causes_of(const TimelineView& view, sim::EventId event,
                                     std::size_t most = 16);
+std::vector<sim::EventId> effects_of(const TimelineView& view, sim::EventId event,
+                                     std::size_t most = 32);
 
 // The range, and of each row that is shown how much of it which doing took.
 Lines totals_of(const TimelineView& view, const TimelineChoice& choice);
