@@ -33,17 +33,15 @@ double moment_of(const TimelineView& view, const Event& event) {
   }
 }
 
-class Arrowhead {
+class Painter {
  public:
-  Arrowhead(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
-            const TimelineFrame& frame)
+  Painter(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+          const TimelineFrame& frame)
       : scene_(scene), view_(view), choice_(choice), frame_(frame) {}
 
   void draw(EventId cause_id, EventId effect_id, const Stroke& stroke) {
-    if (cause_id >= view_.record().events.size() || effect_id >= view_.record().events.size() ||
-        !drawn_.insert({cause_id, effect_id}).second) {
-      return;
-    }
+    const std::size_t events = view_.record().events.size();
+    if (cause_id >= events || effect_id >= events) return;
     const Event cause = view_.record().events[cause_id];
     const Event effect = view_.record().events[effect_id];
     const double to = moment_of(view_, effect);
@@ -98,7 +96,6 @@ class Arrowhead {
   const TimelineView& view_;
   const TimelineChoice& choice_;
   const TimelineFrame& frame_;
-  std::set<std::pair<EventId, EventId>> drawn_;
 };
 
 }  // namespace
@@ -106,9 +103,20 @@ class Arrowhead {
 void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                  const TimelineFrame& frame) {
   scene.begin("arrows");
-  Arrowhead arrows(scene, view, choice, frame);
+  Painter arrows(scene, view, choice, frame);
   const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
   const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  std::set<std::pair<EventId, EventId>> chosen;
+  if (choice.selected < view.record().events.size()) {
+    EventId effect = choice.selected;
+    for (const EventId cause : causes_of(view, choice.selected)) {
+      chosen.insert({cause, effect});
+      effect = cause;
+    }
+    for (const EventId each : effects_of(view, choice.selected)) {
+      chosen.insert({choice.selected, each});
+    }
+  }
   if (choice.arrows) {
     std::vector<sim::TrackId> tracks;
     for (const TimelineFrame::Place& row : frame.rows) {
@@ -129,20 +137,16 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
       scene.add(std::move(text));
     } else {
       for (const sim::Arrow& arrow : all.arrows) {
-        arrows.draw(arrow.cause, arrow.effect, {Ink(Role::quiet, 0.9), 1, false});
+        if (!chosen.count({arrow.cause, arrow.effect})) {
+          arrows.draw(arrow.cause, arrow.effect, {Ink(Role::quiet, 0.9), 1, false});
+        }
       }
     }
   }
-  if (choice.selected < view.record().events.size()) {
-    const Stroke strong{Ink(Role::accent), 2, false};
-    EventId effect = choice.selected;
-    for (const EventId cause : causes_of(view, choice.selected)) {
-      arrows.draw(cause, effect, strong);
-      effect = cause;
-    }
-    for (const EventId each : effects_of(view, choice.selected)) {
-      arrows.draw(choice.selected, each, {Ink(Role::accent), 1, false});
-    }
+  for (const auto& [cause, effect] : chosen) {
+    // What led to it is stronger than what came of it.
+    const double width = cause == choice.selected ? 1 : 2;
+    arrows.draw(cause, effect, {Ink(Role::accent), width, false});
   }
   scene.end();
 }

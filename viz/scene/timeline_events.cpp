@@ -19,6 +19,8 @@ using sim::TrackId;
 using sim::Unit;
 
 constexpr std::size_t events_of_piece = 8, most_pieces = std::size_t{1} << 18;
+// A short block's warps are cut more finely than that, as far as memory allows for all blocks.
+constexpr std::size_t finest_pieces = 512, all_fine_pieces = 2'000'000;
 constexpr int most_lanes = 4;
 constexpr std::size_t units = static_cast<std::size_t>(Unit::count_) + 1;
 
@@ -69,6 +71,8 @@ void TimelineView::look_at_events() {
     densities_.emplace_back(std::min(life[t].first, life[t].second), life[t].second, pieces);
   }
   warps_of_.assign(groups_.size(), none);
+  const std::size_t blocks = std::max<std::size_t>(timeline_->groups().size(), 1);
+  const std::size_t fine = std::min(finest_pieces, all_fine_pieces / blocks);
   std::vector<std::uint32_t> block(tracks, none);  // by track: in block_warps_
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].kind != Group::Kind::block && groups_[g].kind != Group::Kind::processor)
@@ -80,8 +84,8 @@ void TimelineView::look_at_events() {
       block[t] = static_cast<std::uint32_t>(block_warps_.size());
     }
     warps_of_[g] = static_cast<std::uint32_t>(block_warps_.size());
-    block_warps_.emplace_back(groups_[g].begin, groups_[g].end,
-                              std::min(events / events_of_piece + 1, most_pieces));
+    const std::size_t pieces = std::max(events / events_of_piece + 1, std::min(fine, 8 * events));
+    block_warps_.emplace_back(groups_[g].begin, groups_[g].end, std::min(pieces, most_pieces));
   }
   std::vector<std::array<Cycle, units>> waited(tracks), completed(tracks);
   for (const Event& event : record_->events) {
@@ -177,6 +181,11 @@ std::vector<FoldedStripe> TimelineView::stripes_of(std::uint32_t index) const {
   if (warps.of > 0) out.push_back(std::move(warps));
   for (auto& each : by_unit) out.push_back(std::move(each.second));
   return out;
+}
+
+bool TimelineView::has_stripes(std::uint32_t group) const {
+  const Group::Kind kind = groups_[group].kind;
+  return has_units_ && kind != Group::Kind::role && kind != Group::Kind::barriers;
 }
 
 // Each operation goes into the first lane that is free when it begins.

@@ -7,7 +7,8 @@
 namespace tilescope {
 namespace {
 
-constexpr double margin = 16, title_height = 64, axis_line = 20, padding = 2, lane_height = 14;
+constexpr double margin = 16, title_height = 64, axis_line = 20, padding = 2, lane_height = 14,
+                 folded_height = 34;
 constexpr double least_range = 8;  // cycles
 
 double sane(double value, double otherwise) {
@@ -25,8 +26,10 @@ CycleRange within(const TimelineView& view, CycleRange range) {
 
 }  // namespace
 
-double height_of(const TimelineView& view, TimelinePlace place) {
-  const int lanes = place.group ? 1 : view.lanes_of(place.index);
+double height_of(const TimelineView& view, const TimelineRow& row) {
+  if (row.place.group)
+    return !row.open && view.has_stripes(row.place.index) ? folded_height : timeline_row_height;
+  const int lanes = view.lanes_of(row.place.index);
   return lanes > 1 ? 2 * padding + lanes * lane_height : timeline_row_height;
 }
 
@@ -52,20 +55,20 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   double y = out.lanes.y;
   // Pinned rows keep half of the room at most.
   for (const TimelinePlace& place : choice.pinned) {
-    const double height = height_of(view, place);
+    const TimelineRow row{place, 0, place.group && view.is_open(choice, place.index)};
+    const double height = height_of(view, row);
     if (y + height > out.lanes.y + out.lanes.height / 2) break;
-    TimelineRow row{place, 0, place.group && view.is_open(choice, place.index)};
     out.rows.push_back({row, y, true});
     y += height;
   }
   out.scrolled_from = y;
   const std::vector<TimelineRow> rows = view.rows(choice);
-  for (const TimelineRow& row : rows) out.all_rows += height_of(view, row.place);
+  for (const TimelineRow& row : rows) out.all_rows += height_of(view, row);
   const double room = out.lanes.bottom() - y;
   out.lens.scroll = std::clamp(sane(lens.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
   y -= out.lens.scroll;
   for (const TimelineRow& row : rows) {
-    const double height = height_of(view, row.place);
+    const double height = height_of(view, row);
     if (y >= out.lanes.bottom()) break;
     if (y + height > out.scrolled_from) out.rows.push_back({row, y, false});
     y += height;
@@ -75,7 +78,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
 
 Box body_of(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row) {
   return {frame.lanes.x, row.y + padding, frame.lanes.width,
-          height_of(view, row.row.place) - 2 * padding};
+          height_of(view, row.row) - 2 * padding};
 }
 
 Box box_of(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row,
@@ -167,7 +170,7 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice&, const TimelineF
   if (at.y < frame.lanes.y || at.y >= frame.lanes.bottom()) return out;
   const bool pinned = at.y < frame.scrolled_from;
   for (const TimelineFrame::Place& row : frame.rows) {
-    const double bottom = row.y + height_of(view, row.row.place);
+    const double bottom = row.y + height_of(view, row.row);
     if (row.pinned != pinned || at.y < row.y || at.y >= bottom) continue;
     out.row = row.row;
     if (at.x < frame.lanes.x) {
@@ -230,7 +233,7 @@ TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
   const TimelinePlace place = view.shown_as(choice, event.track);
   double y = 0;
   for (const TimelineRow& row : view.rows(choice)) {
-    const double height = height_of(view, row.place);
+    const double height = height_of(view, row);
     if (row.place == place) {
       const double room = frame.lanes.bottom() - frame.scrolled_from;
       if (y < lens.scroll) lens.scroll = std::max(0.0, y - timeline_row_height);

@@ -22,7 +22,7 @@ Rgba stripe_of(Doing doing, const Theme& theme);
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
 
 // How high a row is: operations of a unit that overlap need room under each other.
-double height_of(const TimelineView& view, TimelinePlace place);
+double height_of(const TimelineView& view, const TimelineRow& row);
 // The part of a row that holds its boxes, and the lane of it that an event has.
 Box body_of(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row);
 Box box_of(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row,

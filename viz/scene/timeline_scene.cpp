@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/sim/record/text.h"
@@ -84,7 +85,9 @@ std::string number_text(double value, double step) {
 }
 
 // A line of ticks; the lines go down through the lanes where asked.
-void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit unit, bool down) {
+// A text that would lie under the moment's plate is left out.
+void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit unit, bool down,
+                std::optional<Box> plate) {
   constexpr double apart = 96;
   const CycleRange& range = frame.lens.range;
   const double step = round_step(apart * frame.cycles_of_pixel() / unit.cycles);
@@ -99,6 +102,7 @@ void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit uni
     const double wide = text_width(text, small_text, Family::mono);
     if (down) lines.lines.push_back({{x, frame.lanes.y}, {x, frame.lanes.bottom()}});
     if (x + 4 + wide > frame.axis.right()) continue;
+    if (plate && !plate->cut({x, y - 6, 4 + wide + inside, 12}).empty()) continue;
     scene.add(straight({x, y - 6}, {x, y + 6}, Role::line, 1));
     scene.add(words({x + 4, y}, text, Role::quiet, Family::mono));
   }
@@ -106,17 +110,28 @@ void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit uni
   if (!lines.lines.empty()) scene.add(std::move(lines));
 }
 
-void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
+// Where the moment is told, above the lanes; nothing where it is out of sight.
+std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment) {
+  if (!moment || *moment < frame.lens.range.from || *moment > frame.lens.range.to) return {};
+  const double wide = text_width(number_text(*moment, 1), small_text, Family::mono) + inside;
+  const double x = std::round(frame.x_of(*moment)) - wide / 2;
+  return Box{std::clamp(x, frame.axis.x, std::max(frame.axis.x, frame.axis.right() - wide)),
+             frame.axis.y, wide, 20};
+}
+
+void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+               std::optional<double> moment) {
+  const std::optional<Box> plate = plate_of(frame, moment);
   const double x = frame.axis.x - inside;
   scene.begin("axis");
   scene.add(words({x, frame.axis.y + 10}, view.known_time() ? "cycles" : "instructions",
                   Role::quiet, Family::sans, Across::right));
-  draw_ticks(scene, frame, frame.axis.y + 10, {"cycles", 1}, true);
+  draw_ticks(scene, frame, frame.axis.y + 10, {"cycles", 1}, true, plate);
   if (view.known_time() && view.clock() > 0) {
     const TimeUnit unit = unit_of(view, frame.lens.range.to);
     scene.add(words({x, frame.axis.y + 30}, std::string(unit.name), Role::quiet, Family::sans,
                     Across::right));
-    draw_ticks(scene, frame, frame.axis.y + 30, unit, false);
+    draw_ticks(scene, frame, frame.axis.y + 30, unit, false, plate);
   }
   scene.end();
 }
@@ -131,7 +146,7 @@ double label_x(const TimelineFrame::Place& row) {
 void draw_label(Scene& scene, const TimelineView& view, const TimelineFrame::Place& row,
                 double right) {
   const TimelinePlace place = row.row.place;
-  const double y = row.y + height_of(view, place) / 2, x = label_x(row);
+  const double y = row.y + height_of(view, row.row) / 2, x = label_x(row);
   if (place.group) {
     const double m = x - 14;
     Line mark;
@@ -165,7 +180,7 @@ void draw_labels(Scene& scene, const TimelineView& view, const TimelineChoice& c
       if (row.pinned != pinned) continue;
       draw_label(scene, view, row, right);
       const TimelinePlace place = row.row.place;
-      const double height = height_of(view, place);
+      const double height = height_of(view, row.row);
       const std::string detail = view.detail_of(place);
       Box box{0, std::max(row.y, from), right, 0};
       box.height = std::min(row.y + height, to) - box.y;
@@ -192,7 +207,7 @@ void draw_rules(Scene& scene, const TimelineView& view, const TimelineFrame& fra
   Segments rules;
   rules.stroke = {Role::line, 1, false};
   for (const TimelineFrame::Place& row : frame.rows) {
-    const double y = std::round(row.y + height_of(view, row.row.place));
+    const double y = std::round(row.y + height_of(view, row.row));
     if ((!row.pinned && y <= frame.scrolled_from) || y > frame.lanes.bottom()) continue;
     rules.lines.push_back({{0, y}, {frame.lanes.right(), y}});
   }
@@ -290,12 +305,13 @@ Rgba under(const TimelineView& view, const Event& event, const Theme& theme) {
   return doing.waits() ? ground_of(doing, theme) : colour_of(doing, theme);
 }
 
+// `limit`: where the next box of its lane begins and covers it.
 void draw_saying(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
-                 const TimelineFrame::Place& row, EventId id) {
+                 const TimelineFrame::Place& row, EventId id, double limit) {
   const Event event = view.record().events[id];
   Box box = box_of(view, frame, row, event, id);
   const double left = std::max(box.x, frame.lanes.x);
-  box.width = std::min(box.right(), frame.lanes.right()) - left;
+  box.width = std::min({box.right(), frame.lanes.right(), limit}) - left;
   box.x = left;
   const double room = box.width - 6;
   for (std::string& saying : sayings(view, event)) {
@@ -321,12 +337,23 @@ void draw_sayings(Scene& scene, const TimelineView& view, const TimelineFrame& f
     if (row.row.place.group || row.pinned != pinned) continue;
     const sim::TrackId track = row.row.place.index;
     const Seen seen = seen_of(view, frame, track, least_label);
+    const std::vector<sim::Span> spans =
+        view.timeline().spans(track, seen.from, seen.to, seen.pixels);
+    std::array<double, 8> covered{};  // by lane: where the box to the right begins
+    covered.fill(frame.lanes.right());
+    std::vector<std::pair<EventId, double>> said;
+    for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+      if (span->event == sim::no_event) continue;
+      const double x = frame.x_of(static_cast<double>(span->begin));
+      double& limit = covered[static_cast<std::size_t>(view.lane_of(span->event)) % covered.size()];
+      if (frame.x_of(static_cast<double>(span->end)) - x >= least_label) {
+        said.emplace_back(span->event, limit);
+      }
+      if (span->kind != EventKind::arrival && span->kind != EventKind::report) limit = x;
+    }
     scene.begin(view.name_of(row.row.place));
-    for (const sim::Span& span : view.timeline().spans(track, seen.from, seen.to, seen.pixels)) {
-      if (span.event == sim::no_event) continue;
-      const double wide =
-          frame.x_of(static_cast<double>(span.end)) - frame.x_of(static_cast<double>(span.begin));
-      if (wide >= least_label) draw_saying(scene, view, frame, row, span.event);
+    for (auto each = said.rbegin(); each != said.rend(); ++each) {
+      draw_saying(scene, view, frame, row, each->first, each->second);
     }
     scene.end();
   }
@@ -426,20 +453,19 @@ void draw_range(Scene& scene, const TimelineView& view, const TimelineFrame& fra
 }
 
 void draw_moment(Scene& scene, const TimelineFrame& frame, double moment) {
-  if (moment < frame.lens.range.from || moment > frame.lens.range.to) return;
+  const std::optional<Box> box = plate_of(frame, moment);
+  if (!box) return;
   const double x = std::round(frame.x_of(moment));
+  scene.begin("moment");
   scene.add(straight({x, frame.axis.y}, {x, frame.lanes.bottom()}, Role::accent, 2));
-  const std::string text = number_text(moment, 1);
-  const double wide = text_width(text, small_text, Family::mono) + inside;
   Rectangle plate;
-  plate.box = {
-      std::clamp(x - wide / 2, frame.axis.x, std::max(frame.axis.x, frame.axis.right() - wide)),
-      frame.axis.y, wide, 20};
+  plate.box = *box;
   plate.fill = Ink(Role::accent);
   plate.radius = 3;
   scene.add(plate);
-  scene.add(words(plate.box.centre(), text, Ink(text_on(scene.theme.accent)), Family::mono,
-                  Across::centre));
+  scene.add(words(box->centre(), number_text(moment, 1), Ink(text_on(scene.theme.accent)),
+                  Family::mono, Across::centre));
+  scene.end();
 }
 
 // ---- Legend -------------------------------------------------------------------------------------
@@ -537,7 +563,7 @@ Scene build_scene(const TimelineView& view, const TimelineChoice& choice, const 
   scene.end();
   draw_rules(scene, view, frame);
   draw_labels(scene, view, choice, frame);
-  draw_axis(scene, view, frame);
+  draw_axis(scene, view, frame, choice.moment);
   scene.begin("marks", frame.lanes.grown(1));
   draw_found(scene, view, choice, frame);
   draw_reports(scene, view, frame);

@@ -165,6 +165,7 @@ void TimelineView::add_block(const sim::TrackGroup& group, std::uint32_t parent)
     if (!taken[i]) add_track(warps[i], block);
   }
   for (const TrackId track : units) add_track(track, block);
+  has_units_ = has_units_ || !units.empty();
   if (!barriers.empty()) {
     const std::uint32_t into = inner(Group::Kind::barriers, 0);
     for (const TrackId track : barriers) add_track(track, into);

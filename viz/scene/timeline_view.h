@@ -135,6 +135,7 @@ class TimelineView {
   const Density& density(sim::TrackId track) const { return densities_[track]; }
   // Of a group, from top to bottom; none where there is nothing to add up.
   std::vector<FoldedStripe> stripes_of(std::uint32_t group) const;
+  bool has_stripes(std::uint32_t group) const;  // more than one
   // What an event's colour stands for.
   Doing doing(const sim::Event& event) const;
   // What completes the phases that a track waits for most, for waits that are drawn together.
@@ -175,6 +176,7 @@ class TimelineView {
   std::vector<sim::Cycle> queues_;
   std::vector<sim::Unit> completed_by_;  // by track: of a barrier, who completes most phases
   std::vector<Doing> doings_;
+  bool has_units_ = false;  // besides warps and barriers
 };
 
 }  // namespace tilescope

@@ -1,0 +1,284 @@
+// The timeline: what of time and rows is seen, what is added up, what is looked for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "viz/scene/command_table.h"
+#include "viz/scene/command_text.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/timeline_search.h"
+#include "viz/scene/timeline_session.h"
+#include "viz/scene/timeline_words.h"
+
+namespace tilescope {
+namespace {
+
+Error no_timeline() {
+  return usage_error(
+      "There is no timeline: `open` a kernel and `run` it; what it did is drawn here.");
+}
+
+std::string range_text(const TimelineView& view, CycleRange range) {
+  std::string out =
+      fmt::format("{} to {}", grouped(static_cast<std::uint64_t>(std::max(0.0, range.from))),
+                  cycles_text(view, range.to));
+  if (view.known_time()) out += fmt::format(" ({})", seconds_text(view, range.length()));
+  return out;
+}
+
+Outcome<CycleRange> range_in(const TimelineView& view, std::string_view name,
+                             std::string_view arguments) {
+  const auto [first, second] = first_word(arguments);
+  if (first.empty() || second.empty()) {
+    return usage_error(fmt::format(
+        "`timeline {}` takes two times, in cycles or as 1.2us: `timeline {} 1200 3400`.", name,
+        name));
+  }
+  const auto from = cycles_in(view, first), to = cycles_in(view, second);
+  if (!from) return from.error();
+  if (!to) return to.error();
+  if (!(*to > *from)) {
+    return usage_error(fmt::format("`timeline {} {}` ends before it begins.", name, arguments));
+  }
+  if (*from >= view.end()) {
+    return Error{
+        ErrorKind::mismatch,
+        fmt::format("The run has ended by then: it takes {}.", cycles_text(view, view.end())), ""};
+  }
+  return CycleRange{*from, std::min(*to, view.end())};
+}
+
+Answer show_range(Session& session, std::string_view arguments) {
+  const auto range = range_in(*session.choices.timeline, "range", arguments);
+  if (!range) return range.error();
+  const TimelineView& view = *session.choices.timeline;
+  session.timeline_lens = showing(view, timeline_frame(session), *range);
+  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+}
+
+Answer zoom(Session& session, std::string_view how) {
+  const TimelineView& view = *session.choices.timeline;
+  const TimelineFrame frame = timeline_frame(session);
+  if (how == "fit") {
+    session.timeline_lens.range = {};
+    return std::string("All of the run is shown.");
+  }
+  if (how != "in" && how != "out") return usage_error("`timeline zoom` takes in, out or fit.");
+  // About the pointer's event or the selected one, if that is seen; else the middle.
+  Point at = frame.lanes.centre();
+  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hover_event}) {
+    if (const auto box = box_of(view, frame, id)) at = box->centre();
+  }
+  session.timeline_lens = zoomed(view, frame, at, how == "in" ? 1.5 : 1 / 1.5);
+  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+}
+
+Answer pan(Session& session, std::string_view where) {
+  const TimelineView& view = *session.choices.timeline;
+  const TimelineFrame frame = timeline_frame(session);
+  const double across = frame.lanes.width / 5, down = 4 * timeline_row_height;
+  Point by;
+  if (where == "left") {
+    by.x = across;
+  } else if (where == "right") {
+    by.x = -across;
+  } else if (where == "up") {
+    by.y = down;
+  } else if (where == "down") {
+    by.y = -down;
+  } else {
+    return usage_error("`timeline pan` takes left, right, up or down.");
+  }
+  session.timeline_lens = panned(view, frame, by.x, by.y);
+  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+}
+
+Outcome<TimelinePlace> place_named(const TimelineView& view, std::string_view name,
+                                   std::string_view command) {
+  if (const auto place = view.find_place(name)) return *place;
+  const auto rows = view.rows({});
+  std::string some;
+  for (std::size_t i = 0; i < rows.size() && i < 6; ++i) {
+    some += fmt::format("{}{}", some.empty() ? "" : ", ", view.name_of(rows[i].place));
+  }
+  return Error{ErrorKind::unknown,
+               fmt::format("`timeline {} {}`: there is no such row. There are {} and others.",
+                           command, name, some),
+               ""};
+}
+
+Answer fold(Session& session, std::string_view command, std::string_view name) {
+  const TimelineView& view = *session.choices.timeline;
+  TimelineChoice& choice = session.choices.timeline_choice;
+  const bool shut = command == "fold";
+  if (name == "all") {
+    choice.turned.clear();
+    for (std::uint32_t g = 0; g < view.groups().size(); ++g) {
+      if (view.groups()[g].open == shut) choice.turned.push_back(g);
+    }
+    return fmt::format("All groups are {}.", shut ? "folded" : "open");
+  }
+  const auto place = place_named(view, name, command);
+  if (!place) return place.error();
+  if (!place->group) {
+    return usage_error(
+        fmt::format("`{}` is one row: blocks, roles and barriers fold.", view.name_of(*place)));
+  }
+  choice = view.folded(choice, place->index, shut);
+  return fmt::format("{} is {}.", view.name_of(*place), shut ? "folded" : "open");
+}
+
+Answer pin(Session& session, std::string_view command, std::string_view name) {
+  const TimelineView& view = *session.choices.timeline;
+  std::vector<TimelinePlace>& pinned = session.choices.timeline_choice.pinned;
+  if (command == "unpin" && name == "all") {
+    pinned.clear();
+    return std::string("No row is pinned.");
+  }
+  const auto place = place_named(view, name, command);
+  if (!place) return place.error();
+  const auto at = std::find(pinned.begin(), pinned.end(), *place);
+  if (command == "unpin") {
+    if (at == pinned.end()) {
+      return usage_error(fmt::format("{} is not pinned.", view.name_of(*place)));
+    }
+    pinned.erase(at);
+    return fmt::format("{} scrolls again.", view.name_of(*place));
+  }
+  if (at == pinned.end()) pinned.push_back(*place);
+  return fmt::format("{} stays on top.", view.name_of(*place));
+}
+
+Answer add_up(Session& session, std::string_view arguments) {
+  std::optional<CycleRange>& totals = session.choices.timeline_choice.totals;
+  if (arguments == "off") {
+    totals.reset();
+    return std::string("No range is added up.");
+  }
+  const auto range = range_in(*session.choices.timeline, "totals", arguments);
+  if (!range) return range.error();
+  totals = *range;
+  return fmt::format("Added up: cycles {}.", range_text(*session.choices.timeline, *range));
+}
+
+Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
+  if (!session.choices.timeline) return no_timeline();
+  const auto [what, rest] = first_word(arguments);
+  if (what == "range") return show_range(session, rest);
+  if (what == "zoom") return zoom(session, rest);
+  if (what == "pan") return pan(session, rest);
+  if (what == "fold" || what == "unfold") return fold(session, what, rest);
+  if (what == "pin" || what == "unpin") return pin(session, what, rest);
+  if (what == "totals") return add_up(session, rest);
+  if (what == "arrows" && (rest == "on" || rest == "off")) {
+    session.choices.timeline_choice.arrows = rest == "on";
+    return std::string(rest == "on" ? "All arrows in view are drawn."
+                                    : "The selected event's arrows are drawn.");
+  }
+  return usage_error(
+      "`timeline` takes range, zoom, pan, fold, unfold, pin, unpin, totals or arrows: `timeline "
+      "range 1200 3400`, `timeline unfold block 1`, `timeline arrows on`.");
+}
+
+Answer go_to_hit(Session& session, const sim::EventFilter& filter, sim::EventId id,
+                 std::string_view none) {
+  const TimelineView& view = *session.choices.timeline;
+  if (id == sim::no_event) return Error{ErrorKind::unknown, std::string(none), ""};
+  const auto said = pick_event(session, fmt::format("{}", id));
+  if (!said) return said.error();
+  const CycleRange range = timeline_frame(session).lens.range;
+  const std::size_t hits = hits_in(view, filter, range);
+  return fmt::format("{} {}{} in view.", *said, grouped(hits), hits == most_hits ? " or more" : "");
+}
+
+Answer run_find(Session& session, Workshop&, std::string_view arguments) {
+  if (!session.choices.timeline) return no_timeline();
+  const TimelineView& view = *session.choices.timeline;
+  TimelineChoice& choice = session.choices.timeline_choice;
+  if (arguments == "nothing" || arguments.empty()) {
+    choice.search.clear();
+    return std::string("Nothing is looked for.");
+  }
+  const bool next = arguments == "next", previous = arguments == "previous";
+  const double from = timeline_frame(session).lens.range.from;
+  if (next || previous) {
+    if (choice.search.empty()) {
+      return usage_error("Nothing is looked for: `find wait`, `find tma`, `find line 100`.");
+    }
+    const auto filter = search_of(view, choice.search);
+    if (!filter) return filter.error();
+    const sim::EventId id = next ? next_hit(view, *filter, choice.selected, from)
+                                 : previous_hit(view, *filter, choice.selected, from);
+    return go_to_hit(
+        session, *filter, id,
+        fmt::format("There is no `{}` {} this one.", choice.search, next ? "after" : "before"));
+  }
+  const std::string text(unquoted(arguments));
+  const auto filter = search_of(view, text);
+  if (!filter) return filter.error();
+  sim::EventId id = next_hit(view, *filter, sim::no_event, from);
+  if (id == sim::no_event) id = next_hit(view, *filter, sim::no_event, 0);
+  const Answer out =
+      go_to_hit(session, *filter, id, fmt::format("Nothing of this run is `{}`.", text));
+  if (out) choice.search = text;
+  return out;
+}
+
+std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&) {
+  std::vector<Suggestion> out{{"zoom fit", "all of the run"},
+                              {"zoom in", "half as much time"},
+                              {"zoom out", "twice as much time"},
+                              {"fold all", "one row a block"},
+                              {"unfold all", "every row"},
+                              {"arrows on", "what brought about what, of all in view"},
+                              {"arrows off", "of the selected event alone"},
+                              {"totals off", "nothing is added up"}};
+  if (!session.choices.timeline) return out;
+  const TimelineView& view = *session.choices.timeline;
+  constexpr std::size_t most = 40;
+  for (const TimelineRow& row : view.rows(session.choices.timeline_choice)) {
+    if (out.size() >= most) break;
+    const std::string name = view.name_of(row.place);
+    if (row.place.group) {
+      out.push_back({fmt::format("{} {}", row.open ? "fold" : "unfold", name), ""});
+    } else {
+      out.push_back({fmt::format("pin {}", name), "keep it on top"});
+    }
+  }
+  return out;
+}
+
+std::vector<Suggestion> suggest_find(const Session&, const Workshop&) {
+  return {{"wait", "waits of warps"},
+          {"run", "stretches in which warps run"},
+          {"tma", "copies into shared memory"},
+          {"copies out", "copies out of it"},
+          {"tensor core", "products"},
+          {"phase", "phases of barriers"},
+          {"report", "faults and hazards"},
+          {"next", "after the selected one"},
+          {"previous", "before the selected one"},
+          {"nothing", "no marks"}};
+}
+
+constexpr std::array kTable = {
+    WindowCommand{"timeline",
+                  "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
+                  "pan down | fold GROUP | unfold GROUP | fold all | unfold all | pin ROW | unpin "
+                  "ROW | totals FROM TO | totals off | arrows on | arrows off",
+                  "shows a stretch of the run, folds its rows, adds up what they did",
+                  "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right",
+                  run_timeline, suggest_timeline, true},
+    WindowCommand{"find", "TEXT | next | previous | nothing",
+                  "looks for events: by kind, unit, barrier, line or instruction", "find tma",
+                  "N next, Shift+N previous", run_find, suggest_find, true},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> timeline_commands() {
+  return kTable;
+}
+
+}  // namespace tilescope

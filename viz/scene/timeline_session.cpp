@@ -1,0 +1,170 @@
+#include "viz/scene/timeline_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "viz/scene/command_text.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/timeline_search.h"
+#include "viz/scene/timeline_words.h"
+
+namespace tilescope {
+
+TimelineChoice timeline_choice_of(const Session& session) {
+  TimelineChoice out = session.choices.timeline_choice;
+  out.hovered = session.hover_event;
+  return out;
+}
+
+TimelineFrame timeline_frame(const Session& session) {
+  TimelineLens lens = session.timeline_lens;
+  if (!(lens.size.width > 0)) lens.size = {1024, 640};
+  return arrange(*session.choices.timeline, timeline_choice_of(session), lens);
+}
+
+namespace {
+
+void add_links(const TimelineView& view, sim::EventId event, InspectorSection& section) {
+  for (TimelineLink& link : links_of(view, event)) {
+    section.links.push_back(
+        {std::move(link.label), std::move(link.value), std::move(link.command)});
+  }
+}
+
+}  // namespace
+
+void inspect_timeline(const Session& session, std::vector<InspectorSection>& out) {
+  const Choices& choices = session.choices;
+  if (!choices.timeline) return;
+  const TimelineView& view = *choices.timeline;
+  const std::size_t events = view.record().events.size();
+  if (session.hover_event < events) {
+    out.push_back({"Under the pointer", inspect(view, session.hover_event), ""});
+  } else {
+    out.push_back({"Under the pointer",
+                   {},
+                   "Point at a box to see its numbers; click to see what brought it about."});
+  }
+  const sim::EventId selected = choices.timeline_choice.selected;
+  if (selected < events) {
+    InspectorSection section{"Selected", inspect(view, selected), ""};
+    add_links(view, selected, section);
+    out.push_back(std::move(section));
+  }
+  if (choices.timeline_choice.totals) {
+    out.push_back({"Range", totals_of(view, choices.timeline_choice), ""});
+  } else {
+    out.push_back({"Range", {}, "Drag over the lanes to add up what each row did in that time."});
+  }
+  if (choices.timeline_choice.search.empty()) return;
+  InspectorSection found{"Search", {}, ""};
+  found.lines.emplace_back("for", choices.timeline_choice.search);
+  if (const auto filter = search_of(view, choices.timeline_choice.search)) {
+    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).lens.range);
+    found.lines.emplace_back(
+        "in view", fmt::format("{}{}", grouped(hits), hits == most_hits ? " or more" : ""));
+  }
+  found.links.push_back({"previous", "before the selected one", "find previous"});
+  found.links.push_back({"next", "after the selected one", "find next"});
+  out.push_back(std::move(found));
+}
+
+Outcome<std::string> pick_event(Session& session, std::string_view number) {
+  Choices& choices = session.choices;
+  if (!choices.timeline) {
+    return Error{ErrorKind::usage, "There is no timeline to pick from: run a kernel first.", ""};
+  }
+  const TimelineView& view = *choices.timeline;
+  number = trimmed(number);
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
+  if (error != std::errc() || end != number.data() + number.size() || number.empty()) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("`pick event` takes an event's number, as the inspector tells it; `{}` "
+                    "is none.",
+                    number),
+        ""};
+  }
+  if (id >= view.record().events.size()) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("There is no event {}: the record has {}, counted from 0.", id,
+                             grouped(view.record().events.size())),
+                 ""};
+  }
+  const auto event = static_cast<sim::EventId>(id);
+  TimelineChoice& choice = choices.timeline_choice;
+  choice = view.unfolded_to(choice, view.record().events.track(event));
+  choice.selected = event;
+  session.timeline_lens = showing(view, choice, timeline_frame(session), event);
+  return fmt::format("Selected {}.", sentence_of(view, event));
+}
+
+std::string timeline_click(const Session& session, const TimelineFrame& frame, Point at) {
+  if (!session.choices.timeline) return "";
+  const TimelineView& view = *session.choices.timeline;
+  const TimelineHit found = hit(view, timeline_choice_of(session), frame, at);
+  if (found.event != sim::no_event) {
+    if (found.event != session.choices.timeline_choice.selected) {
+      return fmt::format("pick event {}", found.event);
+    }
+    const sim::Event event = view.record().events[found.event];
+    const double begin = static_cast<double>(std::min(event.issue, event.begin));
+    const double end = event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
+    const double around = std::max((end - begin) / 4, 8.0);
+    return fmt::format("timeline range {:.0f} {:.0f}", std::max(0.0, begin - around), end + around);
+  }
+  if (found.span) {
+    const double begin = static_cast<double>(found.span->begin);
+    const double length = std::max(static_cast<double>(found.span->end) - begin, 8.0);
+    return fmt::format("timeline range {:.0f} {:.0f}", std::max(0.0, begin - length / 2),
+                       begin + length * 1.5);
+  }
+  if (found.on == TimelineHit::On::lane && found.row && found.row->place.group &&
+      !found.row->open) {
+    return fmt::format("timeline unfold {}", view.name_of(found.row->place));
+  }
+  if (found.on != TimelineHit::On::lane) return "";
+  if (session.choices.timeline_choice.totals) return "timeline totals off";
+  return session.choices.timeline_choice.selected != sim::no_event ? "pick nothing" : "";
+}
+
+std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from,
+                          Point to) {
+  if (!session.choices.timeline) return "";
+  const double end = session.choices.timeline->end();
+  const double a = std::clamp(frame.cycle_of(from.x), 0.0, end);
+  const double b = std::clamp(frame.cycle_of(to.x), 0.0, end);
+  const double low = std::round(std::min(a, b)), high = std::round(std::max(a, b));
+  return high > low ? fmt::format("timeline totals {:.0f} {:.0f}", low, high) : "";
+}
+
+std::vector<std::string> timeline_lines(const Choices& choices) {
+  std::vector<std::string> out;
+  if (!choices.timeline) return out;
+  const TimelineView& view = *choices.timeline;
+  const TimelineChoice& choice = choices.timeline_choice;
+  for (const std::uint32_t group : choice.turned) {
+    out.push_back(fmt::format("timeline {} {}", view.is_open(choice, group) ? "unfold" : "fold",
+                              view.name_of({true, group})));
+  }
+  for (const TimelinePlace& place : choice.pinned) {
+    out.push_back(fmt::format("timeline pin {}", view.name_of(place)));
+  }
+  if (choice.totals) {
+    out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));
+  }
+  if (!choice.search.empty()) out.push_back(fmt::format("find {}", choice.search));
+  if (choice.arrows) out.push_back("timeline arrows on");
+  // Last: a search selects its first hit.
+  out.push_back(choice.selected < view.record().events.size()
+                    ? fmt::format("pick event {}", choice.selected)
+                    : std::string("pick nothing"));
+  if (choice.selected == sim::no_event && choice.search.empty()) out.pop_back();
+  return out;
+}
+
+}  // namespace tilescope

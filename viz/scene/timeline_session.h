@@ -1,0 +1,35 @@
+// The timeline in the window's session: what is drawn, pointed at, zoomed, and said in the
+// inspector. Commands are in commands_timeline.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/session.h"
+
+namespace tilescope {
+
+// Choices, pointer and moment together.
+TimelineChoice timeline_choice_of(const Session& session);
+// Where everything stood in the last picture; in one of the usual size where there was none.
+TimelineFrame timeline_frame(const Session& session);
+
+// Under the pointer, selected, the range that is added up.
+void inspect_timeline(const Session& session, std::vector<InspectorSection>& out);
+
+// `pick event N`: it is selected, its groups are opened, and it is brought into view.
+Outcome<std::string> pick_event(Session& session, std::string_view number);
+
+// What a click in a picture means, as a command: an event is selected, a second click shows it in
+// full, a click on several zooms to them. Empty: nothing.
+std::string timeline_click(const Session& session, const TimelineFrame& frame, Point at);
+// What a drag from one point to another means: `timeline totals FROM TO`. Empty: nothing.
+std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from, Point to);
+
+// The commands that make the chosen timeline again, where the record is there.
+std::vector<std::string> timeline_lines(const Choices& choices);
+
+}  // namespace tilescope
