@@ -19,14 +19,6 @@ Error no_timeline() {
       "There is no timeline: `open` a kernel and `run` it; what it did is drawn here.");
 }
 
-std::string range_text(const TimelineView& view, CycleRange range) {
-  std::string out =
-      fmt::format("{} to {}", grouped(static_cast<std::uint64_t>(std::max(0.0, range.from))),
-                  cycles_text(view, range.to));
-  if (view.known_time()) out += fmt::format(" ({})", seconds_text(view, range.length()));
-  return out;
-}
-
 Outcome<CycleRange> range_in(const TimelineView& view, std::string_view name,
                              std::string_view arguments) {
   const auto [first, second] = first_word(arguments);
@@ -54,24 +46,16 @@ Answer show_range(Session& session, std::string_view arguments) {
   if (!range) return range.error();
   const TimelineView& view = *session.choices.timeline;
   session.timeline_lens = showing(view, timeline_frame(session), *range);
-  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
 }
 
 Answer zoom(Session& session, std::string_view how) {
-  const TimelineView& view = *session.choices.timeline;
-  const TimelineFrame frame = timeline_frame(session);
   if (how == "fit") {
     session.timeline_lens.range = {};
     return std::string("All of the run is shown.");
   }
   if (how != "in" && how != "out") return usage_error("`timeline zoom` takes in, out or fit.");
-  // About the pointer's event or the selected one, if that is seen; else the middle.
-  Point at = frame.lanes.centre();
-  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hover_event}) {
-    if (const auto box = box_of(view, frame, id)) at = box->centre();
-  }
-  session.timeline_lens = zoomed(view, frame, at, how == "in" ? 1.5 : 1 / 1.5);
-  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+  return timeline_zoom(session, how == "in" ? 1.5 : 1 / 1.5);
 }
 
 Answer pan(Session& session, std::string_view where) {
@@ -91,7 +75,7 @@ Answer pan(Session& session, std::string_view where) {
     return usage_error("`timeline pan` takes left, right, up or down.");
   }
   session.timeline_lens = panned(view, frame, by.x, by.y);
-  return fmt::format("Cycles {}.", range_text(view, session.timeline_lens.range));
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
 }
 
 Outcome<TimelinePlace> place_named(const TimelineView& view, std::string_view name,
@@ -159,7 +143,7 @@ Answer add_up(Session& session, std::string_view arguments) {
   const auto range = range_in(*session.choices.timeline, "totals", arguments);
   if (!range) return range.error();
   totals = *range;
-  return fmt::format("Added up: cycles {}.", range_text(*session.choices.timeline, *range));
+  return fmt::format("Added up: {}.", range_text(*session.choices.timeline, *range));
 }
 
 Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {

@@ -11,6 +11,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/open.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_session.h"
 #include "viz/scene/value_table.h"
 
 namespace tilescope {
@@ -25,9 +26,10 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     lesson.shown = arguments == "lesson";
     return fmt::format("Showing the {}.", arguments);
   }
-  for (ViewName view : {ViewName::layout, ViewName::wavefronts, ViewName::sectors, ViewName::bits,
-                        ViewName::matrices, ViewName::diff, ViewName::source, ViewName::registers,
-                        ViewName::barriers, ViewName::memory, ViewName::tmem}) {
+  for (ViewName view :
+       {ViewName::layout, ViewName::wavefronts, ViewName::sectors, ViewName::bits,
+        ViewName::matrices, ViewName::diff, ViewName::timeline, ViewName::source,
+        ViewName::registers, ViewName::barriers, ViewName::memory, ViewName::tmem}) {
     if (arguments != name_of(view)) continue;
     // What shows a machine makes one.
     if (shows_machine(view)) {
@@ -38,8 +40,10 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
   return usage_error(fmt::format(
-      "`select` takes a view (layout, banks, sectors, bits, matrices, diff, source, registers, "
-      "barriers, memory, tmem), or what stands at the right (lesson, inspector); `{}` is neither.",
+      "`select` takes a view (layout, banks, sectors, bits, matrices, diff, timeline, source, "
+      "registers, barriers, memory, tmem), or what stands at the right (lesson, inspector); `{}` "
+      "is "
+      "neither.",
       arguments));
 }
 
@@ -109,7 +113,11 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "nothing") {
     choices.selected.reset();
     choices.element.reset();
+    choices.timeline_choice.selected = sim::no_event;
     return std::string("Nothing is selected.");
+  }
+  if (const auto [what, number] = first_word(arguments); what == "event") {
+    return pick_event(session, number);
   }
   const auto place = place_in(session, "pick", arguments);
   if (!place) return place.error();
@@ -196,6 +204,8 @@ Answer run_back(Session& session, Workshop&, std::string_view) {
       choices.selected.reset();
       return std::string("Nothing is selected.");
     }
+  } else if (choices.view == ViewName::timeline) {
+    if (const auto answer = timeline_back(choices)) return *answer;
   } else if (choices.element) {
     choices.element.reset();
     return std::string("Nothing is selected.");
@@ -263,6 +273,7 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
                     "which can be zoomed.",
                     name_of(session.choices.view)));
   }
+  if (session.choices.view == ViewName::timeline) return timeline_zoom(session, factor);
   if (look) {
     open_lens(session).look = look;
     session.pending_zoom = factor;
@@ -312,15 +323,15 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 }
 
 constexpr std::array kTable = {
-    WindowCommand{
-        "select",
-        "layout | banks | sectors | bits | matrices | diff | source | registers | barriers | "
-        "memory | tmem | lesson | inspector",
-        "changes the view, or what stands at its right", "select diff", "", run_select, nullptr,
-        true},
-    WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | nothing",
-                  "selects a cell or a matrix element, counted from 0", "pick 3 5", "", run_pick,
+    WindowCommand{"select",
+                  "layout | banks | sectors | bits | matrices | diff | timeline | source | "
+                  "registers | barriers | "
+                  "memory | tmem | lesson | inspector",
+                  "changes the view, or what stands at its right", "select diff", "", run_select,
                   nullptr, true},
+    WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
+                  "selects a cell, a matrix element or an event of the timeline, counted from 0",
+                  "pick 3 5", "", run_pick, nullptr, true},
     WindowCommand{"move", "left | right | up | down", "moves the selection by one", "move right",
                   "Left left, Right right, Up up, Down down", run_move, nullptr, true},
     WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",

@@ -156,6 +156,11 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   choices.result.reset();
   choices.diff.reset();
   choices.element.reset();
+  choices.timeline.reset();
+  choices.timeline_choice = {};
+  session.hover_event = sim::no_event;
+  session.timeline_lens = {};
+  session.timeline_rasters = {};
   choices.live.reset();
   choices.moment = 0;
   choices.spot = {};
@@ -222,12 +227,20 @@ void show_result(Session& session, FinishedRun run) {
   choices.result = std::move(run.result);
   choices.matrices = std::move(run.matrices);
   choices.diff = std::move(run.diff);
+  choices.timeline = std::move(run.timeline);
+  choices.timeline_choice = {};
+  session.hover_event = sim::no_event;
+  session.timeline_lens = {};
+  session.timeline_rasters = {};
   choices.live = std::move(run.live);
   choices.moment = choices.live ? choices.live->stepper.position() : 0;
   session.way.reset();
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_lens = {};
-  choices.view = choices.diff ? ViewName::diff : ViewName::matrices;
+  // Who looks at the timeline goes on looking at it.
+  if (choices.view != ViewName::timeline || !choices.timeline) {
+    choices.view = choices.diff ? ViewName::diff : ViewName::matrices;
+  }
   if (choices.result->end == RunResult::End::fault) show_fault(choices);
   show_in_field(session);
 }

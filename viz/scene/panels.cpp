@@ -14,6 +14,8 @@
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
 #include "viz/scene/result_view.h"
+#include "viz/scene/timeline_session.h"
+#include "viz/scene/timeline_words.h"
 #include "viz/scene/tour.h"
 
 namespace tilescope {
@@ -546,6 +548,10 @@ Json view_json(const Session& session, const Picture& picture) {
       return describe(*choices.layout, layout_choice(session), picture.scene);
     case ViewName::diff:
       return describe(*choices.diff, diff_choice(session, true), picture.scene);
+    case ViewName::timeline:
+      if (!picture.timeline) break;
+      return describe(*choices.timeline, timeline_choice_of(session), *picture.timeline,
+                      picture.scene);
     case ViewName::wavefronts:
     case ViewName::sectors:
     case ViewName::bits:
@@ -599,6 +605,8 @@ std::vector<InspectorSection> inspector(const Session& session) {
     inspect_layout(session, out);
   } else if (shows_machine(session.choices.view) && machine_of(session)) {
     inspect_machine(session, out);
+  } else if (session.choices.view == ViewName::timeline && session.choices.timeline) {
+    inspect_timeline(session, out);
   } else {
     inspect_kernel(session, out);
   }
@@ -627,10 +635,11 @@ std::vector<Tab> tabs(const Session& session) {
   std::vector<Tab> out;
   if (!choices.kernel) return out;
   constexpr std::pair<ViewName, const char*> all[] = {
-      {ViewName::layout, "Layout"},       {ViewName::source, "Source"},
-      {ViewName::registers, "Registers"}, {ViewName::barriers, "Barriers"},
-      {ViewName::memory, "Memory"},       {ViewName::tmem, "TMEM"},
-      {ViewName::matrices, "Matrices"},   {ViewName::diff, "Difference"}};
+      {ViewName::layout, "Layout"},     {ViewName::timeline, "Timeline"},
+      {ViewName::source, "Source"},     {ViewName::registers, "Registers"},
+      {ViewName::barriers, "Barriers"}, {ViewName::memory, "Memory"},
+      {ViewName::tmem, "TMEM"},         {ViewName::matrices, "Matrices"},
+      {ViewName::diff, "Difference"}};
   // TMEM where the kernel has any, as far as is known.
   const bool tensor = choices.live && choices.live->stepper.machine().program().cta_group;
   for (const auto& [view, label] : all) {
@@ -655,6 +664,12 @@ std::vector<Choice> view_choices(const Session& session) {
                    {{"contents", "label contents", !choices.coordinates},
                     {"coordinates", "label coordinates", choices.coordinates}}});
     add_modes(session, out);
+  }
+  if (choices.view == ViewName::timeline && choices.timeline) {
+    const bool arrows = choices.timeline_choice.arrows;
+    out.push_back(
+        {"Arrows",
+         {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
   }
   if (choices.view == ViewName::diff && choices.diff) {
     out.push_back({"Show",

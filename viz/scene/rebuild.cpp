@@ -8,6 +8,7 @@
 #include "viz/scene/look.h"
 #include "viz/scene/open.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_session.h"
 
 namespace tilescope {
 namespace {
@@ -43,6 +44,7 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   if (choices.element) {
     lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
   }
+  for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
   return ran && choices.diff ? ViewName::diff : ViewName::matrices;
 }
 

@@ -205,6 +205,10 @@ FinishedRun finished(std::shared_ptr<const RunResult> result) {
   FinishedRun out;
   out.matrices = matrices_of(*result);
   out.diff = diff_of(result);
+  if (result->record && !result->record->events.empty()) {
+    out.timeline = std::make_shared<const TimelineView>(
+        result->record, std::make_shared<const sim::Timeline>(*result->record));
+  }
   out.result = std::move(result);
   return out;
 }

@@ -11,6 +11,7 @@
 #include "viz/scene/open.h"
 #include "viz/scene/result_view.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_session.h"
 
 namespace tilescope {
 namespace {
@@ -143,6 +144,22 @@ double draw_machine(Session& session, Scene& scene, Size size) {
   }
 }
 
+// Why there is no timeline to show.
+std::optional<Emptiness> no_timeline(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.timeline) return {};
+  const std::string& name = choices.kernel->name;
+  if (session.running) {
+    return Emptiness{fmt::format("{} is running. Its timeline comes here when it has ended.", name),
+                     "", ""};
+  }
+  return Emptiness{
+      fmt::format("The timeline of {} comes here when it has run: what every warp, unit and "
+                  "barrier did, and who waited for whom.",
+                  name),
+      "run", "Run"};
+}
+
 // Why there is no machine to show.
 std::optional<Emptiness> no_machine(const Session& session) {
   const std::string& name = session.choices.kernel->name;
@@ -182,6 +199,8 @@ std::string_view name_of(ViewName view) {
       return "matrices";
     case ViewName::diff:
       return "diff";
+    case ViewName::timeline:
+      return "timeline";
     case ViewName::source:
       return "source";
     case ViewName::registers:
@@ -275,6 +294,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
                      "open elementwise_add", "Open elementwise_add"};
   }
   if (shows_machine(choices.view)) return no_machine(session);
+  if (choices.view == ViewName::timeline) return no_timeline(session);
   const bool matrices = choices.view == ViewName::matrices;
   if (matrices ? choices.matrices != nullptr : choices.diff != nullptr) return {};
   if (session.running) {
@@ -300,6 +320,11 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
     return out;
   }
   switch (choices.view) {
+    case ViewName::timeline:
+      out.timeline = timeline_frame(session, size, pixel_scale, stands_alone);
+      out.scene = build_scene(*choices.timeline, timeline_choice_of(session), theme, *out.timeline,
+                              &session.timeline_rasters);
+      break;
     case ViewName::layout:
       make_room(*choices.layout, session.layout_lens, size);
       out.layout = framed<LayoutView, Frame>(*choices.layout, session.layout_lens, size,
@@ -347,6 +372,9 @@ Scene export_scene(const Session& session) {
     case ViewName::sectors:
     case ViewName::bits:
       return memory_scene(quiet, {1280, 800});
+    case ViewName::timeline:
+      quiet.timeline_lens = session.timeline_lens;  // the stretch that is looked at
+      return picture(quiet, {1280, 800}, 2, true).scene;
     case ViewName::matrices:
     case ViewName::diff:
     case ViewName::source:
@@ -370,8 +398,12 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   } else if (at && picture.matrices && choices.matrices) {
     element = element_at(*choices.matrices, *picture.matrices, *at);
   }
-  const bool changed = cell != session.hover || element != session.hover_element;
+  const sim::EventId event =
+      at && picture.timeline ? event_at(session, *picture.timeline, *at) : sim::no_event;
+  const bool changed =
+      cell != session.hover || element != session.hover_element || event != session.hover_event;
   session.hover = cell;
+  session.hover_event = event;
   session.hover_element = element;
   return changed;
 }
@@ -384,6 +416,8 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
     session.diff_lens = zoomed(*choices.diff, *picture.diff, at, factor);
   } else if (picture.matrices && choices.matrices) {
     session.matrices_lens = zoomed(*choices.matrices, *picture.matrices, at, factor);
+  } else if (picture.timeline && choices.timeline) {
+    session.timeline_lens = zoomed(*choices.timeline, *picture.timeline, at, factor);
   }
 }
 
@@ -395,6 +429,8 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy) {
     session.diff_lens = panned(*choices.diff, *picture.diff, dx, dy);
   } else if (picture.matrices && choices.matrices) {
     session.matrices_lens = panned(*choices.matrices, *picture.matrices, dx, dy);
+  } else if (picture.timeline && choices.timeline) {
+    session.timeline_lens = panned(*choices.timeline, *picture.timeline, dx, dy);
   }
 }
 
@@ -406,7 +442,11 @@ void scroll_view(Session& session, const Picture& picture, double notches) {
 }
 
 void fit_view(Session& session) {
-  open_lens(session) = {};
+  if (session.choices.view == ViewName::timeline) {
+    session.timeline_lens = {};
+  } else {
+    open_lens(session) = {};
+  }
   session.scrolls.erase(session.choices.view);
   session.pending_zoom = 1;
 }
@@ -414,6 +454,9 @@ void fit_view(Session& session) {
 void forget_passing(Session& session) {
   session.hover.reset();
   session.hover_element.reset();
+  session.hover_event = sim::no_event;
+  session.timeline_lens = {};
+  session.timeline_rasters = {};
   session.layout_lens = session.matrices_lens = session.diff_lens = {};
   session.scrolls.clear();
   session.layout_rasters = session.matrices_rasters = session.diff_rasters = {};

@@ -42,6 +42,7 @@ enum class ViewName : std::uint8_t {
   bits,
   matrices,
   diff,
+  timeline,  // of a run, from its record
   // Of a run, where its machine stands: those who execute, and what they see.
   source,
   registers,
@@ -140,6 +141,7 @@ struct Session {
   sim::EventId hover_event = sim::no_event;  // in the timeline
   Lens layout_lens, matrices_lens, diff_lens;
   TimelineLens timeline_lens;
+  std::optional<CycleRange> timeline_dragged;  // while it is dragged
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
 
@@ -198,6 +200,7 @@ struct Picture {
   std::optional<Frame> layout;
   std::optional<DiffFrame> diff;
   std::optional<MatricesFrame> matrices;
+  std::optional<TimelineFrame> timeline;
   std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
 };
 Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);

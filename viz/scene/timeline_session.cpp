@@ -8,6 +8,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/standing.h"
 #include "viz/scene/timeline_search.h"
 #include "viz/scene/timeline_words.h"
 
@@ -16,7 +17,58 @@ namespace tilescope {
 TimelineChoice timeline_choice_of(const Session& session) {
   TimelineChoice out = session.choices.timeline_choice;
   out.hovered = session.hover_event;
+  if (session.timeline_dragged) out.totals = session.timeline_dragged;
+  if (const sim::Machine* machine = machine_of(session)) out.moment = machine->now();
   return out;
+}
+
+TimelineFrame timeline_frame(Session& session, Size size, double pixel_scale, bool stands_alone) {
+  TimelineLens& lens = session.timeline_lens;
+  lens.size = size;
+  lens.pixel_scale = pixel_scale;
+  lens.title = stands_alone;
+  return arrange(*session.choices.timeline, timeline_choice_of(session), lens);
+}
+
+sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at) {
+  if (!session.choices.timeline) return sim::no_event;
+  return hit(*session.choices.timeline, timeline_choice_of(session), frame, at).event;
+}
+
+std::string range_text(const TimelineView& view, CycleRange range) {
+  std::string out =
+      fmt::format("{} to {}", grouped(static_cast<std::uint64_t>(std::max(0.0, range.from))),
+                  cycles_text(view, range.to));
+  if (view.known_time()) out += fmt::format(" ({})", seconds_text(view, range.length()));
+  return out;
+}
+
+std::string timeline_zoom(Session& session, double factor) {
+  const TimelineView& view = *session.choices.timeline;
+  const TimelineFrame frame = timeline_frame(session);
+  Point at = frame.lanes.centre();
+  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hover_event}) {
+    if (const auto box = box_of(view, frame, id)) at = box->centre();
+  }
+  session.timeline_lens = zoomed(view, frame, at, factor);
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
+}
+
+std::optional<std::string> timeline_back(Choices& choices) {
+  TimelineChoice& choice = choices.timeline_choice;
+  if (choice.totals) {
+    choice.totals.reset();
+    return "No range is added up.";
+  }
+  if (choice.selected != sim::no_event) {
+    choice.selected = sim::no_event;
+    return "Nothing is selected.";
+  }
+  if (!choice.search.empty()) {
+    choice.search.clear();
+    return "Nothing is looked for.";
+  }
+  return {};
 }
 
 TimelineFrame timeline_frame(const Session& session) {

@@ -16,6 +16,15 @@ namespace tilescope {
 TimelineChoice timeline_choice_of(const Session& session);
 // Where everything stood in the last picture; in one of the usual size where there was none.
 TimelineFrame timeline_frame(const Session& session);
+// Where it stands in this one. What stands alone has its title; the window's field says it already.
+TimelineFrame timeline_frame(Session& session, Size size, double pixel_scale, bool stands_alone);
+sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at);
+// About the selected event where it is seen, else the middle.
+std::string timeline_zoom(Session& session, double factor);
+// Goes back one: range, selection, search; nothing where none is chosen.
+std::optional<std::string> timeline_back(Choices& choices);
+// Cycles, and as time: "1,200 to 3,400 cycles (1.12 us)".
+std::string range_text(const TimelineView& view, CycleRange range);
 
 // Under the pointer, selected, the range that is added up.
 void inspect_timeline(const Session& session, std::vector<InspectorSection>& out);

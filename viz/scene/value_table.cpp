@@ -1,4 +1,5 @@
 #include "viz/scene/value_table.h"
+#include "core/sim/record/statistics.h"
 
 #include <fmt/format.h>
 
@@ -155,6 +156,33 @@ ValueTable images_of(const BitMatrix& matrix) {
   return out;
 }
 
+// All events, by their begins.
+Outcome<ValueTable> events_of(const TimelineView& view) {
+  const std::size_t most = view.record().events.size();
+  if (auto error = too_many(static_cast<std::int64_t>(most))) return *error;
+  ValueTable out;
+  out.columns = {"event", "row",    "kind",      "issued",     "begin",
+                 "end",   "amount", "waits for", "instruction"};
+  const sim::Record& record = view.record();
+  const auto end = static_cast<sim::Cycle>(view.end()) + 1;
+  for (const sim::EventId id : view.timeline().find({}, 0, end, most)) {
+    const sim::Event event = record.events[id];
+    const bool placed = event.kind == sim::EventKind::run || event.kind == sim::EventKind::wait ||
+                        event.kind == sim::EventKind::operation;
+    out.rows.push_back({fmt::format("{}", id), view.name_of({false, event.track}),
+                        std::string(sim::name_of(event.kind)), fmt::format("{}", event.issue),
+                        fmt::format("{}", event.begin),
+                        event.end == sim::never_ends ? std::string() : fmt::format("{}", event.end),
+                        fmt::format("{}", event.amount),
+                        event.kind == sim::EventKind::wait
+                            ? sim::text(sim::WaitKey{event.stall, view.doing(event).unit})
+                            : std::string(),
+                        placed && event.pc < record.lines.size() ? sim::text(record.lines[event.pc])
+                                                                 : std::string()});
+  }
+  return out;
+}
+
 }  // namespace
 
 Outcome<ValueTable> value_table(const Session& session) {
@@ -171,10 +199,17 @@ Outcome<ValueTable> value_table(const Session& session) {
       return images_of(*bit_matrix_of(session));
     case ViewName::matrices:
       return elements_of(*choices.matrices);
+    case ViewName::timeline:
+      return events_of(*choices.timeline);
     case ViewName::diff:
+      return differences_of(*choices.diff);
+    default:
       break;
   }
-  return differences_of(*choices.diff);
+  return Error{
+      ErrorKind::usage,
+      fmt::format("The {} is no table of values; `export F.svg` draws it.", name_of(choices.view)),
+      ""};
 }
 
 std::string csv(const ValueTable& table) {

@@ -21,6 +21,7 @@
 #include "viz/scene/live_run.h"
 #include "viz/scene/matrices_view.h"
 #include "viz/scene/scene.h"
+#include "viz/scene/timeline_view.h"
 
 namespace tilescope {
 
@@ -94,8 +95,9 @@ struct RunResult {
 struct FinishedRun {
   std::shared_ptr<const RunResult> result;
   std::shared_ptr<const MatricesView> matrices;
-  std::shared_ptr<const DiffView> diff;  // null where nothing was compared
-  std::shared_ptr<LiveRun> live;         // the machine at the end; null where there is none to see
+  std::shared_ptr<const DiffView> diff;          // null where nothing was compared
+  std::shared_ptr<const TimelineView> timeline;  // null where nothing was recorded
+  std::shared_ptr<LiveRun> live;  // the machine at the end; null where there is none to see
 };
 
 class Workshop {

@@ -223,10 +223,13 @@ const std::vector<ScenePainter::Piece>& ScenePainter::pieces_of(const Image& pix
 }
 
 void ScenePainter::forget_unused() {
-  // A little patience, so that going back and forth makes nothing anew.
-  constexpr int patience = 120;
+  // A little patience, so that going back and forth makes nothing anew; little with large ones, of
+  // which a zoom makes one a frame.
+  constexpr int usual = 120, with_large = 2, large = 1 << 18;
   for (auto it = kept_.begin(); it != kept_.end();) {
-    if (++it->second.unused <= patience) {
+    int pixels = 0;
+    for (const Piece& piece : it->second.pieces) pixels += piece.columns * piece.rows;
+    if (++it->second.unused <= (pixels < large ? usual : with_large)) {
       ++it;
       continue;
     }

@@ -102,6 +102,7 @@ class WindowUi {
   void draw_menu(const Brush& brush);
   void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);
   void use_pointer(Session& session, ImVec2 at);
+  void drag_range(Session& session, Point pointer, bool held);
   void click(Session& session, Point at);
   void draw_strip(const Brush& brush, const Session& session, const Workshop& workshop, ImVec2 at,
                   ImVec2 size);
@@ -163,6 +164,7 @@ class WindowUi {
   bool toured_ = false;  // the tour was shown in the last frame
   bool changed_ = false;
   bool dragged_ = false;
+  bool ranging_ = false;  // what is dragged is a stretch of the timeline
 };
 
 }  // namespace tilescope::ui

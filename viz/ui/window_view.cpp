@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/timeline_session.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -246,7 +247,8 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   const Point pointer{double{io.MousePos.x - at.x}, double{io.MousePos.y - at.y}};
-  if (held && !picture_.scroll &&
+  if (picture_.timeline) drag_range(session, pointer, held);
+  if (held && !picture_.scroll && !ranging_ &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
     dragged_ = true;
@@ -261,6 +263,10 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   }
   if (hovered && io.MouseWheel != 0 && picture_.scroll) {
     scroll_view(session, picture_, double{io.MouseWheel});
+    changed_ = true;
+  } else if (hovered && io.MouseWheel != 0 && picture_.timeline &&
+             (io.KeyShift || pointer.x < picture_.timeline->lanes.x)) {
+    pan_view(session, picture_, 0, 3 * timeline_row_height * double{io.MouseWheel});
     changed_ = true;
   } else if (hovered && io.MouseWheel != 0) {
     zoom_view(session, picture_, pointer, std::pow(1.2, double{io.MouseWheel}));
@@ -279,10 +285,35 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   }
 }
 
+// Over the lanes of a timeline a drag marks a stretch of time, which is added up; beside them, and
+// with the middle button, it moves what is seen.
+void WindowUi::drag_range(Session& session, Point pointer, bool held) {
+  const Box& lanes = picture_.timeline->lanes;
+  const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
+  const Point begin{double{from.x - view_origin_.x}, double{from.y - view_origin_.y}};
+  if (held && lanes.contains(begin) && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
+    ranging_ = dragged_ = changed_ = true;
+    const double a = picture_.timeline->cycle_of(std::clamp(begin.x, lanes.x, lanes.right()));
+    const double b = picture_.timeline->cycle_of(std::clamp(pointer.x, lanes.x, lanes.right()));
+    session.timeline_dragged = CycleRange{std::min(a, b), std::max(a, b)};
+  } else if (ranging_ && !held) {
+    const std::string command = timeline_drag(session, *picture_.timeline, begin, pointer);
+    if (!command.empty()) issue(command);
+    session.timeline_dragged.reset();
+    ranging_ = false;
+    changed_ = true;
+  }
+}
+
 void WindowUi::click(Session& session, Point at) {
   for (auto target = picture_.scene.targets.rbegin(); target != picture_.scene.targets.rend();
        ++target) {
     if (target->box.contains(at)) return issue(target->command);
+  }
+  if (picture_.timeline) {
+    const std::string command = timeline_click(session, *picture_.timeline, at);
+    if (!command.empty()) issue(command);
+    return;
   }
   const Choices& choices = session.choices;
   if (session.hover && choices.layout) {

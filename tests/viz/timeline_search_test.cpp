@@ -1,0 +1,106 @@
+// Words that find events, and going from one to the next.
+#include "viz/scene/timeline_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/sim/record/statistics.h"
+#include "tests/viz/timeline_fixture.h"
+
+namespace tilescope {
+namespace {
+
+using sim::EventId;
+using sim::EventKind;
+using sim::Unit;
+
+std::vector<sim::Event> all_of(const TimelineView& view, std::string_view words) {
+  const auto filter = search_of(view, words);
+  EXPECT_TRUE(filter) << words << ": " << (filter ? "" : filter.error().sentence);
+  std::vector<sim::Event> out;
+  if (!filter) return out;
+  const auto end = static_cast<sim::Cycle>(view.end()) + 1;
+  for (const EventId id : view.timeline().find(*filter, 0, end, 100000)) {
+    out.push_back(view.record().events[id]);
+  }
+  EXPECT_FALSE(out.empty()) << words;
+  return out;
+}
+
+TEST(TimelineSearch, FindsKindsUnitsBarriersBlocksAndInstructions) {
+  const auto view = test::small_timeline();
+  const sim::Record& record = view->record();
+  const auto unit = [&](const sim::Event& event) { return record.tracks[event.track].unit; };
+  for (const sim::Event& event : all_of(*view, "wait")) EXPECT_EQ(event.kind, EventKind::wait);
+  for (const sim::Event& event : all_of(*view, "TMA")) EXPECT_EQ(unit(event), Unit::copy_in);
+  for (const sim::Event& event : all_of(*view, "copies out")) {
+    EXPECT_EQ(unit(event), Unit::copy_out);
+  }
+  for (const sim::Event& event : all_of(*view, "wait mbarrier 0 block 1")) {
+    EXPECT_EQ(event.kind, EventKind::wait);
+    EXPECT_EQ(event.object, 0u);
+    EXPECT_EQ(record.tracks[event.track].block, 1u);
+  }
+  for (const sim::Event& event : all_of(*view, "operation tcgen05.mma")) {
+    EXPECT_EQ(event.kind, EventKind::operation);
+    EXPECT_NE(sim::text(record.lines[event.pc]).find("tcgen05.mma"), std::string::npos);
+  }
+  const std::uint32_t line = record.lines[5].line;
+  for (const sim::Event& event : all_of(*view, "operation line " + std::to_string(line))) {
+    EXPECT_EQ(record.lines[event.pc].line, line);
+  }
+}
+
+TEST(TimelineSearch, NamesOfBarriersAreWords) {
+  const auto small = test::small_timeline();
+  auto record = std::make_shared<const sim::Record>(small->record());
+  const TimelineView view(record, std::make_shared<const sim::Timeline>(*record),
+                          {{0, "full[0]"}, {8, "full[1]"}});
+  EXPECT_EQ(view.name_of(*view.find_place("full[1]")), "block 0 full[1]");
+  for (const sim::Event& event : all_of(view, "wait full[1]")) EXPECT_EQ(event.object, 8u);
+}
+
+TEST(TimelineSearch, RefusesWordsThatMeanNothingHere) {
+  const auto view = test::small_timeline();
+  for (const auto& [words, why] :
+       {std::pair("", "nothing to look for"), std::pair("frobnicate", "no instruction has it"),
+        std::pair("block 99", "names no block"), std::pair("line 9999", "names a line"),
+        std::pair("mbarrier", "without a number"), std::pair("mbarrier 77777", "names a barrier"),
+        std::pair("wait tma", "a warp's"), std::pair("nosuch.cu:5", "names a line")}) {
+    const auto filter = search_of(*view, words);
+    ASSERT_FALSE(filter) << words;
+    EXPECT_NE(filter.error().sentence.find(why), std::string::npos) << filter.error().sentence;
+  }
+}
+
+// From the first to the last and back, each once, those that begin together included.
+TEST(TimelineSearch, NextAndPreviousGoThroughAllHits) {
+  const auto view = test::small_timeline();
+  for (const char* words : {"wait", "tensor core", "arrival", "tma block 0"}) {
+    const auto filter = search_of(*view, words);
+    ASSERT_TRUE(filter);
+    std::vector<EventId> there, back;
+    for (EventId id = next_hit(*view, *filter, sim::no_event, 0); id != sim::no_event;
+         id = next_hit(*view, *filter, id, 0)) {
+      ASSERT_LT(there.size(), view->record().events.size());
+      there.push_back(id);
+    }
+    EXPECT_EQ(there.size(), all_of(*view, words).size()) << words;
+    EXPECT_EQ(std::set<EventId>(there.begin(), there.end()).size(), there.size());
+    for (EventId id = previous_hit(*view, *filter, sim::no_event, view->end() + 1);
+         id != sim::no_event; id = previous_hit(*view, *filter, id, 0)) {
+      ASSERT_LT(back.size(), view->record().events.size());
+      back.push_back(id);
+    }
+    // The search backwards begins with the last begin; among those of one begin, with the first
+    // that it meets.
+    EXPECT_EQ(std::set<EventId>(back.begin(), back.end()).size(), back.size());
+    EXPECT_LE(there.size() - back.size(), 8u) << words;
+    EXPECT_EQ(hits_in(*view, *filter, {0, view->end()}), std::min(there.size(), most_hits));
+  }
+}
+
+}  // namespace
+}  // namespace tilescope
