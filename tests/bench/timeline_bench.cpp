@@ -19,6 +19,7 @@ std::shared_ptr<const sim::Record> million() {
     pipeline.steps = 64;
     auto out = std::make_shared<sim::Record>(sim::synthetic_record(pipeline));
     out->timed = true;
+    out->seconds = 0;
     out->device.times.clock = 2;
     return out;
   }();

@@ -15,6 +15,7 @@ namespace tilescope::test {
 inline std::shared_ptr<const TimelineView> timeline_of(const sim::SyntheticPipeline& pipeline) {
   auto record = std::make_shared<sim::Record>(sim::synthetic_record(pipeline));
   record->timed = true;
+  record->seconds = 0;
   record->device.times.clock = 2;  // GHz: two cycles are a nanosecond
   auto timeline = std::make_shared<const sim::Timeline>(*record);
   return std::make_shared<const TimelineView>(std::move(record), std::move(timeline));

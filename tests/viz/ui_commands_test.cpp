@@ -110,7 +110,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("open add --m", "needs a value");
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
-  refused("select nothing", "bits, matrices, diff, source");
+  refused("select nothing", "bits, matrices, diff, timeline, source");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");
@@ -287,6 +287,14 @@ TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
                                           "isolate tile 1",
                                           "pick 1 1",
                                           "pick nothing",
+                                          "select timeline",
+                                          "timeline totals 100 300",
+                                          "timeline fold block 0",
+                                          "timeline pin tensor core",
+                                          "timeline arrows on",
+                                          "pick event 7",
+                                          "find wait",
+                                          "find nothing",
                                           "select diff",
                                           "select layout",
                                           "select matrices",

@@ -10,11 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/record/synthetic_record.h"
 #include "tests/viz/small_machine.h"
 #include "viz/scene/result_view.h"
 #include "viz/scene/workshop.h"
 
 namespace tilescope::test {
+
+// What a run leaves behind: of another kernel, a pipeline, so that there is a lot to see.
+inline std::shared_ptr<const sim::Record> small_record() {
+  auto record = std::make_shared<sim::Record>(sim::synthetic_record({}));
+  record->timed = true;
+  record->seconds = 0;
+  record->device.times.clock = 2;
+  return record;
+}
 
 class FakeWorkshop : public Workshop {
  public:
@@ -91,6 +101,7 @@ class FakeWorkshop : public Workshop {
                         {"C", got},
                         {"reference", want}};
     result->output = 2;
+    result->record = small_record();
     result->reference = 3;
     result->elementwise_inputs = {0, 1};
     result->writer = [](std::int64_t element) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "viz/scene/command_table.h"
 #include "viz/scene/command_text.h"
@@ -142,8 +143,8 @@ Answer add_up(Session& session, std::string_view arguments) {
   }
   const auto range = range_in(*session.choices.timeline, "totals", arguments);
   if (!range) return range.error();
-  totals = *range;
-  return fmt::format("Added up: {}.", range_text(*session.choices.timeline, *range));
+  totals = CycleRange{std::round(range->from), std::round(range->to)};
+  return fmt::format("Added up: {}.", range_text(*session.choices.timeline, *totals));
 }
 
 Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
@@ -198,9 +199,16 @@ Answer run_find(Session& session, Workshop&, std::string_view arguments) {
         session, *filter, id,
         fmt::format("There is no `{}` {} this one.", choice.search, next ? "after" : "before"));
   }
-  const std::string text(unquoted(arguments));
+  const auto [first, rest] = first_word(arguments);
+  const bool mark = first == "mark" && !rest.empty();
+  const std::string text(unquoted(mark ? rest : arguments));
   const auto filter = search_of(view, text);
   if (!filter) return filter.error();
+  if (mark) {
+    choice.search = text;
+    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).lens.range);
+    return fmt::format("{}{} in view.", grouped(hits), hits == most_hits ? " or more" : "");
+  }
   sim::EventId id = next_hit(view, *filter, sim::no_event, from);
   if (id == sim::no_event) id = next_hit(view, *filter, sim::no_event, 0);
   const Answer out =
@@ -254,7 +262,7 @@ constexpr std::array kTable = {
                   "shows a stretch of the run, folds its rows, adds up what they did",
                   "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right",
                   run_timeline, suggest_timeline, true},
-    WindowCommand{"find", "TEXT | next | previous | nothing",
+    WindowCommand{"find", "TEXT | mark TEXT | next | previous | nothing",
                   "looks for events: by kind, unit, barrier, line or instruction", "find tma",
                   "N next, Shift+N previous", run_find, suggest_find, true},
 };

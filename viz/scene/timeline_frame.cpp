@@ -41,7 +41,8 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   const Size size = lens.size;
   const bool title = lens.title && size.height >= 480;
   out.lens.title = title;
-  const double left = std::clamp(std::round(size.width * 0.2), 96.0, 256.0);
+  const double left =
+      std::clamp(std::round(size.width * 0.2), std::min(188.0, size.width / 3), 256.0);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
   const double legend =
       static_cast<double>(legend_of(view, size.width - 2 * margin).size()) * legend_line;

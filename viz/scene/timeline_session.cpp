@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
@@ -199,6 +200,19 @@ std::vector<std::string> timeline_lines(const Choices& choices) {
   if (!choices.timeline) return out;
   const TimelineView& view = *choices.timeline;
   const TimelineChoice& choice = choices.timeline_choice;
+  // What is picked is brought to light, so that folds come after it.
+  if (choice.selected < view.record().events.size()) {
+    out.push_back(fmt::format("pick event {}", choice.selected));
+    // What is folded around it all the same.
+    const TimelineChoice lit =
+        view.unfolded_to(choice, view.record().events.track(choice.selected));
+    std::vector<std::uint32_t> folded;
+    std::set_symmetric_difference(choice.turned.begin(), choice.turned.end(), lit.turned.begin(),
+                                  lit.turned.end(), std::back_inserter(folded));
+    for (const std::uint32_t group : folded) {
+      out.push_back(fmt::format("timeline fold {}", view.name_of({true, group})));
+    }
+  }
   for (const std::uint32_t group : choice.turned) {
     out.push_back(fmt::format("timeline {} {}", view.is_open(choice, group) ? "unfold" : "fold",
                               view.name_of({true, group})));
@@ -209,13 +223,8 @@ std::vector<std::string> timeline_lines(const Choices& choices) {
   if (choice.totals) {
     out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));
   }
-  if (!choice.search.empty()) out.push_back(fmt::format("find {}", choice.search));
-  if (choice.arrows) out.push_back("timeline arrows on");
-  // Last: a search selects its first hit.
-  out.push_back(choice.selected < view.record().events.size()
-                    ? fmt::format("pick event {}", choice.selected)
-                    : std::string("pick nothing"));
-  if (choice.selected == sim::no_event && choice.search.empty()) out.pop_back();
+  if (!choice.search.empty()) out.push_back(fmt::format("find mark {}", choice.search));
+  if (choice.arrows) out.emplace_back("timeline arrows on");
   return out;
 }
 

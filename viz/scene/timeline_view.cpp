@@ -349,17 +349,20 @@ std::optional<TimelinePlace> TimelineView::find_place(std::string_view name) con
     while (!(items_[begin].place == TimelinePlace{true, g})) ++begin;
     break;
   }
+  // A role of one warp is that warp's row; but a unit of the same name goes before it.
+  std::optional<TimelinePlace> role;
   for (std::size_t i = begin; i < end; ++i) {
     const TimelinePlace place = items_[i].place;
     if (place.group && !kind_word(groups_[place.index].kind).empty()) continue;
     const std::string label = lower(label_of(place));
+    const bool of_role = place.group && groups_[place.index].kind == Group::Kind::role;
     if (inner == label || (!place.group && inner == lower(short_label(*this, place.index))) ||
-        (place.group && groups_[place.index].kind == Group::Kind::role &&
-         inner == lower(roles_[groups_[place.index].role].name))) {
+        (of_role && inner == lower(roles_[groups_[place.index].role].name))) {
       return place;
     }
+    if (!place.group && !role && label.rfind(std::string(inner) + ": ", 0) == 0) role = place;
   }
-  return std::nullopt;
+  return role;
 }
 
 }  // namespace tilescope

@@ -1,0 +1,201 @@
+// The timeline's commands in the window's session: what they choose, what they refuse, undo, and
+// the lines that make a view again.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/timeline_session.h"
+#include "viz/scene/timeline_words.h"
+
+namespace tilescope {
+namespace {
+
+class TimelineCommands : public ::testing::Test {
+ protected:
+  TimelineCommands() {
+    must("open add");
+    must("run");
+    workshop.wait();
+    EXPECT_TRUE(take_result(session, workshop));
+    must("select timeline");
+  }
+  std::string must(std::string_view line) {
+    const auto answer = execute(session, workshop, line);
+    EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
+    return session.message.text;
+  }
+  void refused(std::string_view line, std::string_view words) {
+    const Choices before = session.choices;
+    const auto answer = execute(session, workshop, line);
+    ASSERT_FALSE(answer) << line;
+    EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
+    EXPECT_TRUE(session.choices == before) << line;
+  }
+  const TimelineView& view() { return *session.choices.timeline; }
+  const TimelineChoice& choice() { return session.choices.timeline_choice; }
+
+  Session session;
+  test::FakeWorkshop workshop;
+};
+
+TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
+  const Picture now = picture(session, {1280, 800});
+  ASSERT_TRUE(now.timeline);
+  const Json json = describe(session, workshop, now);
+  EXPECT_EQ(json["view"], "timeline");
+  EXPECT_EQ(json["picture"]["view"], "timeline");
+  EXPECT_EQ(json["picture"]["rows"][0]["label"], "block 0");
+  must("open add");
+  must("select timeline");
+  ASSERT_TRUE(emptiness(session));
+  EXPECT_EQ(emptiness(session)->command, "run");
+  EXPECT_FALSE(session.choices.timeline);
+  refused("timeline zoom in", "There is no timeline");
+  refused("find wait", "There is no timeline");
+  refused("pick event 3", "There is no timeline");
+}
+
+TEST_F(TimelineCommands, RangesAreSaidInCyclesOrSeconds) {
+  must("timeline range 1000 2000");
+  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{1000, 2000}));
+  must("timeline range 0.5us 1us");
+  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{1000, 2000}));
+  EXPECT_TRUE(session.past.empty() || session.past.back().name != "timeline range 0.5us 1us")
+      << "what is looked at is no step of undo";
+  must("timeline zoom in");
+  EXPECT_LT(timeline_frame(session).lens.range.length(), 1000);
+  const double from = timeline_frame(session).lens.range.from;
+  must("timeline pan right");
+  EXPECT_GT(timeline_frame(session).lens.range.from, from);
+  must("timeline pan left");
+  EXPECT_NEAR(timeline_frame(session).lens.range.from, from, 1e-6);
+  must("timeline zoom fit");
+  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{0, view().end()}));
+  refused("timeline range 5", "two times");
+  refused("timeline range 9 5", "ends before it begins");
+  refused("timeline range 99999999 999999999", "has ended by then");
+  refused("timeline range a b", "is no time");
+  refused("timeline", "takes range");
+  refused("timeline zoom sideways", "in, out or fit");
+}
+
+TEST_F(TimelineCommands, FoldsPinsAndTotalsAreStepsOfUndo) {
+  const TimelineChoice before = choice();
+  must("timeline fold block 0");
+  must("timeline pin block 0 tensor core");
+  must("timeline totals 100 700");
+  must("timeline arrows on");
+  EXPECT_EQ(choice().turned.size(), 1u);
+  EXPECT_EQ(choice().pinned.size(), 1u);
+  EXPECT_EQ(choice().totals, (CycleRange{100, 700}));
+  const TimelineChoice after = choice();
+  for (int i = 0; i < 4; ++i) must("undo");
+  EXPECT_EQ(choice(), before);
+  for (int i = 0; i < 4; ++i) must("redo");
+  EXPECT_EQ(choice(), after);
+  must("timeline unfold all");
+  EXPECT_EQ(view().rows(choice()).size(), view().groups().size() + view().record().tracks.size());
+  must("timeline fold all");
+  EXPECT_EQ(view().rows(choice()).size(), 8u);  // a row a block
+  refused("timeline fold block 77", "no such row");
+  refused("timeline fold tensor core", "is one row");
+  refused("timeline unpin block 1 warp 0", "is not pinned");
+  must("timeline unpin all");
+  must("timeline totals off");
+  EXPECT_FALSE(choice().totals);
+}
+
+TEST_F(TimelineCommands, PickingOpensShowsAndTellsAnEvent) {
+  must("timeline fold all");
+  must("pick event 40");
+  EXPECT_EQ(choice().selected, 40u);
+  Picture now = picture(session, {1280, 800});
+  EXPECT_TRUE(box_of(view(), *now.timeline, 40));
+  const auto sections = inspector(session);
+  const auto selected = std::find_if(sections.begin(), sections.end(),
+                                     [](const auto& each) { return each.title == "Selected"; });
+  ASSERT_NE(selected, sections.end());
+  EXPECT_EQ(selected->lines, inspect(view(), 40));
+  // Each link is a command that leads there.
+  ASSERT_FALSE(selected->links.empty());
+  must(selected->links.front().command);
+  EXPECT_NE(choice().selected, 40u);
+  must("pick nothing");
+  EXPECT_EQ(choice().selected, sim::no_event);
+  refused("pick event 99999999", "There is no event");
+  refused("pick event x", "event's number");
+}
+
+TEST_F(TimelineCommands, BackTakesRangeThenSelectionThenSearchThenZoom) {
+  must("find wait");
+  must("timeline totals 10 20");
+  must("back");
+  EXPECT_FALSE(choice().totals);
+  must("back");
+  EXPECT_EQ(choice().selected, sim::no_event);
+  must("back");
+  EXPECT_TRUE(choice().search.empty());
+  must("timeline range 100 200");
+  must("back");
+  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{0, view().end()}));
+}
+
+TEST_F(TimelineCommands, FindGoesFromHitToHit) {
+  EXPECT_NE(must("find wait mbarrier 0").find("in view"), std::string::npos);
+  const sim::EventId first = choice().selected;
+  must("find next");
+  const sim::EventId second = choice().selected;
+  EXPECT_NE(first, second);
+  EXPECT_GE(view().record().events[second].begin, view().record().events[first].begin);
+  must("find previous");
+  EXPECT_EQ(choice().selected, first);
+  refused("find previous", "before this one");
+  refused("find frobnicate", "no instruction has it");
+  must("find nothing");
+  EXPECT_TRUE(choice().search.empty());
+  refused("find next", "Nothing is looked for");
+}
+
+TEST_F(TimelineCommands, LinesMakeTheSameTimelineAgain) {
+  must("find tma");
+  must("timeline unfold block 2");
+  must("timeline pin block 2 tensor core");
+  must("timeline totals 0.1us 0.2us");
+  must("timeline arrows on");
+  must("pick event 300");
+  must("timeline fold block 0");
+  const TimelineChoice want = choice();
+  Session other;
+  test::FakeWorkshop elsewhere;
+  for (const std::string& line : rebuilding(session.choices)) {
+    ASSERT_TRUE(execute(other, elsewhere, line)) << line << ": " << other.message.text;
+    elsewhere.wait();
+    take_result(other, elsewhere);
+  }
+  EXPECT_EQ(other.choices.timeline_choice, want);
+  EXPECT_EQ(other.choices.view, ViewName::timeline);
+}
+
+TEST_F(TimelineCommands, AClickSaysWhatItMeans) {
+  must("timeline range 0 3000");
+  const Picture now = picture(session, {1280, 800});
+  must("find tma");
+  const sim::EventId copy = choice().selected;
+  const auto box = box_of(view(), *now.timeline, copy);
+  ASSERT_TRUE(box);
+  EXPECT_NE(timeline_click(session, *now.timeline, box->centre()).find("timeline range"),
+            std::string::npos)
+      << "a second click shows it in full";
+  must("pick nothing");
+  EXPECT_EQ(timeline_click(session, *now.timeline, box->centre()),
+            "pick event " + std::to_string(copy));
+  const Point left{now.timeline->x_of(500), 300}, right{now.timeline->x_of(900), 300};
+  EXPECT_EQ(timeline_drag(session, *now.timeline, right, left), "timeline totals 500 900");
+}
+
+}  // namespace
+}  // namespace tilescope

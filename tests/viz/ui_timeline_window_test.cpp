@@ -1,0 +1,85 @@
+// The timeline under the mouse and the keys.
+#include <gtest/gtest.h>
+
+#include "tests/viz/ui_stage.h"
+#include "viz/scene/timeline_session.h"
+
+namespace tilescope {
+namespace {
+
+class TimelineWindow : public test::WindowTest {
+ protected:
+  TimelineWindow() {
+    act("open add");
+    act("run");
+    workshop.wait();
+    take_result(session, workshop);
+    act("select timeline");
+    settle();
+  }
+  const TimelineFrame& frame_now() { return *window->picture().timeline; }
+  const TimelineChoice& choice() { return session.choices.timeline_choice; }
+};
+
+TEST_F(TimelineWindow, WAndSZoomAAndDPanAndNotWhileTyping) {
+  const double whole = frame_now().lens.range.length();
+  press(static_cast<ui::Key>('W'));
+  EXPECT_LT(frame_now().lens.range.length(), whole);
+  const double from = frame_now().lens.range.from;
+  press(static_cast<ui::Key>('D'));
+  EXPECT_GT(frame_now().lens.range.from, from);
+  press(static_cast<ui::Key>('A'));
+  EXPECT_NEAR(frame_now().lens.range.from, from, 1e-6);
+  press(static_cast<ui::Key>('S'));
+  EXPECT_NEAR(frame_now().lens.range.length(), whole, 1e-6);
+  click(field_);
+  press(static_cast<ui::Key>('W'));
+  EXPECT_NEAR(frame_now().lens.range.length(), whole, 1e-6);
+}
+
+TEST_F(TimelineWindow, TheWheelZoomsOverLanesAndScrollsOverLabels) {
+  const Box lanes = frame_now().lanes;
+  const double cycle = frame_now().cycle_of(lanes.x + 200);
+  point(on_display({lanes.x + 200, lanes.y + 100}));
+  ImGui::GetIO().MouseWheel = 2;
+  frame();
+  frame();
+  EXPECT_LT(frame_now().lens.range.length(), session.choices.timeline->end() * 0.9);
+  EXPECT_NEAR(frame_now().cycle_of(lanes.x + 200), cycle, 1);
+  const double range = frame_now().lens.range.length();
+  point(on_display({20, lanes.y + 100}));
+  ImGui::GetIO().MouseWheel = -2;
+  frame();
+  frame();
+  EXPECT_EQ(frame_now().lens.range.length(), range);
+  EXPECT_GT(frame_now().lens.scroll, 0);
+}
+
+TEST_F(TimelineWindow, ADragAddsUpAndEscEndsIt) {
+  const TimelineFrame now = frame_now();
+  drag(on_display({now.x_of(500), now.lanes.y + 40}),
+       on_display({now.x_of(1500), now.lanes.y + 90}));
+  ASSERT_TRUE(choice().totals);
+  EXPECT_NEAR(choice().totals->from, 500, 4 * now.cycles_of_pixel());
+  EXPECT_NEAR(choice().totals->to, 1500, 4 * now.cycles_of_pixel());
+  EXPECT_EQ(frame_now().lens.range, now.lens.range) << "it moves nothing";
+  EXPECT_EQ(choice().selected, sim::no_event);
+  press(ui::Key::escape);
+  EXPECT_FALSE(choice().totals);
+}
+
+TEST_F(TimelineWindow, AClickSelectsAndOneOnAHeadingFolds) {
+  const sim::EventId run = session.choices.timeline->timeline().next({}, 0);
+  const auto box = box_of(*session.choices.timeline, frame_now(), run);
+  ASSERT_TRUE(box);
+  click(on_display(box->centre()));
+  EXPECT_NE(choice().selected, sim::no_event);
+  const std::size_t rows = session.choices.timeline->rows(choice()).size();
+  click(on_display({40, frame_now().lanes.y + 8}));
+  EXPECT_LT(session.choices.timeline->rows(choice()).size(), rows);
+  press(static_cast<ui::Key>('Z'), true);
+  EXPECT_EQ(session.choices.timeline->rows(choice()).size(), rows);
+}
+
+}  // namespace
+}  // namespace tilescope
