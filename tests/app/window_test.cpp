@@ -44,6 +44,12 @@ const std::vector<View>& views() {
       {"letters", "elementwise_add --m 12 --n 20", "run; font 150; panel outline hide; pick 3 2",
        "dark"},
       {"difference", "elementwise_add --m 300 --n 200", "run; pick 17 42", "dark"},
+      {"timeline", "hgemm_v7 --m 256 --n 256 --k 256",
+       "run; select timeline; timeline totals 1500 2500; find wait mbarrier 98304", "light"},
+      {"timeline_arrows", "hgemm_v10 --m 512 --n 512 --k 512",
+       "run; select timeline; timeline pin tensor core; timeline range 3000 5000; timeline arrows "
+       "on",
+       "dark"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
       {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 9; answer 20,20", "dark"},
   };

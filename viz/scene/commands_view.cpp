@@ -273,7 +273,10 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
                     "which can be zoomed.",
                     name_of(session.choices.view)));
   }
-  if (session.choices.view == ViewName::timeline) return timeline_zoom(session, factor);
+  if (session.choices.view == ViewName::timeline) {
+    if (!look) return timeline_zoom(session, factor);
+    return usage_error("A timeline has no rows and columns: `timeline range 1200 3400`.");
+  }
   if (look) {
     open_lens(session).look = look;
     session.pending_zoom = factor;
