@@ -182,8 +182,8 @@ TEST_F(TimelineCommands, LinesMakeTheSameTimelineAgain) {
 
 TEST_F(TimelineCommands, AClickSaysWhatItMeans) {
   must("timeline range 0 3000");
-  const Picture now = picture(session, {1280, 800});
   must("find tma");
+  const Picture now = picture(session, {1280, 800});
   const sim::EventId copy = choice().selected;
   const auto box = box_of(view(), *now.timeline, copy);
   ASSERT_TRUE(box);

@@ -69,11 +69,17 @@ TEST_F(TimelineWindow, ADragAddsUpAndEscEndsIt) {
 }
 
 TEST_F(TimelineWindow, AClickSelectsAndOneOnAHeadingFolds) {
-  const sim::EventId run = session.choices.timeline->timeline().next({}, 0);
-  const auto box = box_of(*session.choices.timeline, frame_now(), run);
+  act("timeline range 0 1500");
+  settle();
+  sim::EventFilter filter;
+  filter.kinds = sim::bit(sim::EventKind::operation);
+  filter.unit = sim::Unit::copy_in;
+  filter.block = 0;
+  const sim::EventId copy = session.choices.timeline->timeline().next(filter, 0);
+  const auto box = box_of(*session.choices.timeline, frame_now(), copy);
   ASSERT_TRUE(box);
   click(on_display(box->centre()));
-  EXPECT_NE(choice().selected, sim::no_event);
+  EXPECT_EQ(choice().selected, copy);
   const std::size_t rows = session.choices.timeline->rows(choice()).size();
   click(on_display({40, frame_now().lanes.y + 8}));
   EXPECT_LT(session.choices.timeline->rows(choice()).size(), rows);
