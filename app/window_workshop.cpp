@@ -156,18 +156,22 @@ FinishedRun with_machine(const PreparedRun& run, RecordedRun& recorded,
                          std::shared_ptr<RunResult> result) {
   result->moment = recorded.position();
   result->record = std::make_shared<const sim::Record>(recorded.take_record(run));
+  auto live = recorded.take_live();
+  const auto source = live->sources.find(result->kernel.source);
+  if (source != live->sources.end()) result->source = source->second;
   FinishedRun out = finished(std::move(result));
-  out.live = recorded.take_live();
+  out.live = std::move(live);
   return out;
 }
 
 BackgroundRun::Result result_of(const PreparedRun& run, const KernelCard& card,
-                                BackgroundRun::Ended ended) {
+                                const KernelOptions& options, BackgroundRun::Ended ended) {
   auto result = std::make_shared<RunResult>();
   const std::shared_ptr<Execution> execution = std::move(ended.execution);
   auto& recorded = static_cast<RecordedRun&>(*execution);  // as `start` made it
   result->end = ended.end;
   result->kernel = card;
+  result->options = options;
   result->progress = ended.progress;
   result->reports = execution->reports();
   for (std::size_t i = 0; i < execution->buffers().size(); ++i) {
@@ -229,8 +233,8 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
     if (!started) return started.error();
     return std::unique_ptr<Execution>(std::move(*started));
   };
-  steps.finish = [run, kernel](BackgroundRun::Ended ended) {
-    return result_of(*run, kernel, std::move(ended));
+  steps.finish = [run, kernel, options](BackgroundRun::Ended ended) {
+    return result_of(*run, kernel, options, std::move(ended));
   };
   run_.reset();  // an earlier one is stopped before the next begins
   run_ = std::make_unique<BackgroundRun>(std::move(steps));

@@ -106,6 +106,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Steps", walk_commands()},
       CommandGroup{"Breakpoints", break_commands()},
       CommandGroup{"Timeline", timeline_commands()},
+      CommandGroup{"Compare", compare_commands()},
       CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},

@@ -26,10 +26,7 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     lesson.shown = arguments == "lesson";
     return fmt::format("Showing the {}.", arguments);
   }
-  for (ViewName view :
-       {ViewName::layout, ViewName::wavefronts, ViewName::sectors, ViewName::bits,
-        ViewName::matrices, ViewName::diff, ViewName::timeline, ViewName::source,
-        ViewName::registers, ViewName::barriers, ViewName::memory, ViewName::tmem}) {
+  for (const ViewName view : all_views) {
     if (arguments != name_of(view)) continue;
     // What shows a machine makes one.
     if (shows_machine(view)) {
@@ -39,12 +36,14 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     show_in_field(session);
     return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
   }
-  return usage_error(fmt::format(
-      "`select` takes a view (layout, banks, sectors, bits, matrices, diff, timeline, source, "
-      "registers, barriers, memory, tmem), or what stands at the right (lesson, inspector); `{}` "
-      "is "
-      "neither.",
-      arguments));
+  std::string views;
+  for (const ViewName view : all_views) {
+    views += fmt::format("{}{}", views.empty() ? "" : ", ", name_of(view));
+  }
+  return usage_error(
+      fmt::format("`select` takes a view ({}), or what stands at the right (lesson, inspector); "
+                  "`{}` is neither.",
+                  views, arguments));
 }
 
 // Row, column, and in the layout view the grid and slice.
@@ -328,8 +327,7 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
 constexpr std::array kTable = {
     WindowCommand{"select",
                   "layout | banks | sectors | bits | matrices | diff | timeline | source | "
-                  "registers | barriers | "
-                  "memory | tmem | lesson | inspector",
+                  "registers | barriers | memory | tmem | compare | lesson | inspector",
                   "changes the view, or what stands at its right", "select diff", "", run_select,
                   nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",

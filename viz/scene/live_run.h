@@ -31,6 +31,10 @@ struct SourcePlaces {
   std::vector<Place> of;  // by pc
 };
 
+// The lines of what a kernel was made from, by the name that the PTX has for a file; of the PTX
+// under the empty name. A file that is not at hand is missing.
+using Sources = std::map<std::string, std::vector<std::string>, std::less<>>;
+
 struct LiveRun {
   explicit LiveRun(sim::Stepper at)
       : stepper(std::move(at)),
@@ -39,9 +43,7 @@ struct LiveRun {
   sim::Stepper stepper;
   sim::Registers registers;
   SourcePlaces places;
-  // The lines of what it was made from, by the name that the PTX has for a file; of the PTX under
-  // the empty name. A file that is not at hand is missing.
-  std::map<std::string, std::vector<std::string>, std::less<>> sources;
+  Sources sources;
 };
 
 // What of a run is looked at, by all views of it together.

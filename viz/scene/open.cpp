@@ -161,6 +161,7 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   session.hover_event = sim::no_event;
   session.timeline_lens = {};
   session.timeline_rasters = {};
+  choices.comparison.reset();
   choices.live.reset();
   choices.moment = 0;
   choices.spot = {};
@@ -197,13 +198,24 @@ bool may_name_kernel(const Workshop& workshop, std::string_view text) {
   return false;
 }
 
-std::string kernel_words(const Choices& choices) {
-  if (!choices.kernel) return "";
-  std::string words = quoted_word(choices.kernel->name);
-  for (const auto& [name, value] : choices.options) {
+namespace {
+
+std::string words_of(const std::string& kernel, const KernelOptions& options) {
+  std::string words = quoted_word(kernel);
+  for (const auto& [name, value] : options) {
     words += fmt::format(" --{} {}", name, quoted_word(value));
   }
   return words;
+}
+
+}  // namespace
+
+std::string kernel_words(const Choices& choices) {
+  return choices.kernel ? words_of(choices.kernel->name, choices.options) : "";
+}
+
+std::string kernel_words(const RunResult& run) {
+  return words_of(run.kernel.name, run.options);
 }
 
 namespace {

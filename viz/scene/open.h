@@ -31,6 +31,7 @@ bool may_name_kernel(const Workshop& workshop, std::string_view text);
 void show_in_field(Session& session);
 // The words that `open` takes for the open kernel: "elementwise_add --m 300".
 std::string kernel_words(const Choices& choices);
+std::string kernel_words(const RunResult& run);
 
 // The result of a run becomes what the diff and matrices views show.
 void show_result(Session& session, FinishedRun run);

@@ -639,11 +639,12 @@ std::vector<Tab> tabs(const Session& session) {
       {ViewName::source, "Source"},     {ViewName::registers, "Registers"},
       {ViewName::barriers, "Barriers"}, {ViewName::memory, "Memory"},
       {ViewName::tmem, "TMEM"},         {ViewName::matrices, "Matrices"},
-      {ViewName::diff, "Difference"}};
+      {ViewName::diff, "Difference"},   {ViewName::compare, "Compare"}};
   // TMEM where the kernel has any, as far as is known.
   const bool tensor = choices.live && choices.live->stepper.machine().program().cta_group;
   for (const auto& [view, label] : all) {
     if (view == ViewName::tmem && !tensor && choices.view != view) continue;
+    if (view == ViewName::compare && !choices.baseline && choices.view != view) continue;
     out.push_back({label, fmt::format("select {}", name_of(view)), choices.view == view});
   }
   return out;

@@ -29,10 +29,16 @@ std::string open_line(const Choices& choices) {
 // The kernel and what was chosen of it; answers the view that stands then.
 ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   if (!choices.kernel && choices.file.empty()) return ViewName::layout;
+  if (choices.baseline && choices.baseline != choices.result) {
+    lines.push_back("open " + kernel_words(*choices.baseline));
+    lines.emplace_back("run");
+    lines.emplace_back("baseline");
+  }
   lines.push_back(
       fmt::format("open {}", choices.kernel ? kernel_words(choices) : quoted_word(choices.file)));
   const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
+  if (ran && choices.baseline == choices.result) lines.emplace_back("baseline");
   if (choices.moment != (ran ? choices.result->moment : 0)) {
     lines.push_back(fmt::format("go position {}", choices.moment));
   }

@@ -160,6 +160,21 @@ std::optional<Emptiness> no_timeline(const Session& session) {
       "run", "Run"};
 }
 
+// Why there is nothing to compare.
+std::optional<Emptiness> no_comparison(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.comparison) return {};
+  if (!choices.baseline) {
+    return Emptiness{
+        "No run is pinned as the baseline. Run a kernel, pin it, and run another one or the same "
+        "with other sizes: both stand side by side here.",
+        choices.result ? "baseline" : "run", choices.result ? "Pin this run" : "Run"};
+  }
+  return Emptiness{fmt::format("{} is the baseline. What runs next stands beside it here.",
+                               choices.baseline->kernel.name),
+                   "run", "Run"};
+}
+
 // Why there is no machine to show.
 std::optional<Emptiness> no_machine(const Session& session) {
   const std::string& name = session.choices.kernel->name;
@@ -211,6 +226,8 @@ std::string_view name_of(ViewName view) {
       return "memory";
     case ViewName::tmem:
       return "tmem";
+    case ViewName::compare:
+      return "compare";
   }
   return "";
 }
@@ -245,8 +262,9 @@ bool operator==(const Choices& a, const Choices& b) {
          same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
          a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
          a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
-         a.moment == b.moment && a.spot == b.spot && a.breakpoints == b.breakpoints &&
-         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
+         a.moment == b.moment && a.baseline == b.baseline && a.spot == b.spot &&
+         a.breakpoints == b.breakpoints && a.lesson == b.lesson && a.dark == b.dark &&
+         a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -295,6 +313,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
   }
   if (shows_machine(choices.view)) return no_machine(session);
   if (choices.view == ViewName::timeline) return no_timeline(session);
+  if (choices.view == ViewName::compare) return no_comparison(session);
   const bool matrices = choices.view == ViewName::matrices;
   if (matrices ? choices.matrices != nullptr : choices.diff != nullptr) return {};
   if (session.running) {
@@ -350,6 +369,12 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
     case ViewName::tmem:
       out.scroll = draw_machine(session, out.scene, size);
       break;
+    case ViewName::compare:
+      out.scene.size = size;
+      out.scene.theme = theme;
+      out.scroll = draw_comparison(out.scene, *choices.comparison, {0, 0, size.width, size.height},
+                                   session.scrolls[choices.view]);
+      break;
     case ViewName::diff:
       out.diff = framed<DiffView, DiffFrame>(*choices.diff, session.diff_lens, size, pixel_scale,
                                              session.pending_zoom);
@@ -382,6 +407,7 @@ Scene export_scene(const Session& session) {
     case ViewName::barriers:
     case ViewName::memory:
     case ViewName::tmem:
+    case ViewName::compare:
       return picture(quiet, {1280, 800}, 1, true).scene;
   }
   return {};
@@ -478,6 +504,7 @@ bool take_result(Session& session, Workshop& workshop) {
   if (!open || open->name != (*result)->result->kernel.name) return true;  // of one since closed
   const Choices before = session.choices;
   show_result(session, **result);
+  compare_with_baseline(session.choices);
   if (!session.script.joins) session.past.push_back({"run", before, false});
   session.future.clear();
   let_old_machines_go(session);

@@ -9,6 +9,7 @@
 // issue commands; a picture without a window reads the same session.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "viz/scene/breakpoints.h"
+#include "viz/scene/comparison_view.h"
 #include "viz/scene/diff_view.h"
 #include "viz/scene/editor.h"
 #include "viz/scene/layout_scene.h"
@@ -48,8 +50,14 @@ enum class ViewName : std::uint8_t {
   registers,
   barriers,
   memory,
-  tmem
+  tmem,
+  compare  // with the baseline
 };
+inline constexpr std::array all_views = {
+    ViewName::layout,    ViewName::wavefronts, ViewName::sectors,  ViewName::bits,
+    ViewName::matrices,  ViewName::diff,       ViewName::timeline, ViewName::source,
+    ViewName::registers, ViewName::barriers,   ViewName::memory,   ViewName::tmem,
+    ViewName::compare};
 bool shows_layout(ViewName view);
 bool shows_machine(ViewName view);
 std::string_view name_of(ViewName view);
@@ -87,6 +95,10 @@ struct Choices {
   std::vector<Breakpoint> breakpoints;  // in the order in which they were set
   std::shared_ptr<LiveRun> live;
 
+  // A run that others are compared with; and that comparison, which follows from both.
+  std::shared_ptr<const RunResult> baseline;
+  std::shared_ptr<const ComparisonView> comparison;
+
   LessonPlace lesson;  // which lesson is open, and where in it
 
   bool dark = false;
@@ -119,6 +131,9 @@ struct Script {
   std::deque<std::string> lines;
   bool joins = false;  // what they choose belongs to the last step
 };
+
+// Makes the comparison of the open result with the baseline, where there are both.
+void compare_with_baseline(Choices& choices);
 
 // The machine is on its way: to a place that a command began to look for, or to Choices::moment.
 struct Way {

@@ -72,6 +72,7 @@ struct RunResult {
   enum class End : std::uint8_t { done, fault, cancelled };
   End end = End::done;
   KernelCard kernel;
+  KernelOptions options;  // that chose it
   RunProgress progress;
   std::vector<Report> reports;  // faults, hazards, notes; a fault is the last one
   // Inputs, output, reference. For a run that did not finish: as far as it came.
@@ -83,6 +84,7 @@ struct RunResult {
   std::size_t output = 0, reference = 0;      // which of the matrices
   std::uint64_t moment = 0;                   // the machine's position at the end
   std::shared_ptr<const sim::Record> record;  // null where nothing was recorded
+  std::vector<std::string> source;            // the lines of the kernel's own file, if at hand
   std::optional<DiffReport> diff;  // output against reference; only where the run is done
   // The inputs that went into an element of the output: indices into `matrices`. An elementwise
   // kernel's are the elements at the same place.

@@ -1,0 +1,208 @@
+#include "viz/scene/comparison_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/number_words.h"
+
+namespace tilescope {
+namespace {
+
+// Beyond so many pairs of lines, texts are told apart as a whole.
+constexpr std::size_t most_pairs = 16'000'000;
+
+std::string figure(double value) {
+  if (std::abs(value) >= 100 || value == std::round(value)) {
+    const std::string digits = grouped(static_cast<std::uint64_t>(std::llround(std::abs(value))));
+    return value < 0 ? "-" + digits : digits;
+  }
+  return fmt::format("{:.3g}", value);
+}
+
+std::string signed_figure(double value) {
+  return value > 0 ? "+" + figure(value) : figure(value);
+}
+
+std::string percent(double a, double b) {
+  if (a == 0 || a == b) return "";
+  return fmt::format("{:+.1f}%", 100 * (b - a) / a);
+}
+
+TableRow heading(std::string text) {
+  TableRow row;
+  row.heading = true;
+  row.cells = {{std::move(text), Role::quiet, {}}};
+  return row;
+}
+
+// Less is better for all of these, but nothing here says so by colour alone: the sign does.
+TableRow pair_row(std::string name, double a, double b) {
+  TableRow row;
+  row.cells = {
+      {std::move(name), Role::text, {}},
+      {figure(a), Role::text, {}},
+      {figure(b), Role::text, {}},
+      {a == b ? "same" : signed_figure(b - a), a == b ? Ink(Role::quiet) : Ink(Role::text), {}},
+      {percent(a, b), Role::quiet, {}}};
+  return row;
+}
+
+void add_pairs(Table& table, const std::string& title, const std::vector<sim::Pair>& pairs) {
+  if (pairs.empty()) return;
+  table.rows.push_back(heading(title));
+  for (const sim::Pair& each : pairs) table.rows.push_back(pair_row(each.name, each.a, each.b));
+}
+
+Table figures(const ComparisonView& view) {
+  const sim::Difference& d = view.difference();
+  Table table;
+  table.name = "figures";
+  table.columns = {{"", Across::left, Family::sans, 0, true},
+                   {"baseline", Across::right, Family::mono},
+                   {"now", Across::right, Family::mono},
+                   {"change", Across::right, Family::mono},
+                   {"", Across::right, Family::mono}};
+  table.rows.push_back(heading("the run"));
+  if (d.known_time) {
+    table.rows.push_back(pair_row("predicted time, ns", d.a.seconds * 1e9, d.b.seconds * 1e9));
+    table.rows.push_back(
+        pair_row("cycles", static_cast<double>(d.a.end), static_cast<double>(d.b.end)));
+  }
+  table.rows.push_back(pair_row("warp instructions", static_cast<double>(d.a.sum.issued),
+                                static_cast<double>(d.b.sum.issued)));
+  add_pairs(table, "busy, cycles of one copy of each unit", d.pipes);
+  for (const sim::PairTable& role : d.roles) {
+    add_pairs(table, fmt::format("a warp of role {}, cycles", role.name), role.rows);
+  }
+  add_pairs(table, "stalls of all warps, cycles", d.stalls);
+  add_pairs(table, "traffic", d.traffic);
+  if (!d.lines.empty())
+    table.rows.push_back(heading("lines by what they stall, cycles of all warps"));
+  constexpr std::size_t most = 40;
+  for (std::size_t i = 0; i < std::min(most, d.lines.size()); ++i) {
+    const sim::LinePair& line = d.lines[i];
+    table.rows.push_back(pair_row(line.b.empty() ? line.a : line.b, line.a_stalls, line.b_stalls));
+  }
+  return table;
+}
+
+Table source(const ComparisonView& view) {
+  Table table;
+  table.name = "source";
+  const double number = text_width("0000", small_text, Family::mono);
+  table.columns = {{"baseline", Across::right, Family::mono, std::max(number, 56.0)},
+                   {"now", Across::right, Family::mono, number},
+                   {"", Across::left, Family::mono, 8},
+                   {"source", Across::left, Family::mono, 0, true, 1e9, true}};
+  const auto& lines = view.source();
+  table.when_empty = "The sources of both are not at hand.";
+  table.count = lines.size();
+  table.row = [&lines](std::size_t i) {
+    const DifferentLine& line = lines[i];
+    const bool gone = !line.after, fresh = !line.before;
+    TableRow row;
+    row.cells = {{line.before ? fmt::format("{}", *line.before) : "", Role::quiet, {}},
+                 {line.after ? fmt::format("{}", *line.after) : "", Role::quiet, {}},
+                 {gone    ? "-"
+                  : fresh ? "+"
+                          : "",
+                  Role::text,
+                  {}},
+                 {line.text, gone ? Ink(Role::quiet) : Ink(Role::text), {}}};
+    if (fresh) row.cells[3].fill = Ink(Role::accent, 0.14);
+    if (gone) row.cells[3].fill = Ink(Role::line, 0.6);
+    return row;
+  };
+  for (std::size_t i = 0; i < lines.size() && !table.focus; ++i) {
+    if (!lines[i].before || !lines[i].after) table.focus = i;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<DifferentLine> different_lines(const std::vector<std::string>& before,
+                                           const std::vector<std::string>& after) {
+  std::vector<DifferentLine> out;
+  const std::size_t n = before.size(), m = after.size();
+  const auto number = [](std::size_t i) { return static_cast<std::uint32_t>(i + 1); };
+  std::size_t i = 0, j = 0;
+  if (n * m <= most_pairs) {
+    // common[i][j]: the longest common subsequence of what begins at line i and at line j.
+    std::vector<std::uint32_t> common((n + 1) * (m + 1), 0);
+    const auto at = [&](std::size_t a, std::size_t b) -> std::uint32_t& {
+      return common[a * (m + 1) + b];
+    };
+    for (std::size_t a = n; a-- > 0;) {
+      for (std::size_t b = m; b-- > 0;) {
+        at(a, b) =
+            before[a] == after[b] ? at(a + 1, b + 1) + 1 : std::max(at(a + 1, b), at(a, b + 1));
+      }
+    }
+    while (i < n && j < m) {
+      if (before[i] == after[j]) {
+        out.push_back({number(i), number(j), after[j]});
+        ++i, ++j;
+      } else if (at(i + 1, j) >= at(i, j + 1)) {
+        out.push_back({number(i), {}, before[i]});
+        ++i;
+      } else {
+        out.push_back({{}, number(j), after[j]});
+        ++j;
+      }
+    }
+  }
+  for (; i < n; ++i) out.push_back({number(i), {}, before[i]});
+  for (; j < m; ++j) out.push_back({{}, number(j), after[j]});
+  return out;
+}
+
+ComparisonView::ComparisonView(std::shared_ptr<const RunResult> baseline,
+                               std::shared_ptr<const RunResult> now)
+    : baseline_(std::move(baseline)),
+      now_(std::move(now)),
+      difference_(sim::difference_of(sim::statistics_of(*baseline_->record),
+                                     sim::statistics_of(*now_->record))) {
+  const auto &a = baseline_->source, &b = now_->source;
+  if (!a.empty() && !b.empty()) source_ = different_lines(a, b);
+}
+
+std::string ComparisonView::named(const RunResult& run) const {
+  std::string out = run.kernel.name;
+  for (const auto& [option, value] : run.options) out += fmt::format(" --{} {}", option, value);
+  return out;
+}
+
+double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll) {
+  const double head = 72, left = std::round(room.width * 0.46);
+  const auto words = [&](double y, std::string text, Ink ink, FontWeight weight) {
+    Text out;
+    out.at = {room.x + between, room.y + y};
+    out.text = fitted(text, room.width - 2 * between, small_text, Family::sans, weight);
+    out.ink = ink;
+    out.weight = weight;
+    scene.add(out);
+  };
+  scene.begin("comparison");
+  words(22, fmt::format("{}, and now {}", view.name_of_baseline(), view.name_of_now()), Role::text,
+        FontWeight::bold);
+  words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
+  scene.end();
+  const double most =
+      draw_table(scene, figures(view),
+                 {room.x, room.y + head, left, std::max(0.0, room.height - head)}, scroll);
+  Line line;
+  line.points = {{room.x + left + 0.5, room.y + head}, {room.x + left + 0.5, room.bottom()}};
+  line.stroke = {Role::line, 1, false};
+  scene.add(line);
+  Scroll follows;
+  draw_table(
+      scene, source(view),
+      {room.x + left + 1, room.y + head, room.width - left - 1, std::max(0.0, room.height - head)},
+      follows);
+  return most;
+}
+
+}  // namespace tilescope

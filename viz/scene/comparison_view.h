@@ -1,0 +1,53 @@
+// Two runs side by side: the baseline and the one that is open. Where the time went in each, line
+// by line of the source, and what differs between the sources themselves.
+//
+// The figures are core/sim/record/difference.h's; here is how they are shown.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/sim/record/difference.h"
+#include "viz/scene/table_scene.h"
+#include "viz/scene/workshop.h"
+
+namespace tilescope {
+
+// A line of either text, or of both.
+struct DifferentLine {
+  std::optional<std::uint32_t> before, after;  // its number in each, from 1
+  std::string text;
+};
+// The shortest way from one text to the other by taking lines away and putting lines in (the
+// longest common subsequence); lines that only one has stand where they are missed in the other.
+std::vector<DifferentLine> different_lines(const std::vector<std::string>& before,
+                                           const std::vector<std::string>& after);
+
+class ComparisonView {
+ public:
+  // Both have a record.
+  ComparisonView(std::shared_ptr<const RunResult> baseline, std::shared_ptr<const RunResult> now);
+
+  const RunResult& baseline() const { return *baseline_; }
+  const RunResult& now() const { return *now_; }
+  const sim::Difference& difference() const { return difference_; }
+  const std::vector<DifferentLine>& source() const { return source_; }
+  // "hgemm_v7 (512, 512, 512)": with its options where both are of one kernel.
+  std::string name_of_baseline() const { return named(*baseline_); }
+  std::string name_of_now() const { return named(*now_); }
+
+ private:
+  std::string named(const RunResult& run) const;
+
+  std::shared_ptr<const RunResult> baseline_, now_;
+  sim::Difference difference_;
+  std::vector<DifferentLine> source_;
+};
+
+// Figures at the left, the sources' difference at the right. Answers how far it can be scrolled.
+double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll);
+
+}  // namespace tilescope
