@@ -7,8 +7,8 @@
 
 #include "core/language/explain.h"
 #include "core/language/functions.h"
-#include "core/language/lexer.h"
-#include "core/language/triton.h"
+#include "core/language/reader.h"
+#include "core/language/triton_syntax.h"
 #include "core/layout/text.h"
 #include "core/tensor/catalog.h"
 
@@ -23,16 +23,14 @@ namespace {
 //     sum       := layout ('+' layout)*                 places
 //     layout    := term [':' term]
 //     term      := number | '?' | '_' | '(' list ')' | '<' list '>' | name | call | Sw<B,M,S> |
-//                  S[layout] | R[layout] |
-//     atom atom      := word ['<' anything '>']              the catalog reads the arguments
+//                  S[layout] | R[layout] | atom | encoding | memory
+//     atom      := word ['<' anything '>']              the catalog reads the arguments
 //     encoding  := #ttg.blocked<{field, ...}> ['on' shape] | #ttg.linear<{...}> ['on' shape]
 //     memory    := (gmem | smem | rmem | tmem) '<' type '>'
-class Evaluator {
+class Evaluator : private Reader {
  public:
   Evaluator(std::string_view text, Names& names, Derivation* steps)
-      : lexer_(text), names_(names), steps_(steps) {
-    next();
-  }
+      : Reader(text), names_(names), steps_(steps) {}
 
   // Nothing where the text is blank.
   std::optional<Evaluated> program() {
@@ -52,35 +50,6 @@ class Evaluator {
 
  private:
   static constexpr int deepest = 64;  // of brackets and calls; a layout itself has 8 levels
-
-  void next() {
-    previous_end_ = token_.end();
-    token_ = lexer_.next();
-  }
-
-  // --- problems ---
-  Value fail(std::string sentence, std::size_t begin, std::size_t end, bool refused = false) {
-    if (!problem_)
-      problem_ = Problem{refused, std::move(sentence), begin, std::max(end, begin + 1)};
-    return {};
-  }
-
-  Value fail_here(std::string_view expected) {
-    const std::string found = token_.kind == Token::Kind::end
-                                  ? std::string("the end of the expression")
-                                  : fmt::format("`{}`", token_.text);
-    return fail(fmt::format("{}, found {}.", expected, found), token_.begin, token_.end());
-  }
-
-  bool expect(char mark, std::string_view context) {
-    if (problem_) return false;
-    if (!token_.is(mark)) {
-      fail_here(fmt::format("Expected `{}` {}", mark, context));
-      return false;
-    }
-    next();
-    return true;
-  }
 
   Value take(Answer answer, std::size_t begin, std::size_t end) {
     if (Value* value = std::get_if<Value>(&answer)) return std::move(*value);
@@ -197,30 +166,8 @@ class Evaluator {
   // #ttg.blocked<{sizePerThread = [1, 4], ...}> on (64,32), and #ttg.linear<{...}>
   Value encoding() {
     const std::size_t begin = token_.begin;
-    next();
-    next();  // ttg
-    if (!expect('.', "in an encoding of Triton's")) return {};
-    const Token kind = token_;
-    const bool blocked = kind.is_word("blocked"), linear = kind.is_word("linear");
-    if (!blocked && !linear) {
-      return fail(
-          "Of Triton's encodings `blocked` and `linear` are read; the compiler prints every "
-          "distributed one as `linear` too.",
-          kind.begin, kind.end());
-    }
-    next();
-    if (!expect('<', "behind the encoding's name") || !expect('{', "behind `<`")) return {};
-    std::map<std::string_view, triton::Bases> fields;
-    while (!problem_ && !token_.is('}')) {
-      const Token name = token_;
-      if (name.kind != Token::Kind::word) return fail_here("Expected a field such as `order`");
-      next();
-      if (!expect('=', "behind a field's name")) return {};
-      fields[name.text] = lists(name.text);
-      if (problem_ || !token_.is(',')) break;
-      next();
-    }
-    if (!expect('}', "or `,` behind a field") || !expect('>', "behind `}`")) return {};
+    const std::optional<Encoding> read = read_encoding(*this);
+    if (!read) return {};
     triton::Numbers shape;
     if (token_.is_word("on")) {
       next();
@@ -236,97 +183,11 @@ class Evaluator {
         shape.push_back(tuple->leaf[i].value);
       }
     }
-    return take_encoding(blocked ? blocked_in(fields, shape) : linear_in(fields, shape), begin);
-  }
-
-  Value take_encoding(const triton::Or<triton::LinearLayout>& found, std::size_t begin) {
-    if (problem_) return {};
-    if (const std::string* why = std::get_if<std::string>(&found)) {
-      return fail(*why, begin, previous_end_, true);
-    }
-    const auto pairs = triton::thread_value_of(std::get<triton::LinearLayout>(found));
+    const triton::Or<ThreadValue> pairs = thread_value_of(*read, shape);
     if (const std::string* why = std::get_if<std::string>(&pairs)) {
       return fail(*why, begin, previous_end_, true);
     }
     return std::get<ThreadValue>(pairs);
-  }
-
-  // A list of numbers is one basis, a list of lists are several: [1, 4] or [[0, 1], [8, 0]].
-  triton::Bases lists(std::string_view field) {
-    triton::Bases out;
-    if (!expect('[', "behind `=`")) return out;
-    const bool nested = token_.is('[');
-    if (!nested) out.push_back(numbers_in_list());
-    while (nested && !problem_) {
-      if (!expect('[', "before a basis")) return out;
-      out.push_back(numbers_in_list());
-      if (!expect(']', "behind a basis")) return out;
-      if (out.size() > 32)
-        fail(fmt::format("`{}` has more than 32 bases.", field), token_.begin, token_.end());
-      if (!token_.is(',')) break;
-      next();
-    }
-    expect(']', "behind a list");
-    return out;
-  }
-
-  triton::Numbers numbers_in_list() {
-    triton::Numbers out;
-    while (!problem_ && token_.kind == Token::Kind::number) {
-      out.push_back(digits());
-      if (out.size() > 8)
-        fail("A tensor has at most 8 dimensions here.", token_.begin, token_.end());
-      if (!token_.is(',')) break;
-      next();
-    }
-    return out;
-  }
-
-  using Fields = std::map<std::string_view, triton::Bases>;
-  triton::Or<triton::LinearLayout> blocked_in(const Fields& fields, const triton::Numbers& shape) {
-    triton::Blocked out;
-    const std::map<std::string_view, triton::Numbers*> known = {
-        {"sizePerThread", &out.size_per_thread},
-        {"threadsPerWarp", &out.threads_per_warp},
-        {"warpsPerCTA", &out.warps_per_cta},
-        {"order", &out.order},
-        {"CTAsPerCGA", &out.ctas_per_cga},
-        {"CTASplitNum", &out.cta_split},
-        {"CTAOrder", &out.cta_order}};
-    for (const auto& [name, lists] : fields) {
-      const auto field = known.find(name);
-      if (field == known.end()) {
-        return fmt::format(
-            "`{}` is no field of a blocked encoding; it has sizePerThread, "
-            "threadsPerWarp, warpsPerCTA and order.",
-            name);
-      }
-      if (lists.size() != 1) return fmt::format("`{}` is one list of numbers.", name);
-      *field->second = lists[0];
-    }
-    for (const char* name : {"sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"}) {
-      if (fields.count(name) == 0) return fmt::format("A blocked encoding needs `{}`.", name);
-    }
-    return triton::linear_of(out, shape);
-  }
-
-  static triton::Or<triton::LinearLayout> linear_in(const Fields& fields,
-                                                    const triton::Numbers& shape) {
-    triton::LinearLayout out;
-    for (const auto& [name, bases] : fields) {
-      std::size_t input = 0;
-      while (input < triton::inputs && triton::input_names[input] != name) ++input;
-      if (input == triton::inputs) {
-        return fmt::format(
-            "`{}` is no input of a linear encoding: register, lane, warp and block "
-            "are.",
-            name);
-      }
-      for (const triton::Numbers& basis : bases) {
-        if (!basis.empty()) out.bases[input].push_back(basis);  // `block = []`
-      }
-    }
-    return triton::linear_on(std::move(out), shape);
   }
 
   // smem<f16>: a tensor without a layout, which `o` gives it.
@@ -400,21 +261,6 @@ class Evaluator {
       next();
     }
     return Tuple(out);
-  }
-
-  std::int64_t digits() {
-    if (token_.kind != Token::Kind::number) {
-      fail_here("Expected a number");
-      return 0;
-    }
-    std::int64_t value = 0;
-    bool fits = true;
-    for (char c : token_.text) {
-      if (c != '_') value = checked_add(checked_mul(value, 10, fits), c - '0', fits);
-    }
-    if (!fits) fail("This number does not fit in 64 bits.", token_.begin, token_.end());
-    next();
-    return value;
   }
 
   Int divisibility() {
@@ -684,13 +530,9 @@ class Evaluator {
     return value;
   }
 
-  Lexer lexer_;
   Names& names_;
-  std::size_t previous_end_ = 0;
   int depth_ = 0;
   bool in_projection_ = false;
-  Token token_;
-  std::optional<Problem> problem_;
   Derivation* steps_;
 };
 

@@ -102,7 +102,7 @@ Answer run_slice(Session& session, Workshop&, std::string_view arguments) {
 
 constexpr std::array kTable = {
     WindowCommand{"slice", "next | previous | all | N | (_,3,_) | rows M | columns M [grid N]",
-                  "shows one slice of a layout with more than two modes, or other modes as rows",
+                  "shows one slice of many, or other modes as rows and columns",
                   "slice all", "Ctrl+Right next, Ctrl+Left previous", run_slice, nullptr, true},
 };
 
