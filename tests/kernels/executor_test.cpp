@@ -1,14 +1,12 @@
 // Sums that somebody else calculates while the machine goes on: nobody can tell.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include "app/workers.h"
 #include "core/sim/machine.h"
-#include "kernels/catalog/catalog.h"
+#include "tests/kernels/shipped.h"
 
 namespace tilescope {
 namespace {
@@ -44,14 +42,7 @@ struct Told {
 };
 
 Told run(const std::string& kernel, Sizes s, sim::Options options, bool copied = false) {
-  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + kernel + ".ptx");
-  std::ostringstream ptx;
-  ptx << file.rdbuf();
-  Request request;
-  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
-  const Outcome<Job> job = make_job(**find_kernel(kernel), request, ptx.str());
-  EXPECT_TRUE(job.ok());
-  Outcome<sim::Machine> loaded = sim::Machine::load(*job, options);
+  Outcome<sim::Machine> loaded = sim::Machine::load(test::shipped_job(kernel, s), options);
   EXPECT_TRUE(loaded.ok());
   sim::Machine machine = std::move(*loaded);
   Told told{RunState::running, {}, 0, {}};

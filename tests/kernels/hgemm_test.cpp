@@ -2,29 +2,18 @@
 // which warps go on and asynchronous work is done.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "core/diff/diff.h"
 #include "core/sim/machine.h"
-#include "kernels/catalog/catalog.h"
+#include "tests/kernels/shipped.h"
 
 namespace tilescope {
 namespace {
 
-struct Shape {
-  std::int64_t m, n, k;
-};
+using test::shipped_ptx;
 
-std::string shipped_ptx(const std::string& name) {
-  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + name + ".ptx");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-Request request_of(Shape s, DType type) {
+Request request_of(Sizes s, DType type) {
   Request request;
   request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
   request.dtype = type;
@@ -32,7 +21,7 @@ Request request_of(Shape s, DType type) {
 }
 
 // Runs it, and expects no report at all and a product within the kernel's tolerance.
-void expect_right(const std::string& kernel, Shape shape, const sim::Options& options = {},
+void expect_right(const std::string& kernel, Sizes shape, const sim::Options& options = {},
                   DType type = DType::f16) {
   SCOPED_TRACE(kernel + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
                std::to_string(shape.k) + ", schedule " + std::to_string(options.schedule) +
@@ -66,8 +55,8 @@ sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
 
 struct Step {
   std::string kernel;
-  Shape small;                // a loop over K, and several tiles where the step has them
-  std::vector<Shape> course;  // what the course checks, up to 1024
+  Sizes small;                // a loop over K, and several tiles where the step has them
+  std::vector<Sizes> course;  // what the course checks, up to 1024
 };
 
 const std::vector<Step>& steps() {
@@ -90,7 +79,7 @@ const std::vector<Step>& steps() {
 
 TEST(Hgemm, IsRightAtTheShapesOfTheCourse) {
   for (const Step& step : steps()) {
-    for (const Shape& shape : step.course) expect_right(step.kernel, shape, with(0, false, false));
+    for (const Sizes& shape : step.course) expect_right(step.kernel, shape, with(0, false, false));
   }
 }
 
@@ -122,7 +111,7 @@ TEST(Hgemm, IsRightWhenWorkIsDoneAsLateAsIsLegal) {
 TEST(Hgemm, TakesRaggedShapesFromStepFourOn) {
   for (const char* kernel :
        {"hgemm_v4", "hgemm_v5", "hgemm_v6", "hgemm_v7", "hgemm_v8", "hgemm_v9", "hgemm_v10"}) {
-    for (const Shape& shape : {Shape{1, 8, 8}, Shape{77, 264, 72}, Shape{300, 120, 136}}) {
+    for (const Sizes& shape : {Sizes{1, 8, 8}, Sizes{77, 264, 72}, Sizes{300, 120, 136}}) {
       expect_right(kernel, shape, with(0, false, false));
       expect_right(kernel, shape, with(7, true));
     }
@@ -151,7 +140,7 @@ TEST(Hgemm, PersistentClustersTakeTileAfterTile) {
 }
 
 TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
-  const auto sentence = [](const std::string& kernel, Shape shape) {
+  const auto sentence = [](const std::string& kernel, Sizes shape) {
     const auto entry = find_kernel(kernel);
     const auto job = make_job(**entry, request_of(shape, DType::f16), "");
     return job.ok() ? std::string("accepted") : job.error().sentence;

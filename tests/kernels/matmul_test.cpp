@@ -2,28 +2,17 @@
 // which warps go on; and what they are compared with.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "core/diff/diff.h"
 #include "core/sim/machine.h"
-#include "kernels/catalog/catalog.h"
 #include "kernels/reference/reference.h"
+#include "tests/kernels/shipped.h"
 
 namespace tilescope {
 namespace {
 
-struct Shape {
-  std::int64_t m, n, k;
-};
-
-std::string shipped_ptx(const std::string& name) {
-  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + name + ".ptx");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using test::shipped_ptx;
 
 // Small whole numbers: their products and sums are exact in f32.
 Buffer numbers(std::string name, std::int64_t rows, std::int64_t columns, int salt) {
@@ -47,14 +36,14 @@ double sum_of_products(const Buffer& a, const Buffer& b, std::int64_t row, std::
   return sum;
 }
 
-Request request_of(Shape s) {
+Request request_of(Sizes s) {
   Request request;
   request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
   return request;
 }
 
 // Every element is exact, and nothing is reported.
-void expect_right(const std::string& kernel, Shape s, std::uint64_t schedule) {
+void expect_right(const std::string& kernel, Sizes s, std::uint64_t schedule) {
   SCOPED_TRACE(kernel + " " + std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
                std::to_string(s.k) + ", schedule " + std::to_string(schedule));
   const auto entry = find_kernel(kernel);
@@ -81,7 +70,7 @@ void expect_right(const std::string& kernel, Shape s, std::uint64_t schedule) {
 }
 
 TEST(Matmul, IsRightAtAnySize) {
-  for (const Shape s : {Shape{1, 1, 1},
+  for (const Sizes s : {Sizes{1, 1, 1},
                         {64, 64, 16},
                         {65, 63, 17},
                         {9, 33, 5},
@@ -117,7 +106,7 @@ TEST(Matmul, RandomNumbersLieWithinTheTolerance) {
 }
 
 TEST(Matmul, SizesThatTheKernelsCannotCount) {
-  const auto sentence = [](Shape s) {
+  const auto sentence = [](Sizes s) {
     const Outcome<Job> job = make_job(**find_kernel("matmul_tiled"), request_of(s), "");
     return job.ok() ? "taken" : job.error().sentence;
   };

@@ -4,11 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "core/sim/stepping/stepper.h"
-#include "kernels/catalog/catalog.h"
+#include "tests/kernels/shipped.h"
 
 namespace tilescope {
 namespace {
@@ -62,16 +59,9 @@ Stepper stepper(const char* ptx, std::uint32_t threads) {
 }
 
 Stepper stepper(const std::string& kernel, std::int64_t m, std::int64_t n, std::int64_t k) {
-  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + kernel + ".ptx");
-  std::ostringstream text;
-  text << file.rdbuf();
-  Request request;
-  request.sizes = {{"m", m}, {"n", n}, {"k", k}};
-  Outcome<Job> job = make_job(**find_kernel(kernel), request, text.str());
-  EXPECT_TRUE(job.ok());
   sim::Options options;
   options.exact = false;
-  Outcome<Stepper> s = Stepper::load(*job, options);
+  Outcome<Stepper> s = Stepper::load(test::shipped_job(kernel, {m, n, k}), options);
   EXPECT_TRUE(s.ok());
   return std::move(*s);
 }

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "core/io/device_file.h"
-#include "kernels/catalog/catalog.h"
+#include "tests/kernels/shipped.h"
 #include "tests/sim/moment.h"
 #include "tests/sim/program.h"
 
@@ -52,16 +52,9 @@ std::vector<Named> programs() {
 }
 
 Named kernel(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k) {
-  std::ifstream file(std::string(TILESCOPE_SOURCE_DIR) + "/assets/ptx/" + name + ".ptx");
-  std::ostringstream text;
-  text << file.rdbuf();
-  Request request;
-  request.sizes = {{"m", m}, {"n", n}, {"k", k}};
-  Outcome<Job> job = make_job(**find_kernel(name), request, text.str());
-  EXPECT_TRUE(job.ok());
   sim::Options options;
   options.exact = false;
-  return {name, *job, options};
+  return {name, test::shipped_job(name, {m, n, k}), options};
 }
 
 Machine loaded(const Named& what) {
