@@ -283,6 +283,8 @@ TEST_F(Access, AnOffsetOfASwizzlesInputIsThatElementEverywhere) {
   refused("isolate offset 3 2", "0 to 1");
   refused("isolate offset 64", "0 to 63");
   refused("isolate offset x", "takes a number");
+  must("isolate nothing");
+  EXPECT_TRUE(session.choices.isolate == Focus{});
 }
 
 }  // namespace

@@ -162,6 +162,21 @@ TEST_F(Slices, BeyondTheFirstThousandOneCanStillGo) {
   EXPECT_EQ(table->rows.size(), 4u) << "what is shown";
 }
 
+// Nobody looks through 10^12 cells for one.
+TEST_F(Slices, ACellOfAHugeGridIsPickedAndPointedAt) {
+  must("open layout (1000000,1000000):(1,1000000)");
+  must("pick 999999 3");
+  must("point 5 999999");
+  const Picture shown = picture(session, {900, 700});
+  int outlines = 0;
+  for (const Item& item : shown.scene.items) {
+    const Rectangle* box = std::get_if<Rectangle>(&item);
+    outlines += box != nullptr && box->stroke.ink.role == Role::accent;
+  }
+  EXPECT_EQ(outlines, 2) << "the selected cell and the one under the pointer";
+  EXPECT_EQ(view().info({0, 0, 999999, 3}).offset, 3999999);
+}
+
 TEST_F(Slices, ShareStringsAndStepsKeepTheSlice) {
   must("open layout flat_divide((8,16):(1,8), <4,4>)");
   must("slice (_,1,_,2)");

@@ -70,12 +70,12 @@ Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
   if (!choices.layout)
     return usage_error("Only cells of a layout can be isolated: open one first.");
   const auto [what, which] = first_word(arguments);
-  const auto on = focus_name(what);
-  if (!on) return on.error();
-  if (*on == Focus::On::nothing) {
+  if (what == name_of(Focus::On::nothing)) {
     choices.isolate = {};
     return std::string("All cells are shown.");
   }
+  const auto on = focus_name(what);
+  if (!on) return on.error();
   if (*on == Focus::On::offset) return isolate_offset(choices, which);
   const auto number = number_in(which);
   if (!number || *number < 0) {

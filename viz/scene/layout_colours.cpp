@@ -223,7 +223,9 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
     fill([&](std::int64_t i, std::int64_t j) {
       const std::int64_t value = panel.layout.swizzle(s.base + s.rows[static_cast<std::size_t>(i)] +
                                                       s.columns[static_cast<std::size_t>(j)]);
-      const std::int64_t offset = panel.through ? (*panel.through)(value) : value;
+      const std::int64_t offset = before          ? panel.through->swizzle(value)
+                                  : panel.through ? (*panel.through)(value)
+                                                  : value;
       return by == ColourBy::bank ? bank_of(before ? value : offset, element_bytes) : offset;
     });
   } else if (by == ColourBy::tile && by_mode_ && !padded_ && !panel.keys.modes.empty()) {
@@ -268,7 +270,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   if (const auto& through = panels_[static_cast<std::size_t>(window.panel)].through;
       only_moves(through) && by == ColourBy::offset) {
     before = numbers;
-    for (std::int64_t& n : before) n = (*through)(n);
+    for (std::int64_t& n : before) n = through->swizzle(n);
   }
   const std::vector<std::int64_t>& painted = before.empty() ? numbers : before;
 

@@ -124,7 +124,7 @@ std::optional<std::vector<Before>> before_result(const Given& given, const Layou
 
 bool only_moves(const std::optional<Layout>& through) {
   return through && through->swizzle.bits > 0 && through->rank() == 1 &&
-         through->modes.leaves == 1 && through->modes.leaf[0].stride == 1;
+         through->modes.leaves == 1 && through->modes.leaf[0].stride == 1 && through->offset.is(0);
 }
 
 Derivation derivation_of(std::string_view expression) {

@@ -15,6 +15,7 @@ constexpr double least_for_part = 3;        // px a cell
 constexpr double least_between_lines = 10;  // px between lines of a nested mode's parts
 constexpr std::int64_t most_labels = 1 << 17;
 constexpr std::size_t most_outlines = 4096;
+constexpr std::int64_t most_searched = std::int64_t{1} << 22;  // cells that may be one element
 
 // Lines at multiples of `period` that are inside the seen part and not at its slice's edge.
 void add_verticals(const Seen& seen, std::int64_t period, std::int64_t all, Segments& out) {
@@ -223,8 +224,18 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
     return small > 0 ? box.grown(small / 2) : box;
   };
   d.scene.begin("pointer");
+  const auto outlined = [&](const Cell& here, double width) {
+    const Box box = box_at(here.row, here.column);
+    d.scene.add(outline(box.grown(1.5), Role::paper, 1.5));
+    d.scene.add(outline(box, Role::accent, width));
+  };
   const auto light = [&](const Cell& cell, double width) {
-    // The same element wherever it stands.
+    // The same element wherever it stands. Where far more cells are seen than pixels nobody looks
+    // for it: the cell itself is enough.
+    if (seen.columns > most_searched / seen.rows) {
+      if (cell.panel == seen.panel && cell.slice == seen.slice) outlined(cell, width);
+      return;
+    }
     const std::int64_t offset = d.view.linked(cell);
     const std::vector<std::int64_t> offsets =
         d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
@@ -236,9 +247,7 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
                       seen.column + static_cast<std::int64_t>(at) % seen.columns};
       if (!d.view.inside(here)) continue;
       ++found;
-      const Box box = box_at(here.row, here.column);
-      d.scene.add(outline(box.grown(1.5), Role::paper, 1.5));
-      d.scene.add(outline(box, Role::accent, width));
+      outlined(here, width);
     }
   };
   const auto shown = [&](const std::optional<Cell>& cell) {
