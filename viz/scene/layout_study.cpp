@@ -68,7 +68,7 @@ AccessCache& cached(const Session& session) {
   choice.element_bytes = element_bytes_of(session);
   if (cache.of != session.choices.layout || !(cache.choice == choice) ||
       cache.grid != study.access_grid || cache.through != study.access_through) {
-    cache = {session.choices.layout, choice, study.access_grid, study.access_through, {}, {}, {}};
+    cache = {session.choices.layout, choice, study.access_grid, study.access_through, {}, {}, {}, {}};
   }
   return cache;
 }
@@ -83,6 +83,12 @@ Outcome<std::optional<Layout>> memory_given(const Session& session) {
 }
 
 }  // namespace
+
+Result<std::int64_t> reach_of(const Session& session) {
+  AccessCache& cache = cached(session);
+  if (!cache.reach) cache.reach = cosize(session.choices.layout->panels().back().layout);
+  return *cache.reach;
+}
 
 Outcome<Layout> layout_given(std::string_view expression) {
   Scope scope;

@@ -572,7 +572,7 @@ Meaning meaning_of_field(const Session& session) {
   if (!choices.layout || choices.layout->panels().empty()) return {};
   const Panel& result = choices.layout->panels().back();
   if (result.formula != choices.layout_text) return {"= " + result.formula, true};
-  const Result<std::int64_t> elements = size(result.layout), reach = cosize(result.layout);
+  const Result<std::int64_t> elements = size(result.layout), reach = reach_of(session);
   if (!elements || !reach) return {};
   return {fmt::format("{} elements, offsets below {}", grouped(std::uint64_t(*elements)),
                       grouped(std::uint64_t(*reach))),
