@@ -102,8 +102,8 @@ Answer run_slice(Session& session, Workshop&, std::string_view arguments) {
 
 constexpr std::array kTable = {
     WindowCommand{"slice", "next | previous | all | N | (_,3,_) | rows M | columns M [grid N]",
-                  "shows one slice of many, or other modes as rows and columns",
-                  "slice all", "Ctrl+Right next, Ctrl+Left previous", run_slice, nullptr, true},
+                  "shows one slice of many, or other modes as rows and columns", "slice all",
+                  "Ctrl+Right next, Ctrl+Left previous", run_slice, nullptr, true},
 };
 
 }  // namespace

@@ -60,9 +60,9 @@ Table figures(const ComparisonView& view) {
   Table table;
   table.name = "figures";
   table.columns = {{"", Across::left, Family::sans, 0, true},
-                   {"baseline", Across::right, Family::mono},
-                   {"now", Across::right, Family::mono},
-                   {"change", Across::right, Family::mono},
+                   {"A", Across::right, Family::mono},
+                   {"B", Across::right, Family::mono},
+                   {"B - A", Across::right, Family::mono},
                    {"", Across::right, Family::mono}};
   table.rows.push_back(heading("the run"));
   if (d.known_time) {
@@ -92,8 +92,8 @@ Table source(const ComparisonView& view) {
   Table table;
   table.name = "source";
   const double number = text_width("0000", small_text, Family::mono);
-  table.columns = {{"baseline", Across::right, Family::mono, std::max(number, 56.0)},
-                   {"now", Across::right, Family::mono, number},
+  table.columns = {{"A", Across::right, Family::mono, number},
+                   {"B", Across::right, Family::mono, number},
                    {"", Across::left, Family::mono, 8},
                    {"source", Across::left, Family::mono, 0, true, 1e9, true}};
   const auto& lines = view.source();
@@ -186,8 +186,10 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
     scene.add(out);
   };
   scene.begin("comparison");
-  words(22, fmt::format("{}, and now {}", view.name_of_baseline(), view.name_of_now()), Role::text,
-        FontWeight::bold);
+  words(
+      22,
+      fmt::format("A, the baseline: {}.  B, now: {}.", view.name_of_baseline(), view.name_of_now()),
+      Role::text, FontWeight::bold);
   words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
   scene.end();
   const double most =

@@ -615,7 +615,9 @@ std::vector<InspectorSection> inspector(const Session& session) {
 
 Strip strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
-  if (shows_machine(choices.view) && !session.running) return machine_strip(session);
+  const bool stands = shows_machine(choices.view) ||
+                      (choices.view == ViewName::timeline && choices.live != nullptr);
+  if (stands && !session.running) return machine_strip(session);
   if (!shows_layout(choices.view) || session.running) return run_strip(session, workshop);
   Strip out;
   if (!choices.layout) return out;
