@@ -12,6 +12,19 @@
 namespace tilescope {
 namespace {
 
+// The one file whose name ends so; else as it was said.
+std::string whole_name(const std::string& said, const std::vector<std::string>& files) {
+  const std::string end = "/" + said;
+  const std::string* found = nullptr;
+  for (const std::string& file : files) {
+    if (file == said) return said;
+    if (said.empty() || file.size() < end.size() || !file.ends_with(end)) continue;
+    if (found) return said;
+    found = &file;
+  }
+  return found ? *found : said;
+}
+
 Answer run_break(Session& session, Workshop& workshop, std::string_view arguments) {
   std::vector<Breakpoint>& all = session.choices.breakpoints;
   if (arguments == "clear") {
@@ -21,8 +34,9 @@ Answer run_break(Session& session, Workshop& workshop, std::string_view argument
   }
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
-  const auto asked = read_breakpoint(arguments);
+  auto asked = read_breakpoint(arguments);
   if (!asked) return asked.error();
+  asked->line.file = whole_name(asked->line.file, (*live)->places.files);
   if (const auto found = std::find(all.begin(), all.end(), *asked); found != all.end()) {
     all.erase(found);
     return fmt::format("No breakpoint any more: {}.", text(*asked));

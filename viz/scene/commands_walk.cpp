@@ -112,6 +112,7 @@ bool has_mbarriers(const sim::Machine& machine) {
 
 bool is_alive(const sim::Machine& machine, const RunSpot& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
+  if (warps.empty()) return !machine.has_exited(machine.cluster_number(spot.block));  // to come
   return spot.warp < warps.size() && warps[spot.warp].live;
 }
 

@@ -224,16 +224,27 @@ class SourceView {
 }  // namespace
 
 double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
+  // Beside each other where lines of code have room so, else one above the other.
+  constexpr double least = 960;
   const SourceView view(shown);
-  const double ptx = std::round(room.width * 0.38);
-  const Box left{room.x, room.y, room.width - ptx, room.height};
-  const double most = draw_table(scene, view.source(), left, scroll);
-  Line between_them;
-  between_them.points = {{left.right() + 0.5, room.y}, {left.right() + 0.5, room.bottom()}};
-  between_them.stroke = {Role::line, 1, false};
-  scene.add(between_them);
+  const bool beside = room.width >= least;
+  const double ptx = std::round(beside ? room.width * 0.38 : room.height * 0.4);
+  const Box source{room.x, room.y, beside ? room.width - ptx : room.width,
+                   beside ? room.height : room.height - ptx};
+  const double most = draw_table(scene, view.source(), source, scroll);
+  Line border;
+  border.stroke = {Role::line, 1, false};
+  Box rest = room;
+  if (beside) {
+    border.points = {{source.right() + 0.5, room.y}, {source.right() + 0.5, room.bottom()}};
+    rest = {source.right() + 1, room.y, ptx - 1, room.height};
+  } else {
+    border.points = {{room.x, source.bottom() + 0.5}, {room.right(), source.bottom() + 0.5}};
+    rest = {room.x, source.bottom() + 1, room.width, ptx - 1};
+  }
+  scene.add(border);
   Scroll follows;
-  draw_table(scene, view.ptx(), {left.right() + 1, room.y, ptx - 1, room.height}, follows);
+  draw_table(scene, view.ptx(), rest, follows);
   return most;
 }
 
