@@ -27,6 +27,7 @@ std::span<const WindowCommand> walk_commands();
 std::span<const WindowCommand> break_commands();
 std::span<const WindowCommand> timeline_commands();
 std::span<const WindowCommand> compare_commands();
+std::span<const WindowCommand> memory_commands();
 std::span<const WindowCommand> lesson_commands();
 std::span<const WindowCommand> history_commands();
 std::span<const WindowCommand> share_commands();

@@ -107,6 +107,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Breakpoints", break_commands()},
       CommandGroup{"Timeline", timeline_commands()},
       CommandGroup{"Compare", compare_commands()},
+      CommandGroup{"Memory", memory_commands()},
       CommandGroup{"Lesson", lesson_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},

@@ -205,6 +205,13 @@ Answer run_back(Session& session, Workshop&, std::string_view) {
     }
   } else if (choices.view == ViewName::timeline) {
     if (const auto answer = timeline_back(choices)) return *answer;
+  } else if (choices.view == ViewName::memory && choices.spot.byte) {
+    choices.spot.byte.reset();
+    fit_view(session);
+    return std::string("All of shared memory is shown.");
+  } else if (choices.view == ViewName::tmem && choices.spot.cell) {
+    choices.spot.cell.reset();
+    return std::string("Nothing is selected.");
   } else if (choices.element) {
     choices.element.reset();
     return std::string("Nothing is selected.");

@@ -280,6 +280,10 @@ std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const s
     if (!spot.line) return wrong("a line is written FILE:LINE, or ptx:LINE");
     return {};
   }
+  if (what == "byte" && value == "none") {
+    spot.byte.reset();
+    return {};
+  }
   if (what == "byte" || what == "mbarrier") {
     const std::uint64_t room = machine.options().shared_limit;
     if (!number || *number >= room) {
@@ -303,6 +307,20 @@ std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const s
       what));
 }
 
+// The view to look in: `look byte 1024 in memory`.
+std::optional<Error> look_in(ViewName& view, const std::string& name) {
+  for (const ViewName each : {ViewName::source, ViewName::registers, ViewName::barriers,
+                              ViewName::memory, ViewName::tmem, ViewName::matrices}) {
+    if (name != name_of(each)) continue;
+    view = each;
+    return {};
+  }
+  return usage_error(
+      fmt::format("`look ... in {}`: the views to look in are source, registers, barriers, memory, "
+                  "tmem and matrices.",
+                  name));
+}
+
 Answer run_look(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
@@ -312,6 +330,10 @@ Answer run_look(Session& session, Workshop& workshop, std::string_view arguments
   }
   RunSpot spot = session.choices.spot;
   for (std::size_t i = 0; i < words.size(); i += 2) {
+    if (words[i] == "in") {
+      if (auto error = look_in(session.choices.view, words[i + 1])) return *error;
+      continue;
+    }
     if (auto error = look_at(spot, (*live)->stepper.machine(), words[i], words[i + 1])) {
       return *error;
     }
@@ -343,12 +365,11 @@ constexpr std::array kTable = {
         suggest_steps},
     WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N | report N",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
-    WindowCommand{
-        "look",
-        "block B | warp W | lane L | line FILE:N | byte N | mbarrier N | cell LANE,COLUMN "
-        "| register NAME",
-        "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "", run_look,
-        nullptr, true},
+    WindowCommand{"look",
+                  "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier N "
+                  "| cell LANE,COLUMN | register NAME | in VIEW",
+                  "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "",
+                  run_look, nullptr, true},
 };
 
 }  // namespace

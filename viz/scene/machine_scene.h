@@ -33,8 +33,7 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width);
 double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
-double draw_memory(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
-double draw_tensor_memory(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+// Shared memory and TMEM: viz/scene/memory_view.h and tensor_view.h.
 
 // What an instruction is, without tabs and predicate's blanks: "@p1 bra L3".
 std::string instruction_text(std::string_view text);

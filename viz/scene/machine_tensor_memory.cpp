@@ -1,30 +1,405 @@
-// TMEM of a block: 128 lanes of 512 columns, what is allocated, and what each column holds.
+// TMEM of a block as one picture: allocations, who wrote what, what is in flight.
 #include <fmt/format.h>
 
-#include "viz/scene/machine_scene.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "viz/scene/palette.h"
+#include "viz/scene/tensor_view.h"
 
 namespace tilescope {
+namespace {
 
-double draw_tensor_memory(Scene& scene, const MachineShown& shown, const Box& room,
-                          Scroll& scroll) {
-  const sim::Machine& machine = shown.machine();
-  Table table;
-  table.name = "tensor memory";
-  table.columns = {{"columns", Across::left, Family::mono},
-                   {"allocated by", Across::left, Family::sans, 0, true}};
-  for (const sim::Allocation& each : sim::columns_of(machine, shown.spot.block)) {
-    TableRow row;
-    row.command = fmt::format("look cell 0,{}", each.column);
-    row.cells = {
-        {fmt::format("{} to {}", each.column, each.column + each.columns - 1), Role::text, {}},
-        {fmt::format("warp {}: {}", each.thread / 32,
-                     instruction_text(machine.program().code[each.pc].text)),
-         Role::quiet,
-         {}}};
-    table.rows.push_back(std::move(row));
+using u32 = std::uint32_t;
+
+constexpr double warps_axis = 136, top = 16, allocations_height = 56, legend_height = 40;
+constexpr double most_zoom = 64, label_width = 40, label_height = 14, hatch_step = 8;
+
+Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
+           Across across = Across::left, FontWeight weight = FontWeight::regular) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.ink = ink;
+  out.family = family;
+  out.across = across;
+  out.weight = weight;
+  return out;
+}
+
+void hatch(Scene& scene, const Box& box, const Ink& ink) {
+  Segments lines;
+  lines.stroke = {ink, 1, false};
+  for (double at = box.x - box.height; at < box.right(); at += hatch_step) {
+    const double from = std::max(at, box.x), to = std::min(at + box.height, box.right());
+    if (from < to) {
+      lines.lines.push_back({{from, box.bottom() - (from - at)}, {to, box.bottom() - (to - at)}});
+    }
   }
-  table.when_empty = "The block has allocated no columns of TMEM.";
-  return draw_table(scene, table, room, scroll);
+  scene.add(std::move(lines));
+}
+
+// Writers of one instruction have one hue, in the order in which they first wrote.
+std::map<u32, int> hues_of(const TensorNow& now) {
+  std::map<u32, int> out;
+  for (const TensorNow::Writer& each : now.writers) {
+    const int next = static_cast<int>(out.size());
+    out.emplace(each.pc, next + next / 7);
+  }
+  return out;
+}
+
+struct Paint {
+  const TensorFrame& frame;
+  const MemoryChoice& choice;
+  const Theme& theme;
+  std::map<u32, int> hues;
+  double low = 0, high = 0;
+
+  const TensorNow& now() const { return *frame.now; }
+  Rgba undefined() const { return mix(theme.panel, theme.line, 0.6); }
+  Rgba colour(u32 lane, u32 column) const {
+    const TensorNow& n = now();
+    if (!n.owns(column)) return theme.paper;
+    return owned(lane, column);
+  }
+  Rgba owned(u32 lane, u32 column) const {
+    const TensorNow& n = now();
+    const bool known = n.undefined[n.index(lane, column)] == 0;
+    if (choice.tensor_value) {
+      if (!known) return undefined();
+      const double value = n.value(lane, column);
+      if (!std::isfinite(value)) return theme.wrong;
+      return quantity(high > low ? (value - low) / (high - low) : 0.5);
+    }
+    const TensorNow::Writer* by = n.writer_of(lane, column);
+    if (!by) return known ? theme.quiet : undefined();
+    const Rgba hue = category(hues.at(by->pc), theme.dark);
+    return known ? hue : mix(undefined(), hue, 0.35);
+  }
+};
+
+void find_range(Paint& paint) {
+  double low = 1e300, high = -1e300;
+  const TensorNow& now = paint.now();
+  for (const sim::Allocation& each : now.allocations) {
+    for (u32 lane = 0; lane < TensorNow::lanes; ++lane) {
+      for (u32 c = each.column; c < each.column + each.columns; ++c) {
+        const double value = now.value(lane, c);
+        if (now.undefined[now.index(lane, c)] || !std::isfinite(value)) continue;
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+    }
+  }
+  if (low <= high) paint.low = low, paint.high = high;
+}
+
+std::shared_ptr<const Image> image_of(const Paint& paint, RasterStore& store) {
+  const std::vector<double> key = {-1, paint.choice.tensor_value ? 1.0 : 0.0,
+                                   paint.theme.dark ? 1.0 : 0.0};
+  for (const RasterStore::Entry& entry : store.entries) {
+    if (entry.key == key) return entry.image;
+  }
+  Image out;
+  out.columns = TensorNow::columns;
+  out.rows = TensorNow::lanes;
+  out.rgba.assign(std::size_t{TensorNow::lanes} * TensorNow::columns, paint.theme.paper);
+  for (const sim::Allocation& each : paint.now().allocations) {
+    for (u32 lane = 0; lane < TensorNow::lanes; ++lane) {
+      for (u32 c = each.column; c < each.column + each.columns; ++c) {
+        out.rgba[paint.now().index(lane, c)] = paint.owned(lane, c);
+      }
+    }
+  }
+  out.version = new_image_version();
+  auto image = std::make_shared<const Image>(std::move(out));
+  store.entries.push_back({key, image});
+  return image;
+}
+
+Box box_of(const TensorFrame& frame, const sim::CellRange& cells) {
+  return {frame.cells.x + cells.column * frame.cell_width(),
+          frame.cells.y + cells.lane * frame.cell_height(), cells.columns * frame.cell_width(),
+          cells.lanes * frame.cell_height()};
+}
+
+void add_allocations(Scene& scene, const Paint& paint) {
+  const TensorFrame& frame = paint.frame;
+  scene.begin("allocations", Box{frame.room.x - 1, frame.body.y, frame.room.width + 2,
+                                 frame.room.y - frame.body.y});
+  for (std::size_t i = 0; i < paint.now().allocations.size(); ++i) {
+    const sim::Allocation& each = paint.now().allocations[i];
+    const Box box = box_of(frame, {0, TensorNow::lanes, each.column, each.columns});
+    const double y = frame.room.y - 16;
+    Line bracket;
+    bracket.points = {{box.x + 0.5, frame.room.y - 4},
+                      {box.x + 0.5, y},
+                      {box.right() - 0.5, y},
+                      {box.right() - 0.5, frame.room.y - 4}};
+    bracket.stroke = {Role::quiet, 1, false};
+    scene.add(bracket);
+    const std::string first =
+        fmt::format("columns {} to {}", each.column, each.column + each.columns - 1);
+    // As far as the next one's words.
+    double end = frame.room.right();
+    for (const sim::Allocation& other : paint.now().allocations) {
+      const double x = frame.cells.x + other.column * frame.cell_width();
+      if (x > box.x) end = std::min(end, x);
+    }
+    const double width = std::max(24.0, end - box.x - inside);
+    scene.add(words({box.x + 4, y - 28},
+                    fitted(first, width, small_text, Family::sans, FontWeight::bold), Role::text,
+                    Family::sans, Across::left, FontWeight::bold));
+    scene.add(words({box.x + 4, y - 11},
+                    fitted("by " + paint.now().allocators[i], width, small_text, Family::sans),
+                    Role::quiet));
+    scene.targets.push_back({{box.x, y - 40, box.width, 40},
+                             fmt::format("look cell 0,{}", each.column),
+                             "looks at its first cell"});
+  }
+  scene.end();
+}
+
+// Which lanes a warp reaches: those of its number modulo 4.
+void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
+  const TensorFrame& frame = paint.frame;
+  const u32 warps = static_cast<u32>((shown.machine().launch().block.count() + 31) / 32);
+  scene.begin("warps that reach the lanes",
+              Box{frame.body.x, frame.room.y, warps_axis, frame.room.height});
+  for (u32 quarter = 0; quarter < 4; ++quarter) {
+    const Box rows = box_of(frame, {quarter * 32, 32, 0, 1});
+    const double right = frame.room.x - inside;
+    Line bracket;
+    bracket.points = {{right, rows.y + 1},
+                      {right - 4, rows.y + 1},
+                      {right - 4, rows.bottom() - 1},
+                      {right, rows.bottom() - 1}};
+    const bool own = shown.spot.warp % 4 == quarter;
+    bracket.stroke = {own ? Role::accent : Role::line, own ? 2.0 : 1.0, false};
+    scene.add(bracket);
+    std::string who;
+    u32 count = 0;
+    for (u32 warp = quarter; warp < warps; warp += 4, ++count) {
+      if (count < 3) who += fmt::format("{}{}", who.empty() ? "" : ", ", warp);
+    }
+    if (count > 3) who += "...";
+    const double middle = rows.cut({0, frame.room.y, 1e6, frame.room.height}).centre().y;
+    scene.add(words({frame.body.x + between, middle - 9},
+                    fmt::format("lanes {} to {}", quarter * 32, quarter * 32 + 31), Role::text));
+    scene.add(words({frame.body.x + between, middle + 9},
+                    who.empty()  ? std::string("no warp")
+                    : count == 1 ? "warp " + who
+                                 : "warps " + who,
+                    Role::quiet));
+    if (quarter < warps) {
+      scene.targets.push_back({Box{frame.body.x, rows.y, warps_axis, rows.height}.cut(
+                                   {frame.body.x, frame.room.y, warps_axis, frame.room.height}),
+                               fmt::format("look warp {}", quarter), "looks at this warp"});
+    }
+  }
+  scene.end();
+}
+
+void add_flight(Scene& scene, const Paint& paint) {
+  scene.begin("in flight");
+  double y = paint.frame.room.y + 20;
+  std::size_t told = 0;
+  for (const sim::OperationState& o : paint.now().operations) {
+    const bool writes = !o.cells.written.empty() && o.stage < sim::Stage::written;
+    for (const sim::CellRange& cells : writes ? o.cells.written : o.cells.read) {
+      const Box box = box_of(paint.frame, cells).cut(paint.frame.room);
+      if (box.empty()) continue;
+      if (told == 0) hatch(scene, box, Ink(Role::text, 0.25));
+      scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
+    }
+    if (++told > 4) continue;
+    const std::string text = fmt::format("{} {} {}s these cells: {}", o.name, o.number,
+                                         writes ? "write" : "read", sim::name_of(o.stage));
+    const Box& first = paint.frame.room;
+    Rectangle paper;
+    const double width = text_width(text, small_text, Family::sans) + 2 * inside;
+    paper.box = {first.right() - width - inside, y - 10, width, 20};
+    paper.fill = Ink(Role::paper, 0.9);
+    paper.radius = 4;
+    scene.add(paper);
+    scene.add(
+        words({first.right() - 2 * inside, y}, text, Role::accent, Family::sans, Across::right));
+    y += 22;
+  }
+  scene.end();
+}
+
+void add_values(Scene& scene, const Paint& paint) {
+  const TensorFrame& frame = paint.frame;
+  const double w = frame.cell_width(), h = frame.cell_height();
+  if (w < label_width || h < label_height) return;
+  const auto index = [](double pixels, double cell) {
+    return static_cast<u32>(std::max(0.0, std::floor(pixels / cell)));
+  };
+  const u32 first_lane = index(frame.room.y - frame.cells.y, h);
+  const u32 first_column = index(frame.room.x - frame.cells.x, w);
+  const TensorNow& now = paint.now();
+  for (u32 lane = first_lane; lane < TensorNow::lanes; ++lane) {
+    const double y = frame.cells.y + (lane + 0.5) * h;
+    if (y > frame.room.bottom() + h) break;
+    for (u32 c = first_column; c < TensorNow::columns; ++c) {
+      const double x = frame.cells.x + (c + 0.5) * w;
+      if (x > frame.room.right() + w) break;
+      if (!now.owns(c) || now.undefined[now.index(lane, c)]) continue;
+      scene.add(words({x, y}, fmt::format("{:.3g}", now.value(lane, c)),
+                      text_on(paint.colour(lane, c)), Family::mono, Across::centre));
+    }
+  }
+}
+
+void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, const Ink& ink,
+              double width) {
+  Rectangle mark;
+  mark.box = box_of(frame, {cell.lane, 1, cell.column, 1});
+  if (mark.box.width < 8 || mark.box.height < 8) {
+    const Point middle = mark.box.centre();
+    const double w = std::max(8.0, mark.box.width), h = std::max(8.0, mark.box.height);
+    mark.box = {middle.x - w / 2, middle.y - h / 2, w, h};
+  }
+  mark.stroke = {ink, width, false};
+  scene.add(mark);
+}
+
+void add_column_axis(Scene& scene, const TensorFrame& frame) {
+  scene.begin("columns", Box{frame.room.x - 16, frame.room.bottom(), frame.room.width + 32, 24});
+  u32 every = 64;
+  while (every > 1 && every / 2 * frame.cell_width() >= 64) every /= 2;
+  for (u32 c = 0; c < TensorNow::columns; c += every) {
+    const double x = frame.cells.x + c * frame.cell_width();
+    if (x < frame.room.x - 1 || x > frame.room.right() - 24) continue;
+    scene.add(
+        words({x, frame.room.bottom() + 12}, fmt::format("{}", c), Role::quiet, Family::mono));
+  }
+  scene.end();
+}
+
+void add_legend(Scene& scene, const Paint& paint) {
+  const Box& room = paint.frame.legend;
+  scene.begin("legend");
+  Line above;
+  above.points = {{paint.frame.body.x, room.y + 0.5}, {paint.frame.body.right(), room.y + 0.5}};
+  above.stroke = {Role::line, 1, false};
+  scene.add(above);
+  double x = room.x;
+  const double y = room.y + room.height / 2;
+  const auto item = [&](Rgba fill, const std::string& text) {
+    const double width = text_width(text, small_text, Family::sans);
+    if (x + 32 + width > room.right()) return;
+    Rectangle box;
+    box.box = {x, y - 7, 24, 14};
+    box.fill = fill;
+    box.radius = 2;
+    box.stroke = {Role::line, 1, false};
+    scene.add(box);
+    scene.add(words({x + 32, y}, text, Role::quiet));
+    x += 32 + width + between_groups;
+  };
+  if (paint.choice.tensor_value) {
+    std::vector<Rgba> colours;
+    for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
+    const std::string low = fmt::format("value as f32: {:.3g}", paint.low);
+    scene.add(words({x, y}, low, Role::quiet));
+    x += text_width(low, small_text, Family::sans) + inside;
+    scene.add(Raster{{x, y - 7, 128, 14}, ramp_image(std::move(colours))});
+    const std::string high = fmt::format("{:.3g}", paint.high);
+    scene.add(words({x + 136, y}, high, Role::quiet));
+    x += 136 + text_width(high, small_text, Family::sans) + between_groups;
+  } else {
+    // One for each instruction.
+    std::map<u32, const TensorNow::Writer*> told;
+    for (const TensorNow::Writer& each : paint.now().writers) told[each.pc] = &each;
+    for (const auto& each : told) {
+      item(category(paint.hues.at(each.first), paint.theme.dark), each.second->name);
+    }
+  }
+  item(paint.undefined(), "undefined");
+  scene.end();
+}
+
+}  // namespace
+
+TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Lens& lens) {
+  TensorFrame frame;
+  frame.now = std::move(now);
+  frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
+  frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
+  frame.room = {room.x + warps_axis, room.y + top + allocations_height,
+                std::max(1.0, room.width - warps_axis - between),
+                std::max(1.0, frame.body.height - top - allocations_height - 32)};
+  frame.lens = lens;
+  frame.lens.cell = std::clamp(lens.cell, 1.0, most_zoom);
+  frame.lens = panned_in(frame.lens, frame.room, 0, 0);
+  frame.cells = {frame.room.x - frame.lens.pan.x, frame.room.y - frame.lens.pan.y,
+                 frame.room.width * frame.lens.cell, frame.room.height * frame.lens.cell};
+  return frame;
+}
+
+void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineShown& shown,
+                        const MemoryChoice& choice, std::optional<RunSpot::Cell> hover,
+                        RasterStore& rasters) {
+  const TensorNow& now = *frame.now;
+  scene.begin("tensor memory");
+  if (now.allocations.empty()) {
+    std::string sentence =
+        !now.has_unit ? "This kernel has no tcgen05 instructions, so its blocks have no TMEM."
+        : now.state != "resident"
+            ? fmt::format("Block {} {}: it has no TMEM now.", now.block, now.state)
+            : "The block has no columns of TMEM at this moment: tcgen05.alloc brings them.";
+    scene.add(words({frame.body.x + between, frame.body.y + 32}, std::move(sentence), Role::quiet));
+    scene.end();
+    return;
+  }
+  Paint paint{frame, choice, shown.theme, hues_of(now)};
+  if (choice.tensor_value) find_range(paint);
+  add_allocations(scene, paint);
+  add_warps(scene, paint, shown);
+  scene.begin("cells", frame.room);
+  scene.add(Raster{frame.cells, image_of(paint, rasters)});
+  Segments quarters;
+  quarters.stroke = {Ink(Role::paper, 0.7), 1, false};
+  for (u32 lane = 32; lane < TensorNow::lanes; lane += 32) {
+    const double y = frame.cells.y + lane * frame.cell_height();
+    quarters.lines.push_back({{frame.room.x, y}, {frame.room.right(), y}});
+  }
+  scene.add(std::move(quarters));
+  add_values(scene, paint);
+  add_flight(scene, paint);
+  for (const sim::Allocation& each : now.allocations) {
+    scene.add(Rectangle{box_of(frame, {0, TensorNow::lanes, each.column, each.columns}),
+                        {},
+                        {Role::quiet, 1, false},
+                        0});
+  }
+  if (hover) add_mark(scene, frame, *hover, Role::text, 1);
+  if (shown.spot.cell) add_mark(scene, frame, *shown.spot.cell, Role::accent, 2);
+  scene.end();
+  scene.add(Rectangle{frame.room, {}, {Role::line, 1, false}, 0});
+  add_column_axis(scene, frame);
+  add_legend(scene, paint);
+  scene.end();
+}
+
+std::optional<RunSpot::Cell> cell_at(const TensorFrame& frame, Point at) {
+  if (frame.now->allocations.empty() || !frame.room.contains(at)) return {};
+  const auto lane = static_cast<u32>((at.y - frame.cells.y) / frame.cell_height());
+  const auto column = static_cast<u32>((at.x - frame.cells.x) / frame.cell_width());
+  if (lane >= TensorNow::lanes || column >= TensorNow::columns) return {};
+  return RunSpot::Cell{lane, column};
+}
+
+Lens zoomed(const TensorFrame& frame, Point at, double factor) {
+  return zoomed_in(frame.lens, frame.room, at, factor, most_zoom);
+}
+
+Lens panned(const TensorFrame& frame, double dx, double dy) {
+  return panned_in(frame.lens, frame.room, dx, dy);
 }
 
 }  // namespace tilescope

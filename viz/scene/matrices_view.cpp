@@ -17,6 +17,10 @@ constexpr double kLegend = 64;       // the scale below all maps
 constexpr double kLargestCell = 96;  // pixels
 constexpr double kLabelCell = 44;    // from here on values are written into the elements
 
+bool is_missing(const MatricesView::Matrix& matrix, std::int64_t index) {
+  return !matrix.missing.empty() && matrix.missing[static_cast<std::size_t>(index)];
+}
+
 const std::byte* at(const Buffer& buffer, std::int64_t index) {
   return buffer.bytes.data() + static_cast<std::size_t>(index) * bytes_of(buffer.dtype);
 }
@@ -34,6 +38,7 @@ Rgba pixel(const MatricesView& view, const MatricesView::Matrix& matrix, const P
   const std::int64_t column_end = std::min(c + part.step, matrix.columns);
   for (std::int64_t i = r; i < row_end; ++i) {
     for (std::int64_t j = c; j < column_end; ++j) {
+      if (is_missing(matrix, i * matrix.columns + j)) continue;
       const double value =
           load_element(matrix.values->dtype, at(*matrix.values, i * matrix.columns + j));
       if (!std::isfinite(value)) return theme.wrong;
@@ -41,8 +46,9 @@ Rgba pixel(const MatricesView& view, const MatricesView::Matrix& matrix, const P
       ++count;
     }
   }
+  if (count == 0) return theme.panel;
   const double range = view.highest() - view.lowest();
-  const double mean = count ? sum / static_cast<double>(count) : 0;
+  const double mean = sum / static_cast<double>(count);
   return quantity(range > 0 ? (mean - view.lowest()) / range : 0.5);
 }
 
@@ -107,6 +113,7 @@ void add_values(Scene& scene, const MatricesView& view, std::size_t which, const
   one.step = 1;
   for (std::int64_t r = part.row; r < part.row + part.rows; ++r) {
     for (std::int64_t c = part.column; c < part.column + part.columns; ++c) {
+      if (is_missing(matrix, r * matrix.columns + c)) continue;
       Text text;
       text.at = element_box(map, lens, {r, c}).centre();
       const double value =
@@ -191,6 +198,7 @@ MatricesView::MatricesView(std::string title, std::vector<Matrix> matrices)
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Matrix& matrix : matrices_) {
     for (std::int64_t i = 0; i < matrix.rows * matrix.columns; ++i) {
+      if (is_missing(matrix, i)) continue;
       const double value = load_element(matrix.values->dtype, at(*matrix.values, i));
       if (!std::isfinite(value)) continue;
       low = std::min(low, value);
@@ -209,6 +217,7 @@ std::string MatricesView::value(std::size_t matrix, Element element) const {
       element.column >= m.columns) {
     return "";
   }
+  if (is_missing(m, element.row * m.columns + element.column)) return "not written yet";
   return element_text(m.values->dtype, at(*m.values, element.row * m.columns + element.column));
 }
 

@@ -2,7 +2,8 @@
 //
 // Values are coloured on cividis from the smallest to the largest finite value of all matrices
 // shown, so that equal colours are equal values; a value that is not finite has the colour of what
-// is wrong. Where a pixel stands for many elements it shows their mean. Hovering an element lights
+// is wrong; one that nobody has written yet is quiet. Where a pixel stands for many elements it
+// shows their mean. Hovering an element lights
 // the same place in every matrix.
 #pragma once
 
@@ -21,6 +22,8 @@ class MatricesView {
     std::string name, detail;  // "A", "f32 (256,512), random, seed 0"
     std::shared_ptr<const Buffer> values;
     std::int64_t rows = 0, columns = 0;
+    // Of one that is being written: which elements nobody has written yet. Empty: all are there.
+    std::vector<bool> missing{};
   };
   MatricesView(std::string title, std::vector<Matrix> matrices);
 

@@ -10,6 +10,8 @@
 #include "core/tensor/catalog.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/lesson_panel.h"
+#include "viz/scene/matrices_tiles.h"
+#include "viz/scene/memory_panels.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/open.h"
 #include "viz/scene/presets.h"
@@ -321,9 +323,14 @@ InspectorSection kernel_section(const KernelCard& kernel) {
   return section;
 }
 
-Lines element_lines(const Choices& choices, Element element) {
+Lines element_lines(const Session& session, Element element) {
+  const Choices& choices = session.choices;
   if (choices.view == ViewName::diff && choices.diff) return choices.diff->inspect(element);
-  if (choices.matrices) return choices.matrices->inspect(element);
+  if (const auto matrices = matrices_now(session)) {
+    Lines lines = matrices->inspect(element);
+    for (auto& line : element_in_memory(session, element)) lines.push_back(std::move(line));
+    return lines;
+  }
   return {};
 }
 
@@ -340,7 +347,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   const Choices& choices = session.choices;
   if (!choices.kernel && choices.file.empty()) return;
   if (session.hover_element) {
-    out.push_back({"Under the pointer", element_lines(choices, *session.hover_element), ""});
+    out.push_back({"Under the pointer", element_lines(session, *session.hover_element), ""});
   } else if (!emptiness(session)) {
     out.push_back({"Under the pointer",
                    {},
@@ -349,7 +356,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
                                   : "Point at an element to see its number."});
   }
   if (choices.element) {
-    InspectorSection section{"Selected", element_lines(choices, *choices.element), ""};
+    InspectorSection section{"Selected", element_lines(session, *choices.element), ""};
     if (choices.result) {
       // The matrices view has told the inputs already.
       const bool told = choices.view == ViewName::matrices;
@@ -605,6 +612,7 @@ std::vector<InspectorSection> inspector(const Session& session) {
     inspect_layout(session, out);
   } else if (shows_machine(session.choices.view) && machine_of(session)) {
     inspect_machine(session, out);
+    inspect_memory(session, out);
   } else if (session.choices.view == ViewName::timeline && session.choices.timeline) {
     inspect_timeline(session, out);
   } else {
@@ -679,6 +687,7 @@ std::vector<Choice> view_choices(const Session& session) {
                    {{"all", "show all", !choices.only_wrong},
                     {"only wrong", "show wrong", choices.only_wrong}}});
   }
+  add_memory_choices(session, out);
   return out;
 }
 

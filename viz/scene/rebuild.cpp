@@ -47,6 +47,12 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   }
   const RunSpot& spot = choices.spot;
   if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
+  const MemoryChoice& memory = choices.memory;
+  if (memory.physical) lines.emplace_back("memory order physical");
+  if (memory.colour != MemoryChoice::Colour::tile) {
+    lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
+  }
+  if (memory.tensor_value) lines.emplace_back("tmem colour value");
   if (choices.element) {
     lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
   }
@@ -166,6 +172,7 @@ Choices needed(Choices choices) {
     choices.only_wrong = false;
     choices.moment = 0;
     choices.spot = {};
+    choices.memory = {};
   } else {
     choices.layout.reset();
     choices.coordinates = false;

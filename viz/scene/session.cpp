@@ -8,6 +8,7 @@
 #include "viz/scene/files.h"
 #include "viz/scene/look.h"
 #include "viz/scene/machine_scene.h"
+#include "viz/scene/matrices_tiles.h"
 #include "viz/scene/open.h"
 #include "viz/scene/result_view.h"
 #include "viz/scene/standing.h"
@@ -60,6 +61,10 @@ Lens& open_lens(Session& session) {
       return session.layout_lens;
     case ViewName::matrices:
       return session.matrices_lens;
+    case ViewName::memory:
+      return session.memory.memory_lens;
+    case ViewName::tmem:
+      return session.memory.tensor_lens;
     default:
       break;
   }
@@ -119,8 +124,55 @@ Scene memory_scene(const Session& session, Size size) {
   return build_scene(*view, sectors, asked < view->instructions() ? asked : worst, theme, size);
 }
 
+// The lens for this size, zoomed as a command asked since.
+template <class FrameOf>
+FrameOf framed_in(const FrameOf& frame, Session& session, Lens& lens, const auto& again) {
+  if (session.pending_zoom == 1) return frame;
+  const Size size = lens.size;
+  lens = zoomed(frame, {size.width / 2, size.height / 2}, session.pending_zoom);
+  session.pending_zoom = 1;
+  return again();
+}
+
+void draw_memories(Session& session, Picture& out, const MachineShown& shown, const Box& room) {
+  const Choices& choices = session.choices;
+  MemoryDesk& desk = session.memory;
+  if (choices.view == ViewName::memory) {
+    const auto now = shared_memory_of(session);
+    const auto place = [&] {
+      return arrange(now, choices.spot, choices.memory, room, desk.memory_lens);
+    };
+    desk.memory_lens.size = out.scene.size;
+    out.memory = framed_in(place(), session, desk.memory_lens, place);
+    draw_memory(out.scene, *out.memory, shown, choices.memory, desk.hover_byte,
+                desk.memory_rasters);
+    return;
+  }
+  const auto now = tensor_memory_of(session);
+  const auto place = [&] { return arrange(now, room, desk.tensor_lens); };
+  desk.tensor_lens.size = out.scene.size;
+  out.tensor = framed_in(place(), session, desk.tensor_lens, place);
+  draw_tensor_memory(out.scene, *out.tensor, shown, choices.memory, desk.hover_cell,
+                     desk.tensor_rasters);
+}
+
+// The matrices, and on them what of them lies in the memory of the block looked at.
+void draw_matrices(Session& session, Picture& out, Size size, double pixel_scale) {
+  const auto view = matrices_now(session);
+  if (session.memory.painted != view) {
+    session.memory.painted = view;
+    session.matrices_rasters = {};
+  }
+  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, size,
+                                                     pixel_scale, session.pending_zoom);
+  out.scene = build_scene(*view, session.hover_element, session.choices.element, session.theme(),
+                          *out.matrices, &session.matrices_rasters);
+  draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
+}
+
 // The views of the machine that stands still. How far they can be scrolled.
-double draw_machine(Session& session, Scene& scene, Size size) {
+std::optional<double> draw_machine(Session& session, Picture& out, Size size) {
+  Scene& scene = out.scene;
   const Choices& choices = session.choices;
   const MachineShown shown{*choices.live, choices.spot,
                            choices.result ? choices.result->record.get() : nullptr, session.theme(),
@@ -137,10 +189,9 @@ double draw_machine(Session& session, Scene& scene, Size size) {
       return draw_registers(scene, shown, room, scroll);
     case ViewName::barriers:
       return draw_barriers(scene, shown, room, scroll);
-    case ViewName::memory:
-      return draw_memory(scene, shown, room, scroll);
     default:
-      return draw_tensor_memory(scene, shown, room, scroll);
+      draw_memories(session, out, shown, room);
+      return {};
   }
 }
 
@@ -263,8 +314,8 @@ bool operator==(const Choices& a, const Choices& b) {
          a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
          a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
          a.moment == b.moment && a.baseline == b.baseline && a.spot == b.spot &&
-         a.breakpoints == b.breakpoints && a.lesson == b.lesson && a.dark == b.dark &&
-         a.settings == b.settings;
+         a.memory == b.memory && a.breakpoints == b.breakpoints && a.lesson == b.lesson &&
+         a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -357,17 +408,14 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
       out.scene = memory_scene(session, size);
       break;
     case ViewName::matrices:
-      out.matrices = framed<MatricesView, MatricesFrame>(*choices.matrices, session.matrices_lens,
-                                                         size, pixel_scale, session.pending_zoom);
-      out.scene = build_scene(*choices.matrices, session.hover_element, choices.element, theme,
-                              *out.matrices, &session.matrices_rasters);
+      draw_matrices(session, out, size, pixel_scale);
       break;
     case ViewName::source:
     case ViewName::registers:
     case ViewName::barriers:
     case ViewName::memory:
     case ViewName::tmem:
-      out.scroll = draw_machine(session, out.scene, size);
+      out.scroll = draw_machine(session, out, size);
       break;
     case ViewName::compare:
       out.scene.size = size;
@@ -422,12 +470,20 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   } else if (at && picture.diff && choices.diff) {
     element = element_at(*choices.diff, *picture.diff, *at);
   } else if (at && picture.matrices && choices.matrices) {
-    element = element_at(*choices.matrices, *picture.matrices, *at);
+    element = element_at(*matrices_now(session), *picture.matrices, *at);
   }
   const sim::EventId event =
       at && picture.timeline ? event_at(session, *picture.timeline, *at) : sim::no_event;
-  const bool changed =
-      cell != session.hover || element != session.hover_element || event != session.hover_event;
+  std::optional<std::uint32_t> byte;
+  std::optional<RunSpot::Cell> tensor;
+  if (at && picture.memory) byte = byte_at(*picture.memory, *at);
+  if (at && picture.tensor) tensor = cell_at(*picture.tensor, *at);
+  MemoryDesk& desk = session.memory;
+  const bool changed = cell != session.hover || element != session.hover_element ||
+                       byte != desk.hover_byte || tensor != desk.hover_cell ||
+                       event != session.hover_event;
+  desk.hover_byte = byte;
+  desk.hover_cell = tensor;
   session.hover = cell;
   session.hover_event = event;
   session.hover_element = element;
@@ -441,9 +497,13 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
   } else if (picture.diff && choices.diff) {
     session.diff_lens = zoomed(*choices.diff, *picture.diff, at, factor);
   } else if (picture.matrices && choices.matrices) {
-    session.matrices_lens = zoomed(*choices.matrices, *picture.matrices, at, factor);
+    session.matrices_lens = zoomed(*matrices_now(session), *picture.matrices, at, factor);
   } else if (picture.timeline && choices.timeline) {
     session.timeline_lens = zoomed(*choices.timeline, *picture.timeline, at, factor);
+  } else if (picture.memory) {
+    session.memory.memory_lens = zoomed(*picture.memory, at, factor);
+  } else if (picture.tensor) {
+    session.memory.tensor_lens = zoomed(*picture.tensor, at, factor);
   }
 }
 
@@ -454,9 +514,13 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy) {
   } else if (picture.diff && choices.diff) {
     session.diff_lens = panned(*choices.diff, *picture.diff, dx, dy);
   } else if (picture.matrices && choices.matrices) {
-    session.matrices_lens = panned(*choices.matrices, *picture.matrices, dx, dy);
+    session.matrices_lens = panned(*matrices_now(session), *picture.matrices, dx, dy);
   } else if (picture.timeline && choices.timeline) {
     session.timeline_lens = panned(*choices.timeline, *picture.timeline, dx, dy);
+  } else if (picture.memory) {
+    session.memory.memory_lens = panned(*picture.memory, dx, dy);
+  } else if (picture.tensor) {
+    session.memory.tensor_lens = panned(*picture.tensor, dx, dy);
   }
 }
 
@@ -484,6 +548,7 @@ void forget_passing(Session& session) {
   session.timeline_lens = {};
   session.timeline_rasters = {};
   session.layout_lens = session.matrices_lens = session.diff_lens = {};
+  session.memory = {};
   session.scrolls.clear();
   session.layout_rasters = session.matrices_rasters = session.diff_rasters = {};
   session.pending_zoom = 1;

@@ -27,9 +27,12 @@
 #include "viz/scene/lesson_desk.h"
 #include "viz/scene/live_run.h"
 #include "viz/scene/matrices_view.h"
+#include "viz/scene/memory_desk.h"
+#include "viz/scene/memory_view.h"
 #include "viz/scene/overlay.h"
 #include "viz/scene/settings.h"
 #include "viz/scene/table_scene.h"
+#include "viz/scene/tensor_view.h"
 #include "viz/scene/timeline_scene.h"
 #include "viz/scene/workshop.h"
 
@@ -94,6 +97,7 @@ struct Choices {
   RunSpot spot;
   std::vector<Breakpoint> breakpoints;  // in the order in which they were set
   std::shared_ptr<LiveRun> live;
+  MemoryChoice memory;  // how its memories are drawn
 
   // A run that others are compared with; and that comparison, which follows from both.
   std::shared_ptr<const RunResult> baseline;
@@ -159,6 +163,7 @@ struct Session {
   std::optional<CycleRange> timeline_dragged;  // while it is dragged
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
+  mutable MemoryDesk memory;
 
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
@@ -216,6 +221,8 @@ struct Picture {
   std::optional<DiffFrame> diff;
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
+  std::optional<MemoryFrame> memory;
+  std::optional<TensorFrame> tensor;
   std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
 };
 Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);

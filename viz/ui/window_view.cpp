@@ -322,6 +322,11 @@ void WindowUi::click(Session& session, Point at) {
       return issue(isolating(*choices.layout, layout_choice(session), cell));
     return issue(fmt::format("pick {} {} {} {}", cell.row, cell.column, cell.panel, cell.slice));
   }
+  if (const auto& byte = session.memory.hover_byte)
+    return issue(fmt::format("look byte {}", *byte));
+  if (const auto& cell = session.memory.hover_cell) {
+    return issue(fmt::format("look cell {},{}", cell->lane, cell->column));
+  }
   if (session.hover_element) {
     return issue(
         fmt::format("pick {} {}", session.hover_element->row, session.hover_element->column));

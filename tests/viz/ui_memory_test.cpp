@@ -1,0 +1,310 @@
+// Shared memory and TMEM as pictures: every byte is where TMA put it and where it is drawn, a cell
+// is what the tensor core wrote, and what is pointed at says so.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/sim/program.h"
+#include "tests/sim/random_copy.h"
+#include "tests/viz/ui_workshop.h"
+#include "viz/scene/commands.h"
+#include "viz/scene/memory_panels.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/standing.h"
+
+namespace tilescope {
+namespace {
+
+using test::Generation;
+using test::RandomCopy;
+
+sim::Machine machine_of_job(Job job) {
+  sim::Options options;
+  options.remember_writers = true;
+  auto machine = sim::Machine::load(std::move(job), options);
+  EXPECT_TRUE(machine) << (machine ? "" : machine.error().sentence);
+  return std::move(*machine);
+}
+
+// On to where a tile has been brought; false: none is.
+bool bring_a_tile(sim::Machine& machine) {
+  for (int i = 0; i < 20000; ++i) {
+    for (const sim::TileState& tile : sim::tiles_of(machine, 0)) {
+      if (!tile.in_flight) return true;
+    }
+    if (machine.run(1) != RunState::running) return false;
+  }
+  return false;
+}
+
+// Job, machine and model of the n-th random copy into shared memory.
+struct Brought {
+  RandomCopy copy;
+  Job job;
+  std::shared_ptr<const MemoryNow> now;
+};
+std::vector<Brought> brought_tiles(std::uint64_t numbers) {
+  std::vector<Brought> out;
+  for (const Generation generation : {Generation::hopper, Generation::blackwell}) {
+    for (std::uint64_t n = 0; n < numbers; ++n) {
+      Brought each{test::random_copy(n, generation), {}, nullptr};
+      if (each.copy.way != RandomCopy::Way::load) continue;
+      each.job = test::job_of(each.copy);
+      sim::Machine machine = machine_of_job(each.job);
+      if (!bring_a_tile(machine)) {
+        ADD_FAILURE() << text(each.copy) << " brought no tile";
+        continue;
+      }
+      each.now = memory_now(machine, 0);
+      out.push_back(std::move(each));
+    }
+  }
+  return out;
+}
+
+// Law: the value at a tile's byte is that of the tensor's element that the model says it holds, and
+// a tile's places and bytes are one to one.
+TEST(SharedMemory, EachByteOfATileIsItsElementsByte) {
+  std::size_t compared = 0;
+  std::set<MapSwizzle> swizzles;
+  for (const Brought& each : brought_tiles(160)) {
+    const MemoryNow& now = *each.now;
+    const MemoryTile& tile = now.tiles.front();
+    const sim::Box& box = tile.box();
+    swizzles.insert(box.map.swizzle);
+    const std::uint32_t width = box.map.element_bytes();
+    std::set<std::uint32_t> bytes;
+    for (std::uint32_t row = 0; row < box.rows(); ++row) {
+      for (std::uint32_t at = 0; at < box.row_bytes(); ++at) {
+        const std::uint32_t byte = byte_of(box, {row, at});
+        ASSERT_TRUE(bytes.insert(byte).second) << text(each.copy);
+        ASSERT_EQ(place_of(box, byte), (TilePlace{row, at})) << text(each.copy);
+        const auto element = now.element_at(tile, byte);
+        if (!element) continue;
+        const Buffer& tensor = each.job.buffers[element->buffer];
+        const std::int64_t flat = element->row * now.row_lengths[element->buffer] + element->column;
+        const std::size_t from = static_cast<std::size_t>(flat) * width + at % width;
+        ASSERT_LT(from, tensor.bytes.size()) << text(each.copy);
+        ASSERT_EQ(now.values[byte], tensor.bytes[from])
+            << text(each.copy) << ": row " << row << ", byte " << at;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 10000u);
+  EXPECT_GE(swizzles.size(), 6u) << "all swizzles were tried";
+}
+
+TEST(SharedMemory, PartsCoverAllOfItOnce) {
+  for (const Brought& each : brought_tiles(60)) {
+    std::uint32_t at = 0;
+    for (const MemoryPart& part : each.now->parts) {
+      EXPECT_EQ(part.begin, at) << text(each.copy);
+      EXPECT_GT(part.end, part.begin);
+      EXPECT_FALSE(part.name.empty());
+      EXPECT_EQ(each.now->part_at(part.begin), &part);
+      EXPECT_EQ(each.now->part_at(part.end - 1), &part);
+      at = part.end;
+    }
+    EXPECT_EQ(at, each.now->bytes());
+    EXPECT_EQ(each.now->part_at(at), nullptr);
+  }
+}
+
+// Law: the point at which a byte is drawn is that byte's, in both orders, alone and among others,
+// zoomed or not.
+TEST(SharedMemory, WhatIsDrawnSomewhereIsFoundThere) {
+  const Box room{0, 72, 900, 700};
+  for (const Brought& each : brought_tiles(40)) {
+    for (const bool physical : {false, true}) {
+      for (const bool alone : {false, true}) {
+        for (const double zoom : {1.0, 3.0}) {
+          MemoryChoice choice;
+          choice.physical = physical;
+          RunSpot spot;
+          const MemoryTile& tile = each.now->tiles.front();
+          if (alone) spot.byte = tile.state.tile.begin();
+          Lens lens;
+          lens.cell = zoom;
+          lens.pan = {20, 30};
+          const MemoryFrame frame = arrange(each.now, spot, choice, room, lens);
+          EXPECT_EQ(frame.alone, alone);
+          std::size_t found = 0;
+          for (const MemoryCard& card : frame.cards) {
+            if (!card.tile) continue;
+            for (std::uint32_t row = 0; row < tile.box().rows(); ++row) {
+              for (std::uint32_t at = 0; at < tile.box().row_bytes(); at += 3) {
+                const std::uint32_t byte = byte_of(tile.box(), {row, at});
+                const auto place = frame.place_in(card, byte);
+                ASSERT_TRUE(place) << text(each.copy);
+                const double pixel = card.cell_width() / card.cell_bytes;
+                const Point middle{card.grid.x + (place->byte + 0.5) * pixel,
+                                   card.grid.y + (place->row + 0.5) * card.cell_height()};
+                if (!card.room.contains(middle)) continue;
+                ASSERT_EQ(byte_at(frame, middle), byte) << text(each.copy);
+                ++found;
+              }
+            }
+          }
+          EXPECT_GT(found, 0u) << text(each.copy);
+        }
+      }
+    }
+  }
+}
+
+// ---- TMEM ----
+
+TEST(TensorMemory, CellsAreWhatTheTensorCoreWrote) {
+  test::SimProgram program = test::read_program(std::string(TILESCOPE_SOURCE_DIR) +
+                                                "/tests/sim/programs/tcgen05_fence_hazard.ptx");
+  ASSERT_EQ(program.mistake, "");
+  sim::Machine machine = machine_of_job(program.job);
+  std::shared_ptr<const TensorNow> before, flying, after;
+  while (machine.run(1) == RunState::running) {
+    const auto now = tensor_now(machine, 0);
+    if (now->allocations.empty()) continue;
+    if (!before) before = now;
+    if (!now->operations.empty() && !flying) flying = now;
+    if (now->operations.empty() && !now->undefined[now->index(0, 0)]) after = now;
+  }
+  ASSERT_TRUE(before && flying && after);
+  EXPECT_TRUE(before->has_unit);
+  EXPECT_EQ(before->allocations.front().columns, 32u);
+  EXPECT_EQ(before->undefined[before->index(0, 0)], 15) << "nobody has written yet";
+  EXPECT_EQ(before->writer_of(0, 0), nullptr);
+  EXPECT_TRUE(after->owns(31));
+  EXPECT_FALSE(after->owns(32));
+  // 16 products of 1 by 1 in each element: M 64 has the lanes 0 to 15 of each 32.
+  const TensorNow::Writer* by = after->writer_of(5, 3);
+  ASSERT_TRUE(by);
+  EXPECT_TRUE(by->product);
+  EXPECT_EQ(by->name.substr(0, 19), "tcgen05.mma, warp 0");
+  EXPECT_EQ(after->value(5, 3), 16);
+  EXPECT_EQ(after->writer_of(5, 31), nullptr) << "N is 16";
+  const Box room{0, 72, 900, 700};
+  const TensorFrame frame = arrange(after, room, {});
+  for (const std::uint32_t lane : {0u, 17u, 127u}) {
+    for (const std::uint32_t column : {0u, 100u, 511u}) {
+      const Point at{frame.cells.x + (column + 0.5) * frame.cell_width(),
+                     frame.cells.y + (lane + 0.5) * frame.cell_height()};
+      EXPECT_EQ(cell_at(frame, at), (RunSpot::Cell{lane, column}));
+    }
+  }
+  EXPECT_FALSE(cell_at(frame, {frame.room.x - 1, frame.room.y + 10}));
+}
+
+// ---- in the window ----
+
+class MemoryTest : public ::testing::Test {
+ protected:
+  void does(const std::string& line) {
+    const auto answer = execute(session, workshop, line);
+    EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
+    while (on_the_way(session)) walk_on(session, workshop, 1000);
+  }
+  std::string refused(const std::string& line) {
+    const auto answer = execute(session, workshop, line);
+    EXPECT_FALSE(answer) << line;
+    return answer ? "" : answer.error().sentence;
+  }
+  nlohmann::json shown() {
+    return nlohmann::json(describe(session, workshop, picture(session, {1280, 800})));
+  }
+  bool says(const std::string& part) { return shown().dump().find(part) != std::string::npos; }
+
+  Session session;
+  test::FakeWorkshop workshop;
+};
+
+TEST_F(MemoryTest, AByteSaysWhereItIsWhatItIsAndWhoWroteIt) {
+  does("open add");
+  does("step barrier");
+  does("look byte 4 in memory");
+  EXPECT_EQ(session.choices.view, ViewName::memory);
+  const Lines lines = byte_lines(session, 4);
+  const auto line = [&](const std::string& name) {
+    for (const auto& each : lines) {
+      if (each.first == name) return each.second;
+    }
+    return std::string("missing");
+  };
+  EXPECT_EQ(line("byte"), "4 (0x4)");
+  EXPECT_EQ(line("bank"), "1");
+  EXPECT_EQ(line("in"), "full") << "the program's own name of the mbarrier";
+  EXPECT_NE(line("written by").find("warp"), std::string::npos);
+  EXPECT_TRUE(says("\"Selected\""));
+  EXPECT_TRUE(says("phase 1"));
+  does("back");
+  EXPECT_FALSE(session.choices.spot.byte) << "Escape shows all parts again";
+  does("undo");
+  EXPECT_EQ(session.choices.spot.byte, 4u);
+}
+
+TEST_F(MemoryTest, ThePointerFindsAPartAndAClickLooksAtIt) {
+  does("open add");
+  does("step barrier");
+  does("select memory");
+  const Picture now = picture(session, {1280, 800});
+  ASSERT_TRUE(now.memory);
+  ASSERT_FALSE(now.memory->map.empty());
+  EXPECT_TRUE(point_at(session, now, now.memory->map.front().centre()));
+  EXPECT_EQ(session.memory.hover_byte, 0u);
+  EXPECT_TRUE(says("\"Under the pointer\""));
+  const auto target = std::find_if(
+      now.scene.targets.begin(), now.scene.targets.end(),
+      [&](const Target& each) { return each.box.contains(now.memory->map.front().centre()); });
+  ASSERT_NE(target, now.scene.targets.end());
+  EXPECT_EQ(target->command, "look byte 0 mbarrier 0");
+  does(target->command);
+  EXPECT_TRUE(point_at(session, now, std::nullopt));
+  EXPECT_FALSE(session.memory.hover_byte);
+}
+
+TEST_F(MemoryTest, OrderAndColoursAreChoicesThatAreUndoneAndShared) {
+  does("open add");
+  does("step barrier");
+  does("look byte 4 in memory");
+  does("memory order physical");
+  does("memory colour value");
+  does("tmem colour value");
+  const std::vector<std::string> lines = rebuilding(session.choices);
+  Session other;
+  ASSERT_TRUE(rebuild(other, workshop, lines));
+  while (busy(other)) walk_on(other, workshop, 1000);
+  EXPECT_TRUE(other.choices == session.choices) << joined(rebuilding(other.choices));
+  does("undo");
+  does("undo");
+  EXPECT_EQ(session.choices.memory.colour, MemoryChoice::Colour::tile);
+  EXPECT_TRUE(session.choices.memory.physical);
+  EXPECT_NE(refused("memory order sideways").find("`memory` takes"), std::string::npos);
+  EXPECT_NE(refused("tmem colour tile").find("`tmem` takes"), std::string::npos);
+  EXPECT_NE(refused("look byte 4 in diff").find("the views to look in"), std::string::npos);
+}
+
+TEST_F(MemoryTest, BlocksWithoutTensorMemorySaySo) {
+  does("open add");
+  does("select tmem");
+  does("step");
+  EXPECT_TRUE(says("no tcgen05 instructions"));
+  does("go end");
+  does("select memory");
+  EXPECT_TRUE(says("it has no shared memory now"));
+}
+
+TEST_F(MemoryTest, ModelsAreMadeOnceForAMoment) {
+  does("open add");
+  does("step barrier");
+  const auto first = shared_memory_of(session);
+  EXPECT_EQ(shared_memory_of(session), first);
+  does("step");
+  EXPECT_NE(shared_memory_of(session), first);
+  does("look block 1");
+  EXPECT_EQ(shared_memory_of(session)->block, 1u);
+}
+
+}  // namespace
+}  // namespace tilescope

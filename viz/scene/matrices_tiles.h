@@ -1,0 +1,39 @@
+// The tiles of a run that stands still, on its matrices: which part of A, B and D lies in the
+// block's shared memory now or is on its way, and which tile of D the block is about.
+//
+// Of boxes copied by TMA this is exact: the copy says it. The tile of D is what a TMA store takes
+// there, else that of the rows of A and B that the product in flight reads, or that came last,
+// where the matrices are D (m, n), A (m, k), B (n, k); else what the block has written of D so far.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/scene/matrices_view.h"
+#include "viz/scene/memory_now.h"
+
+namespace tilescope {
+
+struct Session;
+
+struct MatrixTile {
+  std::string matrix;  // the buffer's name
+  std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+  std::string label;    // "slot 1", "coming", "block 3"
+  std::string command;  // what a click on its label does; empty: nothing
+  Rgba colour;
+  bool in_flight = false, current = false;  // current: the byte looked at is in it
+};
+// Those of the block looked at; none where no machine stands still.
+std::vector<MatrixTile> matrix_tiles(const Session& session);
+
+// Over a picture of the matrices; their labels are targets.
+void draw_matrix_tiles(Scene& scene, const MatricesView& view, const MatricesFrame& frame,
+                       const std::vector<MatrixTile>& tiles);
+
+// The bytes of the block's shared memory that hold an element of a matrix now: {"A in memory",
+// "byte 1024, slot 0"}.
+Lines element_in_memory(const Session& session, Element element);
+
+}  // namespace tilescope

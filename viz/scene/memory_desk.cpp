@@ -1,0 +1,118 @@
+#include "viz/scene/memory_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/scene/number_words.h"
+#include "viz/scene/session.h"
+#include "viz/scene/standing.h"
+
+namespace tilescope {
+namespace {
+
+// The desk at the moment that is shown; null where there is none.
+MemoryDesk* desk_now(const Session& session, const sim::Machine*& machine) {
+  machine = machine_of(session);
+  if (!machine) return nullptr;
+  MemoryDesk& desk = session.memory;
+  const Choices& choices = session.choices;
+  const bool same = desk.run.lock() == choices.live && desk.position == machine->position() &&
+                    desk.block == choices.spot.block;
+  if (same) return &desk;
+  desk.run = choices.live;
+  desk.position = machine->position();
+  desk.block = choices.spot.block;
+  desk.memory.reset();
+  desk.tensor.reset();
+  desk.matrices.reset();
+  desk.output.reset();
+  desk.memory_rasters = desk.tensor_rasters = {};
+  return &desk;
+}
+
+// Elements that are looked through anew for each moment.
+constexpr std::int64_t most_elements = std::int64_t{1} << 20;
+
+// What the kernel writes, as it is now.
+std::optional<MatricesView::Matrix> output_now(const sim::Machine& machine, std::size_t buffer) {
+  const Buffer& shell = machine.shells()[buffer];
+  if (shell.shape.size() != 2 || shell.shape[0] * shell.shape[1] > most_elements) return {};
+  const sim::Region& region = machine.buffer(buffer);
+  const auto width = static_cast<std::uint64_t>(bytes_of(shell.dtype));
+  auto values = std::make_shared<Buffer>();
+  values->name = shell.name;
+  values->dtype = shell.dtype;
+  values->shape = shell.shape;
+  values->bytes.assign(region.data(), region.data() + region.size());
+  MatricesView::Matrix out;
+  out.name = shell.name;
+  out.rows = shell.shape[0];
+  out.columns = shell.shape[1];
+  out.missing.resize(static_cast<std::size_t>(out.rows * out.columns));
+  std::size_t there = 0;
+  for (std::size_t i = 0; i < out.missing.size(); ++i) {
+    out.missing[i] = !region.writer(i * width);
+    there += !out.missing[i];
+  }
+  out.detail = fmt::format("{} {}, {} of {} elements written", name_of(shell.dtype),
+                           shape_text(shell.shape), grouped(there), grouped(out.missing.size()));
+  out.values = std::move(values);
+  return out;
+}
+
+std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
+                                                const MatricesView& inputs) {
+  std::vector<MatricesView::Matrix> all = inputs.matrices();
+  bool more = false;
+  for (std::size_t i = 0; i < machine.shells().size(); ++i) {
+    const std::string& name = machine.shells()[i].name;
+    const bool shown = std::any_of(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
+      return each.name == name;
+    });
+    if (shown || machine.shells()[i].tile.empty()) continue;
+    if (auto output = output_now(machine, i)) {
+      all.push_back(std::move(*output));
+      more = true;
+    }
+  }
+  if (!more) return nullptr;
+  std::string title = inputs.title();
+  const std::size_t colon = title.rfind(": inputs");
+  if (colon != std::string::npos) title.resize(colon);
+  return std::make_shared<const MatricesView>(title + ": at this moment", std::move(all));
+}
+
+}  // namespace
+
+std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
+  const Choices& choices = session.choices;
+  const sim::Machine* machine = nullptr;
+  if (!choices.matrices || choices.result) return choices.matrices;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return choices.matrices;
+  if (!desk->matrices || desk->inputs != choices.matrices) {
+    desk->inputs = choices.matrices;
+    desk->matrices = with_output(*machine, *choices.matrices);
+    if (!desk->matrices) desk->matrices = choices.matrices;
+  }
+  return desk->matrices;
+}
+
+std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session) {
+  const sim::Machine* machine = nullptr;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return nullptr;
+  if (!desk->memory) desk->memory = memory_now(*machine, desk->block);
+  return desk->memory;
+}
+
+std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session) {
+  const sim::Machine* machine = nullptr;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return nullptr;
+  if (!desk->tensor) desk->tensor = tensor_now(*machine, desk->block);
+  return desk->tensor;
+}
+
+}  // namespace tilescope
