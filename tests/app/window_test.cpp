@@ -38,6 +38,12 @@ const std::vector<View>& views() {
        "light"},
       {"banks", "layout (64,64):(64,1)", "element 2; access columns 16; select banks", "dark"},
       {"matrices", "elementwise_add --m 48 --n 80", "run; select matrices; pick 5 9", "light"},
+      {"memory", "hgemm_v7 --m 512 --n 512 --k 512", "step barrier 5; select memory", "light"},
+      {"memory_byte", "hgemm_v7 --m 512 --n 512 --k 512",
+       "step barrier 5; look byte 900 in memory; memory order physical", "dark"},
+      {"tmem", "hgemm_v8 --m 512 --n 512 --k 512", "step mma 40; look cell 5,17 in tmem", "dark"},
+      {"tiles", "hgemm_v7 --m 512 --n 512 --k 512", "step barrier 5; look byte 16900 in matrices",
+       "light"},
       {"palette", "preset 9x32", "palette col", "light"},
       {"steps", "preset 9x32", "colour offset; pick 2 3; label coordinates; undo; history", "dark"},
       {"tour", "preset 9x32", "tour; tour next; tour next", "light"},
@@ -170,6 +176,27 @@ TEST_F(Window, ACommandThatFailsEndsWithItsCodeAndNoPicture) {
     EXPECT_EQ(ended.exit_code, each.code) << each.commands << ": " << ended.err;
     EXPECT_TRUE(has(ended.err, each.words)) << ended.err;
     EXPECT_TRUE(files().empty()) << each.commands;
+  }
+}
+
+TEST_F(Window, SharedMemoryIsShownForEveryKernelThatHasSome) {
+  struct Kernel {
+    std::string open, step, tile;
+  };
+  const std::vector<Kernel> kernels = {
+      {"matmul_tiled", "step sync 3", "a_tile"},
+      {"hgemm_v1", "step mma 1", "written by"},
+      {"hgemm_v4 --m 256 --n 256 --k 256", "step copy 4", "A [0:128, 0:64]"},
+      {"hgemm_v9 --m 512 --n 512 --k 256", "step copy 4", "A ["},
+      {"hgemm_v10 --m 512 --n 512 --k 256", "step copy 4", "A ["}};
+  for (const Kernel& kernel : kernels) {
+    Ended ended;
+    const std::string todo = "open " + kernel.open + "; " + kernel.step + "; select memory";
+    if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+    ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
+    const auto json = nlohmann::json::parse(read("a.json"));
+    EXPECT_EQ(json["view"], "memory");
+    EXPECT_TRUE(has(json["picture"].dump(), kernel.tile)) << todo;
   }
 }
 

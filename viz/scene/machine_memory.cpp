@@ -19,7 +19,7 @@ using Colour = MemoryChoice::Colour;
 constexpr double lightest = 0.62;    // how far the last chunk of a row goes towards the paper
 constexpr double in_flight = 0.5;    // the colour at half
 constexpr double label_height = 14;  // a cell with words in it
-constexpr double hatch_step = 8;
+constexpr double hatch_step = 12;
 
 Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
            Across across = Across::left, FontWeight weight = FontWeight::regular,
@@ -288,7 +288,7 @@ void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) 
   const bool alone = paint.frame.alone;
   const Box& canvas = paint.frame.canvas;
   const double x = alone ? canvas.x : card.grid.x;
-  const double width = alone ? canvas.width - 96 : std::max(120.0, card.grid.width);
+  const double width = alone ? canvas.width - 96 : card.grid.width;
   double y = alone ? canvas.y + 8 : card.grid.y - 30;
   Rectangle swatch;
   swatch.box = {x, y - 6, 12, 12};
@@ -337,6 +337,9 @@ void add_axes(Scene& scene, const Paint& paint, const MemoryCard& card) {
   const MemoryTile* tile = paint.now().tile_in(part);
   const Box& room = card.room;
   const double y = room.y - 12;
+  if (card.physical) {
+    scene.add(words({room.x - inside, y}, "bank", Role::quiet, Family::sans, Across::right));
+  }
   scene.begin("columns", Box{room.x, room.y - 24, room.width, 24});
   for (u32 c = 0; c < card.columns; ++c) {
     const Box cell = card.cell(0, c);
@@ -344,7 +347,7 @@ void add_axes(Scene& scene, const Paint& paint, const MemoryCard& card) {
     if (card.physical) {
       const u32 bank = c * card.cell_bytes / 4;
       if (card.cell_bytes == 4 && cell.width < 28 && c % 4 != 0) continue;
-      label = c == 0 ? fmt::format("bank {}", bank) : fmt::format("{}", bank);
+      label = fmt::format("{}", bank);
     } else {
       const auto element = paint.now().element_at(*tile, byte_of(tile->box(), {0, c * 16}));
       label =

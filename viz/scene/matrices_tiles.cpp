@@ -184,12 +184,26 @@ void draw_tile(Scene& scene, const Box& slot, const MatrixTile& tile, const Box&
   // An edge that is seen on any value: the colour on the paper's.
   scene.add(Rectangle{box, {}, {Role::paper, 4, false}, 0});
   scene.add(Rectangle{box, {}, {tile.colour, tile.current ? 3.0 : 2.0, tile.in_flight}, 0});
+}
+
+void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box& box,
+                std::vector<Box>& chips) {
+  const Box seen = box.cut(slot);
+  if (seen.empty()) return;
   const double width = text_width(tile.label, small_text, Family::sans) + 2 * inside;
   if (slot.width < width + 8) return;
   // Its label inside its upper left corner, or beside it where it is small.
   Box chip{std::clamp(seen.x + 4, slot.x, slot.right() - width), seen.y + 4, width, 20};
   if (seen.height < 28) chip.y = seen.bottom() + 2;
   if (chip.bottom() > slot.bottom()) chip.y = std::max(slot.y, seen.y - 22);
+  // Below those that stand there already.
+  for (std::size_t i = 0; i < chips.size(); ++i) {
+    if (chip.cut(chips[i]).empty()) continue;
+    chip.y = chips[i].bottom() + 2;
+    i = static_cast<std::size_t>(-1);
+  }
+  if (chip.bottom() > slot.bottom()) return;
+  chips.push_back(chip);
   Rectangle back;
   back.box = chip;
   back.radius = 4;
@@ -231,10 +245,18 @@ void draw_matrix_tiles(Scene& scene, const MatricesView& view, const MatricesFra
     });
     if (!any) continue;
     scene.begin(fmt::format("tiles of {}", view.matrices()[i].name), frame.slots[i]);
-    for (const MatrixTile& tile : tiles) {
-      if (tile.matrix != view.matrices()[i].name) continue;
-      draw_tile(scene, frame.slots[i], tile, place_of(frame, i, tile));
-    }
+    const auto each = [&](const auto& draw) {
+      for (const MatrixTile& tile : tiles) {
+        if (tile.matrix == view.matrices()[i].name) draw(tile, place_of(frame, i, tile));
+      }
+    };
+    std::vector<Box> chips;
+    each([&](const MatrixTile& tile, const Box& box) {
+      draw_tile(scene, frame.slots[i], tile, box);
+    });
+    each([&](const MatrixTile& tile, const Box& box) {
+      draw_label(scene, frame.slots[i], tile, box, chips);
+    });
     scene.end();
   }
 }

@@ -15,6 +15,7 @@ constexpr u32 line = 128, chunk = 16, word = 4;  // bytes
 constexpr double map_width = 232, map_gap = 2, map_row = 20;
 constexpr double legend_height = 40, top = 16;
 constexpr double card_heading = 44, alone_heading = 72, row_axis = 56, below = 16;
+constexpr double narrowest_card = 104;  // its name is to be read
 constexpr double widest_cell = 96, highest_cell = 24, most_zoom = 64;
 
 MemoryCard card_of(const MemoryNow& now, std::size_t index, const MemoryChoice& choice) {
@@ -69,7 +70,7 @@ double worth(const std::vector<MemoryCard>& cards, const Box& canvas, std::size_
   const std::size_t down = (cards.size() + across - 1) / across;
   const double width = canvas.width / static_cast<double>(across) - between;
   const double height = canvas.height / static_cast<double>(down) - card_heading - below;
-  if (width < 24 || height < 8) return 0;
+  if (width < narrowest_card || height < 8) return 0;
   double least = 1e9;
   for (const MemoryCard& card : cards) {
     const double w = std::min(width / card.columns, widest_cell);

@@ -174,6 +174,22 @@ void add_written(MemoryNow& now, const sim::Machine& machine, u32 begin, u32 end
   }
 }
 
+// "a_tile" of "_ZZ12matmul_tiledPKfS0_PfiiiE6a_tile": a function's own variable, as C++ mangles it
+// (Itanium ABI, <local-name>).
+std::string plain_name(std::string_view name) {
+  if (name.substr(0, 3) != "_ZZ") return std::string(name);
+  for (std::size_t e = name.rfind('E'); e != name.npos && e > 0; e = name.rfind('E', e - 1)) {
+    std::size_t at = e + 1, length = 0;
+    while (at < name.size() && name[at] >= '0' && name[at] <= '9') {
+      length = length * 10 + static_cast<std::size_t>(name[at++] - '0');
+    }
+    if (at > e + 1 && length > 0 && at + length <= name.size()) {
+      return std::string(name.substr(at, length));
+    }
+  }
+  return std::string(name);
+}
+
 struct Named {
   u32 begin = 0, end = 0;
   std::string name;
@@ -184,7 +200,7 @@ std::vector<Named> variables_of(const sim::Machine& machine, u32 bytes) {
     const std::uint64_t begin = each.address, end = begin + each.variable.bytes;
     if (end > begin && end <= bytes) {
       out.push_back(
-          {static_cast<u32>(begin), static_cast<u32>(end), std::string(each.variable.name)});
+          {static_cast<u32>(begin), static_cast<u32>(end), plain_name(each.variable.name)});
     }
   }
   std::sort(out.begin(), out.end(),
@@ -205,8 +221,10 @@ void fill_gap(MemoryNow& now, const sim::Machine& machine, u32 begin, u32 end,
     const auto variable = std::find_if(variables.begin(), variables.end(), [&](const Named& v) {
       return v.begin <= each.offset && each.offset < v.end;
     });
+    // One of a few is told by its number; one inside of a kernel's whole memory has no name.
+    constexpr u32 a_few = 256;
     std::string name = "mbarrier";
-    if (variable != variables.end()) {
+    if (variable != variables.end() && variable->end - variable->begin <= a_few) {
       name = variable->name;
       if (variable->end - variable->begin > 8) {
         name += fmt::format("[{}]", (each.offset - variable->begin) / 8);
