@@ -149,7 +149,9 @@ TEST(SharedMemory, WhatIsDrawnSomewhereIsFoundThere) {
               }
             }
           }
-          if (zoom == 1) EXPECT_GT(found, 0u) << text(each.copy);
+          if (zoom == 1) {
+            EXPECT_GT(found, 0u) << text(each.copy);
+          }
         }
       }
     }

@@ -539,7 +539,7 @@ void add_legend(Scene& scene, const Paint& paint) {
     }
     scene.add(Raster{{x, y - 7, 96, 14}, ramp_image(std::move(colours))});
     const std::string text =
-        "a hue for each tile, lighter from its first 16 bytes of a row to its last";
+        "a hue for each tile, paler from the first 16 bytes of a row to the last";
     scene.add(words({x + 104, y}, fitted(text, room.right() - x - 104, small_text, Family::sans),
                     Role::quiet));
     x += 104 + text_width(text, small_text, Family::sans) + between_groups;
