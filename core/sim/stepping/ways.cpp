@@ -75,9 +75,9 @@ bool is_past(const Machine& machine, const StopAt& at) {
     return ended || machine.instructions() > at.instructions ||
            (machine.instructions() == at.instructions && !machine.is_behind_instruction());
   }
-  // Clusters are behind each other by up to a window of the clock, so that it goes back a little.
-  constexpr double window = 4096;
-  if (at.cycle < StopAt::no_cycle) return ended || machine.now() + window >= at.cycle;
+  // Clusters are behind each other by up to a turn of the clock, so that it goes back a little.
+  const double turn = machine.options().clock_turn;
+  if (at.cycle < StopAt::no_cycle) return ended || machine.now() + turn >= at.cycle;
   if (at.executed == StopAt::never) return false;
   const Warp* warp = warp_in(machine, at);
   if (!warp) return ended || machine.has_exited(machine.cluster_number(*at.block));

@@ -14,8 +14,6 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-// Clusters are behind each other by no more than this, in cycles.
-constexpr double window = 4096;
 // A warp is ahead of the others of its cluster by no more than this, where nobody can tell.
 constexpr double ahead = 64;
 // Turns from one look for an endless loop to the next: no number of turns that a loop is likely to
@@ -189,6 +187,7 @@ double Machine::find_turn(ClockTurn& turn) {
 
 // The clusters have their turns one after the other, each up to the end of the window.
 bool Machine::choose_turn() {
+  const double window = std::max(1.0, options_.clock_turn);
   for (;;) {
     double earliest = never;
     const std::size_t clusters = blocks_.size() / cluster_size_;
