@@ -188,7 +188,7 @@ TEST_F(Window, SharedMemoryIsShownForEveryKernelThatHasSome) {
       {"hgemm_v1", "step mma 1", "written by"},
       {"hgemm_v4 --m 256 --n 256 --k 256", "step copy 4", "A [0:128, 0:64]"},
       {"hgemm_v9 --m 512 --n 512 --k 256", "step copy 4", "A ["},
-      {"hgemm_v10 --m 512 --n 512 --k 256", "step copy 4", "A ["}};
+      {"hgemm_v10 --m 512 --n 512 --k 256", "step copy 40", "A ["}};
   for (const Kernel& kernel : kernels) {
     Ended ended;
     const std::string todo = "open " + kernel.open + "; " + kernel.step + "; select memory";
