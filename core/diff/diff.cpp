@@ -224,28 +224,16 @@ void Differ::remember(std::int64_t index, const Measure& m) {
   }
 }
 
-Mismatch Differ::mismatch_at(std::int64_t index) const {
-  const std::size_t at = static_cast<std::size_t>(index) * bytes_of(report_.dtype);
-  const std::byte* got = got_->bytes.data() + at;
-  const std::byte* want = want_->bytes.data() + at;
-  Mismatch m;
-  m.index = index;
-  m.got = load_element(report_.dtype, got);
-  m.want = load_element(report_.dtype, want);
-  m.got_text = element_text(report_.dtype, got);
-  m.want_text = element_text(report_.dtype, want);
-  m.error = measure(report_.dtype, got, want, report_.options.tolerance, report_.options.nan_equal);
-  return m;
-}
-
 DiffReport Differ::report() const {
   DiffReport report = report_;
   const std::uint64_t finite = report.compared - report.not_finite;
   report.mean_absolute = finite ? sum_absolute_ / static_cast<double>(finite) : 0;
-  for (const std::int64_t index : first_) report.first.push_back(mismatch_at(index));
+  for (const std::int64_t index : first_)
+    report.first.push_back(mismatch_at(*got_, *want_, report.options, index));
   std::vector<Candidate> worst = worst_;
   std::sort(worst.begin(), worst.end(), worse);
-  for (const Candidate& candidate : worst) report.worst.push_back(mismatch_at(candidate.index));
+  for (const Candidate& candidate : worst)
+    report.worst.push_back(mismatch_at(*got_, *want_, report.options, candidate.index));
   return report;
 }
 
@@ -254,6 +242,21 @@ Outcome<DiffReport> diff(const Buffer& got, const Buffer& want, DiffOptions opti
   if (!differ) return differ.error();
   differ->advance(differ->total());
   return differ->report();
+}
+
+Mismatch mismatch_at(const Buffer& got, const Buffer& want, const DiffOptions& options,
+                     std::int64_t index) {
+  const std::size_t at = static_cast<std::size_t>(index) * bytes_of(got.dtype);
+  const std::byte* a = got.bytes.data() + at;
+  const std::byte* b = want.bytes.data() + at;
+  Mismatch m;
+  m.index = index;
+  m.got = load_element(got.dtype, a);
+  m.want = load_element(got.dtype, b);
+  m.got_text = element_text(got.dtype, a);
+  m.want_text = element_text(got.dtype, b);
+  m.error = measure(got.dtype, a, b, options.tolerance, options.nan_equal);
+  return m;
 }
 
 HeatMap heat_map(const Buffer& got, const Buffer& want, const DiffOptions& options,

@@ -95,7 +95,6 @@ class Differ {
   bool add_summary(std::int64_t end, HeatBin& bin);
   void record(std::int64_t index, const Measure& m, HeatBin& bin);
   void remember(std::int64_t index, const Measure& m);
-  Mismatch mismatch_at(std::int64_t index) const;
 
   const Buffer* got_;
   const Buffer* want_;
@@ -108,6 +107,10 @@ class Differ {
 
 // All at once.
 Outcome<DiffReport> diff(const Buffer& got, const Buffer& want, DiffOptions options);
+
+// One element, wrong or not; the tensors must be fit for Differ::start.
+Mismatch mismatch_at(const Buffer& got, const Buffer& want, const DiffOptions& options,
+                     std::int64_t index);
 
 // The bins of a part of the matrix, finer than the whole report's: what a zoomed view shows. The
 // part is cut to the matrix; the tensors must be fit for Differ::start.
