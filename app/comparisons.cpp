@@ -5,6 +5,20 @@
 namespace tilescope {
 namespace {
 
+std::vector<Pattern> patterns_of(const Compared& c, const DiffReport& diff, const Ran& ran) {
+  const Buffer& got = ran.execution->buffers()[c.output->buffer];
+  PatternHints hints;
+  if (!got.tile.empty()) {
+    hints.tile = {got.tile.size() > 1 ? got.tile[got.tile.size() - 2] : 1, got.tile.back()};
+  }
+  if (ran.traces()) {
+    hints.writer = [&, width = bytes_of(got.dtype)](std::int64_t element) {
+      return ran.execution->writer(c.output->buffer, static_cast<std::size_t>(element) * width);
+    };
+  }
+  return find_patterns(got, *c.want, diff.options, hints);
+}
+
 // With several devices an output is told with its device: "C on sim".
 std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
   const Execution& execution = *ran[c.ran].execution;
@@ -13,6 +27,7 @@ std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
       tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
   if (!diff) return diff.error();
   if (ran[c.ran].traces()) name_writers(*diff, execution, buffer);
+  if (!diff->ok()) c.patterns = patterns_of(c, *diff, ran[c.ran]);
   if (ran.size() > 1) diff->got_name += fmt::format(" on {}", ran[c.ran].device);
   c.diff = std::move(*diff);
   return std::nullopt;

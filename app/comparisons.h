@@ -9,7 +9,7 @@
 
 #include "app/devices.h"
 #include "app/runs.h"
-#include "core/diff/diff.h"
+#include "core/diff/patterns.h"
 
 namespace tilescope {
 
@@ -20,6 +20,7 @@ struct Compared {
   bool by_reference = false;   // what it should be is calculated
   std::optional<Buffer> want;  // nothing: it is only written, or not yet calculated
   std::optional<DiffReport> diff = std::nullopt;
+  std::vector<Pattern> patterns = {};  // of what is wrong
 };
 
 // One for each output and device, with what its file says. What cannot be compared is said before

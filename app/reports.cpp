@@ -108,6 +108,17 @@ ordered_json to_json(const std::vector<Report>& reports) {
   return out;
 }
 
+ordered_json to_json(const std::vector<Pattern>& patterns) {
+  ordered_json out = ordered_json::array();
+  for (const Pattern& p : patterns) {
+    out.push_back({{"kind", name_of(p.kind)},
+                   {"name", p.name},
+                   {"evidence", p.evidence},
+                   {"first", p.first}});
+  }
+  return out;
+}
+
 ordered_json to_json(const DiffReport& diff) {
   return {{"got", diff.got_name},
           {"want", diff.want_name},

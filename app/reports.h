@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/runs.h"
-#include "core/diff/diff.h"
+#include "core/diff/patterns.h"
 #include "core/run/job.h"
 
 namespace tilescope {
@@ -19,6 +19,7 @@ std::string text_of_reports(const std::vector<Report>& reports);
 
 nlohmann::ordered_json to_json(const std::vector<Report>& reports);
 nlohmann::ordered_json to_json(const DiffReport& diff);
+nlohmann::ordered_json to_json(const std::vector<Pattern>& patterns);
 
 bool has_hazard(const std::vector<Report>& reports);
 

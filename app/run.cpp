@@ -166,6 +166,9 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
                                numerics_text(options, run)));
     for (const Compared& c : compared) {
       if (c.diff) terminal.print(text(*c.diff));
+      for (const Pattern& p : c.patterns) {
+        terminal.print(fmt::format("pattern: {}. {}\n", p.name, p.evidence));
+      }
     }
     for (const Output& output : run.outputs) {
       if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
@@ -180,7 +183,8 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
     each.push_back({{"buffer", run.job.buffers[c.output->buffer].name},
                     {"device", ran[c.ran].device},
                     {"file", file_of(c) ? nlohmann::ordered_json(*file_of(c)) : nullptr},
-                    {"diff", c.diff ? to_json(*c.diff) : nullptr}});
+                    {"diff", c.diff ? to_json(*c.diff) : nullptr},
+                    {"patterns", to_json(c.patterns)}});
   }
   nlohmann::ordered_json document = {{"ok", ok}};
   if (!ok) document["error"] = what_is_wrong(run, ran, compared);

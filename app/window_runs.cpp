@@ -6,6 +6,7 @@
 
 #include "app/assets.h"
 #include "app/descriptions.h"
+#include "app/devices.h"
 #include "app/files.h"
 #include "app/profiles.h"
 #include "kernels/catalog/catalog.h"
@@ -210,6 +211,29 @@ Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run) {
   Outcome<sim::Machine> machine = load(run, nullptr);
   if (!machine) return machine.error();
   return live_of(std::move(*machine), run.run.job.program.ptx);
+}
+
+Outcome<std::shared_ptr<const Buffer>> output_of_gpu(const PreparedRun& run) {
+  if (run.outputs.empty()) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} names no output that could be compared.", run.kernel), ""};
+  }
+  Outcome<OpenDevice> gpu = open_gpu();
+  if (!gpu) return gpu.error();
+  auto execution = gpu->device->start(run.job);
+  if (!execution) return execution.error();
+  RunState state = RunState::running;
+  while (state == RunState::running) state = (*execution)->advance(std::uint64_t{1} << 20);
+  if (state != RunState::done) {
+    const std::vector<Report>& reports = (*execution)->reports();
+    return Error{ErrorKind::fault,
+                 reports.empty() ? fmt::format("{} did not come to its end on the GPU.", run.kernel)
+                                 : reports.back().sentence,
+                 ""};
+  }
+  auto out = std::make_shared<Buffer>((*execution)->buffers()[run.outputs.front().buffer]);
+  out->name += " on gpu";
+  return std::shared_ptr<const Buffer>(std::move(out));
 }
 
 Outcome<std::unique_ptr<RecordedRun>> RecordedRun::start(const WindowRun& run) {

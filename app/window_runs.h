@@ -30,6 +30,9 @@ std::string option_of(const TensorSpec& tensor);
 // The machine before its first instruction, with the sources at hand.
 Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run);
 
+// The first output of the run on the first GPU. Refused: there is none, or it faults there.
+Outcome<std::shared_ptr<const Buffer>> output_of_gpu(const PreparedRun& run);
+
 // A run that is recorded, and leaves its machine where it ended with copies on the way.
 class RecordedRun : public Execution {
  public:

@@ -265,15 +265,23 @@ void AppWorkshop::wait() {
   if (run_) run_->wait();
 }
 
-Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& path) {
+Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& path,
+                                                           std::optional<DType> as) {
   const Outcome<std::vector<std::byte>> bytes = read_file(path);
   if (!bytes) return bytes.error();
-  Outcome<Buffer> values = read_npy(*bytes, path);
+  Outcome<Buffer> values = read_npy(*bytes, path, as);
   if (!values) return values.error();
   if (values->elements() == 0) {
     return Error{ErrorKind::mismatch, fmt::format("{} has no elements to show.", path), ""};
   }
   return std::make_shared<const Buffer>(std::move(*values));
+}
+
+Outcome<std::shared_ptr<const Buffer>> AppWorkshop::on_gpu(const KernelCard& kernel,
+                                                           const KernelOptions& options) {
+  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
+  if (!prepared) return prepared.error();
+  return output_of_gpu(prepared->run);
 }
 
 std::vector<std::string> AppWorkshop::beside(const std::string& path, std::string_view end) {

@@ -20,7 +20,10 @@ class AppWorkshop : public Workshop {
   void cancel() override;
   std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
-  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override;
+  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,
+                                                std::optional<DType> as) override;
+  Outcome<std::shared_ptr<const Buffer>> on_gpu(const KernelCard& kernel,
+                                                const KernelOptions& options) override;
   std::string whole_path(const std::string& path) const override;
   Outcome<std::shared_ptr<LiveRun>> live(const KernelCard& kernel,
                                          const KernelOptions& options) override;

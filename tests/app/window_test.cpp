@@ -215,6 +215,31 @@ TEST_F(Window, CommandsFollowEachOtherAcrossSeveralDo) {
   EXPECT_TRUE(has(read("a.json"), "elementwise_add.cu:")) << "the element's source line";
 }
 
+// Tiles of B are taken in another order than those of A and C: the lesson's planted bug.
+TEST_F(Window, AWrongElementLeadsToTheWriteThatMadeIt) {
+  Ended ended;
+  if (!headless({"--open", "elementwise_add --m 37 --n 150 --ptx ptx/swapped_tiles.ptx", "--do",
+                 "run; wrong first; go write", "--describe", "a.json"},
+                ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const auto json = nlohmann::json::parse(read("a.json"));
+  const std::string status = json["status"];
+  EXPECT_TRUE(has(status, "Element (0, 128) has just become ")) << status;
+  EXPECT_TRUE(has(status, "swapped_tiles.cu:")) << status;
+  EXPECT_EQ(json["view"], "source");
+  if (!headless({"--open", "elementwise_add --m 37 --n 150 --ptx ptx/swapped_tiles.ptx", "--do",
+                 "run; wrong first; show table; export worst.csv; diff against reference",
+                 "--describe", "b.json"},
+                ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(read("worst.csv"), "swapped_tiles.cu:")) << read("worst.csv");
+  EXPECT_TRUE(has(read("b.json"), "Pattern: ")) << "what is wrong has a name";
+}
+
 TEST_F(Window, PicturesNeedHeadlessAndSizesThatExist) {
   const Ended no_window = run({"gui", "--screenshot", "a.png"});
   EXPECT_EQ(no_window.exit_code, 2);

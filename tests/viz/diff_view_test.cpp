@@ -17,8 +17,8 @@ class Made : public DifferenceSource {
       : rows_(rows), columns_(columns), wrong_(std::move(wrong)), rounding_(rounding) {}
   std::int64_t rows() const override { return rows_; }
   std::int64_t columns() const override { return columns_; }
-  void read(std::int64_t row, std::int64_t column, std::span<float> difference,
-            std::span<std::uint8_t> wrong) const override {
+  void values(Measured, std::int64_t row, std::int64_t column, std::span<float> difference,
+              std::span<std::uint8_t> wrong) const override {
     for (std::size_t k = 0; k < difference.size(); ++k) {
       const std::int64_t j = column + static_cast<std::int64_t>(k);
       ASSERT_LT(row, rows_);

@@ -303,6 +303,11 @@ TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
                                           "back",
                                           "label coordinates",
                                           "label contents",
+                                          "show relative",
+                                          "show table",
+                                          "mark 0.5 2",
+                                          "wrong first",
+                                          "diff against reference",
                                           "show wrong"};
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {

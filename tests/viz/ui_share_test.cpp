@@ -165,6 +165,14 @@ const Words& lines_to_try() {
                               "label contents",
                               "show wrong",
                               "show all",
+                              "show relative",
+                              "show difference",
+                              "show table",
+                              "show map",
+                              "mark 0.5 2",
+                              "mark nothing",
+                              "wrong next",
+                              "diff against reference",
                               "undo",
                               "redo"};
   return lines;

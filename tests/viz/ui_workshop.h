@@ -125,7 +125,8 @@ class FakeWorkshop : public Workshop {
     return Outcome<FinishedRun>(finished(std::move(result)));
   }
 
-  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) override {
+  Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,
+                                                std::optional<DType>) override {
     if (path.find("nosuch") != std::string::npos) {
       return Error{ErrorKind::unreadable, path + " cannot be read.", ""};
     }
@@ -136,6 +137,12 @@ class FakeWorkshop : public Workshop {
     const std::shared_ptr<Buffer> values = counting(card, 2);
     values->shape = shape;
     return std::shared_ptr<const Buffer>(values);
+  }
+  bool has_gpu = false;
+  Outcome<std::shared_ptr<const Buffer>> on_gpu(const KernelCard& kernel,
+                                                const KernelOptions&) override {
+    if (!has_gpu) return Error{ErrorKind::no_device, "There is no GPU here.", ""};
+    return std::shared_ptr<const Buffer>(counting(kernel, 2));
   }
   std::vector<std::int64_t> shape = {5, 7};  // of every .npy
   std::string folder;                        // the working directory

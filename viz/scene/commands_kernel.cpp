@@ -28,19 +28,10 @@ Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
   return std::string("Stopping the run.");
 }
 
-Answer run_show(Session& session, Workshop&, std::string_view arguments) {
-  if (arguments != "wrong" && arguments != "all") return usage_error("`show` takes wrong or all.");
-  session.choices.only_wrong = arguments == "wrong";
-  return std::string(session.choices.only_wrong ? "Only wrong elements are coloured."
-                                                : "All differences are coloured.");
-}
-
 constexpr std::array kTable = {
     WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
                   "run", "F5", run_run, nullptr, true},
     WindowCommand{"cancel", "", "stops the run", "cancel", "", run_cancel},
-    WindowCommand{"show", "all | wrong", "colours all differences, or only wrong elements",
-                  "show wrong", "", run_show, nullptr, true},
 };
 
 }  // namespace

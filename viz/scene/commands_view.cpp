@@ -95,15 +95,22 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
       ""};
 }
 
+// Of what an element is selected: the comparison's, or the first matrix's.
+MatrixShape elements_of(const Choices& choices) {
+  if (choices.diff) return {choices.diff->source().rows(), choices.diff->source().columns()};
+  const MatricesView::Matrix& any = choices.matrices->matrices().front();
+  return {any.rows, any.columns};
+}
+
 Outcome<Element> element_of(const Choices& choices, const Place& at) {
   if (!choices.matrices)
     return usage_error("There are no matrices to pick from: run a kernel first.");
   const Element element{at[0], at[1]};
-  const MatricesView::Matrix& any = choices.matrices->matrices().front();
-  if (element.row < any.rows && element.column < any.columns) return element;
+  const MatrixShape any = elements_of(choices);
+  if (element.row < any.rows && element.column < any.cols) return element;
   return Error{ErrorKind::mismatch,
                fmt::format("There is no element in row {}, column {} of {} x {}.", element.row,
-                           element.column, any.rows, any.columns),
+                           element.column, any.rows, any.cols),
                ""};
 }
 
@@ -138,7 +145,17 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "nowhere") {
     session.hover.reset();
     session.hover_element.reset();
+    session.hover_bar.reset();
     return std::string("Pointing nowhere.");
+  }
+  if (const auto [what, which] = first_word(arguments); what == "bar") {
+    const auto bar = number_in(which);
+    if (!bar || *bar < 0 || !session.choices.diff || session.choices.view != ViewName::diff) {
+      return usage_error(
+          "`point bar N` points at a bar of the diff view's histogram, counted from 0.");
+    }
+    session.hover_bar = static_cast<std::size_t>(*bar);
+    return fmt::format("Pointing at bar {}.", *bar);
   }
   const auto place = place_in(session, "point", arguments);
   if (!place) return place.error();
@@ -178,9 +195,9 @@ Answer run_move(Session& session, Workshop&, std::string_view direction) {
     return fmt::format("Selected row {}, column {}.", choices.selected->row,
                        choices.selected->column);
   }
-  const MatricesView::Matrix& any = choices.matrices->matrices().front();
+  const MatrixShape any = elements_of(choices);
   const Element to = choices.element ? moved(*choices.element, direction) : Element{};
-  if (to.row < any.rows && to.column < any.columns) choices.element = to;
+  if (to.row < any.rows && to.column < any.cols) choices.element = to;
   return fmt::format("Selected element ({}, {}).", choices.element->row, choices.element->column);
 }
 
@@ -342,7 +359,7 @@ constexpr std::array kTable = {
                   "pick 3 5", "", run_pick, nullptr, true},
     WindowCommand{"move", "left | right | up | down", "moves the selection by one", "move right",
                   "Left left, Right right, Up up, Down down", run_move, nullptr, true},
-    WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | nowhere",
+    WindowCommand{"point", "ROW COLUMN [GRID [SLICE]] | bar N | nowhere",
                   "shows what the pointer would show there", "point 3 5", "", run_point},
     WindowCommand{"back", "", "goes back one: isolation, then selection, then zoom", "back", "Esc",
                   run_back},

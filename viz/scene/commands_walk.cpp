@@ -10,6 +10,7 @@
 
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/command_text.h"
+#include "viz/scene/diff_walk.h"
 #include "viz/scene/fault_view.h"
 #include "viz/scene/standing.h"
 
@@ -223,6 +224,9 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
   const auto [word, rest] = first_word(arguments);
+  if (word == "write" && (rest.empty() || rest == "next")) {
+    return go_to_write(session, workshop, !rest.empty());
+  }
   const std::string line = fmt::format("go {}", arguments);
   const auto way = [&](const std::function<void(sim::Stepper&)>& begin) {
     return begin_way(session, workshop, line, begin);
@@ -239,7 +243,7 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   if (word.empty() || !rest.empty()) {
     return usage_error(
         "`go` takes a time (`go 1200` in cycles, `go 1.2us`), start, end, instruction N, "
-        "position N or report N.");
+        "position N, report N or write.");
   }
   if (word == "report") return go_to_report(session, **live, rest);
   const auto cycle = cycle_in(word, (*live)->stepper.machine());
@@ -363,7 +367,8 @@ constexpr std::array kTable = {
         "goes through the run, forwards or back, until something happens", "step barrier 3",
         "F10 line, Shift+F10 back line, F11 instruction, Shift+F11 back instruction", run_step,
         suggest_steps},
-    WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N | report N",
+    WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N | report N | "
+                  "write [next]",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{"look",
                   "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier N "

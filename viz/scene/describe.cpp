@@ -151,6 +151,7 @@ Json describe(const DiffView& view, const DiffChoice& choice, const Scene& scene
   out["rows"] = view.source().rows();
   out["columns"] = view.source().columns();
   out["wrong"] = view.wrong_count();
+  out["measure"] = name_of(view.measured());
   out["totals"] = lines_of(view.totals());
   const auto element = [&](const std::optional<Element>& at) -> Json {
     if (!at) return nullptr;

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <map>
 
+#include "viz/scene/diff_histogram.h"
+#include "viz/scene/diff_marks.h"
 #include "viz/scene/diff_view.h"
+#include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
 
 namespace tilescope {
@@ -86,7 +89,10 @@ std::shared_ptr<const Image> image_of(const DiffView& view, const DiffChoice& ch
                                 static_cast<double>(part.rows),
                                 static_cast<double>(part.columns),
                                 choice.only_wrong ? 1.0 : 0.0,
-                                theme.dark ? 1.0 : 0.0};
+                                theme.dark ? 1.0 : 0.0,
+                                static_cast<double>(view.measured()),
+                                choice.marks ? choice.marks->range().low : -1,
+                                choice.marks ? choice.marks->range().high : -1};
   if (store != nullptr) {
     for (const RasterStore::Entry& entry : store->entries) {
       if (entry.key == key) return entry.image;
@@ -123,7 +129,9 @@ void draw_grid(Scene& scene, const DiffFrame& frame, const Part& part) {
 
 // A cross in a large cell. Around a small one that stands alone a square, so that it is seen; where
 // many stand together their colour is enough.
-void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part) {
+void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part,
+                const DiffChoice& choice) {
+  if (choice.marks) return;  // what is marked then is something else
   const std::vector<Element> bins =
       view.wrong_bins(part.step, part.row, part.column, part.rows, part.columns, most_wrong);
   const double width = frame.cell.width * static_cast<double>(part.step);
@@ -152,7 +160,7 @@ void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, cons
     return;
   }
   Segments crosses;
-  crosses.stroke = {rgb(0xffffff), 1.5, false};
+  crosses.stroke = {view.reddens(choice) ? Ink(rgb(0xffffff)) : Ink(Role::wrong), 1.5, false};
   for (const Element& bin : bins) {
     const Box box = box_of_bin(bin);
     const double reach = std::min({width, height, 24.0}) / 2 - 3;
@@ -173,7 +181,7 @@ void draw_values(Scene& scene, const DiffView& view, const DiffFrame& frame, con
   std::vector<float> difference(static_cast<std::size_t>(part.columns));
   std::vector<std::uint8_t> wrong(static_cast<std::size_t>(part.columns));
   for (std::int64_t i = 0; i < part.rows; ++i) {
-    view.source().read(part.row + i, part.column, difference, wrong);
+    view.source().values(view.measured(), part.row + i, part.column, difference, wrong);
     for (std::int64_t j = 0; j < part.columns; ++j) {
       const std::size_t at = static_cast<std::size_t>(j);
       const Box box = box_of(frame, {part.row + i, part.column + j});
@@ -263,44 +271,83 @@ void draw_provenance(Scene& scene, const DiffFrame& frame, const DiffChoice& cho
   scene.end();
 }
 
-void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame, const Theme& theme) {
-  double x = frame.legend.x;
-  const double y = frame.legend.y;
-  const auto say = [&](std::string text, Family family, FontWeight weight, Ink ink, double gap) {
+// What stands in the legend, piece by piece, and how far it has come.
+struct LegendPen {
+  Scene& scene;
+  double x, y;
+
+  void say(std::string text, Family family, FontWeight weight, Ink ink, double gap) {
     const double width = text_width(text, small_text, family, weight);
     scene.add(words({x, y}, std::move(text), small_text, weight, ink, family));
     x += width + gap;
-  };
-  const auto swatch = [&](double width, std::vector<Rgba> colours) {
+  }
+  void number(double value, double gap) {
+    say(fmt::format("{:.3g}", value), Family::mono, FontWeight::regular, Role::quiet, gap);
+  }
+  void swatch(double width, std::vector<Rgba> colours) {
     Rectangle edge;
     edge.box = {x, y - 7, width, 14};
     edge.stroke = {Role::line, 1, false};
     scene.add(Raster{edge.box, ramp_image(std::move(colours))});
     scene.add(edge);
     x += width + inside;
-  };
-  scene.begin("legend");
-  say("got minus want", Family::sans, FontWeight::bold, Role::text, between);
-  std::vector<Rgba> ramp;
-  for (int i = -16; i <= 16; ++i) ramp.push_back(signed_difference(i / 16.0, theme.dark));
-  if (view.largest_right() > 0) {
-    say(fmt::format("{:.3g}", -view.largest_right()), Family::mono, FontWeight::regular,
-        Role::quiet, inside);
-    swatch(160, ramp);
-    say(fmt::format("{:.3g}", view.largest_right()), Family::mono, FontWeight::regular, Role::quiet,
-        between_groups);
-  } else {
-    swatch(14, {signed_difference(0, theme.dark)});
-    say("0", Family::mono, FontWeight::regular, Role::quiet, between_groups);
   }
-  const double begin = x;
-  swatch(14, {theme.wrong});
-  Segments cross;
-  cross.stroke = {rgb(0xffffff), 1.5, false};
-  cross.lines = {{{begin + 4, y - 3}, {begin + 10, y + 3}},
-                 {{begin + 4, y + 3}, {begin + 10, y - 3}}};
-  scene.add(cross);
-  say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
+  void cross(double at, Ink ink) {
+    Segments out;
+    out.stroke = {ink, 1.5, false};
+    out.lines = {{{at + 4, y - 3}, {at + 10, y + 3}}, {{at + 4, y + 3}, {at + 10, y - 3}}};
+    scene.add(out);
+  }
+};
+
+// The colours of right elements, between the numbers at their ends.
+void draw_scale(LegendPen& pen, const DiffView& view, const Theme& theme) {
+  const bool is_signed = view.measured() == Measured::difference;
+  const bool values = !is_error(view.measured());
+  const double high = values ? view.highest() : view.largest_right();
+  const double low = values ? view.lowest() : is_signed ? -high : 0;
+  if (high > low) {
+    std::vector<Rgba> ramp;
+    for (int i = 0; i <= 32; ++i) {
+      ramp.push_back(is_signed ? signed_difference(i / 16.0 - 1, theme.dark) : quantity(i / 32.0));
+    }
+    pen.number(low, inside);
+    pen.swatch(160, ramp);
+    pen.number(high, between_groups);
+  } else {
+    pen.swatch(14, {is_signed ? signed_difference(0, theme.dark) : quantity(0)});
+    pen.number(low, between_groups);
+  }
+}
+
+void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame,
+                 const DiffChoice& choice, const Theme& theme) {
+  LegendPen pen{scene, frame.legend.x, frame.legend.y};
+  scene.begin("legend");
+  pen.say(std::string(words_of(view.measured())), Family::sans, FontWeight::bold, Role::text,
+          between);
+  if (choice.marks) {
+    const DiffMarks& marks = *choice.marks;
+    pen.swatch(14, {theme.accent});
+    pen.say(fmt::format("{} right", grouped(marks.right_count())), Family::sans,
+            FontWeight::regular, Role::text, between);
+    pen.swatch(14, {theme.wrong});
+    pen.say(fmt::format("{} wrong", grouped(marks.wrong_count())), Family::sans,
+            FontWeight::regular, Role::text, between);
+    pen.say(range_words(marks.range()), Family::mono, FontWeight::regular, Role::quiet, 0);
+    scene.end();
+    return;
+  }
+  if (!choice.only_wrong) draw_scale(pen, view, theme);
+  const double begin = pen.x;
+  if (view.reddens(choice)) {
+    pen.swatch(14, {theme.wrong});
+    pen.cross(begin, rgb(0xffffff));
+  } else {
+    pen.swatch(14, {theme.paper});
+    pen.cross(begin, Role::wrong);
+  }
+  pen.say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
   scene.end();
 }
 
@@ -411,12 +458,12 @@ Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& t
   scene.begin("values");
   draw_values(scene, view, frame, part, choice, theme);
   scene.end();
-  draw_marks(scene, view, frame, part);
+  draw_marks(scene, view, frame, part, choice);
   if (choice.hover) draw_outline(scene, frame, *choice.hover, 2);
   if (choice.selected) draw_outline(scene, frame, *choice.selected, 3);
   scene.end();
   draw_indices(scene, view, frame);
-  if (frame.lens.legend) draw_legend(scene, view, frame, theme);
+  if (frame.lens.legend) draw_legend(scene, view, frame, choice, theme);
   draw_provenance(scene, frame, choice);
   return scene;
 }

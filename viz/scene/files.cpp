@@ -31,6 +31,7 @@ Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::s
   choices.options.clear();
   choices.result.reset();
   choices.diff.reset();
+  choices.compare = {nullptr, "", choices.compare.measured, nullptr, choices.compare.as_table};
   choices.element.reset();
   choices.file = path;
   choices.matrices = matrices_of(path, *values);

@@ -33,4 +33,20 @@ Lens looking(const DiffView& view, Lens lens, const Look& look);
 // The command that brings the open view to where it is; empty where it shows everything.
 std::string zoom_line(const Session& session);
 
+// Where a view stands in a picture of this size: as it is looked at, or zoomed since.
+template <class View, class FrameOf>
+FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, double& pending_zoom) {
+  lens.size = size;
+  lens.pixel_scale = pixel_scale;
+  if (lens.look) lens = looking(view, lens, Look(*lens.look));
+  FrameOf frame = arrange(view, lens);
+  if (pending_zoom != 1) {
+    const Point middle{size.width / 2, size.height / 2};
+    lens = zoomed(view, frame, middle, pending_zoom);
+    pending_zoom = 1;
+    frame = arrange(view, lens);
+  }
+  return frame;
+}
+
 }  // namespace tilescope

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "viz/scene/command_text.h"
+#include "viz/scene/comparison.h"
 #include "viz/scene/fault_view.h"
 #include "viz/scene/files.h"
 #include "viz/scene/layout_derivation.h"
@@ -155,6 +156,7 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   choices.options = std::move(*options);
   choices.result.reset();
   choices.diff.reset();
+  choices.compare = {nullptr, "", choices.compare.measured, nullptr, choices.compare.as_table};
   choices.element.reset();
   choices.timeline.reset();
   choices.timeline_choice = {};
@@ -238,7 +240,9 @@ void show_result(Session& session, FinishedRun run) {
   Choices& choices = session.choices;
   choices.result = std::move(run.result);
   choices.matrices = std::move(run.matrices);
-  choices.diff = std::move(run.diff);
+  choices.compare = {run.comparison, "", choices.compare.measured, nullptr,
+                     choices.compare.as_table};
+  choices.diff = run.comparison ? run.comparison->view(choices.compare.measured) : nullptr;
   choices.timeline = std::move(run.timeline);
   choices.timeline_choice = {};
   session.hover_event = sim::no_event;

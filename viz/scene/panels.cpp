@@ -9,6 +9,8 @@
 #include "core/layout/text.h"
 #include "core/tensor/catalog.h"
 #include "viz/scene/command_text.h"
+#include "viz/scene/comparison.h"
+#include "viz/scene/diff_panel.h"
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/matrices_tiles.h"
 #include "viz/scene/memory_panels.h"
@@ -367,11 +369,12 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     }
     out.push_back(std::move(section));
   }
+  for (InspectorSection& each : comparison_sections(session)) out.push_back(std::move(each));
   if (choices.result && choices.result->diff && choices.view == ViewName::matrices) {
     out.push_back({"Difference", totals(*choices.result->diff), ""});
   }
-  if (choices.result && choices.result->diff && !choices.result->diff->ok()) {
-    out.push_back(first_wrong(*choices.result->diff));
+  if (choices.compare.comparison && !choices.compare.comparison->report.ok()) {
+    out.push_back(first_wrong(choices.compare.comparison->report));
   }
   if (choices.result) {
     for (std::size_t i = 0; i < choices.result->reports.size(); ++i) {
@@ -388,11 +391,21 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   if (choices.kernel) out.push_back(kernel_section(*choices.kernel));
 }
 
+std::string compared_words(const Choices& choices) {
+  if (!choices.compare.comparison) return "not yet";
+  const DiffReport& report = choices.compare.comparison->report;
+  return report.ok()
+             ? fmt::format("all {} agree", grouped(report.compared))
+             : fmt::format("{} of {} wrong", grouped(report.wrong), grouped(report.compared));
+}
+
 Strip run_strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
   Strip out;
   if (!choices.kernel) {
-    if (!choices.file.empty()) out.steps.push_back({"File", choices.file, true});
+    const bool compared = choices.compare.comparison != nullptr;
+    if (!choices.file.empty()) out.steps.push_back({"File", choices.file, !compared});
+    if (compared) out.steps.push_back({"Compare", compared_words(choices), true});
     return out;
   }
   const RunResult* result = choices.result.get();
@@ -414,13 +427,8 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
                 : "not yet",
          result && !result->diff});
   }
-  std::string compared = "not yet";
-  if (result && result->diff) {
-    compared = result->diff->ok() ? fmt::format("all {} agree", grouped(result->diff->compared))
-                                  : fmt::format("{} of {} wrong", grouped(result->diff->wrong),
-                                                grouped(result->diff->compared));
-  }
-  out.steps.push_back({"Compare", compared, result && result->diff && !session.running});
+  out.steps.push_back(
+      {"Compare", compared_words(choices), choices.compare.comparison && !session.running});
   return out;
 }
 
@@ -554,6 +562,7 @@ Json view_json(const Session& session, const Picture& picture) {
     case ViewName::layout:
       return describe(*choices.layout, layout_choice(session), picture.scene);
     case ViewName::diff:
+      if (!picture.diff) break;
       return describe(*choices.diff, diff_choice(session, true), picture.scene);
     case ViewName::timeline:
       if (!picture.timeline) break;
@@ -643,6 +652,10 @@ Strip strip(const Session& session, const Workshop& workshop) {
 std::vector<Tab> tabs(const Session& session) {
   const Choices& choices = session.choices;
   std::vector<Tab> out;
+  if (!choices.kernel && choices.diff) {  // two files
+    return {{"Matrix", "select matrices", choices.view == ViewName::matrices},
+            {"Difference", "select diff", choices.view == ViewName::diff}};
+  }
   if (!choices.kernel) return out;
   constexpr std::pair<ViewName, const char*> all[] = {
       {ViewName::layout, "Layout"},     {ViewName::timeline, "Timeline"},
@@ -682,11 +695,7 @@ std::vector<Choice> view_choices(const Session& session) {
         {"Arrows",
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
   }
-  if (choices.view == ViewName::diff && choices.diff) {
-    out.push_back({"Show",
-                   {{"all", "show all", !choices.only_wrong},
-                    {"only wrong", "show wrong", choices.only_wrong}}});
-  }
+  for (Choice& each : comparison_choices(session)) out.push_back(std::move(each));
   add_memory_choices(session, out);
   return out;
 }

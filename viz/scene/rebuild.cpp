@@ -4,6 +4,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/commands.h"
+#include "viz/scene/diff_histogram.h"
 #include "viz/scene/files.h"
 #include "viz/scene/look.h"
 #include "viz/scene/open.h"
@@ -57,7 +58,12 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
   }
   for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
-  return ran && choices.diff ? ViewName::diff : ViewName::matrices;
+  const DiffStudy& compare = choices.compare;
+  if (!compare.against.empty()) {
+    lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
+  }
+  if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
+  return choices.diff ? ViewName::diff : ViewName::matrices;
 }
 
 // Where the reader is in the derivation, and how warps walk over the layout.
@@ -145,6 +151,10 @@ std::vector<std::string> rebuilding(const Choices& choices) {
   if (choices.dark) lines.emplace_back("theme dark");
   if (choices.coordinates) lines.emplace_back("label coordinates");
   if (choices.only_wrong) lines.emplace_back("show wrong");
+  if (choices.compare.measured != Measured::difference) {
+    lines.push_back(fmt::format("show {}", name_of(choices.compare.measured)));
+  }
+  if (choices.compare.as_table) lines.emplace_back("show table");
   ViewName view = add_kernel(choices, lines);
   view = add_layout(choices, view, lines);
   if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
@@ -193,6 +203,8 @@ std::vector<std::string> rebuilding(const Session& session, const Workshop& work
 
 Choices with_whole_paths(Choices choices, const Workshop& workshop) {
   if (!choices.file.empty()) choices.file = workshop.whole_path(choices.file);
+  std::string& against = choices.compare.against;
+  if (names_file(against)) against = workshop.whole_path(against);
   for (auto& [name, value] : choices.options) {
     if (names_file(value)) value = workshop.whole_path(value);
   }

@@ -18,9 +18,6 @@ std::shared_ptr<const MatricesView> matrices_of(const RunResult& result);
 std::shared_ptr<const MatricesView> matrices_of(const std::string& path,
                                                 std::shared_ptr<const Buffer> values);
 
-// The output against the reference; null where they were not compared. Keeps the result alive.
-std::shared_ptr<const DiffView> diff_of(std::shared_ptr<const RunResult> result);
-
 // All of them.
 FinishedRun finished(std::shared_ptr<const RunResult> result);
 
@@ -30,8 +27,5 @@ Lines provenance(const RunResult& result, Element element);
 
 // "elementwise_add: all 131,072 elements agree with the reference; simulated in 12.3 ms."
 std::string outcome_of(const RunResult& result, bool with_time);
-
-// "3 of 131,072 wrong", largest errors, tolerance: the totals of a comparison.
-Lines totals(const DiffReport& report);
 
 }  // namespace tilescope

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/layout/text.h"
+#include "viz/scene/diff_picture.h"
 #include "viz/scene/files.h"
 #include "viz/scene/look.h"
 #include "viz/scene/machine_scene.h"
@@ -16,21 +17,6 @@
 
 namespace tilescope {
 namespace {
-
-template <class View, class FrameOf>
-FrameOf framed(const View& view, Lens& lens, Size size, double pixel_scale, double& pending_zoom) {
-  lens.size = size;
-  lens.pixel_scale = pixel_scale;
-  if (lens.look) lens = looking(view, lens, Look(*lens.look));
-  FrameOf frame = arrange(view, lens);
-  if (pending_zoom != 1) {
-    const Point middle{size.width / 2, size.height / 2};
-    lens = zoomed(view, frame, middle, pending_zoom);
-    pending_zoom = 1;
-    frame = arrange(view, lens);
-  }
-  return frame;
-}
 
 // Words give way, the outermost first, where they leave the cells too little: the field and the
 // inspector say them too. Where that gains little (a large layout), they stay. In a low window, as
@@ -311,11 +297,11 @@ bool operator==(const Choices& a, const Choices& b) {
   return a.view == b.view && same_layout(a, b) && a.layout_origin == b.layout_origin &&
          a.isolate == b.isolate && a.selected == b.selected && a.coordinates == b.coordinates &&
          same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
-         a.file == b.file && a.element == b.element && a.only_wrong == b.only_wrong &&
-         a.timeline == b.timeline && a.timeline_choice == b.timeline_choice &&
-         a.moment == b.moment && a.baseline == b.baseline && a.spot == b.spot &&
-         a.memory == b.memory && a.breakpoints == b.breakpoints && a.lesson == b.lesson &&
-         a.dark == b.dark && a.settings == b.settings;
+         a.compare == b.compare && a.file == b.file && a.element == b.element &&
+         a.only_wrong == b.only_wrong && a.timeline == b.timeline &&
+         a.timeline_choice == b.timeline_choice && a.moment == b.moment && a.spot == b.spot &&
+         a.baseline == b.baseline && a.memory == b.memory && a.breakpoints == b.breakpoints &&
+         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -344,6 +330,7 @@ DiffChoice diff_choice(const Session& session, bool stands_alone) {
   out.hover = session.hover_element;
   out.selected = choices.element;
   out.only_wrong = choices.only_wrong;
+  out.marks = choices.compare.marks;
   if (stands_alone && choices.element && choices.result) {
     out.provenance = provenance(*choices.result, *choices.element);
   }
@@ -358,6 +345,7 @@ std::optional<Emptiness> emptiness(const Session& session) {
                      "open preset 9x32", "Open the 9x32 example"};
   }
   if (choices.view == ViewName::matrices && !choices.file.empty()) return {};
+  if (choices.view == ViewName::diff && choices.diff) return {};
   if (!choices.kernel) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};
@@ -424,10 +412,7 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
                                    session.scrolls[choices.view]);
       break;
     case ViewName::diff:
-      out.diff = framed<DiffView, DiffFrame>(*choices.diff, session.diff_lens, size, pixel_scale,
-                                             session.pending_zoom);
-      out.scene = build_scene(*choices.diff, diff_choice(session, stands_alone), theme, *out.diff,
-                              &session.diff_rasters);
+      out = diff_picture(session, size, pixel_scale, stands_alone);
       break;
   }
   return out;
@@ -479,9 +464,12 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   if (at && picture.memory) byte = byte_at(*picture.memory, *at);
   if (at && picture.tensor) tensor = cell_at(*picture.tensor, *at);
   MemoryDesk& desk = session.memory;
+  const std::optional<std::size_t> bar =
+      at && picture.histogram ? bar_at(*picture.histogram, *at) : std::nullopt;
   const bool changed = cell != session.hover || element != session.hover_element ||
                        byte != desk.hover_byte || tensor != desk.hover_cell ||
-                       event != session.hover_event;
+                       event != session.hover_event || bar != session.hover_bar;
+  session.hover_bar = bar;
   desk.hover_byte = byte;
   desk.hover_cell = tensor;
   session.hover = cell;
@@ -547,6 +535,7 @@ void forget_passing(Session& session) {
   session.hover_event = sim::no_event;
   session.timeline_lens = {};
   session.timeline_rasters = {};
+  session.hover_bar.reset();
   session.layout_lens = session.matrices_lens = session.diff_lens = {};
   session.memory = {};
   session.scrolls.clear();

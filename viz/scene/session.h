@@ -20,6 +20,8 @@
 
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/comparison_view.h"
+#include "viz/scene/diff_histogram.h"
+#include "viz/scene/diff_study.h"
 #include "viz/scene/diff_view.h"
 #include "viz/scene/editor.h"
 #include "viz/scene/layout_scene.h"
@@ -83,9 +85,10 @@ struct Choices {
   KernelOptions options;
   std::shared_ptr<const RunResult> result;
   std::shared_ptr<const MatricesView> matrices;  // inputs, and the output once it is there
-  std::shared_ptr<const DiffView> diff;          // only with a result that was compared
-  std::string file;                              // a .npy file instead of a kernel; else empty
-  std::optional<Element> element;                // selected
+  DiffStudy compare;
+  std::shared_ptr<const DiffView> diff;  // what of the comparison is shown; null: none
+  std::string file;                      // a .npy file instead of a kernel; else empty
+  std::optional<Element> element;        // selected
   bool only_wrong = false;
 
   // The timeline of the run: nothing where there is no record.
@@ -157,6 +160,8 @@ struct Session {
 
   std::optional<Cell> hover;                 // under the pointer, in the layout view
   std::optional<Element> hover_element;      // in the diff and matrices views
+  std::optional<std::size_t> hover_bar;      // of the diff view's histogram
+  std::optional<sim::Watch> watched;         // that the machine stopped for last: diff_walk.h
   sim::EventId hover_event = sim::no_event;  // in the timeline
   Lens layout_lens, matrices_lens, diff_lens;
   TimelineLens timeline_lens;
@@ -219,6 +224,7 @@ struct Picture {
   Scene scene;
   std::optional<Frame> layout;
   std::optional<DiffFrame> diff;
+  std::optional<HistogramFrame> histogram;
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
   std::optional<MemoryFrame> memory;

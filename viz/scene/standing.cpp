@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "viz/scene/diff_walk.h"
 #include "viz/scene/fault_view.h"
 
 namespace tilescope {
@@ -52,6 +53,9 @@ std::string arrive(Session& session, Arrival arrival) {
     show_report(choices, *stepper.fault());
     return fmt::format("Just before the fault: {} {}", stepper.fault()->sentence,
                        moment_text(stepper.machine()));
+  }
+  if (arrival == Arrival::there) {
+    if (const auto written = look_at_writer(session)) return *written;
   }
   std::string text = standing_text(stepper, choices.spot);
   if (arrival == Arrival::none && !stepper.story().empty()) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "viz/scene/diff_table.h"
+
 namespace tilescope {
 namespace {
 
@@ -202,6 +204,7 @@ Outcome<ValueTable> value_table(const Session& session) {
     case ViewName::timeline:
       return events_of(*choices.timeline);
     case ViewName::diff:
+      if (choices.compare.as_table && choices.compare.comparison) return worst_values(session);
       return differences_of(*choices.diff);
     default:
       break;

@@ -93,11 +93,14 @@ struct RunResult {
   std::function<std::optional<Site>(std::int64_t element)> writer;
 };
 
+struct Comparison;  // viz/scene/comparison.h
+
 // A result with the views of it, which take time to make and are made where the run ended.
 struct FinishedRun {
   std::shared_ptr<const RunResult> result;
   std::shared_ptr<const MatricesView> matrices;
-  std::shared_ptr<const DiffView> diff;          // null where nothing was compared
+  std::shared_ptr<const Comparison> comparison;  // null where nothing was compared, as its map
+  std::shared_ptr<const DiffView> diff;
   std::shared_ptr<const TimelineView> timeline;  // null where nothing was recorded
   std::shared_ptr<LiveRun> live;  // the machine at the end; null where there is none to see
 };
@@ -123,8 +126,12 @@ class Workshop {
   virtual Outcome<std::shared_ptr<LiveRun>> live(const KernelCard& kernel,
                                                  const KernelOptions& options) = 0;
 
-  // The values in a .npy file.
-  virtual Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path) = 0;
+  // The values in a .npy file. Raw bits (a type that NumPy lacks) are taken as that type.
+  virtual Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,
+                                                        std::optional<DType> as = {}) = 0;
+  // The first output of the kernel, as a GPU computes it. Refused: there is none, or it cannot.
+  virtual Outcome<std::shared_ptr<const Buffer>> on_gpu(const KernelCard& kernel,
+                                                        const KernelOptions& options) = 0;
   // The files beside this one whose names end so: the one of the same name alone, where there is
   // one, else all.
   virtual std::vector<std::string> beside(const std::string& path, std::string_view end) = 0;

@@ -1,0 +1,118 @@
+#include "viz/scene/diff_table.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "viz/scene/comparison.h"
+
+namespace tilescope {
+namespace {
+
+Element element_at(const Comparison& comparison, std::int64_t index) {
+  const std::int64_t columns = as_matrix(comparison.got->shape).cols;
+  return {index / columns, index % columns};
+}
+
+std::string ulp_words(std::uint64_t ulp) {
+  return ulp == std::numeric_limits<std::uint64_t>::max() ? "NaN" : fmt::format("{}", ulp);
+}
+
+std::string line_of(const Site& site) {
+  if (site.source_line == 0) return fmt::format("PTX line {}", site.ptx_line);
+  const std::size_t slash = site.source.find_last_of('/');
+  const std::string file = slash == std::string::npos ? site.source : site.source.substr(slash + 1);
+  return fmt::format("{}:{}", file, site.source_line);
+}
+
+TableColumn number(std::string title) {
+  TableColumn out;
+  out.title = std::move(title);
+  out.across = Across::right;
+  out.family = Family::mono;
+  return out;
+}
+
+// Row after row: place, element, got, want, errors, writer.
+std::vector<std::string> cells_of(const Comparison& comparison, const Mismatch& m,
+                                  std::size_t place) {
+  const Element e = element_at(comparison, m.index);
+  std::vector<std::string> out = {fmt::format("{}", place + 1),
+                                  fmt::format("{}", e.row),
+                                  fmt::format("{}", e.column),
+                                  m.got_text,
+                                  m.want_text,
+                                  fmt::format("{:.4g}", m.got - m.want),
+                                  fmt::format("{:.4g}", m.error.relative),
+                                  ulp_words(m.error.ulp)};
+  if (!comparison.hints.writer) return out;
+  if (!m.writer) {
+    out.insert(out.end(), {"nobody", "", "", ""});
+    return out;
+  }
+  const Site& s = *m.writer;
+  out.push_back(fmt::format("({},{},{})", s.block.x, s.block.y, s.block.z));
+  out.push_back(fmt::format("{}", s.warp));
+  out.push_back(fmt::format("{}", s.lane));
+  out.push_back(line_of(s));
+  return out;
+}
+
+std::vector<std::string> titles(const Comparison& comparison) {
+  std::vector<std::string> out = {"#",        "row", "column", "got", "want", "got minus want",
+                                  "relative", "ulp"};
+  if (comparison.hints.writer) out.insert(out.end(), {"block", "warp", "lane", "written at"});
+  return out;
+}
+
+}  // namespace
+
+Table worst_table(const Session& session) {
+  const DiffStudy& study = session.choices.compare;
+  const Comparison& comparison = *study.comparison;
+  Table out;
+  out.name = "worst first";
+  out.when_empty = "No element is wrong.";
+  const std::vector<std::string> names = titles(comparison);
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    // The column that they are sorted by says so.
+    const bool sorted =
+        (study.measured == Measured::relative && c == 6) ||
+        (study.measured == Measured::ulp && c == 7) ||
+        (study.measured != Measured::relative && study.measured != Measured::ulp && c == 5);
+    out.columns.push_back(number(sorted ? names[c] + ", worst first" : names[c]));
+    if (c == 11) out.columns.back().across = Across::left;
+  }
+  const std::vector<Mismatch>& all = comparison.worst(study.measured);
+  out.rows.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Element e = element_at(comparison, all[i].index);
+    TableRow row;
+    for (std::string& text : cells_of(comparison, all[i], i)) {
+      TableCell cell;
+      cell.text = std::move(text);
+      row.cells.push_back(std::move(cell));
+    }
+    row.cells[0].ink = Role::quiet;
+    row.cells[3].ink = Role::wrong;
+    row.command = fmt::format("pick {} {}", e.row, e.column);
+    row.hint = "selects this element";
+    row.selected = session.choices.element == e;
+    if (row.selected) out.focus = i;
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+ValueTable worst_values(const Session& session) {
+  const DiffStudy& study = session.choices.compare;
+  const Comparison& comparison = *study.comparison;
+  ValueTable out{titles(comparison), {}};
+  const std::vector<Mismatch>& all = comparison.worst(study.measured);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out.rows.push_back(cells_of(comparison, all[i], i));
+  }
+  return out;
+}
+
+}  // namespace tilescope

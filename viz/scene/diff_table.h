@@ -1,0 +1,13 @@
+// The worst elements of the open comparison, worst first: as a table to click, and for files.
+#pragma once
+
+#include "viz/scene/session.h"
+#include "viz/scene/value_table.h"
+
+namespace tilescope {
+
+// By the measure that is shown, with who wrote each. A click selects.
+Table worst_table(const Session& session);
+ValueTable worst_values(const Session& session);
+
+}  // namespace tilescope
