@@ -255,7 +255,7 @@ constexpr std::array kTable = {
                   "show wrong", "", run_show, nullptr, true},
     WindowCommand{"wrong", "next | previous | first | worst",
                   "selects a wrong element: by place, or by what is shown", "wrong worst",
-                  "F8 next, Shift+F8 previous", run_wrong, nullptr, true},
+                  "Ctrl+E next, Ctrl+Shift+E previous", run_wrong, nullptr, true},
     WindowCommand{"mark", "LOW HIGH | zero | infinite | nothing",
                   "marks the elements whose error or value is in a range", "mark 0.001 0.01", "",
                   run_mark, nullptr, true},
