@@ -88,7 +88,7 @@ bool find_comb(const Search& search, bool in_rows, std::vector<Pattern>& out) {
   if (comb->width == 1) {
     name = comb->period == 2 ? fmt::format("every other {}", what)
                              : fmt::format("every {} {}", ordinal(comb->period), what);
-    where = fmt::format("{}s {}, {}, {}...", what, comb->first, comb->first + comb->period,
+    where = fmt::format("{}s {}, {}, {} and so on", what, comb->first, comb->first + comb->period,
                         comb->first + 2 * comb->period);
   } else {
     name = fmt::format("{} of every {}", range_text(what, comb->first, comb->width), comb->period);

@@ -92,7 +92,7 @@ TEST_F(Compared, AgainstAFileAGpuAndTheReferenceAgain) {
   refused("diff against B.npy", "There is nothing to compare");
   run_wrong({11});
   refused("diff", "diff against reference");
-  refused("diff against the.moon", "reference, gpu or a .npy file");
+  refused("diff against the.moon", "reference, baseline, gpu or a .npy file");
   refused("diff against gpu", "There is no GPU");
   refused("diff against nosuch.npy", "cannot be read");
   refused("diff against B.npy", "(5, 7)");  // another shape
@@ -109,6 +109,16 @@ TEST_F(Compared, AgainstAFileAGpuAndTheReferenceAgain) {
   EXPECT_TRUE(session.choices.compare.against.empty());
   must("undo");
   EXPECT_EQ(session.choices.compare.against, "gpu");
+}
+
+TEST_F(Compared, AgainstTheRunThatIsPinned) {
+  run_wrong({11});
+  refused("diff against baseline", "No run is pinned");
+  must("baseline");
+  workshop.wrong = {11, 12};
+  must("run");
+  must("diff against baseline");
+  EXPECT_EQ(session.message.text, "1 of 32 elements differ from the baseline.");
 }
 
 TEST_F(Compared, TwoFilesAreCompared) {
@@ -211,7 +221,8 @@ TEST_F(Compared, WrongElementsAreVisitedInOrderBothWays) {
   must("wrong worst");
   EXPECT_EQ(*session.choices.element, (Element{0, 3})) << "7 instead of 6";
   run_wrong({});
-  refused("wrong next", "No element is wrong");
+  must("wrong next");
+  EXPECT_EQ(session.message.text, "No element is wrong.");
 }
 
 TEST_F(Compared, TheWorstStandFirstAndSelect) {
@@ -238,15 +249,17 @@ TEST_F(Compared, TheWorstStandFirstAndSelect) {
 
 TEST_F(Compared, APatternIsNamedWithItsEvidenceAndLeadsToAnElement) {
   std::set<std::int64_t> every_other;
-  for (std::int64_t i = 0; i < 32; ++i) {
+  for (std::int64_t i = 0; i < 4 * 64; ++i) {
     if (i % 2) every_other.insert(i);
   }
-  run_wrong(every_other);
+  workshop.wrong = every_other;
+  must("open add --m 4 --n 64");
+  must("run");
   bool found = false;
   for (const InspectorSection& section : inspector(session)) {
     if (section.title != "Pattern: every other column") continue;
     found = true;
-    EXPECT_NE(section.lines[0].second.find("All 16 wrong elements lie in columns 1, 3, 5"),
+    EXPECT_NE(section.lines[0].second.find("All 128 wrong elements lie in columns 1, 3, 5"),
               std::string::npos);
     ASSERT_EQ(section.links.size(), 1u);
     must(section.links[0].command);

@@ -93,23 +93,38 @@ Answer against_reference(Choices& choices) {
   return outcome(*choices.compare.comparison, "the reference");
 }
 
+// The output of the run that is pinned.
+Outcome<std::shared_ptr<const Buffer>> of_baseline(const Choices& choices) {
+  if (!choices.baseline) {
+    return usage_error(
+        "No run is pinned: `baseline` pins the open one, then `run` another to compare with it.");
+  }
+  const RunResult& pinned = *choices.baseline;
+  if (pinned.end != RunResult::End::done || pinned.output >= pinned.matrices.size()) {
+    return usage_error("The pinned run has no result: it did not come to its end.");
+  }
+  return pinned.matrices[pinned.output].values;
+}
+
 Answer against(Session& session, Workshop& workshop, const std::string& what) {
   Choices& choices = session.choices;
   if (what == "reference") return against_reference(choices);
-  const bool gpu = what == "gpu";
-  if (!gpu && !names_file(what)) {
+  const bool gpu = what == "gpu", pinned = what == "baseline";
+  if (!gpu && !pinned && !names_file(what)) {
     return usage_error(fmt::format(
-        "`diff against` takes reference, gpu or a .npy file; `{}` is none of these.", what));
+        "`diff against` takes reference, baseline, gpu or a .npy file; `{}` is none of these.",
+        what));
   }
   auto got = got_of(choices);
   if (!got) return got.error();
   if (gpu && !choices.kernel) {
     return usage_error("A GPU runs kernels: `open` one, not a file, to compare with it.");
   }
-  auto want = gpu ? workshop.on_gpu(*choices.kernel, choices.options)
-                  : workshop.matrix(what, got->values->dtype);
+  auto want = pinned ? of_baseline(choices)
+              : gpu  ? workshop.on_gpu(*choices.kernel, choices.options)
+                     : workshop.matrix(what, got->values->dtype);
   if (!want) return want.error();
-  const std::string name = gpu ? "the GPU" : file_name(what);
+  const std::string name = gpu ? "the GPU" : pinned ? "the baseline" : file_name(what);
   auto comparison = compare(fmt::format("{} against {}", got->name, name), got->values, *want,
                             got->options, std::move(got->hints));
   if (!comparison) return comparison.error();
@@ -123,7 +138,7 @@ Answer run_diff(Session& session, Workshop& workshop, std::string_view arguments
   if (words.size() != 2 || words[0] != "against") {
     return usage_error(
         "`diff` takes with what the result is compared: `diff against reference`, `diff against "
-        "gpu` or `diff against F.npy`.");
+        "baseline`, `diff against gpu` or `diff against F.npy`.");
   }
   return against(session, workshop, words[1]);
 }
@@ -219,7 +234,7 @@ Answer run_wrong(Session& session, Workshop&, std::string_view where) {
     return usage_error("There is no comparison to look for wrong elements in: `run` a kernel.");
   }
   const DiffView& view = *choices.diff;
-  if (view.wrong_count() == 0) return usage_error("No element is wrong.");
+  if (view.wrong_count() == 0) return std::string("No element is wrong.");
   std::optional<Element> to;
   if (where == "worst") {
     to = worst_of(choices);
@@ -242,11 +257,12 @@ Answer run_wrong(Session& session, Workshop&, std::string_view where) {
 
 std::vector<Suggestion> suggest_against(const Session&, const Workshop&) {
   return {{"against reference", "what the catalog or the launch file says"},
+          {"against baseline", "the result of the run that is pinned"},
           {"against gpu", "what a GPU computes"}};
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"diff", "against reference | gpu | F.npy",
+    WindowCommand{"diff", "against reference | baseline | gpu | F.npy",
                   "compares the result, or the open file, with something else", "diff against gpu",
                   "", run_diff, suggest_against, true},
     WindowCommand{"show",

@@ -305,7 +305,7 @@ void draw_scale(LegendPen& pen, const DiffView& view, const Theme& theme) {
   const bool is_signed = view.measured() == Measured::difference;
   const bool values = !is_error(view.measured());
   const double high = values ? view.highest() : view.largest_right();
-  const double low = values ? view.lowest() : is_signed ? -high : 0;
+  const double low = values ? view.lowest() : is_signed ? 0 - high : 0;
   if (high > low) {
     std::vector<Rgba> ramp;
     for (int i = 0; i <= 32; ++i) {
