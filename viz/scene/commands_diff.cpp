@@ -60,13 +60,20 @@ Outcome<Got> got_of(const Choices& choices) {
   return out;
 }
 
-void show_comparison(Choices& choices, std::shared_ptr<const Comparison> comparison,
+// Its field says what is open.
+void show_diff(Session& session) {
+  session.choices.view = ViewName::diff;
+  show_in_field(session);
+}
+
+void show_comparison(Session& session, std::shared_ptr<const Comparison> comparison,
                      std::string against) {
+  Choices& choices = session.choices;
   choices.compare.comparison = std::move(comparison);
   choices.compare.against = std::move(against);
   choices.compare.marks.reset();
   choices.diff = choices.compare.comparison->view(choices.compare.measured);
-  choices.view = ViewName::diff;
+  show_diff(session);
 }
 
 std::string outcome(const Comparison& comparison, std::string_view with) {
@@ -78,7 +85,8 @@ std::string outcome(const Comparison& comparison, std::string_view with) {
                      grouped(report.compared), with);
 }
 
-Answer against_reference(Choices& choices) {
+Answer against_reference(Session& session) {
+  Choices& choices = session.choices;
   if (!choices.result) {
     return usage_error("The reference is computed with a run: open a kernel and `run` it first.");
   }
@@ -89,7 +97,7 @@ Answer against_reference(Choices& choices) {
                     "`expect`, and `diff against F.npy` compares with any file.",
                     choices.result->kernel.name));
   }
-  show_comparison(choices, std::move(comparison), "");
+  show_comparison(session, std::move(comparison), "");
   return outcome(*choices.compare.comparison, "the reference");
 }
 
@@ -108,7 +116,7 @@ Outcome<std::shared_ptr<const Buffer>> of_baseline(const Choices& choices) {
 
 Answer against(Session& session, Workshop& workshop, const std::string& what) {
   Choices& choices = session.choices;
-  if (what == "reference") return against_reference(choices);
+  if (what == "reference") return against_reference(session);
   const bool gpu = what == "gpu", pinned = what == "baseline";
   if (!gpu && !pinned && !names_file(what)) {
     return usage_error(fmt::format(
@@ -128,8 +136,7 @@ Answer against(Session& session, Workshop& workshop, const std::string& what) {
   auto comparison = compare(fmt::format("{} against {}", got->name, name), got->values, *want,
                             got->options, std::move(got->hints));
   if (!comparison) return comparison.error();
-  show_comparison(choices, *comparison, what);
-  show_in_field(session);
+  show_comparison(session, *comparison, what);
   return outcome(**comparison, name);
 }
 
@@ -151,7 +158,7 @@ Answer show_measure(Session& session, Measured what) {
   choices.compare.marks.reset();  // its range is of another measure
   if (choices.compare.comparison) {
     choices.diff = choices.compare.comparison->view(what);
-    choices.view = ViewName::diff;
+    show_diff(session);
   }
   return fmt::format("Showing {}.", words_of(what));
 }
@@ -167,7 +174,7 @@ Answer run_show(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "map" || arguments == "table") {
     choices.compare.as_table = arguments == "table";
     session.scrolls.erase(ViewName::diff);
-    if (choices.diff) choices.view = ViewName::diff;
+    if (choices.diff) show_diff(session);
     return std::string(choices.compare.as_table ? "The worst elements first."
                                                 : "The difference as a map.");
   }
@@ -209,7 +216,7 @@ Answer run_mark(Session& session, Workshop&, std::string_view arguments) {
         "0.001 0.01`), zero, infinite, or nothing.");
   }
   choices.compare.marks = std::make_shared<const DiffMarks>(*choices.diff, *range);
-  choices.view = ViewName::diff;
+  show_diff(session);
   return fmt::format("Marked {}: {} right, {} wrong.", range_words(*range),
                      grouped(choices.compare.marks->right_count()),
                      grouped(choices.compare.marks->wrong_count()));
@@ -249,7 +256,7 @@ Answer run_wrong(Session& session, Workshop&, std::string_view where) {
                                    where == "next" ? "last" : "first"));
   }
   choices.element = to;
-  choices.view = ViewName::diff;
+  show_diff(session);
   return fmt::format("Selected element ({}, {}): wrong {} of {}.", to->row, to->column,
                      grouped(static_cast<std::uint64_t>(view.wrong_index(*to) + 1)),
                      grouped(static_cast<std::uint64_t>(view.wrong_count())));
@@ -263,8 +270,8 @@ std::vector<Suggestion> suggest_against(const Session&, const Workshop&) {
 
 constexpr std::array kTable = {
     WindowCommand{"diff", "against reference | baseline | gpu | F.npy",
-                  "compares the result, or the open file, with something else", "diff against gpu",
-                  "", run_diff, suggest_against, true},
+                  "compares the result, or the open file, with something else",
+                  "diff against reference", "", run_diff, suggest_against, true},
     WindowCommand{"show",
                   "all | wrong | difference | absolute | relative | ulp | got | want | map | table",
                   "chooses what of the comparison is shown, and which elements are coloured",
