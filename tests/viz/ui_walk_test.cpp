@@ -176,7 +176,9 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
   EXPECT_NE(refused("go 1.2us").find("no clock"), std::string::npos);
   EXPECT_NE(refused("go soon").find("no time"), std::string::npos);
   EXPECT_NE(refused("step 0").find("from 1"), std::string::npos);
+  EXPECT_NE(refused("go report 3").find("tells no report 3"), std::string::npos);
   EXPECT_EQ(session.choices.moment, 0u);
+  EXPECT_EQ(position(), 0u);
 }
 
 }  // namespace

@@ -233,6 +233,7 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   };
   if (arguments == "start") return way([](sim::Stepper& s) { s.to_the_beginning(); });
   if (arguments == "end") return way([](sim::Stepper& s) { s.to_the_end(); });
+  if (word == "report") return go_to_report(session, **live, rest);
   if (word == "position" || word == "instruction") {
     const auto number = count_in(rest);
     if (!number) return usage_error(fmt::format("`go {}` needs a number.", word));
@@ -245,7 +246,6 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
         "`go` takes a time (`go 1200` in cycles, `go 1.2us`), start, end, instruction N, "
         "position N, report N or write.");
   }
-  if (word == "report") return go_to_report(session, **live, rest);
   const auto cycle = cycle_in(word, (*live)->stepper.machine());
   if (!cycle) return cycle.error();
   return way([&](sim::Stepper& s) { s.go_to_cycle(*cycle); });
@@ -367,7 +367,8 @@ constexpr std::array kTable = {
         "goes through the run, forwards or back, until something happens", "step barrier 3",
         "F10 line, Shift+F10 back line, F11 instruction, Shift+F11 back instruction", run_step,
         suggest_steps},
-    WindowCommand{"go", "CYCLES | 1.2us | start | end | instruction N | position N | report N | "
+    WindowCommand{"go",
+                  "CYCLES | 1.2us | start | end | instruction N | position N | report N | "
                   "write [next]",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{"look",

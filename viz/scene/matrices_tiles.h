@@ -1,9 +1,10 @@
 // The tiles of a run that stands still, on its matrices: which part of A, B and D lies in the
 // block's shared memory now or is on its way, and which tile of D the block is about.
 //
-// Of boxes copied by TMA this is exact: the copy says it. The tile of D is what a TMA store takes
-// there, else that of the rows of A and B that the product in flight reads, or that came last,
-// where the matrices are D (m, n), A (m, k), B (n, k); else what the block has written of D so far.
+// Of boxes copied by TMA this is exact: the copy says it, also of those that a TMA store has taken.
+// The tile of D that the block is about is that of the rows of A and B that the product in flight
+// reads, or that came last, where the matrices are D (m, n), A (m, k), B (n, k); else what the
+// block has written of D so far.
 #pragma once
 
 #include <optional>
