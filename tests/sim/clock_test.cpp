@@ -275,6 +275,11 @@ TEST(Clock, DoesNotDependOnCalls) {
       for (const bool copied : {false, true}) {
         const Timed cut = time(job, step, clocked(nullptr), copied);
         EXPECT_EQ(cut.seconds, whole.seconds);
+        // A copy takes as long, and leaves the record to the machine that it is a copy of.
+        if (copied) {
+          EXPECT_LT(cut.record.events.size(), whole.record.events.size());
+          continue;
+        }
         EXPECT_TRUE(cut.record.events == whole.record.events);
         EXPECT_EQ(cut.record.tracks, whole.record.tracks);
       }

@@ -178,6 +178,7 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
   EXPECT_NE(refused("step 0").find("from 1"), std::string::npos);
   EXPECT_NE(refused("go report 3").find("tells no report 3"), std::string::npos);
   EXPECT_EQ(session.choices.moment, 0u);
+  while (on_the_way(session)) walk_on(session, workshop, 1000);
   EXPECT_EQ(position(), 0u);
 }
 

@@ -67,6 +67,10 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
                       ? Answer(usage_error(fmt::format("`{}` takes no arguments.", name)))
                       : command->run(session, workshop, arguments);
   if (!answer) {
+    // A machine that was loaded meanwhile is kept: it goes back to where it is to stand.
+    const bool same =
+        before.kernel == session.choices.kernel && before.options == session.choices.options;
+    if (same && !before.live) before.live = session.choices.live;
     session.choices = std::move(before);
     session.message = {answer.error().sentence, true};
     return answer;

@@ -247,9 +247,13 @@ bool link_row(const Brush& brush, const InspectorLink& link) {
       link.current ? Ink(Role::accent, 0.14) : shade(ImGui::IsItemActive(), ImGui::IsItemHovered());
   brush.list->AddRectFilled(at, high, packed(fill, brush.theme), kRadius);
   ImFont* code = brush.fonts.code(TextSize::small);
-  brush.text(at.x + 8, at.y + kRow / 2, code, Role::text, link.label);
-  brush.text(high.x - 8 - text_width(code, link.value), at.y + kRow / 2, code, Role::text,
-             link.value);
+  // What is beside the other has no room for all of both.
+  const float room = width - 16;
+  const std::string value = cut_in_the_middle(code, link.value, room * 0.7f);
+  const float taken = value.empty() ? 0 : text_width(code, value) + 8;
+  brush.text(at.x + 8, at.y + kRow / 2, code, Role::text,
+             cut_in_the_middle(code, link.label, room - taken));
+  brush.text(high.x - 8 - text_width(code, value), at.y + kRow / 2, code, Role::text, value);
   focus_frame(brush, at, high);
   return clicked;
 }
