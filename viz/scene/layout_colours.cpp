@@ -262,9 +262,17 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
 
 std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoice& choice,
                                          const Theme& theme) const {
+  return lit(painted(window, choice, theme), window, choice, theme);
+}
+
+LayoutView::Painted LayoutView::painted(const Window& window, const LayoutChoice& choice,
+                                        const Theme& theme) const {
   const ColourBy by = colour(choice);
-  const std::vector<std::int64_t> numbers = numbers_of(window, by, choice.element_bytes);
-  std::vector<Rgba> out(numbers.size());
+  Painted result;
+  result.numbers = numbers_of(window, by, choice.element_bytes);
+  const std::vector<std::int64_t>& numbers = result.numbers;
+  std::vector<Rgba>& out = result.colours;
+  out.resize(numbers.size());
   // What a swizzle is given has the colours of where it lies: else both grids would look alike.
   std::vector<std::int64_t> before;
   if (const auto& through = panels_[static_cast<std::size_t>(window.panel)].through;
@@ -272,7 +280,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
     before = numbers;
     for (std::int64_t& n : before) n = through->swizzle(n);
   }
-  const std::vector<std::int64_t>& painted = before.empty() ? numbers : before;
+  const std::vector<std::int64_t>& counted = before.empty() ? numbers : before;
 
   // Colours by number, so that a cell costs one look; an offset falls into one of 1024 steps.
   constexpr std::int64_t steps = 1024;
@@ -294,7 +302,7 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
   const bool direct = scaled && range < (std::int64_t{1} << 52);
   const Rgba none = by == ColourBy::none ? theme.paper : theme.panel;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t n = painted[i];
+    const std::int64_t n = counted[i];
     if (direct) {
       const std::int64_t at = (n - lowest) * (steps - 1) / range;
       out[i] = table[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, steps - 1))];
@@ -311,8 +319,14 @@ std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoic
       if (kept[i] == 0) out[i] = faded(out[i], theme.paper);
     }
   }
+  return result;
+}
+
+std::vector<Rgba> LayoutView::lit(const Painted& painted, const Window& window,
+                                  const LayoutChoice& choice, const Theme& theme) const {
+  std::vector<Rgba> out = painted.colours;
   if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {
-    fade(window, choice, theme, numbers, out);
+    fade(window, choice, theme, painted.numbers, out);
   }
   return out;
 }

@@ -31,9 +31,10 @@ struct Block {
 };
 
 std::shared_ptr<const Image> image_of(const Drawing& d, const Seen& seen,
-                                      const LayoutView::Window& window, Block block) {
+                                      const LayoutView::Window& window, Block block,
+                                      const LayoutView::Painted& painted) {
   auto out = std::make_shared<Image>();
-  std::vector<Rgba> fine = d.view.colours_of(window, d.choice, d.theme);
+  std::vector<Rgba> fine = d.view.lit(painted, window, d.choice, d.theme);
   const std::int64_t across = window.across(), down = window.down();
   out->columns = static_cast<int>(ceil_div(across, block.columns));
   out->rows = static_cast<int>(ceil_div(down, block.rows));
@@ -58,8 +59,9 @@ std::shared_ptr<const Image> image_of(const Drawing& d, const Seen& seen,
   return out;
 }
 
+// `base`: as much of it as does not depend on what is lit.
 std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView::Window& w,
-                           Block block) {
+                           Block block, std::vector<double>& base) {
   std::vector<double> key{static_cast<double>(w.panel),
                           static_cast<double>(w.slice),
                           static_cast<double>(w.row),
@@ -80,6 +82,7 @@ std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView:
       key.push_back(each);
     }
   }
+  base = key;
   if (d.choice.isolate.on == Focus::On::phase && d.choice.phase && !d.choice.phase->empty()) {
     for (const std::int64_t offset : {d.choice.phase->front(), d.choice.phase->back(),
                                       static_cast<std::int64_t>(d.choice.phase->size())}) {
@@ -99,16 +102,35 @@ std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView:
   return key;
 }
 
+std::shared_ptr<const LayoutView::Painted> painted_base(const Drawing& d,
+                                                        const LayoutView::Window& window,
+                                                        std::vector<double> key,
+                                                        RasterStore& store) {
+  constexpr std::size_t most = 4;  // of a million cells each takes 12 MB
+  for (const RasterStore::Base& base : store.bases) {
+    if (base.key == key) return base.painted;
+  }
+  if (store.bases.size() >= most) store.bases.erase(store.bases.begin());
+  auto painted =
+      std::make_shared<const LayoutView::Painted>(d.view.painted(window, d.choice, d.theme));
+  store.bases.push_back({std::move(key), std::move(painted)});
+  return store.bases.back().painted;
+}
+
 std::shared_ptr<const Image> stored(const Drawing& d, const Seen& seen,
                                     const LayoutView::Window& window, Block block,
                                     RasterStore* store) {
-  if (store == nullptr) return image_of(d, seen, window, block);
-  std::vector<double> key = key_of(d, seen, window, block);
+  if (store == nullptr) {
+    return image_of(d, seen, window, block, d.view.painted(window, d.choice, d.theme));
+  }
+  std::vector<double> base;
+  std::vector<double> key = key_of(d, seen, window, block, base);
   for (const RasterStore::Entry& entry : store->entries) {
     if (entry.key == key) return entry.image;
   }
+  const auto painted = painted_base(d, window, std::move(base), *store);
   if (store->entries.size() >= most_stored) store->entries.erase(store->entries.begin());
-  store->entries.push_back({std::move(key), image_of(d, seen, window, block)});
+  store->entries.push_back({std::move(key), image_of(d, seen, window, block, *painted)});
   return store->entries.back().image;
 }
 

@@ -83,6 +83,12 @@ struct RasterStore {
     std::shared_ptr<const Image> image;
   };
   std::vector<Entry> entries;  // at most a few; the oldest goes first
+  // What they were made from, which stays the same while the pointer lights other cells.
+  struct Base {
+    std::vector<double> key;
+    std::shared_ptr<const LayoutView::Painted> painted;
+  };
+  std::vector<Base> bases;
 };
 
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,

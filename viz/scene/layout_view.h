@@ -379,6 +379,15 @@ class LayoutView {
   };
   std::vector<Rgba> colours_of(const Window& window, const LayoutChoice& choice,
                                const Theme& theme) const;
+  // The same in two parts: what each cell counts as with its colour, which pointer and isolation do
+  // not change; and that with all but what is lit faded.
+  struct Painted {
+    std::vector<std::int64_t> numbers;
+    std::vector<Rgba> colours;
+  };
+  Painted painted(const Window& window, const LayoutChoice& choice, const Theme& theme) const;
+  std::vector<Rgba> lit(const Painted& painted, const Window& window, const LayoutChoice& choice,
+                        const Theme& theme) const;
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
