@@ -1,6 +1,8 @@
 // The barriers of a block: phase, who came, who is missing; and what is in flight.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "viz/scene/machine_scene.h"
 
 namespace tilescope {
@@ -8,10 +10,9 @@ namespace {
 
 // "0, 4 to 7": warps in order.
 std::string warps_text(const std::vector<sim::Attendance>& who) {
-  std::vector<std::uint32_t> warps;
-  for (const sim::Attendance& each : who) {
-    if (warps.empty() || warps.back() != each.warp) warps.push_back(each.warp);
-  }
+  std::set<std::uint32_t> all;
+  for (const sim::Attendance& each : who) all.insert(each.warp);
+  const std::vector<std::uint32_t> warps(all.begin(), all.end());
   std::string out;
   for (std::size_t i = 0; i < warps.size(); ++i) {
     std::size_t last = i;

@@ -51,7 +51,7 @@ std::string arrive(Session& session, Arrival arrival) {
   // Just before a fault: what it is, where it can be seen.
   if (arrival == Arrival::there && stepper.stands_before_fault()) {
     show_report(choices, *stepper.fault());
-    return fmt::format("Just before the fault: {} {}", stepper.fault()->sentence,
+    return fmt::format("Just before the fault: {}; {}.", stepper.fault()->sentence,
                        moment_text(stepper.machine()));
   }
   if (arrival == Arrival::there) {
