@@ -260,9 +260,22 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
   return out;
 }
 
+namespace {
+
+Cell cell_in(const LayoutView::Window& w, std::size_t i) {
+  const std::int64_t at = static_cast<std::int64_t>(i), across = w.across();
+  return {w.panel, w.slice, w.row + at / across * w.row_step,
+          w.column + at % across * w.column_step};
+}
+
+}  // namespace
+
 std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoice& choice,
                                          const Theme& theme) const {
-  return lit(painted(window, choice, theme), window, choice, theme);
+  Painted base = painted(window, choice, theme);
+  std::vector<Rgba> out;
+  lit(base, window, choice, theme, out);
+  return out;
 }
 
 LayoutView::Painted LayoutView::painted(const Window& window, const LayoutChoice& choice,
@@ -319,16 +332,11 @@ LayoutView::Painted LayoutView::painted(const Window& window, const LayoutChoice
       if (kept[i] == 0) out[i] = faded(out[i], theme.paper);
     }
   }
-  return result;
-}
-
-std::vector<Rgba> LayoutView::lit(const Painted& painted, const Window& window,
-                                  const LayoutChoice& choice, const Theme& theme) const {
-  std::vector<Rgba> out = painted.colours;
-  if (padded_ || choice.isolate.on != Focus::On::nothing || choice.hover) {
-    fade(window, choice, theme, painted.numbers, out);
+  // Padding is grey whatever the colour means.
+  for (std::size_t i = 0; padded_ && i < out.size(); ++i) {
+    if (!inside(cell_in(window, i))) out[i] = theme.panel;
   }
-  return out;
+  return result;
 }
 
 std::vector<Focus> LayoutView::lit_now(const LayoutChoice& choice) const {
@@ -378,45 +386,46 @@ std::vector<Rgba> LayoutView::owner_colours(const Cell& cell, const LayoutChoice
   return out;
 }
 
-// Cells outside the lit set go towards the paper; padding is grey whatever the colour means.
-void LayoutView::fade(const Window& w, const LayoutChoice& choice, const Theme& theme,
-                      const std::vector<std::int64_t>& coloured_by,
-                      std::vector<Rgba>& colours) const {
-  const std::vector<Focus> lit = lit_now(choice);
-  const std::int64_t across = w.across();
-  const auto cell_at = [&](std::size_t i) {
-    const std::int64_t at = static_cast<std::int64_t>(i);
-    return Cell{w.panel, w.slice, w.row + at / across * w.row_step,
-                w.column + at % across * w.column_step};
-  };
-  if (padded_) {
-    for (std::size_t i = 0; i < colours.size(); ++i) {
-      if (!inside(cell_at(i))) colours[i] = theme.panel;
-    }
+// Cells outside the lit set go towards the paper.
+void LayoutView::lit(Painted& painted, const Window& w, const LayoutChoice& choice,
+                     const Theme& theme, std::vector<Rgba>& out) const {
+  const std::vector<Focus> shown = lit_now(choice);
+  if (shown.empty()) {
+    out = painted.colours;
+    return;
   }
-  if (lit.empty()) return;
-  if (lit[0].on == Focus::On::phase && choice.phase) {
-    const std::vector<std::int64_t> offsets = numbers_of(w, ColourBy::offset, 0);
+  if (painted.faded.empty()) {
+    painted.faded = painted.colours;
+    for (Rgba& colour : painted.faded) colour = faded(colour, theme.paper);
+  }
+  const auto numbers_by = [&](ColourBy by, int element_bytes) -> const std::vector<std::int64_t>& {
+    const auto [found, fresh] = painted.others.try_emplace(by);
+    if (fresh) found->second = numbers_of(w, by, element_bytes);
+    return found->second;
+  };
+  out.resize(painted.colours.size());
+  if (shown[0].on == Focus::On::phase && choice.phase) {
+    const std::vector<std::int64_t>& offsets = numbers_by(ColourBy::offset, 0);
     const bool here = choice.phase_grid < 0 || choice.phase_grid == w.panel;
-    for (std::size_t i = 0; i < colours.size(); ++i) {
-      if (!here || !std::binary_search(choice.phase->begin(), choice.phase->end(), offsets[i])) {
-        colours[i] = faded(colours[i], theme.paper);
-      }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const bool keep =
+          here && std::binary_search(choice.phase->begin(), choice.phase->end(), offsets[i]);
+      out[i] = keep ? painted.colours[i] : painted.faded[i];
     }
     return;
   }
   // One attribute for the whole pass; cells with several owners are asked one by one.
-  const ColourBy by = colour_telling(lit[0].on);
-  std::vector<std::int64_t> counted;
-  if (by != colour(choice)) counted = numbers_of(w, by, choice.element_bytes);
-  const std::vector<std::int64_t>& numbers = counted.empty() ? coloured_by : counted;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
+  const ColourBy by = colour_telling(shown[0].on);
+  const std::vector<std::int64_t>& numbers =
+      by == colour(choice) ? painted.numbers : numbers_by(by, choice.element_bytes);
+  const bool owned = kind_ == Kind::thread_value;
+  for (std::size_t i = 0; i < out.size(); ++i) {
     bool keep = false;
-    for (const Focus& focus : lit) keep = keep || numbers[i] == focus.number;
-    if (!keep && kind_ == Kind::thread_value && owners(cell_at(i)).size() > 1) {
-      for (const Focus& focus : lit) keep = keep || holds(focus, cell_at(i));
+    for (const Focus& focus : shown) keep = keep || numbers[i] == focus.number;
+    if (!keep && owned && owners(cell_in(w, i)).size() > 1) {
+      for (const Focus& focus : shown) keep = keep || holds(focus, cell_in(w, i));
     }
-    if (!keep) colours[i] = faded(colours[i], theme.paper);
+    out[i] = keep ? painted.colours[i] : painted.faded[i];
   }
 }
 

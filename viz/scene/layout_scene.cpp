@@ -32,15 +32,15 @@ struct Block {
 
 std::shared_ptr<const Image> image_of(const Drawing& d, const Seen& seen,
                                       const LayoutView::Window& window, Block block,
-                                      const LayoutView::Painted& painted) {
+                                      LayoutView::Painted& painted, std::vector<Rgba>& fine) {
   auto out = std::make_shared<Image>();
-  std::vector<Rgba> fine = d.view.lit(painted, window, d.choice, d.theme);
+  d.view.lit(painted, window, d.choice, d.theme, fine);
   const std::int64_t across = window.across(), down = window.down();
   out->columns = static_cast<int>(ceil_div(across, block.columns));
   out->rows = static_cast<int>(ceil_div(down, block.rows));
   out->version = new_image_version();
   if (block.rows * block.columns == 1) {
-    out->rgba = std::move(fine);
+    out->rgba = fine;
     return splits_cells(d, seen, window) ? split_among_owners(d, seen, window, *out) : out;
   }
   for (std::int64_t i = 0; i < down; i += block.rows) {
@@ -102,17 +102,15 @@ std::vector<double> key_of(const Drawing& d, const Seen& seen, const LayoutView:
   return key;
 }
 
-std::shared_ptr<const LayoutView::Painted> painted_base(const Drawing& d,
-                                                        const LayoutView::Window& window,
-                                                        std::vector<double> key,
-                                                        RasterStore& store) {
+std::shared_ptr<LayoutView::Painted> painted_base(const Drawing& d,
+                                                  const LayoutView::Window& window,
+                                                  std::vector<double> key, RasterStore& store) {
   constexpr std::size_t most = 4;  // of a million cells each takes 12 MB
   for (const RasterStore::Base& base : store.bases) {
     if (base.key == key) return base.painted;
   }
   if (store.bases.size() >= most) store.bases.erase(store.bases.begin());
-  auto painted =
-      std::make_shared<const LayoutView::Painted>(d.view.painted(window, d.choice, d.theme));
+  auto painted = std::make_shared<LayoutView::Painted>(d.view.painted(window, d.choice, d.theme));
   store.bases.push_back({std::move(key), std::move(painted)});
   return store.bases.back().painted;
 }
@@ -121,7 +119,9 @@ std::shared_ptr<const Image> stored(const Drawing& d, const Seen& seen,
                                     const LayoutView::Window& window, Block block,
                                     RasterStore* store) {
   if (store == nullptr) {
-    return image_of(d, seen, window, block, d.view.painted(window, d.choice, d.theme));
+    LayoutView::Painted painted = d.view.painted(window, d.choice, d.theme);
+    std::vector<Rgba> colours;
+    return image_of(d, seen, window, block, painted, colours);
   }
   std::vector<double> base;
   std::vector<double> key = key_of(d, seen, window, block, base);
@@ -130,7 +130,8 @@ std::shared_ptr<const Image> stored(const Drawing& d, const Seen& seen,
   }
   const auto painted = painted_base(d, window, std::move(base), *store);
   if (store->entries.size() >= most_stored) store->entries.erase(store->entries.begin());
-  store->entries.push_back({std::move(key), image_of(d, seen, window, block, *painted)});
+  store->entries.push_back(
+      {std::move(key), image_of(d, seen, window, block, *painted, store->colours)});
   return store->entries.back().image;
 }
 

@@ -86,9 +86,10 @@ struct RasterStore {
   // What they were made from, which stays the same while the pointer lights other cells.
   struct Base {
     std::vector<double> key;
-    std::shared_ptr<const LayoutView::Painted> painted;
+    std::shared_ptr<LayoutView::Painted> painted;
   };
   std::vector<Base> bases;
+  std::vector<Rgba> colours;  // room for a grid's, used again
 };
 
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,

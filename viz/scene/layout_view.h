@@ -29,6 +29,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -379,15 +380,19 @@ class LayoutView {
   };
   std::vector<Rgba> colours_of(const Window& window, const LayoutChoice& choice,
                                const Theme& theme) const;
-  // The same in two parts: what each cell counts as with its colour, which pointer and isolation do
-  // not change; and that with all but what is lit faded.
+  // The same in two parts: what pointer and isolation do not change, to be kept; and from that the
+  // colours with all but what is lit faded, which is quick once something has been lit.
   struct Painted {
-    std::vector<std::int64_t> numbers;
+    std::vector<std::int64_t> numbers;  // what each cell counts as by its colour
     std::vector<Rgba> colours;
+    // Made when something is lit first: the colours faded, and what cells count as by another
+    // attribute, where that tells what is lit.
+    std::vector<Rgba> faded;
+    std::map<ColourBy, std::vector<std::int64_t>> others;
   };
   Painted painted(const Window& window, const LayoutChoice& choice, const Theme& theme) const;
-  std::vector<Rgba> lit(const Painted& painted, const Window& window, const LayoutChoice& choice,
-                        const Theme& theme) const;
+  void lit(Painted& painted, const Window& window, const LayoutChoice& choice, const Theme& theme,
+           std::vector<Rgba>& out) const;
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
@@ -477,8 +482,6 @@ class LayoutView {
   };
   std::optional<Scale> scale_of(ColourBy by) const;
   Rgba paint(std::int64_t number, ColourBy by, const Theme& theme) const;
-  void fade(const Window& window, const LayoutChoice& choice, const Theme& theme,
-            const std::vector<std::int64_t>& numbers, std::vector<Rgba>& colours) const;
   std::vector<Focus> lit_now(const LayoutChoice& choice) const;  // empty: everything is
 
   Kind kind_ = Kind::plain;
