@@ -342,6 +342,30 @@ TEST(Law, AWindowsNumbersAndColoursAreThoseOfItsCells) {
   }
 }
 
+TEST(Law, TheCellsAtAnOffsetAreAllThatHaveIt) {
+  constexpr std::size_t most = 50;
+  for (const LayoutView& view : many_views()) {
+    for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
+      const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
+      const std::int64_t row = panel.rows > 2 ? 1 : 0, column = panel.columns > 2 ? 2 : 0;
+      const LayoutView::Window w{
+          p, panel.slices - 1, row, column, panel.rows - row, panel.columns - column, 1, 1};
+      for (const Cell asked :
+           {Cell{p, w.slice, row, column}, Cell{p, w.slice, panel.rows - 1, panel.columns - 1}}) {
+        const std::int64_t offset = view.offset(asked);
+        std::vector<Cell> expected;
+        for (std::int64_t i = row; i < panel.rows; ++i) {
+          for (std::int64_t j = column; j < panel.columns && expected.size() < most; ++j) {
+            const Cell cell{p, w.slice, i, j};
+            if (view.inside(cell) && view.offset(cell) == offset) expected.push_back(cell);
+          }
+        }
+        EXPECT_EQ(view.cells_at(w, offset, most), expected) << view.title() << " at " << offset;
+      }
+    }
+  }
+}
+
 TEST(Law, HoveringLightsExactlyTheCellsThatShareWhatTheColourMeans) {
   for (const LayoutView& view : many_views()) {
     for (const ColourBy by : view.colours()) {

@@ -270,6 +270,39 @@ Cell cell_in(const LayoutView::Window& w, std::size_t i) {
 
 }  // namespace
 
+std::vector<Cell> LayoutView::cells_at(const Window& w, std::int64_t offset,
+                                       std::size_t most) const {
+  std::vector<Cell> out;
+  const auto add = [&](std::size_t at) {
+    const Cell cell = cell_in(w, at);
+    if (inside(cell)) out.push_back(cell);
+  };
+  const Panel& panel = panels_[static_cast<std::size_t>(w.panel)];
+  const bool before = only_moves(panel.through);
+  if (panel.through && !before) {
+    const std::vector<std::int64_t> offsets = numbers_of(w, ColourBy::offset, 0);
+    for (std::size_t at = 0; at < offsets.size() && out.size() < most; ++at) {
+      if (offsets[at] == offset) add(at);
+    }
+    return out;
+  }
+  // A row and a column each give their share of an offset; a swizzle undoes itself.
+  const Separated s = separate(panel.layout, w);
+  const std::int64_t sum = panel.layout.swizzle(before ? panel.through->swizzle(offset) : offset);
+  std::vector<std::pair<std::int64_t, std::size_t>> shares;
+  for (std::size_t j = 0; j < s.columns.size(); ++j) shares.emplace_back(s.columns[j], j);
+  std::sort(shares.begin(), shares.end());
+  for (std::size_t i = 0; i < s.rows.size(); ++i) {
+    const std::int64_t missing = sum - s.base - s.rows[i];
+    auto found = std::lower_bound(shares.begin(), shares.end(), std::pair(missing, std::size_t{0}));
+    for (; found != shares.end() && found->first == missing; ++found) {
+      if (out.size() == most) return out;
+      add(i * s.columns.size() + found->second);
+    }
+  }
+  return out;
+}
+
 std::vector<Rgba> LayoutView::colours_of(const Window& window, const LayoutChoice& choice,
                                          const Theme& theme) const {
   Painted base = painted(window, choice, theme);

@@ -237,16 +237,7 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
       return;
     }
     const std::int64_t offset = d.view.linked(cell);
-    const std::vector<std::int64_t> offsets =
-        d.view.numbers_of(window_of(seen), ColourBy::offset, 0);
-    std::size_t found = 0;
-    for (std::size_t at = 0; at < offsets.size() && found < most_outlines; ++at) {
-      if (offsets[at] != offset) continue;
-      const Cell here{seen.panel, seen.slice,
-                      seen.row + static_cast<std::int64_t>(at) / seen.columns,
-                      seen.column + static_cast<std::int64_t>(at) % seen.columns};
-      if (!d.view.inside(here)) continue;
-      ++found;
+    for (const Cell& here : d.view.cells_at(window_of(seen), offset, most_outlines)) {
       outlined(here, width);
     }
   };

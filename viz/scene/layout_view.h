@@ -396,6 +396,8 @@ class LayoutView {
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
+  // The first cells, row by row, that lie at this offset; none that are padding.
+  std::vector<Cell> cells_at(const Window& window, std::int64_t offset, std::size_t most) const;
   // Parts: 1 for each cell that a panel's `part` or `last_part` has, 0 for the others.
   std::vector<std::int64_t> members_of(const Window& window, const Panel::Numbers& part) const;
 
