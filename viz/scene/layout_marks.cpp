@@ -91,24 +91,34 @@ Rectangle outline(const Box& box, Ink ink, double width) {
   return out;
 }
 
-// The lines between the parts of nested modes, the heavier the further out.
-void draw_divisions(const Drawing& d, const Seen& seen, const Panel& panel) {
+// Between the parts of a nested mode, the heavier the further out. Where they are close, lines step
+// back behind the colours.
+Stroke division_stroke(int level, double apart) {
   static const std::array<Stroke, division_levels> strokes{
       {{Role::text, 2, false}, {{Role::text, 0.7}, 1.25, false}, {{Role::text, 0.45}, 1, false}}};
+  constexpr double close = 32;
+  Stroke out = strokes[static_cast<std::size_t>(level - 1)];
+  if (apart >= close) return out;
+  out.ink.alpha *= std::max(0.2, apart / close);
+  out.width = 1;
+  return out;
+}
+
+void draw_divisions(const Drawing& d, const Seen& seen, const Panel& panel) {
   for (int level = division_levels; level >= 1; --level) {
-    Segments parts;
-    parts.stroke = strokes[static_cast<std::size_t>(level - 1)];
     const auto add = [&](const std::vector<Division>& divisions, double cell, auto add_lines,
                          std::int64_t all) {
       for (const Division& part : divisions) {
-        const bool visible = static_cast<double>(part.period) * cell >= least_between_lines;
-        if (part.level != level || !visible) continue;
-        add_lines(seen, part.period, all, parts);
+        const double apart = static_cast<double>(part.period) * cell;
+        if (part.level != level || apart < least_between_lines) continue;
+        Segments lines;
+        lines.stroke = division_stroke(level, apart);
+        add_lines(seen, part.period, all, lines);
+        add_if_any(d.scene, std::move(lines));
       }
     };
     add(panel.column_divisions, seen.cell.width, add_verticals, panel.columns);
     add(panel.row_divisions, seen.cell.height, add_horizontals, panel.rows);
-    add_if_any(d.scene, std::move(parts));
   }
 }
 
