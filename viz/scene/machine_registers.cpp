@@ -102,6 +102,28 @@ std::string across_lanes(const RegisterValue& value, std::uint32_t live) {
   return "";
 }
 
+// A register's contents in all lanes, as many in a row as there is room for.
+void add_lanes(Table& table, const RegisterValue& value, double room) {
+  const auto each = [&](std::uint32_t lane) {
+    return fmt::format("{:>2}: {}   ", lane, hex(value, lane));
+  };
+  std::size_t widest = 0;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) widest = std::max(widest, each(lane).size());
+  std::uint32_t in_row = 8;
+  while (in_row > 1 &&
+         text_width(std::string(widest * in_row - 3, '0'), small_text, Family::mono) > room) {
+    in_row /= 2;
+  }
+  for (std::uint32_t lane = 0; lane < 32; lane += in_row) {
+    std::string text;
+    for (std::uint32_t l = lane; l < lane + in_row; ++l) text += each(l);
+    TableRow row;
+    row.code = true;
+    row.cells = {{text.substr(0, text.find_last_not_of(' ') + 1), Role::text, {}}};
+    table.rows.push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
@@ -116,6 +138,10 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
                    {"as f16, f32 or f64", Across::right, Family::mono},
                    {"as two f16", Across::right, Family::mono},
                    {"from lane to lane", Across::left, Family::sans, 0, true}};
+  table.columns[3].spared = 1;
+  table.columns[4].spared = 2;
+  table.columns[5].spared = 3;
+  table.columns[6].least = text_width("undefined in some lanes", small_text, Family::sans);
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) {
     table.when_empty = warps.empty() ? fmt::format("Block {} {}: it has no registers.", spot.block,
                                                    state_of_block(shown.machine(), spot.block))
@@ -142,16 +168,7 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
     if (row.selected) table.focus = table.rows.size();
     table.rows.push_back(std::move(row));
     if (value.name != spot.name) continue;
-    // All lanes under it, eight a row.
-    for (std::uint32_t lane = 0; lane < 32; lane += 8) {
-      TableRow lanes;
-      std::string text;
-      for (std::uint32_t l = lane; l < lane + 8; ++l)
-        text += fmt::format("{:>2}: {}   ", l, hex(value, l));
-      lanes.heading = true;
-      lanes.cells = {{std::move(text), Role::text, {}}};
-      table.rows.push_back(std::move(lanes));
-    }
+    add_lanes(table, value, room.width - 2 * table_edge);
   }
   return draw_table(scene, table, room, scroll);
 }

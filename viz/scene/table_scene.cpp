@@ -6,7 +6,7 @@
 namespace tilescope {
 namespace {
 
-constexpr double gap = 16, edge = 16;
+constexpr double gap = 16, edge = table_edge;
 
 Text words(Point at, std::string text, Ink ink, Family family, Across across, FontWeight weight) {
   Text out;
@@ -19,26 +19,39 @@ Text words(Point at, std::string text, Ink ink, Family family, Across across, Fo
   return out;
 }
 
-std::vector<double> widths_of(const Table& table, double room) {
-  std::vector<double> out;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const TableColumn& column = table.columns[c];
-    double width = column.width;
-    if (width == 0 && !column.stretches) {
-      width = text_width(column.title, small_text, Family::sans);
-      for (const TableRow& row : table.rows) {
-        if (row.heading || c >= row.cells.size()) continue;
-        width = std::max(width, text_width(row.cells[c].text, small_text, column.family));
-      }
-      width = std::min(std::ceil(width), column.most);
-    }
-    out.push_back(width);
+double natural_width(const Table& table, std::size_t c) {
+  const TableColumn& column = table.columns[c];
+  if (column.width != 0 || column.stretches) return column.width;
+  double width = text_width(column.title, small_text, Family::sans);
+  for (const TableRow& row : table.rows) {
+    if (row.heading || c >= row.cells.size()) continue;
+    width = std::max(width, text_width(row.cells[c].text, small_text, column.family));
   }
-  double taken = 2 * edge;
-  for (const double width : out) taken += width + gap;
-  taken -= gap;
+  return std::min(std::ceil(width), column.most);
+}
+
+// Of columns that are left out nothing.
+std::vector<std::optional<double>> widths_of(const Table& table, double room) {
+  std::vector<std::optional<double>> out;
+  double taken = 2 * edge - gap, wanted = 0;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    out.push_back(natural_width(table, c));
+    taken += *out.back() + gap;
+    if (table.columns[c].stretches) wanted += table.columns[c].least;
+  }
+  while (taken + wanted > room) {
+    std::size_t spare = out.size();
+    for (std::size_t c = 0; c < out.size(); ++c) {
+      if (!out[c] || table.columns[c].spared == 0) continue;
+      if (spare == out.size() || table.columns[c].spared > table.columns[spare].spared) spare = c;
+    }
+    if (spare == out.size()) break;
+    taken -= *out[spare] + gap;
+    out[spare].reset();
+  }
   for (std::size_t c = 0; c < out.size(); ++c) {
-    if (table.columns[c].stretches) out[c] = std::max(80.0, room - taken);
+    const TableColumn& column = table.columns[c];
+    if (column.stretches) out[c] = std::max(column.least, room - taken);
   }
   return out;
 }
@@ -86,16 +99,17 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
     }
   }
   scroll.at = std::clamp(std::round(scroll.at), 0.0, most);
-  const std::vector<double> widths = widths_of(table, room.width);
+  const std::vector<std::optional<double>> widths = widths_of(table, room.width);
 
   scene.begin(table.name, room);
   scene.begin("titles");
   double x = room.x + edge;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const TableColumn& column = table.columns[c];
-    scene.add(words({left_of(column, x, widths[c]), room.y + table_titles / 2}, column.title,
+    if (!widths[c]) continue;
+    scene.add(words({left_of(column, x, *widths[c]), room.y + table_titles / 2}, column.title,
                     Role::quiet, Family::sans, column.across, FontWeight::regular));
-    x += widths[c] + gap;
+    x += *widths[c] + gap;
   }
   Line under;
   under.points = {{room.x, body.y - 0.5}, {room.right(), body.y - 0.5}};
@@ -124,9 +138,11 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
     if (!row.command.empty()) scene.targets.push_back({line.cut(body), row.command, row.hint});
     x = room.x + edge;
     for (std::size_t c = 0; c < row.cells.size() && c < widths.size(); ++c) {
+      const bool alone = row.heading || row.code;
+      if (!widths[c] && !alone) continue;
       const TableCell& cell = row.cells[c];
-      const TableColumn& column = table.columns[c];
-      const double width = row.heading ? room.width - 2 * edge : widths[c];
+      const TableColumn column = alone ? TableColumn{} : table.columns[c];
+      const double width = alone ? room.width - 2 * edge : *widths[c];
       if (cell.fill) {
         Rectangle paper;
         paper.box = {x - 4, y + 1, width + 8, table_row - 2};
@@ -134,20 +150,19 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
         paper.radius = 3;
         scene.add(paper);
       }
-      const Family family = row.heading ? Family::sans : column.family;
+      const Family family = row.code ? Family::mono : column.family;
       const FontWeight weight = row.heading ? FontWeight::bold : FontWeight::regular;
       if (!cell.text.empty()) {
-        scene.add(words({row.heading ? x : left_of(column, x, width), y + table_row / 2},
+        scene.add(words({left_of(column, x, width), y + table_row / 2},
                         cut(cell.text, column, width, family, weight),
-                        row.heading ? Ink(Role::quiet) : cell.ink, family,
-                        row.heading ? Across::left : column.across, weight));
+                        row.heading ? Ink(Role::quiet) : cell.ink, family, column.across, weight));
       }
       if (!cell.command.empty()) {
         scene.targets.push_back(
             {Box{x - 4, y, width + 8, table_row}.cut(body), cell.command, cell.text});
       }
       x += width + gap;
-      if (row.heading) break;
+      if (alone) break;
     }
   }
   scene.end();

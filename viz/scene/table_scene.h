@@ -1,7 +1,8 @@
 // A table in a scene: columns under titles, rows that can be clicked, scrolled by pixels.
 //
 // Numbers stand right, words left; a row may be a heading over those below it. Columns are as wide
-// as what stands in them, and one takes what is left.
+// as what stands in them, and one takes what is left. Where that is too little, columns that can be
+// spared are left out.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,8 @@ struct TableColumn {
   bool stretches = false;    // takes what is left
   double most = 1e9;         // pixels, where its width is that of what stands in it
   bool keeps_begin = false;  // what is too wide is cut at its end, else in the middle
+  int spared = 0;     // left out in a narrow room, those of the highest number first; 0: never
+  double least = 80;  // pixels, of the one that takes what is left
 };
 
 struct TableCell {
@@ -36,6 +39,7 @@ struct TableRow {
   std::string hint;     // that in words
   bool selected = false;
   bool heading = false;  // the first cell alone, over what follows
+  bool code = false;     // the first cell alone, in letters of one width
 };
 
 struct Table {
@@ -50,7 +54,7 @@ struct Table {
   std::string when_empty;            // instead of rows
 };
 
-inline constexpr double table_row = 22, table_titles = 28;
+inline constexpr double table_row = 22, table_titles = 28, table_edge = 16;
 
 // Where a table stands in its room.
 struct Scroll {
