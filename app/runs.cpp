@@ -67,6 +67,8 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!ptx) return ptx.error();
   Outcome<Job> job = make_job(**entry, std::move(*request), std::move(*ptx));
   if (!job) return job.error();
+  // Another build may lay out its memory otherwise.
+  if (!options.ptx.empty()) job->barriers.clear();
 
   const Variant& variant = (*entry)->variants[fitted->variant];
   PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}};

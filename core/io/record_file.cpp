@@ -145,6 +145,13 @@ ByteWriter run_bytes(const Record& record) {
     out.text(name);
     out.f64(*value);
   }
+  // Names that a file of an earlier program does not have.
+  if (record.barriers.empty()) return out;
+  out.varint(record.barriers.size());
+  for (const auto& [byte, barrier] : record.barriers) {
+    out.varint(byte);
+    out.text(barrier);
+  }
   return out;
 }
 
@@ -263,6 +270,11 @@ class Reader {
       for (const auto& [known, member] : figures) {
         if (figure == known) *member = value;
       }
+    }
+    const std::size_t names = in.left() ? in.count(2) : 0;
+    for (std::size_t i = 0; i < names; ++i) {
+      const std::uint32_t byte = in.number();
+      record_.barriers[byte] = in.text();
     }
     return {};
   }

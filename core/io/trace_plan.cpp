@@ -111,6 +111,13 @@ class Planner {
     }
   }
 
+  // "full[0] (0x18000)", "mbarrier 0x18000"
+  std::string barrier_row(std::uint32_t byte) const {
+    const auto name = record_.barriers.find(byte);
+    return name == record_.barriers.end() ? fmt::format("mbarrier {:#x}", byte)
+                                          : fmt::format("{} ({:#x})", name->second, byte);
+  }
+
   std::string name_of_row(const Row& row) const {
     switch (row.unit) {
       case Unit::warp: {
@@ -119,11 +126,11 @@ class Planner {
                                     : fmt::format("warp {}: {}", row.index, role->second);
       }
       case Unit::mbarrier:
-        return fmt::format("mbarrier {:#x}", row.index);
+        return barrier_row(row.index);
       case Unit::barrier:
         return fmt::format("barrier {}", row.index);
       case Unit::copy_in:
-        return fmt::format("{}, mbarrier {:#x}", sim::name_of(row.unit), row.object);
+        return fmt::format("{}, {}", sim::name_of(row.unit), barrier_row(row.object));
       default:
         return std::string(sim::name_of(row.unit));
     }

@@ -225,6 +225,7 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
   job.launch = entry.launch(problem->sizes, request.processors);
   job.launch.entry = variant.entry;
   job.arguments = entry.arguments(problem->sizes);
+  job.barriers = entry.barriers;
   for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
     const TensorSpec& spec = entry.tensors[t];
     Buffer buffer{spec.name, variant.dtypes[t], shape_of(spec, problem->sizes), {}, false};

@@ -79,6 +79,8 @@ struct CatalogEntry {
   std::function<Launch(const Sizes&, std::int64_t processors)> launch;
   std::function<std::vector<Argument>(const Sizes&)> arguments;
   std::function<std::vector<NamedLayout>(const Sizes&, const Variant&)> layouts;
+  // Its mbarriers: at the same bytes whatever the sizes and the type.
+  BarrierNames barriers{};
   // The outputs, in the order of the tensors, from the job's inputs.
   std::function<Outcome<std::vector<Buffer>>(const Job&, const KeepOn&)> reference;
 };

@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/numeric/dtype.h"
+#include "core/run/barrier_names.h"
 #include "core/run/tensor_map.h"
 
 namespace tilescope {
@@ -85,6 +86,7 @@ struct Job {
   Launch launch;
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
+  BarrierNames barriers{};  // what sentences call its mbarriers
 };
 
 // Where something happened. Lines are 1-based; 0 is unknown. `source` is the CUDA file named by

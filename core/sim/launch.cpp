@@ -249,7 +249,8 @@ Outcome<Machine> Machine::load(Job job, Options options) {
     if (!one.ok()) return one.error();
     bound.push_back(std::move(*one));
   }
-  m.image_ = std::make_shared<const Image>(Image{std::move(*program), std::move(bound)});
+  m.image_ = std::make_shared<const Image>(
+      Image{std::move(*program), std::move(bound), std::move(job.barriers)});
   m.kernel_ = std::string(m.program().entry.name);
   m.launch_ = job.launch;
   m.options_ = options;

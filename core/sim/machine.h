@@ -78,6 +78,7 @@ class Machine {
 
   const ptx::Program& program() const { return image_->program; }
   const Launch& launch() const { return launch_; }
+  const BarrierNames& barrier_names() const { return image_->barriers; }
   const std::vector<Block>& blocks() const { return blocks_; }  // the resident ones
 
   // Where run() stops besides, and what happened (core/sim/stops.h). The position counts what a run
@@ -130,6 +131,9 @@ class Machine {
   std::uint64_t instructions() const { return instructions_; }
   // Cycles since the launch, of the moment at hand; without a clock, instructions.
   double now() const;
+  // The same once all blocks have exited: when the run was over, a little behind its last moment,
+  // as its record has it.
+  double end() const { return state_ == RunState::done ? ended_ : now(); }
   // What the run takes on the chip, launch and all; 0 without a clock.
   double seconds() const;
   bool faulted() const { return state_ == RunState::fault; }
@@ -235,6 +239,7 @@ class Machine {
   struct Image {
     ptx::Program program;
     std::vector<Bound> bound;  // for each rank in a cluster
+    BarrierNames barriers;     // the job's
   };
 
   // launch.cpp
@@ -420,6 +425,7 @@ class Machine {
   std::uint64_t random_ = 0;
   std::string printed_;
   std::optional<Clock> clock_;
+  double ended_ = 0;          // when the run was over
   EventId actor_ = no_event;  // of the record: who does what happens now
   enum class Pause : std::uint8_t { none, look, turn };
   Pause pause_ = Pause::none;  // why a warp's turn ended: something was issued; it wants no more

@@ -167,6 +167,34 @@ Outcome<std::vector<Buffer>> reference_of(const Job& job, const KeepOn& keep_on)
   return std::vector<Buffer>{std::move(*product)};
 }
 
+// What each step's Shared declares: so many tiles of 128 rows of 128 bytes, and behind them its
+// barriers.
+BarrierNames barriers_of(int step) {
+  const auto behind = [](std::uint32_t shared_tiles, const std::vector<DeclaredBarrier>& declared) {
+    constexpr std::uint32_t tile = 128 * 64 * 2;
+    return barriers_from(shared_tiles * tile, declared);
+  };
+  switch (step) {
+    case 1:
+    case 2:
+    case 3:
+      return behind(2, {{"done"}});
+    case 4:
+      return behind(4, {{"full"}, {"done"}});
+    case 5:
+    case 6:
+      return behind(6, {{"full", 2}, {"empty", 2}, {"done"}});
+    case 7:
+      return behind(6, {{"full", 2}, {"empty", 2}, {"ready"}, {"free"}});
+    case 8:
+      return behind(10, {{"full", 4}, {"empty", 4}, {"ready"}, {"free"}});
+    case 9:
+      return behind(12, {{"full", 4}, {"empty", 4}, {"ready"}, {"free"}});
+    default:
+      return behind(14, {{"full", 4}, {"empty", 4}, {"ready", 2}, {"free", 2}});
+  }
+}
+
 CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
   CatalogEntry entry;
   entry.name = fmt::format("hgemm_v{}", step);
@@ -191,6 +219,7 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
                     variant(entry.name + "_bf16", DType::bf16, 8e-3, 8e-2)};
   entry.launch = launch_grid;
   entry.layouts = layouts;
+  entry.barriers = barriers_of(step);
   entry.reference = reference_of;
   return entry;
 }

@@ -31,21 +31,11 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-struct Barriers {
-  std::string name;
-  std::uint32_t count = 1;
-  bool array = false;
-};
-
 struct Step {
   int number;
   std::int64_t m, n, k;
-  std::uint32_t grid;                // 0: as the catalog launches it
-  std::uint32_t first_barrier;       // its offset: behind the tiles, in the kernel's Shared
-  std::vector<Barriers> barriers{};  // in the order in which Shared has them
+  std::uint32_t grid;  // 0: as the catalog launches it
 };
-
-constexpr std::uint32_t tile = 128 * 64 * 2;  // bytes of A's or B's
 
 void PrintTo(const Step& step, std::ostream* out) {
   *out << "hgemm_v" << step.number;
@@ -54,27 +44,10 @@ void PrintTo(const Step& step, std::ostream* out) {
 // The K loop goes round its stages twice at least, and blocks that stay have two tiles. Step 1 has
 // one product and one phase.
 const std::vector<Step>& steps() {
-  static const Barriers full{"full"}, done{"done"}, ready{"ready"}, free{"free"};
-  static const auto array = [](const char* name, std::uint32_t count) {
-    return Barriers{name, count, true};
-  };
   static const std::vector<Step> all = {
-      {1, 128, 128, 64, 0, 2 * tile, {done}},
-      {2, 128, 128, 256, 0, 2 * tile, {done}},
-      {3, 256, 128, 128, 0, 2 * tile, {done}},
-      {4, 256, 128, 128, 0, 4 * tile, {full, done}},
-      {5, 128, 128, 256, 0, 6 * tile, {array("full", 2), array("empty", 2), done}},
-      {6, 256, 128, 128, 1, 6 * tile, {array("full", 2), array("empty", 2), done}},
-      {7, 256, 128, 128, 1, 6 * tile, {array("full", 2), array("empty", 2), ready, free}},
-      {8, 256, 128, 256, 1, 10 * tile, {array("full", 4), array("empty", 4), ready, free}},
-      {9, 512, 256, 256, 2, 12 * tile, {array("full", 4), array("empty", 4), ready, free}},
-      {10,
-       1024,
-       256,
-       256,
-       2,
-       14 * tile,
-       {array("full", 4), array("empty", 4), array("ready", 2), array("free", 2)}},
+      {1, 128, 128, 64, 0},  {2, 128, 128, 256, 0},   {3, 256, 128, 128, 0}, {4, 256, 128, 128, 0},
+      {5, 128, 128, 256, 0}, {6, 256, 128, 128, 1},   {7, 256, 128, 128, 1}, {8, 256, 128, 256, 1},
+      {9, 512, 256, 256, 2}, {10, 1024, 256, 256, 2},
   };
   return all;
 }
@@ -108,12 +81,7 @@ Record record_of(const Step& step, const DeviceTimes& times) {
 sim::TextChoice choice_of(const Step& step) {
   sim::TextChoice choice;
   choice.times = false;
-  std::uint32_t offset = step.first_barrier;
-  for (const Barriers& b : step.barriers) {
-    for (std::uint32_t i = 0; i < b.count; ++i, offset += 8) {
-      choice.barriers[offset] = b.array ? b.name + "[" + std::to_string(i) + "]" : b.name;
-    }
-  }
+  choice.barriers = (*find_kernel(name_of(step)))->barriers;
   return choice;
 }
 

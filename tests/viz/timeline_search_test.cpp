@@ -55,11 +55,20 @@ TEST(TimelineSearch, FindsKindsUnitsBarriersBlocksAndInstructions) {
 
 TEST(TimelineSearch, NamesOfBarriersAreWords) {
   const auto small = test::small_timeline();
-  auto record = std::make_shared<const sim::Record>(small->record());
-  const TimelineView view(record, std::make_shared<const sim::Timeline>(*record),
-                          {{0, "full[0]"}, {8, "full[1]"}});
-  EXPECT_EQ(view.name_of(*view.find_place("full[1]")), "block 0 full[1]");
-  for (const sim::Event& event : all_of(view, "wait full[1]")) EXPECT_EQ(event.object, 8u);
+  auto record = std::make_shared<sim::Record>(small->record());
+  record->barriers = {{0, "full[0]"}, {8, "full[1]"}};
+  const TimelineView view(record, std::make_shared<const sim::Timeline>(*record));
+  const auto row = view.find_place("full[1]");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(view.name_of(*row), "block 0 full[1]");
+  EXPECT_EQ(view.detail_of(*row), "by copies in, byte 8");
+  for (const char* words : {"mbarrier 8", "mbarrier full[1]", "full[1] (byte 8)", "Full[1]"}) {
+    EXPECT_EQ(view.find_place(words), row) << words;
+    for (const sim::Event& event : all_of(view, std::string("wait ") + words)) {
+      EXPECT_EQ(event.object, 8u) << words;
+    }
+  }
+  EXPECT_FALSE(view.find_place("mbarrier 12"));
 }
 
 TEST(TimelineSearch, RefusesWordsThatMeanNothingHere) {

@@ -18,8 +18,8 @@
 namespace tilescope::test {
 
 // What a run leaves behind: of another kernel, a pipeline, so that there is a lot to see.
-inline std::shared_ptr<const sim::Record> small_record() {
-  auto record = std::make_shared<sim::Record>(sim::synthetic_record({}));
+inline std::shared_ptr<const sim::Record> small_record(const sim::SyntheticPipeline& of = {}) {
+  auto record = std::make_shared<sim::Record>(sim::synthetic_record(of));
   record->timed = true;
   record->seconds = 0;
   record->device.times.clock = 2;
@@ -28,9 +28,10 @@ inline std::shared_ptr<const sim::Record> small_record() {
 
 class FakeWorkshop : public Workshop {
  public:
-  std::set<std::int64_t> wrong;  // elements of C that are off by one
-  bool faults = false;           // the next run does
-  bool slow = false;             // runs go on until finish() or cancel()
+  std::set<std::int64_t> wrong;                                // elements of C that are off by one
+  bool faults = false;                                         // the next run does
+  std::shared_ptr<const sim::Record> record = small_record();  // of the next run
+  bool slow = false;  // runs go on until finish() or cancel()
   int starts = 0, cancels = 0;
   std::vector<std::string> exported;  // the names of the files
 
@@ -101,7 +102,7 @@ class FakeWorkshop : public Workshop {
                         {"C", got},
                         {"reference", want}};
     result->output = 2;
-    result->record = small_record();
+    result->record = record;
     result->reference = 3;
     result->elementwise_inputs = {0, 1};
     result->writer = [](std::int64_t element) {

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> count_in(std::string_view word) {
 
 Error how_to() {
   return usage_error(
-      "`break` takes `line FILE:N`, `mbarrier BYTE [phase P] [block B]`, `byte N [block B]` (of "
+      "`break` takes `line FILE:N`, `mbarrier NAME [phase P] [block B]`, `byte N [block B]` (of "
       "shared memory), `element NAME N` (of a buffer), or `clear`.");
 }
 
@@ -110,12 +110,12 @@ std::string text(const Breakpoint& b) {
   return fmt::format("element {} {}", quoted_word(b.buffer), b.element);
 }
 
-Outcome<Breakpoint> read_breakpoint(std::string_view text) {
+Outcome<Breakpoint> read_breakpoint(std::string_view text, const LiveRun& run) {
   const std::vector<std::string> words = split_words(text);
   if (words.size() < 2) return how_to();
   Breakpoint out;
   if (words[0] == "line") {
-    const auto line = source_line_in(words[1]);
+    const auto line = source_line_in(words[1], run.places.files);
     if (!line || words.size() != 2) return how_to();
     out.line = *line;
     return out;
@@ -130,7 +130,10 @@ Outcome<Breakpoint> read_breakpoint(std::string_view text) {
   }
   if (words[0] != "mbarrier" && words[0] != "byte") return how_to();
   out.at = words[0] == "byte" ? Breakpoint::At::byte : Breakpoint::At::mbarrier;
-  const auto offset = count_in(words[1]);
+  std::optional<std::uint64_t> offset = count_in(words[1]);
+  if (out.at == Breakpoint::At::mbarrier) {
+    offset = barrier_in(run.stepper.machine().barrier_names(), words[1]);
+  }
   if (!offset || *offset > 0xff'ffffu || words.size() % 2) return how_to();
   out.offset = static_cast<std::uint32_t>(*offset);
   for (std::size_t i = 2; i < words.size(); i += 2) {
@@ -179,13 +182,31 @@ RunSpot::SourceLine line_of(const ptx::Program& program, std::uint32_t pc) {
   return {std::string(program.source_file(i)), i.source_line};
 }
 
-std::optional<RunSpot::SourceLine> source_line_in(std::string_view word) {
+namespace {
+
+// The one file whose name ends so; else as it was said.
+std::string whole_name(std::string_view said, const std::vector<std::string>& files) {
+  const std::string end = "/" + std::string(said);
+  const std::string* found = nullptr;
+  for (const std::string& file : files) {
+    if (file == said) return std::string(said);
+    if (said.empty() || file.size() < end.size() || !file.ends_with(end)) continue;
+    if (found) return std::string(said);
+    found = &file;
+  }
+  return found ? *found : std::string(said);
+}
+
+}  // namespace
+
+std::optional<RunSpot::SourceLine> source_line_in(std::string_view word,
+                                                  const std::vector<std::string>& files) {
   const std::size_t colon = word.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const auto number = count_in(word.substr(colon + 1));
   if (!number || *number < 1 || *number > 0xffff'ffffu) return {};
   const std::string_view file = word.substr(0, colon);
-  return RunSpot::SourceLine{file == "ptx" ? "" : std::string(file),
+  return RunSpot::SourceLine{file == "ptx" ? "" : whole_name(file, files),
                              static_cast<std::uint32_t>(*number)};
 }
 

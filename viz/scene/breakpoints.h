@@ -30,7 +30,8 @@ struct Breakpoint {
 // As `break` takes it: "line kernels/x.cu:40", "mbarrier 16 phase 3 block 0", "byte 64 block 0",
 // "element D 1030".
 std::string text(const Breakpoint& breakpoint);
-Outcome<Breakpoint> read_breakpoint(std::string_view words);
+// An mbarrier is named by its byte or as the kernel calls it, a file by its end.
+Outcome<Breakpoint> read_breakpoint(std::string_view words, const LiveRun& run);
 
 // All of them as one request to a machine. Refused: a line that no instruction is of, a buffer or
 // an element that is not there, more than one written place (a machine watches one).
@@ -39,7 +40,9 @@ Outcome<sim::StopAt> stops_at(const std::vector<Breakpoint>& all, const sim::Mac
 // The line that an instruction belongs to, seen from the kernel's own file: of one that was inlined
 // from another, that of the call. Line 0: not known.
 RunSpot::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
-// FILE:LINE or ptx:LINE.
-std::optional<RunSpot::SourceLine> source_line_in(std::string_view word);
+// FILE:LINE or ptx:LINE. FILE is the name of one of these files, or the end of it behind a slash
+// where only one ends so.
+std::optional<RunSpot::SourceLine> source_line_in(std::string_view word,
+                                                  const std::vector<std::string>& files);
 
 }  // namespace tilescope

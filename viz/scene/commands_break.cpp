@@ -12,17 +12,13 @@
 namespace tilescope {
 namespace {
 
-// The one file whose name ends so; else as it was said.
-std::string whole_name(const std::string& said, const std::vector<std::string>& files) {
-  const std::string end = "/" + said;
-  const std::string* found = nullptr;
-  for (const std::string& file : files) {
-    if (file == said) return said;
-    if (said.empty() || file.size() < end.size() || !file.ends_with(end)) continue;
-    if (found) return said;
-    found = &file;
-  }
-  return found ? *found : said;
+// As the reader names it: an mbarrier by its name, where it has one.
+std::string told(const Breakpoint& breakpoint, const sim::Machine& machine) {
+  if (breakpoint.at != Breakpoint::At::mbarrier) return text(breakpoint);
+  Breakpoint unnamed = breakpoint;
+  unnamed.offset = 0;
+  return barrier_text(machine.barrier_names(), breakpoint.offset) +
+         text(unnamed).substr(std::string_view("mbarrier 0").size());
 }
 
 Answer run_break(Session& session, Workshop& workshop, std::string_view arguments) {
@@ -34,17 +30,17 @@ Answer run_break(Session& session, Workshop& workshop, std::string_view argument
   }
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
-  auto asked = read_breakpoint(arguments);
+  auto asked = read_breakpoint(arguments, **live);
   if (!asked) return asked.error();
-  asked->line.file = whole_name(asked->line.file, (*live)->places.files);
+  const sim::Machine& machine = (*live)->stepper.machine();
   if (const auto found = std::find(all.begin(), all.end(), *asked); found != all.end()) {
     all.erase(found);
-    return fmt::format("No breakpoint any more: {}.", text(*asked));
+    return fmt::format("No breakpoint any more: {}.", told(*asked, machine));
   }
   all.push_back(*asked);
   // What cannot be watched is refused at once.
-  if (const auto stops = stops_at(all, (*live)->stepper.machine()); !stops) return stops.error();
-  return fmt::format("`continue` stops at {}.", text(*asked));
+  if (const auto stops = stops_at(all, machine); !stops) return stops.error();
+  return fmt::format("`continue` stops at {}.", told(*asked, machine));
 }
 
 Answer go_to_breaks(Session& session, Workshop& workshop, const std::vector<Breakpoint>& all,
@@ -78,14 +74,16 @@ Answer run_to(Session& session, Workshop& workshop, std::string_view arguments) 
   auto [where, rest] = first_word(arguments);
   const bool back = where == "back";
   const std::string_view word = back ? rest : arguments;
+  const auto live = live_run(session, workshop);
+  if (!live) return live.error();
   Breakpoint line;
   if (word.empty() && session.choices.spot.line) {
     line.line = *session.choices.spot.line;
-  } else if (const auto said = source_line_in(word)) {
+  } else if (const auto said = source_line_in(word, (*live)->places.files)) {
     line.line = *said;
   } else {
     return usage_error(
-        "`to` takes a line, `to kernels/blackwell/hgemm_v7.cu:100`; without one it goes to the "
+        "`to` takes a line, `to hgemm_v7.cu:100`; without one it goes to the "
         "line "
         "that is looked at.");
   }
@@ -101,9 +99,13 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
   if (session.choices.spot.line) {
     out.push_back({"line " + text(*session.choices.spot.line), "the line that is looked at"});
   }
-  if (session.choices.spot.barrier) {
-    out.push_back({fmt::format("mbarrier {}", *session.choices.spot.barrier),
-                   "the mbarrier that is looked at"});
+  if (session.choices.spot.barrier && session.choices.live) {
+    const BarrierNames& names = session.choices.live->stepper.machine().barrier_names();
+    const std::uint32_t byte = *session.choices.spot.barrier;
+    const auto name = names.find(byte);
+    out.push_back(
+        {fmt::format("mbarrier {}", name == names.end() ? fmt::format("{}", byte) : name->second),
+         "the mbarrier that is looked at"});
   }
   out.push_back({"clear", "takes all breakpoints away"});
   return out;
@@ -111,7 +113,7 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
 
 constexpr std::array kTable = {
     WindowCommand{"break",
-                  "line FILE:N | mbarrier BYTE [phase P] [block B] | byte N [block B] | element "
+                  "line FILE:N | mbarrier NAME [phase P] [block B] | byte N [block B] | element "
                   "NAME N | clear",
                   "sets a breakpoint, or takes it away", "break mbarrier 0", "", run_break,
                   suggest_breaks, true},

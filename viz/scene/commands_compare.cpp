@@ -16,6 +16,9 @@ Answer run_baseline(Session& session, Workshop&, std::string_view arguments) {
     if (!choices.baseline) return usage_error("No run is pinned as the baseline.");
     choices.baseline.reset();
     choices.comparison.reset();
+    choices.baseline_timeline.reset();
+    choices.baseline_rows = {};
+    choices.beside_baseline = false;
     return std::string("There is no baseline any more.");
   }
   if (!arguments.empty()) return usage_error("`baseline` takes off, or nothing.");
@@ -26,6 +29,8 @@ Answer run_baseline(Session& session, Workshop&, std::string_view arguments) {
   }
   choices.baseline = choices.result;
   choices.comparison.reset();
+  choices.baseline_timeline = choices.timeline;
+  choices.baseline_rows = {};
   return fmt::format(
       "{} is the baseline. Open or change a kernel and run it: `select compare` shows both.",
       choices.baseline->kernel.name);

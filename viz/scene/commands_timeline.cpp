@@ -20,7 +20,8 @@ Error no_timeline() {
       "There is no timeline: `open` a kernel and `run` it; what it did is drawn here.");
 }
 
-Outcome<CycleRange> range_in(const TimelineView& view, std::string_view name,
+// `end`: of what can be seen.
+Outcome<CycleRange> range_in(const TimelineView& view, double end, std::string_view name,
                              std::string_view arguments) {
   const auto [first, second] = first_word(arguments);
   if (first.empty() || second.empty()) {
@@ -34,16 +35,17 @@ Outcome<CycleRange> range_in(const TimelineView& view, std::string_view name,
   if (!(*to > *from)) {
     return usage_error(fmt::format("`timeline {} {}` ends before it begins.", name, arguments));
   }
-  if (*from >= view.end()) {
-    return Error{
-        ErrorKind::mismatch,
-        fmt::format("The run has ended by then: it takes {}.", cycles_text(view, view.end())), ""};
+  if (*from >= end) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("The run has ended by then: it takes {}.", cycles_text(view, end)),
+                 ""};
   }
-  return CycleRange{*from, std::min(*to, view.end())};
+  return CycleRange{*from, std::min(*to, end)};
 }
 
 Answer show_range(Session& session, std::string_view arguments) {
-  const auto range = range_in(*session.choices.timeline, "range", arguments);
+  const auto range =
+      range_in(*session.choices.timeline, timeline_span(session), "range", arguments);
   if (!range) return range.error();
   const TimelineView& view = *session.choices.timeline;
   session.timeline_lens = showing(view, timeline_frame(session), *range);
@@ -93,35 +95,56 @@ Outcome<TimelinePlace> place_named(const TimelineView& view, std::string_view na
                ""};
 }
 
+// Whose rows a command is about: "baseline block 3" is a row of the run above.
+struct Whose {
+  const TimelineView* view = nullptr;
+  TimelineChoice* choice = nullptr;
+  std::string_view of;    // "baseline ", or nothing
+  std::string_view name;  // of the row
+};
+Outcome<Whose> whose(Choices& choices, std::string_view name) {
+  if (name.substr(0, of_baseline.size()) != of_baseline) {
+    return Whose{choices.timeline.get(), &choices.timeline_choice, "", name};
+  }
+  if (!choices.baseline_timeline) return no_baseline_timeline();
+  return Whose{choices.baseline_timeline.get(), &choices.baseline_rows, of_baseline,
+               trimmed(name.substr(of_baseline.size()))};
+}
+
 Answer fold(Session& session, std::string_view command, std::string_view name) {
-  const TimelineView& view = *session.choices.timeline;
-  TimelineChoice& choice = session.choices.timeline_choice;
+  const auto rows = whose(session.choices, name);
+  if (!rows) return rows.error();
+  const TimelineView& view = *rows->view;
+  TimelineChoice& choice = *rows->choice;
   const bool shut = command == "fold";
-  if (name == "all") {
+  if (rows->name == "all") {
     choice.turned.clear();
     for (std::uint32_t g = 0; g < view.groups().size(); ++g) {
       if (view.groups()[g].open == shut) choice.turned.push_back(g);
     }
-    return fmt::format("All groups are {}.", shut ? "folded" : "open");
+    return fmt::format("All groups{} are {}.", rows->of.empty() ? "" : " of the baseline",
+                       shut ? "folded" : "open");
   }
-  const auto place = place_named(view, name, command);
+  const auto place = place_named(view, rows->name, command);
   if (!place) return place.error();
   if (!place->group) {
     return usage_error(
         fmt::format("`{}` is one row: blocks, roles and barriers fold.", view.name_of(*place)));
   }
   choice = view.folded(choice, place->index, shut);
-  return fmt::format("{} is {}.", view.name_of(*place), shut ? "folded" : "open");
+  return fmt::format("{}{} is {}.", rows->of, view.name_of(*place), shut ? "folded" : "open");
 }
 
 Answer pin(Session& session, std::string_view command, std::string_view name) {
-  const TimelineView& view = *session.choices.timeline;
-  std::vector<TimelinePlace>& pinned = session.choices.timeline_choice.pinned;
-  if (command == "unpin" && name == "all") {
+  const auto rows = whose(session.choices, name);
+  if (!rows) return rows.error();
+  const TimelineView& view = *rows->view;
+  std::vector<TimelinePlace>& pinned = rows->choice->pinned;
+  if (command == "unpin" && rows->name == "all") {
     pinned.clear();
     return std::string("No row is pinned.");
   }
-  const auto place = place_named(view, name, command);
+  const auto place = place_named(view, rows->name, command);
   if (!place) return place.error();
   const auto at = std::find(pinned.begin(), pinned.end(), *place);
   if (command == "unpin") {
@@ -129,10 +152,31 @@ Answer pin(Session& session, std::string_view command, std::string_view name) {
       return usage_error(fmt::format("{} is not pinned.", view.name_of(*place)));
     }
     pinned.erase(at);
-    return fmt::format("{} scrolls again.", view.name_of(*place));
+    return fmt::format("{}{} scrolls again.", rows->of, view.name_of(*place));
   }
   if (at == pinned.end()) pinned.push_back(*place);
-  return fmt::format("{} stays on top.", view.name_of(*place));
+  return fmt::format("{}{} stays on top.", rows->of, view.name_of(*place));
+}
+
+// The baseline above the run, on one scale.
+Answer put_beside(Session& session, std::string_view how) {
+  Choices& choices = session.choices;
+  if (how != "on" && how != "off") return usage_error("`timeline beside` takes on or off.");
+  if (how == "off") {
+    choices.beside_baseline = false;
+    return std::string("The run is drawn alone.");
+  }
+  if (!choices.baseline) return no_baseline_timeline();
+  if (!choices.baseline_timeline) {
+    return Error{ErrorKind::mismatch, "The run of the baseline left no timeline.", ""};
+  }
+  choices.beside_baseline = true;
+  choices.view = ViewName::timeline;
+  if (std::string why = why_apart(choices); !why.empty()) return why;
+  if (choices.baseline == choices.result) {
+    return std::string("This run is the baseline: the next one is drawn below it.");
+  }
+  return fmt::format("{} is drawn above this run, on one scale.", choices.baseline->kernel.name);
 }
 
 Answer add_up(Session& session, std::string_view arguments) {
@@ -141,7 +185,8 @@ Answer add_up(Session& session, std::string_view arguments) {
     totals.reset();
     return std::string("No range is added up.");
   }
-  const auto range = range_in(*session.choices.timeline, "totals", arguments);
+  const auto range =
+      range_in(*session.choices.timeline, timeline_span(session), "totals", arguments);
   if (!range) return range.error();
   totals = CycleRange{std::round(range->from), std::round(range->to)};
   return fmt::format("Added up: {}.", range_text(*session.choices.timeline, *totals));
@@ -156,14 +201,15 @@ Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
   if (what == "fold" || what == "unfold") return fold(session, what, rest);
   if (what == "pin" || what == "unpin") return pin(session, what, rest);
   if (what == "totals") return add_up(session, rest);
+  if (what == "beside") return put_beside(session, rest);
   if (what == "arrows" && (rest == "on" || rest == "off")) {
     session.choices.timeline_choice.arrows = rest == "on";
     return std::string(rest == "on" ? "All arrows in view are drawn."
                                     : "The selected event's arrows are drawn.");
   }
   return usage_error(
-      "`timeline` takes range, zoom, pan, fold, unfold, pin, unpin, totals or arrows: `timeline "
-      "range 1200 3400`, `timeline unfold block 1`, `timeline arrows on`.");
+      "`timeline` takes range, zoom, pan, fold, unfold, pin, unpin, totals, arrows or beside: "
+      "`timeline range 1200 3400`, `timeline unfold block 1`, `timeline beside on`.");
 }
 
 Answer go_to_hit(Session& session, const sim::EventFilter& filter, sim::EventId id,
@@ -226,6 +272,10 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&
                               {"arrows on", "what brought about what, of all in view"},
                               {"arrows off", "of the selected event alone"},
                               {"totals off", "nothing is added up"}};
+  if (session.choices.baseline) {
+    out.push_back({"beside on", "the baseline above the run, on one scale"});
+    out.push_back({"beside off", "the run alone"});
+  }
   if (!session.choices.timeline) return out;
   const TimelineView& view = *session.choices.timeline;
   constexpr std::size_t most = 40;
@@ -255,13 +305,14 @@ std::vector<Suggestion> suggest_find(const Session&, const Workshop&) {
 }
 
 constexpr std::array kTable = {
-    WindowCommand{"timeline",
-                  "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
-                  "pan down | fold GROUP | unfold GROUP | fold all | unfold all | pin ROW | unpin "
-                  "ROW | totals FROM TO | totals off | arrows on | arrows off",
-                  "shows a stretch of the run, folds its rows, adds up what they did",
-                  "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right",
-                  run_timeline, suggest_timeline, true},
+    WindowCommand{
+        "timeline",
+        "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
+        "pan down | fold GROUP | unfold GROUP | fold all | unfold all | pin ROW | unpin "
+        "ROW | totals FROM TO | totals off | arrows on | arrows off | beside on | beside off",
+        "shows a stretch of the run, folds its rows, adds up what they did",
+        "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right", run_timeline,
+        suggest_timeline, true},
     WindowCommand{"find", "TEXT | mark TEXT | next | previous | nothing",
                   "looks for events: by kind, unit, barrier, line or instruction", "find tma",
                   "N next, Shift+N previous", run_find, suggest_find, true},

@@ -119,7 +119,7 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "nothing") {
     choices.selected.reset();
     choices.element.reset();
-    choices.timeline_choice.selected = sim::no_event;
+    choices.timeline_choice.selected = choices.baseline_rows.selected = sim::no_event;
     return std::string("Nothing is selected.");
   }
   if (const auto [what, number] = first_word(arguments); what == "event") {

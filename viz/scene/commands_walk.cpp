@@ -61,7 +61,8 @@ std::optional<Error> read_who(const std::vector<std::string>& words, std::size_t
 struct Asked {
   sim::Step step;
   bool by_said = false;
-  std::optional<std::uint64_t> block, warp, object;
+  std::optional<std::uint64_t> block, warp;
+  std::string on;  // which mbarrier: its name or byte; empty: any
 };
 
 Outcome<Asked> read_step(std::string_view arguments) {
@@ -74,8 +75,16 @@ Outcome<Asked> read_step(std::string_view arguments) {
       out.step.back = true;
       continue;
     }
-    if (word == "block" || word == "warp" || word == "on") {
-      auto& whose = word == "block" ? out.block : word == "warp" ? out.warp : out.object;
+    if (word == "on") {
+      if (i + 1 == words.size()) {
+        return usage_error(
+            "`step on` needs an mbarrier's name or byte: `step barrier on full[0]`.");
+      }
+      out.on = words[++i];
+      continue;
+    }
+    if (word == "block" || word == "warp") {
+      auto& whose = word == "block" ? out.block : out.warp;
       if (const auto error = read_who(words, i, "step", whose)) return *error;
       continue;
     }
@@ -95,7 +104,7 @@ Outcome<Asked> read_step(std::string_view arguments) {
         all += fmt::format("{}{}", all.empty() ? "" : ", ", each.word);
       return usage_error(
           fmt::format("`step` takes back, then one of {}, then how many, and whose (block B, warp "
-                      "W; `on BYTE`: which mbarrier); `{}` is none of these.",
+                      "W; `on NAME`: which mbarrier); `{}` is none of these.",
                       all, word));
     }
     out.step.by = known->by;
@@ -135,6 +144,16 @@ std::optional<Error> wrong_place(const sim::Machine& machine, std::uint64_t bloc
   return {};
 }
 
+Error no_barrier(const sim::Machine& machine, std::string_view command, std::string_view said) {
+  std::string some;
+  for (const auto& each : machine.barrier_names()) {
+    some += fmt::format("{}{}", some.empty() ? "" : ", ", each.second);
+  }
+  return usage_error(fmt::format("`{} {}`: an mbarrier is named by its byte of shared memory{}{}.",
+                                 command, said,
+                                 some.empty() ? "" : ", or as the kernel calls it: ", some));
+}
+
 Answer run_step(Session& session, Workshop& workshop, std::string_view arguments) {
   auto asked = read_step(arguments);
   if (!asked) return asked.error();
@@ -149,7 +168,10 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view arguments
   sim::Step& step = asked->step;
   step.block = asked->block;
   if (asked->warp) step.warp = static_cast<std::uint32_t>(*asked->warp);
-  if (asked->object) step.object = static_cast<std::uint32_t>(*asked->object);
+  if (!asked->on.empty()) {
+    step.object = barrier_in(machine.barrier_names(), asked->on);
+    if (!step.object) return no_barrier(machine, "step barrier on", asked->on);
+  }
   if (step.warp && !step.block) step.block = spot.block;
   const bool of_a_warp = step.by == StepBy::instruction || step.by == StepBy::line;
   if (of_a_warp && !step.block && !step.warp && is_alive(machine, spot)) {
@@ -259,8 +281,9 @@ std::optional<RunSpot::Cell> cell_in(std::string_view word) {
   return RunSpot::Cell{static_cast<std::uint32_t>(*lane), static_cast<std::uint32_t>(*column)};
 }
 
-std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const std::string& what,
+std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::string& what,
                              const std::string& value) {
+  const sim::Machine& machine = run.stepper.machine();
   const auto wrong = [&](std::string_view wanted) {
     return usage_error(fmt::format("`look {} {}`: {}.", what, value, wanted));
   };
@@ -280,7 +303,7 @@ std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const s
     return {};
   }
   if (what == "line") {
-    spot.line = source_line_in(value);
+    spot.line = source_line_in(value, run.places.files);
     if (!spot.line) return wrong("a line is written FILE:LINE, or ptx:LINE");
     return {};
   }
@@ -288,12 +311,20 @@ std::optional<Error> look_at(RunSpot& spot, const sim::Machine& machine, const s
     spot.byte.reset();
     return {};
   }
-  if (what == "byte" || what == "mbarrier") {
+  if (what == "mbarrier") {
+    const auto byte = barrier_in(machine.barrier_names(), value);
+    if (!byte || *byte >= machine.options().shared_limit) {
+      return no_barrier(machine, "look mbarrier", value);
+    }
+    spot.barrier = *byte;
+    return {};
+  }
+  if (what == "byte") {
     const std::uint64_t room = machine.options().shared_limit;
     if (!number || *number >= room) {
       return wrong(fmt::format("a byte of shared memory is a number below {}", room));
     }
-    (what == "byte" ? spot.byte : spot.barrier) = static_cast<std::uint32_t>(*number);
+    spot.byte = static_cast<std::uint32_t>(*number);
     return {};
   }
   if (what == "cell") {
@@ -338,13 +369,14 @@ Answer run_look(Session& session, Workshop& workshop, std::string_view arguments
       if (auto error = look_in(session.choices.view, words[i + 1])) return *error;
       continue;
     }
-    if (auto error = look_at(spot, (*live)->stepper.machine(), words[i], words[i + 1])) {
+    if (auto error = look_at(spot, **live, words[i], words[i + 1])) {
       return *error;
     }
   }
   session.choices.spot = spot;
   session.scrolls.clear();
-  return fmt::format("Looking at{}.", look_words(spot));
+  return fmt::format("Looking at{}.",
+                     look_words(spot, &(*live)->stepper.machine().barrier_names()));
 }
 
 std::vector<Suggestion> suggest_steps(const Session&, const Workshop&) {
@@ -363,7 +395,7 @@ constexpr std::array kTable = {
     WindowCommand{
         "step",
         "[back] [instruction | line | barrier | sync | cluster | copy | mma | fault | moment] [N] "
-        "[block B] [warp W] [on BYTE]",
+        "[block B] [warp W] [on NAME]",
         "goes through the run, forwards or back, until something happens", "step barrier 3",
         "F10 line, Shift+F10 back line, F11 instruction, Shift+F11 back instruction", run_step,
         suggest_steps},
@@ -372,7 +404,7 @@ constexpr std::array kTable = {
                   "write [next]",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{"look",
-                  "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier N "
+                  "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier NAME "
                   "| cell LANE,COLUMN | register NAME | in VIEW",
                   "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "",
                   run_look, nullptr, true},

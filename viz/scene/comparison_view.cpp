@@ -167,6 +167,36 @@ ComparisonView::ComparisonView(std::shared_ptr<const RunResult> baseline,
                                      sim::statistics_of(*now_->record))) {
   const auto &a = baseline_->source, &b = now_->source;
   if (!a.empty() && !b.empty()) source_ = different_lines(a, b);
+  for (const DifferentLine& line : source_) {
+    if (line.before && line.after) before_[*line.after] = *line.before;
+  }
+  const auto list = [](const std::vector<sim::LineUse>& lines, Uses& out) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!lines[i].file.empty()) out[{lines[i].file, lines[i].line}] = i;
+    }
+  };
+  list(difference_.a.lines, uses_before_);
+  list(difference_.b.lines, uses_now_);
+}
+
+std::optional<ComparisonView::LineOfBoth> ComparisonView::line_of_both(const std::string& file,
+                                                                       std::uint32_t line) const {
+  const auto find = [](const Uses& uses, const std::vector<sim::LineUse>& lines,
+                       const std::string& of, std::uint32_t number) {
+    const auto found = uses.find({of, number});
+    return found == uses.end() ? nullptr : &lines[found->second];
+  };
+  LineOfBoth out;
+  out.now = find(uses_now_, difference_.b.lines, file, line);
+  std::string there = file;  // what both include is the same file
+  if (file == now_->kernel.source) {
+    const auto same = before_.find(line);
+    if (same == before_.end()) return {};
+    line = same->second;
+    there = baseline_->kernel.source;
+  }
+  out.before = find(uses_before_, difference_.a.lines, there, line);
+  return out;
 }
 
 std::string ComparisonView::named(const RunResult& run) const {
@@ -175,12 +205,35 @@ std::string ComparisonView::named(const RunResult& run) const {
   return out;
 }
 
-double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll) {
+namespace {
+
+constexpr std::string_view link_text = "timelines on one scale";
+
+// Right of what it is about: to both timelines.
+void draw_link(Scene& scene, Point right) {
+  const double wide = text_width(link_text, small_text, Family::sans);
+  Text link;
+  link.at = right;
+  link.across = Across::right;
+  link.text = link_text;
+  link.ink = Role::accent;
+  scene.add(link);
+  const Box box{right.x - wide - 4, right.y - 11, wide + 8, 22};
+  scene.targets.push_back(
+      {box, "timeline beside on", "draws both timelines, one above the other, on one scale"});
+}
+
+}  // namespace
+
+double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll,
+                       bool has_timelines) {
   const double head = 72, left = std::round(room.width * 0.46);
   const auto words = [&](double y, std::string text, Ink ink, FontWeight weight) {
     Text out;
     out.at = {room.x + between, room.y + y};
-    out.text = fitted(text, room.width - 2 * between, small_text, Family::sans, weight);
+    const double link =
+        y < 40 && has_timelines ? text_width(link_text, small_text, Family::sans) + between : 0;
+    out.text = fitted(text, room.width - 2 * between - link, small_text, Family::sans, weight);
     out.ink = ink;
     out.weight = weight;
     scene.add(out);
@@ -191,6 +244,7 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
       fmt::format("A, the baseline: {}.  B, now: {}.", view.name_of_baseline(), view.name_of_now()),
       Role::text, FontWeight::bold);
   words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
+  if (has_timelines) draw_link(scene, {room.right() - between, room.y + 22});
   scene.end();
   const double most =
       draw_table(scene, figures(view),

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/sim/record/difference.h"
@@ -35,6 +37,12 @@ class ComparisonView {
   const RunResult& now() const { return *now_; }
   const sim::Difference& difference() const { return difference_; }
   const std::vector<DifferentLine>& source() const { return source_; }
+  // What became in each of a line that is the same in both, named as the open kernel has it.
+  // Nothing: the baseline does not have the line. Null: it has, and never executed it.
+  struct LineOfBoth {
+    const sim::LineUse *before = nullptr, *now = nullptr;
+  };
+  std::optional<LineOfBoth> line_of_both(const std::string& file, std::uint32_t line) const;
   // "hgemm_v7 (512, 512, 512)": with its options where both are of one kernel.
   std::string name_of_baseline() const { return named(*baseline_); }
   std::string name_of_now() const { return named(*now_); }
@@ -45,9 +53,15 @@ class ComparisonView {
   std::shared_ptr<const RunResult> baseline_, now_;
   sim::Difference difference_;
   std::vector<DifferentLine> source_;
+  std::map<std::uint32_t, std::uint32_t> before_;  // by line of the open kernel's own file
+  // By file and line: in difference_.a.lines, and in those of b.
+  using Uses = std::map<std::pair<std::string, std::uint32_t>, std::size_t>;
+  Uses uses_before_, uses_now_;
 };
 
-// Figures at the left, the sources' difference at the right. Answers how far it can be scrolled.
-double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll);
+// Figures at the left, the sources' difference at the right, and a link to both timelines. Answers
+// how far it can be scrolled.
+double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll,
+                       bool has_timelines = true);
 
 }  // namespace tilescope

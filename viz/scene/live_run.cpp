@@ -37,8 +37,8 @@ std::string what_happened(const Happened& h, const sim::Machine& machine) {
         if (b.offset != h.object) continue;
         return fmt::format("Phase {} of {}, {}, is complete", h.number, b.name, whose);
       }
-      return fmt::format("Phase {} of the mbarrier at byte {} of {} is complete", h.number,
-                         h.object, whose);
+      return fmt::format("Phase {} of {} of {} is complete", h.number,
+                         barrier_text(machine.barrier_names(), h.object), whose);
     }
     case Happening::barrier:
       return fmt::format("Barrier {} of {} is complete", h.object, whose);
@@ -100,11 +100,14 @@ SourcePlaces::SourcePlaces(const ptx::Program& program) {
   for (std::size_t i = 0; i < known && known < of.size(); ++i) of[i] = of[known];
 }
 
-std::string look_words(const RunSpot& spot) {
+std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
   if (spot.line) out += fmt::format(" line {}", text(*spot.line));
   if (spot.byte) out += fmt::format(" byte {}", *spot.byte);
-  if (spot.barrier) out += fmt::format(" mbarrier {}", *spot.barrier);
+  if (spot.barrier) {
+    out += names ? " " + barrier_text(*names, *spot.barrier)
+                 : fmt::format(" mbarrier {}", *spot.barrier);
+  }
   if (spot.cell) out += fmt::format(" cell {},{}", spot.cell->lane, spot.cell->column);
   if (!spot.name.empty()) out += fmt::format(" register {}", spot.name);
   return out;
@@ -116,7 +119,7 @@ std::string text(const RunSpot::SourceLine& line) {
 }
 
 std::string moment_text(const sim::Machine& machine) {
-  const double now = machine.now();
+  const double now = machine.end();
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
   const sim::Clock* clock = machine.clock();
   if (!clock) return fmt::format("instruction {}", grouped(whole));

@@ -74,8 +74,8 @@ struct RunSpot {
   }
 };
 
-// As `look` takes it: " block 3 warp 5 lane 2".
-std::string look_words(const RunSpot& spot);
+// As `look` takes it: " block 3 warp 5 lane 2"; for readers, with the names of mbarriers.
+std::string look_words(const RunSpot& spot, const BarrierNames* names = nullptr);
 // "kernels/blackwell/hgemm_v7.cu:120", "ptx:310"
 std::string text(const RunSpot::SourceLine& line);
 

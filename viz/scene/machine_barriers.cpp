@@ -32,6 +32,12 @@ TableRow heading(std::string text) {
   return row;
 }
 
+// "full[0] (byte 98304)"; of one that only PTX names, what a sentence says.
+std::string barrier_label(const sim::Machine& machine, const sim::MbarrierState& barrier) {
+  const BarrierNames& names = machine.barrier_names();
+  return names.count(barrier.offset) ? barrier_text(names, barrier.offset) : barrier.name;
+}
+
 void add_mbarriers(Table& table, const MachineShown& shown) {
   const auto all = sim::mbarriers_of(shown.machine(), shown.spot.block);
   if (all.empty()) return;
@@ -43,7 +49,7 @@ void add_mbarriers(Table& table, const MachineShown& shown) {
     row.hint = "looks at this mbarrier";
     const bool waited = !b.waiting.empty();
     row.cells = {
-        {b.name, Role::text, {}},
+        {barrier_label(shown.machine(), b), Role::text, {}},
         {fmt::format("{}", b.phase), Role::text, {}},
         {b.pending ? fmt::format("{} of {}", b.pending, b.expected) : "none", Role::text, {}},
         {b.bytes ? fmt::format("{}", b.bytes) : "", Role::text, {}},

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "viz/scene/breakpoints.h"
+#include "viz/scene/comparison_view.h"
 #include "viz/scene/live_run.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/table_scene.h"
@@ -20,6 +21,7 @@ struct MachineShown {
   const sim::Record* record = nullptr;  // for counters; null: it has not been run whole
   const Theme& theme;
   const std::vector<Breakpoint>& breakpoints;
+  const ComparisonView* comparison = nullptr;  // with the baseline; null: there is none
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
 };

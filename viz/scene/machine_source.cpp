@@ -89,7 +89,10 @@ class SourceView {
                      {"line", Across::right, Family::mono, number}};
     if (counted_) {
       table.columns.push_back({"issued", Across::right, Family::mono, 64});
+      if (shown_.comparison) table.columns.push_back({"+/-", Across::right, Family::mono, 64});
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
+      if (shown_.comparison)
+        table.columns.push_back({"+/- cycles", Across::right, Family::mono, 80});
     }
     table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
     if (!text_) {
@@ -156,8 +159,18 @@ class SourceView {
     row.cells = {gutter({line_.file, number}, who), {fmt::format("{}", number), Role::quiet, {}}};
     if (counted_) {
       const LineFigures none, &figures = i < figures_.size() ? figures_[i] : none;
+      const std::optional<OfBoth> both = of_both(number);
+      const auto add_change = [&](std::uint64_t before, std::uint64_t now) {
+        if (shown_.comparison) {
+          row.cells.push_back({both ? change(before, now) : "", Role::text, {}});
+        }
+      };
+      const OfBoth seen = both.value_or(OfBoth{});
       row.cells.push_back({figures.issued ? grouped(figures.issued) : "", Role::quiet, {}});
+      add_change(seen.before.issued, seen.now.issued);
       row.cells.push_back({stalled_text(figures), Role::quiet, stall_ink(figures.stalls())});
+      add_change(seen.before.stalls(), seen.now.stalls());
+      if (both) row.hint = words_of(*both);
     }
     row.cells.push_back({(*text_)[i], Role::text, {}});
     return row;
@@ -191,6 +204,39 @@ class SourceView {
         figures_[place.line - 1].add(record->counters[pc]);
       }
     }
+  }
+
+  // What became of a line in this run and in the baseline, where it is in both.
+  struct OfBoth {
+    LineFigures before, now;
+  };
+  std::optional<OfBoth> of_both(std::uint32_t line) const {
+    if (!shown_.comparison) return {};
+    const auto both = shown_.comparison->line_of_both(line_.file, line);
+    if (!both) return {};
+    OfBoth out;
+    if (both->before) out.before.add(both->before->counters);
+    if (both->now) out.now.add(both->now->counters);
+    return out;
+  }
+
+  // "+12", "-1,310"; nothing where both are the same.
+  static std::string change(std::uint64_t before, std::uint64_t now) {
+    if (before == now) return "";
+    return now > before ? "+" + grouped(now - before) : "-" + grouped(before - now);
+  }
+
+  // What a pointer is told of a line that both have.
+  std::string words_of(const OfBoth& both) const {
+    const std::string name = shown_.comparison->name_of_baseline();
+    const auto than = [&](std::uint64_t before, std::uint64_t now) {
+      return before == now  ? "as in " + name
+             : now > before ? fmt::format("{} more than in {}", grouped(now - before), name)
+                            : fmt::format("{} fewer than in {}", grouped(before - now), name);
+    };
+    return fmt::format("issued {} times, {}; stalled {} cycles, {}", grouped(both.now.issued),
+                       than(both.before.issued, both.now.issued), grouped(both.now.stalls()),
+                       than(both.before.stalls(), both.now.stalls()));
   }
 
   // "12.3% M": the share of all cycles that warps stalled, and the letter of what for.

@@ -223,8 +223,11 @@ void fill_gap(MemoryNow& now, const sim::Machine& machine, u32 begin, u32 end,
     });
     // One of a few is told by its number; one inside of a kernel's whole memory has no name.
     constexpr u32 a_few = 256;
+    const auto known = machine.barrier_names().find(each.offset);
     std::string name = "mbarrier";
-    if (variable != variables.end() && variable->end - variable->begin <= a_few) {
+    if (known != machine.barrier_names().end()) {
+      name = known->second;
+    } else if (variable != variables.end() && variable->end - variable->begin <= a_few) {
       name = variable->name;
       if (variable->end - variable->begin > 8) {
         name += fmt::format("[{}]", (each.offset - variable->begin) / 8);

@@ -36,7 +36,7 @@ void add_writer(Lines& lines, const std::optional<Site>& site) {
 
 std::string operation_text(const sim::OperationState& o, std::string_view does) {
   std::string out = fmt::format("{} {}, warp {}: {}", o.name, o.number, o.issuer.warp, does);
-  if (o.mbarrier) out += fmt::format("; completes on the mbarrier at byte {}", *o.mbarrier);
+  if (o.mbarrier) out += fmt::format("; completes on {}", o.mbarrier_name);
   return out;
 }
 

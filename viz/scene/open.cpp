@@ -160,9 +160,9 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   choices.element.reset();
   choices.timeline.reset();
   choices.timeline_choice = {};
-  session.hover_event = sim::no_event;
+  session.hover_event = session.hover_baseline = sim::no_event;
   session.timeline_lens = {};
-  session.timeline_rasters = {};
+  session.timeline_rasters = session.baseline_rasters = {};
   choices.comparison.reset();
   choices.live.reset();
   choices.moment = 0;
@@ -245,9 +245,9 @@ void show_result(Session& session, FinishedRun run) {
   choices.diff = run.comparison ? run.comparison->view(choices.compare.measured) : nullptr;
   choices.timeline = std::move(run.timeline);
   choices.timeline_choice = {};
-  session.hover_event = sim::no_event;
+  session.hover_event = session.hover_baseline = sim::no_event;
   session.timeline_lens = {};
-  session.timeline_rasters = {};
+  session.timeline_rasters = session.baseline_rasters = {};
   choices.live = std::move(run.live);
   choices.moment = choices.live ? choices.live->stepper.position() : 0;
   session.way.reset();

@@ -553,6 +553,17 @@ Json inspector_json(const Session& session) {
   return out;
 }
 
+Json timeline_json(const Session& session, const Picture& picture) {
+  Json out = describe(*session.choices.timeline, timeline_choice_of(session), *picture.timeline,
+                      picture.scene);
+  const auto pair = timeline_pair(session);
+  if (!pair || !picture.timeline_above) return out;
+  Json above = describe(*pair->above.view, pair->above.choice, *picture.timeline_above, Scene{});
+  above.erase("picture");  // it is in the other one's
+  out["baseline"] = std::move(above);
+  return out;
+}
+
 Json view_json(const Session& session, const Picture& picture) {
   if (const auto empty = emptiness(session)) {
     return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
@@ -566,8 +577,7 @@ Json view_json(const Session& session, const Picture& picture) {
       return describe(*choices.diff, diff_choice(session, true), picture.scene);
     case ViewName::timeline:
       if (!picture.timeline) break;
-      return describe(*choices.timeline, timeline_choice_of(session), *picture.timeline,
-                      picture.scene);
+      return timeline_json(session, picture);
     case ViewName::wavefronts:
     case ViewName::sectors:
     case ViewName::bits:
@@ -694,6 +704,12 @@ std::vector<Choice> view_choices(const Session& session) {
     out.push_back(
         {"Arrows",
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
+    if (choices.baseline_timeline) {
+      const bool beside = choices.beside_baseline;
+      out.push_back(
+          {"Baseline",
+           {{"hidden", "timeline beside off", !beside}, {"above", "timeline beside on", beside}}});
+    }
   }
   for (Choice& each : comparison_choices(session)) out.push_back(std::move(each));
   add_memory_choices(session, out);

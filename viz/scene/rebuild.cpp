@@ -63,6 +63,7 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
   }
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
+  if (choices.beside_baseline && choices.timeline) return ViewName::timeline;
   return choices.diff ? ViewName::diff : ViewName::matrices;
 }
 

@@ -160,9 +160,9 @@ void draw_matrices(Session& session, Picture& out, Size size, double pixel_scale
 std::optional<double> draw_machine(Session& session, Picture& out, Size size) {
   Scene& scene = out.scene;
   const Choices& choices = session.choices;
-  const MachineShown shown{*choices.live, choices.spot,
-                           choices.result ? choices.result->record.get() : nullptr, session.theme(),
-                           choices.breakpoints};
+  const MachineShown shown{
+      *choices.live,   choices.spot,        choices.result ? choices.result->record.get() : nullptr,
+      session.theme(), choices.breakpoints, choices.comparison.get()};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
@@ -300,8 +300,10 @@ bool operator==(const Choices& a, const Choices& b) {
          a.compare == b.compare && a.file == b.file && a.element == b.element &&
          a.only_wrong == b.only_wrong && a.timeline == b.timeline &&
          a.timeline_choice == b.timeline_choice && a.moment == b.moment && a.spot == b.spot &&
-         a.baseline == b.baseline && a.memory == b.memory && a.breakpoints == b.breakpoints &&
-         a.lesson == b.lesson && a.dark == b.dark && a.settings == b.settings;
+         a.baseline == b.baseline && a.baseline_rows == b.baseline_rows &&
+         a.beside_baseline == b.beside_baseline && a.memory == b.memory &&
+         a.breakpoints == b.breakpoints && a.lesson == b.lesson && a.dark == b.dark &&
+         a.settings == b.settings;
 }
 
 LayoutChoice layout_choice(const Session& session) {
@@ -379,9 +381,7 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
   }
   switch (choices.view) {
     case ViewName::timeline:
-      out.timeline = timeline_frame(session, size, pixel_scale, stands_alone);
-      out.scene = build_scene(*choices.timeline, timeline_choice_of(session), theme, *out.timeline,
-                              &session.timeline_rasters);
+      draw_timeline(session, out, size, pixel_scale, stands_alone);
       break;
     case ViewName::layout:
       make_room(*choices.layout, session.layout_lens, size);
@@ -409,7 +409,8 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
       out.scene.size = size;
       out.scene.theme = theme;
       out.scroll = draw_comparison(out.scene, *choices.comparison, {0, 0, size.width, size.height},
-                                   session.scrolls[choices.view]);
+                                   session.scrolls[choices.view],
+                                   choices.baseline_timeline && choices.timeline);
       break;
     case ViewName::diff:
       out = diff_picture(session, size, pixel_scale, stands_alone);
@@ -432,6 +433,7 @@ Scene export_scene(const Session& session) {
       return memory_scene(quiet, {1280, 800});
     case ViewName::timeline:
       quiet.timeline_lens = session.timeline_lens;  // the stretch that is looked at
+      quiet.baseline_scroll = session.baseline_scroll;
       return picture(quiet, {1280, 800}, 2, true).scene;
     case ViewName::matrices:
     case ViewName::diff:
@@ -459,6 +461,9 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   }
   const sim::EventId event =
       at && picture.timeline ? event_at(session, *picture.timeline, *at) : sim::no_event;
+  const sim::EventId above = at && picture.timeline_above
+                                 ? event_at(session, *picture.timeline_above, *at)
+                                 : sim::no_event;
   std::optional<std::uint32_t> byte;
   std::optional<RunSpot::Cell> tensor;
   if (at && picture.memory) byte = byte_at(*picture.memory, *at);
@@ -468,12 +473,14 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
       at && picture.histogram ? bar_at(*picture.histogram, *at) : std::nullopt;
   const bool changed = cell != session.hover || element != session.hover_element ||
                        byte != desk.hover_byte || tensor != desk.hover_cell ||
-                       event != session.hover_event || bar != session.hover_bar;
+                       event != session.hover_event || above != session.hover_baseline ||
+                       bar != session.hover_bar;
   session.hover_bar = bar;
   desk.hover_byte = byte;
   desk.hover_cell = tensor;
   session.hover = cell;
   session.hover_event = event;
+  session.hover_baseline = above;
   session.hover_element = element;
   return changed;
 }
@@ -495,7 +502,8 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
   }
 }
 
-void pan_view(Session& session, const Picture& picture, double dx, double dy) {
+void pan_view(Session& session, const Picture& picture, double dx, double dy,
+              std::optional<Point> at) {
   const Choices& choices = session.choices;
   if (picture.layout && choices.layout) {
     session.layout_lens = panned(*choices.layout, *picture.layout, dx, dy);
@@ -504,7 +512,7 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy) {
   } else if (picture.matrices && choices.matrices) {
     session.matrices_lens = panned(*matrices_now(session), *picture.matrices, dx, dy);
   } else if (picture.timeline && choices.timeline) {
-    session.timeline_lens = panned(*choices.timeline, *picture.timeline, dx, dy);
+    pan_timeline(session, picture, dx, dy, at);
   } else if (picture.memory) {
     session.memory.memory_lens = panned(*picture.memory, dx, dy);
   } else if (picture.tensor) {
@@ -522,6 +530,7 @@ void scroll_view(Session& session, const Picture& picture, double notches) {
 void fit_view(Session& session) {
   if (session.choices.view == ViewName::timeline) {
     session.timeline_lens = {};
+    session.baseline_scroll = 0;
   } else {
     open_lens(session) = {};
   }
@@ -532,9 +541,10 @@ void fit_view(Session& session) {
 void forget_passing(Session& session) {
   session.hover.reset();
   session.hover_element.reset();
-  session.hover_event = sim::no_event;
+  session.hover_event = session.hover_baseline = sim::no_event;
   session.timeline_lens = {};
-  session.timeline_rasters = {};
+  session.baseline_scroll = 0;
+  session.timeline_rasters = session.baseline_rasters = {};
   session.hover_bar.reset();
   session.layout_lens = session.matrices_lens = session.diff_lens = {};
   session.memory = {};

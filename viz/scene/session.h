@@ -102,9 +102,13 @@ struct Choices {
   std::shared_ptr<LiveRun> live;
   MemoryChoice memory;  // how its memories are drawn
 
-  // A run that others are compared with; and that comparison, which follows from both.
+  // A run that others are compared with; and that comparison, which follows from both. Its
+  // timeline is drawn above the run's where that was chosen, with folds and pins of its own.
   std::shared_ptr<const RunResult> baseline;
   std::shared_ptr<const ComparisonView> comparison;
+  std::shared_ptr<const TimelineView> baseline_timeline;
+  TimelineChoice baseline_rows;
+  bool beside_baseline = false;
 
   LessonPlace lesson;  // which lesson is open, and where in it
 
@@ -162,11 +166,13 @@ struct Session {
   std::optional<Element> hover_element;      // in the diff and matrices views
   std::optional<std::size_t> hover_bar;      // of the diff view's histogram
   std::optional<sim::Watch> watched;         // that the machine stopped for last: diff_walk.h
-  sim::EventId hover_event = sim::no_event;  // in the timeline
+  sim::EventId hover_event = sim::no_event;  // in the timeline; and in the baseline's above it
+  sim::EventId hover_baseline = sim::no_event;
   Lens layout_lens, matrices_lens, diff_lens;
   TimelineLens timeline_lens;
+  double baseline_scroll = 0;                  // of the rows of the one above
   std::optional<CycleRange> timeline_dragged;  // while it is dragged
-  RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters;
+  RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters, baseline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
   mutable MemoryDesk memory;
 
@@ -227,6 +233,7 @@ struct Picture {
   std::optional<HistogramFrame> histogram;
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
+  std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;
   std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
@@ -240,7 +247,9 @@ Scene export_scene(const Session& session);
 bool point_at(Session& session, const Picture& picture, std::optional<Point> at);
 // Zoom at a point by a factor, and drag, in the view that is open.
 void zoom_view(Session& session, const Picture& picture, Point at, double factor);
-void pan_view(Session& session, const Picture& picture, double dx, double dy);
+// `at`: where, of a view whose parts are scrolled each by itself.
+void pan_view(Session& session, const Picture& picture, double dx, double dy,
+              std::optional<Point> at = {});
 // A list is scrolled by notches of a wheel; a drag moves it like paper.
 void scroll_view(Session& session, const Picture& picture, double notches);
 // Of the view that is open.

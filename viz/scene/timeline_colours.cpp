@@ -84,10 +84,20 @@ Rgba phase_colour(std::uint32_t phase, const Theme& theme) {
   return mix(theme.paper, category(purple, theme.dark), phase % 2 == 0 ? 0.55 : 0.25);
 }
 
-std::vector<std::vector<LegendEntry>> legend_of(const TimelineView& view, double width) {
+std::vector<std::vector<LegendEntry>> legend_of(const TimelineViews& views, double width) {
   std::vector<LegendEntry> all;
-  bool units = false;
-  for (const Doing doing : view.doings()) {
+  std::vector<Doing> doings;
+  bool units = false, phases = false, reports = false;
+  for (const TimelineView* view : views) {
+    doings.insert(doings.end(), view->doings().begin(), view->doings().end());
+    const auto& tracks = view->record().tracks;
+    phases = phases || std::any_of(tracks.begin(), tracks.end(),
+                                   [](const sim::Track& t) { return hue_of(t.unit) == purple; });
+    reports = reports || !view->record().reports.empty();
+  }
+  std::sort(doings.begin(), doings.end());
+  doings.erase(std::unique(doings.begin(), doings.end()), doings.end());
+  for (const Doing doing : doings) {
     LegendEntry entry{LegendEntry::Kind::solid, doing, "", text(doing)};
     if (doing.waits()) {
       entry.kind = LegendEntry::Kind::hatched;
@@ -97,12 +107,10 @@ std::vector<std::vector<LegendEntry>> legend_of(const TimelineView& view, double
     all.push_back(std::move(entry));
   }
   if (units) all.push_back({LegendEntry::Kind::flight, {Unit::tensor, Stall::none}, "", "issued"});
-  const auto& tracks = view.record().tracks;
-  if (std::any_of(tracks.begin(), tracks.end(),
-                  [](const sim::Track& t) { return hue_of(t.unit) == purple; })) {
+  if (phases) {
     all.push_back({LegendEntry::Kind::phase, {Unit::mbarrier, Stall::none}, "", "phases"});
   }
-  if (!view.record().reports.empty()) {
+  if (reports) {
     all.push_back({LegendEntry::Kind::report, {}, "", "fault or hazard"});
   }
   std::vector<std::vector<LegendEntry>> lines(1);

@@ -7,16 +7,24 @@
 namespace tilescope {
 namespace {
 
-constexpr double margin = 16, title_height = 64, axis_line = 20, padding = 2, lane_height = 14,
+constexpr double title_height = 64, notice_height = 24, padding = 2, lane_height = 14,
                  folded_height = 34;
+constexpr double margin = timeline_margin;
 constexpr double least_range = 8;  // cycles
 
 double sane(double value, double otherwise) {
   return std::isfinite(value) ? value : otherwise;
 }
 
-CycleRange within(const TimelineView& view, CycleRange range) {
-  const double end = std::max(view.end(), least_range);
+// What can be seen: the run, and another on the same scale.
+double span_of(const TimelineView& view, const TimelineLens& lens) {
+  return std::max({view.end(), lens.span, least_range});
+}
+
+}  // namespace
+
+CycleRange range_within(const TimelineView& view, const TimelineLens& lens, CycleRange range) {
+  const double end = span_of(view, lens);
   double from = sane(range.from, 0), to = sane(range.to, end);
   if (!(to > from)) return {0, end};
   const double length = std::clamp(to - from, least_range, end);
@@ -24,7 +32,9 @@ CycleRange within(const TimelineView& view, CycleRange range) {
   return {from, from + length};
 }
 
-}  // namespace
+double labels_width(Size size) {
+  return std::clamp(std::round(size.width * 0.2), std::min(188.0, size.width / 3), 256.0);
+}
 
 double height_of(const TimelineView& view, const TimelineRow& row) {
   if (row.place.group)
@@ -37,22 +47,26 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
                       const TimelineLens& lens) {
   TimelineFrame out;
   out.lens = lens;
-  out.lens.range = within(view, lens.range);
+  out.lens.range = range_within(view, lens, lens.range);
   const Size size = lens.size;
   const bool title = lens.title && size.height >= 480;
   out.lens.title = title;
-  const double left =
-      std::clamp(std::round(size.width * 0.2), std::min(188.0, size.width / 3), 256.0);
+  const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
   const double legend =
-      static_cast<double>(legend_of(view, size.width - 2 * margin).size()) * legend_line;
-  const double top = (title ? title_height : inside);
+      static_cast<double>(legend_of({&view}, size.width - 2 * margin).size()) * legend_line;
+  const double top = (title ? title_height : inside) + (lens.notice.empty() ? 0 : notice_height);
   const double bottom = std::max(size.height - legend - margin - inside, top + axis + 1);
   out.title = {margin, 28};
   out.legend = {margin, bottom + margin + legend_line / 2 - inside / 2};
   out.axis = {left, top, std::max(size.width - left - margin, 1.0), axis};
   out.lanes = {left, top + axis, out.axis.width, bottom - top - axis};
-  out.labels = {0, out.lanes.y, left, out.lanes.height};
+  place_rows(view, choice, out);
+  return out;
+}
+
+void place_rows(const TimelineView& view, const TimelineChoice& choice, TimelineFrame& out) {
+  out.labels = {0, out.lanes.y, out.lanes.x, out.lanes.height};
   double y = out.lanes.y;
   // Pinned rows keep half of the room at most.
   for (const TimelinePlace& place : choice.pinned) {
@@ -66,7 +80,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   const std::vector<TimelineRow> rows = view.rows(choice);
   for (const TimelineRow& row : rows) out.all_rows += height_of(view, row);
   const double room = out.lanes.bottom() - y;
-  out.lens.scroll = std::clamp(sane(lens.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
+  out.lens.scroll = std::clamp(sane(out.lens.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
   y -= out.lens.scroll;
   for (const TimelineRow& row : rows) {
     const double height = height_of(view, row);
@@ -74,7 +88,6 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
     if (y + height > out.scrolled_from) out.rows.push_back({row, y, false});
     y += height;
   }
-  return out;
 }
 
 Box body_of(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row) {
@@ -190,11 +203,10 @@ TimelineLens zoomed(const TimelineView& view, const TimelineFrame& frame, Point 
   if (!(factor > 0) || !std::isfinite(factor)) return lens;
   const double x = std::clamp(at.x, frame.lanes.x, frame.lanes.right());
   const double cycle = frame.cycle_of(x), share = (x - frame.lanes.x) / frame.lanes.width;
-  const double length =
-      std::clamp(lens.range.length() / factor, least_range, std::max(view.end(), least_range));
-  lens.range = within(view, {cycle - share * length, cycle + (1 - share) * length});
+  const double end = span_of(view, lens);
+  const double length = std::clamp(lens.range.length() / factor, least_range, end);
   // What stands at the ends may pull it aside; lengths are kept.
-  const double from = std::clamp(cycle - share * length, 0.0, std::max(0.0, view.end() - length));
+  const double from = std::clamp(cycle - share * length, 0.0, end - length);
   lens.range = {from, from + length};
   return lens;
 }
@@ -203,7 +215,7 @@ TimelineLens panned(const TimelineView& view, const TimelineFrame& frame, double
   TimelineLens lens = frame.lens;
   const double length = lens.range.length();
   const double from = std::clamp(lens.range.from - dx * frame.cycles_of_pixel(), 0.0,
-                                 std::max(0.0, view.end() - length));
+                                 std::max(0.0, span_of(view, lens) - length));
   lens.range = {from, from + length};
   const double room = frame.lanes.bottom() - frame.scrolled_from;
   lens.scroll = std::clamp(lens.scroll - dy, 0.0, std::max(0.0, frame.all_rows - room));
@@ -212,7 +224,7 @@ TimelineLens panned(const TimelineView& view, const TimelineFrame& frame, double
 
 TimelineLens showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range) {
   TimelineLens lens = frame.lens;
-  lens.range = within(view, range);
+  lens.range = range_within(view, lens, range);
   return lens;
 }
 
@@ -229,7 +241,7 @@ TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
   if (begin < lens.range.from || end > lens.range.to || (length > 0 && share < 0.01)) {
     const double want =
         share < 0.01 || share > 0.5 ? std::max(length * 3, 200.0) : lens.range.length();
-    lens.range = within(view, {(begin + end - want) / 2, (begin + end + want) / 2});
+    lens.range = range_within(view, lens, {(begin + end - want) / 2, (begin + end + want) / 2});
   }
   const TimelinePlace place = view.shown_as(choice, event.track);
   double y = 0;

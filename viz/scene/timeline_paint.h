@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,32 @@ Rgba ground_of(Doing doing, const Theme& theme);
 Rgba stripe_of(Doing doing, const Theme& theme);
 // Of the phases of a barrier, which alternate.
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
+
+Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
+           Across across = Across::left);
+Line straight(Point from, Point to, Ink ink, double width);
+
+// ---- What a scene is made of, in this order ----
+void draw_paper(Scene& scene, const TimelineFrame& frame);
+void draw_head(Scene& scene, const TimelineView& view, const TimelineFrame& frame);
+// The lanes with the words in their boxes, lines between rows, labels.
+void draw_lanes(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                const TimelineFrame& frame, RasterStore* store);
+void draw_labels(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                 const TimelineFrame& frame);
+void draw_rules(Scene& scene, const TimelineView& view, const TimelineFrame& frame);
+// Cycles, and seconds where asked; the plate of the moment is left free.
+void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+               std::optional<double> moment, bool seconds);
+// The lines of an axis that stands above another run.
+void draw_grid(Scene& scene, const TimelineFrame& frame);
+// What was found, faults, arrows, what is pointed at and selected; the range that is added up, and
+// the moment.
+void draw_marks(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                const TimelineFrame& frame);
+void draw_moment(Scene& scene, const TimelineFrame& frame, double moment);
+// Where the moment is told; nothing where it is out of sight.
+std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment);
 
 // How high a row is: operations of a unit that overlap need room under each other.
 double height_of(const TimelineView& view, const TimelineRow& row);
@@ -52,7 +79,16 @@ struct LegendEntry {
   Doing doing;
   std::string letter, text;
 };
-std::vector<std::vector<LegendEntry>> legend_of(const TimelineView& view, double width);
+using TimelineViews = std::vector<const TimelineView*>;
+std::vector<std::vector<LegendEntry>> legend_of(const TimelineViews& views, double width);
+void draw_legend(Scene& scene, const TimelineViews& views, const TimelineFrame& frame);
 constexpr double legend_line = 20, swatch_width = 24;
+
+// Puts the boxes of axis, lanes and labels into a frame of this room, with so much height for what
+// an axis takes; then its rows into the lanes.
+constexpr double timeline_margin = 16, axis_line = 20;
+double labels_width(Size size);
+void place_rows(const TimelineView& view, const TimelineChoice& choice, TimelineFrame& frame);
+CycleRange range_within(const TimelineView& view, const TimelineLens& lens, CycleRange range);
 
 }  // namespace tilescope

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "viz/scene/layout_scene.h"
@@ -27,6 +28,8 @@ struct TimelineLens {
   double scroll = 0;  // pixels of rows that are above what is seen
   double pixel_scale = 1;
   bool title = true;
+  double span = 0;     // time goes on so far at least: another run is on the same scale
+  std::string notice;  // a line above the axis; empty: none
 };
 
 struct TimelineFrame {
@@ -36,8 +39,12 @@ struct TimelineFrame {
     double y = 0;  // its top
     bool pinned = false;
   };
-  std::vector<Place> rows;   // that are seen; pinned ones first
-  Box labels, axis, lanes;   // lanes: pinned rows and the others
+  std::vector<Place> rows;  // that are seen; pinned ones first
+  Box labels, axis, lanes;  // lanes: pinned rows and the others
+  // Of one of several runs: where it is called by its name; and what stands before the names of
+  // its rows and events in commands, "baseline ".
+  Box heading;
+  std::string whose;
   double scrolled_from = 0;  // y below which rows are scrolled
   double all_rows = 0;       // height of all rows that scroll
   Point title, legend;       // left ends
@@ -49,6 +56,8 @@ struct TimelineFrame {
     return lens.range.from + (x - lanes.x) / lanes.width * lens.range.length();
   }
   double cycles_of_pixel() const { return lens.range.length() / lanes.width; }
+  // Where lines through the lanes begin.
+  double lines_top() const { return heading.empty() ? axis.y : lanes.y; }
 };
 constexpr double timeline_row_height = 22;
 

@@ -156,9 +156,12 @@ class Reader {
   }
   bool take_barrier(std::string_view& rest) {
     for (const auto& [offset, name] : view_.barriers()) {
-      if (!take(rest, lower(name))) continue;
-      out_.barrier = offset;
-      return true;
+      for (const std::string& said : {lower(barrier_text(view_.barriers(), offset)),
+                                      "mbarrier " + lower(name), lower(name)}) {
+        if (!take(rest, said)) continue;
+        out_.barrier = offset;
+        return true;
+      }
     }
     return false;
   }

@@ -19,21 +19,116 @@ TimelineChoice timeline_choice_of(const Session& session) {
   TimelineChoice out = session.choices.timeline_choice;
   out.hovered = session.hover_event;
   if (session.timeline_dragged) out.totals = session.timeline_dragged;
-  if (const sim::Machine* machine = machine_of(session)) out.moment = machine->now();
+  const sim::Machine* machine = machine_of(session);
+  if (!machine) return out;
+  // At the end of the run that of its record, a little behind the last moment.
+  const bool over = machine->state() == RunState::done && session.choices.timeline;
+  out.moment = over ? session.choices.timeline->end() : machine->now();
   return out;
 }
 
-TimelineFrame timeline_frame(Session& session, Size size, double pixel_scale, bool stands_alone) {
+// ---- The baseline above -------------------------------------------------------------------------
+
+namespace {
+
+std::string name_of_baseline(const Choices& choices) {
+  return choices.comparison ? choices.comparison->name_of_baseline()
+                            : choices.baseline->kernel.name;
+}
+
+bool is_another(const Choices& choices) {
+  return choices.baseline && choices.baseline_timeline && choices.timeline &&
+         choices.baseline != choices.result;
+}
+
+// What is chosen of both is of the one above, too.
+TimelineChoice baseline_choice_of(const Session& session, const TimelineChoice& below) {
+  TimelineChoice out = session.choices.baseline_rows;
+  out.totals = below.totals;
+  out.search = below.search;
+  out.arrows = below.arrows;
+  out.hovered = session.hover_baseline;
+  return out;
+}
+
+}  // namespace
+
+std::string why_apart(const Choices& choices) {
+  if (!choices.beside_baseline || !is_another(choices)) return "";
+  return why_apart(*choices.baseline_timeline, *choices.timeline, name_of_baseline(choices));
+}
+
+std::optional<TimelinePair> timeline_pair(const Session& session) {
+  const Choices& choices = session.choices;
+  if (!choices.beside_baseline || !is_another(choices) || !why_apart(choices).empty()) return {};
+  TimelinePair out;
+  out.below = {choices.timeline.get(), timeline_choice_of(session), choices.result->kernel.name};
+  out.above = {choices.baseline_timeline.get(), baseline_choice_of(session, out.below.choice),
+               name_of_baseline(choices)};
+  return out;
+}
+
+std::optional<ComparedWith> timeline_baseline(const Choices& choices) {
+  if (!is_another(choices)) return {};
+  return ComparedWith{choices.baseline_timeline.get(), choices.baseline_rows,
+                      name_of_baseline(choices)};
+}
+
+double timeline_span(const Session& session) {
+  const auto pair = timeline_pair(session);
+  const double own = session.choices.timeline->end();
+  return pair ? std::max(own, pair->above.view->end()) : own;
+}
+
+void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
+                   bool stands_alone) {
   TimelineLens& lens = session.timeline_lens;
   lens.size = size;
   lens.pixel_scale = pixel_scale;
   lens.title = stands_alone;
-  return arrange(*session.choices.timeline, timeline_choice_of(session), lens);
+  lens.notice = why_apart(session.choices);
+  if (const auto pair = timeline_pair(session)) {
+    PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
+    picture.scene = build_scene(*pair, session.theme(), frame, &session.baseline_rasters,
+                                &session.timeline_rasters);
+    picture.timeline_above = std::move(frame.above);
+    picture.timeline = std::move(frame.below);
+    return;
+  }
+  lens.span = 0;
+  const TimelineChoice choice = timeline_choice_of(session);
+  picture.timeline = arrange(*session.choices.timeline, choice, lens);
+  picture.scene = build_scene(*session.choices.timeline, choice, session.theme(), *picture.timeline,
+                              &session.timeline_rasters);
+}
+
+const TimelineFrame& timeline_part(const Picture& picture, Point at) {
+  const bool above = picture.timeline_above && at.y < picture.timeline_above->lanes.bottom();
+  return above ? *picture.timeline_above : *picture.timeline;
+}
+
+namespace {
+
+// The run that a frame is of.
+TimelinePair::Run run_of(const Session& session, const TimelineFrame& frame) {
+  const TimelineChoice below = timeline_choice_of(session);
+  if (frame.whose.empty()) return {session.choices.timeline.get(), below, ""};
+  return {session.choices.baseline_timeline.get(), baseline_choice_of(session, below), ""};
+}
+
+}  // namespace
+
+void pan_timeline(Session& session, const Picture& picture, double dx, double dy,
+                  std::optional<Point> at) {
+  const TimelineFrame& part = at ? timeline_part(picture, *at) : *picture.timeline;
+  const TimelineLens lens = panned(*run_of(session, part).view, part, dx, dy);
+  session.timeline_lens.range = lens.range;
+  (part.whose.empty() ? session.timeline_lens.scroll : session.baseline_scroll) = lens.scroll;
 }
 
 sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at) {
-  if (!session.choices.timeline) return sim::no_event;
-  return hit(*session.choices.timeline, timeline_choice_of(session), frame, at).event;
+  const TimelinePair::Run run = run_of(session, frame);
+  return run.view ? hit(*run.view, run.choice, frame, at).event : sim::no_event;
 }
 
 std::string range_text(const TimelineView& view, CycleRange range) {
@@ -61,8 +156,8 @@ std::optional<std::string> timeline_back(Choices& choices) {
     choice.totals.reset();
     return "No range is added up.";
   }
-  if (choice.selected != sim::no_event) {
-    choice.selected = sim::no_event;
+  if (choice.selected != sim::no_event || choices.baseline_rows.selected != sim::no_event) {
+    choice.selected = choices.baseline_rows.selected = sim::no_event;
     return "Nothing is selected.";
   }
   if (!choice.search.empty()) {
@@ -75,16 +170,50 @@ std::optional<std::string> timeline_back(Choices& choices) {
 TimelineFrame timeline_frame(const Session& session) {
   TimelineLens lens = session.timeline_lens;
   if (!(lens.size.width > 0)) lens.size = {1024, 640};
+  if (const auto pair = timeline_pair(session)) {
+    return arrange(*pair, lens, session.baseline_scroll).below;
+  }
+  lens.span = 0;
   return arrange(*session.choices.timeline, timeline_choice_of(session), lens);
 }
 
 namespace {
 
-void add_links(const TimelineView& view, sim::EventId event, InspectorSection& section) {
-  for (TimelineLink& link : links_of(view, event)) {
+void add_links(const TimelineView& view, std::string_view whose, sim::EventId event,
+               InspectorSection& section) {
+  for (TimelineLink& link : links_of(view, event, whose)) {
     section.links.push_back(
         {std::move(link.label), std::move(link.value), std::move(link.command)});
   }
+}
+
+// What is pointed at and what is selected, in either run.
+void inspect_events(const Session& session, std::vector<InspectorSection>& out) {
+  const Choices& choices = session.choices;
+  const auto pair = timeline_pair(session);
+  const TimelineView& view = *choices.timeline;
+  const bool above = pair && session.hover_baseline < pair->above.view->record().events.size();
+  if (above) {
+    out.push_back({fmt::format("Under the pointer, {}", pair->above.name),
+                   inspect(*pair->above.view, session.hover_baseline), ""});
+  } else if (session.hover_event < view.record().events.size()) {
+    out.push_back({"Under the pointer", inspect(view, session.hover_event), ""});
+  } else {
+    out.push_back({"Under the pointer",
+                   {},
+                   "Point at a box to see its numbers; click to see what brought it about."});
+  }
+  const auto selected = [&](const TimelineView& of, sim::EventId event, std::string title,
+                            std::string_view whose) {
+    if (event >= of.record().events.size()) return;
+    InspectorSection section{std::move(title), inspect(of, event), ""};
+    add_links(of, whose, event, section);
+    out.push_back(std::move(section));
+  };
+  selected(view, choices.timeline_choice.selected, "Selected", "");
+  if (!pair) return;
+  selected(*pair->above.view, choices.baseline_rows.selected,
+           fmt::format("Selected in {}", pair->above.name), of_baseline);
 }
 
 }  // namespace
@@ -93,25 +222,19 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
   const Choices& choices = session.choices;
   if (!choices.timeline) return;
   const TimelineView& view = *choices.timeline;
-  const std::size_t events = view.record().events.size();
-  if (session.hover_event < events) {
-    out.push_back({"Under the pointer", inspect(view, session.hover_event), ""});
-  } else {
-    out.push_back({"Under the pointer",
-                   {},
-                   "Point at a box to see its numbers; click to see what brought it about."});
-  }
-  const sim::EventId selected = choices.timeline_choice.selected;
-  if (selected < events) {
-    InspectorSection section{"Selected", inspect(view, selected), ""};
-    add_links(view, selected, section);
-    out.push_back(std::move(section));
-  }
-  if (choices.timeline_choice.totals) {
-    out.push_back({"Range", totals_of(view, choices.timeline_choice), ""});
+  inspect_events(session, out);
+  TimelineChoice range = choices.timeline_choice;
+  if (session.timeline_dragged) range.totals = session.timeline_dragged;
+  const auto baseline = timeline_baseline(choices);
+  const auto pair = timeline_pair(session);
+  if (range.totals && pair) {
+    out.push_back({"Range", totals_beside(view, range, *baseline), ""});
+  } else if (range.totals) {
+    out.push_back({"Range", totals_of(view, range), ""});
   } else {
     out.push_back({"Range", {}, "Drag over the lanes to add up what each row did in that time."});
   }
+  out.push_back({"Run", figure_lines(view, baseline ? &*baseline : nullptr), ""});
   if (choices.timeline_choice.search.empty()) return;
   InspectorSection found{"Search", {}, ""};
   found.lines.emplace_back("for", choices.timeline_choice.search);
@@ -125,13 +248,16 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
   out.push_back(std::move(found));
 }
 
-Outcome<std::string> pick_event(Session& session, std::string_view number) {
-  Choices& choices = session.choices;
-  if (!choices.timeline) {
-    return Error{ErrorKind::usage, "There is no timeline to pick from: run a kernel first.", ""};
-  }
-  const TimelineView& view = *choices.timeline;
-  number = trimmed(number);
+namespace {
+
+// "baseline 17" is of the run above: nothing where there is none.
+bool take_whose(std::string_view& text) {
+  const bool above = text.substr(0, of_baseline.size()) == of_baseline;
+  if (above) text.remove_prefix(of_baseline.size());
+  return above;
+}
+
+Outcome<sim::EventId> event_in(const TimelineView& view, std::string_view number) {
   std::uint64_t id = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
   if (error != std::errc() || end != number.data() + number.size() || number.empty()) {
@@ -148,21 +274,61 @@ Outcome<std::string> pick_event(Session& session, std::string_view number) {
                              grouped(view.record().events.size())),
                  ""};
   }
-  const auto event = static_cast<sim::EventId>(id);
-  TimelineChoice& choice = choices.timeline_choice;
-  choice = view.unfolded_to(choice, view.record().events.track(event));
-  choice.selected = event;
-  session.timeline_lens = showing(view, choice, timeline_frame(session), event);
-  return fmt::format("Selected {}.", sentence_of(view, event));
+  return static_cast<sim::EventId>(id);
+}
+
+// The one above scrolls by itself; what of time is seen is of both.
+void bring_into_view(Session& session, sim::EventId event, bool above) {
+  if (!above) {
+    session.timeline_lens = showing(*session.choices.timeline, session.choices.timeline_choice,
+                                    timeline_frame(session), event);
+    return;
+  }
+  const auto pair = timeline_pair(session);
+  if (!pair) return;
+  TimelineLens lens = session.timeline_lens;
+  if (!(lens.size.width > 0)) lens.size = {1024, 640};
+  const PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
+  const TimelineLens shown = showing(*pair->above.view, pair->above.choice, frame.above, event);
+  session.timeline_lens.range = shown.range;
+  session.baseline_scroll = shown.scroll;
+}
+
+}  // namespace
+
+Outcome<std::string> pick_event(Session& session, std::string_view number) {
+  Choices& choices = session.choices;
+  if (!choices.timeline) {
+    return Error{ErrorKind::usage, "There is no timeline to pick from: run a kernel first.", ""};
+  }
+  number = trimmed(number);
+  const bool above = take_whose(number);
+  if (above && !choices.baseline_timeline) return no_baseline_timeline();
+  const TimelineView& view = above ? *choices.baseline_timeline : *choices.timeline;
+  const auto event = event_in(view, number);
+  if (!event) return event.error();
+  TimelineChoice& choice = above ? choices.baseline_rows : choices.timeline_choice;
+  choice = view.unfolded_to(choice, view.record().events.track(*event));
+  choice.selected = *event;
+  bring_into_view(session, *event, above);
+  return fmt::format("Selected {}.", sentence_of(view, *event));
+}
+
+Error no_baseline_timeline() {
+  return Error{ErrorKind::usage,
+               "No run is pinned as the baseline: `run` a kernel, then `baseline`, and run another "
+               "one; `timeline beside on` draws both on one scale.",
+               ""};
 }
 
 std::string timeline_click(const Session& session, const TimelineFrame& frame, Point at) {
-  if (!session.choices.timeline) return "";
-  const TimelineView& view = *session.choices.timeline;
-  const TimelineHit found = hit(view, timeline_choice_of(session), frame, at);
+  const TimelinePair::Run run = run_of(session, frame);
+  if (!run.view) return "";
+  const TimelineView& view = *run.view;
+  const TimelineHit found = hit(view, run.choice, frame, at);
   if (found.event != sim::no_event) {
-    if (found.event != session.choices.timeline_choice.selected) {
-      return fmt::format("pick event {}", found.event);
+    if (found.event != run.choice.selected) {
+      return fmt::format("pick event {}{}", frame.whose, found.event);
     }
     const sim::Event event = view.record().events[found.event];
     const double begin = static_cast<double>(std::min(event.issue, event.begin));
@@ -178,31 +344,31 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
   }
   if (found.on == TimelineHit::On::lane && found.row && found.row->place.group &&
       !found.row->open) {
-    return fmt::format("timeline unfold {}", view.name_of(found.row->place));
+    return fmt::format("timeline unfold {}{}", frame.whose, view.name_of(found.row->place));
   }
   if (found.on != TimelineHit::On::lane) return "";
-  if (session.choices.timeline_choice.totals) return "timeline totals off";
-  return session.choices.timeline_choice.selected != sim::no_event ? "pick nothing" : "";
+  if (run.choice.totals) return "timeline totals off";
+  return run.choice.selected != sim::no_event ? "pick nothing" : "";
 }
 
 std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from,
                           Point to) {
   if (!session.choices.timeline) return "";
-  const double end = session.choices.timeline->end();
+  const double end = timeline_span(session);
   const double a = std::clamp(frame.cycle_of(from.x), 0.0, end);
   const double b = std::clamp(frame.cycle_of(to.x), 0.0, end);
   const double low = std::round(std::min(a, b)), high = std::round(std::max(a, b));
   return high > low ? fmt::format("timeline totals {:.0f} {:.0f}", low, high) : "";
 }
 
-std::vector<std::string> timeline_lines(const Choices& choices) {
-  std::vector<std::string> out;
-  if (!choices.timeline) return out;
-  const TimelineView& view = *choices.timeline;
-  const TimelineChoice& choice = choices.timeline_choice;
+namespace {
+
+// What was chosen of the rows of one run.
+void add_row_lines(const TimelineView& view, const TimelineChoice& choice, std::string_view whose,
+                   std::vector<std::string>& out) {
   // What is picked is brought to light, so that folds come after it.
   if (choice.selected < view.record().events.size()) {
-    out.push_back(fmt::format("pick event {}", choice.selected));
+    out.push_back(fmt::format("pick event {}{}", whose, choice.selected));
     // What is folded around it all the same.
     const TimelineChoice lit =
         view.unfolded_to(choice, view.record().events.track(choice.selected));
@@ -210,15 +376,31 @@ std::vector<std::string> timeline_lines(const Choices& choices) {
     std::set_symmetric_difference(choice.turned.begin(), choice.turned.end(), lit.turned.begin(),
                                   lit.turned.end(), std::back_inserter(folded));
     for (const std::uint32_t group : folded) {
-      out.push_back(fmt::format("timeline fold {}", view.name_of({true, group})));
+      out.push_back(fmt::format("timeline fold {}{}", whose, view.name_of({true, group})));
     }
   }
   for (const std::uint32_t group : choice.turned) {
-    out.push_back(fmt::format("timeline {} {}", view.is_open(choice, group) ? "unfold" : "fold",
-                              view.name_of({true, group})));
+    out.push_back(fmt::format("timeline {} {}{}", view.is_open(choice, group) ? "unfold" : "fold",
+                              whose, view.name_of({true, group})));
   }
   for (const TimelinePlace& place : choice.pinned) {
-    out.push_back(fmt::format("timeline pin {}", view.name_of(place)));
+    out.push_back(fmt::format("timeline pin {}{}", whose, view.name_of(place)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> timeline_lines(const Choices& choices) {
+  std::vector<std::string> out;
+  if (!choices.timeline) return out;
+  const TimelineChoice& choice = choices.timeline_choice;
+  // First, since it says how far a range may go.
+  if (choices.beside_baseline && choices.baseline_timeline) {
+    out.emplace_back("timeline beside on");
+  }
+  add_row_lines(*choices.timeline, choice, "", out);
+  if (choices.baseline_timeline) {
+    add_row_lines(*choices.baseline_timeline, choices.baseline_rows, of_baseline, out);
   }
   if (choice.totals) {
     out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));

@@ -59,12 +59,11 @@ std::string_view kind_word(TimelineView::Group::Kind kind) {
 }  // namespace
 
 TimelineView::TimelineView(std::shared_ptr<const sim::Record> record,
-                           std::shared_ptr<const sim::Timeline> timeline,
-                           std::map<std::uint32_t, std::string> barriers)
-    : record_(std::move(record)), timeline_(std::move(timeline)), barriers_(std::move(barriers)) {
-  const sim::Statistics statistics = sim::statistics_of(*record_);
-  roles_ = statistics.roles;
-  clock_ = record_->timed ? statistics.clock : 0;
+                           std::shared_ptr<const sim::Timeline> timeline)
+    : record_(std::move(record)),
+      timeline_(std::move(timeline)),
+      statistics_(sim::statistics_of(*record_)) {
+  clock_ = record_->timed ? statistics_.clock : 0;
   title_ = record_->what.empty() ? record_->kernel
                                  : fmt::format("{}, {}", record_->kernel, record_->what);
   group_of_.assign(record_->tracks.size(), none);
@@ -147,8 +146,8 @@ void TimelineView::add_block(const sim::TrackGroup& group, std::uint32_t parent)
     (unit == Unit::warp ? warps : is_barrier(unit) ? barriers : units).push_back(track);
   }
   std::vector<bool> taken(warps.size());
-  for (std::uint32_t role = 0; role < roles_.size(); ++role) {
-    const std::vector<std::uint32_t>& in = roles_[role].warps;
+  for (std::uint32_t role = 0; role < roles().size(); ++role) {
+    const std::vector<std::uint32_t>& in = roles()[role].warps;
     std::vector<TrackId> of_role;
     for (std::size_t i = 0; i < warps.size(); ++i) {
       if (taken[i] || !std::count(in.begin(), in.end(), record_->tracks[warps[i]].index)) continue;
@@ -232,10 +231,8 @@ std::string short_label(const TimelineView& view, TrackId id) {
   switch (track.unit) {
     case Unit::warp:
       return fmt::format("warp {}", track.index);
-    case Unit::mbarrier: {
-      const auto name = view.barriers().find(track.index);
-      return name != view.barriers().end() ? name->second : fmt::format("mbarrier {}", track.index);
-    }
+    case Unit::mbarrier:
+      return barrier_name(view.barriers(), track.index);
     case Unit::barrier:
       return fmt::format("barrier {}", track.index);
     case Unit::cluster:
@@ -243,6 +240,16 @@ std::string short_label(const TimelineView& view, TrackId id) {
     default:
       return std::string(sim::name_of(track.unit));
   }
+}
+
+// "mbarrier 98304", "full[0] (byte 98304)" and "mbarrier full[0]" are full[0].
+bool means_barrier(const TimelineView& view, TrackId id, std::string_view text) {
+  const sim::Track& track = view.record().tracks[id];
+  if (track.unit != Unit::mbarrier) return false;
+  if (text == lower(barrier_text(view.barriers(), track.index))) return true;
+  constexpr std::string_view word = "mbarrier ";
+  return text.substr(0, word.size()) == word &&
+         barrier_in(view.barriers(), text.substr(word.size())) == track.index;
 }
 
 }  // namespace
@@ -254,7 +261,7 @@ std::string TimelineView::label_of(TimelinePlace place) const {
       case Group::Kind::role: {
         std::vector<std::uint32_t> warps;
         for (const TrackId track : tracks_of(place)) warps.push_back(record_->tracks[track].index);
-        return fmt::format("{}: warps {}", roles_[group.role].name, ranges_text(warps));
+        return fmt::format("{}: warps {}", roles()[group.role].name, ranges_text(warps));
       }
       case Group::Kind::barriers:
         return "barriers";
@@ -268,7 +275,7 @@ std::string TimelineView::label_of(TimelinePlace place) const {
   if (track.unit != Unit::warp || (group != none && groups_[group].kind == Group::Kind::role)) {
     return label;
   }
-  for (const sim::Role& role : roles_) {
+  for (const sim::Role& role : roles()) {
     if (std::count(role.warps.begin(), role.warps.end(), track.index)) {
       return fmt::format("{}: {}", role.name, label);
     }
@@ -279,8 +286,13 @@ std::string TimelineView::label_of(TimelinePlace place) const {
 std::string TimelineView::detail_of(TimelinePlace place) const {
   if (!place.group) {
     const Unit by = completed_by_[place.index];
-    if (record_->tracks[place.index].unit != Unit::mbarrier || by == Unit::count_) return "";
-    return by == Unit::warp ? "by warps" : fmt::format("by {}", sim::name_of(by));
+    const sim::Track& track = record_->tracks[place.index];
+    if (track.unit != Unit::mbarrier) return "";
+    const std::string byte =
+        barriers().count(track.index) ? fmt::format("byte {}", track.index) : "";
+    if (by == Unit::count_) return byte;
+    return fmt::format("by {}{}{}", by == Unit::warp ? "warps" : sim::name_of(by),
+                       byte.empty() ? "" : ", ", byte);
   }
   const Group& group = groups_[place.index];
   switch (group.kind) {
@@ -319,7 +331,7 @@ std::string TimelineView::name_of(TimelinePlace place) const {
   if (!place.group) {
     inner = short_label(*this, place.index);
   } else if (groups_[place.index].kind == Group::Kind::role) {
-    inner = roles_[groups_[place.index].role].name;
+    inner = roles()[groups_[place.index].role].name;
   } else if (groups_[place.index].kind == Group::Kind::barriers) {
     inner = "barriers";
   }
@@ -357,7 +369,8 @@ std::optional<TimelinePlace> TimelineView::find_place(std::string_view name) con
     const std::string label = lower(label_of(place));
     const bool of_role = place.group && groups_[place.index].kind == Group::Kind::role;
     if (inner == label || (!place.group && inner == lower(short_label(*this, place.index))) ||
-        (of_role && inner == lower(roles_[groups_[place.index].role].name))) {
+        (!place.group && means_barrier(*this, place.index, inner)) ||
+        (of_role && inner == lower(roles()[groups_[place.index].role].name))) {
       return place;
     }
     if (!place.group && !role && label.rfind(std::string(inner) + ": ", 0) == 0) role = place;

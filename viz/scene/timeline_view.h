@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,15 +81,14 @@ struct FoldedStripe {
 
 class TimelineView {
  public:
-  // The timeline is of this record. `barriers` are names of mbarriers by their offset in shared
-  // memory, where they are known: "full[0]".
+  // The timeline is of this record.
   TimelineView(std::shared_ptr<const sim::Record> record,
-               std::shared_ptr<const sim::Timeline> timeline,
-               std::map<std::uint32_t, std::string> barriers = {});
+               std::shared_ptr<const sim::Timeline> timeline);
 
   const sim::Record& record() const { return *record_; }
   const sim::Timeline& timeline() const { return *timeline_; }
-  const std::map<std::uint32_t, std::string>& barriers() const { return barriers_; }
+  const sim::Statistics& statistics() const { return statistics_; }
+  const BarrierNames& barriers() const { return record_->barriers; }
   const std::string& title() const { return title_; }
   double end() const { return static_cast<double>(timeline_->end()); }
   bool known_time() const { return record_->timed; }
@@ -110,7 +108,7 @@ class TimelineView {
   const std::vector<Group>& groups() const { return groups_; }
   // In the order of rows when everything is open; a group's are neighbours.
   const std::vector<sim::TrackId>& tracks() const { return tracks_; }
-  const std::vector<sim::Role>& roles() const { return roles_; }
+  const std::vector<sim::Role>& roles() const { return statistics_.roles; }
 
   bool is_open(const TimelineChoice& choice, std::uint32_t group) const;
   // All rows from top to bottom with what is open; pinned rows not apart.
@@ -159,10 +157,9 @@ class TimelineView {
 
   std::shared_ptr<const sim::Record> record_;
   std::shared_ptr<const sim::Timeline> timeline_;
-  std::map<std::uint32_t, std::string> barriers_;
+  sim::Statistics statistics_;
   std::string title_;
   double clock_ = 0;
-  std::vector<sim::Role> roles_;
   std::vector<Group> groups_;
   std::vector<TimelineRow> items_;  // all rows, everything open
   std::vector<sim::TrackId> tracks_;

@@ -41,10 +41,9 @@ sim::TextChoice names_of(const TimelineView& view) {
   return out;
 }
 
-std::string barrier_name(const TimelineView& view, Unit unit, std::uint32_t object) {
-  const auto name = view.barriers().find(object);
-  if (unit == Unit::mbarrier && name != view.barriers().end()) {
-    return fmt::format("{} (byte {} of shared memory)", name->second, object);
+std::string name_of_barrier(const TimelineView& view, Unit unit, std::uint32_t object) {
+  if (unit == Unit::mbarrier && view.barriers().count(object)) {
+    return barrier_text(view.barriers(), object);
   }
   if (unit == Unit::mbarrier) return fmt::format("mbarrier at byte {} of shared memory", object);
   return unit == Unit::cluster ? "the cluster's" : fmt::format("barrier {}", object);
@@ -94,7 +93,7 @@ void add_times(const TimelineView& view, const Event& event, Lines& out) {
 }
 
 void add_barrier(const TimelineView& view, const Event& event, Unit unit, Lines& out) {
-  out.emplace_back("barrier", barrier_name(view, unit, event.object));
+  out.emplace_back("barrier", name_of_barrier(view, unit, event.object));
   out.emplace_back("phase", fmt::format("{} (parity {})", event.phase, event.phase % 2));
 }
 
@@ -317,10 +316,11 @@ std::vector<EventId> effects_of(const TimelineView& view, EventId id, std::size_
   return out;
 }
 
-std::vector<TimelineLink> links_of(const TimelineView& view, EventId id) {
+std::vector<TimelineLink> links_of(const TimelineView& view, EventId id, std::string_view whose) {
   std::vector<TimelineLink> out;
   const auto add = [&](std::string label, EventId to) {
-    out.push_back({std::move(label), sentence_of(view, to), fmt::format("pick event {}", to)});
+    out.push_back(
+        {std::move(label), sentence_of(view, to), fmt::format("pick event {}{}", whose, to)});
   };
   bool first = true;
   for (const EventId cause : causes_of(view, id)) {

@@ -27,7 +27,9 @@ std::string sentence_of(const TimelineView& view, sim::EventId event);
 struct TimelineLink {
   std::string label, value, command;
 };
-std::vector<TimelineLink> links_of(const TimelineView& view, sim::EventId event);
+// `whose` stands before their numbers in commands.
+std::vector<TimelineLink> links_of(const TimelineView& view, sim::EventId event,
+                                   std::string_view whose = "");
 // The causes of an event, nearest first, at most `most`.
 std::vector<sim::EventId> causes_of(const TimelineView& view, sim::EventId event,
                                     std::size_t most = 16);

@@ -252,7 +252,11 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
     dragged_ = true;
-    pan_view(session, picture_, double{io.MouseDelta.x}, double{io.MouseDelta.y});
+    const ImVec2 from =
+        io.MouseClickedPos[ImGui::IsMouseDown(ImGuiMouseButton_Left) ? ImGuiMouseButton_Left
+                                                                     : ImGuiMouseButton_Middle];
+    pan_view(session, picture_, double{io.MouseDelta.x}, double{io.MouseDelta.y},
+             Point{double{from.x - at.x}, double{from.y - at.y}});
     changed_ = true;
   }
   const bool over = hovered && !dragged_;
@@ -266,7 +270,7 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     changed_ = true;
   } else if (hovered && io.MouseWheel != 0 && picture_.timeline &&
              (io.KeyShift || pointer.x < picture_.timeline->lanes.x)) {
-    pan_view(session, picture_, 0, 3 * timeline_row_height * double{io.MouseWheel});
+    pan_view(session, picture_, 0, 3 * timeline_row_height * double{io.MouseWheel}, pointer);
     changed_ = true;
   } else if (hovered && io.MouseWheel != 0) {
     zoom_view(session, picture_, pointer, std::pow(1.2, double{io.MouseWheel}));
@@ -288,9 +292,9 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
 // Over the lanes of a timeline a drag marks a stretch of time, which is added up; beside them, and
 // with the middle button, it moves what is seen.
 void WindowUi::drag_range(Session& session, Point pointer, bool held) {
-  const Box& lanes = picture_.timeline->lanes;
   const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
   const Point begin{double{from.x - view_origin_.x}, double{from.y - view_origin_.y}};
+  const Box& lanes = timeline_part(picture_, begin).lanes;
   if (held && lanes.contains(begin) && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
     ranging_ = dragged_ = changed_ = true;
     const double a = picture_.timeline->cycle_of(std::clamp(begin.x, lanes.x, lanes.right()));
@@ -311,7 +315,7 @@ void WindowUi::click(Session& session, Point at) {
     if (target->box.contains(at)) return issue(target->command);
   }
   if (picture_.timeline) {
-    const std::string command = timeline_click(session, *picture_.timeline, at);
+    const std::string command = timeline_click(session, timeline_part(picture_, at), at);
     if (!command.empty()) issue(command);
     return;
   }

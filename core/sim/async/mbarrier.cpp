@@ -250,6 +250,10 @@ u32 pending_of_state(u64 state) {
 }
 
 std::string mbarrier_name(const Machine& machine, u32 offset) {
+  const BarrierNames& names = machine.barrier_names();
+  if (const auto known = names.find(offset); known != names.end()) {
+    return fmt::format("the mbarrier {} (byte {} of shared memory)", known->second, offset);
+  }
   for (const ptx::Placed& placed : machine.program().shared) {
     const u64 into = offset - placed.address;
     if (offset < placed.address || into >= placed.variable.bytes) continue;

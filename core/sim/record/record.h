@@ -85,6 +85,7 @@ struct Record {
   std::vector<RecordedLine> lines;  // by pc
   std::vector<std::string> sources;
   std::vector<Report> reports;
+  BarrierNames barriers;  // what its mbarriers are called, as far as that is known
 
   // When all blocks had exited, with what a launch costs besides.
   Cycle end = 0;

@@ -171,7 +171,10 @@ std::vector<OperationState> operations_of(const Machine& machine, u64 block) {
     state.writes = o.writes;
     state.global = o.global;
     tensor_cells(o, state.cells);
-    if (o.mbarrier != no_mbarrier) state.mbarrier = o.mbarrier;
+    if (o.mbarrier != no_mbarrier) {
+      state.mbarrier = o.mbarrier;
+      state.mbarrier_name = mbarrier_name(machine, o.mbarrier);
+    }
     state.transactions = o.transactions;
     if (o.group != no_group) state.group = o.group;
     out.push_back(std::move(state));
@@ -216,7 +219,7 @@ std::string text(const OperationState& o) {
     out += fmt::format(", writes bytes {} to {} of shared memory", r.begin, r.end - 1);
   }
   for (const CellRange& c : o.cells.written) out += ", writes " + cells_text(c);
-  if (o.mbarrier) out += fmt::format(", completes on the mbarrier at byte {}", *o.mbarrier);
+  if (o.mbarrier) out += fmt::format(", completes on {}", o.mbarrier_name);
   return out;
 }
 

@@ -157,6 +157,7 @@ struct OperationState {
   GlobalRange global;                     // from the first to the last address; empty: none
   TensorCells cells;                      // of TMEM
   std::optional<std::uint32_t> mbarrier;  // that it completes on
+  std::string mbarrier_name;              // that in words: "the mbarrier at byte 16 of..."
   std::uint32_t transactions = 0;         // bytes that it completes there
   std::optional<std::uint32_t> group;     // of its thread, by which it is waited for
 };

@@ -25,12 +25,20 @@ bool is_ready(const Warp& warp) {
                      [](const Split& s) { return s.wait == Wait::none; });
 }
 
-// What a warp waits for that has nothing ready: for others than its own lanes, where it can be.
+// How much a wait is one for the warp's own lanes: those that stand at a barrier of all threads
+// stand there for theirs, too.
+int for_siblings(Wait wait) {
+  if (wait == Wait::others || wait == Wait::aligned) return 2;
+  return wait == Wait::barrier || wait == Wait::cluster ? 1 : 0;
+}
+
+// What a warp waits for that has nothing ready: for what its other lanes have no part in, where it
+// can be. Of a warp with one lane in the pipeline, while 31 are at the barrier of the cluster, that
+// is the lane's mbarrier.
 const Split& standing_split(const Warp& warp) {
-  for (const Split& s : warp.splits) {
-    if (s.wait != Wait::others && s.wait != Wait::aligned) return s;
-  }
-  return warp.splits.front();
+  return *std::min_element(
+      warp.splits.begin(), warp.splits.end(),
+      [](const Split& a, const Split& b) { return for_siblings(a.wait) < for_siblings(b.wait); });
 }
 
 Stall stall_of(Wait wait) {

@@ -286,6 +286,7 @@ void Machine::begin_record() {
   Record r;
   r.kernel = kernel_;
   r.launch = launch_;
+  r.barriers = barrier_names();
   r.timed = clock_.has_value();
   const Room room = room_of_processor();
   r.resident_blocks = static_cast<u32>(std::max<u64>(1, room.blocks));
@@ -312,6 +313,7 @@ void Machine::begin_record() {
 
 // The last block has ended, or a fault the run: what is still open ends here.
 void Machine::finish_record() {
+  ended_ = now();
   if (!keeps_time()) return;
   double end = clock_ ? clock_->ended_at : now();
   for (Block& block : blocks_) {
@@ -322,13 +324,13 @@ void Machine::finish_record() {
     }
     for (AsyncOperation& o : block.flight.operations) record_end(o);
   }
+  ended_ = static_cast<double>(cycles(clock_ ? std::max(end, clock_->predicted) : end));
   if (!recorder_) return;
   Record& r = recorder_->about();
-  r.end = cycles(end);
+  r.end = static_cast<Cycle>(ended_);
   r.blocks_simulated = finished_;
   r.reports = reports_;
   if (!clock_) return;
-  r.end = cycles(std::max(end, clock_->predicted));
   r.seconds = seconds();
   r.uncertain = clock_->uncertain;
   clock_->tell_pipes(*recorder_);
