@@ -72,6 +72,21 @@ Outcome<std::string> read_text(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
+std::uint64_t file_stamp(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  std::uint64_t out = 0;
+  const auto mix = [&](auto number) {
+    out = (out ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+    out ^= out >> 29;
+  };
+  mix(info.st_mtim.tv_sec);
+  mix(info.st_mtim.tv_nsec);
+  mix(info.st_size);
+  mix(info.st_ino);
+  return out ? out : 1;
+}
+
 std::optional<Error> write_pieces(const std::string& path,
                                   const std::function<bool(const Taker&)>& writer) {
   // Pipes and devices (/dev/stdout) cannot be renamed over: they are written as they are.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -20,6 +21,9 @@ Outcome<std::string> read_text(const std::string& path);
 // Where what is kept from one day to the next lies: $XDG_STATE_HOME, or ~/.local/state (XDG Base
 // Directory Specification 0.8). Empty where the environment names no home.
 std::string state_folder();
+
+// Another number when there is another file, or it was written since; 0: there is none.
+std::uint64_t file_stamp(const std::string& path);
 
 // Nothing where it went well. An existing file is replaced only by the whole new one.
 std::optional<Error> write_file(const std::string& path, std::span<const std::byte> bytes);

@@ -65,6 +65,17 @@ int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal
   return exit_code(ErrorKind::fault);
 }
 
+// A CUDA file in the kernel's place is compiled first, and once.
+std::optional<Error> build_source(Options& options) {
+  RunOptions& run = options.run;
+  if (run.source.empty() || run.built || !run.ptx.empty()) return std::nullopt;
+  watch_for_interrupt();
+  auto built = build_for(options.kernel, run.source, [] { return !interrupted(); });
+  if (!built) return built.error();
+  run.built = std::move(*built);
+  return std::nullopt;
+}
+
 // The catalog's kernel with the command line's words, or a PTX file with its launch file.
 Outcome<PreparedRun> prepare(Options& options) {
   const bool is_file = options.kernel.ends_with(".ptx");
@@ -82,15 +93,16 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (!options.a.empty()) options.run.files["A"] = options.a;
   if (!options.b.empty()) options.run.files["B"] = options.b;
   const bool inputs_named = !options.run.sizes.empty() || !options.run.files.empty() ||
-                            !options.run.dtype.empty() || !options.run.ptx.empty();
+                            !options.run.dtype.empty() || !options.run.ptx.empty() ||
+                            !options.run.source.empty();
   if (is_file && (inputs_named || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
     return Error{ErrorKind::usage,
-                 "Sizes, inputs, --dtype, --ptx, --out and --against FILE belong to kernels of the "
-                 "catalog; for "
-                 "a PTX file the launch file says them.",
+                 "Sizes, inputs, --dtype, --ptx, --source, --out and --against FILE belong to "
+                 "kernels of the catalog; for a PTX file the launch file says them.",
                  ""};
   }
+  if (auto error = build_source(options)) return *error;
   Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
                                      : prepare_run(options.kernel, options.run);
   if (!run) return run;
@@ -480,6 +492,10 @@ Action define_run(CommandOptions& app) {
   app.add_option("--ptx", options->run.ptx,
                  "another build of the kernel, which is compared with the same reference")
       .type_name("F.ptx");
+  app.add_option("--source", options->run.source,
+                 "a CUDA file in the kernel's place, compiled by the nvcc that is here; it may "
+                 "include what the kernels do, such as kernels/device/tma.h")
+      .type_name("F.cu");
   app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
       .type_name("TYPE");
   app.add_option("--schedule", options->schedule,

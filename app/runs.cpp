@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/assets.h"
+#include "app/compiler.h"
 #include "app/files.h"
 #include "assets/embedded.h"
 #include "core/io/launch_file.h"
@@ -44,6 +45,14 @@ Outcome<Request> request_of(const RunOptions& options) {
 
 // The kernel's own image, or another one of it: what it computes is compared all the same.
 Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options) {
+  if (!options.source.empty() && !options.ptx.empty()) {
+    return Error{ErrorKind::usage,
+                 "--ptx and --source both say what runs in the kernel's place: leave one out.", ""};
+  }
+  if (options.built) return options.built->ptx;
+  if (!options.source.empty()) {
+    return Error{ErrorKind::usage, fmt::format("{} is not compiled.", options.source), ""};
+  }
   const std::vector<std::string_view> carried = asset_names();
   const bool own = options.ptx.empty() ||
                    std::find(carried.begin(), carried.end(), options.ptx) != carried.end();
@@ -54,7 +63,39 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options
   return std::string(ptx->text());
 }
 
+// All that a terminal has room for: each error with its place, then how many there are.
+Error does_not_compile(const Build& build) {
+  std::string all;
+  for (const Complaint& each : build.complaints) {
+    if (each.weight != Complaint::Weight::warning) all += text(each) + "\n";
+  }
+  const std::size_t errors = build.errors();
+  const Complaint& first = build.complaints.front();
+  return {ErrorKind::unsupported,
+          fmt::format("{} does not compile: {} error{}.\n{}", build.file, errors,
+                      errors == 1 ? "" : "s", all.substr(0, all.size() - 1)),
+          first.line ? fmt::format("{}:{}", first.file, first.line) : build.file};
+}
+
 }  // namespace
+
+Outcome<std::string> carried_ptx(std::string_view kernel) {
+  const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
+  if (!entry) return entry.error();
+  const Outcome<Asset> ptx = load_asset((*entry)->ptx);
+  if (!ptx) return ptx.error();
+  return std::string(ptx->text());
+}
+
+Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const std::string& source,
+                                                const KeepOn& keep_on) {
+  const Outcome<std::string> ours = carried_ptx(kernel);
+  if (!ours) return ours.error();
+  Outcome<Build> build = compile(source, architecture_of(*ours), keep_on);
+  if (!build) return build.error();
+  if (!build->compiled()) return does_not_compile(*build);
+  return std::make_shared<const Build>(std::move(*build));
+}
 
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options) {
   const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
@@ -71,7 +112,7 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!options.ptx.empty()) job->barriers.clear();
 
   const Variant& variant = (*entry)->variants[fitted->variant];
-  PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}};
+  PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}, options.built};
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
     if ((*entry)->tensors[i].role != TensorRole::output) continue;
     run.outputs.push_back({i, {}, {}, {variant.rtol, variant.atol}});
@@ -98,7 +139,7 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   Outcome<Job> job = make_job(*plan, {ptx, std::move(*text)}, files);
   if (!job) return job.error();
 
-  PreparedRun run{ptx, nullptr, {}, std::move(*job), {}};
+  PreparedRun run{ptx, nullptr, {}, std::move(*job), {}, nullptr};
   for (std::size_t i = 0; i < plan->buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan->buffers[i];
     if (!buffer.out && !buffer.expect) continue;

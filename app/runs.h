@@ -16,15 +16,18 @@
 #include "core/run/catalog_entry.h"
 #include "core/run/device_description.h"
 #include "core/sim/schedule_text.h"
+#include "viz/scene/build.h"
 
 namespace tilescope {
 
 struct RunOptions {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // "m" -> 300
   std::map<std::string, std::string, std::less<>> files;   // "A" -> "A.npy"
-  std::string ptx;         // another build of the kernel: a file, or one that the program carries
-  std::string dtype;       // empty: from the files or the catalog
-  std::uint64_t seed = 0;  // of inputs without a file
+  std::string ptx;     // another build of the kernel: a file, or one that the program carries
+  std::string source;  // a CUDA file in its place, which `built` was made from
+  std::shared_ptr<const Build> built;
+  std::string dtype;                           // empty: from the files or the catalog
+  std::uint64_t seed = 0;                      // of inputs without a file
   std::int64_t processors = usual_processors;  // of the chip that a kernel is launched for
 };
 
@@ -41,8 +44,17 @@ struct PreparedRun {
   const CatalogEntry* entry = nullptr;  // null for PTX with a launch file
   Sizes sizes;                          // of a catalog kernel
   Job job;
-  std::vector<Output> outputs;  // one for a catalog kernel
+  std::vector<Output> outputs;         // one for a catalog kernel
+  std::shared_ptr<const Build> built;  // where its PTX was made from a CUDA file of the user's
 };
+
+// The PTX that the program carries for this kernel: what it is compiled for, what it is made of.
+Outcome<std::string> carried_ptx(std::string_view kernel);
+
+// Compiles RunOptions::source for this kernel. A text that does not compile is refused with what is
+// wrong in it; `keep_on` as in app/compiler.h.
+Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const std::string& source,
+                                                const KeepOn& keep_on);
 
 // Reads the files and the kernel's PTX, and checks that everything fits together.
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options);

@@ -55,7 +55,10 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   // Runs, and what waits for them.
   if (!busy(session_)) return {};
   while (busy(session_)) {
-    if (session_.running) {
+    if (session_.edit.building) {
+      workshop_.wait_build();
+      take_build(session_, workshop_);
+    } else if (session_.running) {
       workshop_.wait();
       take_result(session_, workshop_);
     } else {

@@ -36,6 +36,11 @@ class Stage {
   // True if another frame is due.
   bool frame();
 
+  // Of the files that what is open was made from: whether there are any, and whether one of them is
+  // another now than when the window looked last.
+  bool watches_files() const { return !watched_files(session_).empty(); }
+  bool files_changed() const { return tilescope::files_changed(session_, workshop_); }
+
   Session& session() { return session_; }
   Workshop& workshop() { return workshop_; }
   ui::WindowUi& window() { return *ui_; }

@@ -72,12 +72,24 @@ class Display {
   GLFWwindow* window_;
 };
 
-void sleep_until_news(bool running) {
+// Files that are open in another editor too are looked at about once a second; nothing is drawn for
+// that. True: there may be something to draw.
+bool sleep_a_second(const Stage& stage) {
+  constexpr double second = 1, nearly = 0.95;
+  const double begun = glfwGetTime();
+  glfwWaitEventsTimeout(second);
+  return glfwGetTime() - begun < nearly || stage.files_changed();
+}
+
+void sleep_until_news(const Stage& stage, bool running) {
   const bool caret = ImGui::GetIO().WantTextInput;  // it blinks
   if (running) {
     glfwWaitEventsTimeout(0.033);  // progress, some thirty times a second
   } else if (caret) {
     glfwWaitEventsTimeout(0.4);
+  } else if (stage.watches_files()) {
+    while (!sleep_a_second(stage)) {
+    }
   } else {
     glfwWaitEvents();
   }
@@ -166,7 +178,8 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
       glfwPollEvents();
     } else {
       const bool told = keeps && workspace.keep(session, (*stage)->workshop());
-      if (!told) sleep_until_news(session.running || session.playing);
+      if (!told)
+        sleep_until_news(**stage, session.running || session.playing || session.edit.building);
       frames_due = 3;
     }
     const bool keys_left = keys.deliver();

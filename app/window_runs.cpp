@@ -49,6 +49,10 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
     out.ptx = value;
     return {};
   }
+  if (option == "source") {
+    out.source = value;
+    return {};
+  }
   if (option == "dtype") {
     out.dtype = value;
     return {};
@@ -59,8 +63,8 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
     if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", option_of(tensor));
   }
   return Error{ErrorKind::usage,
-               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --ptx, --device, "
-                           "--schedule, --lazy and --numerics.",
+               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --ptx, --source, "
+                           "--device, --schedule, --lazy and --numerics.",
                            entry.name, option, known),
                ""};
 }
@@ -108,35 +112,31 @@ Outcome<PreparedRun> prepare_file(std::string_view name, const KernelOptions& op
 }
 
 Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options,
-                             std::int64_t processors) {
+                             const std::shared_ptr<const Build>& built, std::int64_t processors) {
   if (name.ends_with(".ptx")) return prepare_file(name, options);
   const Outcome<const CatalogEntry*> entry = entry_named(name);
   if (!entry) return entry.error();
   Outcome<RunOptions> run = run_options(**entry, options);
   if (!run) return run.error();
   run->processors = processors;
-  return prepare_run(name, *run);
-}
-
-std::vector<std::string> lines_in(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  if (built) {
+    run->built = built;
+  } else if (run->ptx.empty()) {
+    run->source.clear();
   }
-  return out;
+  return prepare_run(name, *run);
 }
 
 // A kernel's own source, or one that lies where the PTX says.
 std::optional<std::vector<std::string>> source_of(const std::string& file) {
-  if (const Outcome<Asset> asset = load_asset(file)) return lines_in(asset->text());
-  if (const Outcome<std::string> text = read_text(file)) return lines_in(*text);
+  if (const Outcome<Asset> asset = load_asset(file)) return lines_of_text(asset->text());
+  if (const Outcome<std::string> text = read_text(file)) return lines_of_text(*text);
   return {};
 }
 
-void add_sources(LiveRun& live, const std::string& ptx) {
-  live.sources[""] = lines_in(ptx);
+void add_sources(LiveRun& live, const PreparedRun& run) {
+  if (run.built) live.sources = run.built->sources;
+  live.sources[""] = lines_of_text(run.job.program.ptx);
   for (const auto& [number, name] : live.stepper.machine().program().module->files) {
     const std::string file(name);
     if (live.sources.count(file)) continue;
@@ -144,9 +144,9 @@ void add_sources(LiveRun& live, const std::string& ptx) {
   }
 }
 
-std::shared_ptr<LiveRun> live_of(sim::Machine machine, const std::string& ptx) {
+std::shared_ptr<LiveRun> live_of(sim::Machine machine, const PreparedRun& run) {
   auto live = std::make_shared<LiveRun>(sim::Stepper(std::move(machine), kCopies));
-  add_sources(*live, ptx);
+  add_sources(*live, run);
   return live;
 }
 
@@ -182,19 +182,20 @@ Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& 
   return run;
 }
 
-Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options) {
+Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options,
+                                      const std::shared_ptr<const Build>& built) {
   Outcome<Order> order = order_of(options);
   if (!order) return order.error();
   const auto asked = options.find("device");
   Outcome<DeviceDescription> device =
       device_described(asked == options.end() ? "b200" : asked->second);
   if (!device) return device.error();
-  Outcome<PreparedRun> run = prepare(name, options, device->processors);
+  Outcome<PreparedRun> run = prepare(name, options, built, device->processors);
   if (!run) return run.error();
   if (asked == options.end()) {
     const std::int64_t processors = device->processors;
     if (auto usual = usual_device_for(run->job.program.ptx)) device = std::move(*usual);
-    if (device->processors != processors) run = prepare(name, options, device->processors);
+    if (device->processors != processors) run = prepare(name, options, built, device->processors);
     if (!run) return run.error();
   } else if (const auto target = target_for(*device, run->job.program.ptx); !target) {
     return target.error();
@@ -210,7 +211,7 @@ Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions
 Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run) {
   Outcome<sim::Machine> machine = load(run, nullptr);
   if (!machine) return machine.error();
-  return live_of(std::move(*machine), run.run.job.program.ptx);
+  return live_of(std::move(*machine), run.run);
 }
 
 Outcome<std::shared_ptr<const Buffer>> output_of_gpu(const PreparedRun& run) {
@@ -241,7 +242,7 @@ Outcome<std::unique_ptr<RecordedRun>> RecordedRun::start(const WindowRun& run) {
   Outcome<sim::Machine> machine = load(run, out->recorder_.get());
   if (!machine) return machine.error();
   out->device_ = run.order.device;
-  out->live_ = live_of(std::move(*machine), run.run.job.program.ptx);
+  out->live_ = live_of(std::move(*machine), run.run);
   out->live_->stepper.to_the_end();
   return out;
 }

@@ -20,7 +20,10 @@ struct WindowRun {
 // A kernel of the catalog with sizes, inputs, seed, type; or a PTX file with --launch. Both take
 // --device, --schedule, --lazy on and --numerics. By the clock of the chip, unless the order is
 // drawn.
-Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options);
+// `built`: what --source was compiled to. Without it the kernel is prepared as it is shipped, which
+// is enough to know its sizes and inputs.
+Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options,
+                                      const std::shared_ptr<const Build>& built = nullptr);
 // Of a catalog kernel: the options that are its own. Refused: others, with those that it has.
 Outcome<const CatalogEntry*> entry_named(std::string_view name);
 Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/assets.h"
+#include "app/compiled_files.h"
+#include "app/compiler.h"
 #include "app/files.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
@@ -49,14 +52,34 @@ std::string where_from(const TensorSpec& tensor, const KernelOptions& options) {
   return fmt::format("random, seed {}", seed == options.end() ? "0" : seed->second);
 }
 
+// What the kernel was made from, as its PTX names it.
+std::string source_of(const CatalogEntry& entry, const KernelOptions& options) {
+  if (const auto ptx = options.find("ptx"); ptx != options.end()) return ptx->second;
+  const auto source = options.find("source");
+  return source == options.end() ? entry.source : name_in_ptx(source->second);
+}
+
+// A CUDA file must be there, and a compiler for it; what it compiles to is seen later.
+std::optional<Error> wrong_source(const KernelOptions& options) {
+  const auto source = options.find("source");
+  if (source == options.end()) return {};
+  if (options.count("ptx")) {
+    return Error{ErrorKind::usage,
+                 "--ptx and --source both say what runs in the kernel's place: leave one out.", ""};
+  }
+  const auto files = cuda_files(source->second);
+  if (!files) return files.error();
+  const auto nvcc = find_nvcc();
+  return nvcc ? std::nullopt : std::optional(nvcc.error());
+}
+
 // What the catalog knows of the kernel at these sizes; the inputs' contents are not made.
 KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
                         const KernelOptions& options) {
   KernelCard card;
   card.name = entry.name;
   card.help = entry.help;
-  const auto ptx = options.find("ptx");
-  card.source = ptx == options.end() ? entry.source : ptx->second;
+  card.source = source_of(entry, options);
   card.launch = launch_text(entry.launch(fitted.sizes, usual_processors));
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
@@ -200,6 +223,7 @@ std::vector<KernelName> AppWorkshop::kernels() const {
 
 Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptions& options) {
   if (!name.ends_with(".ptx")) {
+    if (auto error = wrong_source(options)) return *error;
     Outcome<std::optional<KernelCard>> large = large_card(name, options);
     if (!large) return large.error();
     if (*large) return std::move(**large);
@@ -225,7 +249,7 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
   const auto run = std::make_shared<PreparedRun>();
   BackgroundRun::Steps steps;
   steps.start = [run, kernel, options]() -> Outcome<std::unique_ptr<Execution>> {
-    Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
+    Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
     if (!prepared) return prepared.error();
     auto started = RecordedRun::start(*prepared);
     // The job stays with us too: the reference is computed from its inputs.
@@ -243,9 +267,47 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
 
 Outcome<std::shared_ptr<LiveRun>> AppWorkshop::live(const KernelCard& kernel,
                                                     const KernelOptions& options) {
-  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
+  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return tilescope::live_run(*prepared);
+}
+
+std::optional<Error> AppWorkshop::start_build(const KernelCard& kernel,
+                                              const KernelOptions& options) {
+  const Outcome<std::string> ours = carried_ptx(kernel.name);
+  if (!ours) return ours.error();
+  build_.reset();  // an earlier compiler is stopped before the next begins
+  build_ = std::make_unique<BackgroundBuild>(options.at("source"), architecture_of(*ours));
+  return {};
+}
+
+double AppWorkshop::build_seconds() const {
+  return build_ ? build_->seconds() : 0;
+}
+
+void AppWorkshop::cancel_build() {
+  if (build_) build_->cancel();
+}
+
+void AppWorkshop::wait_build() {
+  if (build_) build_->wait();
+}
+
+std::optional<Outcome<std::shared_ptr<const Build>>> AppWorkshop::take_build() {
+  if (!build_) return {};
+  return build_->take();
+}
+
+Outcome<std::string> AppWorkshop::kernel_source(std::string_view kernel) {
+  const Outcome<const CatalogEntry*> entry = entry_named(kernel);
+  if (!entry) return entry.error();
+  const Outcome<Asset> text = load_asset((*entry)->source);
+  if (!text) return text.error();
+  return std::string(text->text());
+}
+
+std::uint64_t AppWorkshop::stamp(const std::string& path) const {
+  return file_stamp(path);
 }
 
 RunProgress AppWorkshop::progress() const {
@@ -279,7 +341,7 @@ Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& pa
 
 Outcome<std::shared_ptr<const Buffer>> AppWorkshop::on_gpu(const KernelCard& kernel,
                                                            const KernelOptions& options) {
-  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options);
+  Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return output_of_gpu(prepared->run);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/builds.h"
 #include "app/jobs.h"
 #include "app/runs.h"
 #include "viz/scene/workshop.h"
@@ -20,6 +21,13 @@ class AppWorkshop : public Workshop {
   void cancel() override;
   std::optional<Outcome<FinishedRun>> take_result() override;
   void wait() override;
+  std::optional<Error> start_build(const KernelCard& kernel, const KernelOptions& options) override;
+  double build_seconds() const override;
+  void cancel_build() override;
+  void wait_build() override;
+  std::optional<Outcome<std::shared_ptr<const Build>>> take_build() override;
+  Outcome<std::string> kernel_source(std::string_view kernel) override;
+  std::uint64_t stamp(const std::string& path) const override;
   Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,
                                                 std::optional<DType> as) override;
   Outcome<std::shared_ptr<const Buffer>> on_gpu(const KernelCard& kernel,
@@ -42,6 +50,7 @@ class AppWorkshop : public Workshop {
 
  private:
   std::unique_ptr<BackgroundRun> run_;
+  std::unique_ptr<BackgroundBuild> build_;
   bool keeps_progress_ = false;
 };
 

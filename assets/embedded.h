@@ -7,6 +7,7 @@
 //   ptx/elementwise_add.ptx                     assets/ptx/*
 //   devices/ presets/ lessons/                  assets/<folder>/*
 //   kernels/elementwise/elementwise_add.cu      kernels/** as the PTX's .file lines name them
+//   kernels/device/*.h, core/layout/*.h         what kernels include, for the compiler
 //   font/DejaVuSans.ttf, font/DejaVuSans-Bold.ttf, font/DejaVuSansMono.ttf
 //
 // Files on disk are not looked at here: app/assets.h does that.

@@ -50,6 +50,12 @@ class FakeWorkshop : public Workshop {
     card.launch = "1 block of 32 threads";
     card.sizes = {{"m", 4}, {"n", 8}};
     for (const auto& option : options) {
+      if (option.first == "source") {
+        if (!has_compiler) return Error{ErrorKind::unsupported, "There is no nvcc here.", ""};
+        if (!texts.count(option.second)) return read_text(option.second).error();
+        card.source = option.second;
+        continue;
+      }
       const auto size =
           std::find_if(card.sizes.begin(), card.sizes.end(),
                        [&](const KernelCard::Size& s) { return s.name == option.first; });
@@ -77,6 +83,58 @@ class FakeWorkshop : public Workshop {
   Outcome<std::shared_ptr<LiveRun>> live(const KernelCard&, const KernelOptions&) override {
     return small_machine();
   }
+  // A compiler that takes every text that has no `@` in it, and gives the small machine's PTX. With
+  // `slow_compiler` it goes on until finish_build() or cancel_build().
+  bool has_compiler = true, slow_compiler = false;
+  int builds = 0, build_cancels = 0;
+  std::optional<Error> start_build(const KernelCard&, const KernelOptions& options) override {
+    ++builds;
+    building_ = options.at("source");
+    built_ = !slow_compiler;
+    build_stopped_ = false;
+    return {};
+  }
+  void finish_build() { built_ = true; }
+  void cancel_build() override {
+    ++build_cancels;
+    build_stopped_ = built_ = true;
+  }
+  void wait_build() override { built_ = true; }
+  std::optional<Outcome<std::shared_ptr<const Build>>> take_build() override {
+    if (building_.empty() || !built_) return {};
+    auto build = std::make_shared<Build>();
+    build->file = build->name = std::exchange(building_, "");
+    build->files = {build->file};
+    const std::string& text = texts[build->file];
+    build->sources[build->name] = lines_of_text(text);
+    if (build_stopped_) {
+      return Outcome<std::shared_ptr<const Build>>(
+          Error{ErrorKind::interrupted, "nvcc was stopped.", ""});
+    }
+    const auto& lines = build->sources[build->name];
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].find('@') == std::string::npos) continue;
+      build->complaints.push_back({Complaint::Weight::error, build->name,
+                                   static_cast<std::uint32_t>(i + 1), "unrecognized token"});
+    }
+    if (build->complaints.empty()) build->ptx = small_ptx;
+    return Outcome<std::shared_ptr<const Build>>(std::shared_ptr<const Build>(build));
+  }
+  Outcome<std::string> kernel_source(std::string_view kernel) override {
+    return "// " + std::string(kernel) + "\nvoid add() {\n}\n";
+  }
+  // Of a file: how often it was written.
+  std::map<std::string, std::uint64_t> writes;
+  std::uint64_t stamp(const std::string& path) const override {
+    const auto found = writes.find(path);
+    return found == writes.end() ? texts.count(path) : found->second + 1;
+  }
+  // As another program does.
+  void put(const std::string& path, const std::string& text) {
+    texts[path] = text;
+    ++writes[path];
+  }
+
   RunProgress progress() const override {
     if (!running_) return {};
     return {finished_ ? RunProgress::State::finished : RunProgress::State::running, 3, 10, 1234,
@@ -171,7 +229,7 @@ class FakeWorkshop : public Workshop {
     return Error{ErrorKind::unreadable, path + " cannot be read: there is no such file.", ""};
   }
   std::optional<Error> write_text(const std::string& path, std::string_view text) override {
-    texts[path] = text;
+    put(path, std::string(text));
     return {};
   }
 
@@ -230,6 +288,8 @@ class FakeWorkshop : public Workshop {
 
   std::optional<KernelCard> running_;
   bool finished_ = false, cancelled_ = false;
+  std::string building_;  // the file
+  bool built_ = false, build_stopped_ = false;
 };
 
 }  // namespace tilescope::test

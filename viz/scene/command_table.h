@@ -23,6 +23,7 @@ std::span<const WindowCommand> access_commands();
 std::span<const WindowCommand> slice_commands();
 std::span<const WindowCommand> editor_commands();
 std::span<const WindowCommand> kernel_commands();
+std::span<const WindowCommand> edit_commands();
 std::span<const WindowCommand> diff_commands();
 std::span<const WindowCommand> walk_commands();
 std::span<const WindowCommand> break_commands();

@@ -107,6 +107,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Slices", slice_commands()},
       CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
+      CommandGroup{"Source", edit_commands()},
       CommandGroup{"Difference", diff_commands()},
       CommandGroup{"Steps", walk_commands()},
       CommandGroup{"Breakpoints", break_commands()},

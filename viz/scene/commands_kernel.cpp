@@ -16,12 +16,24 @@ Answer run_run(Session& session, Workshop& workshop, std::string_view) {
     return usage_error(
         "There is no kernel to run: open one first, for example `open elementwise_add`.");
   }
+  EditDesk& desk = session.edit;
+  if (not_built(session) && !desk.failed) {
+    if (!desk.building) {
+      const std::string file = source_file(session);
+      const Building building{choices.kernel->name, file, choices.options, true, true};
+      return begin_build(session, workshop, building);
+    }
+    desk.building->runs = true;
+    return fmt::format("{} is being compiled, and runs when that is done.", desk.building->file);
+  }
+  if (auto error = not_built(session)) return *error;
   if (auto error = workshop.start(*choices.kernel, choices.options)) return *error;
   session.running = true;
   return fmt::format("Running {}.", choices.kernel->name);
 }
 
 Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
+  if (session.edit.building) return stop_build(session, workshop);
   if (!session.running && session.way) return stop_way(session);
   if (!session.running) return usage_error("Nothing is running.");
   workshop.cancel();
@@ -31,7 +43,7 @@ Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
 constexpr std::array kTable = {
     WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
                   "run", "F5", run_run, nullptr, true},
-    WindowCommand{"cancel", "", "stops the run", "cancel", "", run_cancel},
+    WindowCommand{"cancel", "", "stops the run, or the compiler", "cancel", "", run_cancel},
 };
 
 }  // namespace

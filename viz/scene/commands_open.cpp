@@ -38,7 +38,8 @@ Answer open_file(Session& session, Workshop& workshop, const std::string& path) 
   const std::string_view end = std::string_view(path).substr(path.rfind('.'));
   if (end == ".json") return open_workspace(session, workshop, path);
   if (end == ".npy") return open_npy(session, workshop, path);
-  const auto words = kernel_of_files(workshop, path);
+  const auto words =
+      end == ".cu" ? kernel_of_source(session, workshop, path) : kernel_of_files(workshop, path);
   if (!words) return words.error();
   return open_kernel(session, workshop, *words);
 }
@@ -109,7 +110,7 @@ constexpr std::array kTable = {
                   "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
                   "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
                   "F.npy] [--b F.npy] "
-                  "[--dtype T] [--seed S] [--ptx F.ptx]",
+                  "[--dtype T] [--seed S] [--ptx F.ptx | --source F.cu] | F.cu",
                   "opens a layout expression, a preset, a kernel, a matrix, or a view that was "
                   "shared or saved",
                   "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open,

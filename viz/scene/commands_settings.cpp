@@ -109,6 +109,7 @@ std::vector<std::string> settings_lines(const WindowSettings& settings) {
   std::vector<std::string> lines;
   if (settings.font != usual.font) lines.push_back(fmt::format("font {}", settings.font));
   if (!settings.animation) lines.emplace_back("animation off");
+  if (settings.rebuilds) lines.emplace_back("rebuild on change on");
   for (const auto& [name, width] :
        {std::pair{"outline", settings.outline}, std::pair{"inspector", settings.inspector}}) {
     if (width == 0) lines.push_back(fmt::format("panel {} hide", name));
@@ -119,7 +120,8 @@ std::vector<std::string> settings_lines(const WindowSettings& settings) {
 
 bool is_setting(std::string_view line) {
   const std::string_view name = first_word(line).first;
-  return name == "font" || name == "animation" || name == "panel";
+  return name == "font" || name == "animation" || name == "panel" ||
+         line.substr(0, 18) == "rebuild on change ";
 }
 
 }  // namespace tilescope

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "viz/scene/command_text.h"
+#include "viz/scene/edit_desk.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/rebuild.h"
 #include "viz/scene/share.h"
@@ -91,9 +92,12 @@ Answer run_copy(Session& session, Workshop& workshop, std::string_view arguments
 
 Answer run_save(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
+  if (arguments.empty() || arguments == "over") return save_edit(session, workshop, what == "over");
   const std::string path(unquoted(rest));
   if (what != "workspace" || path.empty()) {
-    return usage_error("`save` takes a workspace and its file: `save workspace day.json`.");
+    return usage_error(
+        "`save` takes nothing (the source that is edited), or a workspace and its file: `save "
+        "workspace day.json`.");
   }
   if (auto error = workshop.write_text(path, workspace_text(session, workshop))) return *error;
   return fmt::format("Saved the workspace in {}.", path);
@@ -113,8 +117,9 @@ constexpr std::array kTable = {
     WindowCommand{"paste", "",
                   "puts what was copied into the field: an expression, or a word that was shared",
                   "paste", "Ctrl+V", run_paste},
-    WindowCommand{"save", "workspace F.json", "writes what is open and the window's settings",
-                  "save workspace day.json", "", run_save},
+    WindowCommand{"save", "[over] | workspace F.json",
+                  "writes the source that is edited; or what is open and the window's settings",
+                  "save workspace day.json", "Ctrl+S", run_save},
 };
 
 }  // namespace

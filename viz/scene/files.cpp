@@ -16,7 +16,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 }  // namespace
 
 bool names_file(std::string_view word) {
-  for (std::string_view end : {".npy", ".ptx", ".toml", ".json"}) {
+  for (std::string_view end : {".npy", ".ptx", ".cu", ".toml", ".json"}) {
     if (ends_with(word, end)) return true;
   }
   return false;
@@ -67,6 +67,46 @@ Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path
   }
   return fmt::format("{} --launch {}", quoted_word(ptx ? path : beside[0]),
                      quoted_word(ptx ? beside[0] : path));
+}
+
+namespace {
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Outcome<std::string> kernel_of_source(const Session& session, Workshop& workshop,
+                                      const std::string& path) {
+  const auto text = workshop.read_text(path);
+  if (!text) return text.error();
+  const std::string_view file = std::string_view(path).substr(path.rfind('/') + 1);
+  std::vector<std::string> named;
+  for (const KernelName& kernel : workshop.kernels()) {
+    if (file == kernel.name + ".cu") {
+      return fmt::format("{} --source {}", kernel.name, quoted_word(path));
+    }
+    if (has_word(*text, kernel.name)) named.push_back(kernel.name);
+  }
+  const KernelCard* open = session.choices.kernel.get();
+  if (named.size() != 1 && open && !names_file(open->name)) named = {open->name};
+  if (named.size() == 1) return fmt::format("{} --source {}", named[0], quoted_word(path));
+  return Error{ErrorKind::usage,
+               fmt::format("A CUDA file takes the place of a kernel of the catalog: `open K "
+                           "--source {}` says of which.",
+                           path),
+               ""};
 }
 
 std::vector<std::string> dropped(const std::vector<std::string>& paths) {

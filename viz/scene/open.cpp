@@ -150,10 +150,25 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   if (!options) return options.error();
   auto card = workshop.kernel(all.front(), *options);
   if (!card) return card.error();
+  if (session.edit.building) workshop.cancel_build();
+  session.edit.building.reset();
+  session.edit.failed.reset();
+  session.edit.changed.clear();
+  show_kernel(session, std::move(*card), std::move(*options));
+  const Choices& choices = session.choices;
+  if (is_compiled(choices.options)) {
+    const std::string file = source_file(session);
+    return begin_build(session, workshop,
+                       {choices.kernel->name, file, choices.options, true, false});
+  }
+  return fmt::format("Opened {}: {}.", choices.kernel->name, choices.kernel->launch);
+}
+
+void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   Choices& choices = session.choices;
-  choices.kernel = std::make_shared<const KernelCard>(std::move(*card));
+  choices.kernel = std::make_shared<const KernelCard>(std::move(card));
   choices.file.clear();
-  choices.options = std::move(*options);
+  choices.options = std::move(options);
   choices.result.reset();
   choices.diff.reset();
   choices.compare = {nullptr, "", choices.compare.measured, nullptr, choices.compare.as_table};
@@ -175,7 +190,6 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   session.matrices_lens = session.diff_lens = {};
   session.matrices_rasters = session.diff_rasters = {};
   show_in_field(session);
-  return fmt::format("Opened {}: {}.", choices.kernel->name, choices.kernel->launch);
 }
 
 std::optional<FieldProblem> problem_in(std::string_view expression) {

@@ -16,6 +16,9 @@ Outcome<std::string> open_preset_named(Session& session, std::string_view name);
 // "elementwise_add --m 300 --n 200"
 Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::string_view words);
 
+// The kernel of this card becomes the open one, as it is before its first instruction.
+void show_kernel(Session& session, KernelCard card, KernelOptions options);
+
 // Shows the open layout at another step of its derivation, or its grids with other numbers. What
 // was selected stays where the grids stay. Refused where nothing can be shown so.
 std::optional<Error> show_study(Session& session, const LayoutStudy& study);

@@ -8,6 +8,7 @@
 
 #include "core/layout/text.h"
 #include "core/tensor/catalog.h"
+#include "viz/scene/build_scene.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/comparison.h"
 #include "viz/scene/diff_panel.h"
@@ -432,6 +433,11 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   return out;
 }
 
+Strip with_edit(Strip strip, const Session& session, const Workshop& workshop) {
+  add_edit(session, workshop, strip);
+  return strip;
+}
+
 // A tiled copy or product is told in several lines, for which the strip has no room.
 std::string in_one_line(std::string_view text) {
   std::string out;
@@ -568,6 +574,7 @@ Json view_json(const Session& session, const Picture& picture) {
   if (const auto empty = emptiness(session)) {
     return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
   }
+  if (shows_build(session) && session.edit.edit.open()) return describe_build(session);
   const Choices& choices = session.choices;
   switch (choices.view) {
     case ViewName::layout:
@@ -644,8 +651,10 @@ Strip strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
   const bool stands = shows_machine(choices.view) ||
                       (choices.view == ViewName::timeline && choices.live != nullptr);
-  if (stands && !session.running) return machine_strip(session);
-  if (!shows_layout(choices.view) || session.running) return run_strip(session, workshop);
+  if (stands && !session.running) return with_edit(machine_strip(session), session, workshop);
+  if (!shows_layout(choices.view) || session.running) {
+    return with_edit(run_strip(session, workshop), session, workshop);
+  }
   Strip out;
   if (!choices.layout) return out;
   if (choices.study.steps() > 0) return derivation_strip(session);

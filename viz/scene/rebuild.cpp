@@ -238,6 +238,8 @@ void take_over(Session& session, Workshop& workshop, Session fresh,
   session.progress = std::move(fresh.progress);
   session.running = session.running || fresh.running;
   session.way = std::move(fresh.way);
+  session.edit.building = std::move(fresh.edit.building);
+  session.edit.failed = std::move(fresh.edit.failed);
   session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
   forget_passing(session);
   session.layout_lens = layout;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/layout/text.h"
+#include "viz/scene/build_scene.h"
 #include "viz/scene/diff_picture.h"
 #include "viz/scene/files.h"
 #include "viz/scene/look.h"
@@ -215,6 +216,11 @@ std::optional<Emptiness> no_comparison(const Session& session) {
 // Why there is no machine to show.
 std::optional<Emptiness> no_machine(const Session& session) {
   const std::string& name = session.choices.kernel->name;
+  if (shows_build(session)) return {};
+  if (const auto missing = not_built(session)) {
+    if (session.edit.building) return Emptiness{missing->sentence, "cancel", "Stop"};
+    return Emptiness{missing->sentence, "rebuild", "Compile it"};
+  }
   if (machine_of(session)) return {};
   if (on_the_way(session)) {
     return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
@@ -403,7 +409,8 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
     case ViewName::barriers:
     case ViewName::memory:
     case ViewName::tmem:
-      out.scroll = draw_machine(session, out, size);
+      out.scroll = shows_build(session) ? draw_build_of(session, out.scene, size)
+                                        : draw_machine(session, out, size);
       break;
     case ViewName::compare:
       out.scene.size = size;

@@ -23,6 +23,7 @@
 #include "viz/scene/diff_histogram.h"
 #include "viz/scene/diff_study.h"
 #include "viz/scene/diff_view.h"
+#include "viz/scene/edit_desk.h"
 #include "viz/scene/editor.h"
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/layout_study.h"
@@ -203,6 +204,7 @@ struct Session {
   LessonProgress progress;
   bool progress_told = false;  // that it cannot be kept was said, and is still so
 
+  EditDesk edit;  // a kernel's source, and what the compiler makes of it
   std::optional<Way> way;
   bool running = false;            // a run was started and its result not yet taken
   std::optional<Error> run_error;  // why the last run could not be done at all

@@ -15,11 +15,12 @@ struct WindowSettings {
 
   int font = 100;  // percent; everything grows with the letters, as far as there is room
   bool animation = true;
+  bool rebuilds = false;                   // a kernel whose file has changed, by itself
   int outline = usual, inspector = usual;  // widths in pixels at 100 %; 0: collapsed
 
   friend bool operator==(const WindowSettings& a, const WindowSettings& b) {
-    return a.font == b.font && a.animation == b.animation && a.outline == b.outline &&
-           a.inspector == b.inspector;
+    return a.font == b.font && a.animation == b.animation && a.rebuilds == b.rebuilds &&
+           a.outline == b.outline && a.inspector == b.inspector;
   }
 };
 

@@ -96,6 +96,7 @@ Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Workshop& workshop)
                  ""};
   }
   if (choices.live) return choices.live;
+  if (auto error = not_built(session)) return *error;
   auto made = workshop.live(*choices.kernel, choices.options);
   if (made) choices.live = *made;
   return made;
@@ -106,7 +107,7 @@ bool on_the_way(const Session& session) {
 }
 
 bool busy(const Session& session) {
-  return session.running || on_the_way(session);
+  return session.running || session.edit.building.has_value() || on_the_way(session);
 }
 
 Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
@@ -120,6 +121,7 @@ Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string
     (void)stepper.arrive();
   }
   session.way.reset();
+  session.edit.failed.reset();  // it is the machine that is looked at, not what does not compile
   begin(stepper);
   const Arrival arrival = go_for(stepper, at_once);
   if (arrival != Arrival::going) return arrive(session, arrival);

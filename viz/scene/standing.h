@@ -27,7 +27,7 @@ const sim::Machine* machine_of(const Session& session);
 Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Workshop& workshop);
 
 bool on_the_way(const Session& session);
-// A run is in progress, or the machine is on its way: scripts wait.
+// A run or a compilation is in progress, or the machine is on its way: scripts wait.
 bool busy(const Session& session);
 
 // Goes as far as a few frames allow. Answers what happened, or that it is still going; `line` is

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/run/job.h"
 #include "core/sim/record/record.h"
+#include "viz/scene/build.h"
 #include "viz/scene/diff_view.h"
 #include "viz/scene/layout_view.h"
 #include "viz/scene/live_run.h"
@@ -52,6 +53,8 @@ struct KernelCard {
   std::vector<Size> sizes;
   std::vector<Tensor> tensors;
   std::vector<OwnLayout> layouts;
+  // What --source names, compiled; null without that option, and until it is compiled.
+  std::shared_ptr<const Build> built;
 };
 
 struct KernelName {
@@ -121,6 +124,23 @@ class Workshop {
   virtual std::optional<Outcome<FinishedRun>> take_result() = 0;
   // Blocks until the run has finished; for commands without a window.
   virtual void wait() = 0;
+
+  // Compiles the file that --source names for this kernel, and returns at once. One at a time: an
+  // earlier one is stopped. Whoever starts a run hands the card over with what came out.
+  virtual std::optional<Error> start_build(const KernelCard& kernel, const KernelOptions&) {
+    return Error{ErrorKind::unsupported, "Nothing here compiles " + kernel.name + ".", ""};
+  }
+  virtual double build_seconds() const { return 0; }  // since it was started
+  virtual void cancel_build() {}
+  virtual void wait_build() {}
+  // Once, when it has ended; an Error where the compiler could not be asked at all.
+  virtual std::optional<Outcome<std::shared_ptr<const Build>>> take_build() { return {}; }
+  // The CUDA text that the PTX of a kernel of the catalog was made from.
+  virtual Outcome<std::string> kernel_source(std::string_view kernel) {
+    return Error{ErrorKind::unknown, "There is no source of " + std::string(kernel) + ".", ""};
+  }
+  // Another number when the file is another; 0: there is none. Cheap, unlike reading it.
+  virtual std::uint64_t stamp(const std::string& /*path*/) const { return 0; }
 
   // The kernel's machine, before the first instruction.
   virtual Outcome<std::shared_ptr<LiveRun>> live(const KernelCard& kernel,

@@ -160,6 +160,19 @@ bool is_arrow(Key key) {
   return key == Key::up || key == Key::down || key == Key::left || key == Key::right;
 }
 
+#if IMGUI_VERSION_NUM < 18700
+WithoutEscape::WithoutEscape() : was_(ImGui::GetIO().KeyMap[ImGuiKey_Escape]) {
+  ImGui::GetIO().KeyMap[ImGuiKey_Escape] = -1;
+}
+WithoutEscape::~WithoutEscape() {
+  ImGui::GetIO().KeyMap[ImGuiKey_Escape] = was_;
+}
+#else
+// Newer ones clear a field only with ImGuiInputTextFlags_EscapeClearsAll.
+WithoutEscape::WithoutEscape() = default;
+WithoutEscape::~WithoutEscape() = default;
+#endif
+
 void set_key(ImGuiIO& io, Key key, bool down) {
 #if IMGUI_VERSION_NUM < 18700
   io.KeysDown[number_of(key)] = down;

@@ -55,6 +55,19 @@ bool edits_text(const Shortcut& shortcut);
 // Arrows go on while they are held.
 bool is_arrow(Key key);
 
+// While it lives Dear ImGui hears no Esc: its fields take back what was typed, and a text of many
+// lines stays as it stands.
+class WithoutEscape {
+ public:
+  WithoutEscape();
+  ~WithoutEscape();
+  WithoutEscape(const WithoutEscape&) = delete;
+  WithoutEscape& operator=(const WithoutEscape&) = delete;
+
+ private:
+  int was_ = 0;
+};
+
 // For tests and for scripted input: tells Dear ImGui that a key goes down or up.
 void set_key(ImGuiIO& io, Key key, bool down);
 void set_modifiers(ImGuiIO& io, bool control, bool shift);

@@ -78,7 +78,7 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
            -1);
   ring_.part(2);
-  draw_view(brush, session, {left, kTop}, {middle_width, middle_height});
+  draw_view(brush, session, workshop, {left, kTop}, {middle_width, middle_height});
   ring_.part(1);
   if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
   ring_.part(3);
@@ -104,8 +104,8 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
     session.parts_due = 0;
     changed_ = true;
   }
-  // Tab takes what completes the word, where something does.
-  const bool completes = field_active_ && !offers_.completions.all.empty();
+  // Tab takes what completes the word, where something does, and puts blanks into code.
+  const bool completes = code_.active || (field_active_ && !offers_.completions.all.empty());
   if (!completes) changed_ |= ring_.move();
 }
 
@@ -149,11 +149,14 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
     if (text && *text) type_field(session, workshop, text);
   }
   const bool finished = take_result(session, workshop);
+  const bool built = take_build(session, workshop);
+  const bool changed_file = look_at_files(session, workshop, ImGui::GetTime());
   constexpr double share_of_frame = 10;  // milliseconds
   const bool walked = walk_on(session, workshop, share_of_frame);
   const bool went_on = continue_script(session, workshop);
   const bool played = play_on(session, workshop, double{ImGui::GetIO().DeltaTime});
-  const bool changed = changed_ || finished || walked || went_on || played || !intents.empty();
+  const bool changed = changed_ || finished || built || changed_file || walked || went_on ||
+                       played || !intents.empty();
   changed_ = false;
   return changed;
 }

@@ -16,6 +16,7 @@
 #include "viz/scene/lesson_panel.h"
 #include "viz/scene/panels.h"
 #include "viz/scene/session.h"
+#include "viz/ui/code_field.h"
 #include "viz/ui/rich_text.h"
 #include "viz/ui/scene_painter.h"
 #include "viz/ui/widgets.h"
@@ -97,7 +98,14 @@ class WindowUi {
   void show_what_was_said(const LessonQuestion& question);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
-  void draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size);
+  void draw_view(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                 ImVec2 size);
+  // The editor (window_edit.cpp).
+  void draw_edit(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                 ImVec2 size);
+  void draw_edit_head(const Brush& brush, const EditDesk& desk, ImVec2 at, float width);
+  void draw_complaints(Brush brush, const Build& build, const std::vector<std::string>& lines,
+                       ImVec2 at, ImVec2 size);
   void draw_folded(const Brush& brush, const Choice& choice, ImVec2 at);
   void draw_menu(const Brush& brush);
   void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);
@@ -141,9 +149,11 @@ class WindowUi {
   std::string field_text_;   // in the field now
   std::string field_shown_;  // the session's text that it was last filled with
   int field_generation_ = 0;
-  std::optional<Menu> menu_;  // that is open
-  std::string atoms_shown_;   // whose atoms the outline listed last
-  float problem_x_ = 0;       // where in the field the problem begins
+  CodeField code_;                   // the editor's text, of this file
+  std::string edited_, edit_given_;  // and the text as the session had it last
+  std::optional<Menu> menu_;         // that is open
+  std::string atoms_shown_;          // whose atoms the outline listed last
+  float problem_x_ = 0;              // where in the field the problem begins
   // What the field offers in this frame, where its list stands, and what its keys did.
   Assistance offers_;
   ImVec2 list_at_{};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/build_scene.h"
 #include "viz/scene/timeline_session.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
@@ -216,7 +217,8 @@ void WindowUi::draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at,
   }
 }
 
-void WindowUi::draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2 size) {
+void WindowUi::draw_view(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+                         ImVec2 size) {
   back(at, size, brush.theme.paper);
   const bool controls = !view_choices(session).empty() || !tabs(session).empty();
   const float top = controls ? kControls : 0;
@@ -229,6 +231,10 @@ void WindowUi::draw_view(const Brush& brush, Session& session, ImVec2 at, ImVec2
     draw_empty(brush, *empty, view_origin_, room);
     return;
   }
+  const bool edits = shows_build(session) && session.edit.edit.open();
+  if (edits) return draw_edit(brush, session, workshop, view_origin_, room);
+  code_.active = false;
+  edited_.clear();
   ImGui::SetCursorScreenPos(view_origin_);
   ImGui::InvisibleButton("view", room,
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);

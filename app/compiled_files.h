@@ -1,0 +1,44 @@
+// What goes into a compilation, and what is kept of it: a CUDA file with all headers that it
+// includes, the key that stands for these texts, and the PTX that was made of them before.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace tilescope {
+
+struct CudaHeader {
+  std::string text;
+  std::string path;   // where it lies; empty where it is ours
+  bool ours = false;  // the program carries it
+};
+
+struct CudaFiles {
+  std::string name;    // of the file, without its folder and without odd characters
+  std::string folder;  // that it lies in
+  std::string text;
+  // Everything that `#include "..."` leads to, by its path below that folder or among our own. What
+  // is neither is the toolkit's, or the compiler will miss it.
+  std::map<std::string, CudaHeader> headers;
+};
+
+// What the PTX calls a file, wherever it lies: its own name, odd characters as _.
+std::string name_in_ptx(const std::string& path);
+
+// Refused: it is no CUDA file, or cannot be read.
+Outcome<CudaFiles> cuda_files(const std::string& path);
+
+// The same for the same texts, architecture and compiler; and for no others.
+std::string key_of(const CudaFiles& files, std::string_view architecture,
+                   std::string_view compiler);
+
+// The PTX that was kept under this key. Without a home, or where nothing can be written, nothing is
+// kept: then it is compiled each time.
+std::optional<std::string> kept_ptx(const std::string& key);
+void keep_ptx(const std::string& key, std::string_view ptx);
+
+}  // namespace tilescope

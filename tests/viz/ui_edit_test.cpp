@@ -1,0 +1,305 @@
+// A kernel's source that is edited: copied out, compiled in its place, with what is wrong at its
+// line; files that change while they are open; and text that is not saved, which is never lost.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/viz/ui_session.h"
+#include "viz/scene/build_scene.h"
+#include "viz/scene/panels.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/share.h"
+#include "viz/scene/standing.h"
+#include "viz/scene/workspace.h"
+
+namespace tilescope {
+namespace {
+
+class Edit : public test::SessionTest {
+ protected:
+  // As the window does about once a second.
+  bool look() { return look_at_files(session, workshop, ++seconds_); }
+  // And then lets what that began come to its end.
+  void look_and_wait() {
+    look();
+    while (session.edit.building || session.running) {
+      workshop.wait();
+      workshop.wait_build();
+      take_build(session, workshop);
+      take_result(session, workshop);
+    }
+  }
+  std::string shown() {
+    session.show_times = false;
+    return describe(session, workshop, picture(session, {1000, 640})).dump();
+  }
+  std::vector<std::string> actions() {
+    std::vector<std::string> out;
+    for (const Tab& each : strip(session, workshop).actions) out.push_back(each.command);
+    return out;
+  }
+  bool offers(const std::string& command) {
+    const auto all = actions();
+    return std::find(all.begin(), all.end(), command) != all.end();
+  }
+
+ private:
+  double seconds_ = 0;
+};
+
+TEST_F(Edit, TheKernelsSourceIsCopiedOnceAndNeverOverwritten) {
+  refused("edit", "open one first");
+  must("open add");
+  must("edit");
+  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(workshop.texts["add.cu"], "// add\nvoid add() {\n}\n");
+  EXPECT_NE(session.message.text.find("Copied the source of add to add.cu"), std::string::npos);
+  EXPECT_EQ(session.edit.edit.text, workshop.texts["add.cu"]);
+  must("edit off");
+  workshop.put("add.cu", "// add, mine\n");
+  must("edit");
+  EXPECT_EQ(session.edit.edit.text, "// add, mine\n") << "it is there, so it is opened";
+  must("edit off");
+  workshop.put("other.cu", "int main() {}\n");
+  refused("edit other.cu", "nothing in it is called add");
+  EXPECT_EQ(workshop.texts["other.cu"], "int main() {}\n");
+  refused("edit notes.txt", "takes a CUDA file");
+  refused("edit off", "Nothing is edited");
+}
+
+TEST_F(Edit, WhatIsRebuiltTakesTheKernelsPlaceAndKeepsSizesViewAndBaseline) {
+  must("open add --m 6");
+  must("run");
+  must("baseline");
+  must("edit my.cu");
+  type_edit(session, workshop, "void add() { /* faster */ }\n");
+  must("rebuild");
+  EXPECT_EQ(workshop.texts["my.cu"], "void add() { /* faster */ }\n") << "saved first";
+  const Choices& choices = session.choices;
+  EXPECT_EQ(choices.options, (KernelOptions{{"m", "6"}, {"source", "my.cu"}}));
+  ASSERT_TRUE(choices.kernel->built);
+  EXPECT_EQ(choices.kernel->built->sources.at("my.cu").front(), "void add() { /* faster */ }");
+  ASSERT_TRUE(choices.result) << "it had run, so it is run again";
+  EXPECT_EQ(workshop.starts, 2);
+  ASSERT_TRUE(choices.baseline);
+  EXPECT_TRUE(choices.comparison) << "the run before is what this one is compared with";
+  must("select compare");
+  EXPECT_FALSE(emptiness(session));
+}
+
+TEST_F(Edit, WithoutARunTheRebuiltKernelStandsBeforeItsFirstInstruction) {
+  must("open add");
+  must("look block 1 warp 1");
+  must("edit");
+  must("rebuild");
+  EXPECT_FALSE(session.choices.result);
+  EXPECT_EQ(workshop.starts, 0);
+  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(session.choices.spot.block, 1u) << "who was looked at still is";
+  EXPECT_NE(session.message.text.find("Compiled add.cu"), std::string::npos);
+  must("undo");
+  EXPECT_FALSE(session.choices.options.count("source"));
+  must("redo");
+  EXPECT_TRUE(session.choices.kernel->built);
+  EXPECT_EQ(workshop.builds, 1) << "what was compiled is kept with the step";
+}
+
+TEST_F(Edit, NothingWaitsForTheCompilerAndItCanBeStopped) {
+  workshop.slow_compiler = true;
+  workshop.texts["my.cu"] = "void add() {}";
+  must("open add --source my.cu");
+  EXPECT_TRUE(busy(session));
+  refused("step", "is being compiled");
+  must("select source");
+  ASSERT_TRUE(emptiness(session));
+  EXPECT_EQ(emptiness(session)->command, "cancel");
+  const Strip during = strip(session, workshop);
+  EXPECT_TRUE(during.share) << "there is something to stop";
+  EXPECT_NE(during.progress.find("compiling my.cu"), std::string::npos);
+  must("run");
+  EXPECT_NE(session.message.text.find("runs when that is done"), std::string::npos);
+  EXPECT_FALSE(take_build(session, workshop));
+  must("cancel");
+  EXPECT_TRUE(take_build(session, workshop));
+  EXPECT_FALSE(busy(session));
+  EXPECT_EQ(session.message.text, "nvcc was stopped.");
+  EXPECT_EQ(emptiness(session)->command, "rebuild") << "the way on is a button";
+  must("run");
+  EXPECT_EQ(workshop.builds, 2) << "what is to run is compiled first";
+  workshop.finish_build();
+  EXPECT_TRUE(take_build(session, workshop));
+  EXPECT_TRUE(session.running);
+}
+
+TEST_F(Edit, ACompilationOfWhatIsNoLongerOpenIsForgotten) {
+  workshop.slow_compiler = true;
+  workshop.texts["my.cu"] = "void add() {}";
+  must("open add --source my.cu");
+  must("open add");
+  EXPECT_EQ(workshop.build_cancels, 1);
+  workshop.finish_build();
+  EXPECT_FALSE(take_build(session, workshop));
+  EXPECT_FALSE(session.choices.kernel->built);
+}
+
+TEST_F(Edit, WhatDoesNotCompileIsShownWithEachErrorAtItsLine) {
+  must("open add");
+  must("run");
+  const auto result = session.choices.result;
+  workshop.put("add.cu", "void add() {\n  @one;\n  fine;\n  @two;\n}\n");
+  must("edit");
+  must("rebuild");
+  EXPECT_EQ(session.message.text,
+            "add.cu does not compile: 2 errors, the first in line 2: unrecognized token.");
+  EXPECT_TRUE(session.message.failed);
+  EXPECT_EQ(session.choices.result, result) << "what ran before is still there";
+  must("edit off");
+  const std::string text = shown();
+  EXPECT_NE(text.find("add.cu does not compile: 2 errors."), std::string::npos) << text;
+  EXPECT_NE(text.find("add.cu:2"), std::string::npos);
+  EXPECT_NE(text.find("@one"), std::string::npos) << "the text stands there";
+  std::string command;
+  for (const Target& target : picture(session, {1000, 640}).scene.targets) {
+    if (command.empty()) command = target.command;
+  }
+  EXPECT_EQ(command, "edit line 2");
+  must(command);
+  EXPECT_EQ(session.edit.edit.line, 2u);
+  EXPECT_NE(shown().find("\"line\":4"), std::string::npos);
+  type_edit(session, workshop, "// add\nvoid add() {\n  @one;\n  fine;\n}\n");
+  EXPECT_NE(shown().find("\"line\":3"), std::string::npos) << "the mark goes with its line";
+  EXPECT_EQ(shown().find("\"line\":4"), std::string::npos) << "and goes away with it";
+  type_edit(session, workshop, "void add() {}\n");
+  must("rebuild");
+  EXPECT_FALSE(session.edit.failed);
+  EXPECT_TRUE(session.choices.kernel->built);
+}
+
+TEST_F(Edit, AFileThatNeverCompiledCannotRunAndSaysWhy) {
+  workshop.texts["bad.cu"] = "@add\n";
+  must("open add --source bad.cu");
+  EXPECT_EQ(session.choices.view, ViewName::source);
+  refused("run", "bad.cu does not compile: an error in line 1");
+  refused("step", "bad.cu does not compile");
+  must("select registers");
+  EXPECT_TRUE(emptiness(session));
+  refused("open add --source nosuch.cu", "nosuch.cu cannot be read");
+  workshop.has_compiler = false;
+  refused("open add --source bad.cu", "no nvcc");
+  refused("rebuild", "no nvcc");
+}
+
+TEST_F(Edit, AFileThatAnotherProgramWritesIsReloadedAndCanBeRebuilt) {
+  workshop.texts["my.cu"] = "void add() {}\n";
+  must("open add --source my.cu");
+  must("edit");
+  EXPECT_FALSE(look());
+  EXPECT_FALSE(offers("rebuild"));
+  workshop.put("my.cu", "void add() { better; }\n");
+  EXPECT_TRUE(files_changed(session, workshop)) << "a sleeping window wakes up";
+  EXPECT_TRUE(look());
+  EXPECT_EQ(session.message.text, "my.cu has changed: `rebuild` compiles it.");
+  EXPECT_EQ(session.edit.edit.text, "void add() { better; }\n");
+  EXPECT_TRUE(offers("rebuild"));
+  EXPECT_FALSE(files_changed(session, workshop));
+  EXPECT_FALSE(look()) << "told once";
+  must("rebuild");
+  EXPECT_FALSE(offers("rebuild"));
+  workshop.put("my.cu", "void add() { better; }\n");
+  EXPECT_FALSE(look()) << "written, with the same text";
+}
+
+TEST_F(Edit, AsASettingItIsRebuiltByItself) {
+  workshop.texts["my.cu"] = "void add() {}\n";
+  must("open add --source my.cu");
+  must("run");
+  refused("rebuild now", "on change on");
+  must("rebuild on change on");
+  look();
+  workshop.put("my.cu", "void add() { better; }\n");
+  look_and_wait();
+  EXPECT_EQ(session.choices.kernel->built->sources.at("my.cu").front(), "void add() { better; }");
+  EXPECT_EQ(workshop.starts, 2);
+  workshop.put("my.cu", "@\n");
+  look_and_wait();
+  ASSERT_TRUE(session.edit.failed);
+  EXPECT_TRUE(session.choices.result);
+  Session other;
+  ASSERT_TRUE(open_workspace_text(other, workshop, workspace_text(session, workshop)).ok());
+  EXPECT_TRUE(other.choices.settings.rebuilds) << "a setting of the window";
+  must("rebuild on change off");
+  workshop.put("my.cu", "void add() {}\n");
+  look_and_wait();
+  EXPECT_TRUE(session.edit.failed) << "only told";
+}
+
+TEST_F(Edit, SavingNeverDropsWhatAnotherProgramWrote) {
+  must("open add");
+  must("edit");
+  type_edit(session, workshop, "add here\n");
+  workshop.put("add.cu", "add there\n");
+  look();
+  EXPECT_NE(session.message.text.find("`save over`"), std::string::npos) << session.message.text;
+  EXPECT_EQ(session.edit.edit.text, "add here\n");
+  refused("save", "was written by another program");
+  refused("rebuild", "was written by another program");
+  EXPECT_EQ(workshop.texts["add.cu"], "add there\n");
+  must("save over");
+  EXPECT_EQ(workshop.texts["add.cu"], "add here\n");
+  type_edit(session, workshop, "add again\n");
+  must("edit revert");
+  EXPECT_EQ(session.edit.edit.text, "add here\n");
+  EXPECT_FALSE(session.edit.edit.unsaved());
+}
+
+TEST_F(Edit, TextThatIsNotSavedIsThereTheNextDay) {
+  must("open add");
+  must("edit my.cu");
+  const std::string saved = workshop.texts["my.cu"];
+  type_edit(session, workshop, "void add() {\n  half a tho");
+  must("edit off");
+  EXPECT_NE(session.message.text.find("What was not saved is kept"), std::string::npos);
+  const std::string day = workspace_text(session, workshop);
+  Session next;
+  ASSERT_TRUE(restore_workspace_text(next, workshop, day).ok());
+  const auto answer = act(next, "edit my.cu");
+  ASSERT_TRUE(answer.ok()) << answer.error().sentence;
+  EXPECT_EQ(next.edit.edit.text, "void add() {\n  half a tho");
+  EXPECT_NE(answer->find("not saved"), std::string::npos);
+  EXPECT_EQ(workshop.texts["my.cu"], saved);
+  ASSERT_TRUE(act(next, "save").ok());
+  EXPECT_EQ(workshop.texts["my.cu"], "void add() {\n  half a tho");
+  EXPECT_TRUE(next.kept.empty()) << "it is in the file now";
+}
+
+TEST_F(Edit, SharesUndoAndWorkspacesBringTheSourceBack) {
+  workshop.folder = "/home/me/";
+  workshop.texts["my.cu"] = workshop.texts["/home/me/my.cu"] = "void add() {}\n";
+  must("open add --m 6 --source my.cu");
+  must("run");
+  const auto lines = rebuilding(session, workshop, Extent::view);
+  EXPECT_EQ(lines.front(), "open add --m 6 --source /home/me/my.cu");
+  Session other;
+  ASSERT_TRUE(act(other, "open share " + share_string(lines)).ok()) << other.message.text;
+  ASSERT_TRUE(other.choices.kernel && other.choices.kernel->built);
+  EXPECT_TRUE(other.choices.result) << "what waits for the compiler is done when it has ended";
+  EXPECT_EQ(other.past.size(), 1u);
+}
+
+TEST_F(Edit, ACudaFileIsOpenedInThePlaceOfTheKernelThatItNames) {
+  workshop.texts["add.cu"] = "void anything() {}\n";
+  must("open add.cu");
+  EXPECT_EQ(session.field, "add --source add.cu");
+  workshop.texts["mine/fast.cu"] = "void adder() {} void add() {}\n";
+  must("open mine/fast.cu");
+  EXPECT_EQ(session.field, "add --source mine/fast.cu");
+  session = {};
+  workshop.texts["what.cu"] = "void adder() {}\n";
+  refused("open what.cu", "`open K --source what.cu` says of which");
+  must("open add");
+  must("open what.cu");
+  EXPECT_EQ(session.field, "add --source what.cu") << "of the open one";
+}
+
+}  // namespace
+}  // namespace tilescope

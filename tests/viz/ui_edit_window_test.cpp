@@ -1,0 +1,82 @@
+// The editor in the window: typing, keys that are the text's, marks at lines, and the buttons.
+#include "tests/viz/ui_stage.h"
+#include "viz/scene/edit_desk.h"
+
+namespace tilescope {
+namespace {
+
+class EditWindow : public test::WindowTest {
+ protected:
+  EditWindow() {
+    act("open add");
+    act("edit");
+    for (int i = 0; i < 4; ++i) frame();
+  }
+  const std::string& text() const { return session.edit.edit.text; }
+  void compile() {
+    workshop.wait_build();
+    for (int i = 0; i < 4; ++i) frame();
+  }
+};
+
+TEST_F(EditWindow, WhatIsTypedIsTheTextAndTabPutsInBlanks) {
+  const std::string before = workshop.texts["add.cu"];
+  type("ab");
+  EXPECT_EQ(text(), "ab" + before) << "the editor has the keyboard when it opens";
+  press(ui::Key::tab);
+  type("c");
+  EXPECT_EQ(text(), "ab  c" + before);
+  EXPECT_EQ(workshop.texts["add.cu"], before) << "saved when asked to";
+  press(static_cast<ui::Key>('S'), true);
+  EXPECT_EQ(workshop.texts["add.cu"], "ab  c" + before);
+  press(static_cast<ui::Key>('Z'), true);
+  EXPECT_NE(text(), "ab  c" + before) << "the text's own undo";
+  EXPECT_EQ(session.choices.view, ViewName::source);
+}
+
+TEST_F(EditWindow, EscapeGivesTheKeyboardBackAndTakesNothingBack) {
+  type("kept");
+  press(ui::Key::escape);
+  EXPECT_EQ(text().substr(0, 4), "kept");
+  EXPECT_TRUE(session.edit.edit.open());
+  const std::string now = text();
+  type("x");
+  EXPECT_EQ(text(), now);
+}
+
+TEST_F(EditWindow, AnErrorLeadsToItsLine) {
+  type("@");
+  press(static_cast<ui::Key>('B'), true);
+  compile();
+  ASSERT_TRUE(session.edit.failed);
+  act("edit line 3");
+  for (int i = 0; i < 4; ++i) frame();
+  type("here");
+  EXPECT_EQ(text(), "@// add\nvoid add() {\nhere}\n");
+}
+
+TEST_F(EditWindow, AnotherProgramsTextTakesItsPlaceWhereItStands) {
+  workshop.put("add.cu", "void add() { other }\n");
+  session.edit.next_look = 0;
+  for (int i = 0; i < 4; ++i) frame();
+  EXPECT_EQ(text(), "void add() { other }\n");
+  type("x");
+  EXPECT_NE(text().find("x"), std::string::npos) << "and is typed in from there on";
+  EXPECT_NE(text().find("other"), std::string::npos);
+}
+
+TEST_F(EditWindow, ItsButtonsSaveRebuildAndClose) {
+  type("// ");
+  const float right = 1280 - 296,
+              y = 80 + 48 + 24;  // beside the inspector, in the head of the view
+  ImVec2 found{};
+  for (float x = right - 8; x > 500 && !found.x; x -= 8) {
+    click({x, y});
+    if (!session.edit.edit.open()) found = {x, y};
+  }
+  EXPECT_NE(found.x, 0.0f) << "Close stands at the right end";
+  EXPECT_EQ(session.choices.view, ViewName::source);
+}
+
+}  // namespace
+}  // namespace tilescope

@@ -1,0 +1,48 @@
+#include "viz/scene/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilescope {
+
+std::string text(const Complaint& complaint) {
+  if (complaint.file.empty()) return complaint.text;
+  if (complaint.line == 0) return fmt::format("{}: {}", complaint.file, complaint.text);
+  return fmt::format("{}:{}: {}", complaint.file, complaint.line, complaint.text);
+}
+
+std::size_t Build::errors() const {
+  return static_cast<std::size_t>(
+      std::count_if(complaints.begin(), complaints.end(),
+                    [](const Complaint& c) { return c.weight == Complaint::Weight::error; }));
+}
+
+std::string what_is_wrong(const Build& build) {
+  if (build.compiled()) return "";
+  const std::size_t errors = build.errors();
+  if (errors == 0) return fmt::format("{} does not compile.", build.name);
+  const Complaint& first = build.complaints.front();
+  const std::string where = first.line == 0 ? ""
+                            : first.file == build.name
+                                ? fmt::format(" in line {}", first.line)
+                                : fmt::format(" in {}:{}", first.file, first.line);
+  const std::string end = first.text.ends_with('.') ? "" : ".";
+  if (errors == 1) {
+    return fmt::format("{} does not compile: an error{}: {}{}", build.name, where, first.text, end);
+  }
+  return fmt::format("{} does not compile: {} errors, the first{}: {}{}", build.name, errors, where,
+                     first.text, end);
+}
+
+std::vector<std::string> lines_of_text(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace tilescope

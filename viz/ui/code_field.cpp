@@ -1,0 +1,120 @@
+#include "viz/ui/code_field.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/ui/keys.h"
+#include "viz/ui/style.h"
+
+namespace tilescope::ui {
+namespace {
+
+constexpr float kPad = 8;
+
+// Where a line begins.
+int begin_of_line(const std::string& text, std::uint32_t line) {
+  std::size_t at = 0;
+  for (std::uint32_t i = 1; i < line; ++i) {
+    const std::size_t end = text.find('\n', at);
+    if (end == text.npos) break;
+    at = end + 1;
+  }
+  return static_cast<int>(at);
+}
+
+int edit(ImGuiInputTextCallbackData* data) {
+  auto& field = *static_cast<CodeField*>(data->UserData);
+  if (field.go_to) {
+    data->CursorPos = begin_of_line(field.text, *field.go_to);
+    data->SelectionStart = data->SelectionEnd = data->CursorPos;
+    field.go_to.reset();
+  }
+  if (pressed({Key::tab}, true)) {
+    if (data->HasSelection()) {
+      const int from = std::min(data->SelectionStart, data->SelectionEnd);
+      data->DeleteChars(from, std::abs(data->SelectionEnd - data->SelectionStart));
+      data->CursorPos = from;
+    }
+    data->InsertChars(data->CursorPos, "  ");
+  }
+  return 0;
+}
+
+// Where the text stands in its window: how far down, and to the side while somebody types in it.
+struct Place {
+  float down = 0, right = 0;
+};
+
+Place place_of(ImGuiID id) {
+  const ImGuiWindow* outer = ImGui::GetCurrentWindow();
+  Place out;
+  if (!outer->DC.ChildWindows.empty()) out.down = outer->DC.ChildWindows.back()->Scroll.y;
+  if (const ImGuiInputTextState* state = ImGui::GetInputTextState(id)) out.right = state->ScrollX;
+  return out;
+}
+
+// Numbers at the left, and the marks of lines that are seen; what is marked lies below the letters.
+void draw_lines(const Brush& brush, const CodeField& field, ImVec2 at, ImVec2 size, float numbers,
+                Place place, const std::vector<CodeMark>& marks) {
+  ImFont* font = brush.fonts.code(TextSize::small);
+  const float row = font->FontSize, top = at.y + 7 - place.down;
+  brush.list->PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
+  const auto count =
+      static_cast<std::uint32_t>(std::count(field.text.begin(), field.text.end(), '\n') + 1);
+  const auto first = static_cast<std::uint32_t>(std::max(0.0f, place.down / row));
+  const auto last = std::min(count, first + static_cast<std::uint32_t>(size.y / row) + 2);
+  for (std::uint32_t i = first; i < last; ++i) {
+    const std::string number = fmt::format("{}", i + 1);
+    brush.text(at.x + numbers - kPad - text_width(font, number),
+               top + (static_cast<float>(i) + 0.5f) * row, font, Role::quiet, number);
+  }
+  for (const CodeMark& mark : marks) {
+    if (mark.line < 1 || mark.line - 1 < first || mark.line > last) continue;
+    const float y = top + static_cast<float>(mark.line - 1) * row;
+    const auto begin = static_cast<std::size_t>(begin_of_line(field.text, mark.line));
+    const std::string_view line =
+        std::string_view(field.text).substr(begin, field.text.find('\n', begin) - begin);
+    const Role role = mark.error ? Role::wrong : Role::quiet;
+    brush.list->AddRectFilled({at.x + numbers, y}, {at.x + size.x, y + row},
+                              packed(Ink(role, 0.12), brush.theme));
+    brush.box(at.x + numbers - 4, y, 3, row, role);
+    brush.text(at.x + numbers + 8 + text_width(font, line) + 24 - place.right, y + row / 2,
+               brush.fonts.words(TextSize::small), role, mark.words);
+  }
+  brush.list->PopClipRect();
+}
+
+}  // namespace
+
+bool code_field(const Brush& brush, CodeField& field, ImVec2 at, ImVec2 size,
+                const std::vector<CodeMark>& marks) {
+  ImFont* font = brush.fonts.code(TextSize::small);
+  const float numbers = std::ceil(text_width(font, "00000")) + 2 * kPad;
+  ImGui::PushID(field.generation);
+  const ImGuiID id = ImGui::GetID("##code");
+  ImGui::SetCursorScreenPos({at.x + numbers, at.y});
+  ImGui::PushFont(font);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, IM_COL32(0, 0, 0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Border, IM_COL32(0, 0, 0, 0));
+  if (field.takes_keyboard || field.go_to) ImGui::SetKeyboardFocusHere();
+  field.takes_keyboard = false;
+  bool changed = false;
+  {
+    const WithoutEscape keeps_text;
+    changed = ImGui::InputTextMultiline("##code", &field.text, {size.x - numbers, size.y},
+                                        ImGuiInputTextFlags_CallbackAlways, edit, &field);
+  }
+  field.active = ImGui::GetActiveID() == id;
+  ImGui::PopStyleColor(2);
+  ImGui::PopFont();
+  draw_lines(brush, field, at, size, numbers, place_of(id), marks);
+  if (field.active && pressed({Key::escape})) ImGui::ClearActiveID();
+  ImGui::PopID();
+  return changed;
+}
+
+}  // namespace tilescope::ui
