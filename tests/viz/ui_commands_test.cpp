@@ -186,8 +186,9 @@ TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
   EXPECT_NE(session.message.text.find("1 of 32 elements differ"), std::string::npos);
   bool listed = false;
   for (const InspectorSection& section : inspector(session)) {
-    listed = listed || (section.title == "First wrong, got minus want" &&
-                        section.lines.size() == 1 && section.lines[0].second == "+1");
+    listed =
+        listed || (section.title == "First wrong, got minus want" && section.links.size() == 1 &&
+                   section.links[0].value == "+1" && section.links[0].command == "pick 1 3");
   }
   EXPECT_TRUE(listed);
   must("pick 1 3");

@@ -36,9 +36,11 @@ class CountedTextures : public ui::Textures {
   std::map<std::uintptr_t, ImVec2> smooth;  // their sizes, by name
 };
 
-class WindowTest : public ::testing::Test {
+// Over a workshop of tests, or the program's own.
+template <class Shop>
+class WindowOver : public ::testing::Test {
  protected:
-  WindowTest() {
+  WindowOver() {
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -53,7 +55,7 @@ class WindowTest : public ::testing::Test {
     act("open preset 9x32");
     settle();
   }
-  ~WindowTest() override {
+  ~WindowOver() override {
     window.reset();
     EXPECT_EQ(textures.alive, 0) << "every texture that was made is dropped";
     ImGui::DestroyContext();
@@ -134,9 +136,11 @@ class WindowTest : public ::testing::Test {
 
   CountedTextures textures;
   Session session;
-  FakeWorkshop workshop;
+  Shop workshop;
   ui::FontSet fonts;
   std::unique_ptr<ui::WindowUi> window;
 };
+
+using WindowTest = WindowOver<FakeWorkshop>;
 
 }  // namespace tilescope::test

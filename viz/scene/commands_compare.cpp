@@ -1,11 +1,14 @@
-// The baseline: a run that others are compared with.
+// The baseline: a run that others are compared with; and two kernels compared in one command.
 #include "viz/scene/command_table.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "viz/scene/command_text.h"
 #include "viz/scene/comparison_view.h"
+#include "viz/scene/open.h"
 
 namespace tilescope {
 namespace {
@@ -36,7 +39,63 @@ Answer run_baseline(Session& session, Workshop&, std::string_view arguments) {
       choices.baseline->kernel.name);
 }
 
+// What the open kernel was asked for and the other one may be asked too: sizes, seed.
+std::string with_same_sizes(const Choices& choices, const KernelCard& other,
+                            const std::vector<std::string>& words) {
+  std::string out;
+  const auto take = [&](const std::string& name, const std::string& value) {
+    if (std::find(words.begin(), words.end(), "--" + name) == words.end()) {
+      out += fmt::format(" --{} {}", name, value);
+    }
+  };
+  for (const KernelCard::Size& size : other.sizes) {
+    for (const KernelCard::Size& own : choices.kernel->sizes) {
+      if (own.name == size.name) take(own.name, fmt::format("{}", own.value));
+    }
+  }
+  const auto seed = choices.options.find("seed");
+  if (seed != choices.options.end()) take("seed", seed->second);
+  return out;
+}
+
+std::vector<Suggestion> suggest_compare(const Session& session, const Workshop& workshop) {
+  std::vector<Suggestion> out;
+  if (!session.choices.result) return out;
+  for (const KernelName& kernel : workshop.kernels()) {
+    if (kernel.name != session.choices.result->kernel.name)
+      out.push_back({kernel.name, kernel.help});
+  }
+  return out;
+}
+
+Answer run_compare(Session& session, Workshop& workshop, std::string_view arguments) {
+  const std::vector<std::string> words = split_words(arguments);
+  if (words.empty()) {
+    return usage_error(
+        "`compare` takes the kernel that this run is compared with, and its options: `compare "
+        "hgemm_v8`.");
+  }
+  if (session.running) return usage_error("A run is under way: wait for its end, or `cancel` it.");
+  if (!session.choices.result || !session.choices.result->record) {
+    return usage_error("There is no run yet to compare another with: `run` this kernel first.");
+  }
+  const Outcome<KernelCard> other = workshop.kernel(words[0], {});
+  if (!other) return other.error();
+  std::string line(arguments);
+  line += with_same_sizes(session.choices, *other, words);
+  const Answer pinned = run_baseline(session, workshop, "");
+  if (!pinned) return pinned;
+  const Answer opened = open_kernel(session, workshop, line);
+  if (!opened) return opened;
+  session.script.lines.push_front("select compare");
+  session.script.lines.push_front("run");
+  return fmt::format("{} is compared with {}.", words[0], session.choices.baseline->kernel.name);
+}
+
 constexpr std::array kTable = {
+    WindowCommand{"compare", "KERNEL [--m M ...]",
+                  "pins this run, runs another kernel of the same sizes, and shows both",
+                  "compare hgemm_v8", "", run_compare, suggest_compare, true},
     WindowCommand{"baseline", "[off]", "pins this run: others are compared with it", "baseline", "",
                   run_baseline, nullptr, true},
 };

@@ -176,6 +176,7 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   choices.timeline.reset();
   choices.timeline_choice = {};
   session.hover_event = session.hover_baseline = sim::no_event;
+  session.hover_idle.reset();
   session.timeline_lens = {};
   session.timeline_rasters = session.baseline_rasters = {};
   choices.comparison.reset();
@@ -260,6 +261,7 @@ void show_result(Session& session, FinishedRun run) {
   choices.timeline = std::move(run.timeline);
   choices.timeline_choice = {};
   session.hover_event = session.hover_baseline = sim::no_event;
+  session.hover_idle.reset();
   session.timeline_lens = {};
   session.timeline_rasters = session.baseline_rasters = {};
   choices.live = std::move(run.live);

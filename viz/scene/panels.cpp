@@ -337,11 +337,14 @@ Lines element_lines(const Session& session, Element element) {
   return {};
 }
 
-InspectorSection first_wrong(const DiffReport& report) {
+InspectorSection first_wrong(const DiffReport& report, const std::optional<Element>& selected) {
   InspectorSection section{"First wrong, got minus want", {}, ""};
+  const std::int64_t columns = std::max<std::int64_t>(as_matrix(report.shape).cols, 1);
   for (const Mismatch& each : report.first) {
-    section.lines.emplace_back(index_text(each.index, report.shape),
-                               fmt::format("{:+.3g}", each.got - each.want));
+    const Element element{each.index / columns, each.index % columns};
+    section.links.push_back(
+        {index_text(each.index, report.shape), fmt::format("{:+.3g}", each.got - each.want),
+         fmt::format("pick {} {}", element.row, element.column), selected == element});
   }
   return section;
 }
@@ -367,6 +370,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
         if (told && line.first.rfind("from ", 0) == 0) continue;
         section.lines.push_back(std::move(line));
       }
+      section.links.push_back({"go to its write", "in the source, at its time", "go write"});
     }
     out.push_back(std::move(section));
   }
@@ -375,7 +379,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back({"Difference", totals(*choices.result->diff), ""});
   }
   if (choices.compare.comparison && !choices.compare.comparison->report.ok()) {
-    out.push_back(first_wrong(choices.compare.comparison->report));
+    out.push_back(first_wrong(choices.compare.comparison->report, choices.element));
   }
   if (choices.result) {
     for (std::size_t i = 0; i < choices.result->reports.size(); ++i) {
@@ -713,7 +717,11 @@ std::vector<Choice> view_choices(const Session& session) {
     out.push_back(
         {"Arrows",
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
-    if (choices.baseline_timeline) {
+    if (choices.baseline == choices.result || !choices.baseline_timeline) {
+      const bool pinned = choices.baseline && choices.baseline == choices.result;
+      out.push_back({"Baseline",
+                     {{"none", "baseline off", !choices.baseline}, {"this", "baseline", pinned}}});
+    } else {
       const bool beside = choices.beside_baseline;
       out.push_back(
           {"Baseline",

@@ -471,6 +471,8 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   const sim::EventId above = at && picture.timeline_above
                                  ? event_at(session, *picture.timeline_above, *at)
                                  : sim::no_event;
+  const std::optional<UnitIdle> idle =
+      at && picture.timeline ? idle_at(session, *picture.timeline, *at) : std::nullopt;
   std::optional<std::uint32_t> byte;
   std::optional<RunSpot::Cell> tensor;
   if (at && picture.memory) byte = byte_at(*picture.memory, *at);
@@ -481,13 +483,14 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   const bool changed = cell != session.hover || element != session.hover_element ||
                        byte != desk.hover_byte || tensor != desk.hover_cell ||
                        event != session.hover_event || above != session.hover_baseline ||
-                       bar != session.hover_bar;
+                       idle != session.hover_idle || bar != session.hover_bar;
   session.hover_bar = bar;
   desk.hover_byte = byte;
   desk.hover_cell = tensor;
   session.hover = cell;
   session.hover_event = event;
   session.hover_baseline = above;
+  session.hover_idle = idle;
   session.hover_element = element;
   return changed;
 }
@@ -549,6 +552,7 @@ void forget_passing(Session& session) {
   session.hover.reset();
   session.hover_element.reset();
   session.hover_event = session.hover_baseline = sim::no_event;
+  session.hover_idle.reset();
   session.timeline_lens = {};
   session.baseline_scroll = 0;
   session.timeline_rasters = session.baseline_rasters = {};

@@ -167,6 +167,7 @@ struct Session {
   std::optional<Element> hover_element;      // in the diff and matrices views
   std::optional<std::size_t> hover_bar;      // of the diff view's histogram
   std::optional<sim::Watch> watched;         // that the machine stopped for last: diff_walk.h
+  std::optional<UnitIdle> hover_idle;        // in the timeline, of the run
   sim::EventId hover_event = sim::no_event;  // in the timeline; and in the baseline's above it
   sim::EventId hover_baseline = sim::no_event;
   Lens layout_lens, matrices_lens, diff_lens;

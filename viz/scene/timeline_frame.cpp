@@ -191,7 +191,11 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice&, const TimelineF
       out.on = TimelineHit::On::label;
     } else if (at.x < frame.lanes.right()) {
       out.on = TimelineHit::On::lane;
-      if (!row.row.place.group) look_at(view, frame, row, at, out);
+      if (row.row.place.group) return out;
+      look_at(view, frame, row, at, out);
+      if (out.event == sim::no_event && !out.span) {
+        out.idle = idle_at(view, row.row.place.index, out.cycle);
+      }
     }
     return out;
   }

@@ -18,6 +18,7 @@
 
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/scene.h"
+#include "viz/scene/timeline_idle.h"
 #include "viz/scene/timeline_view.h"
 
 namespace tilescope {
@@ -73,6 +74,7 @@ struct TimelineHit {
   double cycle = 0;
   sim::EventId event = sim::no_event;
   std::optional<sim::Span> span;  // several events too short to tell apart
+  std::optional<UnitIdle> idle;   // between the operations of a unit
 };
 TimelineHit hit(const TimelineView& view, const TimelineChoice& choice, const TimelineFrame& frame,
                 Point at);

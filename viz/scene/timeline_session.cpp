@@ -131,6 +131,11 @@ sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point 
   return run.view ? hit(*run.view, run.choice, frame, at).event : sim::no_event;
 }
 
+std::optional<UnitIdle> idle_at(const Session& session, const TimelineFrame& frame, Point at) {
+  const TimelinePair::Run run = run_of(session, frame);
+  return run.view ? hit(*run.view, run.choice, frame, at).idle : std::nullopt;
+}
+
 std::string range_text(const TimelineView& view, CycleRange range) {
   std::string out =
       fmt::format("{} to {}", grouped(static_cast<std::uint64_t>(std::max(0.0, range.from))),
@@ -198,10 +203,13 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
                    inspect(*pair->above.view, session.hover_baseline), ""});
   } else if (session.hover_event < view.record().events.size()) {
     out.push_back({"Under the pointer", inspect(view, session.hover_event), ""});
+  } else if (session.hover_idle) {
+    out.push_back({"Under the pointer", inspect(view, *session.hover_idle), ""});
   } else {
     out.push_back({"Under the pointer",
                    {},
-                   "Point at a box to see its numbers; click to see what brought it about."});
+                   "Point at a box to see its numbers, between two of a unit to see what it was "
+                   "idle for; click to see what brought it about."});
   }
   const auto selected = [&](const TimelineView& of, sim::EventId event, std::string title,
                             std::string_view whose) {
@@ -347,6 +355,9 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
     return fmt::format("timeline unfold {}{}", frame.whose, view.name_of(found.row->place));
   }
   if (found.on != TimelineHit::On::lane) return "";
+  if (found.idle && found.idle->next != sim::no_event) {
+    return fmt::format("pick event {}{}", frame.whose, found.idle->next);
+  }
   if (run.choice.totals) return "timeline totals off";
   return run.choice.selected != sim::no_event ? "pick nothing" : "";
 }

@@ -23,6 +23,7 @@ TimelineFrame timeline_frame(const Session& session);
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone);
 sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at);
+std::optional<UnitIdle> idle_at(const Session& session, const TimelineFrame& frame, Point at);
 void pan_timeline(Session& session, const Picture& picture, double dx, double dy,
                   std::optional<Point> at);
 // Of a picture with two runs the frame at a point: the upper one down to the end of its lanes.

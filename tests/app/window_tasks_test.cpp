@@ -1,0 +1,212 @@
+// Six things that an engineer comes for, done by hand in the window over the program's own kernels
+// and simulator, with what they cost: clicks and key strokes, a chord as one; text that is typed
+// counts as one. CONTRIBUTING.md has the table beside a profiler, a trace viewer and a debugger.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/assets.h"
+#include "app/window_workshop.h"
+#include "tests/viz/ui_stage.h"
+#include "viz/scene/standing.h"
+#include "viz/scene/timeline_search.h"
+#include "viz/scene/timeline_session.h"
+
+namespace tilescope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SixRunTasks : public test::WindowOver<AppWorkshop> {
+ protected:
+  SixRunTasks() { ImGui::GetIO().DisplaySize = {1600, 1000}; }
+
+  int clicks = 0, keys = 0, texts = 0;
+
+  // Until nothing is under way any more.
+  void wait() {
+    for (int i = 0; i < 60'000 && (busy(session) || !session.script.lines.empty()); ++i) {
+      frame();
+      if (session.running) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_FALSE(busy(session));
+    settle();
+  }
+  void run(const std::string& kernel) {
+    act("open " + kernel);
+    act("run");
+    wait();
+  }
+  void begin() { clicks = keys = texts = 0; }
+  void click_on(ImVec2 at) {
+    ++clicks;
+    click(at);
+    settle();
+  }
+  void stroke(ui::Key key, bool control = false, bool shift = false) {
+    ++keys;
+    press(key, control, shift);
+    settle();
+  }
+  void write(const std::string& text) {
+    ++texts;
+    type(text.c_str());
+    settle();
+  }
+  // A tab over the view: it is looked for from left to right, and one click is counted.
+  void click_on_tab(ViewName view) {
+    const int before = clicks;
+    for (float x = 240; x < 1000 && session.choices.view != view; x += 24) {
+      clicks = before;
+      click_on({x, 104});
+    }
+    ASSERT_EQ(session.choices.view, view) << "there is no such tab";
+  }
+  // A line of the inspector that does something: a click on it.
+  void click_on_link(std::string_view label) {
+    for (const InspectorSection& section : inspector(session)) {
+      for (const InspectorLink& link : section.links) {
+        if (link.label != label) continue;
+        ++clicks;
+        act(link.command);
+        return wait();
+      }
+    }
+    FAIL() << "no line of the inspector says " << label;
+  }
+  std::string said(std::string_view title, std::string_view name) {
+    std::string out;
+    for (const InspectorSection& section : inspector(session)) {
+      if (section.title != title) continue;
+      for (const auto& line : section.lines) {
+        if (line.first.substr(0, name.size()) == name) out += line.second + "\n";
+      }
+    }
+    return out;
+  }
+  bool shows(std::string_view words) {
+    for (const auto& item : window->picture().scene.items) {
+      const Text* text = std::get_if<Text>(&item);
+      if (text && text->text.find(words) != std::string::npos) return true;
+    }
+    return false;
+  }
+  // A stretch of the run in which block 0 is seen, as after some zooming.
+  void look_at_timeline(double from, double to) {
+    act("select timeline");
+    act(fmt::format("timeline range {} {}", from, to));
+    settle();
+  }
+  sim::EventId first(std::string_view words, double after = 0) {
+    const auto filter = search_of(*session.choices.timeline, words);
+    EXPECT_TRUE(filter) << words;
+    return session.choices.timeline->timeline().next(*filter, static_cast<sim::Cycle>(after));
+  }
+  ImVec2 place(sim::EventId event) {
+    const auto box = box_of(*session.choices.timeline, *window->picture().timeline, event);
+    EXPECT_TRUE(box) << "event " << event << " is not in view";
+    return box ? on_display(box->centre()) : ImVec2{};
+  }
+};
+
+TEST_F(SixRunTasks, WhoDoesThisWaitWaitFor) {
+  run("hgemm_v7 --m 128 --n 128 --k 256");
+  look_at_timeline(0, session.choices.timeline->end());
+  // The warp that multiplies, at its second pair of tiles.
+  const sim::EventId wait = first("wait mbarrier block 0 warp 4");
+  ASSERT_NE(wait, sim::no_event);
+  const double begin = static_cast<double>(session.choices.timeline->record().events[wait].begin);
+  look_at_timeline(begin - 100, begin + 400);
+  this->begin();
+  click_on(place(wait));
+  EXPECT_EQ(session.choices.timeline_choice.selected, wait);
+  EXPECT_NE(said("Selected", "waits for").find("copies in"), std::string::npos)
+      << said("Selected", "waits for");
+  EXPECT_NE(said("Selected", "because").find("copies in"), std::string::npos)
+      << "and which of them: " << said("Selected", "because");
+  EXPECT_EQ(clicks + keys, 1);
+}
+
+TEST_F(SixRunTasks, WhichCopyFilledThisStage) {
+  run("hgemm_v7 --m 128 --n 128 --k 256");
+  act("go 3000");
+  wait();
+  act("select timeline");
+  settle();
+  begin();
+  click_on_tab(ViewName::memory);
+  ASSERT_TRUE(window->picture().memory);
+  // The first tile of shared memory.
+  ASSERT_FALSE(window->picture().memory->map.empty());
+  point(on_display(window->picture().memory->map.front().centre()));
+  std::string all;
+  for (const InspectorSection& section : inspector(session)) {
+    for (const auto& [name, value] : section.lines) all += name + ": " + value + "\n";
+  }
+  EXPECT_NE(all.find("cp.async.bulk.tensor"), std::string::npos) << all;
+  EXPECT_EQ(clicks + keys, 1);
+}
+
+TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
+  // One value of sixteen is subtracted.
+  const fs::path file = fs::temp_directory_path() / fmt::format("tilescope_{}.ptx", getpid());
+  const auto shipped = load_asset("ptx/elementwise_add.ptx");
+  ASSERT_TRUE(shipped);
+  std::string ptx(shipped->text());
+  ptx.replace(ptx.rfind("add.f32"), 3, "sub");
+  std::ofstream(file) << ptx;
+  run("elementwise_add --m 64 --n 256 --ptx " + file.string());
+  EXPECT_EQ(session.choices.view, ViewName::diff);
+  begin();
+  click_on_link("(3, 0)");
+  EXPECT_NE(said("Selected", "source").find("elementwise_add.cu:"), std::string::npos);
+  EXPECT_EQ(clicks + keys, 1);
+  click_on_link("go to its write");
+  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(clicks + keys, 2);
+  fs::remove(file);
+}
+
+TEST_F(SixRunTasks, CompareTwoSteps) {
+  run("hgemm_v7 --m 256 --n 256 --k 256");
+  begin();
+  stroke(static_cast<ui::Key>('P'), true, true);
+  write("compare hgemm_v8");
+  stroke(ui::Key::enter);
+  wait();
+  EXPECT_EQ(session.choices.view, ViewName::compare);
+  ASSERT_TRUE(session.choices.comparison);
+  EXPECT_EQ(session.choices.comparison->baseline().kernel.name, "hgemm_v7");
+  EXPECT_EQ(session.choices.comparison->now().kernel.name, "hgemm_v8");
+  EXPECT_EQ(session.choices.comparison->now().kernel.sizes.front().value, 256);
+  EXPECT_TRUE(shows("tensor core"));
+  EXPECT_EQ(clicks, 0);
+  EXPECT_EQ(keys, 2);
+}
+
+TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
+  run("hgemm_v7 --m 128 --n 128 --k 512");
+  const TimelineView& view = *session.choices.timeline;
+  const sim::EventId product = first("operation tcgen05.mma block 0");
+  ASSERT_NE(product, sim::no_event);
+  const double at = static_cast<double>(view.record().events[product].begin);
+  look_at_timeline(at - 400, at + 200);
+  begin();
+  const auto box = box_of(view, *window->picture().timeline, product);
+  ASSERT_TRUE(box);
+  point(on_display({box->x - 40, box->centre().y}));
+  EXPECT_NE(said("Under the pointer", "idle").find("cycles"), std::string::npos);
+  EXPECT_NE(said("Under the pointer", "because").find("copies in"), std::string::npos)
+      << said("Under the pointer", "because");
+  EXPECT_NE(said("Under the pointer", "meanwhile").find("mbarrier"), std::string::npos)
+      << said("Under the pointer", "meanwhile");
+  EXPECT_EQ(clicks + keys, 0) << "pointing says it";
+}
+
+}  // namespace
+}  // namespace tilescope
