@@ -69,7 +69,9 @@ TEST(SourceDeltas, StandBesideTheCountersWhereBothHaveTheLine) {
   const MachineShown shown{live, spot, now->record.get(), light_theme(), none, &comparison};
   Scene scene;
   Scroll scroll;
-  draw_source(scene, shown, {0, 0, 1400, 400}, scroll);
+  Box ptx_room;
+  double most = 0;
+  draw_source(scene, shown, {0, 0, 1400, 400}, scroll, ptx_room, most);
   const std::vector<std::string> texts = test::texts_of(scene);
   const auto count = [&](const std::string& text) {
     return std::count(texts.begin(), texts.end(), text);
@@ -85,7 +87,7 @@ TEST(SourceDeltas, StandBesideTheCountersWhereBothHaveTheLine) {
   EXPECT_TRUE(told);
   const MachineShown alone{live, spot, now->record.get(), light_theme(), none, nullptr};
   Scene without;
-  draw_source(without, alone, {0, 0, 1400, 400}, scroll);
+  draw_source(without, alone, {0, 0, 1400, 400}, scroll, ptx_room, most);
   EXPECT_EQ(test::texts_of(without).size() + 4, texts.size()) << "two columns with a number each";
 }
 

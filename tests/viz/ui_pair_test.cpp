@@ -250,9 +250,9 @@ TEST_F(TwoRuns, AtTheEndTheMomentStandsAtTheEndOfTheRecord) {
   must("select timeline");
   must("go end");
   ASSERT_TRUE(timeline_choice_of(session).moment);
-  EXPECT_EQ(*timeline_choice_of(session).moment, now().end());
+  EXPECT_EQ(*timeline_choice_of(session).moment, static_cast<double>(now().record().end));
   must("step back");
-  EXPECT_LT(*timeline_choice_of(session).moment, now().end());
+  EXPECT_LT(*timeline_choice_of(session).moment, static_cast<double>(now().record().end));
 }
 
 }  // namespace

@@ -158,6 +158,46 @@ TEST_F(WalkTest, ABreakpointIsSetAndTakenAwayByTheSameWords) {
   EXPECT_NE(refused("break tea").find("`break` takes"), std::string::npos);
 }
 
+TEST_F(WalkTest, ListsShowWhereItStandsAgainAfterALineWasLookedAt) {
+  does("open add");
+  does("step 3");
+  does("look line ptx:" + std::to_string(line_with("ret;")) + " in source");
+  EXPECT_TRUE(session.choices.spot.line);
+  does("step");
+  EXPECT_FALSE(session.choices.spot.line);
+}
+
+TEST_F(WalkTest, ThePtxBesideTheSourceIsScrolledByItself) {
+  does("open add");
+  does("step 2");
+  does("select source");
+  Picture now = picture(session, {1200, 260});
+  ASSERT_GT(now.scroll_beside, 0) << "the PTX is longer than its room";
+  const double before = session.scrolls[ViewName::source].at;
+  scroll_view(session, now, -1, now.beside.centre());
+  now = picture(session, {1200, 260});
+  EXPECT_GT(session.scrolls[ViewName::source].beside, 0);
+  EXPECT_EQ(session.scrolls[ViewName::source].at, before);
+  does("step");
+  EXPECT_FALSE(session.scrolls[ViewName::source].beside_by_hand) << "and follows again";
+}
+
+TEST_F(WalkTest, AFileIsNamedByItsEndAndABarrierByItsName) {
+  const std::vector<std::string> files{"kernels/blackwell/a.cu", "kernels/device/b.h", "x/b.h"};
+  const auto line = [&](std::string_view word) { return source_line_in(word, files); };
+  ASSERT_TRUE(line("a.cu:3"));
+  EXPECT_EQ(line("a.cu:3")->file, "kernels/blackwell/a.cu");
+  EXPECT_EQ(line("blackwell/a.cu:3")->file, "kernels/blackwell/a.cu");
+  EXPECT_EQ(line("b.h:3")->file, "b.h") << "two end so";
+  EXPECT_EQ(line("x/b.h:3")->file, "x/b.h");
+  EXPECT_EQ(line("ptx:3")->file, "");
+  EXPECT_FALSE(line("a.cu"));
+  does("open add");
+  EXPECT_NE(refused("look mbarrier nosuch").find("named by its byte"), std::string::npos);
+  EXPECT_NE(refused("step barrier on nosuch").find("named by its byte"), std::string::npos);
+  EXPECT_NE(refused("step barrier on").find("needs an mbarrier"), std::string::npos);
+}
+
 TEST_F(WalkTest, ARunGoesToALine) {
   does("open add");
   does("to ptx:" + std::to_string(line_with("st.global")));

@@ -200,6 +200,10 @@ std::optional<ComparisonView::LineOfBoth> ComparisonView::line_of_both(const std
 }
 
 std::string ComparisonView::named(const RunResult& run) const {
+  return baseline_->kernel.name == now_->kernel.name ? with_options(run) : run.kernel.name;
+}
+
+std::string ComparisonView::with_options(const RunResult& run) {
   std::string out = run.kernel.name;
   for (const auto& [option, value] : run.options) out += fmt::format(" --{} {}", option, value);
   return out;
@@ -239,10 +243,11 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
     scene.add(out);
   };
   scene.begin("comparison");
-  words(
-      22,
-      fmt::format("A, the baseline: {}.  B, now: {}.", view.name_of_baseline(), view.name_of_now()),
-      Role::text, FontWeight::bold);
+  words(22,
+        fmt::format("A, the baseline: {}.  B, now: {}.",
+                    ComparisonView::with_options(view.baseline()),
+                    ComparisonView::with_options(view.now())),
+        Role::text, FontWeight::bold);
   words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
   if (has_timelines) draw_link(scene, {room.right() - between, room.y + 22});
   scene.end();

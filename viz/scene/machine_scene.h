@@ -31,8 +31,10 @@ struct MachineShown {
 inline constexpr double whose_height = 72;
 void draw_whose(Scene& scene, const MachineShown& shown, double width);
 
-// The machine's views; `scroll` is where its list stands. Answers how far that can be scrolled.
-double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+// The machine's views; `scroll` is where its list stands. Answers how far that can be scrolled. The
+// PTX beside the source is scrolled by itself: where it is drawn, and how far it can be.
+double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll,
+                   Box& ptx, double& most_of_ptx);
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 // Shared memory and TMEM: viz/scene/memory_view.h and tensor_view.h.

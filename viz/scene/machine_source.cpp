@@ -88,11 +88,12 @@ class SourceView {
     table.columns = {{"warps", Across::left, Family::mono, 48},
                      {"line", Across::right, Family::mono, number}};
     if (counted_) {
-      table.columns.push_back({"issued", Across::right, Family::mono, 64});
-      if (shown_.comparison) table.columns.push_back({"+/-", Across::right, Family::mono, 64});
+      table.columns.push_back(
+          {"issued", Across::right, Family::mono, shown_.comparison ? 56.0 : 64.0});
+      if (shown_.comparison) table.columns.push_back({"+/-", Across::right, Family::mono, 56});
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
       if (shown_.comparison)
-        table.columns.push_back({"+/- cycles", Across::right, Family::mono, 80});
+        table.columns.push_back({"+/- cycles", Across::right, Family::mono, 72});
     }
     table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
     if (!text_) {
@@ -269,12 +270,15 @@ class SourceView {
 
 }  // namespace
 
-double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
+double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll,
+                   Box& ptx_room, double& most_of_ptx) {
   // Beside each other where lines of code have room so, else one above the other.
   constexpr double least = 960;
   const SourceView view(shown);
   const bool beside = room.width >= least;
-  const double ptx = std::round(beside ? room.width * 0.38 : room.height * 0.4);
+  // Counters of two runs take the room of the PTX.
+  const double share = shown.comparison ? 0.3 : 0.38;
+  const double ptx = std::round(beside ? room.width * share : room.height * 0.4);
   const Box source{room.x, room.y, beside ? room.width - ptx : room.width,
                    beside ? room.height : room.height - ptx};
   const double most = draw_table(scene, view.source(), source, scroll);
@@ -289,8 +293,10 @@ double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scr
     rest = {room.x, source.bottom() + 1, room.width, ptx - 1};
   }
   scene.add(border);
-  Scroll follows;
-  draw_table(scene, view.ptx(), rest, follows);
+  Scroll of_ptx{scroll.beside, scroll.beside_by_hand};
+  most_of_ptx = draw_table(scene, view.ptx(), rest, of_ptx);
+  scroll.beside = of_ptx.at;
+  ptx_room = rest;
   return most;
 }
 

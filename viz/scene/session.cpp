@@ -171,7 +171,7 @@ std::optional<double> draw_machine(Session& session, Picture& out, Size size) {
   Scroll& scroll = session.scrolls[choices.view];
   switch (choices.view) {
     case ViewName::source:
-      return draw_source(scene, shown, room, scroll);
+      return draw_source(scene, shown, room, scroll, out.beside, out.scroll_beside);
     case ViewName::registers:
       return draw_registers(scene, shown, room, scroll);
     case ViewName::barriers:
@@ -530,9 +530,16 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy,
   }
 }
 
-void scroll_view(Session& session, const Picture& picture, double notches) {
+void scroll_view(Session& session, const Picture& picture, double notches,
+                 std::optional<Point> at) {
   constexpr double rows = 3;
   Scroll& scroll = session.scrolls[session.choices.view];
+  if (at && picture.beside.contains(*at)) {
+    scroll.beside =
+        std::clamp(scroll.beside - notches * rows * table_row, 0.0, picture.scroll_beside);
+    scroll.beside_by_hand = true;
+    return;
+  }
   scroll.at = std::clamp(scroll.at - notches * rows * table_row, 0.0, picture.scroll.value_or(0));
   scroll.by_hand = true;
 }

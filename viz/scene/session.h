@@ -240,6 +240,8 @@ struct Picture {
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;
   std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
+  Box beside;                    // a second list, scrolled by itself
+  double scroll_beside = 0;
 };
 Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);
 
@@ -253,8 +255,9 @@ void zoom_view(Session& session, const Picture& picture, Point at, double factor
 // `at`: where, of a view whose parts are scrolled each by itself.
 void pan_view(Session& session, const Picture& picture, double dx, double dy,
               std::optional<Point> at = {});
-// A list is scrolled by notches of a wheel; a drag moves it like paper.
-void scroll_view(Session& session, const Picture& picture, double notches);
+// A list is scrolled by notches of a wheel; of two the one under the pointer.
+void scroll_view(Session& session, const Picture& picture, double notches,
+                 std::optional<Point> at = {});
 // Of the view that is open.
 Lens& open_lens(Session& session);
 // Shows all of the view again.

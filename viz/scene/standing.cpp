@@ -42,12 +42,26 @@ void follow(Session& session, const sim::Stepper& stepper) {
   }
 }
 
+// A line that was looked at goes on being so as long as the warp looked at stands there.
+bool stands_at_line(const sim::Machine& machine, const RunSpot& spot) {
+  const auto warps = sim::warps_of(machine, spot.block);
+  if (!spot.line || spot.warp >= warps.size()) return false;
+  const ptx::Program& program = machine.program();
+  return std::any_of(warps[spot.warp].splits.begin(), warps[spot.warp].splits.end(),
+                     [&](const sim::SplitState& split) {
+                       return spot.line->file.empty()
+                                  ? program.code[split.pc].line == spot.line->line
+                                  : line_of(program, split.pc) == *spot.line;
+                     });
+}
+
 std::string arrive(Session& session, Arrival arrival) {
   Choices& choices = session.choices;
   const sim::Stepper& stepper = choices.live->stepper;
   choices.moment = stepper.position();
   session.scrolls.clear();  // lists show where it stands
   if (arrival == Arrival::there) follow(session, stepper);
+  if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
   // Just before a fault: what it is, where it can be seen.
   if (arrival == Arrival::there && stepper.stands_before_fault()) {
     show_report(choices, *stepper.fault());

@@ -60,6 +60,8 @@ inline constexpr double table_row = 22, table_titles = 28, table_edge = 16;
 struct Scroll {
   double at = 0;  // pixels above the first row that is seen
   bool by_hand = false;
+  double beside = 0;  // the same of a second list beside it
+  bool beside_by_hand = false;
 };
 
 // Draws the table into `room`; scrolls to the focus where nobody scrolled by hand. Answers how many

@@ -113,12 +113,18 @@ std::string text(const Figure& now, const std::vector<Figure>* before, const std
   return fmt::format("{}, {}", out, delta_text(now, same ? same->value : 0, than));
 }
 
+double run_end(const TimelineView& view) {
+  return view.record().end ? static_cast<double>(view.record().end) : view.end();
+}
+
 std::vector<Figure> figures_of(const TimelineView& view) {
   const sim::Statistics& s = view.statistics();
   const std::string cycles = unit_of(view);
-  std::vector<Figure> out{{"took", view.end(), cycles}};
+  std::vector<Figure> out{{"took", run_end(view), cycles}};
   if (const sim::PipeUse* tensor = sim::find(s, sim::Pipe::tensor)) {
-    out.push_back({"tensor core busy", tensor->cycles, cycles});
+    const auto which = static_cast<std::size_t>(sim::Pipe::tensor);
+    out.push_back(
+        {"all tensor cores busy", tensor->cycles * view.record().pipes[which].copies, cycles});
   }
   const auto moved = [&](std::string name, const sim::Traffic& traffic) {
     if (traffic.bytes > 0) {

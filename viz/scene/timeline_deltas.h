@@ -22,6 +22,9 @@ std::string delta_text(const Figure& now, double before, const std::string& than
 std::string text(const Figure& now, const std::vector<Figure>* before,
                  const std::string& than = "");
 
+// Until all blocks had exited. What was in flight then is drawn, and ends a little later.
+double run_end(const TimelineView& view);
+
 // Of the whole run: how long it took, how long its tensor core was busy, what moved, and what all
 // of its warps waited for.
 std::vector<Figure> figures_of(const TimelineView& view);

@@ -29,8 +29,8 @@ bool same_clock(const TimelinePair& pair) {
 }
 
 std::string length_text(const TimelineView& view) {
-  std::string out = cycles_text(view, view.end());
-  const std::string seconds = seconds_text(view, view.end());
+  std::string out = cycles_text(view, run_end(view));
+  const std::string seconds = seconds_text(view, run_end(view));
   if (!seconds.empty()) out += ", " + seconds;
   const std::string& device = view.record().device.name;
   if (view.known_time() && !device.empty()) out += " on " + device;
@@ -140,7 +140,7 @@ Scene build_scene(const TimelinePair& pair, const Theme& theme, const PairFrame&
   draw_marks(scene, above, pair.above.choice, frame.above);
   scene.end();
   scene.begin("run");
-  const std::string than = delta_text({"", below.end(), ""}, above.end(), pair.above.name);
+  const std::string than = delta_text({"", run_end(below), ""}, run_end(above), pair.above.name);
   draw_heading(scene, pair.below, frame.below, below.title(),
                fmt::format("{}; {}", length_text(below), than));
   draw_marks(scene, below, pair.below.choice, frame.below);

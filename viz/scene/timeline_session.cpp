@@ -23,7 +23,7 @@ TimelineChoice timeline_choice_of(const Session& session) {
   if (!machine) return out;
   // At the end of the run that of its record, a little behind the last moment.
   const bool over = machine->state() == RunState::done && session.choices.timeline;
-  out.moment = over ? session.choices.timeline->end() : machine->now();
+  out.moment = over ? run_end(*session.choices.timeline) : machine->now();
   return out;
 }
 

@@ -272,7 +272,7 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     changed_ |= point_at(session, picture_, over ? std::optional<Point>(pointer) : std::nullopt);
   }
   if (hovered && io.MouseWheel != 0 && picture_.scroll) {
-    scroll_view(session, picture_, double{io.MouseWheel});
+    scroll_view(session, picture_, double{io.MouseWheel}, pointer);
     changed_ = true;
   } else if (hovered && io.MouseWheel != 0 && picture_.timeline &&
              (io.KeyShift || pointer.x < picture_.timeline->lanes.x)) {
