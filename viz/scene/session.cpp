@@ -431,6 +431,7 @@ Scene export_scene(const Session& session) {
   const Theme& theme = session.theme();
   Session quiet;  // what is under the pointer is no part of a file
   quiet.choices = choices;
+  quiet.edit.failed = session.edit.failed;
   switch (choices.view) {
     case ViewName::layout:
       return build_scene(*choices.layout, layout_choice(quiet), theme);
