@@ -67,6 +67,8 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
     continue_script(session_, workshop_);
   }
   if (!session_.message.failed) return {};
+  // Of a text that does not compile the view shows what is wrong.
+  if (session_.edit.failed) return {};
   // A run that ended badly: the result says how.
   const RunResult* result = session_.choices.result.get();
   if (result && result->end == RunResult::End::fault) {

@@ -230,8 +230,11 @@ void draw_link(Scene& scene, Point right) {
 }  // namespace
 
 double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll,
-                       bool has_timelines) {
-  const double head = 72, left = std::round(room.width * 0.46);
+                       bool has_timelines, Box& source_room, double& most_of_source) {
+  // Beside each other where figures with their names have room so, else one above the other.
+  constexpr double least = 900;
+  const double head = 72;
+  const bool beside = room.width >= least;
   const auto words = [&](double y, std::string text, Ink ink, FontWeight weight) {
     Text out;
     out.at = {room.x + between, room.y + y};
@@ -251,18 +254,27 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
   words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
   if (has_timelines) draw_link(scene, {room.right() - between, room.y + 22});
   scene.end();
-  const double most =
-      draw_table(scene, figures(view),
-                 {room.x, room.y + head, left, std::max(0.0, room.height - head)}, scroll);
+  const Box below{room.x, room.y + head, room.width, std::max(0.0, room.height - head)};
+  Box left = below, rest = below;
   Line line;
-  line.points = {{room.x + left + 0.5, room.y + head}, {room.x + left + 0.5, room.bottom()}};
+  if (beside) {
+    left.width = std::round(room.width * 0.46);
+    rest.x = left.right() + 1;
+    rest.width = below.right() - rest.x;
+    line.points = {{rest.x - 0.5, rest.y}, {rest.x - 0.5, rest.bottom()}};
+  } else {
+    left.height = std::round(below.height * 0.55);
+    rest.y = left.bottom() + 1;
+    rest.height = below.bottom() - rest.y;
+    line.points = {{rest.x, rest.y - 0.5}, {rest.right(), rest.y - 0.5}};
+  }
   line.stroke = {Role::line, 1, false};
   scene.add(line);
-  Scroll follows;
-  draw_table(
-      scene, source(view),
-      {room.x + left + 1, room.y + head, room.width - left - 1, std::max(0.0, room.height - head)},
-      follows);
+  const double most = draw_table(scene, figures(view), left, scroll);
+  Scroll of_source{scroll.beside, scroll.beside_by_hand};
+  most_of_source = draw_table(scene, source(view), rest, of_source);
+  scroll.beside = of_source.at;
+  source_room = rest;
   return most;
 }
 

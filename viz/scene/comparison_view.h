@@ -60,9 +60,9 @@ class ComparisonView {
   Uses uses_before_, uses_now_;
 };
 
-// Figures at the left, the sources' difference at the right, and a link to both timelines. Answers
-// how far it can be scrolled.
+// Figures, and beside or below them the sources' difference, which is scrolled by itself: where it
+// is drawn, and how far it can be; a link to both timelines. Answers how far the figures can be.
 double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll,
-                       bool has_timelines = true);
+                       bool has_timelines, Box& source, double& most_of_source);
 
 }  // namespace tilescope

@@ -110,9 +110,6 @@ bool differs(const Session& session, const std::string& path, const std::string&
                           [&](const auto& each) { return each.second == lines; });
     }
   }
-  if (session.edit.edit.path == path && ends_with(path, ".cu")) {
-    return text != session.edit.edit.saved;
-  }
   return seen_before;
 }
 
@@ -138,6 +135,13 @@ std::optional<std::string> reload(Session& session, const std::string& path,
 
 void show_failed(Session& session, std::shared_ptr<const Build> build) {
   session.message = {what_is_wrong(*build), true};
+  // The editor, where it is open, goes to the first error of its text.
+  SourceEdit& edit = session.edit.edit;
+  for (const Complaint& each : build->complaints) {
+    if (edit.path != build->file || each.file != build->name || each.line == 0) continue;
+    edit.line = each.line;
+    break;
+  }
   session.edit.failed = std::move(build);
   session.choices.view = ViewName::source;
   session.scrolls.erase(ViewName::source);
@@ -150,6 +154,8 @@ std::optional<Error> reopen(Session& session, Workshop& workshop, const std::str
   auto card = workshop.kernel(kernel, options);
   if (!card) return card.error();
   card->built = std::move(build);
+  if (session.running) workshop.cancel();  // of what it was before
+  session.running = false;
   const Choices before = session.choices;
   show_kernel(session, std::move(*card), options);
   Choices& choices = session.choices;
@@ -170,6 +176,14 @@ void run_it(Session& session, Workshop& workshop) {
     return;
   }
   session.running = true;
+}
+
+// Undo may have brought another kernel than the one whose source is edited.
+bool edits_open_kernel(const Session& session) {
+  const SourceEdit& edit = session.edit.edit;
+  const KernelCard* kernel = session.choices.kernel.get();
+  return kernel && edit.open() &&
+         (!ends_with(edit.path, ".cu") || edit.text.find(kernel->name) != std::string::npos);
 }
 
 bool is_open(const Choices& choices, const Building& building) {
@@ -216,7 +230,7 @@ Outcome<std::string> begin_edit(Session& session, Workshop& workshop, std::strin
         "There is no kernel to edit: open one first, for example `open elementwise_add`.");
   }
   const std::string& name = choices.kernel->name;
-  if (path.empty()) path = edit.open() ? edit.path : source_file(session);
+  if (path.empty()) path = edits_open_kernel(session) ? edit.path : source_file(session);
   if (path.empty()) path = name + ".cu";
   const bool of_catalog = !ends_with(name, ".ptx");
   if (!(of_catalog && ends_with(path, ".cu")) && !ends_with(path, ".ptx")) {
@@ -271,8 +285,9 @@ Outcome<std::string> save_edit(Session& session, Workshop& workshop, bool over) 
   }
   if (auto error = store(session, workshop, over)) return *error;
   if (session.choices.settings.rebuilds) return rebuild_kernel(session, workshop);
+  if (!differs(session, edit.path, edit.text, true)) return fmt::format("Saved {}.", edit.path);
   session.edit.changed = edit.path;
-  return fmt::format("Saved {}: `rebuild` compiles it.", edit.path);
+  return fmt::format("Saved {}: `rebuild` puts it in the kernel's place.", edit.path);
 }
 
 void type_edit(Session& session, const Workshop& workshop, std::string text) {
@@ -303,26 +318,29 @@ Outcome<std::string> begin_build(Session& session, Workshop& workshop, Building 
 Outcome<std::string> rebuild_kernel(Session& session, Workshop& workshop) {
   const Choices& choices = session.choices;
   const SourceEdit& edit = session.edit.edit;
-  const std::string file = edit.open() ? edit.path : source_file(session);
+  const std::string file = edits_open_kernel(session) ? edit.path : source_file(session);
   if (!choices.kernel || file.empty()) {
     return usage_error(
         "There is no file to build the kernel from: `edit` copies its source to one, `open K "
         "--source F.cu` takes yours.");
   }
-  if (edit.open() && edit.unsaved()) {
+  if (edit.path == file && edit.unsaved()) {
     if (auto error = store(session, workshop, false)) return *error;
   }
-  const bool ran = choices.result != nullptr;
+  const bool ran = choices.result != nullptr || session.running;
+  KernelOptions options = choices.options;
   if (ends_with(file, ".cu")) {
-    KernelOptions options = choices.options;
     options.erase("ptx");
     options["source"] = file;
     return begin_build(session, workshop, {choices.kernel->name, file, options, false, ran});
   }
-  session.edit.changed.clear();
-  if (auto error = reopen(session, workshop, choices.kernel->name, choices.options, nullptr)) {
-    return *error;
+  if (file != choices.kernel->name) {
+    options.erase("source");
+    options["ptx"] = file;
   }
+  if (auto error = reopen(session, workshop, choices.kernel->name, options, nullptr)) return *error;
+  session.edit.failed.reset();
+  session.edit.changed.clear();
   if (ran) run_it(session, workshop);
   return fmt::format("Opened {} anew.", file);
 }
@@ -335,9 +353,11 @@ bool take_build(Session& session, Workshop& workshop) {
   const Building building = *std::exchange(desk.building, {});
   if (!*result) {
     session.message = {result->error().sentence, true};
+    session.run_error = result->error();
     session.script = {};
     return true;
   }
+  session.run_error.reset();
   std::shared_ptr<const Build> build = std::move(**result);
   Choices& choices = session.choices;
   const bool still = building.opened ? is_open(choices, building)
@@ -423,6 +443,10 @@ bool look_at_files(Session& session, Workshop& workshop, double now) {
 void add_edit(const Session& session, const Workshop& workshop, Strip& strip) {
   const EditDesk& desk = session.edit;
   if (desk.building) {
+    if (not_built(session)) {
+      strip.steps = {{"Compile", "in progress", true}};
+      strip.actions.clear();
+    }
     strip.share = 0;
     strip.progress = fmt::format("compiling {}", desk.building->file);
     if (session.show_times) {
@@ -430,8 +454,14 @@ void add_edit(const Session& session, const Workshop& workshop, Strip& strip) {
     }
     return;
   }
+  if (not_built(session)) {
+    const std::string state = desk.failed ? "does not compile" : "not yet";
+    strip.steps = {{"Compile", state, true}};
+    strip.actions = {{"Compile", "rebuild", false}};
+  }
   const bool editable = session.choices.kernel && session.choices.view == ViewName::source;
-  if (!desk.changed.empty()) strip.actions.insert(strip.actions.begin(), {"Rebuild", "rebuild"});
+  const bool asked = !desk.changed.empty() && !not_built(session);
+  if (asked) strip.actions.insert(strip.actions.begin(), {"Rebuild", "rebuild"});
   if (editable && !desk.edit.open()) strip.actions.push_back({"Edit", "edit", false});
 }
 

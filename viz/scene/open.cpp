@@ -154,6 +154,9 @@ Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::stri
   session.edit.building.reset();
   session.edit.failed.reset();
   session.edit.changed.clear();
+  // The editor goes with its kernel; what was not saved there is kept.
+  const KernelCard* before = session.choices.kernel.get();
+  if (!before || before->name != card->name) session.edit.edit = {};
   show_kernel(session, std::move(*card), std::move(*options));
   const Choices& choices = session.choices;
   if (is_compiled(choices.options)) {

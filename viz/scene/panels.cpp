@@ -354,7 +354,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   if (!choices.kernel && choices.file.empty()) return;
   if (session.hover_element) {
     out.push_back({"Under the pointer", element_lines(session, *session.hover_element), ""});
-  } else if (!emptiness(session)) {
+  } else if (!emptiness(session) && !shows_build(session)) {
     out.push_back({"Under the pointer",
                    {},
                    choices.kernel ? "Point at an element to see its numbers; click to see who "

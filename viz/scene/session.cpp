@@ -417,7 +417,8 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
       out.scene.theme = theme;
       out.scroll = draw_comparison(out.scene, *choices.comparison, {0, 0, size.width, size.height},
                                    session.scrolls[choices.view],
-                                   choices.baseline_timeline && choices.timeline);
+                                   choices.baseline_timeline && choices.timeline, out.beside,
+                                   out.scroll_beside);
       break;
     case ViewName::diff:
       out = diff_picture(session, size, pixel_scale, stands_alone);
@@ -431,6 +432,7 @@ Scene export_scene(const Session& session) {
   const Theme& theme = session.theme();
   Session quiet;  // what is under the pointer is no part of a file
   quiet.choices = choices;
+  quiet.edit.failed = session.edit.failed;
   switch (choices.view) {
     case ViewName::layout:
       return build_scene(*choices.layout, layout_choice(quiet), theme);
