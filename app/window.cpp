@@ -53,15 +53,16 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   const Outcome<std::string> answer = execute(session_, workshop_, command);
   if (!answer) return answer.error();
   // Runs, and what waits for them.
-  if (!busy(session_)) return {};
-  while (busy(session_)) {
+  const auto goes_on = [&] { return busy(session_) || !session_.script.lines.empty(); };
+  if (!goes_on()) return {};
+  while (goes_on()) {
     if (session_.edit.building) {
       workshop_.wait_build();
       take_build(session_, workshop_);
     } else if (session_.running) {
       workshop_.wait();
       take_result(session_, workshop_);
-    } else {
+    } else if (busy(session_)) {
       walk_on(session_, workshop_, 1000);
     }
     continue_script(session_, workshop_);

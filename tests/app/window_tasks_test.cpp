@@ -105,6 +105,7 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
   sim::EventId first(std::string_view words, double after = 0) {
     const auto filter = search_of(*session.choices.timeline, words);
     EXPECT_TRUE(filter) << words;
+    if (!filter) return sim::no_event;
     return session.choices.timeline->timeline().next(*filter, static_cast<sim::Cycle>(after));
   }
   ImVec2 place(sim::EventId event) {
@@ -118,7 +119,7 @@ TEST_F(SixRunTasks, WhoDoesThisWaitWaitFor) {
   run("hgemm_v7 --m 128 --n 128 --k 256");
   look_at_timeline(0, session.choices.timeline->end());
   // The warp that multiplies, at its second pair of tiles.
-  const sim::EventId wait = first("wait mbarrier block 0 warp 4");
+  const sim::EventId wait = first("wait full[1] block 0");
   ASSERT_NE(wait, sim::no_event);
   const double begin = static_cast<double>(session.choices.timeline->record().events[wait].begin);
   look_at_timeline(begin - 100, begin + 400);
@@ -192,14 +193,14 @@ TEST_F(SixRunTasks, CompareTwoSteps) {
 TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
   run("hgemm_v7 --m 128 --n 128 --k 512");
   const TimelineView& view = *session.choices.timeline;
-  const sim::EventId product = first("operation tcgen05.mma block 0");
+  const sim::EventId product = first("operation tensor core block 0");
   ASSERT_NE(product, sim::no_event);
-  const double at = static_cast<double>(view.record().events[product].begin);
+  const double at = static_cast<double>(view.record().events[product].issue);
   look_at_timeline(at - 400, at + 200);
   begin();
   const auto box = box_of(view, *window->picture().timeline, product);
   ASSERT_TRUE(box);
-  point(on_display({box->x - 40, box->centre().y}));
+  point(on_display({window->picture().timeline->x_of(at - 50), box->centre().y}));
   EXPECT_NE(said("Under the pointer", "idle").find("cycles"), std::string::npos);
   EXPECT_NE(said("Under the pointer", "because").find("copies in"), std::string::npos)
       << said("Under the pointer", "because");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/sim/record/wait.h"
+#include "viz/scene/machine_line.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/standing.h"
@@ -18,6 +20,19 @@ std::string place(const Site& site) {
   if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
   if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
   return fmt::format("PTX line {}", site.ptx_line);
+}
+
+// In the kernel's own file, or of the PTX.
+std::string line_text(const Site& site) {
+  const std::uint32_t line = site.caller_line ? site.caller_line : site.source_line;
+  return line ? fmt::format("line {}", line) : fmt::format("PTX line {}", site.ptx_line);
+}
+
+// "for an mbarrier"
+std::string wait_text(const sim::SplitState& split) {
+  const std::string words(sim::name_of(sim::stall_of(split.wait)));
+  const std::size_t at = words.find("for ");
+  return at == words.npos ? words : words.substr(at);
 }
 
 std::string lanes_text(std::uint32_t lanes) {
@@ -60,9 +75,10 @@ InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const R
   InspectorSection section{"Its block's warps", {}, ""};
   for (const sim::WarpState& warp : warps) {
     const sim::SplitState* split = warp.splits.empty() ? nullptr : &warp.splits.front();
-    const std::string state = !warp.live || !split ? "has exited"
-                              : split->why.empty() ? fmt::format("at {}", place(split->site))
-                                                   : split->why;
+    const std::string state =
+        !warp.live || !split ? "has exited"
+        : split->why.empty() ? "at " + line_text(split->site)
+                             : fmt::format("{}, {}", line_text(split->site), wait_text(*split));
     section.links.push_back({fmt::format("{}", warp.index), state,
                              fmt::format("look warp {}", warp.index), warp.index == spot.warp});
   }
@@ -102,6 +118,24 @@ void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out
   }
 }
 
+// Of the line that is looked at, in the whole run: nothing before there was one.
+void add_line(const Session& session, std::vector<InspectorSection>& out) {
+  const Choices& choices = session.choices;
+  if (choices.view != ViewName::source || !choices.live || !choices.result ||
+      !choices.result->record) {
+    return;
+  }
+  const auto line = line_looked_at(*choices.live, choices.spot);
+  if (!line) return;
+  const sim::Record& record = *choices.result->record;
+  const sim::LineCounters counters = counters_of(record, *choices.live, *line);
+  if (!counters.issued) return;
+  const std::string name = line->file.empty()
+                               ? fmt::format("PTX line {}", line->line)
+                               : fmt::format("{}:{}", file_name(line->file), line->line);
+  out.push_back({fmt::format("{} in the whole run", name), inspect(counters, record.timed), ""});
+}
+
 }  // namespace
 
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
@@ -112,6 +146,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   const auto warps = sim::warps_of(*machine, spot.block);
   add_barrier(*machine, spot, out);
   if (spot.warp < warps.size()) out.push_back(warp_section(warps[spot.warp], spot));
+  add_line(session, out);
   if (!warps.empty()) out.push_back(warps_section(warps, spot));
   if (!warps.empty()) return;
   out.push_back({fmt::format("Block {}", spot.block),

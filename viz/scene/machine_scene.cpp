@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/sim/record/wait.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
 
@@ -123,7 +124,7 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
     const bool waits = split && split->wait != Wait::none;
     const bool gone = warp.live == 0;
     std::string label = fmt::format("{}", warp.index);
-    if (waits) label += " ...";
+    if (waits) label += fmt::format(" {}", sim::letter_of(sim::stall_of(split->wait)));
     const std::string hint = gone    ? fmt::format("warp {} has exited", warp.index)
                              : waits ? fmt::format("warp {} waits: {}", warp.index, split->why)
                                      : fmt::format("warp {} can go on", warp.index);

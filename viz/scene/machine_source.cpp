@@ -32,6 +32,7 @@ std::string numbers(const std::set<std::uint32_t>& all) {
 
 struct LineFigures {
   std::uint64_t issued = 0;
+  std::uint64_t bytes = 0, wavefronts = 0;  // moved at all levels; of shared memory
   std::array<std::uint64_t, static_cast<std::size_t>(sim::Stall::count_)> stalled{};
   std::uint64_t stalls() const {
     std::uint64_t sum = 0;
@@ -44,6 +45,8 @@ struct LineFigures {
   }
   void add(const sim::LineCounters& c) {
     issued += c.issued;
+    bytes += c.shared_bytes + c.global_bytes + c.tensor_bytes;
+    wavefronts += c.wavefronts;
     for (std::size_t i = 0; i < stalled.size(); ++i) stalled[i] += c.stalled[i];
   }
 };
@@ -94,8 +97,13 @@ class SourceView {
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
       if (shown_.comparison)
         table.columns.push_back({"+/- cycles", Across::right, Family::mono, 72});
+      table.columns.push_back({"bytes", Across::right, Family::mono, 80});
+      table.columns.back().spared = 1;
+      table.columns.push_back({"wavefronts", Across::right, Family::mono, 72});
+      table.columns.back().spared = 2;
     }
     table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
+    table.columns.back().least = 400;  // of code
     if (!text_) {
       table.when_empty = line_.file.empty()
                              ? "The PTX says of no instruction which line of a source it is of."
@@ -171,6 +179,9 @@ class SourceView {
       add_change(seen.before.issued, seen.now.issued);
       row.cells.push_back({stalled_text(figures), Role::quiet, stall_ink(figures.stalls())});
       add_change(seen.before.stalls(), seen.now.stalls());
+      for (const std::uint64_t count : {figures.bytes, figures.wavefronts}) {
+        row.cells.push_back({count ? grouped(count) : "", Role::quiet, {}});
+      }
       if (both) row.hint = words_of(*both);
     }
     row.cells.push_back({(*text_)[i], Role::text, {}});

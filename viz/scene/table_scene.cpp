@@ -6,7 +6,7 @@
 namespace tilescope {
 namespace {
 
-constexpr double gap = 16, edge = table_edge;
+constexpr double gap = 16, edge = table_edge, least_stretched = 80;
 
 Text words(Point at, std::string text, Ink ink, Family family, Across across, FontWeight weight) {
   Text out;
@@ -51,7 +51,7 @@ std::vector<std::optional<double>> widths_of(const Table& table, double room) {
   }
   for (std::size_t c = 0; c < out.size(); ++c) {
     const TableColumn& column = table.columns[c];
-    if (column.stretches) out[c] = std::max(column.least, room - taken);
+    if (column.stretches) out[c] = std::max(least_stretched, room - taken);
   }
   return out;
 }

@@ -76,7 +76,7 @@ Lines inspect(const TimelineView& view, const UnitIdle& idle) {
   if (next.issue < next.begin) {
     out.emplace_back("issued", fmt::format("{} before that", cycles_text(view, queued)));
   }
-  for (const sim::EventId cause : causes_of(view, idle.next, 3)) {
+  for (const sim::EventId cause : causes_of(view, idle.next, 5)) {
     out.emplace_back("because", sentence_of(view, cause));
   }
   if (idle.issued_by) {

@@ -1,5 +1,7 @@
 #include "viz/scene/timeline_words.h"
 
+#include "viz/scene/timeline_idle.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -227,6 +229,12 @@ Lines inspect(const TimelineView& view, EventId id) {
   out.emplace_back("what", sim::description(record, event, names_of(view)));
   add_times(view, event, out);
   add_amount(event, unit, out);
+  if (event.kind == EventKind::operation && event.begin > 0) {
+    const auto idle = idle_at(view, event.track, static_cast<double>(event.begin) - 1);
+    if (idle && idle->next == id) {
+      out.emplace_back("idle before", cycles_text(view, idle->to - idle->from));
+    }
+  }
   switch (event.kind) {
     case EventKind::wait:
       out.emplace_back("waits for", sim::text(sim::WaitKey{event.stall, view.doing(event).unit}));
@@ -290,11 +298,28 @@ std::string sentence_of(const TimelineView& view, EventId id) {
                      sim::description(view.record(), event, names_of(view)));
 }
 
+namespace {
+
+// A warp that runs does so since its wait is over: the one that ended as the run began.
+EventId wait_before(const TimelineView& view, const Event& run) {
+  sim::EventFilter filter;
+  filter.kinds = sim::bit(EventKind::wait);
+  filter.track = run.track;
+  const EventId wait = view.timeline().previous(filter, run.begin);
+  if (wait == sim::no_event) return wait;
+  const Cycle end = view.record().events[wait].end;
+  return end <= run.begin && run.begin - end <= 1 ? wait : sim::no_event;
+}
+
+}  // namespace
+
 std::vector<EventId> causes_of(const TimelineView& view, EventId id, std::size_t most) {
   std::vector<EventId> out;
   const sim::EventList& events = view.record().events;
   while (id < events.size() && out.size() < most) {
-    const EventId cause = events[id].cause;
+    const Event event = events[id];
+    EventId cause = event.cause;
+    if (cause >= events.size() && event.kind == EventKind::run) cause = wait_before(view, event);
     // A record from a file may lead round in a circle.
     if (cause >= events.size() || std::count(out.begin(), out.end(), cause)) break;
     out.push_back(cause);

@@ -239,21 +239,39 @@ void end_panel() {
 }
 
 bool link_row(const Brush& brush, const InspectorLink& link) {
+  ImFont* code = brush.fonts.code(TextSize::small);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const bool clicked = ImGui::InvisibleButton(link.command.c_str(), {width, kRow});
-  const ImVec2 high{at.x + width, at.y + kRow};
+  const float width = ImGui::GetContentRegionAvail().x, room = width - 16;
+  // What has no room beside the other stands below it, in a few lines.
+  constexpr std::size_t most_lines = 3;
+  const float label_width = text_width(code, link.label);
+  const bool beside = label_width + 8 + text_width(code, link.value) <= room;
+  std::vector<std::string> lines;
+  if (!beside) lines = broken(code, link.value, room);
+  if (lines.size() > most_lines) {
+    std::string rest;
+    for (std::size_t i = most_lines - 1; i < lines.size(); ++i) rest += lines[i] + " ";
+    rest.pop_back();
+    lines.resize(most_lines);
+    lines.back() = cut_in_the_middle(code, rest, room);
+  }
+  const float height = kRow + 16 * static_cast<float>(lines.size());
+  const bool clicked = ImGui::InvisibleButton(link.command.c_str(), {width, height});
+  const ImVec2 high{at.x + width, at.y + height};
   const Ink fill =
       link.current ? Ink(Role::accent, 0.14) : shade(ImGui::IsItemActive(), ImGui::IsItemHovered());
   brush.list->AddRectFilled(at, high, packed(fill, brush.theme), kRadius);
-  ImFont* code = brush.fonts.code(TextSize::small);
-  // What is beside the other has no room for all of both.
-  const float room = width - 16;
-  const std::string value = cut_in_the_middle(code, link.value, room * 0.7f);
-  const float taken = value.empty() ? 0 : text_width(code, value) + 8;
-  brush.text(at.x + 8, at.y + kRow / 2, code, Role::text,
-             cut_in_the_middle(code, link.label, room - taken));
-  brush.text(high.x - 8 - text_width(code, value), at.y + kRow / 2, code, Role::text, value);
+  const float first = at.y + kRow / 2;
+  brush.text(at.x + 8, first, code, beside ? Role::text : Role::quiet,
+             cut_in_the_middle(code, link.label, room));
+  if (beside) {
+    brush.text(high.x - 8 - text_width(code, link.value), first, code, Role::text, link.value);
+  }
+  float y = first + 16;
+  for (const std::string& line : lines) {
+    brush.text(at.x + 8, y, code, Role::text, line);
+    y += 16;
+  }
   focus_frame(brush, at, high);
   return clicked;
 }

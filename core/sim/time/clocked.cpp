@@ -5,6 +5,7 @@
 
 #include "core/sim/machine.h"
 #include "core/sim/record/recorder.h"
+#include "core/sim/record/wait.h"
 #include "core/sim/undefined.h"
 
 namespace tilescope::sim {
@@ -39,27 +40,6 @@ const Split& standing_split(const Warp& warp) {
   return *std::min_element(
       warp.splits.begin(), warp.splits.end(),
       [](const Split& a, const Split& b) { return for_siblings(a.wait) < for_siblings(b.wait); });
-}
-
-Stall stall_of(Wait wait) {
-  switch (wait) {
-    case Wait::barrier:
-      return Stall::barrier;
-    case Wait::mbarrier:
-      return Stall::mbarrier;
-    case Wait::group:
-      return Stall::group;
-    case Wait::columns:
-      return Stall::columns;
-    case Wait::registers:
-      return Stall::registers;
-    case Wait::cluster:
-      return Stall::cluster;
-    case Wait::pair:
-      return Stall::pair;
-    default:
-      return Stall::siblings;
-  }
 }
 
 // When the next moment of an operation comes.
