@@ -90,12 +90,18 @@ class SourceView {
     if (counted_) {
       table.columns.push_back(
           {"issued", Across::right, Family::mono, shown_.comparison ? 56.0 : 64.0});
-      if (shown_.comparison) table.columns.push_back({"+/-", Across::right, Family::mono, 56});
+      const auto change = [&](std::string title, double width, int spared) {
+        TableColumn column{std::move(title), Across::right, Family::mono, width};
+        column.spared = spared;
+        if (shown_.comparison) table.columns.push_back(std::move(column));
+      };
+      change("+/-", 56, 2);
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
-      if (shown_.comparison)
-        table.columns.push_back({"+/- cycles", Across::right, Family::mono, 72});
+      change("+/- cycles", 72, 1);
     }
-    table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
+    TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
+    code.least = 240;
+    table.columns.push_back(std::move(code));
     if (!text_) {
       table.when_empty = line_.file.empty()
                              ? "The PTX says of no instruction which line of a source it is of."
