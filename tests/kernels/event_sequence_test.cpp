@@ -127,6 +127,26 @@ TEST_P(EventSequence, DoesNotDependOnTimes) {
   EXPECT_EQ(sequence_of(GetParam(), busy), sequence_of(GetParam(), test::chip_times()));
 }
 
+// Of warp 8 one lane multiplies, and 31 are at the cluster's barrier from the first moment on: what
+// the warp waits for is the lane's mbarriers. In block 1 all 32 are at that barrier.
+TEST(EventTimes, AWarpWaitsForWhatItsLaneInThePipelineWaitsFor) {
+  const Record record = record_of(steps().back(), test::chip_times());
+  const auto waited = [&](std::uint64_t block, sim::Stall stall) {
+    sim::Cycle sum = 0;
+    for (const sim::Event& event : record.events) {
+      const sim::Track& track = record.tracks[event.track];
+      if (event.kind != sim::EventKind::wait || event.stall != stall) continue;
+      if (track.block == block && track.index == 8 && track.unit == sim::Unit::warp) {
+        sum += event.end - event.begin;
+      }
+    }
+    return sum;
+  };
+  EXPECT_GT(waited(0, sim::Stall::mbarrier), 2 * waited(0, sim::Stall::cluster));
+  EXPECT_EQ(waited(1, sim::Stall::mbarrier), 0u);
+  EXPECT_GT(waited(1, sim::Stall::cluster), 2 * waited(0, sim::Stall::cluster));
+}
+
 INSTANTIATE_TEST_SUITE_P(Ladder, EventSequence, testing::ValuesIn(steps()),
                          [](const auto& test) { return name_of(test.param); });
 

@@ -58,11 +58,11 @@ TEST(SourceDeltas, StandBesideTheCountersWhereBothHaveTheLine) {
   before->kernel.name = "hgemm_old";
   before->kernel.source = "kernels/old.cu";
   before->source = old_text;
-  before->record = record_of("kernels/old.cu", 40, 500, {3, 4, 4});
+  before->record = record_of("kernels/old.cu", 40, 500, {3, 4, 4, 4});
   now->kernel.name = "add";
   now->kernel.source = "kernels/now.cu";
   now->source = now_text;
-  now->record = record_of("kernels/now.cu", 47, 200, {2, 3, 3});
+  now->record = record_of("kernels/now.cu", 47, 200, {2, 3, 3, 3});
   const ComparisonView comparison(before, now);
   const RunSpot spot;
   const std::vector<Breakpoint> none;

@@ -1,5 +1,6 @@
 // A run beside the baseline: both timelines on one scale, and what the run's figures are more or
 // less than the baseline's.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

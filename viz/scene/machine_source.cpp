@@ -93,17 +93,25 @@ class SourceView {
     if (counted_) {
       table.columns.push_back(
           {"issued", Across::right, Family::mono, shown_.comparison ? 56.0 : 64.0});
-      if (shown_.comparison) table.columns.push_back({"+/-", Across::right, Family::mono, 56});
+      const auto change = [&](std::string title, double width, int spared) {
+        TableColumn column{std::move(title), Across::right, Family::mono, width};
+        column.spared = spared;
+        if (shown_.comparison) table.columns.push_back(std::move(column));
+      };
+      change("+/-", 56, 2);
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
-      if (shown_.comparison)
-        table.columns.push_back({"+/- cycles", Across::right, Family::mono, 72});
-      table.columns.push_back({"bytes", Across::right, Family::mono, 80});
-      table.columns.back().spared = 1;
-      table.columns.push_back({"wavefronts", Across::right, Family::mono, 72});
-      table.columns.back().spared = 2;
+      change("+/- cycles", 72, 1);
+      const auto moved = [&](std::string title, double width, int spared) {
+        TableColumn column{std::move(title), Across::right, Family::mono, width};
+        column.spared = spared;
+        table.columns.push_back(std::move(column));
+      };
+      moved("bytes", 80, 3);
+      moved("wavefronts", 72, 4);
     }
-    table.columns.push_back({line_.file, Across::left, Family::mono, 0, true, 1e9, true});
-    table.columns.back().least = 400;  // of code
+    TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
+    code.least = 320;
+    table.columns.push_back(std::move(code));
     if (!text_) {
       table.when_empty = line_.file.empty()
                              ? "The PTX says of no instruction which line of a source it is of."
