@@ -46,6 +46,10 @@ std::string what_happened(const Happened& h, const sim::Machine& machine) {
       return fmt::format("The barrier of the cluster of {} is complete", whose);
     case Happening::write:
       return fmt::format("Warp {} of {} has written what is watched", h.warp, whose);
+    case Happening::report: {
+      const auto& reports = machine.reports();
+      return h.object < reports.size() ? reports[h.object].sentence : "";
+    }
     case Happening::line:
     case Happening::instruction:
     case Happening::count_:
@@ -100,6 +104,14 @@ SourcePlaces::SourcePlaces(const ptx::Program& program) {
   for (std::size_t i = 0; i < known && known < of.size(); ++i) of[i] = of[known];
 }
 
+const Report* report_looked_at(const LiveRun& run, const RunSpot& spot) {
+  if (!spot.report) return nullptr;
+  const auto& told = run.stepper.machine().reports();
+  if (*spot.report < told.size()) return &told[*spot.report];
+  const auto& known = run.stepper.known_reports();
+  return *spot.report < known.size() ? &known[*spot.report] : nullptr;
+}
+
 std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
   if (spot.line) out += fmt::format(" line {}", text(*spot.line));
@@ -110,6 +122,7 @@ std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   }
   if (spot.cell) out += fmt::format(" cell {},{}", spot.cell->lane, spot.cell->column);
   if (!spot.name.empty()) out += fmt::format(" register {}", spot.name);
+  if (spot.report) out += fmt::format(" report {}", *spot.report);
   return out;
 }
 

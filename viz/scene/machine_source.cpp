@@ -173,7 +173,7 @@ class SourceView {
       add_change(seen.before.stalls(), seen.now.stalls());
       if (both) row.hint = words_of(*both);
     }
-    row.cells.push_back({(*text_)[i], Role::text, {}});
+    row.cells.push_back({(*text_)[i], Role::text, paper_of({line_.file, number})});
     return row;
   }
 
@@ -187,8 +187,25 @@ class SourceView {
     row.cells = {
         gutter({"", i.line}, who == standing_.end() ? std::set<std::uint32_t>{} : who->second),
         {fmt::format("{}", i.line), Role::quiet, {}},
-        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text), {}}};
+        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text),
+         paper_of({"", i.line})}};
     return row;
+  }
+
+  // Red where a report was told, paler where somebody else has a part in it.
+  std::optional<Ink> paper_of(const SourceLine& line) const {
+    const Report* report = report_looked_at(shown_.run, shown_.spot);
+    if (!report) return {};
+    const auto is_of = [&](const Site& site) {
+      if (line.file.empty()) return site.ptx_line == line.line;
+      return (site.caller == line.file && site.caller_line == line.line) ||
+             (site.source == line.file && site.source_line == line.line);
+    };
+    if (is_of(report->site)) return Ink(Role::wrong, 0.22);
+    const auto& parties = report->evidence.parties;
+    const bool part = std::any_of(parties.begin(), parties.end(),
+                                  [&](const Evidence::Party& p) { return is_of(p.site); });
+    return part ? std::optional<Ink>(Ink(Role::wrong, 0.1)) : std::nullopt;
   }
 
   void add_figures() {
