@@ -59,14 +59,15 @@ void add_some(Lines& out, Lines some) {
 
 BarrierCard::Line attendance_line(const sim::Machine& machine, const sim::Block& block,
                                   const sim::Attendance& who, std::string label,
-                                  const std::string& more) {
+                                  bool waits = false) {
   const sim::Block* home = machine.member(block, who.rank);
-  const sim::Block& of = home ? *home : block;
+  const sim::Block& of = home && !waits ? *home : block;
   const Site site = machine.site(of, who.warp * 32, who.pc);
   std::string text =
       fmt::format("warp {}, {}, at {}", who.warp, lanes_words(who.mask), line_text(site));
   if (of.number != block.number) text += fmt::format(", of block {}", of.number);
-  return {std::move(label), text + more, look_at_line(of.number, who.warp, site), false};
+  if (waits) text += fmt::format(", for phase {}", who.phase);
+  return {std::move(label), std::move(text), look_at_line(of.number, who.warp, site), false};
 }
 
 // Who came in the phase before, and not in this one.
@@ -81,8 +82,9 @@ std::vector<sim::Attendance> absent(const sim::MbarrierState& b) {
   return out;
 }
 
+// `lacks`: they are what keeps the run from going on.
 void add_missing(const sim::Machine& machine, const sim::Block& block, const sim::MbarrierState& b,
-                 Lines& out) {
+                 bool lacks, Lines& out) {
   if (b.pending == 0) return;
   const std::vector<sim::Attendance> who = absent(b);
   std::string text = fmt::format("{} of {} arrivals", b.pending, std::max(b.pending, b.expected));
@@ -92,11 +94,11 @@ void add_missing(const sim::Machine& machine, const sim::Block& block, const sim
   } else {
     text += fmt::format("; who came in phase {}, but not in this one:", b.phase - 1);
   }
-  out.push_back({"missing", std::move(text), "", true});
+  out.push_back({lacks ? "missing" : "to come", std::move(text), "", lacks});
   Lines some;
   for (const sim::Attendance& each : who) {
-    some.push_back(attendance_line(machine, block, each, "", ""));
-    some.back().wrong = true;
+    some.push_back(attendance_line(machine, block, each, ""));
+    some.back().wrong = lacks;
   }
   add_some(out, std::move(some));
 }
@@ -142,26 +144,26 @@ void add_bytes(const sim::MbarrierState& b, bool any_in_flight, Lines& out) {
 }
 
 BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
-                    const sim::MbarrierState& b) {
+                    const sim::MbarrierState& b, bool lacks) {
   BarrierCard card;
+  card.lacks = lacks;
   card.expected = std::max(b.pending, b.expected);
   card.came = card.expected - b.pending;
-  card.title = fmt::format("{}, phase {}: {} of {} arrivals have come", b.name, b.phase, card.came,
-                           card.expected);
+  card.title = fmt::format("{}, phase {}: {} of {} arrivals have come", readable(b.name), b.phase,
+                           card.came, card.expected);
   card.title.front() = 'T';
   Lines came;
   for (const sim::Attendance& each : b.arrived) {
-    came.push_back(attendance_line(machine, block, each, "came", ""));
+    came.push_back(attendance_line(machine, block, each, "came"));
   }
   add_some(card.lines, std::move(came));
-  add_missing(machine, block, b, card.lines);
+  add_missing(machine, block, b, lacks, card.lines);
   Lines flight = bringing(machine, block, b.offset);
   add_bytes(b, !flight.empty(), card.lines);
   add_some(card.lines, std::move(flight));
   Lines waiting;
   for (const sim::Attendance& each : b.waiting) {
-    waiting.push_back(attendance_line(machine, block, each, "waiting",
-                                      fmt::format(", for phase {}", each.phase)));
+    waiting.push_back(attendance_line(machine, block, each, "waiting", true));
   }
   add_some(card.lines, std::move(waiting));
   return card;
@@ -240,7 +242,8 @@ void draw_bar(Scene& scene, const BarrierCard& card, const Box& room) {
     scene.add(Rectangle{{room.x + from * part, room.y, count * part, room.height}, fill, edge, 0});
   };
   piece(0, card.came, Ink(Role::accent, 0.5), {Role::accent, 1, false});
-  piece(card.came, missing, Ink(Role::wrong, 0.12), {Role::wrong, 1, true});
+  const Role edge = card.lacks ? Role::wrong : Role::quiet;
+  piece(card.came, missing, Ink(edge, 0.12), {edge, 1, true});
   Segments between_parts;
   between_parts.stroke = {Role::paper, 1, false};
   for (u32 i = 1; part >= 6 && i < card.expected; ++i) {
@@ -251,6 +254,22 @@ void draw_bar(Scene& scene, const BarrierCard& card, const Box& room) {
 }
 
 }  // namespace
+
+std::string readable(std::string name) {
+  const std::size_t open = name.find("(_Z");
+  if (open == std::string::npos) return name;
+  const std::size_t end = std::min(name.find('+', open), name.find(')', open));
+  if (end == std::string::npos) return name;
+  // The last identifier stands behind its length: "6shared".
+  for (std::size_t at = open + 3; at < end; ++at) {
+    const std::size_t begin = name.find_first_not_of("0123456789", at);
+    if (begin == at || begin >= end) continue;
+    if (name.substr(at, begin - at) == fmt::format("{}", end - begin)) {
+      return name.erase(open + 1, begin - open - 1);
+    }
+  }
+  return name;
+}
 
 std::string numbers_text(const std::vector<u32>& numbers) {
   std::string out;
@@ -269,12 +288,13 @@ std::optional<BarrierCard> barrier_card(const MachineShown& shown) {
   const sim::Machine& machine = shown.machine();
   const sim::Block* block = sim::find_block(machine, shown.spot.block);
   if (!block) return {};
+  const Report* report = report_looked_at(shown.run, shown.spot);
+  const bool lacks = report && report->kind == "deadlock";
   if (shown.spot.barrier) {
     for (const sim::MbarrierState& b : sim::mbarriers_of(machine, block->number)) {
-      if (b.offset == *shown.spot.barrier) return card_of(machine, *block, b);
+      if (b.offset == *shown.spot.barrier) return card_of(machine, *block, b, lacks);
     }
   }
-  const Report* report = report_looked_at(shown.run, shown.spot);
   const bool named = report && report->evidence.place.of == Evidence::Place::Of::barrier;
   for (const sim::BarrierState& b : sim::barriers_of(machine, block->number)) {
     if (!named || b.number == report->evidence.place.begin) {

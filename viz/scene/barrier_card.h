@@ -9,6 +9,7 @@ namespace tilescope {
 struct BarrierCard {
   std::string title;
   std::uint32_t came = 0, expected = 0;  // of the phase: arrivals, or threads
+  bool lacks = true;                     // those who have not come keep the run from going on
   struct Line {
     std::string label, text;
     std::string command;  // a click; empty: nothing
@@ -22,6 +23,10 @@ struct BarrierCard {
 std::optional<BarrierCard> barrier_card(const MachineShown& shown);
 double height_of(const BarrierCard& card);
 void draw(Scene& scene, const BarrierCard& card, const Box& room);
+
+// Of a variable's name in an mbarrier's the identifier alone: "(shared+32768)" of
+// "(_ZZN9tilescope6deviceE6shared+32768)".
+std::string readable(std::string mbarrier);
 
 // "0, 4 to 7"
 std::string numbers_text(const std::vector<std::uint32_t>& numbers);

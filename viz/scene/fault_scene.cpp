@@ -60,6 +60,28 @@ std::string who_text(const Evidence::Party& party, const sim::Machine& machine) 
   return out;
 }
 
+// "tcgen05.ld reads", of "tcgen05.ld.sync.aligned.32x32b.x32.b32 reads": without what says how.
+std::string short_does(const std::string& does) {
+  const std::size_t blank = std::min(does.find(' '), does.size());
+  for (const std::string_view how : {".sync", ".cta_group", ".parity", ".acquire", ".release",
+                                     ".relaxed", ".v2", ".v4", ".aligned", ".b32", ".u32"}) {
+    const std::size_t at = does.find(how);
+    if (at < blank) return short_does(does.substr(0, at) + does.substr(blank));
+  }
+  return does;
+}
+
+// What the heading says already is left out: which memory, whose, which barrier.
+std::string short_place(const Evidence::Place& place, const sim::Machine& machine) {
+  using Of = Evidence::Place::Of;
+  if (place.of == Of::mbarrier || place.of == Of::barrier) return "";
+  std::string out = place_words(place, machine);
+  for (const std::string_view rest : {" of shared memory", " of TMEM"}) {
+    out.resize(std::min(out.size(), out.find(rest)));
+  }
+  return out.empty() ? out : " " + out;
+}
+
 std::string line_text(const Site& site) {
   if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
   if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
@@ -95,10 +117,32 @@ struct Said {
 std::vector<Said> said(const Report& report, double width) {
   std::vector<Said> out;
   const double room = width - 2 * between - label_width;
+  // Where nobody has a part in it, its sentence alone says what there is; of who waits for whom the
+  // view says more.
+  if (report.evidence.parties.empty() && report.kind != "deadlock") {
+    std::string sentence = report.sentence;
+    if (sentence.front() >= 'a' && sentence.front() <= 'z') sentence.front() -= 'a' - 'A';
+    out.push_back({"what", wrapped(sentence, room)});
+  }
   if (!report.expected.empty()) out.push_back({"expected", wrapped(report.expected, room)});
   const bool found = !report.found.empty() && report.evidence.parties.size() < 2;
   if (found) out.push_back({"found", wrapped(report.found, room)});
   return out;
+}
+
+// What has happened, and where; on two lines where one is too short.
+std::vector<std::string> title_lines(const Report& report, const sim::Machine& machine,
+                                     double width) {
+  const double room = width - 2 * between - label_width;
+  const auto cut = [&](const std::string& text) {
+    return fitted(text, room, small_text, Family::sans, FontWeight::bold);
+  };
+  const std::string title(title_of(report));
+  const std::string place = place_words(report.evidence.place, machine);
+  if (place.empty()) return {cut(title)};
+  const std::string both = title + ": " + place;
+  if (text_width(both, small_text, Family::sans, FontWeight::bold) <= room) return {both};
+  return {cut(title + ":"), cut(place)};
 }
 
 double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evidence,
@@ -106,9 +150,7 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   const Evidence::Party& party = evidence.parties[number];
   const double y = line.centre().y;
   draw_party_number(scene, number, {line.x + between, y - 8});
-  const std::string place = place_words(party.place, machine);
-  std::string what = party.does;
-  if (!place.empty()) what += " " + place;
+  const std::string what = short_does(party.does) + short_place(party.place, machine);
   std::string rest = who_text(party, machine) + ", " + line_text(party.site);
   const std::string when = when_text(party);
   if (!when.empty()) rest += ", " + when;
@@ -144,7 +186,8 @@ void draw_party_number(Scene& scene, std::size_t party, Point corner) {
 double report_height(const LiveRun& run, const RunSpot& spot, double width) {
   const Report* report = report_looked_at(run, spot);
   if (!report) return 0;
-  std::size_t lines = 1 + report->evidence.parties.size();
+  std::size_t lines =
+      title_lines(*report, run.stepper.machine(), width).size() + report->evidence.parties.size();
   for (const Said& each : said(*report, width)) lines += each.lines.size();
   return static_cast<double>(lines) * report_row + above;
 }
@@ -169,14 +212,10 @@ void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Bo
   scene.add(words({x, y + report_row / 2}, weight,
                   report->weight == Weight::note ? Role::quiet : Role::wrong, FontWeight::bold));
   const double from = x + label_width;
-  std::string title(title_of(*report));
-  const std::string place = place_words(report->evidence.place, machine);
-  if (!place.empty()) title += ": " + place;
-  scene.add(words(
-      {from, y + report_row / 2},
-      fitted(title, room.right() - from - between, small_text, Family::sans, FontWeight::bold),
-      Role::text, FontWeight::bold));
-  y += report_row;
+  for (const std::string& line : title_lines(*report, machine, room.width)) {
+    scene.add(words({from, y + report_row / 2}, line, Role::text, FontWeight::bold));
+    y += report_row;
+  }
   for (std::size_t i = 0; i < report->evidence.parties.size(); ++i) {
     y = draw_party(scene, machine, report->evidence, i, {room.x, y, room.width, report_row});
   }

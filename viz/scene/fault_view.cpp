@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "core/sim/async/mbarrier.h"
+#include "core/sim/stepping/find_block.h"
+#include "viz/scene/barrier_card.h"
 
 namespace tilescope {
 namespace {
@@ -132,6 +134,12 @@ void look_at_who(RunSpot& spot, const Report& report, const Dim3& grid) {
   }
 }
 
+// It was of a block that has left, and its memory with it: the line is what there is to see.
+bool is_gone(const sim::Machine& machine, const Evidence::Place& place) {
+  const bool of_block = place.of != Of::nothing && place.of != Of::global;
+  return of_block && !sim::find_block(machine, place.block);
+}
+
 }  // namespace
 
 ViewName view_of_report(const Report& report) {
@@ -172,7 +180,8 @@ std::string place_words(const Evidence::Place& place, const sim::Machine& machin
     case Of::tensor:
       return of_block(sim::cells_text({place.lane, place.lanes, place.column, place.columns}));
     case Of::mbarrier:
-      return of_block(sim::mbarrier_name(machine, static_cast<std::uint32_t>(place.begin)));
+      return of_block(
+          readable(sim::mbarrier_name(machine, static_cast<std::uint32_t>(place.begin))));
     case Of::barrier:
       return of_block(fmt::format("barrier {}", place.begin));
     case Of::global: {
@@ -191,6 +200,7 @@ void show_report(Choices& choices, const Report& report, std::size_t number) {
   if (!choices.live) return;
   const sim::Machine& machine = choices.live->stepper.machine();
   const Evidence& evidence = report.evidence;
+  if (is_gone(machine, evidence.place)) choices.view = ViewName::source;
   RunSpot& spot = choices.spot;
   spot = {};
   look_at_who(spot, report, machine.launch().grid);

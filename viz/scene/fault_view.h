@@ -12,6 +12,7 @@
 //   source    all else: an instruction that cannot be        its line, and what it should have been
 //             done, with nothing but itself to show
 //
+// What was of a block that has exited meanwhile opens in source, too.
 // In all of them stands who has a part in it, a line each: who, where in the source, since when.
 // A run that ends with a wrong result opens in the diff, which nothing here decides.
 #pragma once

@@ -16,6 +16,17 @@ std::string warps_text(const std::vector<sim::Attendance>& who) {
   return numbers_text({all.begin(), all.end()});
 }
 
+// "mbarrier at byte 16 (full)", of "the mbarrier at byte 16 of shared memory (full)": the heading
+// says the rest.
+std::string short_name(std::string name) {
+  name = readable(std::move(name));
+  for (const std::string_view part : {"the ", " of shared memory"}) {
+    const std::size_t at = name.find(part);
+    if (at != std::string::npos) name.erase(at, part.size());
+  }
+  return name;
+}
+
 TableRow heading(std::string text) {
   TableRow row;
   row.heading = true;
@@ -26,7 +37,8 @@ TableRow heading(std::string text) {
 // "full[0] (byte 98304)"; of one that only PTX names, what a sentence says.
 std::string barrier_label(const sim::Machine& machine, const sim::MbarrierState& barrier) {
   const BarrierNames& names = machine.barrier_names();
-  return names.count(barrier.offset) ? barrier_text(names, barrier.offset) : barrier.name;
+  return names.count(barrier.offset) ? barrier_text(names, barrier.offset)
+                                     : short_name(barrier.name);
 }
 
 void add_mbarriers(Table& table, const MachineShown& shown) {

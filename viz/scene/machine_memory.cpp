@@ -426,6 +426,8 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
     const Box& row = frame.map[i];
     const Box bar{row.x + bar_at, row.y, row.width - bar_at, row.height};
     const bool labelled = row.height >= 12;
+    std::vector<std::size_t> parties;
+    if (report) parties = parties_in(part, report->evidence, now.block);
     const bool looked = (spot.byte && *spot.byte >= part.begin && *spot.byte < part.end) ||
                         (part.kind == Kind::mbarrier && spot.barrier == part.begin);
     if (labelled) {
@@ -465,8 +467,9 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
       if (part.kind == Kind::untouched) label = "not written";
       if (tile && tile->coming()) label += " coming";
       if (tile && tile->leaving()) label += " leaving";
+      const double room = bar.width - 2 * inside - 20 * static_cast<double>(parties.size());
       scene.add(words({bar.x + inside, bar.y + std::min(10.0, bar.height / 2)},
-                      fitted(label, bar.width - 2 * inside, small_text, Family::sans), ink));
+                      fitted(label, room, small_text, Family::sans), ink));
     }
     if (looked) {
       Rectangle mark;
@@ -475,9 +478,8 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
       mark.stroke = {Role::accent, 2, false};
       scene.add(mark);
     }
-    if (report) {
+    if (!parties.empty()) {
       double x = bar.right() - 20;
-      const auto parties = parties_in(part, report->evidence, now.block);
       for (auto i = parties.rbegin(); i != parties.rend(); ++i, x -= 20) {
         draw_party_number(scene, *i, {x, bar.y + std::max(0.0, std::min(2.0, bar.height - 16))});
       }
