@@ -196,6 +196,12 @@ TEST(PlantedBugs, StepsLeadFromHazardToHazardAndBack) {
   EXPECT_EQ(bug.machine().position(), there);
 }
 
+TEST(PlantedBugs, TheCycleIsThatOfTheWarpThatExecuted) {
+  BugOpened bug = opened("two_arrivals");
+  bug.act("step 40");
+  EXPECT_FALSE(has(moment_text(bug.machine()), "cycle 0 ")) << moment_text(bug.machine());
+}
+
 TEST(PlantedBugs, AWayToAReportCanBeStopped) {
   BugOpened bug = opened("second_commit");
   ASSERT_TRUE(execute(*bug.session, *bug.workshop, "go report 0").ok());

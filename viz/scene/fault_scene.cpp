@@ -121,7 +121,9 @@ std::vector<Said> said(const Report& report, double width) {
   // view says more.
   if (report.evidence.parties.empty() && report.kind != "deadlock") {
     std::string sentence = report.sentence;
-    if (sentence.front() >= 'a' && sentence.front() <= 'z') sentence.front() -= 'a' - 'A';
+    const bool opcode = sentence.find('.') < sentence.find(' ');
+    const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
+    if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
     out.push_back({"what", wrapped(sentence, room)});
   }
   if (!report.expected.empty()) out.push_back({"expected", wrapped(report.expected, room)});

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/sim/stepping/find_block.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -131,8 +133,24 @@ std::string text(const RunSpot::SourceLine& line) {
                            : fmt::format("{}:{}", line.file, line.line);
 }
 
-std::string moment_text(const sim::Machine& machine) {
+namespace {
+
+// The machine's clock stands where warps last met; behind an instruction it is the time of the warp
+// that executed it, which may be further.
+double time_of(const sim::Machine& machine) {
   const double now = machine.end();
+  const bool runs = machine.state() == RunState::running || machine.state() == RunState::stopped;
+  if (!machine.clock() || !runs || !machine.is_behind_instruction()) return now;
+  const sim::Machine::Executed& last = machine.last_executed();
+  const sim::Block* block = sim::find_block(machine, last.block);
+  if (!block || last.warp >= block->time.warps.size()) return now;
+  return std::max(now, block->time.warps[last.warp].slot);
+}
+
+}  // namespace
+
+std::string moment_text(const sim::Machine& machine) {
+  const double now = time_of(machine);
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
   const sim::Clock* clock = machine.clock();
   if (!clock) return fmt::format("instruction {}", grouped(whole));

@@ -118,6 +118,10 @@ class SourceView {
     table.count = program_.code.size();
     table.row = [this](std::size_t pc) { return ptx_row(static_cast<std::uint32_t>(pc)); };
     table.focus = asked_pc_ ? asked_pc_ : pc_;
+    if (const auto told = told_pc()) {
+      table.focus = told;
+      return table;
+    }
     for (std::uint32_t pc = 0; by_hand_ && !asked_pc_ && pc < program_.code.size(); ++pc) {
       if (!of_line(pc)) continue;
       table.focus = pc;
@@ -190,6 +194,15 @@ class SourceView {
         {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text),
          paper_of({"", i.line})}};
     return row;
+  }
+
+  // The instruction that a report was told at, where its line is the one looked at.
+  std::optional<std::uint32_t> told_pc() const {
+    const Report* report = report_looked_at(shown_.run, shown_.spot);
+    for (std::uint32_t pc = 0; report && pc < program_.code.size(); ++pc) {
+      if (program_.code[pc].line == report->site.ptx_line && of_line(pc)) return pc;
+    }
+    return {};
   }
 
   // Red where a report was told, paler where somebody else has a part in it.

@@ -381,12 +381,18 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
   }
   if (const auto old = block.mbarriers.find(offset);
       old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
-    return at_fault(machine, block, offset, who, "mbarrier_initialised_twice",
-                    fmt::format("{} is initialised again; it was at {}, and is in phase {}",
-                                mbarrier_name(machine, offset),
-                                line_text(machine, block, old->second.maker, old->second.made_at),
-                                old->second.phase),
-                    "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
+    at_fault(machine, block, offset, who, "mbarrier_initialised_twice",
+             fmt::format("{} is initialised again; it was at {}, and is in phase {}",
+                         mbarrier_name(machine, offset),
+                         line_text(machine, block, old->second.maker, old->second.made_at),
+                         old->second.phase),
+             "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
+    Evidence evidence = evidence_at(mbarrier_at(block, offset));
+    const Actor before{old->second.maker, old->second.made_at, false, block.rank};
+    evidence.parties = {party_of(machine, block, offset, who, "makes it again"),
+                        party_of(machine, block, offset, before, "made it")};
+    machine.explain(std::move(evidence));
+    return false;
   }
   Mbarrier b;
   b.count = count;
