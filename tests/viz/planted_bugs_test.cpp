@@ -220,10 +220,10 @@ TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
   const std::uint64_t there = bug->machine().position();
   ASSERT_GT(bug->machine().reports().size(), bug->number);
   const bool fault = bug->report().weight == Weight::fault;
-  bug->act(fault ? "step fault" : "step back moment");
+  bug->act(fault ? "step back fault" : "step back moment");
   EXPECT_LE(bug->machine().position(), there);
   EXPECT_LE(bug->machine().reports().size(), bug->number);
-  EXPECT_EQ(bug->machine().state(), RunState::running);
+  EXPECT_NE(bug->machine().state(), RunState::fault);
   // Just before a fault it is shown in the same view.
   if (fault) EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
 }
