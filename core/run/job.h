@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -112,6 +113,33 @@ std::string text(const Site& site);
 enum class Weight : std::uint8_t { note, hazard, fault };  // design: the three weights
 std::string_view name_of(Weight weight);
 
+// What a report is about, so that pictures can mark it. Its sentences say the same in words; where
+// nothing but words are known, all of it is empty.
+struct Evidence {
+  struct Place {
+    enum class Of : std::uint8_t { nothing, shared, global, tensor, mbarrier, barrier };
+    Of of = Of::nothing;
+    std::uint64_t block = 0;  // whose it is, x + y * grid.x + z * grid.x * grid.y; not of global
+    // Bytes of shared memory; addresses; an mbarrier's first byte; a barrier's number.
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;  // of TMEM
+  };
+  // Who has a part in it.
+  struct Party {
+    std::string does;  // "tcgen05.mma reads"
+    Place place;       // what it uses there
+    // Of shared memory, where it is more than one stretch: all of them, [begin, end).
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces = {};
+    Site site = {};
+    bool in_flight = false;  // an operation on its way
+    double since = -1;       // when it began, as the device's clock has it; negative: not known
+  };
+  Place place;                 // where they meet
+  std::vector<Party> parties;  // the first one: at whom it was told
+  // That somebody should have waited for, in the block of `place`: its first byte.
+  std::optional<std::uint32_t> mbarrier;
+};
+
 struct Report {
   Weight weight = Weight::fault;
   std::string kind;      // stable, for --json and tests: "out_of_bounds", "misaligned", ...
@@ -119,6 +147,7 @@ struct Report {
   std::string expected, found;
   Site site;
   std::uint64_t count = 1;  // how often at this site
+  Evidence evidence;
 };
 
 struct Progress {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 #include "core/sim/waits.h"
 
@@ -192,6 +193,12 @@ void Machine::report_deadlock(const Block& last) {
     r.expected = fmt::format("phase {} of {} to complete", first->phase,
                              mbarrier_name(*this, first->mbarrier));
     r.found = mbarrier_story(*this, block, first->mbarrier);
+    r.evidence = evidence_at(mbarrier_at(block, first->mbarrier));
+  }
+  if (first->wait == Wait::barrier) {
+    r.evidence.place.of = Evidence::Place::Of::barrier;
+    r.evidence.place.block = block.number;
+    r.evidence.place.begin = first->barrier;
   }
   r.site =
       site(block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),

@@ -1,6 +1,7 @@
 // Reports that let the run go on: each once a site, with a count.
 #include <fmt/format.h>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -51,7 +52,14 @@ void Machine::tell_once(Weight weight, const Block& block, std::uint32_t thread,
   r.weight = weight;
   r.kind = std::move(kind);
   r.site = site(block, thread, pc);
+  Happened told;
+  told.what = Happening::report;
+  told.block = block.number;
+  told.warp = thread / 32;
+  told.pc = pc;
+  told.object = static_cast<std::uint32_t>(reports_.size());
   reports_.push_back(std::move(r));
+  stops_.happened(told);
 }
 
 namespace {
@@ -65,13 +73,32 @@ std::string whose_memory(const Core& x, const Block& block) {
   return &block == x.block ? "" : fmt::format("block {}'s ", block.rank);
 }
 
-// What lane `lane` of the warp at hand does by `name`, and what it is unordered with.
+// The word that was met, and what touched it before.
+Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict& c,
+                        std::string_view verb) {
+  const Machine& machine = *x.machine;
+  const auto word = static_cast<std::uint32_t>(c.offset) / 4 * 4;
+  const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
+  const Block& home = rank ? *machine.member(block, *rank) : block;
+  const bool agent = block.races.is_agent(c.warp);
+  Evidence::Party out =
+      thread_at(machine, home, agent ? 0 : c.warp * 32, c.pc,
+                fmt::format("{} {}", opcode_text(machine.program().code[c.pc].text), verb),
+                place_of(block, Range{word, word + 4}));
+  out.in_flight = c.pending;
+  return out;
+}
+
+// What lane `lane` of the warp at hand does by `name`, in `mine`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
-                    const Races::Conflict& c) {
+                    const Range& mine, const Races::Conflict& c) {
   Machine& machine = *x.machine;
   machine.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
     const std::string where = place_text(machine, block, c);
     Report r;
+    r.evidence = collision(
+        lane_at(x, lane, fmt::format("{} {}", name, verb_of(kind)), place_of(block, mine)),
+        earlier(x, block, c, c.pending ? "writes" : verb_of(c.other)));
     if (c.pending) {
       r.sentence = fmt::format(
           "{} {} byte {} of shared memory, where the cp.async at {} of warp {} may still be "
@@ -115,8 +142,10 @@ void watch_in(Core& x, Block& block, const Races::Access& access) {
   }
   Races::Conflict c;
   if (!block.races.access(access, c)) return;
+  const auto begin = static_cast<std::uint32_t>(access.offsets[c.lane]);
   tell_unordered(x, block, static_cast<int>(c.lane),
-                 ptx::opcode(machine.program().code[x.pc].op).name, access.kind, c);
+                 ptx::opcode(machine.program().code[x.pc].op).name, access.kind,
+                 {begin, begin + access.bytes}, c);
 }
 
 }  // namespace
@@ -139,13 +168,13 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
   Races::Conflict c;
   for (const Range& r : o.writes) {
     if (races.unordered(warp, r.begin, r.end, true, c)) {
-      tell_unordered(x, block, lane, o.work->name, Races::Kind::write, c);
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::write, r, c);
     }
   }
   for (const Range& r : o.reads) {
     c = {};
     if (races.unordered(warp, r.begin, r.end, false, c)) {
-      tell_unordered(x, block, lane, o.work->name, Races::Kind::read, c);
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::read, r, c);
       continue;
     }
     if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
@@ -160,6 +189,10 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
           place_text(*x.machine, block, c));
       report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
       report.found = "no fence between";
+      Evidence::Party reads =
+          lane_at(x, lane, fmt::format("{} reads", o.work->name), place_of(block, r));
+      add_pieces(reads, o.reads);
+      report.evidence = collision(std::move(reads), earlier(x, block, c, "writes"));
       return report;
     });
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
+
 namespace tilescope::sim {
 
 Machine::Machine() = default;
@@ -172,6 +174,8 @@ void Machine::finish_grid() {
       fault.expected = "a defined value";
       fault.found = fmt::format("byte {} of the element is undefined", at % element);
       fault.site = *writer(b, at);
+      fault.evidence = evidence_at(place_of(
+          GlobalRange{r.base() + at / element * element, r.base() + (at / element + 1) * element}));
       reports_.push_back(std::move(fault));
       state_ = RunState::fault;
       return;
@@ -184,6 +188,8 @@ void Machine::finish_grid() {
         fmt::format("{} of the {} bytes of buffer {} were never written, from element {} on", never,
                     r.size(), shells_[b].name, first_never / element);
     note.site.kernel = kernel_;
+    note.evidence = evidence_at(place_of(
+        GlobalRange{r.base() + first_never, r.base() + first_never / element * element + element}));
     reports_.push_back(std::move(note));
   }
 }

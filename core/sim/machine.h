@@ -106,6 +106,8 @@ class Machine {
   // The same where no instruction is executing: of a thread and an instruction. Answers false.
   bool fault_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
                 std::string sentence, std::string expected, std::string found);
+  // To the report that was told last: what it is about (core/sim/evidence.h).
+  void explain(Evidence evidence) { reports_.back().evidence = std::move(evidence); }
   // A hazard at x.pc, in which instruction `other_pc` has a part: told once, then counted.
   void hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
               const std::function<Report()>& tell);

@@ -44,6 +44,7 @@ enum class Happening : std::uint8_t {
   write,        // to bytes or cells that are watched
   line,         // a warp stands at another line of the source
   instruction,  // a warp has executed one
+  report,       // a hazard or a note was told; object: its number
   count_
 };
 constexpr std::uint32_t bit(Happening what) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -118,6 +119,8 @@ bool Machine::find_missing_tile(std::size_t buffer) {
   fault.expected = fmt::format("each tile of {} elements to be written", text(tiles.tile));
   fault.found = fmt::format("{} of the {} tiles not written", count, tiles.count());
   fault.site.kernel = kernel_;
+  fault.evidence = evidence_at(place_of(
+      GlobalRange{r.base() + tiles.first(number), r.base() + tiles.first(number) + tiles.element}));
   reports_.push_back(std::move(fault));
   state_ = RunState::fault;
   return true;
@@ -139,6 +142,10 @@ void Machine::tell_of_tiles_written_twice(std::size_t buffer) {
       r.tiles().place(twice.offset), block_text(before), place_text(before));
   hazard.expected = fmt::format("each tile of {} elements from one block", text(r.tiles().tile));
   hazard.found = fmt::format("{} of the {} tiles from several", hazard.count, r.tiles().count());
+  const Evidence::Place place =
+      place_of(GlobalRange{r.base() + twice.offset, r.base() + twice.offset + r.tiles().element});
+  hazard.evidence.place = place;
+  hazard.evidence.parties = {{"writes", place, {}, hazard.site}, {"wrote", place, {}, before}};
   reports_.push_back(std::move(hazard));
 }
 

@@ -17,134 +17,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/sim/machine.h"
 #include "core/sim/search.h"
 #include "kernels/catalog/catalog.h"
+#include "tests/kernels/bugs.h"
 #include "tests/sim/chip_times.h"
 
 namespace tilescope {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(TILESCOPE_TESTS_DIR) / "bugs";
-
-struct Expected {
-  std::string weight, kind, text, place;
-  bool is(const Report& r, const std::string& all) const {
-    return name_of(r.weight) == weight && r.kind == kind && all.find(text) != std::string::npos &&
-           all.find(place) != std::string::npos;
-  }
-};
-
-struct Bug {
-  std::string name, kernel;
-  std::vector<Expected> expected, by_the_clock;
-  bool unseen_by_the_clock = false;
-  Request request;
-  bool lazy = false;
-  std::uint64_t first_seed = 0, last_seed = 0;
-  std::uint32_t grid = 0;  // blocks; 0: as many as the catalog says
-};
-
-std::vector<std::string> fields(const std::string& patch, const std::string& name) {
-  std::vector<std::string> out;
-  const std::string key = "\n" + name + ": ";
-  for (std::size_t at = patch.find(key); at != std::string::npos; at = patch.find(key, at + 1)) {
-    const std::size_t begin = at + key.size();
-    out.push_back(patch.substr(begin, patch.find('\n', begin) - begin));
-  }
-  return out;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-Bug bug_of(const std::string& name) {
-  const std::string patch = "\n" + read(folder / (name + ".patch"));
-  Bug bug;
-  bug.name = name;
-  std::istringstream run(fields(patch, "run").at(0));
-  std::string shape, word;
-  run >> bug.kernel >> shape;
-  std::replace(shape.begin(), shape.end(), 'x', ' ');
-  std::istringstream numbers(shape);
-  for (const char* size : {"m", "n", "k"}) numbers >> bug.request.sizes[size];
-  while (run >> word) {
-    if (word == "lazy") bug.lazy = true;
-    if (word == "schedule=1..20") bug.first_seed = 1, bug.last_seed = 20;
-    if (word.rfind("grid=", 0) == 0)
-      bug.grid = static_cast<std::uint32_t>(std::stoul(word.substr(5)));
-  }
-  const auto expected = [](const std::string& expect) {
-    const std::size_t bar = expect.find(" | "), second = expect.find(" | ", bar + 3);
-    Expected one{"", "", expect.substr(bar + 3, second - bar - 3), expect.substr(second + 3)};
-    std::istringstream(expect.substr(0, bar)) >> one.weight >> one.kind;
-    return one;
-  };
-  for (const std::string& e : fields(patch, "expect")) bug.expected.push_back(expected(e));
-  for (const std::string& e : fields(patch, "clock")) {
-    bug.unseen_by_the_clock = e == "nothing";
-    if (e != "nothing") bug.by_the_clock.push_back(expected(e));
-  }
-  if (bug.by_the_clock.empty()) bug.by_the_clock = bug.expected;
-  return bug;
-}
-
-// What `diff -n` says of an old text: "d12 3" deletes three lines from line 12 on, "a14 2" has the
-// two lines that follow stand behind line 14.
-std::string differing(const std::string& old, std::istream& edits) {
-  std::istringstream lines(old);
-  std::ostringstream out;
-  std::string line;
-  std::size_t at = 0;  // lines of `old` that have been read
-  const auto keep_up_to = [&](std::size_t last) {
-    for (; at < last && std::getline(lines, line); ++at) out << line << "\n";
-  };
-  for (std::string edit; std::getline(edits, edit);) {
-    std::size_t from = 0, count = 0;
-    std::istringstream(edit.substr(1)) >> from >> count;
-    if (edit[0] == 'd') {
-      keep_up_to(from - 1);
-      for (; count && std::getline(lines, line); --count) ++at;
-      continue;
-    }
-    keep_up_to(from);
-    for (; count && std::getline(edits, line); --count) out << line << "\n";
-  }
-  keep_up_to(~std::size_t{0});
-  return out.str();
-}
-
-// Empty where the kernel's own PTX is not the one that the differences are of.
-std::string ptx_of(const Bug& bug) {
-  const std::string own = read(TILESCOPE_SOURCE_DIR "/assets/ptx/" + bug.kernel + ".ptx");
-  std::ifstream edits(folder / (bug.name + ".diff"));
-  std::string first;
-  std::getline(edits, first);
-  if (first != "of " + std::to_string(own.size()) + " bytes") return "";
-  return differing(own, edits);
-}
-
-Outcome<Job> job_of(const Bug& bug) {
-  const auto entry = find_kernel(bug.kernel);
-  if (!entry) return entry.error();
-  const std::string ptx = ptx_of(bug);
-  if (ptx.empty()) {
-    return Error{ErrorKind::mismatch, bug.name + ".diff is not of the shipped PTX: run ./dev ptx",
-                 ""};
-  }
-  Outcome<Job> job = make_job(**entry, bug.request, ptx);
-  if (job && bug.grid) job->launch.grid = {bug.grid, 1, 1};
-  return job;
-}
+using namespace test;
 
 class PlantedBug : public testing::TestWithParam<std::string> {};
 
@@ -195,7 +80,7 @@ TEST_P(PlantedBug, IsNamed) {
 // What takes a lucky seed to be seen is found by looking for it.
 TEST(PlantedBugs, OfASeedAreFoundByASearch) {
   std::size_t found = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+  for (const auto& file : std::filesystem::directory_iterator(bugs_folder)) {
     if (file.path().extension() != ".patch") continue;
     const Bug bug = bug_of(file.path().stem().string());
     if (bug.first_seed == 0 || bug.expected[0].weight != "fault") continue;
@@ -215,15 +100,6 @@ TEST(PlantedBugs, OfASeedAreFoundByASearch) {
     ++found;
   }
   EXPECT_GT(found, 0u);
-}
-
-std::vector<std::string> all_bugs() {
-  std::vector<std::string> out;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    if (file.path().extension() == ".patch") out.push_back(file.path().stem().string());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PlantedBug, testing::ValuesIn(all_bugs()),

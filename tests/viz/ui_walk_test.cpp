@@ -216,10 +216,18 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
   EXPECT_NE(refused("go 1.2us").find("no clock"), std::string::npos);
   EXPECT_NE(refused("go soon").find("no time"), std::string::npos);
   EXPECT_NE(refused("step 0").find("from 1"), std::string::npos);
-  EXPECT_NE(refused("go report 3").find("tells no report 3"), std::string::npos);
+  EXPECT_NE(refused("go report soon").find("needs a number"), std::string::npos);
   EXPECT_EQ(session.choices.moment, 0u);
-  while (on_the_way(session)) walk_on(session, workshop, 1000);
-  EXPECT_EQ(position(), 0u);
+}
+
+TEST_F(WalkTest, AReportThatThereIsNotIsLookedForToTheEnd) {
+  does("open add");
+  does("go report 3");
+  EXPECT_NE(session.message.text.find("There is no report 3: the run tells none."),
+            std::string::npos)
+      << session.message.text;
+  EXPECT_EQ(machine_of(session)->state(), RunState::done);
+  EXPECT_FALSE(session.choices.spot.report.has_value());
 }
 
 }  // namespace

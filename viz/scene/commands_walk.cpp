@@ -11,7 +11,6 @@
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/diff_walk.h"
-#include "viz/scene/fault_view.h"
 #include "viz/scene/standing.h"
 
 namespace tilescope {
@@ -33,6 +32,7 @@ constexpr std::array kSteps = {
     StepWord{"copy", StepBy::copy, "a copy is issued, or is complete"},
     StepWord{"mma", StepBy::product, "a product is issued, or is complete"},
     StepWord{"fault", StepBy::fault, "just before the run faults"},
+    StepWord{"report", StepBy::report, "a hazard is told, or the fault"},
     StepWord{"moment", StepBy::moment, "whatever comes next"},
 };
 
@@ -222,26 +222,6 @@ Outcome<double> cycle_in(std::string_view word, const sim::Machine& machine) {
   return value * seconds * clock->times().clock * 1e9;
 }
 
-// To where a fault, hazard or note was told, and to the view that explains it.
-Answer go_to_report(Session& session, LiveRun& live, std::string_view text) {
-  const auto number = count_in(text);
-  if (!number) return usage_error("`go report` needs a number, counted from 0: `go report 0`.");
-  const auto position = position_of_report(live.stepper, static_cast<std::size_t>(*number));
-  if (!position) {
-    live.stepper.go_to(session.choices.moment);
-    (void)live.stepper.arrive();
-    return Error{ErrorKind::mismatch, fmt::format("The run tells no report {}.", *number), ""};
-  }
-  live.stepper.go_to(*position);
-  (void)live.stepper.arrive();
-  session.way.reset();
-  session.choices.moment = live.stepper.position();
-  session.scrolls.clear();
-  const Report& report = live.stepper.machine().reports()[static_cast<std::size_t>(*number)];
-  show_report(session.choices, report);
-  return fmt::format("{}; {}.", report.sentence, moment_text(live.stepper.machine()));
-}
-
 Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
@@ -255,7 +235,13 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   };
   if (arguments == "start") return way([](sim::Stepper& s) { s.to_the_beginning(); });
   if (arguments == "end") return way([](sim::Stepper& s) { s.to_the_end(); });
-  if (word == "report") return go_to_report(session, **live, rest);
+  if (word == "report") {
+    const auto number = count_in(rest);
+    if (!number || *number > 0xffff) {
+      return usage_error("`go report` needs a number, counted from 0: `go report 0`.");
+    }
+    return way([&](sim::Stepper& s) { s.go_to_report(static_cast<std::uint32_t>(*number)); });
+  }
   if (word == "position" || word == "instruction") {
     const auto number = count_in(rest);
     if (!number) return usage_error(fmt::format("`go {}` needs a number.", word));
@@ -336,9 +322,18 @@ std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::strin
     spot.name = value;
     return {};
   }
+  if (what == "report" && value == "none") {
+    spot.report.reset();
+    return {};
+  }
+  if (what == "report") {
+    if (!number || *number > 0xffff) return wrong("a report is a number, counted from 0, or none");
+    spot.report = static_cast<std::uint32_t>(*number);
+    return {};
+  }
   return usage_error(fmt::format(
-      "`look` takes block, warp, lane, line, byte, mbarrier, cell or register, each with what it "
-      "is; `{}` is none of these.",
+      "`look` takes block, warp, lane, line, byte, mbarrier, cell, register or report, each with "
+      "what it is; `{}` is none of these.",
       what));
 }
 
@@ -394,8 +389,8 @@ std::vector<Suggestion> suggest_steps(const Session&, const Workshop&) {
 constexpr std::array kTable = {
     WindowCommand{
         "step",
-        "[back] [instruction | line | barrier | sync | cluster | copy | mma | fault | moment] [N] "
-        "[block B] [warp W] [on NAME]",
+        "[back] [instruction | line | barrier | sync | cluster | copy | mma | fault | report | "
+        "moment] [N] [block B] [warp W] [on NAME]",
         "goes through the run, forwards or back, until something happens", "step barrier 3",
         "F10 line, Shift+F10 back line, F11 instruction, Shift+F11 back instruction", run_step,
         suggest_steps},
@@ -405,7 +400,7 @@ constexpr std::array kTable = {
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{"look",
                   "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier NAME "
-                  "| cell LANE,COLUMN | register NAME | in VIEW",
+                  "| cell LANE,COLUMN | register NAME | report N | in VIEW",
                   "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "",
                   run_look, nullptr, true},
 };

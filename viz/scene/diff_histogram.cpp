@@ -182,8 +182,18 @@ void draw_histogram(Scene& scene, const DiffView& view, const HistogramFrame& fr
   if (told) {
     say(bar_words(frame.bars[*told]), Role::text, FontWeight::regular, 0);
   } else if (frame.most > 0) {
-    say(fmt::format("highest bar {}, heights logarithmic", grouped(frame.most)), Role::quiet,
-        FontWeight::regular, between);
+    // The keys are always there; of the scale what there is room for in front of them.
+    double keys = 0;
+    for (const char* name : {"right", "wrong"}) {
+      keys += 16 + text_width(name, small_text, Family::sans) + between;
+    }
+    for (const char* how : {"highest bar {}, heights logarithmic", "highest {}, logarithmic"}) {
+      const std::string scale = fmt::format(fmt::runtime(how), grouped(frame.most));
+      const double wide = text_width(scale, small_text, Family::sans) + between;
+      if (x + wide + keys > frame.room.right()) continue;
+      say(scale, Role::quiet, FontWeight::regular, between);
+      break;
+    }
     const auto key = [&](std::string text, Ink ink) {
       Rectangle swatch;
       swatch.box = {x, y - 5, 10, 10};

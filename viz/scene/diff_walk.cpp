@@ -75,14 +75,12 @@ Outcome<std::string> go_to_write(Session& session, Workshop& workshop, bool next
   // The moment is told by the machine's views: source shows it with its line.
   const ViewName before = choices.view;
   if (!shows_machine(choices.view)) choices.view = ViewName::source;
-  auto answer =
-      begin_way(session, workshop, next ? "go write next" : "go write", [&](sim::Stepper& s) {
-        if (from_end) {
-          s.to_the_end();
-          (void)s.arrive();
-        }
-        s.step(step);
-      });
+  const char* line = next ? "go write next" : "go write";
+  const auto walk = [step](sim::Stepper& s) { s.step(step); };
+  auto answer = from_end
+                    ? begin_way(
+                          session, workshop, line, [](sim::Stepper& s) { s.to_the_end(); }, walk)
+                    : begin_way(session, workshop, line, walk);
   if (!answer) choices.view = before;
   return answer;
 }

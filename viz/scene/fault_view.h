@@ -1,18 +1,51 @@
-// A fault opens at its moment, with the view that explains it.
+// A fault or a hazard opens at its moment, with the view that explains it.
+//
+//   view      what is told                                   what is seen there
+//   barriers  nobody can go on; an mbarrier is used as it    the barrier, its phase, who came, who
+//             must not be                                    waits, who is missing, the bytes to
+//                                                            come and what in flight brings them
+//   memory    two meet in a block's shared memory            the bytes of both, who they are
+//   tmem      two meet in TMEM; columns that are not the     the cells of both, and whose the
+//             block's; lanes that are not the warp's         columns are
+//   matrices  two meet in global memory; an element of the   the element
+//             result is undefined, missing or made twice
+//   source    all else: an instruction that cannot be        its line, and what it should have been
+//             done, with nothing but itself to show
+//
+// What was of a block that has exited meanwhile opens in source, too.
+// In all of them stands who has a part in it, a line each: who, where in the source, since when.
+// A run that ends with a wrong result opens in the diff, which nothing here decides.
 #pragma once
 
+#include "viz/scene/machine_scene.h"
 #include "viz/scene/session.h"
 
 namespace tilescope {
 
-// The barrier and who is missing; the bytes that two met in; columns of TMEM; else the line.
-ViewName view_of_fault(const Report& report);
-// Looks at the warp and lane that a report is about, where the machine stands, in that view.
-void show_report(Choices& choices, const Report& report);
+ViewName view_of_report(const Report& report);
+// What has happened, in a few words: "An operation in flight still uses these bytes".
+std::string_view title_of(const Report& report);
+// "bytes 0 to 31 of shared memory, block 2"; empty where it is of no place.
+std::string place_words(const Evidence::Place& place, const sim::Machine& machine);
+
+// Looks at the places that report `number` is about, in that view.
+void show_report(Choices& choices, const Report& report, std::size_t number);
 // The fault that the run ended with.
 void show_fault(Choices& choices);
-// The first position at which the machine has told its report `number`, counted from 0: looked for
-// between the copies of the machine on its way. Nothing: it tells no such report.
-std::optional<std::uint64_t> position_of_report(sim::Stepper& stepper, std::size_t number);
+
+// Where a click on the status line leads: to the fault or hazard that it tells; empty: it tells
+// none.
+std::string command_of_message(const Session& session);
+
+// Under a view of the machine: what the report that is looked at tells, and those who have a part
+// in it, each with the number that marks it in the view. How high it is; 0 where there is none.
+double report_height(const LiveRun& run, const RunSpot& spot, double width);
+void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Box& room);
+
+// Marks of those who have a part in it: the first one's red, the others' as text is, dashed where
+// it is an operation on its way.
+Stroke stroke_of_party(const Evidence& evidence, std::size_t party);
+// The number of a party, in the corner of what it marks.
+void draw_party_number(Scene& scene, std::size_t party, Point corner);
 
 }  // namespace tilescope

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/sim/stepping/find_block.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -46,6 +48,10 @@ std::string what_happened(const Happened& h, const sim::Machine& machine) {
       return fmt::format("The barrier of the cluster of {} is complete", whose);
     case Happening::write:
       return fmt::format("Warp {} of {} has written what is watched", h.warp, whose);
+    case Happening::report: {
+      const auto& reports = machine.reports();
+      return h.object < reports.size() ? reports[h.object].sentence : "";
+    }
     case Happening::line:
     case Happening::instruction:
     case Happening::count_:
@@ -100,6 +106,14 @@ SourcePlaces::SourcePlaces(const ptx::Program& program) {
   for (std::size_t i = 0; i < known && known < of.size(); ++i) of[i] = of[known];
 }
 
+const Report* report_looked_at(const LiveRun& run, const RunSpot& spot) {
+  if (!spot.report) return nullptr;
+  const auto& told = run.stepper.machine().reports();
+  if (*spot.report < told.size()) return &told[*spot.report];
+  const auto& known = run.stepper.known_reports();
+  return *spot.report < known.size() ? &known[*spot.report] : nullptr;
+}
+
 std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
   if (spot.line) out += fmt::format(" line {}", text(*spot.line));
@@ -110,6 +124,7 @@ std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   }
   if (spot.cell) out += fmt::format(" cell {},{}", spot.cell->lane, spot.cell->column);
   if (!spot.name.empty()) out += fmt::format(" register {}", spot.name);
+  if (spot.report) out += fmt::format(" report {}", *spot.report);
   return out;
 }
 
@@ -118,8 +133,24 @@ std::string text(const RunSpot::SourceLine& line) {
                            : fmt::format("{}:{}", line.file, line.line);
 }
 
-std::string moment_text(const sim::Machine& machine) {
+namespace {
+
+// The machine's clock stands where warps last met; behind an instruction it is the time of the warp
+// that executed it, which may be further.
+double time_of(const sim::Machine& machine) {
   const double now = machine.end();
+  const bool runs = machine.state() == RunState::running || machine.state() == RunState::stopped;
+  if (!machine.clock() || !runs || !machine.is_behind_instruction()) return now;
+  const sim::Machine::Executed& last = machine.last_executed();
+  const sim::Block* block = sim::find_block(machine, last.block);
+  if (!block || last.warp >= block->time.warps.size()) return now;
+  return std::max(now, block->time.warps[last.warp].slot);
+}
+
+}  // namespace
+
+std::string moment_text(const sim::Machine& machine) {
+  const double now = time_of(machine);
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
   const sim::Clock* clock = machine.clock();
   if (!clock) return fmt::format("instruction {}", grouped(whole));

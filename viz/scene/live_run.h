@@ -67,12 +67,17 @@ struct RunSpot {
   std::optional<std::uint32_t> barrier;  // an mbarrier, by its byte of shared memory
   std::optional<Cell> cell;              // of TMEM
   std::string name;                      // of a register: "%r3"; empty: none
+  std::optional<std::uint32_t> report;   // a fault or hazard whose places are marked: its number
 
   friend bool operator==(const RunSpot& a, const RunSpot& b) {
     return a.block == b.block && a.warp == b.warp && a.lane == b.lane && a.line == b.line &&
-           a.byte == b.byte && a.barrier == b.barrier && a.cell == b.cell && a.name == b.name;
+           a.byte == b.byte && a.barrier == b.barrier && a.cell == b.cell && a.name == b.name &&
+           a.report == b.report;
   }
 };
+
+// The report whose places are marked. Null: none, or the run is not known to tell it.
+const Report* report_looked_at(const LiveRun& run, const RunSpot& spot);
 
 // As `look` takes it: " block 3 warp 5 lane 2"; for readers, with the names of mbarriers.
 std::string look_words(const RunSpot& spot, const BarrierNames* names = nullptr);

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "viz/scene/barrier_card.h"
 #include "viz/scene/machine_scene.h"
 
 namespace tilescope {
@@ -12,17 +13,18 @@ namespace {
 std::string warps_text(const std::vector<sim::Attendance>& who) {
   std::set<std::uint32_t> all;
   for (const sim::Attendance& each : who) all.insert(each.warp);
-  const std::vector<std::uint32_t> warps(all.begin(), all.end());
-  std::string out;
-  for (std::size_t i = 0; i < warps.size(); ++i) {
-    std::size_t last = i;
-    while (last + 1 < warps.size() && warps[last + 1] == warps[last] + 1) ++last;
-    out += out.empty() ? "" : ", ";
-    out +=
-        last > i + 1 ? fmt::format("{} to {}", warps[i], warps[last]) : fmt::format("{}", warps[i]);
-    if (last > i + 1) i = last;
+  return numbers_text({all.begin(), all.end()});
+}
+
+// "mbarrier at byte 16 (full)", of "the mbarrier at byte 16 of shared memory (full)": the heading
+// says the rest.
+std::string short_name(std::string name) {
+  name = readable(std::move(name));
+  for (const std::string_view part : {"the ", " of shared memory"}) {
+    const std::size_t at = name.find(part);
+    if (at != std::string::npos) name.erase(at, part.size());
   }
-  return out;
+  return name;
 }
 
 TableRow heading(std::string text) {
@@ -35,7 +37,8 @@ TableRow heading(std::string text) {
 // "full[0] (byte 98304)"; of one that only PTX names, what a sentence says.
 std::string barrier_label(const sim::Machine& machine, const sim::MbarrierState& barrier) {
   const BarrierNames& names = machine.barrier_names();
-  return names.count(barrier.offset) ? barrier_text(names, barrier.offset) : barrier.name;
+  return names.count(barrier.offset) ? barrier_text(names, barrier.offset)
+                                     : short_name(barrier.name);
 }
 
 void add_mbarriers(Table& table, const MachineShown& shown) {
@@ -123,7 +126,15 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
       state == "resident"
           ? "Nobody has made an mbarrier or come to a barrier yet, and nothing is in flight."
           : fmt::format("Block {} {}: it has no barriers.", shown.spot.block, state);
-  return draw_table(scene, table, room, scroll);
+  const auto card = barrier_card(shown);
+  if (!card) return draw_table(scene, table, room, scroll);
+  // The list keeps room for a few rows, however much there is to say of one.
+  const double least = table_titles + 4 * table_row;
+  const double high = std::min(height_of(*card), std::max(0.0, room.height - least));
+  const double list =
+      std::min(room.height - high, table_titles + (table.rows.size() + 0.5) * table_row);
+  draw(scene, *card, {room.x, room.y + list, room.width, room.height - list});
+  return draw_table(scene, table, {room.x, room.y, room.width, list}, scroll);
 }
 
 }  // namespace tilescope

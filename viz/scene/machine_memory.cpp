@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "viz/scene/fault_view.h"
 #include "viz/scene/memory_view.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
@@ -377,7 +378,7 @@ void add_axes(Scene& scene, const Paint& paint, const MemoryCard& card) {
 }
 
 void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterStore& store,
-              const RunSpot& spot, std::optional<u32> hover) {
+              const RunSpot& spot, std::optional<u32> hover, const Report* report) {
   const MemoryPart& part = paint.now().parts[card.part];
   const MemoryTile* tile = paint.now().tile_in(part);
   const Box clip = card.grid.cut(card.room);
@@ -392,6 +393,7 @@ void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterSt
       hatch(scene, clip, Ink(part_colour(part, paint.theme)));
     }
     add_labels(scene, paint, card, clip);
+    if (report) draw_marks(scene, paint.frame, card, report->evidence);
     if (hover) add_byte_mark(scene, paint, card, *hover, Role::text, 1);
     if (spot.byte) add_byte_mark(scene, paint, card, *spot.byte, Role::accent, 2);
     scene.end();
@@ -411,7 +413,7 @@ std::string part_hint(const MemoryPart& part) {
   return part.state.empty() ? out : out + "; " + part.state;
 }
 
-void add_map(Scene& scene, const Paint& paint, const RunSpot& spot) {
+void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report* report) {
   const MemoryFrame& frame = paint.frame;
   const MemoryNow& now = paint.now();
   scene.begin("map");
@@ -424,6 +426,8 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot) {
     const Box& row = frame.map[i];
     const Box bar{row.x + bar_at, row.y, row.width - bar_at, row.height};
     const bool labelled = row.height >= 12;
+    std::vector<std::size_t> parties;
+    if (report) parties = parties_in(part, report->evidence, now.block);
     const bool looked = (spot.byte && *spot.byte >= part.begin && *spot.byte < part.end) ||
                         (part.kind == Kind::mbarrier && spot.barrier == part.begin);
     if (labelled) {
@@ -463,8 +467,9 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot) {
       if (part.kind == Kind::untouched) label = "not written";
       if (tile && tile->coming()) label += " coming";
       if (tile && tile->leaving()) label += " leaving";
+      const double room = bar.width - 2 * inside - 20 * static_cast<double>(parties.size());
       scene.add(words({bar.x + inside, bar.y + std::min(10.0, bar.height / 2)},
-                      fitted(label, bar.width - 2 * inside, small_text, Family::sans), ink));
+                      fitted(label, room, small_text, Family::sans), ink));
     }
     if (looked) {
       Rectangle mark;
@@ -472,6 +477,12 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot) {
       mark.radius = 3;
       mark.stroke = {Role::accent, 2, false};
       scene.add(mark);
+    }
+    if (!parties.empty()) {
+      double x = bar.right() - 20;
+      for (auto i = parties.rbegin(); i != parties.rend(); ++i, x -= 20) {
+        draw_party_number(scene, *i, {x, bar.y + std::max(0.0, std::min(2.0, bar.height - 16))});
+      }
     }
     std::string command = fmt::format("look byte {}", part.begin);
     if (part.kind == Kind::mbarrier) command += fmt::format(" mbarrier {}", part.begin);
@@ -580,11 +591,12 @@ void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& sho
     scene.end();
     return;
   }
-  add_map(scene, paint, shown.spot);
+  const Report* report = report_looked_at(shown.run, shown.spot);
+  add_map(scene, paint, shown.spot, report);
   scene.begin("parts", Box{frame.canvas.x - between, frame.body.y, frame.canvas.width + 2 * between,
                            frame.body.height});
   for (const MemoryCard& card : frame.cards) {
-    add_card(scene, paint, card, rasters, shown.spot, hover);
+    add_card(scene, paint, card, rasters, shown.spot, hover, report);
   }
   if (frame.cards.empty()) {
     scene.add(words({frame.canvas.x, frame.canvas.y + 16},

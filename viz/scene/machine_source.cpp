@@ -134,6 +134,10 @@ class SourceView {
     table.count = program_.code.size();
     table.row = [this](std::size_t pc) { return ptx_row(static_cast<std::uint32_t>(pc)); };
     table.focus = asked_pc_ ? asked_pc_ : pc_;
+    if (const auto told = told_pc()) {
+      table.focus = told;
+      return table;
+    }
     for (std::uint32_t pc = 0; by_hand_ && !asked_pc_ && pc < program_.code.size(); ++pc) {
       if (!of_line(pc)) continue;
       table.focus = pc;
@@ -192,7 +196,7 @@ class SourceView {
       }
       if (both) row.hint = words_of(*both);
     }
-    row.cells.push_back({(*text_)[i], Role::text, {}});
+    row.cells.push_back({(*text_)[i], Role::text, paper_of({line_.file, number})});
     return row;
   }
 
@@ -206,8 +210,34 @@ class SourceView {
     row.cells = {
         gutter({"", i.line}, who == standing_.end() ? std::set<std::uint32_t>{} : who->second),
         {fmt::format("{}", i.line), Role::quiet, {}},
-        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text), {}}};
+        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text),
+         paper_of({"", i.line})}};
     return row;
+  }
+
+  // The instruction that a report was told at, where its line is the one looked at.
+  std::optional<std::uint32_t> told_pc() const {
+    const Report* report = report_looked_at(shown_.run, shown_.spot);
+    for (std::uint32_t pc = 0; report && pc < program_.code.size(); ++pc) {
+      if (program_.code[pc].line == report->site.ptx_line && of_line(pc)) return pc;
+    }
+    return {};
+  }
+
+  // Red where a report was told, paler where somebody else has a part in it.
+  std::optional<Ink> paper_of(const SourceLine& line) const {
+    const Report* report = report_looked_at(shown_.run, shown_.spot);
+    if (!report) return {};
+    const auto is_of = [&](const Site& site) {
+      if (line.file.empty()) return site.ptx_line == line.line;
+      return (site.caller == line.file && site.caller_line == line.line) ||
+             (site.source == line.file && site.source_line == line.line);
+    };
+    if (is_of(report->site)) return Ink(Role::wrong, 0.22);
+    const auto& parties = report->evidence.parties;
+    const bool part = std::any_of(parties.begin(), parties.end(),
+                                  [&](const Evidence::Party& p) { return is_of(p.site); });
+    return part ? std::optional<Ink>(Ink(Role::wrong, 0.1)) : std::nullopt;
   }
 
   void add_figures() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "viz/scene/fault_view.h"
 #include "viz/scene/palette.h"
 #include "viz/scene/tensor_view.h"
 
@@ -267,6 +268,35 @@ void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, const 
   scene.add(mark);
 }
 
+bool meets_tensor(const Evidence& evidence, std::uint64_t block) {
+  return evidence.place.of == Evidence::Place::Of::tensor && evidence.place.block == block;
+}
+
+// Those who have a part in a report, on their cells; and where nobody has, the cells that it is
+// about.
+void add_parties(Scene& scene, const TensorFrame& frame, const Evidence& evidence) {
+  const auto mark = [&](const Evidence::Place& place, std::size_t party) {
+    const sim::CellRange cells{place.lane, place.lanes, place.column, place.columns};
+    const double inset = 1 + 3.0 * static_cast<double>(party);
+    Box box = box_of(frame, cells).grown(-inset);
+    if (box.width < 4 || box.height < 4) box = box_of(frame, cells).grown(3);
+    scene.add(Rectangle{box, {}, stroke_of_party(evidence, party), 0});
+    const Box seen = box.cut(frame.room);
+    if (seen.empty() || evidence.parties.empty()) return;
+    draw_party_number(scene, party, {seen.x + 4 + 20.0 * static_cast<double>(party), seen.y + 4});
+  };
+  scene.begin("marks of the report");
+  if (evidence.parties.empty()) mark(evidence.place, 0);
+  for (std::size_t i = evidence.parties.size(); i-- > 0;) {
+    const Evidence::Place& place = evidence.parties[i].place;
+    if (place.of != Evidence::Place::Of::tensor || place.block != evidence.place.block) continue;
+    scene.begin(fmt::format("{}: {}", i + 1, evidence.parties[i].does));
+    mark(place, i);
+    scene.end();
+  }
+  scene.end();
+}
+
 void add_column_axis(Scene& scene, const TensorFrame& frame) {
   scene.begin("columns", Box{frame.room.x - 16, frame.room.bottom(), frame.room.width + 32, 24});
   u32 every = 64;
@@ -346,7 +376,9 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
                         RasterStore& rasters) {
   const TensorNow& now = *frame.now;
   scene.begin("tensor memory");
-  if (now.allocations.empty()) {
+  const Report* report = report_looked_at(shown.run, shown.spot);
+  const bool marked = report && meets_tensor(report->evidence, now.block);
+  if (now.allocations.empty() && !marked) {
     std::string sentence =
         !now.has_unit ? "This kernel has no tcgen05 instructions, so its blocks have no TMEM."
         : now.state != "resident"
@@ -359,6 +391,12 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   Paint paint{frame, choice, shown.theme, hues_of(now)};
   if (choice.tensor_value) find_range(paint);
   add_allocations(scene, paint);
+  if (now.allocations.empty()) {
+    scene.add(words({frame.room.x, frame.room.y - 28},
+                    now.state == "resident" ? "The block has no columns of TMEM at this moment."
+                                            : fmt::format("Block {} {}.", now.block, now.state),
+                    Role::quiet));
+  }
   add_warps(scene, paint, shown);
   scene.begin("cells", frame.room);
   scene.add(Raster{frame.cells, image_of(paint, rasters)});
@@ -377,6 +415,7 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
                         {Role::quiet, 1, false},
                         0});
   }
+  if (marked) add_parties(scene, frame, report->evidence);
   if (hover) add_mark(scene, frame, *hover, Role::text, 1);
   if (shown.spot.cell) add_mark(scene, frame, *shown.spot.cell, Role::accent, 2);
   scene.end();

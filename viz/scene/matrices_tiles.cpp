@@ -61,7 +61,7 @@ void add_tiles(const Session& session, const sim::Machine& machine, const Memory
       MatrixTile mark = marked(machine, *tile.state.buffer, *extent);
       mark.colour = part_colour(part, session.theme());
       mark.in_flight = tile.state.in_flight.has_value();
-      mark.label = tile.slots > 1 ? fmt::format("slot {}", tile.slot) : "in memory";
+      mark.label = tile.slots > 1 ? fmt::format("place {}", tile.slot) : "in memory";
       if (tile.coming()) mark.label += ", coming";
       if (tile.leaving()) mark.label += ", leaving";
       mark.command = fmt::format("look byte {} in memory", part.begin);
@@ -102,8 +102,11 @@ std::optional<std::int64_t> row_of_operand(const MemoryNow& now, std::size_t buf
   return row;
 }
 
-std::optional<Extent> output_from_operands(const sim::Machine& machine, const MemoryNow& now,
-                                           std::size_t output) {
+// The buffers that are A (m, k) and B (n, k) to this D (m, n).
+struct Operands {
+  std::size_t a = 0, b = 0;
+};
+std::optional<Operands> operands_of(const sim::Machine& machine, std::size_t output) {
   const Buffer& d = machine.shells()[output];
   std::optional<std::size_t> a, b;
   for (std::size_t i = 0; i < machine.shells().size(); ++i) {
@@ -117,7 +120,15 @@ std::optional<Extent> output_from_operands(const sim::Machine& machine, const Me
     }
   }
   if (!a || !b) return {};
-  const auto row = row_of_operand(now, *a), column = row_of_operand(now, *b);
+  return Operands{*a, *b};
+}
+
+std::optional<Extent> output_from_operands(const sim::Machine& machine, const MemoryNow& now,
+                                           std::size_t output) {
+  const Buffer& d = machine.shells()[output];
+  const auto operands = operands_of(machine, output);
+  if (!operands) return {};
+  const auto row = row_of_operand(now, operands->a), column = row_of_operand(now, operands->b);
   if (!row || !column || d.tile.size() != 2) return {};
   const std::int64_t tall = std::max<std::int64_t>(1, d.tile[0]);
   const std::int64_t wide = std::max<std::int64_t>(1, d.tile[1]);
@@ -259,6 +270,56 @@ void draw_matrix_tiles(Scene& scene, const MatricesView& view, const MatricesFra
     });
     scene.end();
   }
+}
+
+namespace {
+
+// The row of its tensor at which a product begins to read it.
+std::optional<std::int64_t> first_row_read(const MemoryNow& now, const sim::OperationState& product,
+                                           std::size_t buffer) {
+  for (const sim::Range& range : product.reads) {
+    for (const MemoryTile& tile : now.tiles) {
+      const bool has = tile.state.buffer == buffer && !tile.state.tile.stored && !tile.coming() &&
+                       range.begin >= tile.state.tile.begin() &&
+                       range.begin < tile.state.tile.end();
+      if (!has) continue;
+      const auto extent = extent_of(now, tile);
+      const auto at = tilescope::place_of(tile.box(), range.begin);
+      if (extent && at) return extent->row + at->row;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string output_element(const sim::Machine& machine, const MemoryNow& now,
+                           const sim::OperationState* product, u32 row, u32 column) {
+  // Of the products of a pair each block has a part.
+  if (machine.program().cta_group == 2) return "";
+  const auto output = output_of(machine);
+  const auto operands = output ? operands_of(machine, *output) : std::nullopt;
+  if (!operands) return "";
+  const Buffer& d = machine.shells()[*output];
+  std::optional<std::int64_t> first, left;
+  if (product) {
+    first = first_row_read(now, *product, operands->a);
+    left = first_row_read(now, *product, operands->b);
+  } else if (d.tile.size() == 2) {
+    const std::int64_t tall = std::max<std::int64_t>(1, d.tile[0]);
+    const std::int64_t wide = std::max<std::int64_t>(1, d.tile[1]);
+    const std::int64_t tiles = ((d.shape[0] + tall - 1) / tall) * ((d.shape[1] + wide - 1) / wide);
+    const auto extent = output_from_operands(machine, now, *output);
+    const bool one_each = static_cast<std::uint64_t>(tiles) <= machine.launch().grid.count();
+    if (extent && one_each && row < tall && column < wide) {
+      first = extent->row;
+      left = extent->column;
+    }
+  }
+  if (!first || !left) return "";
+  const std::int64_t r = *first + row, c = *left + column;
+  if (r >= d.shape[0] || c >= d.shape[1]) return "";
+  return fmt::format("{} [{}, {}]", d.name, r, c);
 }
 
 Lines element_in_memory(const Session& session, Element element) {

@@ -21,7 +21,7 @@ struct Session;
 struct MatrixTile {
   std::string matrix;  // the buffer's name
   std::int64_t row = 0, column = 0, rows = 0, columns = 0;
-  std::string label;    // "slot 1", "coming", "block 3"
+  std::string label;    // "place 1" (by address), "coming", "block 3"
   std::string command;  // what a click on its label does; empty: nothing
   Rgba colour;
   bool in_flight = false, current = false;  // current: the byte looked at is in it
@@ -33,8 +33,15 @@ std::vector<MatrixTile> matrix_tiles(const Session& session);
 void draw_matrix_tiles(Scene& scene, const MatricesView& view, const MatricesFrame& frame,
                        const std::vector<MatrixTile>& tiles);
 
+// The element of the output, "D [130, 7]", that row and column of a product's accumulator are.
+// Exact for one in flight, by the tiles of A and B that it reads; for one that is complete, where
+// the block has but one tile of the output to compute. Empty: not known.
+std::string output_element(const sim::Machine& machine, const MemoryNow& now,
+                           const sim::OperationState* product, std::uint32_t row,
+                           std::uint32_t column);
+
 // The bytes of the block's shared memory that hold an element of a matrix now: {"A in memory",
-// "byte 1024, slot 0"}.
+// "byte 1024, coming"}.
 Lines element_in_memory(const Session& session, Element element);
 
 }  // namespace tilescope

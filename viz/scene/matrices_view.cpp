@@ -21,6 +21,10 @@ bool is_missing(const MatricesView::Matrix& matrix, std::int64_t index) {
   return !matrix.missing.empty() && matrix.missing[static_cast<std::size_t>(index)];
 }
 
+bool is_undefined(const MatricesView::Matrix& matrix, std::int64_t index) {
+  return !matrix.undefined.empty() && matrix.undefined[static_cast<std::size_t>(index)];
+}
+
 const std::byte* at(const Buffer& buffer, std::int64_t index) {
   return buffer.bytes.data() + static_cast<std::size_t>(index) * bytes_of(buffer.dtype);
 }
@@ -46,7 +50,10 @@ Rgba pixel(const MatricesView& view, const MatricesView::Matrix& matrix, const P
       ++count;
     }
   }
-  if (count == 0) return theme.panel;
+  if (count == 0) {
+    const bool undefined = is_undefined(matrix, r * matrix.columns + c);
+    return undefined ? mix(theme.panel, theme.wrong, 0.35) : theme.panel;
+  }
   const double range = view.highest() - view.lowest();
   const double mean = sum / static_cast<double>(count);
   return quantity(range > 0 ? (mean - view.lowest()) / range : 0.5);
@@ -217,7 +224,9 @@ std::string MatricesView::value(std::size_t matrix, Element element) const {
       element.column >= m.columns) {
     return "";
   }
-  if (is_missing(m, element.row * m.columns + element.column)) return "not written yet";
+  const std::int64_t index = element.row * m.columns + element.column;
+  if (is_undefined(m, index)) return "undefined";
+  if (is_missing(m, index)) return "not written yet";
   return element_text(m.values->dtype, at(*m.values, element.row * m.columns + element.column));
 }
 

@@ -24,6 +24,8 @@ class MatricesView {
     std::int64_t rows = 0, columns = 0;
     // Of one that is being written: which elements nobody has written yet. Empty: all are there.
     std::vector<bool> missing{};
+    // Those among them that are written, but with what means nothing. Empty: none.
+    std::vector<bool> undefined{};
   };
   MatricesView(std::string title, std::vector<Matrix> matrices);
 

@@ -50,13 +50,18 @@ std::optional<MatricesView::Matrix> output_now(const sim::Machine& machine, std:
   out.rows = shell.shape[0];
   out.columns = shell.shape[1];
   out.missing.resize(static_cast<std::size_t>(out.rows * out.columns));
-  std::size_t there = 0;
+  out.undefined.resize(out.missing.size());
+  std::size_t there = 0, undefined = 0;
   for (std::size_t i = 0; i < out.missing.size(); ++i) {
-    out.missing[i] = !region.writer(i * width);
-    there += !out.missing[i];
+    const bool written = static_cast<bool>(region.writer(i * width));
+    out.undefined[i] = written && region.any_undefined(i * width, width);
+    out.missing[i] = !written || out.undefined[i];
+    there += written;
+    undefined += out.undefined[i];
   }
   out.detail = fmt::format("{} {}, {} of {} elements written", name_of(shell.dtype),
                            shape_text(shell.shape), grouped(there), grouped(out.missing.size()));
+  if (undefined) out.detail += fmt::format(", {} undefined", grouped(undefined));
   out.values = std::move(values);
   return out;
 }
@@ -67,13 +72,17 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
   bool more = false;
   for (std::size_t i = 0; i < machine.shells().size(); ++i) {
     const std::string& name = machine.shells()[i].name;
-    const bool shown = std::any_of(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
+    const auto shown = std::find_if(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
       return each.name == name;
     });
-    if (shown || machine.shells()[i].tile.empty()) continue;
-    if (auto output = output_now(machine, i)) {
+    if (machine.shells()[i].tile.empty()) continue;
+    auto output = output_now(machine, i);
+    if (!output) continue;
+    more = true;
+    if (shown == all.end()) {
       all.push_back(std::move(*output));
-      more = true;
+    } else {
+      *shown = std::move(*output);
     }
   }
   if (!more) return nullptr;
@@ -88,7 +97,8 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
 std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
   const Choices& choices = session.choices;
   const sim::Machine* machine = nullptr;
-  if (!choices.matrices || choices.result) return choices.matrices;
+  const bool done = choices.result && choices.result->end == RunResult::End::done;
+  if (!choices.matrices || done) return choices.matrices;
   MemoryDesk* desk = desk_now(session, machine);
   if (!desk) return choices.matrices;
   if (!desk->matrices || desk->inputs != choices.matrices) {

@@ -96,7 +96,7 @@ void name_tile_part(MemoryPart& part, const MemoryNow& now) {
     state += fmt::format("; {} still lies here", now.tiles[*part.there].name);
   }
   const MapSwizzle swizzle = tile.box().map.swizzle;
-  if (tile.slots > 1) part.detail = fmt::format("slot {} of {}; ", tile.slot, tile.slots);
+  if (tile.slots > 1) part.detail = fmt::format("place {} of {}; ", tile.slot, tile.slots);
   part.detail += swizzle == MapSwizzle::none ? std::string("no swizzle")
                                              : fmt::format("swizzle {}", name_of(swizzle));
   part.state = std::move(state);

@@ -8,6 +8,7 @@
 #include "core/numeric/number_text.h"
 #include "core/sim/stepping/find_block.h"
 #include "core/sim/tcgen05/multiplication.h"
+#include "viz/scene/matrices_tiles.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/standing.h"
 
@@ -201,6 +202,16 @@ Lines cell_lines(const Session& session, RunSpot::Cell cell) {
   }
   if (const auto at = accumulator_place(*machine, *now, cell)) {
     lines.emplace_back("accumulator", fmt::format("row {}, column {}", at->first, at->second));
+    const auto writes =
+        std::find_if(now->operations.begin(), now->operations.end(),
+                     [&](const sim::OperationState& o) { return has(o.cells.written, cell); });
+    const auto shared = shared_memory_of(session);
+    const std::string element =
+        shared ? output_element(*machine, *shared,
+                                writes == now->operations.end() ? nullptr : &*writes, at->first,
+                                at->second)
+               : "";
+    if (!element.empty()) lines.emplace_back("element", element);
   }
   const TensorNow::Writer* by = now->writer_of(cell.lane, cell.column);
   if (by) {

@@ -71,6 +71,12 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunSpot& spot,
 void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& shown,
                  const MemoryChoice& choice, std::optional<std::uint32_t> hover,
                  RasterStore& rasters);
+// Those who have a part in a report, on the bytes of a card; and which of them a part of memory
+// belongs to.
+void draw_marks(Scene& scene, const MemoryFrame& frame, const MemoryCard& card,
+                const Evidence& evidence);
+std::vector<std::size_t> parties_in(const MemoryPart& part, const Evidence& evidence,
+                                    std::uint64_t block);
 // The byte under a point: the first one of a part in the map.
 std::optional<std::uint32_t> byte_at(const MemoryFrame& frame, Point at);
 Lens zoomed(const MemoryFrame& frame, Point at, double factor);

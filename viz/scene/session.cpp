@@ -7,6 +7,7 @@
 #include "core/layout/text.h"
 #include "viz/scene/build_scene.h"
 #include "viz/scene/diff_picture.h"
+#include "viz/scene/fault_view.h"
 #include "viz/scene/files.h"
 #include "viz/scene/look.h"
 #include "viz/scene/machine_scene.h"
@@ -69,10 +70,12 @@ Emptiness no_difference(const Choices& choices) {
             "run", "Run"};
   }
   if (choices.result->end == RunResult::End::fault) {
-    return {
-        fmt::format("{} faulted, so there is no result to compare. {}", name,
-                    choices.result->reports.empty() ? "" : choices.result->reports.back().sentence),
-        "select matrices", "Show the matrices"};
+    const auto& reports = choices.result->reports;
+    const bool there = choices.live && !reports.empty();
+    return {fmt::format("{} faulted, so there is no result to compare. {}", name,
+                        reports.empty() ? "" : reports.back().sentence),
+            there ? fmt::format("go report {}", reports.size() - 1) : "select matrices",
+            there ? "Show the fault" : "Show the matrices"};
   }
   return {fmt::format("The run of {} was stopped, so there is no result to compare.", name), "run",
           "Run again"};
@@ -150,11 +153,19 @@ void draw_matrices(Session& session, Picture& out, Size size, double pixel_scale
     session.memory.painted = view;
     session.matrices_rasters = {};
   }
-  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, size,
+  const Choices& choices = session.choices;
+  const bool stands = machine_of(session) != nullptr;
+  const double told = stands ? report_height(*choices.live, choices.spot, size.width) : 0;
+  const Size room{size.width, std::max(1.0, size.height - told)};
+  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, room,
                                                      pixel_scale, session.pending_zoom);
   out.scene = build_scene(*view, session.hover_element, session.choices.element, session.theme(),
                           *out.matrices, &session.matrices_rasters);
   draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
+  out.scene.size = size;
+  if (told > 0) {
+    draw_report(out.scene, *choices.live, choices.spot, {0, room.height, size.width, told});
+  }
 }
 
 // The views of the machine that stands still. How far they can be scrolled.
@@ -167,7 +178,9 @@ std::optional<double> draw_machine(Session& session, Picture& out, Size size) {
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
-  const Box room{0, whose_height, size.width, std::max(0.0, size.height - whose_height)};
+  const double told = report_height(shown.run, shown.spot, size.width);
+  const Box room{0, whose_height, size.width, std::max(0.0, size.height - whose_height - told)};
+  draw_report(scene, shown.run, shown.spot, {0, room.bottom(), size.width, told});
   Scroll& scroll = session.scrolls[choices.view];
   switch (choices.view) {
     case ViewName::source:

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -152,6 +153,7 @@ struct Way {
   std::string line;        // the command: a step of undo when it is there
   std::uint64_t from = 0;  // Choices::moment when it began
   bool to_chosen = false;
+  std::function<void(sim::Stepper&)> then = {};  // where it leads on from the place it leads to
 };
 
 struct Session {

@@ -55,6 +55,28 @@ bool stands_at_line(const sim::Machine& machine, const RunSpot& spot) {
                      });
 }
 
+// A fault, or a hazard that was gone to, where it can be seen. Nothing: there is none here.
+std::optional<std::string> show_what_is_told(Choices& choices, Arrival arrival) {
+  const sim::Stepper& stepper = choices.live->stepper;
+  const sim::Machine& machine = stepper.machine();
+  if (arrival == Arrival::there && stepper.stands_before_fault()) {
+    show_report(choices, *stepper.fault(), stepper.known_reports().size() - 1);
+    return fmt::format("Just before the fault: {}; {}.", stepper.fault()->sentence,
+                       moment_text(machine));
+  }
+  const auto& reason = stepper.reason();
+  const auto& told = machine.reports();
+  std::optional<std::size_t> number;
+  if (arrival == Arrival::there && reason && reason->what == sim::Happening::report) {
+    number = reason->object;
+  } else if (machine.state() == RunState::fault && !told.empty()) {
+    number = told.size() - 1;
+  }
+  if (!number || *number >= told.size()) return {};
+  show_report(choices, told[*number], *number);
+  return fmt::format("{}; {}.", told[*number].sentence, moment_text(machine));
+}
+
 std::string arrive(Session& session, Arrival arrival) {
   Choices& choices = session.choices;
   const sim::Stepper& stepper = choices.live->stepper;
@@ -62,12 +84,8 @@ std::string arrive(Session& session, Arrival arrival) {
   session.scrolls.clear();  // lists show where it stands
   if (arrival == Arrival::there) follow(session, stepper);
   if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
-  // Just before a fault: what it is, where it can be seen.
-  if (arrival == Arrival::there && stepper.stands_before_fault()) {
-    show_report(choices, *stepper.fault());
-    return fmt::format("Just before the fault: {}; {}.", stepper.fault()->sentence,
-                       moment_text(stepper.machine()));
-  }
+  choices.spot.report.reset();  // what was marked for it was of another moment
+  if (const auto told = show_what_is_told(choices, arrival)) return *told;
   if (arrival == Arrival::there) {
     if (const auto written = look_at_writer(session)) return *written;
   }
@@ -80,10 +98,16 @@ std::string arrive(Session& session, Arrival arrival) {
   return text;
 }
 
-Arrival go_for(sim::Stepper& stepper, double milliseconds) {
+// `then` is done with where it has begun.
+Arrival go_for(sim::Stepper& stepper, double milliseconds,
+               std::function<void(sim::Stepper&)>& then) {
   const auto begun = std::chrono::steady_clock::now();
   for (;;) {
-    const Arrival arrival = stepper.go_on(piece);
+    Arrival arrival = stepper.go_on(piece);
+    if (arrival != Arrival::going && then) {
+      std::exchange(then, {})(stepper);
+      arrival = Arrival::going;
+    }
     if (arrival != Arrival::going) return arrival;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun;
     if (took.count() >= milliseconds) return arrival;
@@ -125,7 +149,8 @@ bool busy(const Session& session) {
 }
 
 Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
-                               const std::function<void(sim::Stepper&)>& begin) {
+                               const std::function<void(sim::Stepper&)>& begin,
+                               std::function<void(sim::Stepper&)> then) {
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
   sim::Stepper& stepper = (*live)->stepper;
@@ -137,9 +162,9 @@ Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string
   session.way.reset();
   session.edit.failed.reset();  // it is the machine that is looked at, not what does not compile
   begin(stepper);
-  const Arrival arrival = go_for(stepper, at_once);
+  const Arrival arrival = go_for(stepper, at_once, then);
   if (arrival != Arrival::going) return arrive(session, arrival);
-  session.way = Way{std::move(line), session.choices.moment, false};
+  session.way = Way{std::move(line), session.choices.moment, false, std::move(then)};
   return std::string("Going there...");
 }
 
@@ -159,7 +184,7 @@ bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
     stepper.go_to(choices.moment);
     session.way = Way{"", choices.moment, true};
   }
-  const Arrival arrival = go_for(stepper, milliseconds);
+  const Arrival arrival = go_for(stepper, milliseconds, session.way->then);
   if (arrival == Arrival::going) return true;
   const Way way = std::exchange(session.way, {}).value();
   if (way.to_chosen) {

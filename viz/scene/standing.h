@@ -31,9 +31,10 @@ bool on_the_way(const Session& session);
 bool busy(const Session& session);
 
 // Goes as far as a few frames allow. Answers what happened, or that it is still going; `line` is
-// the name of the step of undo.
+// the name of the step of undo. `then`: a second way, from where the first one leads to.
 Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
-                               const std::function<void(sim::Stepper&)>& begin);
+                               const std::function<void(sim::Stepper&)>& begin,
+                               std::function<void(sim::Stepper&)> then = {});
 // Goes on for about so long; true if the picture may have changed.
 bool walk_on(Session& session, Workshop& workshop, double milliseconds);
 // It stays where it is, and that is where it is to stand.

@@ -353,6 +353,11 @@ std::vector<TimelineLink> links_of(const TimelineView& view, EventId id, std::st
     first = false;
   }
   for (const EventId effect : effects_of(view, id)) add("brought about", effect);
+  const Event& event = view.record().events[id];
+  if (event.kind == EventKind::report && whose.empty()) {
+    out.push_back(
+        {"go there", "with the view that explains it", fmt::format("go report {}", event.object)});
+  }
   return out;
 }
 

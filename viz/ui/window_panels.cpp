@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/fault_view.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 
@@ -121,6 +122,14 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
   cut_line(brush, at.x + 16, middle, room, font, session.message.failed ? Role::wrong : Role::text,
            session.message.text);
+  // A fault that is told leads to where it happened.
+  if (const std::string command = command_of_message(session); !command.empty()) {
+    const float wide = std::min(room, text_width(font, session.message.text));
+    if (strip_step(brush, {"", "", false, command}, {at.x + 8, at.y + 2},
+                   {wide + 16, size.y - 4})) {
+      issue(command);
+    }
+  }
   if (both) brush.text(at.x + size.x - 16 - hints_width, middle, font, Role::quiet, hints);
 }
 

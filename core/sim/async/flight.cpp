@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/sim/cluster.h"
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -112,6 +113,31 @@ bool is_store(const AsyncOperation& o) {
   return o.group != no_group && o.writes.empty() && o.mbarrier == no_mbarrier;
 }
 
+// What an operation still uses of a block that its threads have left.
+Evidence left_in_flight(const Machine& machine, const Block& block, const AsyncOperation& o) {
+  const bool writes = !o.writes.empty();
+  Evidence::Place place;
+  if (writes || !o.reads.empty()) {
+    place = place_of(block, writes ? o.writes[0] : o.reads[0]);
+  } else if (o.mbarrier != no_mbarrier) {
+    place = mbarrier_at(block, o.mbarrier);
+  }
+  Evidence out = evidence_at(place);
+  out.parties = {operation_in(machine, block, o,
+                              writes             ? "writes"
+                              : !o.reads.empty() ? "reads"
+                                                 : "arrives",
+                              place)};
+  return out;
+}
+
+// The mbarrier that one waits at for an operation in flight, and one that was complete without it.
+void add_mbarrier(Evidence& evidence, const Block& block, const AsyncOperation& o) {
+  if (o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank)) {
+    evidence.mbarrier = o.mbarrier;
+  }
+}
+
 // PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
 // that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
 // processor; well-known libraries count on it.
@@ -124,6 +150,7 @@ void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o
         o.work->name, range_text(o.reads[0]));
     r.expected = "cp.async.bulk.wait_group.read 0 before the threads exit";
     r.found = "an operation in flight";
+    r.evidence = left_in_flight(machine, block, o);
     return r;
   });
 }
@@ -231,6 +258,10 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
                            does, range_text(r), other.work->name, text(site), did,
                            too_late_text(*this, block, other)),
                "a wait for the earlier operation first", "both in flight");
+      Evidence evidence = collision(operation_in(*this, block, o, does, place_of(block, r)),
+                                    operation_in(*this, block, other, did, place_of(block, *with)));
+      add_mbarrier(evidence, block, other);
+      explain(std::move(evidence));
       return true;
     }
     return false;
@@ -288,6 +319,15 @@ bool Machine::collides(Core& x, const Block& block, const Races::Access& access,
         written ? "a wait for the operation before its result is touched"
                 : "a wait until the operation has read its source",
         "an operation in flight");
+    const bool reads = access.kind == Races::Kind::read;
+    Evidence evidence =
+        collision(lane_at(x, lane,
+                          fmt::format("{} {}", ptx::opcode(program().code[x.pc].op).name,
+                                      reads ? "reads" : "writes"),
+                          place_of(block, Range{begin, begin + access.bytes})),
+                  operation_in(*this, block, o, written ? "writes" : "reads", place_of(block, r)));
+    add_mbarrier(evidence, block, o);
+    explain(std::move(evidence));
     x.limit = 0;
     return true;
   }
@@ -364,13 +404,14 @@ bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
 }
 
 bool Machine::arrives_too_late(const Block& by, const AsyncOperation& o, u32 rank) {
-  return fault_at(
-      by, o.thread, o.pc, "peer_exited",
-      fmt::format("this {} is complete and arrives at {} of block {} of the cluster, all of "
-                  "whose threads have exited",
-                  o.work->name, mbarrier_name(*this, o.mbarrier), rank),
-      "a block that stays until nobody arrives at its mbarriers any more",
-      "a block that has exited");
+  fault_at(by, o.thread, o.pc, "peer_exited",
+           fmt::format("this {} is complete and arrives at {} of block {} of the cluster, all of "
+                       "whose threads have exited",
+                       o.work->name, mbarrier_name(*this, o.mbarrier), rank),
+           "a block that stays until nobody arrives at its mbarriers any more",
+           "a block that has exited");
+  explain(evidence_at(mbarrier_at(*member(by, rank), o.mbarrier)));
+  return false;
 }
 
 const Block& Machine::issuer(const Block& block, const AsyncOperation& o) const {
@@ -526,7 +567,7 @@ bool Machine::waits_for_pair() {
 
 // What another block has issued still uses this one's memory.
 bool Machine::leave_to_peer(const Block& block, const AsyncOperation& o) {
-  return fault_at(
+  fault_at(
       issuer(block, o), o.thread, o.pc, "exit_in_flight",
       fmt::format(
           "all threads of block {} of the cluster have exited, but this {}, of block {}, may "
@@ -534,6 +575,8 @@ bool Machine::leave_to_peer(const Block& block, const AsyncOperation& o) {
           block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
       "a wait of that block for the operation, or for a barrier behind it, before its threads exit",
       "an operation in flight");
+  explain(left_in_flight(*this, block, o));
+  return false;
 }
 
 // The block's threads have all exited. What is in flight may still write to global memory, but the
@@ -547,16 +590,17 @@ bool Machine::land(Block& block) {
       tell_of_store(*this, block, o);
       continue;
     }
-    return fault_at(
-        issuer(block, o), o.thread, o.pc, "exit_in_flight",
-        fmt::format("all threads of the block have exited, but this {} {}, and nobody has waited "
-                    "for it",
-                    o.work->name,
-                    !o.writes.empty() ? "is still to write " + range_text(o.writes[0])
-                    : !o.reads.empty()
-                        ? "may still read " + range_text(o.reads[0])
-                        : "is still to arrive at " + mbarrier_name(*this, o.mbarrier)),
-        "a wait for the operation before the threads exit", "an operation in flight");
+    fault_at(issuer(block, o), o.thread, o.pc, "exit_in_flight",
+             fmt::format(
+                 "all threads of the block have exited, but this {} {}, and nobody has waited "
+                 "for it",
+                 o.work->name,
+                 !o.writes.empty()  ? "is still to write " + range_text(o.writes[0])
+                 : !o.reads.empty() ? "may still read " + range_text(o.reads[0])
+                                    : "is still to arrive at " + mbarrier_name(*this, o.mbarrier)),
+             "a wait for the operation before the threads exit", "an operation in flight");
+    explain(left_in_flight(*this, block, o));
+    return false;
   }
   while (!block.flight.operations.empty()) {
     if (!hasten(block)) break;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -92,6 +93,18 @@ bool Machine::is_untold(const Region& region, u64 offset) const {
   return writer && !was_told(writer, region.written_at(offset), Proxy::async);
 }
 
+namespace {
+
+Evidence::Party written_by(const Machine& machine, Writer writer, GlobalRange where) {
+  Evidence::Party out;
+  out.does = fmt::format("{} writes", opcode_text(machine.program().code[writer.pc()].text));
+  out.place = place_of(where);
+  out.site = machine.site_of(writer);
+  return out;
+}
+
+}  // namespace
+
 // The async proxy is told of a thread's writes by its own fence.proxy.async (9.7.9.25.2).
 void Machine::watch_untold(Core& x, int lane, const AsyncOperation& o) {
   const Region& region = *region_of(o.global.begin);
@@ -110,6 +123,10 @@ void Machine::watch_untold(Core& x, int lane, const AsyncOperation& o) {
             o.work->global == GlobalUse::writes ? "the last" : "read");
         r.expected = "fence.proxy.async or fence.proxy.async.global by the thread that writes";
         r.found = "no fence between";
+        r.evidence =
+            collision(lane_at(x, lane, fmt::format("{} {}", o.work->name, verb_of(o.work->global)),
+                              place_of(piece)),
+                      written_by(*this, writer, {at, at + region.grain()}));
         return r;
       });
       return false;
@@ -142,6 +159,9 @@ void Machine::watch_map(Core& x, int lane, u64 address) {
           told ? "fence.proxy.tensormap::generic.acquire of the map's 128 bytes before its use"
                : "fence.proxy.tensormap::generic.release by the thread that writes the map";
       r.found = "no fence between";
+      r.evidence = collision(lane_at(x, lane, "uses the tensor map",
+                                     place_of(GlobalRange{address, address + map_bytes})),
+                             written_by(*this, writer, {at, at + region->grain()}));
       return r;
     });
     return;
@@ -217,6 +237,10 @@ void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
                          ? "a wait for the earlier operation's mbarrier first"
                          : "cp.async.bulk.wait_group, without .read, for the earlier one first";
         r.found = "both in flight: either could be first";
+        r.evidence = collision(
+            operation_in(*this, *x.block, o, verb_of(o.work->global), place_of(o.global)),
+            operation_in(*this, block, other, verb_of(other.work->global), place_of(other.global)));
+        r.evidence.place = place_of(GlobalRange{at, at + 1});
         return r;
       });
       return;
@@ -258,6 +282,13 @@ void Machine::watch_global(Core& x, const Races::Access& access, const Region& r
                   : "cp.async.bulk.wait_group, without .read, by the thread that issued it, "
                     "then a barrier";
           r.found = "an operation in flight";
+          r.evidence =
+              collision(lane_at(x, lane,
+                                fmt::format("{} {}", opcode_text(program().code[x.pc].text),
+                                            verb_of(access.kind)),
+                                place_of(lane_range(lane))),
+                        operation_in(*this, block, o, verb_of(use), place_of(o.global)));
+          r.evidence.place = place_of(GlobalRange{at, at + 1});
           return r;
         });
         return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 
 namespace tilescope::sim {
@@ -34,6 +35,38 @@ void store(const Machine& machine, Block& block, u32 offset, Mbarrier& b, u64 wo
   b.word = word;
   block.shared.write(offset, reinterpret_cast<const std::byte*>(&word), nullptr, sizeof word,
                      Writer::of(home_of(machine, block, who).number, who.thread, who.pc));
+}
+
+// Who did something to an mbarrier, for pictures of it.
+Evidence::Party party_of(const Machine& machine, const Block& block, u32 offset, Actor who,
+                         std::string_view does) {
+  return thread_at(machine, home_of(machine, block, who), who.thread, who.pc,
+                   fmt::format("{} {}", opcode_text(machine.program().code[who.pc].text), does),
+                   mbarrier_at(block, offset));
+}
+
+// A fault that has to do with this mbarrier. Answers false.
+bool at_fault(Machine& machine, const Block& block, u32 offset, Actor who, std::string kind,
+              std::string sentence, std::string expected, std::string found) {
+  machine.fault_at(home_of(machine, block, who), who.thread, who.pc, std::move(kind),
+                   std::move(sentence), std::move(expected), std::move(found));
+  Evidence evidence = evidence_at(mbarrier_at(block, offset));
+  evidence.parties = {party_of(machine, block, offset, who, "uses it")};
+  machine.explain(std::move(evidence));
+  return false;
+}
+
+// A thread that waits for a phase and was left behind by `b.completer`.
+bool left_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
+                 std::string sentence, std::string expected, std::string found) {
+  machine.fault_at(block, waiter.thread, waiter.pc, "waiter_left_behind", std::move(sentence),
+                   std::move(expected), std::move(found));
+  Evidence evidence = evidence_at(mbarrier_at(block, offset));
+  evidence.parties = {party_of(machine, block, offset, waiter, "waits"),
+                      party_of(machine, block, offset, b.completer,
+                               fmt::format("completed phase {}", b.phase - 1))};
+  machine.explain(std::move(evidence));
+  return false;
 }
 
 std::string arrivals_text(u64 n) {
@@ -153,8 +186,8 @@ bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal&
     const std::int64_t before = count;
     count += change;
     if (count >= -most && count <= most) continue;
-    return machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "tx_count_out_of_range",
+    return at_fault(
+        machine, block, offset, who, "tx_count_out_of_range",
         fmt::format("{} {} on {}, whose tx-count is {}, and it cannot become {}",
                     bytes_text(std::abs(change)), change > 0 ? "are expected" : "arrive",
                     mbarrier_name(machine, offset), before, count),
@@ -167,16 +200,16 @@ bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal&
 bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
                     const Mbarrier& b, MbarrierBits& bits) {
   if (bits.pending + u64{what.further} > MbarrierBits::most) {
-    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
-                            fmt::format("{} would wait for more arrivals than it can count",
-                                        mbarrier_name(machine, offset)),
-                            fmt::format("at most {}", MbarrierBits::most),
-                            fmt::format("{}", bits.pending + u64{what.further}));
+    return at_fault(machine, block, offset, who, "bad_arrival_count",
+                    fmt::format("{} would wait for more arrivals than it can count",
+                                mbarrier_name(machine, offset)),
+                    fmt::format("at most {}", MbarrierBits::most),
+                    fmt::format("{}", bits.pending + u64{what.further}));
   }
   bits.pending += what.further;
   if (what.arrivals > bits.pending) {
-    return machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "too_many_arrivals",
+    return at_fault(
+        machine, block, offset, who, "too_many_arrivals",
         fmt::format(
             "{} {} at {}, whose phase {} waits for {}{}: the pending count cannot fall "
             "below 0. {}",
@@ -188,8 +221,8 @@ bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Sign
         fmt::format("at most {} in a phase", arrivals_text(b.count)), "one arrival too many");
   }
   if (what.drops && what.arrivals > bits.expected) {
-    return machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
+    return at_fault(
+        machine, block, offset, who, "bad_arrival_count",
         fmt::format("mbarrier.arrive_drop takes {} from {}, which expects {}",
                     arrivals_text(what.arrivals), mbarrier_name(machine, offset), bits.expected),
         "at most as many as are expected", fmt::format("{}", what.arrivals));
@@ -280,6 +313,10 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
       "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
       mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
       remote ? "the other blocks of the cluster" : fmt::format("warp {}", warp));
+  Evidence evidence = evidence_at(mbarrier_at(block, offset));
+  evidence.parties = {
+      party_of(machine, block, offset, who, "uses it"),
+      party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "made it")};
   if (block.cluster_met[maker] >= b.made_when) {
     machine.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
       Report r;
@@ -287,14 +324,17 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
       r.expected =
           "fence.mbarrier_init behind the mbarrier.init, or barrier.cluster.arrive.release";
       r.found = "a barrier.cluster with a relaxed arrival";
+      r.evidence = evidence;
       return r;
     });
     return true;
   }
-  return machine.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
-                          remote ? "barrier.cluster between mbarrier.init and the first use"
-                                 : "a barrier of the block between mbarrier.init and the first use",
-                          "no barrier between");
+  machine.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
+                   remote ? "barrier.cluster between mbarrier.init and the first use"
+                          : "a barrier of the block between mbarrier.init and the first use",
+                   "no barrier between");
+  machine.explain(std::move(evidence));
+  return false;
 }
 
 }  // namespace
@@ -302,8 +342,8 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
 Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) {
-    machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "mbarrier_not_initialised",
+    at_fault(
+        machine, block, offset, who, "mbarrier_not_initialised",
         fmt::format("byte {} of shared memory is used as an mbarrier, but no mbarrier.init has "
                     "made one there",
                     offset),
@@ -316,11 +356,17 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
         b.spoilt ? fmt::format(", by {} of warp {}",
                                line_text(machine, block, b.spoiler, b.spoilt_at), b.spoiler / 32)
                  : "";
-    machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "mbarrier_overwritten",
-        fmt::format("{} was overwritten by data{}", mbarrier_name(machine, offset), by),
-        "mbarrier.inval before its bytes are used for something else",
-        "bytes that no mbarrier operation left there");
+    at_fault(machine, block, offset, who, "mbarrier_overwritten",
+             fmt::format("{} was overwritten by data{}", mbarrier_name(machine, offset), by),
+             "mbarrier.inval before its bytes are used for something else",
+             "bytes that no mbarrier operation left there");
+    if (b.spoilt) {
+      Evidence evidence = evidence_at(mbarrier_at(block, offset));
+      evidence.parties = {
+          party_of(machine, block, offset, who, "uses it"),
+          party_of(machine, block, offset, {b.spoiler, b.spoilt_at, false}, "overwrote it")};
+      machine.explain(std::move(evidence));
+    }
     return nullptr;
   }
   return is_visible(machine, block, offset, b, who) ? &b : nullptr;
@@ -328,20 +374,25 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
 
 bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {
   if (count == 0 || count > MbarrierBits::most) {
-    return machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "bad_arrival_count",
+    return at_fault(
+        machine, block, offset, who, "bad_arrival_count",
         fmt::format("{} is to wait for {}", mbarrier_name(machine, offset), arrivals_text(count)),
         fmt::format("a count from 1 to {}", MbarrierBits::most), fmt::format("{}", count));
   }
   if (const auto old = block.mbarriers.find(offset);
       old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
-    return machine.fault_at(
-        home_of(machine, block, who), who.thread, who.pc, "mbarrier_initialised_twice",
-        fmt::format("{} is initialised again; it was at {}, and is in phase {}",
-                    mbarrier_name(machine, offset),
-                    line_text(machine, block, old->second.maker, old->second.made_at),
-                    old->second.phase),
-        "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
+    at_fault(machine, block, offset, who, "mbarrier_initialised_twice",
+             fmt::format("{} is initialised again; it was at {}, and is in phase {}",
+                         mbarrier_name(machine, offset),
+                         line_text(machine, block, old->second.maker, old->second.made_at),
+                         old->second.phase),
+             "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
+    Evidence evidence = evidence_at(mbarrier_at(block, offset));
+    const Actor before{old->second.maker, old->second.made_at, false, block.rank};
+    evidence.parties = {party_of(machine, block, offset, who, "makes it again"),
+                        party_of(machine, block, offset, before, "made it")};
+    machine.explain(std::move(evidence));
+    return false;
   }
   Mbarrier b;
   b.count = count;
@@ -360,12 +411,11 @@ bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) 
         !o.arrives_at(block.rank, block.rank)) {
       continue;
     }
-    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc, "mbarrier_in_use",
-                            fmt::format("{} is invalidated, but the {} at {} is to complete on it",
-                                        mbarrier_name(machine, offset), o.work->name,
-                                        line_text(machine, block, o.thread, o.pc)),
-                            "a wait for the operation before mbarrier.inval",
-                            "an operation in flight");
+    return at_fault(machine, block, offset, who, "mbarrier_in_use",
+                    fmt::format("{} is invalidated, but the {} at {} is to complete on it",
+                                mbarrier_name(machine, offset), o.work->name,
+                                line_text(machine, block, o.thread, o.pc)),
+                    "a wait for the operation before mbarrier.inval", "an operation in flight");
   }
   block.mbarriers.erase(offset);
   block.shared.make_undefined(offset, 8);
@@ -395,11 +445,10 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   const bool completes =
       (what.arrivals || what.complete_bytes) && bits.pending == 0 && bits.transactions == 0;
   if (completes && what.no_complete) {
-    return machine.fault_at(home_of(machine, block, who), who.thread, who.pc,
-                            "completed_by_no_complete",
-                            fmt::format("an arrival with .noComplete completes phase {} of {}",
-                                        b->phase, mbarrier_name(machine, offset)),
-                            "another arrival to complete the phase", "no arrival left to come");
+    return at_fault(machine, block, offset, who, "completed_by_no_complete",
+                    fmt::format("an arrival with .noComplete completes phase {} of {}", b->phase,
+                                mbarrier_name(machine, offset)),
+                    "another arrival to complete the phase", "no arrival left to come");
   }
   if (completes && !complete_phase(machine, block, offset, *b, bits, who)) return false;
   store(machine, block, offset, *b, pack(bits), who);
@@ -421,8 +470,8 @@ bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
 
 bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
                   u64 phase) {
-  return machine.fault_at(
-      block, waiter.thread, waiter.pc, "waiter_left_behind",
+  return left_behind(
+      machine, block, offset, b, waiter,
       fmt::format("this thread waits for phase {} of {}, but before it could go on phase {} was "
                   "completed too, by {}: it cannot tell phase {} from phase {}",
                   phase, mbarrier_name(machine, offset), b.phase - 1,
@@ -435,8 +484,8 @@ bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarri
 bool come_too_late(Machine& machine, const Block& block, u32 offset, const Mbarrier& b,
                    Actor waiter) {
   const u64 last = b.phase - 1;
-  return machine.fault_at(
-      block, waiter.thread, waiter.pc, "waiter_left_behind",
+  return left_behind(
+      machine, block, offset, b, waiter,
       fmt::format(
           "this thread waits for parity {} of {}, which is in phase {}: phase {} was "
           "completed by {}, and nothing has told this warp so. Had it come before, {} would "

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/sim/copies.h"
+#include "core/sim/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -210,6 +211,12 @@ void watch_exit(Core& x, Mask m) {
           place_text(x.machine->site(*x.block, thread, copy.pc)), copy.target[at(lane)]);
       r.expected = "cp.async.wait_all or wait_group before the thread exits";
       r.found = "a copy in flight";
+      const u32 target = copy.target[at(lane)];
+      Evidence::Place place = place_of(*x.block, Range{target, target + 4});
+      r.evidence = evidence_at(place);
+      r.evidence.parties = {
+          thread_at(*x.machine, *x.block, thread, copy.pc, "cp.async writes", place)};
+      r.evidence.parties[0].in_flight = true;
       return r;
     });
   }

@@ -29,6 +29,7 @@ std::string_view name_of(StepBy by) {
                                         "product",
                                         "write",
                                         "fault",
+                                        "report",
                                         "moment",
                                         "breakpoint"};
   return names[static_cast<std::size_t>(by)];
@@ -68,7 +69,11 @@ Arrival Stepper::arrive() {
 Arrival Stepper::finish(Arrival arrival) {
   way_ = Way::none;
   target_.reset();
-  if (arrival == Arrival::none) {
+  if (arrival == Arrival::none && step_.by == StepBy::report && at_.object) {
+    const std::size_t told = now_.reports().size();
+    story_ = fmt::format("there is no report {}: the run tells {}", *at_.object,
+                         told ? fmt::format("{}", told) : "none");
+  } else if (arrival == Arrival::none) {
     story_ = step_.back ? fmt::format("there is no earlier {}: this is the beginning of the run",
                                       name_of(step_.by))
                         : fmt::format("there is no further {}: this is the end of the run",
@@ -84,10 +89,7 @@ Arrival Stepper::advance(u64& budget) {
   if (state == RunState::running) return Arrival::going;
   switch (way_) {
     case Way::count:
-      if (state != RunState::stopped) return finish(Arrival::none);
-      if (--left_) return Arrival::going;
-      reason_ = now_.stops().last();
-      return finish(Arrival::there);
+      return counted(state);
     case Way::scan:
       return scanned(state);
     case Way::fault:
@@ -99,6 +101,27 @@ Arrival Stepper::advance(u64& budget) {
     default:
       return arrived_at(state);
   }
+}
+
+Arrival Stepper::counted(RunState state) {
+  if (state == RunState::stopped) {
+    if (--left_) return Arrival::going;
+    reason_ = now_.stops().last();
+    return finish(Arrival::there);
+  }
+  // The last reports are told with the end.
+  if (step_.by != StepBy::report || now_.reports().empty()) return finish(Arrival::none);
+  const std::uint32_t last = static_cast<std::uint32_t>(now_.reports().size() - 1);
+  const std::uint32_t wanted = at_.object.value_or(last);
+  const bool told = at_.object ? wanted <= last : state == RunState::fault && left_ == 1;
+  if (!told) return finish(Arrival::none);
+  Happened end;
+  end.what = Happening::report;
+  end.warp = Happened::at_hand;
+  end.object = wanted;
+  end.position = position();
+  reason_ = end;
+  return finish(Arrival::there);
 }
 
 Arrival Stepper::arrived_at(RunState state) {

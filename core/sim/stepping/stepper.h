@@ -37,6 +37,7 @@ enum class StepBy : std::uint8_t {
   product,      // a product was issued, or is complete; mma.sync was executed
   write,        // to what Step::watch says
   fault,        // just before it, with Stepper::fault() known
+  report,       // a hazard or note was told; or the run ended with a fault
   moment,       // whatever comes next: an instruction, or a moment of an operation
   breakpoint,   // to one of Step::breaks
 };
@@ -83,6 +84,11 @@ class Stepper {
   std::uint64_t known_to() const { return known_to_; }
   std::optional<RunState> ending() const { return ending_; }
   const Report* fault() const;  // that it ends with
+  // What it tells from its beginning to its end, once that was seen; else what it has told up to
+  // here.
+  const std::vector<Report>& known_reports() const {
+    return ending_ ? reports_of_end_ : now_.reports();
+  }
   // Did the last step lead to the place just before it?
   bool stands_before_fault() const { return before_fault_; }
   const Checkpoints& checkpoints() const { return checkpoints_; }
@@ -92,6 +98,8 @@ class Stepper {
   void go_to(std::uint64_t position);  // or the first one behind that can be stood at
   void go_to_instruction(std::uint64_t count);
   void go_to_cycle(double cycle);  // by Machine::now()
+  // To where it has just told this report, counted from 0: behind the instruction, or the end.
+  void go_to_report(std::uint32_t number);
   void to_the_beginning() { go_to(0); }
   void to_the_end();
 
@@ -129,6 +137,7 @@ class Stepper {
   Arrival arrived_at(RunState state);
   Arrival scanned(RunState state);
   Arrival found_fault();
+  Arrival counted(RunState state);
   Arrival finish(Arrival arrival);
   RunState run(std::uint64_t& budget);
   void restore(const Checkpoint& from);

@@ -13,7 +13,7 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr u32 kept = bit(Happening::copy) | bit(Happening::product) | bit(Happening::phase) |
-                     bit(Happening::barrier) | bit(Happening::cluster);
+                     bit(Happening::barrier) | bit(Happening::cluster) | bit(Happening::report);
 
 Happening happening_of(StepBy by) {
   switch (by) {
@@ -31,6 +31,8 @@ Happening happening_of(StepBy by) {
       return Happening::product;
     case StepBy::write:
       return Happening::write;
+    case StepBy::report:
+      return Happening::report;
     default:
       return Happening::instruction;
   }
@@ -74,6 +76,9 @@ bool is_past(const Machine& machine, const StopAt& at) {
   if (at.instructions != StopAt::never) {
     return ended || machine.instructions() > at.instructions ||
            (machine.instructions() == at.instructions && !machine.is_behind_instruction());
+  }
+  if (at.what == bit(Happening::report) && at.object) {
+    return machine.reports().size() > *at.object;
   }
   // Clusters are behind each other by up to a turn of the clock, so that it goes back a little.
   const double turn = machine.options().clock_turn;
@@ -214,6 +219,18 @@ void Stepper::go_to_cycle(double cycle) {
   StopAt at;
   at.cycle = cycle;
   seek(at);
+}
+
+void Stepper::go_to_report(u32 number) {
+  step({StepBy::report, false, 0});
+  StopAt at;
+  at.what = bit(Happening::report);
+  at.object = number;
+  const auto known =
+      std::find_if(index_.begin(), index_.end(), [&](const Happened& h) { return matches(at, h); });
+  if (known != index_.end()) return seek_stop(*known);
+  left_ = 1;
+  seek(at, Way::count);
 }
 
 void Stepper::to_the_end() {

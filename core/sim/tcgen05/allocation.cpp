@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/sim/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -75,12 +76,17 @@ bool may_allocate(Core& x, u32 columns) {
   const TensorUnit& unit = x.block->tensor;
   if (unit.relinquished) {
     const Site site = x.machine->site(*x.block, x.warp->index * 32, unit.relinquished_at);
+    const Evidence::Party by = thread_at(*x.machine, *x.block, x.warp->index * 32,
+                                         unit.relinquished_at, "tcgen05.relinquish_alloc_permit");
     x.machine->fault(x, 0, "tmem_after_relinquish",
                      fmt::format("tcgen05.alloc by a block that has relinquished its permit to "
                                  "allocate, at {}",
                                  text(site)),
                      "every tcgen05.alloc before tcgen05.relinquish_alloc_permit",
                      "an allocation behind it");
+    Evidence evidence;
+    evidence.parties = {lane_at(x, 0, "tcgen05.alloc"), by};
+    x.machine->explain(std::move(evidence));
     return false;
   }
   if (columns > unit.largest) {
@@ -174,12 +180,17 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     for (const Allocation& a : all) {
       have += fmt::format("{}{} columns at {}", have.empty() ? "" : ", ", a.columns, a.column);
     }
-    return x.machine->fault(
+    x.machine->fault(
         x, 0, "tmem_out_of_allocation",
         fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation{}",
                     columns, at.lane, at.column, given_back_text(x, *x.block, at.column, columns)),
         have.empty() ? "an allocation: the block has none" : "one of: " + have,
         fmt::format("0x{:08x}", lane_array<u32>(x, c.a)[0]));
+    const CellRange named{0, TensorMemory::lanes, at.column, columns};
+    Evidence evidence = evidence_at(place_of(*x.block, named));
+    evidence.parties = {lane_at(x, 0, "tcgen05.dealloc gives back", evidence.place)};
+    x.machine->explain(std::move(evidence));
+    return Flow::fault;
   }
   const std::vector<CellRange> cells = {{0, TensorMemory::lanes, at.column, columns}};
   if (is_of_pair(x)) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -105,6 +106,26 @@ bool find_bytes(Core& x, int lane, const Block& block, const SharedMatrix& matri
                      fmt::format("the descriptor of {}", name), out);
 }
 
+// This product's D or A and what another one in flight does there.
+Evidence of_two_products(const Core& x, int lane, const std::vector<CellRange>& d,
+                         const std::vector<CellRange>& a, const AsyncOperation& other) {
+  TensorCells theirs;
+  tensor_cells(other, theirs);
+  const auto between = [&](const std::vector<CellRange>& mine, const char* does,
+                           const std::vector<CellRange>& others, const char* did) {
+    const CellRange* met = meeting(mine, others);
+    const CellRange* with = meeting(others, mine);
+    if (!met || !with) return Evidence{};
+    return collision(
+        lane_at(x, lane, fmt::format("tcgen05.mma {}", does), place_of(*x.block, *met)),
+        operation_in(*x.machine, *x.block, other, did, place_of(*x.block, *with)));
+  };
+  Evidence out = between(d, "writes", theirs.written, "writes");
+  if (out.parties.empty()) out = between(d, "writes", theirs.read, "reads");
+  if (out.parties.empty()) out = between(a, "reads", theirs.written, "writes");
+  return out;
+}
+
 // Another product in flight that has to do with the same cells: of one thread, with the same
 // accumulator and shape, they keep their order; of others nothing orders them. Products of a pair
 // are in flight in both blocks, and use the same cells of both.
@@ -135,6 +156,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
                                    "thread, is still writing or reading",
                                    cells_text(d[0]), text(site)),
                        "a commit of the other thread, and a wait for it", "an mma in flight");
+      x.machine->explain(of_two_products(x, lane, d, m.a_range(), o));
       return false;
     }
     x.machine->hazard(x, lane, "mma_order", o.pc, [&] {
@@ -145,6 +167,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
           cells_text(d[0]), text(site));
       r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
       r.found = "an mma in flight";
+      r.evidence = of_two_products(x, lane, d, m.a_range(), o);
       return r;
     });
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/multiplication.h"
@@ -20,6 +21,23 @@ const CellRange* collision(const TensorCells& mine, const TensorCells& theirs) {
   return meeting(mine.read, theirs.written);
 }
 
+// The cells in which two operations meet.
+Evidence of_operations(const Core& x, const AsyncOperation& mine, const AsyncOperation& other) {
+  TensorCells first, second;
+  if (!tensor_cells(mine, first) || !tensor_cells(other, second)) return {};
+  const auto all = [](TensorCells& cells) {
+    cells.written.insert(cells.written.end(), cells.read.begin(), cells.read.end());
+    return cells.written;
+  };
+  const std::vector<CellRange> a = all(first), b = all(second);
+  const CellRange* met = meeting(a, b);
+  const CellRange* with = meeting(b, a);
+  if (!met || !with) return {};
+  return sim::collision(
+      operation_in(*x.machine, *x.block, mine, "uses", place_of(*x.block, *met)),
+      operation_in(*x.machine, *x.block, other, "uses", place_of(*x.block, *with)));
+}
+
 Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation& other,
                 const CellRange& cells) {
   Report r;
@@ -29,6 +47,7 @@ Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation&
       text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
   r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
   r.found = fmt::format("a {} in flight", other.work->name);
+  r.evidence = of_operations(x, mine, other);
   return r;
 }
 
@@ -50,6 +69,7 @@ void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOp
     r.expected =
         "tcgen05.fence::before_thread_sync in front of the barrier, or a commit and a wait";
     r.found = "neither";
+    r.evidence = of_operations(x, mine, other);
     return r;
   });
 }
@@ -111,6 +131,7 @@ bool order_behind_others(Core& x, int lane, AsyncOperation& o) {
       continue;
     }
     x.machine->fault(x, lane, "tmem_in_use", r.sentence, r.expected, r.found);
+    x.machine->explain(std::move(r.evidence));
     return false;
   }
   return true;

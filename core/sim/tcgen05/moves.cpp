@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine.h"
@@ -97,6 +98,10 @@ bool find_lane(Core& x, u32 address, Move& move) {
                     x.warp->index, named * 32, named * 32 + 31, named),
         fmt::format("lanes {}-{} (PTX ISA 9.7.16.8.1)", quarter * 32, quarter * 32 + 31),
         fmt::format("the address 0x{:08x}", address));
+    const Evidence::Place place = place_of(*x.block, {named * 32, 32, address & 0xffff, 1});
+    Evidence evidence = evidence_at(place);
+    evidence.parties = {lane_at(x, 0, fmt::format("warp {} accesses", x.warp->index), place)};
+    x.machine->explain(std::move(evidence));
     return false;
   }
   if (named != quarter || lane >= 128) {
@@ -109,6 +114,9 @@ bool find_lane(Core& x, u32 address, Move& move) {
       r.expected =
           fmt::format("lane {} in the upper half of the address", quarter * 32 + in_quarter);
       r.found = fmt::format("lane {}", lane);
+      const Evidence::Place place = place_of(*x.block, {quarter * 32, 32, address & 0xffff, 1});
+      r.evidence = evidence_at(place);
+      r.evidence.parties = {lane_at(x, 0, fmt::format("warp {} reaches", x.warp->index), place)};
       return r;
     });
   }
@@ -263,6 +271,25 @@ std::string given_back_text(const Core& x, const Block& block, u32 column, u32 c
                      text(x.machine->site(block, by->thread, by->pc)));
 }
 
+namespace {
+
+// Cells that it has not, or has no more.
+void explain_use(Core& x, int lane, const Block& block, const CellRange& cells,
+                 std::string_view what) {
+  const Evidence::Place place = place_of(block, cells);
+  Evidence evidence = evidence_at(place);
+  evidence.parties = {lane_at(x, lane, fmt::format("{} accesses", what), place)};
+  const Allocation* by = block.tensor.memory.given_back(cells.column, cells.columns);
+  if (by) {
+    evidence.parties.push_back(
+        thread_at(*x.machine, block, by->thread, by->pc, "tcgen05.dealloc gives back",
+                  place_of(block, {0, TensorMemory::lanes, by->column, by->columns})));
+  }
+  x.machine->explain(std::move(evidence));
+}
+
+}  // namespace
+
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what) {
   const TensorMemory& memory = block.tensor.memory;
@@ -283,6 +310,7 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
             &block == x.block ? "the block" : fmt::format("block {} of the cluster", block.rank),
             given_back_text(x, block, range.column, range.columns)),
         have.empty() ? "an allocation: the block has none" : have, cells_text(range));
+    explain_use(x, lane, block, range, what);
     return false;
   }
   return true;

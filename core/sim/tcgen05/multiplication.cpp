@@ -272,7 +272,7 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
   for (const AsyncOperation& o : block.flight.operations) {
     if (!is_multiplication(o) || o.stage == Stage::complete) continue;
     const Multiplication m = decoded(o);
-    out = {o.thread, o.pc, o.issuer, true};
+    out = {o.thread, o.pc, o.issuer, true, &o};
     if (meets(m.d_range())) return true;
     out.writes = false;
     if (!reads && meets(m.a_range())) return true;

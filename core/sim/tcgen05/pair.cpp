@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/handlers.h"
@@ -46,6 +47,12 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
                   found->columns, peer.rank),
       "a barrier.cluster between the tcgen05.alloc of both blocks and any tcgen05.dealloc",
       "no allocation in the other block yet");
+  const CellRange cells{0, TensorMemory::lanes, found->column, found->columns};
+  Evidence evidence = evidence_at(place_of(*x.block, cells));
+  evidence.parties = {lane_at(x, 0, "tcgen05.dealloc gives back", evidence.place),
+                      thread_at(*x.machine, *x.block, found->thread, found->pc,
+                                "tcgen05.alloc allocated", evidence.place)};
+  x.machine->explain(std::move(evidence));
   return false;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
@@ -54,12 +55,44 @@ std::string whose(const Core& x, const Block& home) {
   return &home == x.block ? "" : fmt::format(" of block {} of the cluster", home.rank);
 }
 
+// What the lane at hand does, and a past or present use by another warp of the same block or not.
+Evidence between(const Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
+                 Evidence::Party other) {
+  return collision(
+      lane_at(x, lane, fmt::format("{} {}", name_at(x), verb(use)), place_of(home, cells)),
+      std::move(other));
+}
+
+Evidence::Party party_of(const Core& x, const Block& home, const TensorMove& move,
+                         const CellRange& cells) {
+  Evidence::Party out =
+      thread_at(*x.machine, home, move.warp * 32, move.pc,
+                move.store ? "tcgen05.st writes" : "tcgen05.ld reads", place_of(home, cells));
+  out.in_flight = true;
+  return out;
+}
+
+// `home`: whose cells; `by`: the block of the thread that did it.
+Evidence::Party party_of(const Core& x, const Block& home, const Block& by,
+                         const TensorEvent& past) {
+  const Evidence::Place place =
+      past.cells.empty() ? Evidence::Place{} : place_of(home, past.cells.front());
+  return thread_at(*x.machine, by, past.warp * 32, past.pc,
+                   fmt::format("{} {}",
+                               past.product ? product_at(x, past.pc)
+                                            : opcode_text(x.machine->program().code[past.pc].text),
+                               past.writes ? "writes" : "reads"),
+                   place);
+}
+
 bool report(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
-            const std::string& other, std::string expected, std::string found) {
+            const std::string& other, std::string expected, std::string found,
+            Evidence::Party party) {
   x.machine->fault(x, lane, "tmem_in_use",
                    fmt::format("this {} {} {}{}, but {}", name_at(x), verb(use), cells_text(cells),
                                whose(x, home), other),
                    std::move(expected), std::move(found));
+  x.machine->explain(between(x, lane, home, use, cells, std::move(party)));
   return false;
 }
 
@@ -74,6 +107,8 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
         name_at(x), cells_text(cells), where(x, *x.block, first.warp, first.pc));
     r.expected = "tcgen05.wait::st between them";
     r.found = "none";
+    r.evidence =
+        between(x, 0, *x.block, TensorUse::store, cells, party_of(x, *x.block, first, cells));
     return r;
   });
 }
@@ -100,6 +135,8 @@ void note_load_not_awaited(Core& x, const TensorMove& load, const CellRange& cel
         name_at(x), cells_text(cells), where(x, *x.block, load.warp, load.pc));
     r.expected = "tcgen05.wait::ld in the loading warp before the barrier";
     r.found = "none";
+    r.evidence = between(x, 0, *x.block, TensorUse::release, cells,
+                         party_of(x, *x.block, load, load.cells.front()));
     return r;
   });
 }
@@ -130,9 +167,21 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
                                  where(x, home, move.warp, move.pc)),
         move.store ? "tcgen05.wait::st in the storing warp before"
                    : "tcgen05.wait::ld in the loading warp before",
-        move.store ? "a store under way" : "a load under way");
+        move.store ? "a store under way" : "a load under way",
+        party_of(x, home, move, *meeting(move.cells, cells)));
   }
   return true;
+}
+
+// What of it meets these cells.
+Evidence::Party product_party(const Core& x, const Block& home, const AsyncOperation& o,
+                              const std::vector<CellRange>& cells) {
+  TensorCells theirs;
+  tensor_cells(o, theirs);
+  const CellRange* written = meeting(theirs.written, cells);
+  const CellRange* met = written ? written : meeting(theirs.read, cells);
+  return operation_in(*x.machine, home, o, written ? "writes" : "reads",
+                      met ? place_of(home, *met) : Evidence::Place{});
 }
 
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
@@ -144,7 +193,8 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       x, lane, *x.block, use, cells[0],
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
-      "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight");
+      "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight",
+      product_party(x, *x.block, *other.operation, cells));
 }
 
 bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
@@ -157,7 +207,7 @@ bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRan
           other->work->name,
           text(x.machine->site(x.machine->issuer(*x.block, *other), other->thread, other->pc))),
       "tcgen05.commit behind it, and a wait for its mbarrier",
-      fmt::format("a {} in flight", other->work->name));
+      fmt::format("a {} in flight", other->work->name), product_party(x, *x.block, *other, cells));
 }
 
 bool writes(TensorUse use) {
@@ -199,11 +249,13 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
                               : "a barrier between them, with tcgen05.fence::before_thread_sync in "
                                 "front and fence::after_thread_sync behind";
     r.found = "either could be first";
+    r.evidence =
+        between(x, lane, home, use, *meeting(cells, past.cells), party_of(x, home, by, past));
     return r;
   });
 }
 
-void note_after(Core& x, int lane) {
+void note_after(Core& x, int lane, TensorUse use, const CellRange& cells) {
   x.machine->hazard(x, lane, "tcgen05_fence", x.pc, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -212,6 +264,9 @@ void note_after(Core& x, int lane) {
         name_at(x));
     r.expected = "tcgen05.fence::after_thread_sync behind the barrier";
     r.found = "none since the barrier";
+    const Evidence::Place place = place_of(*x.block, cells);
+    r.evidence = evidence_at(place);
+    r.evidence.parties = {lane_at(x, lane, fmt::format("{} {}", name_at(x), verb(use)), place)};
     return r;
   });
 }
@@ -226,7 +281,8 @@ bool misses_before(const Core& x, const TensorEvent& past) {
          past.at;
 }
 
-void note_before(Core& x, int lane, const TensorEvent& past, const Block& by) {
+void note_before(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
+                 const TensorEvent& past, const Block& by) {
   x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -235,6 +291,7 @@ void note_before(Core& x, int lane, const TensorEvent& past, const Block& by) {
         name_at(x), where(x, by, past.warp, past.pc));
     r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
     r.found = "none since the load or store";
+    r.evidence = between(x, lane, home, use, cells, party_of(x, home, by, past));
     return r;
   });
 }
@@ -253,9 +310,9 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
     // dealloc is synchronous (9.7.16.6.1): a barrier will do.
     if (use == TensorUse::release) continue;
     after = after || unit.order[x.warp->index].misses_fence(past->at);
-    if (misses_before(x, *past)) note_before(x, lane, *past, by);
+    if (misses_before(x, *past)) note_before(x, lane, *x.block, use, cells[0], *past, by);
   }
-  if (after) note_after(x, lane);
+  if (after) note_after(x, lane, use, cells[0]);
 }
 
 // What warps of the other block did with its cells, which a product is about to use: has this warp
@@ -276,20 +333,26 @@ void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
     }
     after = after || mine.misses_fence(past->peer_at);
     const std::uint64_t told = lives ? heard.told : unit.order[past->warp].before;
-    if (told < past->at) note_before(x, lane, *past, peer);
+    if (told < past->at) note_before(x, lane, peer, use, cells[0], *past, peer);
   }
-  if (after) note_after(x, lane);
+  if (after) note_after(x, lane, use, cells[0]);
+}
+
+Evidence::Place columns_of(const Block& block, const Allocation& a) {
+  return place_of(block, CellRange{0, TensorMemory::lanes, a.column, a.columns});
 }
 
 // The other block of the pair has allocated for both.
 bool leave_promise(Machine& machine, const Block& block) {
   const Allocation& left = block.tensor.promised.front();
-  return machine.fault_at(
+  machine.fault_at(
       *machine.member(block, block.rank ^ 1), left.thread, left.pc, "tmem_pair",
       fmt::format("tcgen05.alloc.cta_group::2 allocates {} columns in both blocks of the pair, but "
                   "all threads of block {} of the cluster have exited without executing one",
                   left.columns, block.rank),
       "tcgen05.alloc by a warp of each block of the pair (PTX ISA 9.7.16.5)", "one of one block");
+  machine.explain(evidence_at(columns_of(block, left)));
+  return false;
 }
 
 }  // namespace
@@ -348,12 +411,14 @@ bool leave_tensor_memory(Machine& machine, Block& block) {
   if (!block.tensor.promised.empty()) return leave_promise(machine, block);
   if (block.tensor.memory.allocations().empty()) return true;
   const Allocation& left = block.tensor.memory.allocations().front();
-  return machine.fault_at(
+  machine.fault_at(
       block, left.thread, left.pc, "tmem_not_deallocated",
       fmt::format("the block has exited with {} columns of TMEM that it allocated here",
                   left.columns),
       "tcgen05.dealloc of every allocation before the block exits (PTX ISA 9.7.16.7.1)",
       fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
+  machine.explain(evidence_at(columns_of(block, left)));
+  return false;
 }
 
 }  // namespace tilescope::sim

@@ -32,6 +32,7 @@
 
 namespace tilescope::sim {
 
+struct AsyncOperation;
 struct Block;
 struct Core;
 class Machine;
@@ -132,6 +133,7 @@ struct ProductInFlight {
   std::uint32_t thread = 0, pc = 0;
   std::uint32_t issuer = 0;  // rank of the thread's block
   bool writes = false;
+  const AsyncOperation* operation = nullptr;
 };
 bool find_product(const Block& block, const std::vector<CellRange>& cells, bool reads,
                   ProductInFlight& out);

@@ -1,0 +1,235 @@
+// Each planted bug (tests/kernels/bugs) opens at its fault or hazard with the view that explains
+// it, and that view says what there is to say: for a barrier who came and who is missing; for a
+// collision the two, with their bytes or cells and their lines of the source; for columns whose
+// they are; for an element which.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <variant>
+
+#include "core/sim/async/mbarrier.h"
+#include "tests/viz/planted_bugs.h"
+#include "viz/scene/barrier_card.h"
+#include "viz/scene/fault_view.h"
+
+namespace tilescope {
+namespace {
+
+using namespace test;
+
+// The view that each kind of finding is to be seen in.
+const std::map<std::string, ViewName, std::less<>>& expected_views() {
+  static const std::map<std::string, ViewName, std::less<>> all = {
+      {"deadlock", ViewName::barriers},
+      {"waiter_left_behind", ViewName::barriers},
+      {"too_many_arrivals", ViewName::barriers},
+      {"tx_count_out_of_range", ViewName::barriers},
+      {"mbarrier_overwritten", ViewName::barriers},
+      {"mbarrier_not_visible", ViewName::barriers},
+      {"mbarrier_initialised_twice", ViewName::barriers},
+      {"operand_overwritten", ViewName::memory},
+      {"missing_proxy_fence", ViewName::memory},
+      {"tmem_in_use", ViewName::tmem},
+      {"tmem_race", ViewName::tmem},
+      {"tcgen05_fence", ViewName::tmem},
+      {"tmem_not_awaited", ViewName::tmem},
+      {"tmem_out_of_allocation", ViewName::tmem},
+      {"tmem_not_deallocated", ViewName::tmem},
+      {"tmem_lane_quarter", ViewName::tmem},
+      {"tmem_address_bits", ViewName::tmem},
+      {"tmem_growth", ViewName::tmem},
+      {"tmem_pair", ViewName::tmem},
+      {"unordered_copies", ViewName::matrices},
+      {"undefined_output", ViewName::matrices},
+      {"tile_not_computed", ViewName::matrices},
+      {"tile_computed_twice", ViewName::matrices},
+      // With nothing to show but the instruction: what it names is not there.
+      {"tmem_after_relinquish", ViewName::source},
+      {"tmem_columns", ViewName::source},
+      {"bad_descriptor", ViewName::source},
+      {"bad_mask", ViewName::source},
+      {"peer_exited", ViewName::source},
+      {"exit_in_flight", ViewName::source},  // the block, and its memory, are gone
+  };
+  return all;
+}
+
+// All that is written in a picture, and the names of its groups.
+std::string read(const Picture& picture) {
+  std::string out;
+  for (const Item& item : picture.scene.items) {
+    if (const auto* text = std::get_if<Text>(&item)) out += text->text + "\n";
+    if (const auto* group = std::get_if<GroupBegin>(&item)) out += "<" + group->name + ">\n";
+  }
+  return out;
+}
+
+std::string line_of(const Site& site) {
+  const std::string& path = site.caller_line ? site.caller : site.source;
+  const std::uint32_t line = site.caller_line ? site.caller_line : site.source_line;
+  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// ---- what each view has to say ----
+
+void says_barrier(const BugOpened& bug, const std::string& text) {
+  const Evidence::Place& place = bug.report().evidence.place;
+  if (place.of == Evidence::Place::Of::mbarrier) {
+    EXPECT_EQ(bug.session->choices.spot.barrier, static_cast<std::uint32_t>(place.begin));
+    const std::string name =
+        readable(sim::mbarrier_name(bug.machine(), static_cast<std::uint32_t>(place.begin)));
+    EXPECT_TRUE(has(text, "T" + name.substr(1) + ", phase ")) << text;
+  }
+  EXPECT_TRUE(has(text, "<barrier looked at>")) << text;
+  if (bug.report().kind != "deadlock") return;
+  // Who is missing: arrivals, bytes or threads that are not there; and who waits for them.
+  const bool missing =
+      has(text, "\nmissing\n") || has(text, "are still to come") || has(text, "\nnot there\n");
+  EXPECT_TRUE(missing) << text;
+  EXPECT_TRUE(has(text, "\nwaiting\n") || has(text, "\nthere\n")) << text;
+}
+
+void says_both(const BugOpened& bug, const std::string& text) {
+  const Evidence& evidence = bug.report().evidence;
+  ASSERT_FALSE(evidence.parties.empty());
+  for (std::size_t i = 0; i < evidence.parties.size(); ++i) {
+    const Evidence::Party& party = evidence.parties[i];
+    EXPECT_TRUE(has(text, line_of(party.site))) << text;
+    // It is marked in the view, not only told.
+    EXPECT_TRUE(has(text, "<" + std::to_string(i + 1) + ": " + party.does)) << text;
+  }
+}
+
+void says_element(const BugOpened& bug, const std::string& text) {
+  const auto& element = bug.session->choices.element;
+  ASSERT_TRUE(element.has_value());
+  const std::string place =
+      "[" + std::to_string(element->row) + ", " + std::to_string(element->column) + "]";
+  EXPECT_TRUE(has(text, place)) << text;
+}
+
+void says_line(const BugOpened& bug, const std::string& text) {
+  const auto& line = bug.session->choices.spot.line;
+  ASSERT_TRUE(line.has_value());
+  EXPECT_TRUE(has(text, line->file)) << text;
+  EXPECT_TRUE(has(text, "\n" + std::to_string(line->line) + "\n")) << text;
+}
+
+class BugInTheWindow : public testing::TestWithParam<std::string> {};
+
+TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
+  auto bug = opened_at_report(bug_of(GetParam()));
+  ASSERT_TRUE(bug.has_value()) << "no report at all";
+  const Report& report = bug->report();
+  SCOPED_TRACE(report.kind + ": " + report.sentence);
+  Session& session = *bug->session;
+  EXPECT_EQ(bug->machine().state() == RunState::fault, report.weight == Weight::fault);
+  EXPECT_EQ(session.choices.spot.report, static_cast<std::uint32_t>(bug->number));
+  EXPECT_TRUE(has(session.message.text, report.sentence));
+
+  const auto wanted = expected_views().find(report.kind);
+  ASSERT_NE(wanted, expected_views().end()) << "which view explains it?";
+  ASSERT_EQ(name_of(session.choices.view), name_of(wanted->second));
+  const Picture shown = picture(session, {760, 640});
+  const std::string text = read(shown);
+  EXPECT_TRUE(has(text, std::string(title_of(report)))) << text;
+  EXPECT_TRUE(has(text, "\nexpected\n")) << text;
+  for (const Evidence::Party& party : report.evidence.parties) {
+    EXPECT_TRUE(has(text, line_of(party.site))) << line_of(party.site) << "\n" << text;
+  }
+  switch (session.choices.view) {
+    case ViewName::barriers:
+      return says_barrier(*bug, text);
+    case ViewName::matrices:
+      return says_element(*bug, text);
+    case ViewName::source:
+      return says_line(*bug, text);
+    default:
+      if (!report.evidence.parties.empty()) says_both(*bug, text);
+  }
+}
+
+// ---- ways ----
+
+BugOpened opened(const std::string& name) {
+  const Bug bug = bug_of(name);
+  BugOpened out;
+  out.workshop = std::make_unique<BugWorkshop>(bug, *job_of(bug), orders_of(bug).front());
+  out.act("open " + bug.kernel);
+  return out;
+}
+
+TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
+  BugOpened bug = opened("empty_count");
+  ASSERT_TRUE(execute(*bug.session, *bug.workshop, "run").ok());
+  take_result(*bug.session, *bug.workshop);
+  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+  EXPECT_TRUE(bug.session->message.failed);
+  EXPECT_EQ(bug.session->choices.spot.report, 0u);
+  // The diff has nothing to show, and leads there; so does the message.
+  bug.act("select diff");
+  const auto nothing = emptiness(*bug.session);
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_EQ(nothing->command, "go report 0");
+  bug.act(nothing->command);
+  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+  EXPECT_EQ(command_of_message(*bug.session), "go report 0");
+}
+
+TEST(PlantedBugs, StepsLeadFromHazardToHazardAndBack) {
+  BugOpened bug = opened("no_proxy_fence");
+  bug.act("step report");
+  const std::uint64_t there = bug.machine().position();
+  EXPECT_FALSE(bug.machine().reports().empty());
+  EXPECT_EQ(bug.session->choices.view, ViewName::memory);
+  bug.act("step 3");
+  EXPECT_FALSE(bug.session->choices.spot.report.has_value()) << "it is of another moment";
+  bug.act("step back report");
+  EXPECT_EQ(bug.machine().position(), there);
+  EXPECT_TRUE(bug.session->choices.spot.report.has_value());
+  bug.act("undo");
+  bug.act("go report 0");
+  EXPECT_EQ(bug.machine().position(), there);
+}
+
+TEST(PlantedBugs, TheCycleIsThatOfTheWarpThatExecuted) {
+  BugOpened bug = opened("two_arrivals");
+  bug.act("step 40");
+  EXPECT_FALSE(has(moment_text(bug.machine()), "cycle 0 ")) << moment_text(bug.machine());
+}
+
+TEST(PlantedBugs, AWayToAReportCanBeStopped) {
+  BugOpened bug = opened("second_commit");
+  ASSERT_TRUE(execute(*bug.session, *bug.workshop, "go report 0").ok());
+  if (!on_the_way(*bug.session)) GTEST_SKIP() << "It was there at once.";
+  bug.act("cancel");
+  EXPECT_FALSE(on_the_way(*bug.session));
+  EXPECT_TRUE(bug.machine().reports().empty());
+  bug.act("go report 0");
+  EXPECT_EQ(bug.machine().reports().size(), 1u);
+  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+}
+
+TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
+  auto bug = opened_at_report(bug_of(GetParam()));
+  ASSERT_TRUE(bug.has_value()) << "no report at all";
+  const std::uint64_t there = bug->machine().position();
+  ASSERT_GT(bug->machine().reports().size(), bug->number);
+  const bool fault = bug->report().weight == Weight::fault;
+  bug->act(fault ? "step back fault" : "step back moment");
+  EXPECT_LE(bug->machine().position(), there);
+  EXPECT_LE(bug->machine().reports().size(), bug->number);
+  EXPECT_NE(bug->machine().state(), RunState::fault);
+  // Just before a fault it is shown in the same view.
+  if (fault) EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, BugInTheWindow, testing::ValuesIn(all_bugs()),
+                         [](const auto& bug) { return bug.param; });
+
+}  // namespace
+}  // namespace tilescope

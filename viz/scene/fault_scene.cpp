@@ -1,0 +1,234 @@
+// What a fault or hazard tells, under the view that shows it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/scene/fault_view.h"
+#include "viz/scene/number_words.h"
+
+namespace tilescope {
+namespace {
+
+constexpr double report_row = 20, above = 14, label_width = 72;
+constexpr std::size_t most_lines = 3;  // of a long sentence
+
+Text words(Point at, std::string text, Ink ink, FontWeight weight = FontWeight::regular,
+           Across across = Across::left) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  out.ink = ink;
+  out.weight = weight;
+  out.across = across;
+  return out;
+}
+
+// Lines no wider than this; the last one is cut where there would be more.
+std::vector<std::string> wrapped(const std::string& text, double width) {
+  std::vector<std::string> out;
+  std::string rest = text;
+  while (!rest.empty()) {
+    if (out.size() + 1 == most_lines || text_width(rest, small_text, Family::sans) <= width) {
+      out.push_back(fitted(rest, width, small_text, Family::sans));
+      break;
+    }
+    std::size_t end = rest.find(' '), fits = rest.size();
+    while (end != std::string::npos &&
+           text_width(rest.substr(0, end), small_text, Family::sans) <= width) {
+      fits = end;
+      end = rest.find(' ', end + 1);
+    }
+    out.push_back(rest.substr(0, fits));
+    rest = fits < rest.size() ? rest.substr(fits + 1) : "";
+  }
+  return out;
+}
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "warp 4 lane 0 of block 1"
+std::string who_text(const Evidence::Party& party, const sim::Machine& machine) {
+  const Dim3& grid = machine.launch().grid;
+  const Dim3& at = party.site.block;
+  std::string out = fmt::format("warp {} lane {}", party.site.warp, party.site.lane);
+  if (grid.count() > 1) {
+    out += fmt::format(" of block {}",
+                       at.x + std::uint64_t{grid.x} * (at.y + std::uint64_t{grid.y} * at.z));
+  }
+  return out;
+}
+
+// "tcgen05.ld reads", of "tcgen05.ld.sync.aligned.32x32b.x32.b32 reads": without what says how.
+std::string short_does(const std::string& does) {
+  const std::size_t blank = std::min(does.find(' '), does.size());
+  for (const std::string_view how : {".sync", ".cta_group", ".parity", ".acquire", ".release",
+                                     ".relaxed", ".v2", ".v4", ".aligned", ".b32", ".u32"}) {
+    const std::size_t at = does.find(how);
+    if (at < blank) return short_does(does.substr(0, at) + does.substr(blank));
+  }
+  return does;
+}
+
+// What the heading says already is left out: which memory, whose, which barrier.
+std::string short_place(const Evidence::Place& place, const sim::Machine& machine) {
+  using Of = Evidence::Place::Of;
+  if (place.of == Of::mbarrier || place.of == Of::barrier) return "";
+  std::string out = place_words(place, machine);
+  for (const std::string_view rest : {" of shared memory", " of TMEM"}) {
+    out.resize(std::min(out.size(), out.find(rest)));
+  }
+  return out.empty() ? out : " " + out;
+}
+
+std::string line_text(const Site& site) {
+  if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
+  if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
+  return fmt::format("PTX line {}", site.ptx_line);
+}
+
+std::string when_text(const Evidence::Party& party) {
+  const bool known = party.since >= 0;
+  const std::string cycle =
+      known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
+  if (!party.in_flight) return cycle;
+  return known ? fmt::format("in flight since {}", cycle) : "in flight";
+}
+
+std::string source_command(const Evidence::Party& party, const sim::Machine& machine) {
+  const Dim3& grid = machine.launch().grid;
+  const Site& site = party.site;
+  const std::uint64_t block =
+      site.block.x + std::uint64_t{grid.x} * (site.block.y + std::uint64_t{grid.y} * site.block.z);
+  const RunSpot::SourceLine line =
+      site.caller_line   ? RunSpot::SourceLine{site.caller, site.caller_line}
+      : site.source_line ? RunSpot::SourceLine{site.source, site.source_line}
+                         : RunSpot::SourceLine{"", site.ptx_line};
+  return fmt::format("look block {} warp {} lane {} line {} in source", block, site.warp, site.lane,
+                     text(line));
+}
+
+// What it should have been; and what there is, where no two meet.
+struct Said {
+  std::string label;
+  std::vector<std::string> lines;
+};
+std::vector<Said> said(const Report& report, double width) {
+  std::vector<Said> out;
+  const double room = width - 2 * between - label_width;
+  // Where nobody has a part in it, its sentence alone says what there is; of who waits for whom the
+  // view says more.
+  if (report.evidence.parties.empty() && report.kind != "deadlock") {
+    std::string sentence = report.sentence;
+    const bool opcode = sentence.find('.') < sentence.find(' ');
+    const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
+    if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
+    out.push_back({"what", wrapped(sentence, room)});
+  }
+  if (!report.expected.empty()) out.push_back({"expected", wrapped(report.expected, room)});
+  const bool found = !report.found.empty() && report.evidence.parties.size() < 2;
+  if (found) out.push_back({"found", wrapped(report.found, room)});
+  return out;
+}
+
+// What has happened, and where; on two lines where one is too short.
+std::vector<std::string> title_lines(const Report& report, const sim::Machine& machine,
+                                     double width) {
+  const double room = width - 2 * between - label_width;
+  const auto cut = [&](const std::string& text) {
+    return fitted(text, room, small_text, Family::sans, FontWeight::bold);
+  };
+  const std::string title(title_of(report));
+  const std::string place = place_words(report.evidence.place, machine);
+  if (place.empty()) return {cut(title)};
+  const std::string both = title + ": " + place;
+  if (text_width(both, small_text, Family::sans, FontWeight::bold) <= room) return {both};
+  return {cut(title + ":"), cut(place)};
+}
+
+double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evidence,
+                  std::size_t number, const Box& line) {
+  const Evidence::Party& party = evidence.parties[number];
+  const double y = line.centre().y;
+  draw_party_number(scene, number, {line.x + between, y - 8});
+  const std::string what = short_does(party.does) + short_place(party.place, machine);
+  std::string rest = who_text(party, machine) + ", " + line_text(party.site);
+  const std::string when = when_text(party);
+  if (!when.empty()) rest += ", " + when;
+  const double x = line.x + between + 24, right = line.right() - between;
+  const double rest_width = std::min(text_width(rest, small_text, Family::sans), (right - x) * 0.6);
+  const std::string first =
+      fitted(what, right - x - rest_width - between, small_text, Family::sans);
+  scene.add(words({x, y}, first, Role::text));
+  scene.add(words({right, y}, fitted(rest, rest_width + 1, small_text, Family::sans), Role::quiet,
+                  FontWeight::regular, Across::right));
+  scene.targets.push_back({line, source_command(party, machine), "shows its line of the source"});
+  scene.hints.push_back({line, what + "; " + rest});
+  return line.bottom();
+}
+
+}  // namespace
+
+Stroke stroke_of_party(const Evidence& evidence, std::size_t party) {
+  const bool flies = party < evidence.parties.size() && evidence.parties[party].in_flight;
+  return {party == 0 ? Role::wrong : Role::text, 2, flies};
+}
+
+void draw_party_number(Scene& scene, std::size_t party, Point corner) {
+  Rectangle chip;
+  chip.box = {corner.x, corner.y, 16, 16};
+  chip.radius = 4;
+  chip.fill = Ink(party == 0 ? Role::wrong : Role::text);
+  scene.add(chip);
+  scene.add(words(chip.box.centre(), fmt::format("{}", party + 1), Role::paper, FontWeight::bold,
+                  Across::centre));
+}
+
+double report_height(const LiveRun& run, const RunSpot& spot, double width) {
+  const Report* report = report_looked_at(run, spot);
+  if (!report) return 0;
+  std::size_t lines =
+      title_lines(*report, run.stepper.machine(), width).size() + report->evidence.parties.size();
+  for (const Said& each : said(*report, width)) lines += each.lines.size();
+  return static_cast<double>(lines) * report_row + above;
+}
+
+void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Box& room) {
+  const Report* report = report_looked_at(run, spot);
+  if (!report) return;
+  const sim::Machine& machine = run.stepper.machine();
+  scene.begin("report", room);
+  Rectangle back;
+  back.box = room;
+  back.fill = Ink(Role::panel);
+  scene.add(back);
+  Line edge;
+  edge.points = {{room.x, room.y + 0.5}, {room.right(), room.y + 0.5}};
+  edge.stroke = {report->weight == Weight::note ? Role::line : Role::wrong, 1, false};
+  scene.add(edge);
+  double y = room.y + above / 2;
+  std::string weight(name_of(report->weight));
+  weight.front() = static_cast<char>(weight.front() - 'a' + 'A');
+  const double x = room.x + between;
+  scene.add(words({x, y + report_row / 2}, weight,
+                  report->weight == Weight::note ? Role::quiet : Role::wrong, FontWeight::bold));
+  const double from = x + label_width;
+  for (const std::string& line : title_lines(*report, machine, room.width)) {
+    scene.add(words({from, y + report_row / 2}, line, Role::text, FontWeight::bold));
+    y += report_row;
+  }
+  for (std::size_t i = 0; i < report->evidence.parties.size(); ++i) {
+    y = draw_party(scene, machine, report->evidence, i, {room.x, y, room.width, report_row});
+  }
+  for (const Said& each : said(*report, room.width)) {
+    scene.add(words({x, y + report_row / 2}, each.label, Role::quiet));
+    for (const std::string& line : each.lines) {
+      scene.add(words({from, y + report_row / 2}, line, Role::text));
+      y += report_row;
+    }
+  }
+  scene.end();
+}
+
+}  // namespace tilescope
