@@ -12,6 +12,7 @@
 
 #include "app/assets.h"
 #include "app/window_workshop.h"
+#include "tests/kernels/bugs.h"
 #include "tests/viz/ui_stage.h"
 #include "viz/scene/standing.h"
 #include "viz/scene/timeline_search.h"
@@ -207,6 +208,26 @@ TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
   EXPECT_NE(said("Under the pointer", "meanwhile").find("mbarrier"), std::string::npos)
       << said("Under the pointer", "meanwhile");
   EXPECT_EQ(clicks + keys, 0) << "pointing says it";
+}
+
+TEST_F(SixRunTasks, FindAPlantedBug) {
+  const test::Bug bug = test::bug_of("ready_no_commit");
+  const fs::path file = fs::temp_directory_path() / fmt::format("tilescope_{}_bug.ptx", getpid());
+  std::ofstream(file) << test::ptx_of(bug);
+  begin();
+  click_on(field_);
+  stroke(static_cast<ui::Key>('A'), true);
+  write(fmt::format("{} --m {} --n {} --k {} --ptx {}", bug.kernel, bug.request.sizes.at("m"),
+                    bug.request.sizes.at("n"), bug.request.sizes.at("k"), file.string()));
+  stroke(ui::Key::enter);
+  stroke(ui::Key::f5);
+  wait();
+  EXPECT_EQ(session.choices.view, ViewName::barriers) << session.message.text;
+  EXPECT_TRUE(session.message.failed);
+  EXPECT_EQ(clicks, 1);
+  EXPECT_EQ(keys, 3);
+  EXPECT_EQ(texts, 1);
+  fs::remove(file);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "viz/scene/access_view.h"
+#include "viz/scene/items.h"
 #include "viz/scene/palette.h"
 
 namespace tilescope {
@@ -13,19 +14,6 @@ namespace {
 constexpr double margin = 24, index_row = 20, most_cell = 28, least_row = 6;
 constexpr double choices_row = 32, note_row = 24;
 constexpr double low_window = 320;  // below it there is no room for a title
-
-Text words(Point at, std::string text, double size, Ink ink, Family family = Family::sans,
-           FontWeight weight = FontWeight::regular, Across across = Across::left) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.size = size;
-  out.ink = ink;
-  out.family = family;
-  out.weight = weight;
-  out.across = across;
-  return out;
-}
 
 void button_in(Scene& scene, double& x, double y, const std::string& label, std::string command,
                bool current) {

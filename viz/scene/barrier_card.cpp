@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/sim/stepping/find_block.h"
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -222,15 +223,6 @@ std::optional<BarrierCard> cluster_card(const sim::Machine& machine, const sim::
   card.title = fmt::format("The barrier of the cluster's threads: {} of {} are there", card.came,
                            card.expected);
   return card;
-}
-
-Text words(Point at, std::string text, Ink ink, FontWeight weight = FontWeight::regular) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.weight = weight;
-  return out;
 }
 
 // How many came, and how many are missing, as a bar in so many parts.

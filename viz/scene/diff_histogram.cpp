@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "viz/scene/diff_marks.h"
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -19,18 +20,6 @@ constexpr double left = 24, right = 24, head = 32, foot = 24, widest = 56;
 double low_of(std::size_t index) {
   if (index <= Histogram::smallest) return 0x1p-149;
   return std::ldexp(1.0, static_cast<int>(index) - 127);
-}
-
-Text words(Point at, std::string text, Ink ink, Family family, Across across,
-           FontWeight weight = FontWeight::regular) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  out.weight = weight;
-  return out;
 }
 
 Box column_of(const HistogramFrame& frame, std::size_t bar) {

@@ -8,6 +8,7 @@
 #include "viz/scene/diff_histogram.h"
 #include "viz/scene/diff_marks.h"
 #include "viz/scene/diff_view.h"
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
 
@@ -19,19 +20,6 @@ constexpr double index_height = 20, thin = 24, largest_cell = 128, largest_fit =
 constexpr std::int64_t most_side = 8192, most_whole = std::int64_t{1} << 22;
 constexpr std::size_t most_marks = 256, most_wrong = 100000;
 constexpr double legend_width = 480;
-
-Text words(Point at, std::string text, double size, FontWeight weight, Ink ink,
-           Family family = Family::sans, Across across = Across::left) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.size = size;
-  out.weight = weight;
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  return out;
-}
 
 double sane(double value, double otherwise, double lowest, double highest) {
   return std::isfinite(value) ? std::clamp(value, lowest, highest) : otherwise;

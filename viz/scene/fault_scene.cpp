@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "viz/scene/fault_view.h"
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -11,17 +12,6 @@ namespace {
 
 constexpr double report_row = 20, above = 14, label_width = 72;
 constexpr std::size_t most_lines = 3;  // of a long sentence
-
-Text words(Point at, std::string text, Ink ink, FontWeight weight = FontWeight::regular,
-           Across across = Across::left) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.weight = weight;
-  out.across = across;
-  return out;
-}
 
 // Lines no wider than this; the last one is cut where there would be more.
 std::vector<std::string> wrapped(const std::string& text, double width) {

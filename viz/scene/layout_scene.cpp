@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/layout/text.h"
+#include "viz/scene/items.h"
 #include "viz/scene/layout_panels.h"
 
 namespace tilescope {
@@ -14,16 +15,6 @@ namespace {
 constexpr std::int64_t most_whole = std::int64_t{1} << 22, most_side = 8192;
 constexpr std::size_t most_stored = 24;
 constexpr double swatch = 14;
-
-Text words(Point at, std::string text, double size, FontWeight weight, Ink ink) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.size = size;
-  out.weight = weight;
-  out.ink = ink;
-  return out;
-}
 
 // How many sampled cells a pixel is the mean of, down and across.
 struct Block {

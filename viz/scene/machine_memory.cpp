@@ -6,6 +6,7 @@
 #include <set>
 
 #include "viz/scene/fault_view.h"
+#include "viz/scene/items.h"
 #include "viz/scene/memory_view.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
@@ -21,32 +22,6 @@ constexpr double lightest = 0.62;    // how far the last chunk of a row goes tow
 constexpr double in_flight = 0.5;    // the colour at half
 constexpr double label_height = 14;  // a cell with words in it
 constexpr double hatch_step = 12;
-
-Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
-           Across across = Across::left, FontWeight weight = FontWeight::regular,
-           double size = small_text) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  out.weight = weight;
-  out.size = size;
-  return out;
-}
-
-// Thin lines from the lower left to the upper right, inside the box.
-void hatch(Scene& scene, const Box& box, const Ink& ink) {
-  Segments lines;
-  lines.stroke = {ink, 1, false};
-  for (double at = box.x - box.height; at < box.right(); at += hatch_step) {
-    const double from = std::max(at, box.x), to = std::min(at + box.height, box.right());
-    if (from < to)
-      lines.lines.push_back({{from, box.bottom() - (from - at)}, {to, box.bottom() - (to - at)}});
-  }
-  scene.add(std::move(lines));
-}
 
 // What colours a moment's memory is painted with.
 struct Paint {
@@ -390,7 +365,7 @@ void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterSt
     scene.add(Raster{card.grid, kept_image(paint, card, store)});
     add_grid_lines(scene, card, clip);
     if (tile && tile->state.in_flight) {
-      hatch(scene, clip, Ink(part_colour(part, paint.theme)));
+      hatch(scene, clip, Ink(part_colour(part, paint.theme)), hatch_step);
     }
     add_labels(scene, paint, card, clip);
     if (report) draw_marks(scene, paint.frame, card, report->evidence);
@@ -457,7 +432,8 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
       ink = part.kind == Kind::mbarrier ? Role::text : Role::quiet;
     }
     scene.add(box);
-    if (tile && tile->state.in_flight) hatch(scene, bar, Ink(part_colour(part, paint.theme)));
+    if (tile && tile->state.in_flight)
+      hatch(scene, bar, Ink(part_colour(part, paint.theme)), hatch_step);
     if (labelled) {
       std::string label = part.name;
       if (part.kind == Kind::mbarrier) {
@@ -480,8 +456,9 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
     }
     if (!parties.empty()) {
       double x = bar.right() - 20;
-      for (auto i = parties.rbegin(); i != parties.rend(); ++i, x -= 20) {
-        draw_party_number(scene, *i, {x, bar.y + std::max(0.0, std::min(2.0, bar.height - 16))});
+      for (auto party = parties.rbegin(); party != parties.rend(); ++party, x -= 20) {
+        draw_party_number(scene, *party,
+                          {x, bar.y + std::max(0.0, std::min(2.0, bar.height - 16))});
       }
     }
     std::string command = fmt::format("look byte {}", part.begin);
@@ -500,7 +477,7 @@ double legend_item(Scene& scene, double x, double y, const std::optional<Ink>& f
   box.radius = 2;
   box.stroke = {edge, 1, false};
   scene.add(box);
-  if (hatched) hatch(scene, box.box, edge);
+  if (hatched) hatch(scene, box.box, edge, hatch_step);
   scene.add(words({x + 32, y}, text, Role::quiet));
   return x + 32 + text_width(text, small_text, Family::sans) + between_groups;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/sim/record/wait.h"
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
 
@@ -13,17 +14,6 @@ namespace tilescope {
 namespace {
 
 using sim::Wait;
-
-Text words(Point at, std::string text, Ink ink, FontWeight weight = FontWeight::regular,
-           Across across = Across::left) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.weight = weight;
-  out.across = across;
-  return out;
-}
 
 // A button of text; answers its width.
 double button(Scene& scene, double x, double y, const std::string& label, std::string command,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "viz/scene/fault_view.h"
+#include "viz/scene/items.h"
 #include "viz/scene/palette.h"
 #include "viz/scene/tensor_view.h"
 
@@ -16,30 +17,6 @@ using u32 = std::uint32_t;
 
 constexpr double warps_axis = 136, top = 16, allocations_height = 56, legend_height = 40;
 constexpr double most_zoom = 64, label_width = 40, label_height = 14, hatch_step = 8;
-
-Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
-           Across across = Across::left, FontWeight weight = FontWeight::regular) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  out.weight = weight;
-  return out;
-}
-
-void hatch(Scene& scene, const Box& box, const Ink& ink) {
-  Segments lines;
-  lines.stroke = {ink, 1, false};
-  for (double at = box.x - box.height; at < box.right(); at += hatch_step) {
-    const double from = std::max(at, box.x), to = std::min(at + box.height, box.right());
-    if (from < to) {
-      lines.lines.push_back({{from, box.bottom() - (from - at)}, {to, box.bottom() - (to - at)}});
-    }
-  }
-  scene.add(std::move(lines));
-}
 
 // Writers of one instruction have one hue, in the order in which they first wrote.
 std::map<u32, int> hues_of(const TensorNow& now) {
@@ -212,7 +189,7 @@ void add_flight(Scene& scene, const Paint& paint) {
     for (const sim::CellRange& cells : writes ? o.cells.written : o.cells.read) {
       const Box box = box_of(paint.frame, cells).cut(paint.frame.room);
       if (box.empty()) continue;
-      if (told == 0) hatch(scene, box, Ink(Role::text, 0.25));
+      if (told == 0) hatch(scene, box, Ink(Role::text, 0.25), hatch_step);
       scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
     }
     if (++told > 4) continue;

@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/items.h"
+
 namespace tilescope {
 namespace {
 
 constexpr double gap = 16, edge = table_edge, least_stretched = 80;
-
-Text words(Point at, std::string text, Ink ink, Family family, Across across, FontWeight weight) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  out.weight = weight;
-  return out;
-}
 
 double natural_width(const Table& table, std::size_t c) {
   const TableColumn& column = table.columns[c];

@@ -5,21 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/timeline_paint.h"
 #include "viz/scene/timeline_words.h"
 
 namespace tilescope {
-
-Text words(Point at, std::string text, Ink ink, Family family, Across across) {
-  Text out;
-  out.at = at;
-  out.text = std::move(text);
-  out.ink = ink;
-  out.family = family;
-  out.across = across;
-  return out;
-}
 
 Line straight(Point from, Point to, Ink ink, double width) {
   Line out;

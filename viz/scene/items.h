@@ -1,0 +1,57 @@
+// Items of a scene in one call: a line of text, a hatched box.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "viz/scene/scene.h"
+
+namespace tilescope {
+
+inline void put_look(Text& out, const Ink& ink) {
+  out.ink = ink;
+}
+inline void put_look(Text& out, Role role) {
+  out.ink = role;
+}
+inline void put_look(Text& out, Family family) {
+  out.family = family;
+}
+inline void put_look(Text& out, FontWeight weight) {
+  out.weight = weight;
+}
+inline void put_look(Text& out, Across across) {
+  out.across = across;
+}
+inline void put_look(Text& out, double size) {
+  out.size = size;
+}
+
+// A line of text, and how it looks: ink, family, weight, where it stands about its point, size, in
+// any order; small and plain where nothing is said.
+//
+//     scene.add(words({x, y}, "warp", Role::quiet, FontWeight::bold));
+template <class... Looks>
+Text words(Point at, std::string text, const Looks&... looks) {
+  Text out;
+  out.at = at;
+  out.text = std::move(text);
+  (put_look(out, looks), ...);
+  return out;
+}
+
+// Lines at 45 degrees across a box, so many pixels apart.
+inline void hatch(Scene& scene, const Box& box, const Ink& ink, double apart) {
+  Segments lines;
+  lines.stroke = {ink, 1, false};
+  for (double at = box.x - box.height; at < box.right(); at += apart) {
+    const double from = std::max(at, box.x), to = std::min(at + box.height, box.right());
+    if (from < to) {
+      lines.lines.push_back({{from, box.bottom() - (from - at)}, {to, box.bottom() - (to - at)}});
+    }
+  }
+  scene.add(std::move(lines));
+}
+
+}  // namespace tilescope
