@@ -28,18 +28,23 @@ bool same_clock(const TimelinePair& pair) {
   return std::abs(pair.above.view->clock() - pair.below.view->clock()) < 1e-6;
 }
 
-std::string length_text(const TimelineView& view) {
-  std::string out = cycles_text(view, run_end(view));
+// How long it took, the longest words first; `delta` is told before where it ran.
+std::vector<std::string> length_texts(const TimelineView& view, const std::string& delta) {
+  const std::string cycles = cycles_text(view, run_end(view));
   const std::string seconds = seconds_text(view, run_end(view));
-  if (!seconds.empty()) out += ", " + seconds;
   const std::string& device = view.record().device.name;
-  if (view.known_time() && !device.empty()) out += " on " + device;
+  const std::string with_time = seconds.empty() ? cycles : cycles + ", " + seconds;
+  const std::string end = delta.empty() ? "" : "; " + delta;
+  std::vector<std::string> out{with_time + end, cycles + end, delta.empty() ? cycles : delta};
+  if (view.known_time() && !device.empty()) {
+    out.insert(out.begin(), fmt::format("{} on {}{}", with_time, device, end));
+  }
   return out;
 }
 
 // The run's name, and how long it took, left of the moment's plate or right of it.
 void draw_heading(Scene& scene, const TimelinePair::Run& run, const TimelineFrame& frame,
-                  const std::string& title, std::string figures) {
+                  const std::string& title, const std::vector<std::string>& figures) {
   const Box& room = frame.heading;
   const bool quiet = !frame.whose.empty();
   Rectangle paper;
@@ -60,8 +65,11 @@ void draw_heading(Scene& scene, const TimelinePair::Run& run, const TimelineFram
   name.text = fitted(title, right - x, small_text, Family::sans, name.weight);
   x += text_width(name.text, small_text, Family::sans, name.weight) + between;
   scene.add(std::move(name));
-  if (right - x < 80) return;
-  scene.add(words({x, y}, fitted(figures, right - x, small_text, Family::sans), Role::quiet));
+  for (const std::string& each : figures) {
+    if (x + text_width(each, small_text, Family::sans) > right) continue;
+    scene.add(words({x, y}, each, Role::quiet));
+    return;
+  }
 }
 
 void place(const TimelinePair::Run& run, const TimelineLens& lens, double y, double height,
@@ -136,13 +144,12 @@ Scene build_scene(const TimelinePair& pair, const Theme& theme, const PairFrame&
   draw_grid(scene, frame.below);
   scene.begin("baseline");
   draw_heading(scene, pair.above, frame.above, fmt::format("baseline: {}", above.title()),
-               length_text(above));
+               length_texts(above, ""));
   draw_marks(scene, above, pair.above.choice, frame.above);
   scene.end();
   scene.begin("run");
   const std::string than = delta_text({"", run_end(below), ""}, run_end(above), pair.above.name);
-  draw_heading(scene, pair.below, frame.below, below.title(),
-               fmt::format("{}; {}", length_text(below), than));
+  draw_heading(scene, pair.below, frame.below, below.title(), length_texts(below, than));
   draw_marks(scene, below, pair.below.choice, frame.below);
   scene.end();
   draw_legend(scene, {&above, &below}, frame.below);
