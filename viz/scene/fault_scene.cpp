@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "viz/scene/barrier_card.h"
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
@@ -16,7 +17,7 @@ constexpr std::size_t most_lines = 3;  // of a long sentence
 // Lines no wider than this; the last one is cut where there would be more.
 std::vector<std::string> wrapped(const std::string& text, double width) {
   std::vector<std::string> out;
-  std::string rest = text;
+  std::string rest = readable(text);
   while (!rest.empty()) {
     if (out.size() + 1 == most_lines || text_width(rest, small_text, Family::sans) <= width) {
       out.push_back(fitted(rest, width, small_text, Family::sans));

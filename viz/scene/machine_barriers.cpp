@@ -127,6 +127,9 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
           ? "Nobody has made an mbarrier or come to a barrier yet, and nothing is in flight."
           : fmt::format("Block {} {}: it has no barriers.", shown.spot.block, state);
   const auto card = barrier_card(shown);
+  // What the last column says of a barrier the card says of the one looked at.
+  constexpr double wide = 1000;
+  if (card && room.width < wide) table.columns.pop_back();
   if (!card) return draw_table(scene, table, room, scroll);
   // The list keeps room for a few rows, however much there is to say of one.
   const double least = table_titles + 4 * table_row;
