@@ -166,7 +166,38 @@ TEST_F(EditedKernel, CtrlCStopsTheCompilerAndAllThatItStarted) {
   std::ifstream in(folder.parent_path() / "child");
   std::string child;
   in >> child;
-  EXPECT_NE(shell("kill -0 " + child + " 2>/dev/null").exit_code, 0) << "it would sleep on";
+  // Gone, or waiting for somebody to hear that it is.
+  const Ended asleep = shell("grep -q 'State:.S' /proc/" + child + "/status 2>/dev/null");
+  EXPECT_NE(asleep.exit_code, 0) << "it would sleep on";
+}
+
+TEST_F(EditedKernel, TheWindowShowsItsTextWhereItStandsAndErrorsAtTheirLines) {
+  set("ASAN_OPTIONS", "detect_leaks=0");  // Mesa's own: tests/app/window_test.cpp
+  copy_the_kernel();
+  write("my.cu", "// the first line of mine\n// elementwise_add\n");
+  const auto shows = [&](const std::string& commands) {
+    const Ended ended =
+        run({"gui", "--headless", "--size", "1000x640", "--do", commands, "--describe", "a.json"});
+    if (ended.exit_code == 4) return std::string();
+    EXPECT_EQ(ended.exit_code, 0) << commands << ended.err;
+    return ended.exit_code == 0 ? read("a.json") : "no picture";
+  };
+  const std::string standing = shows("open elementwise_add --m 5 --n 7 --source my.cu; step");
+  if (standing.empty()) GTEST_SKIP() << "No off-screen OpenGL here.";
+  const std::string source =
+      shows("open elementwise_add --m 5 --n 7 --source my.cu; step; look line my.cu:1 in source");
+  EXPECT_TRUE(has(source, "// the first line of mine")) << source;
+  EXPECT_TRUE(has(shows("open my.cu; run"), "elementwise_add --source my.cu"));
+  compiler("echo \"$in(2): error: this will not do\"; exit 1");
+  write("my.cu", "// the first line of mine\n// elementwise_add, changed\n");
+  const std::string wrong = shows("open elementwise_add --m 5 --n 9 --source my.cu");
+  EXPECT_TRUE(has(wrong, "my.cu does not compile: 1 error.")) << wrong;
+  EXPECT_TRUE(has(wrong, "this will not do"));
+  EXPECT_TRUE(has(wrong, "// the first line of mine"));
+  const Ended refused = run({"gui", "--headless", "--do",
+                             "open elementwise_add --source my.cu; run", "--describe", "b.json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_FALSE(exists("b.json"));
 }
 
 // The same text by another name and from another folder gives the same PTX, but for the names.

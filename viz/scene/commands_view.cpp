@@ -29,7 +29,7 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
   for (const ViewName view : all_views) {
     if (arguments != name_of(view)) continue;
     // What shows a machine makes one.
-    if (shows_machine(view)) {
+    if (shows_machine(view) && !not_built(session)) {
       if (const auto live = live_run(session, workshop); !live) return live.error();
     }
     session.choices.view = view;

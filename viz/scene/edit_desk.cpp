@@ -379,7 +379,13 @@ bool take_build(Session& session, Workshop& workshop) {
   session.message = {fmt::format("Compiled {}. {} stands before its first instruction.",
                                  building.file, building.kernel),
                      false};
-  if (building.runs) run_it(session, workshop);
+  if (building.runs) {
+    run_it(session, workshop);
+  } else if (shows_machine(choices.view)) {
+    if (const auto live = live_run(session, workshop); !live) {
+      session.message = {live.error().sentence, true};
+    }
+  }
   return true;
 }
 

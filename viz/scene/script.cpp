@@ -17,7 +17,8 @@ std::optional<Error> go_on(Session& session, Workshop& workshop) {
     session.script = {};
     return answer.error();
   }
-  if (session.script.lines.empty()) session.script = {};
+  // A run that the last line began still belongs to it.
+  if (session.script.lines.empty() && !busy(session)) session.script = {};
   return {};
 }
 

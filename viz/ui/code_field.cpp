@@ -31,6 +31,7 @@ int edit(ImGuiInputTextCallbackData* data) {
   if (field.go_to) {
     data->CursorPos = begin_of_line(field.text, *field.go_to);
     data->SelectionStart = data->SelectionEnd = data->CursorPos;
+    field.seen = field.go_to;
     field.go_to.reset();
   }
   if (pressed({Key::tab}, true)) {
@@ -55,6 +56,16 @@ Place place_of(ImGuiID id) {
   if (!outer->DC.ChildWindows.empty()) out.down = outer->DC.ChildWindows.back()->Scroll.y;
   if (const ImGuiInputTextState* state = ImGui::GetInputTextState(id)) out.right = state->ScrollX;
   return out;
+}
+
+// A line that was gone to stands where what is around it can be seen too.
+void scroll_to(CodeField& field, float height) {
+  const ImGuiWindow* outer = ImGui::GetCurrentWindow();
+  if (!field.seen || outer->DC.ChildWindows.empty()) return;
+  const float row = ImGui::GetFontSize();
+  ImGui::SetScrollY(outer->DC.ChildWindows.back(),
+                    std::max(0.0f, row * static_cast<float>(*field.seen) - height / 3));
+  field.seen.reset();
 }
 
 // Numbers at the left, and the marks of lines that are seen; what is marked lies below the letters.
@@ -94,6 +105,10 @@ bool code_field(const Brush& brush, CodeField& field, ImVec2 at, ImVec2 size,
                 const std::vector<CodeMark>& marks) {
   ImFont* font = brush.fonts.code(TextSize::small);
   const float numbers = std::ceil(text_width(font, "00000")) + 2 * kPad;
+  // The numbers lead the keyboard, and a click on them, into the text.
+  ImGui::SetCursorScreenPos(at);
+  if (ImGui::InvisibleButton("lines", {numbers, size.y})) field.takes_keyboard = true;
+  focus_frame(brush, {at.x + 3, at.y + 3}, {at.x + numbers - 3, at.y + size.y - 3});
   ImGui::PushID(field.generation);
   const ImGuiID id = ImGui::GetID("##code");
   ImGui::SetCursorScreenPos({at.x + numbers, at.y});
@@ -109,6 +124,7 @@ bool code_field(const Brush& brush, CodeField& field, ImVec2 at, ImVec2 size,
                                         ImGuiInputTextFlags_CallbackAlways, edit, &field);
   }
   field.active = ImGui::GetActiveID() == id;
+  scroll_to(field, size.y);
   ImGui::PopStyleColor(2);
   ImGui::PopFont();
   draw_lines(brush, field, at, size, numbers, place_of(id), marks);

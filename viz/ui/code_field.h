@@ -25,6 +25,7 @@ struct CodeField {
   bool active = false;
   bool takes_keyboard = false;         // from the next frame on
   std::optional<std::uint32_t> go_to;  // the line to which the caret goes
+  std::optional<std::uint32_t> seen;   // and which is then scrolled to, with what stands above it
 };
 
 // True where the text was changed.

@@ -74,7 +74,10 @@ void WindowUi::draw_complaints(Brush brush, const Build& build,
   for (const Complaint& each : build.complaints) {
     ImGui::PushID(number++);
     const auto line = line_now(build, each, lines);
-    const std::string words = text(each);
+    const std::string words = (each.weight == Complaint::Weight::warning ? "warning, "
+                               : each.weight == Complaint::Weight::note  ? "note, "
+                                                                         : "") +
+                              text(each);
     if (list_row(brush, "complaint", words, words, 0, false) && line) {
       issue(fmt::format("edit line {}", *line));
     }
