@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/timeline_paint.h"
 #include "viz/scene/timeline_words.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "viz/scene/items.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/timeline_scene.h"
 
@@ -22,8 +23,6 @@ Rgba stripe_of(Doing doing, const Theme& theme);
 // Of the phases of a barrier, which alternate.
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
 
-Text words(Point at, std::string text, Ink ink, Family family = Family::sans,
-           Across across = Across::left);
 Line straight(Point from, Point to, Ink ink, double width);
 
 // ---- What a scene is made of, in this order ----
