@@ -186,6 +186,24 @@ TEST_F(TwoRuns, FiguresSayHowMuchMoreOrFewer) {
   EXPECT_TRUE(contains(value(range, "block 0 tensor core"), "works"));
 }
 
+TEST_F(TwoRuns, OneCommandComparesAnotherKernelOfTheSameSizes) {
+  must("baseline off");
+  must("compare hgemm_v8");
+  EXPECT_EQ(session.choices.view, ViewName::compare);
+  ASSERT_TRUE(session.choices.comparison);
+  EXPECT_EQ(session.choices.comparison->baseline().kernel.name, "add");
+  const KernelCard& other = session.choices.comparison->now().kernel;
+  EXPECT_EQ(other.name, "hgemm_v8");
+  EXPECT_EQ(other.sizes[0].value, 8) << "as the run before";
+  must("compare add --m 4");
+  EXPECT_EQ(session.choices.kernel->sizes[0].value, 4) << "what is said counts";
+  refused("compare", "takes the kernel");
+  refused("compare nothing", "There is no kernel");
+  must("open add");
+  session.choices.result.reset();
+  refused("compare hgemm_v8", "no run yet");
+}
+
 TEST(Deltas, ReadAsSentences) {
   const Figure now{"waits", 1234, "cycles"};
   const std::vector<Figure> more{{"waits", 1544, "cycles"}}, same{now}, none;

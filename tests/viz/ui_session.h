@@ -17,14 +17,17 @@ class SessionTest : public ::testing::Test {
   // With `slow` a run goes on until the test ends it.
   Outcome<std::string> act(Session& in, std::string_view line) {
     auto answer = execute(in, workshop, line);
-    while ((in.running && !workshop.slow) || (in.edit.building && !workshop.slow_compiler)) {
-      workshop.wait();
-      workshop.wait_build();
-      take_build(in, workshop);
-      take_result(in, workshop);
-      continue_script(in, workshop);
-    }
-    continue_script(in, workshop);
+    const auto works = [&] {
+      return (in.running && !workshop.slow) || (in.edit.building && !workshop.slow_compiler);
+    };
+    do {
+      while (works()) {
+        workshop.wait();
+        workshop.wait_build();
+        take_build(in, workshop);
+        take_result(in, workshop);
+      }
+    } while (continue_script(in, workshop) && works());
     return answer;
   }
   Outcome<std::string> act(std::string_view line) { return act(session, line); }

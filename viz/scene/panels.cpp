@@ -370,7 +370,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
         if (told && line.first.rfind("from ", 0) == 0) continue;
         section.lines.push_back(std::move(line));
       }
-      section.links.push_back({"go to its write", "in the source, at its time", "go write"});
+      section.links.push_back({"its write", "in the source", "go write"});
     }
     out.push_back(std::move(section));
   }
