@@ -171,6 +171,16 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   click_on_link("its write");
   EXPECT_EQ(session.choices.view, ViewName::source);
   EXPECT_EQ(clicks + keys, 2);
+  // The timeline stands there, too, whatever stretch of it was seen.
+  const double moment = timeline_choice_of(session).moment.value_or(-1);
+  EXPECT_GT(moment, 0);
+  act("timeline range 0 1");
+  act("step back line");
+  wait();
+  const CycleRange seen = session.timeline_lens.range;
+  const double now = timeline_choice_of(session).moment.value_or(-1);
+  EXPECT_LE(seen.from, now);
+  EXPECT_GE(seen.to, now);
   fs::remove(file);
 }
 

@@ -133,10 +133,6 @@ std::string text(const RunSpot::SourceLine& line) {
                            : fmt::format("{}:{}", line.file, line.line);
 }
 
-namespace {
-
-// The machine's clock stands where warps last met; behind an instruction it is the time of the warp
-// that executed it, which may be further.
 double time_of(const sim::Machine& machine) {
   const double now = machine.end();
   const bool runs = machine.state() == RunState::running || machine.state() == RunState::stopped;
@@ -146,8 +142,6 @@ double time_of(const sim::Machine& machine) {
   if (!block || last.warp >= block->time.warps.size()) return now;
   return std::max(now, block->time.warps[last.warp].slot);
 }
-
-}  // namespace
 
 std::string moment_text(const sim::Machine& machine) {
   const double now = time_of(machine);

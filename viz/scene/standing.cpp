@@ -8,6 +8,7 @@
 
 #include "viz/scene/diff_walk.h"
 #include "viz/scene/fault_view.h"
+#include "viz/scene/timeline_session.h"
 
 namespace tilescope {
 namespace {
@@ -82,6 +83,7 @@ std::string arrive(Session& session, Arrival arrival) {
   const sim::Stepper& stepper = choices.live->stepper;
   choices.moment = stepper.position();
   session.scrolls.clear();  // lists show where it stands
+  bring_moment_into_view(session);
   if (arrival == Arrival::there) follow(session, stepper);
   if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
   choices.spot.report.reset();  // what was marked for it was of another moment

@@ -23,7 +23,7 @@ TimelineChoice timeline_choice_of(const Session& session) {
   if (!machine) return out;
   // At the end of the run that of its record, a little behind the last moment.
   const bool over = machine->state() == RunState::done && session.choices.timeline;
-  out.moment = over ? run_end(*session.choices.timeline) : machine->now();
+  out.moment = over ? run_end(*session.choices.timeline) : time_of(*machine);
   return out;
 }
 
@@ -142,6 +142,17 @@ std::string range_text(const TimelineView& view, CycleRange range) {
                   cycles_text(view, range.to));
   if (view.known_time()) out += fmt::format(" ({})", seconds_text(view, range.length()));
   return out;
+}
+
+void bring_moment_into_view(Session& session) {
+  if (!session.choices.timeline) return;
+  CycleRange& seen = session.timeline_lens.range;
+  const double length = seen.length();
+  const auto moment = timeline_choice_of(session).moment;
+  if (!(length > 0) || !moment || (seen.from <= *moment && *moment <= seen.to)) return;
+  const double from = std::clamp(*moment - length / 2, 0.0,
+                                 std::max(0.0, session.choices.timeline->end() - length));
+  seen = {from, from + length};
 }
 
 std::string timeline_zoom(Session& session, double factor) {

@@ -37,6 +37,8 @@ std::string why_apart(const Choices& choices);
 std::optional<ComparedWith> timeline_baseline(const Choices& choices);
 // Cycles that can be seen: the longer of both.
 double timeline_span(const Session& session);
+// Where the machine has come to another moment, that is in the stretch of the run that is seen.
+void bring_moment_into_view(Session& session);
 // About the selected event where it is seen, else the middle.
 std::string timeline_zoom(Session& session, double factor);
 // Goes back one: range, selection, search; nothing where none is chosen.
