@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "viz/scene/items.h"
+
 namespace tilescope {
 namespace {
 
@@ -19,26 +21,6 @@ Ink ink_of(Weight weight) {
 
 std::string_view name_of(Weight weight) {
   return weight == Weight::error ? "error" : weight == Weight::warning ? "warning" : "note";
-}
-
-// Pieces of at most this width, broken at blanks; a longer word is cut where it is drawn.
-std::vector<std::string> wrapped(const std::string& text, double width) {
-  std::vector<std::string> out;
-  std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::string longer = line.empty() ? word : line + " " + word;
-    if (!line.empty() && text_width(longer, small_text, Family::sans) > width) {
-      out.push_back(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-    at = end + 1;
-  }
-  out.push_back(line);
-  return out;
 }
 
 std::string command_of(const Build& build, const Complaint& complaint) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -232,28 +233,36 @@ void draw_link(Scene& scene, Point right) {
 double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room, Scroll& scroll,
                        bool has_timelines, Box& source_room, double& most_of_source) {
   // Beside each other where figures with their names have room so, else one above the other.
-  constexpr double least = 900;
-  const double head = 72;
+  constexpr double least = 900, row = 22;
   const bool beside = room.width >= least;
-  const auto words = [&](double y, std::string text, Ink ink, FontWeight weight) {
-    Text out;
-    out.at = {room.x + between, room.y + y};
-    const double link =
-        y < 40 && has_timelines ? text_width(link_text, small_text, Family::sans) + between : 0;
-    out.text = fitted(text, room.width - 2 * between - link, small_text, Family::sans, weight);
-    out.ink = ink;
-    out.weight = weight;
-    scene.add(out);
+  const double width = room.width - 2 * between;
+  const std::string names[] = {
+      fmt::format("A, the baseline: {}.", ComparisonView::with_options(view.baseline())),
+      fmt::format("B, now: {}.", ComparisonView::with_options(view.now()))};
+  const double link = has_timelines ? text_width(link_text, small_text, Family::sans) + between : 0;
+  const auto fits = [&](const std::string& text) {
+    return text_width(text, small_text, Family::sans, FontWeight::bold) <= width - link;
+  };
+  double y = room.y + row;
+  const auto write = [&](const std::string& text, double most, Ink ink, FontWeight weight) {
+    scene.add(words({room.x + between, y}, fitted(text, most, small_text, Family::sans, weight),
+                    ink, weight));
+    y += row;
   };
   scene.begin("comparison");
-  words(22,
-        fmt::format("A, the baseline: {}.  B, now: {}.",
-                    ComparisonView::with_options(view.baseline()),
-                    ComparisonView::with_options(view.now())),
-        Role::text, FontWeight::bold);
-  words(48, view.difference().verdict, Role::quiet, FontWeight::regular);
-  if (has_timelines) draw_link(scene, {room.right() - between, room.y + 22});
+  if (has_timelines) draw_link(scene, {room.right() - between, y});
+  if (const std::string both = names[0] + "  " + names[1]; fits(both)) {
+    write(both, width - link, Role::text, FontWeight::bold);
+  } else {
+    write(names[0], width - link, Role::text, FontWeight::bold);
+    write(names[1], width, Role::text, FontWeight::bold);
+  }
+  y += 4;
+  for (const std::string& line : wrapped(view.difference().verdict, width, 3)) {
+    write(line, width, Role::quiet, FontWeight::regular);
+  }
   scene.end();
+  const double head = y + 2 - room.y;
   const Box below{room.x, room.y + head, room.width, std::max(0.0, room.height - head)};
   Box left = below, rest = below;
   Line line;

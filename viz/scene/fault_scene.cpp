@@ -14,27 +14,6 @@ namespace {
 constexpr double report_row = 20, above = 14, label_width = 72;
 constexpr std::size_t most_lines = 3;  // of a long sentence
 
-// Lines no wider than this; the last one is cut where there would be more.
-std::vector<std::string> wrapped(const std::string& text, double width) {
-  std::vector<std::string> out;
-  std::string rest = readable(text);
-  while (!rest.empty()) {
-    if (out.size() + 1 == most_lines || text_width(rest, small_text, Family::sans) <= width) {
-      out.push_back(fitted(rest, width, small_text, Family::sans));
-      break;
-    }
-    std::size_t end = rest.find(' '), fits = rest.size();
-    while (end != std::string::npos &&
-           text_width(rest.substr(0, end), small_text, Family::sans) <= width) {
-      fits = end;
-      end = rest.find(' ', end + 1);
-    }
-    out.push_back(rest.substr(0, fits));
-    rest = fits < rest.size() ? rest.substr(fits + 1) : "";
-  }
-  return out;
-}
-
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -115,11 +94,12 @@ std::vector<Said> said(const Report& report, double width) {
     const bool opcode = sentence.find('.') < sentence.find(' ');
     const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
     if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
-    out.push_back({"what", wrapped(sentence, room)});
+    out.push_back({"what", wrapped(readable(sentence), room, most_lines)});
   }
-  if (!report.expected.empty()) out.push_back({"expected", wrapped(report.expected, room)});
+  if (!report.expected.empty())
+    out.push_back({"expected", wrapped(readable(report.expected), room, most_lines)});
   const bool found = !report.found.empty() && report.evidence.parties.size() < 2;
-  if (found) out.push_back({"found", wrapped(report.found, room)});
+  if (found) out.push_back({"found", wrapped(readable(report.found), room, most_lines)});
   return out;
 }
 

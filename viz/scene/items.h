@@ -1,9 +1,11 @@
-// Items of a scene in one call: a line of text, a hatched box.
+// Items of a scene in one call: a line of text, a hatched box; and text in several lines.
 #pragma once
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "viz/scene/scene.h"
 
@@ -40,6 +42,10 @@ Text words(Point at, std::string text, const Looks&... looks) {
   (put_look(out, looks), ...);
   return out;
 }
+
+// Lines of small letters, broken at blanks, none wider than `width`: a longer word, and the last
+// line where there would be more than `most`, is cut in its middle.
+std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most = 64);
 
 // Lines at 45 degrees across a box, so many pixels apart.
 inline void hatch(Scene& scene, const Box& box, const Ink& ink, double apart) {
