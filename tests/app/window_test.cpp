@@ -56,6 +56,15 @@ const std::vector<View>& views() {
        "run; select timeline; timeline pin tensor core; timeline range 3000 5000; timeline arrows "
        "on",
        "dark"},
+      {"source", "hgemm_v8 --m 256 --n 256 --k 256", "run; go 3000; select source; look warp 4",
+       "light"},
+      {"registers", "hgemm_v4", "step barrier 3; select registers; look lane 5", "dark"},
+      {"barriers", "hgemm_v7 --m 256 --n 256 --k 256", "step barrier 5; select barriers", "light"},
+      {"compare", "hgemm_v7 --m 256 --n 256 --k 256", "run; compare hgemm_v8", "dark"},
+      {"beside", "hgemm_v7 --m 256 --n 256 --k 256",
+       "run; compare hgemm_v8; select timeline; timeline beside on; timeline totals 1000 3000",
+       "light"},
+      {"worst", "elementwise_add --m 300 --n 200", "run; show table; show relative", "light"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
       {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 9; answer 20,20", "dark"},
   };

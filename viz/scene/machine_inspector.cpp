@@ -130,10 +130,9 @@ void add_line(const Session& session, std::vector<InspectorSection>& out) {
   const sim::Record& record = *choices.result->record;
   const sim::LineCounters counters = counters_of(record, *choices.live, *line);
   if (!counters.issued) return;
-  const std::string name = line->file.empty()
-                               ? fmt::format("PTX line {}", line->line)
-                               : fmt::format("{}:{}", file_name(line->file), line->line);
-  out.push_back({fmt::format("{} in the whole run", name), inspect(counters, record.timed), ""});
+  const char* of = line->file.empty() ? "PTX line" : "Line";
+  out.push_back(
+      {fmt::format("{} {}, whole run", of, line->line), inspect(counters, record.timed), ""});
 }
 
 }  // namespace

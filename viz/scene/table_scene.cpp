@@ -38,11 +38,12 @@ std::vector<std::optional<double>> widths_of(const Table& table, double room) {
     }
     if (spare == out.size()) break;
     taken -= *out[spare] + gap;
+    if (table.columns[spare].stretches) wanted -= table.columns[spare].least;
     out[spare].reset();
   }
   for (std::size_t c = 0; c < out.size(); ++c) {
     const TableColumn& column = table.columns[c];
-    if (column.stretches) out[c] = std::max(least_stretched, room - taken);
+    if (column.stretches && out[c]) out[c] = std::max(least_stretched, room - taken);
   }
   return out;
 }
