@@ -237,5 +237,19 @@ TEST_F(SixRunTasks, FindAPlantedBug) {
   fs::remove(file);
 }
 
+// What a block has left in flight lands with its last instruction: the place before is further back.
+TEST_F(SixRunTasks, FromTheEndOneStepsBack) {
+  for (const char* step : {"step back", "step back line", "step back moment"}) {
+    run("hgemm_v7 --m 128 --n 128 --k 256");
+    std::uint64_t stood = session.choices.moment;
+    for (int i = 0; i < 3; ++i) {
+      act(step);
+      wait();
+      EXPECT_LT(session.choices.moment, stood) << step << ": " << session.message.text;
+      stood = session.choices.moment;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilescope

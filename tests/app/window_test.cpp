@@ -387,6 +387,29 @@ TEST_F(RealWindow, AConflictIsSeenAViewSharedTwoLayoutsComparedAndStepsUndone) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
+TEST_F(RealWindow, AKernelIsRunItsTimelineAddedUpSteppedBackAndCompared) {
+  Ended ended;
+  const bool driven = drive(
+      "begin --open 'hgemm_v7 --m 128 --n 128 --k 256'\n"
+      "says 'open hgemm_v7'\n"
+      "until_says '\"run\"' 'xdotool key Escape sleep 0.3 key F5; sleep 2'\n"
+      "until_says 'select timeline' 'xdotool key ctrl+shift+p sleep 0.3 type --delay 60 \"select "
+      "timeline\"; xdotool sleep 0.3 key Return'\n"
+      "until_says 'timeline totals' 'xdotool mousemove 600 300 sleep 0.3 mousedown 1 sleep 0.2 "
+      "mousemove 660 302 sleep 0.2 mousemove 700 304 sleep 0.3 mouseup 1'\n"
+      "xdotool key ctrl+z\n"
+      "for i in $(seq 600); do has totals || break; sleep 0.1; done\n"
+      "has totals && { stop; exit 3; }\n"
+      "until_says 'go position' 'xdotool key shift+F11'\n"
+      "until_says 'select compare' 'xdotool key ctrl+shift+p sleep 0.3 type --delay 60 \"compare "
+      "hgemm_v8\"; xdotool sleep 0.3 key Return; sleep 3'\n"
+      "says 'open hgemm_v8'\n"
+      "end\n",
+      ended);
+  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst) {
   Ended ended;
   std::filesystem::create_directories(folder / "state/tilescope");

@@ -128,11 +128,23 @@ Arrival Stepper::arrived_at(RunState state) {
   const bool to_the_end = at_.position == StopAt::never && at_.instructions == StopAt::never &&
                           at_.executed == StopAt::never && at_.cycle == StopAt::no_cycle;
   if (state != RunState::stopped && !to_the_end) return finish(Arrival::none);
-  // Moments may come together, so that the place before this one is further back.
-  const bool stuck = step_.by == StepBy::moment && step_.back && !origin_ended_ &&
-                     position() >= origin_ && at_.position != StopAt::never && at_.position > 0;
-  if (stuck && result_ == Arrival::there) {
+  // Moments may come together, and with a block's last instruction, so that the place before this
+  // one is further back.
+  const bool stuck = step_.back && result_ == Arrival::there && position() >= origin_;
+  if (stuck && at_.instructions != StopAt::never && at_.instructions > 0) {
+    StopAt before;
+    before.instructions = at_.instructions - 1;
+    seek(before);
+    return Arrival::going;
+  }
+  if (stuck && step_.by == StepBy::moment && at_.position != StopAt::never && at_.position > 0) {
     seek_position(at_.position - 1);
+    return Arrival::going;
+  }
+  if (stuck && origin_ended_ && step_.by == StepBy::line) {
+    origin_ended_ = false;
+    left_ = step_.count;
+    step_back();
     return Arrival::going;
   }
   return finish(result_);

@@ -297,8 +297,7 @@ bool Stepper::step_back_by_number() {
   u64 now = anybody ? now_.instructions() : warp->executed;
   // Is this the place at which the last of them had just been executed?
   const bool here = anybody ? now_.is_behind_instruction() : executed_last(now_, at);
-  const bool done = now_.state() == RunState::done;
-  if (!here || done) ++now;
+  if (!here) ++now;
   at.what = 0;
   if (now < left_ + (anybody ? 0 : 1)) {
     give_up();
