@@ -237,7 +237,8 @@ TEST_F(SixRunTasks, FindAPlantedBug) {
   fs::remove(file);
 }
 
-// What a block has left in flight lands with its last instruction: the place before is further back.
+// What a block has left in flight lands with its last instruction: the place before is further
+// back.
 TEST_F(SixRunTasks, FromTheEndOneStepsBack) {
   for (const char* step : {"step back", "step back line", "step back moment"}) {
     run("hgemm_v7 --m 128 --n 128 --k 256");

@@ -88,8 +88,8 @@ std::string text(const RunSpot::SourceLine& line);
 std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot);
 // "cycle 1,234 (0.66 us)"; "instruction 1,234" where there is no clock.
 std::string moment_text(const sim::Machine& machine);
-// When that is, in cycles. The machine's clock stands where warps last met; behind an instruction it
-// is the time of the warp that executed it, which may be further.
+// When that is, in cycles. The machine's clock stands where warps last met; behind an instruction
+// it is the time of the warp that executed it, which may be further.
 double time_of(const sim::Machine& machine);
 
 }  // namespace tilescope

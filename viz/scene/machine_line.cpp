@@ -4,24 +4,11 @@
 
 #include <algorithm>
 
+#include "core/sim/record/line_counters.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
 namespace {
-
-void add(const sim::LineCounters& one, sim::LineCounters& sum) {
-  sum.issued += one.issued;
-  sum.lanes += one.lanes;
-  for (std::size_t i = 0; i < sum.stalled.size(); ++i) sum.stalled[i] += one.stalled[i];
-  sum.shared_bytes += one.shared_bytes;
-  sum.global_bytes += one.global_bytes;
-  sum.memory_bytes += one.memory_bytes;
-  sum.tensor_bytes += one.tensor_bytes;
-  sum.wavefronts += one.wavefronts;
-  sum.ideal_wavefronts += one.ideal_wavefronts;
-  sum.sectors += one.sectors;
-  sum.ideal_sectors += one.ideal_sectors;
-}
 
 // "256 where 64 would do"
 std::string with_ideal(std::uint64_t count, std::uint64_t ideal) {
@@ -42,7 +29,7 @@ sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
     const bool of_line = line.file.empty()
                              ? program.code[pc].line == line.line
                              : place.line == line.line && run.places.files[place.file] == line.file;
-    if (of_line) add(record.counters[pc], sum);
+    if (of_line) sim::add(sum, record.counters[pc]);
   }
   return sum;
 }

@@ -7,8 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sim/record/line_counters.h"
+
 namespace tilescope::sim {
-namespace {
 
 void add(LineCounters& sum, const LineCounters& one) {
   sum.issued += one.issued;
@@ -23,6 +24,8 @@ void add(LineCounters& sum, const LineCounters& one) {
   sum.sectors += one.sectors;
   sum.ideal_sectors += one.ideal_sectors;
 }
+
+namespace {
 
 std::uint64_t stalls_of(const LineCounters& counters) {
   std::uint64_t sum = 0;
