@@ -4,6 +4,7 @@
 
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
+#include "core/sim/time/reached.h"
 
 namespace tilescope::sim {
 namespace {
@@ -177,7 +178,7 @@ void Machine::stop_at(StopAt at) {
 }
 
 void Machine::settle_stops() {
-  if (stops_.asked()) stops_.settle(position(), instructions_, now());
+  if (stops_.asked()) stops_.settle(position(), instructions_, time_reached(*this));
 }
 
 // The region that a watch is of, as long as there is one; of TMEM there is none.

@@ -67,12 +67,15 @@ Table figures(const ComparisonView& view) {
                    {"", Across::right, Family::mono}};
   table.rows.push_back(heading("the run"));
   if (d.known_time) {
-    table.rows.push_back(pair_row("predicted time, ns", d.a.seconds * 1e9, d.b.seconds * 1e9));
+    table.rows.push_back(
+        pair_row("predicted time with its launch, ns", d.a.seconds * 1e9, d.b.seconds * 1e9));
     table.rows.push_back(
         pair_row("cycles", static_cast<double>(d.a.end), static_cast<double>(d.b.end)));
   }
-  table.rows.push_back(pair_row("warp instructions", static_cast<double>(d.a.sum.issued),
-                                static_cast<double>(d.b.sum.issued)));
+  if (d.a.sum.issued && d.b.sum.issued) {
+    table.rows.push_back(pair_row("warp instructions issued", static_cast<double>(d.a.sum.issued),
+                                  static_cast<double>(d.b.sum.issued)));
+  }
   add_pairs(table, "busy, cycles of one copy of each unit", d.pipes);
   for (const sim::PairTable& role : d.roles) {
     add_pairs(table, fmt::format("a warp of role {}, cycles", role.name), role.rows);

@@ -103,7 +103,9 @@ std::optional<std::string> look_at_writer(Session& session) {
       site.block.x + std::uint64_t{grid.x} * (site.block.y + std::uint64_t{grid.y} * site.block.z);
   spot.warp = site.warp;
   spot.lane = site.lane;
-  if (site.source_line) {
+  if (site.caller_line) {  // as the kernel's own file has it
+    spot.line = RunSpot::SourceLine{site.caller, site.caller_line};
+  } else if (site.source_line) {
     spot.line = RunSpot::SourceLine{site.source, site.source_line};
   } else if (site.ptx_line) {
     spot.line = RunSpot::SourceLine{"", site.ptx_line};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sim/stepping/find_block.h"
+#include "core/sim/time/reached.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -134,13 +134,8 @@ std::string text(const RunSpot::SourceLine& line) {
 }
 
 double time_of(const sim::Machine& machine) {
-  const double now = machine.end();
   const bool runs = machine.state() == RunState::running || machine.state() == RunState::stopped;
-  if (!machine.clock() || !runs || !machine.is_behind_instruction()) return now;
-  const sim::Machine::Executed& last = machine.last_executed();
-  const sim::Block* block = sim::find_block(machine, last.block);
-  if (!block || last.warp >= block->time.warps.size()) return now;
-  return std::max(now, block->time.warps[last.warp].slot);
+  return runs ? sim::time_reached(machine) : machine.end();
 }
 
 std::string moment_text(const sim::Machine& machine) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "viz/scene/number_words.h"
+#include "viz/scene/result_view.h"
 #include "viz/scene/session.h"
 #include "viz/scene/standing.h"
 
@@ -98,12 +99,15 @@ std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
   const Choices& choices = session.choices;
   const sim::Machine* machine = nullptr;
   const bool done = choices.result && choices.result->end == RunResult::End::done;
-  if (!choices.matrices || done) return choices.matrices;
+  // Where the machine stands at the run's end, its result; before, what is there by then.
+  const bool at_end = done && choices.moment == choices.result->moment;
+  if (!choices.matrices || at_end || !choices.kernel) return choices.matrices;
   MemoryDesk* desk = desk_now(session, machine);
   if (!desk) return choices.matrices;
   if (!desk->matrices || desk->inputs != choices.matrices) {
     desk->inputs = choices.matrices;
-    desk->matrices = with_output(*machine, *choices.matrices);
+    const auto inputs = done ? matrices_of(*choices.kernel) : choices.matrices;
+    desk->matrices = inputs ? with_output(*machine, *inputs) : nullptr;
     if (!desk->matrices) desk->matrices = choices.matrices;
   }
   return desk->matrices;

@@ -30,7 +30,10 @@ void add_writer(Lines& lines, const std::optional<Site>& writer) {
   lines.emplace_back("warp", fmt::format("{}", site.warp));
   lines.emplace_back("lane", fmt::format("{}", site.lane));
   lines.emplace_back("thread", fmt::format("{}", site.warp * 32 + site.lane));
-  if (site.source_line) {
+  if (site.source_line && site.caller_line) {
+    lines.emplace_back("source", fmt::format("{}:{}", site.caller, site.caller_line));
+    lines.emplace_back("in", fmt::format("{}:{}", site.source, site.source_line));
+  } else if (site.source_line) {
     lines.emplace_back("source", fmt::format("{}:{}", site.source, site.source_line));
   }
   if (site.ptx_line) lines.emplace_back("PTX line", fmt::format("{}", site.ptx_line));

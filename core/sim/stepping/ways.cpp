@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sim/stepping/stepper.h"
+#include "core/sim/time/reached.h"
 
 namespace tilescope::sim {
 namespace {
@@ -82,7 +83,7 @@ bool is_past(const Machine& machine, const StopAt& at) {
   }
   // Clusters are behind each other by up to a turn of the clock, so that it goes back a little.
   const double turn = machine.options().clock_turn;
-  if (at.cycle < StopAt::no_cycle) return ended || machine.now() + turn >= at.cycle;
+  if (at.cycle < StopAt::no_cycle) return ended || time_reached(machine) + turn >= at.cycle;
   if (at.executed == StopAt::never) return false;
   const Warp* warp = warp_in(machine, at);
   if (!warp) return ended || machine.has_exited(machine.cluster_number(*at.block));

@@ -1,0 +1,19 @@
+#include "core/sim/time/reached.h"
+
+#include <algorithm>
+
+#include "core/sim/machine.h"
+#include "core/sim/stepping/find_block.h"
+
+namespace tilescope::sim {
+
+double time_reached(const Machine& machine) {
+  const double now = machine.now();
+  if (!machine.clock() || !machine.is_behind_instruction()) return now;
+  const Machine::Executed& last = machine.last_executed();
+  const Block* block = find_block(machine, last.block);
+  if (!block || last.warp >= block->time.warps.size()) return now;
+  return std::max(now, block->time.warps[last.warp].slot);
+}
+
+}  // namespace tilescope::sim
