@@ -317,7 +317,7 @@ void draw(Scene& scene, const BarrierCard& card, const Box& room) {
     const Box at{room.x, y, room.width, row};
     scene.add(words({x, y + row / 2}, line.label, Role::quiet));
     scene.add(words({x + label_width, y + row / 2},
-                    fitted(line.text, width - label_width, small_text, Family::sans),
+                    begin_of(line.text, width - label_width, Family::sans),
                     line.wrong ? Role::wrong : Role::text));
     if (!line.command.empty()) {
       scene.targets.push_back({at, line.command, "shows the line of the source"});

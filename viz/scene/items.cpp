@@ -24,4 +24,18 @@ std::vector<std::string> wrapped(std::string_view text, double width, std::size_
   return out;
 }
 
+std::string begin_of(const std::string& text, double width, Family family) {
+  if (text_width(text, small_text, family) <= width) return text;
+  const std::string more = "\u2026";
+  const double room = width - text_width(more, small_text, family);
+  std::size_t keep = 0, next = 0;
+  while (next < text.size()) {
+    std::size_t end = next + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    if (text_width(text.substr(0, end), small_text, family) > room) break;
+    keep = next = end;
+  }
+  return text.substr(0, keep) + more;
+}
+
 }  // namespace tilescope

@@ -47,6 +47,10 @@ Text words(Point at, std::string text, const Looks&... looks) {
 // line where there would be more than `most`, is cut in its middle.
 std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most = 64);
 
+// Small letters, cut at the end where they are wider: of a line of code, and of a sentence that
+// begins with what matters, the beginning says where it belongs.
+std::string begin_of(const std::string& text, double width, Family family);
+
 // Lines at 45 degrees across a box, so many pixels apart.
 inline void hatch(Scene& scene, const Box& box, const Ink& ink, double apart) {
   Segments lines;

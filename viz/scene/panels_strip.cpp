@@ -105,8 +105,12 @@ Strip derivation_strip(const Session& session) {
 
 Strip strip(const Session& session, const Workshop& workshop) {
   const Choices& choices = session.choices;
+  // The matrices are of a moment where the machine stands elsewhere than at the run's end.
+  const std::uint64_t end = choices.result ? choices.result->moment : 0;
+  const bool on_its_way = choices.live && choices.moment != end;
   const bool stands = shows_machine(choices.view) ||
-                      (choices.view == ViewName::timeline && choices.live != nullptr);
+                      (choices.view == ViewName::timeline && choices.live != nullptr) ||
+                      (choices.view == ViewName::matrices && on_its_way);
   if (stands && !session.running) return with_edit(machine_strip(session), session, workshop);
   if (!shows_layout(choices.view) || session.running) {
     return with_edit(run_strip(session, workshop), session, workshop);

@@ -71,6 +71,23 @@ std::shared_ptr<const MatricesView> matrices_of(const std::string& path,
   return view_of(name, {matrix("values", detail, std::move(values))});
 }
 
+namespace {
+
+// What went by without stopping the run, by its first.
+std::string hazards_in(const RunResult& result) {
+  std::size_t count = 0;
+  const Report* first = nullptr;
+  for (const Report& report : result.reports) {
+    if (report.weight != Weight::hazard) continue;
+    if (!first) first = &report;
+    ++count;
+  }
+  if (!first) return "";
+  return fmt::format(" {} hazard{}: {}", count, count == 1 ? "" : "s", first->sentence);
+}
+
+}  // namespace
+
 std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string& name = result.kernel.name;
   if (result.end == RunResult::End::cancelled) {
@@ -87,11 +104,11 @@ std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string& against = result.matrices[result.reference].name;
   const std::string reference = against == "reference" ? "the reference" : against;
   if (result.diff->ok()) {
-    return fmt::format("{}: all {} elements agree with {}{}.", name, grouped(result.diff->compared),
-                       reference, took);
+    return fmt::format("{}: all {} elements agree with {}{}.{}", name,
+                       grouped(result.diff->compared), reference, took, hazards_in(result));
   }
-  return fmt::format("{}: {} of {} elements differ from {}{}.", name, grouped(result.diff->wrong),
-                     grouped(result.diff->compared), reference, took);
+  return fmt::format("{}: {} of {} elements differ from {}{}.{}", name, grouped(result.diff->wrong),
+                     grouped(result.diff->compared), reference, took, hazards_in(result));
 }
 
 FinishedRun finished(std::shared_ptr<const RunResult> result) {
