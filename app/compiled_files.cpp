@@ -47,6 +47,17 @@ bool carried(const std::string& name) {
   return folder && *folder && fs::is_regular_file(fs::path(folder) / name, ignored);
 }
 
+// Where a header lies: beside the file; of those that the program carries, also in the tree that
+// the file is of, which is a changed copy of ours. Empty: in neither.
+fs::path place_of(const std::string& name, const std::string& folder) {
+  std::error_code ignored;
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    if (fs::is_regular_file(at / name, ignored)) return at / name;
+    if (!carried(name) || at == at.parent_path()) break;
+  }
+  return {};
+}
+
 // Adds what a text includes, and what that includes.
 void add_headers(std::string_view text, const fs::path& below, CudaFiles& files) {
   for (const std::string& asked : included_in(text)) {
@@ -54,9 +65,8 @@ void add_headers(std::string_view text, const fs::path& below, CudaFiles& files)
     for (const std::string& name : {beside, fs::path(asked).lexically_normal().string()}) {
       if (files.headers.count(name)) break;
       CudaHeader header;
-      const fs::path path = fs::path(files.folder) / name;
-      std::error_code ignored;
-      if (fs::is_regular_file(path, ignored)) {
+      const fs::path path = place_of(name, files.folder);
+      if (!path.empty()) {
         const Outcome<std::string> read = read_text(path.string());
         if (!read) break;
         header = {*read, path.string(), false};
