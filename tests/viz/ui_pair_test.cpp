@@ -195,6 +195,11 @@ TEST_F(TwoRuns, OneCommandComparesAnotherKernelOfTheSameSizes) {
   const KernelCard& other = session.choices.comparison->now().kernel;
   EXPECT_EQ(other.name, "hgemm_v8");
   EXPECT_EQ(other.sizes[0].value, 8) << "as the run before";
+  must("undo");
+  EXPECT_EQ(session.choices.kernel->name, "add") << "all of it is one step";
+  EXPECT_NE(session.choices.view, ViewName::compare);
+  must("redo");
+  EXPECT_EQ(session.choices.view, ViewName::compare);
   must("compare add --m 4");
   EXPECT_EQ(session.choices.kernel->sizes[0].value, 4) << "what is said counts";
   refused("compare", "takes the kernel");

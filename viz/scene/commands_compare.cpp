@@ -87,6 +87,7 @@ Answer run_compare(Session& session, Workshop& workshop, std::string_view argume
   if (!pinned) return pinned;
   const Answer opened = open_kernel(session, workshop, line);
   if (!opened) return opened;
+  if (session.script.lines.empty()) session.script.joins = true;  // one step of undo
   session.script.lines.push_front("select compare");
   session.script.lines.push_front("run");
   return fmt::format("{} is compared with {}.", words[0], session.choices.baseline->kernel.name);

@@ -11,8 +11,9 @@ std::optional<Error> go_on(Session& session, Workshop& workshop) {
     const std::string line = session.script.lines.front();
     session.script.lines.pop_front();
     const std::size_t steps = session.past.size();
+    const bool joins = session.script.joins;  // a line may have others follow, as part of its step
     const auto answer = execute(session, workshop, line);
-    if (session.script.joins && session.past.size() > steps) session.past.pop_back();
+    if (joins && session.past.size() > steps) session.past.pop_back();
     if (answer) continue;
     session.script = {};
     return answer.error();
