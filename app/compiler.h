@@ -2,8 +2,7 @@
 //
 //   nvcc        the one in $PATH, $CUDA_HOME/bin, $CUDA_PATH/bin or /usr/local/cuda/bin
 //   headers     first those beside the file, or in the tree it is of, then the program's own
-//   (core/layout, kernels/device),
-//               which it carries and lays out for the compiler
+//               (core/layout, kernels/device), which it carries and lays out for the compiler
 //   flags       as for the PTX that is shipped, so that the same text gives the same PTX
 //   names       in the PTX as in ours: "my.cu" for the file, "kernels/device/tma.h" for our
 //               headers, whatever folder they lay in; so lines lead to texts that are at hand
