@@ -17,9 +17,6 @@ namespace {
 // Copies of the machine that one may go back to: a window may hold several machines.
 constexpr sim::CheckpointLimits kCopies{std::uint64_t{256} << 20};
 
-// All blocks are shown at one time: none may be far behind the others, in cycles.
-constexpr double kTurn = 64;
-
 template <class Number>
 std::optional<Error> read_number(const std::string& option, const std::string& text, Number& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -154,7 +151,6 @@ Outcome<sim::Machine> load(const WindowRun& run, sim::Recorder* recorder) {
   sim::Options options = simulator_options(run.order);
   options.recorder = recorder;
   options.remember_writers = true;
-  options.clock_turn = kTurn;
   return sim::Machine::load(run.run.job, options);
 }
 

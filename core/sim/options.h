@@ -52,9 +52,10 @@ struct Options {
   // times (core/sim/time). Not with a schedule, --lazy or holds, whose orders are drawn.
   bool clocked = false;
   DeviceTimes times;
-  // By the clock clusters go on in turns, behind each other by no more than so many cycles. Who
-  // steps through a run wants all of them at the same time; longer turns are quicker.
-  double clock_turn = 4096;
+  // By the clock clusters go on in turns, behind each other by no more than so many cycles: what
+  // they share (L2, the links to memory) sees their requests in an order that is wrong by up to as
+  // much. Longer turns are quicker, and predict otherwise for kernels that the memory holds up.
+  double clock_turn = 64;
   // Where only the time is asked for: how many waves of blocks are simulated, as many as the
   // processors have room for each time (0: all blocks), and whether products are calculated. What
   // is not leaves results that mean nothing.

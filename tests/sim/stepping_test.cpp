@@ -1,6 +1,7 @@
 // Going through runs: stops change nothing, a place is the same from both sides, and steps lead
 // where they say.
 #include "core/sim/stepping/stepper.h"
+#include "core/sim/time/reached.h"
 
 #include <gtest/gtest.h>
 
@@ -263,14 +264,14 @@ TEST(Places, HaveTheirTimeByTheClock) {
   for (const double share : {0.7, 0.2, 0.5}) {
     s.go_to_cycle(end * share);
     ASSERT_EQ(s.arrive(), Arrival::there);
-    EXPECT_GE(s.machine().now(), end * share);
+    EXPECT_GE(time_reached(s.machine()), end * share);
     const u64 there = s.position();
     Stepper fresh = Stepper(loaded(clocked(kernel("hgemm_v4", 136, 136, 200))));
     fresh.go_to_cycle(end * share);
     fresh.arrive();
     EXPECT_EQ(fresh.position(), there);
     step(s, StepBy::moment, true);
-    EXPECT_LT(s.machine().now(), end * share);
+    EXPECT_LT(time_reached(s.machine()), end * share);
   }
 }
 
