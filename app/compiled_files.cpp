@@ -124,7 +124,10 @@ void let_old_ones_go(const fs::path& folder) {
     if (each.path().extension() == ".ptx") all.emplace_back(each.last_write_time(ignored), each);
   }
   std::sort(all.begin(), all.end());
-  for (std::size_t i = 0; i + kMostKept < all.size(); ++i) fs::remove(all[i].second, ignored);
+  for (std::size_t i = 0; i + kMostKept < all.size(); ++i) {
+    fs::remove(all[i].second, ignored);
+    fs::remove(fs::path(all[i].second).replace_extension(".said"), ignored);
+  }
 }
 
 }  // namespace
@@ -170,7 +173,7 @@ std::string key_of(const CudaFiles& files, std::string_view architecture,
   return hash.text();
 }
 
-std::optional<std::string> kept_ptx(const std::string& key) {
+std::optional<KeptPtx> kept_ptx(const std::string& key) {
   const fs::path folder = cache_folder();
   if (folder.empty()) return {};
   const fs::path file = folder / (key + ".ptx");
@@ -179,15 +182,19 @@ std::optional<std::string> kept_ptx(const std::string& key) {
   Outcome<std::string> ptx = read_text(file.string());
   if (!ptx || ptx->empty()) return {};
   fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
-  return std::move(*ptx);
+  Outcome<std::string> said = read_text((folder / (key + ".said")).string());
+  return KeptPtx{std::move(*ptx), said ? std::move(*said) : ""};
 }
 
-void keep_ptx(const std::string& key, std::string_view ptx) {
+void keep_ptx(const std::string& key, const KeptPtx& kept) {
   const fs::path folder = cache_folder();
   if (folder.empty()) return;
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  (void)write_file((folder / (key + ".ptx")).string(), ptx);
+  const fs::path said = folder / (key + ".said");
+  fs::remove(said, ignored);
+  if (!kept.said.empty()) (void)write_file(said.string(), kept.said);
+  (void)write_file((folder / (key + ".ptx")).string(), kept.ptx);
   let_old_ones_go(folder);
 }
 

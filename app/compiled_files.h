@@ -38,7 +38,11 @@ std::string key_of(const CudaFiles& files, std::string_view architecture,
 
 // The PTX that was kept under this key. Without a home, or where nothing can be written, nothing is
 // kept: then it is compiled each time.
-std::optional<std::string> kept_ptx(const std::string& key);
-void keep_ptx(const std::string& key, std::string_view ptx);
+struct KeptPtx {
+  std::string ptx;
+  std::string said;  // by the compiler, with our names: warnings
+};
+std::optional<KeptPtx> kept_ptx(const std::string& key);
+void keep_ptx(const std::string& key, const KeptPtx& kept);
 
 }  // namespace tilescope

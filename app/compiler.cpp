@@ -156,6 +156,17 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
   return {};
 }
 
+// As complaints_in() reads them again.
+std::string said_of(const std::vector<Complaint>& complaints) {
+  std::string out;
+  for (const Complaint& each : complaints) {
+    const std::string_view weight = each.weight == Complaint::Weight::warning ? "warning" : "note";
+    if (each.line == 0 || each.weight == Complaint::Weight::error) continue;
+    out += fmt::format("{}({}): {}: {}\n", each.file, each.line, weight, each.text);
+  }
+  return out;
+}
+
 }  // namespace
 
 Outcome<std::string> find_nvcc() {
@@ -203,11 +214,13 @@ Outcome<Build> compile(const std::string& path, const std::string& architecture,
   if (!version) return version.error();
   const std::string key = key_of(*texts, architecture, *version);
   if (auto kept = kept_ptx(key)) {
-    build.ptx = std::move(*kept);
+    build.ptx = std::move(kept->ptx);
+    build.complaints =
+        complaints_in(kept->said, [](std::string_view name) { return std::string(name); });
     return build;
   }
   if (auto error = translate(*nvcc, architecture, *texts, keep_on, build)) return *error;
-  if (build.compiled()) keep_ptx(key, build.ptx);
+  if (build.compiled()) keep_ptx(key, {build.ptx, said_of(build.complaints)});
   return build;
 }
 

@@ -74,6 +74,8 @@ int draw_headless(const GuiOptions& options, Terminal& terminal) {
   for (int i = 0; i < kSettle; ++i) draw_frame(**stage, options);
   (*surface)->finish();
   if (const auto error = write_results(**stage, **surface, options)) return terminal.fail(*error);
+  // The picture shows it, and the exit code says so.
+  if (const auto error = (*stage)->wrong_text()) return terminal.fail(*error);
   if (options.frames > 0) time_frames(**stage, **surface, options, terminal);
   return 0;
 }

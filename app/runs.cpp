@@ -110,6 +110,9 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!job) return job.error();
   // Another build may lay out its memory otherwise.
   if (!options.ptx.empty()) job->barriers.clear();
+  // What is wrong with a text is said of its file.
+  if (!options.ptx.empty()) job->program.name = options.ptx;
+  if (options.built) job->program.name = "PTX of " + options.built->file;
 
   const Variant& variant = (*entry)->variants[fitted->variant];
   PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}, options.built};

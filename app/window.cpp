@@ -79,6 +79,12 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   return session_.run_error;  // nothing where elements differ: that is what the view shows
 }
 
+std::optional<Error> Stage::wrong_text() const {
+  if (!session_.edit.failed) return {};
+  return Error{ErrorKind::unsupported, what_is_wrong(*session_.edit.failed),
+               session_.edit.failed->file};
+}
+
 // A window goes on where its user left the lessons; a picture is of nobody in particular.
 void Stage::take_up_progress() {
   Outcome<TakenUp> taken = tilescope::take_up_progress();
@@ -108,7 +114,13 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
     const auto commands = split_commands(line);
     if (!commands) return commands.error();
     for (const std::string& command : *commands) {
-      if (auto error = do_to_the_end(command)) return error;
+      const auto error = do_to_the_end(command);
+      if (!error) continue;
+      // What is refused for a text that does not compile has that as its picture.
+      const auto wrong = wrong_text();
+      if (!wrong || wrong->sentence != error->sentence) return error;
+      tell_news();
+      return {};
     }
   }
   tell_news();

@@ -28,6 +28,9 @@ class Stage {
   // Opens what the options ask for and does their commands, each to its end. Nothing where all
   // went well.
   std::optional<Error> begin(const GuiOptions& options);
+  // Where the commands ended with a text that does not compile, which the view shows: what is
+  // wrong.
+  std::optional<Error> wrong_text() const;
   // What the user must hear of, though something else was said since: what became of the progress.
   void tell_news();
   // How many of the platform's pixels one of the window's takes at 100 %.

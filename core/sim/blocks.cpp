@@ -251,7 +251,7 @@ void Machine::start_block(Block& block, std::uint64_t number) {
     if (options_.remember_writers) block.local.remember_writers(p.smallest_store);
     if (compares_stores_) block.local.compare_stores();
   }
-  if (stops_.asked()) watch(stops_.where().watch, true);
+  if (stops_.asked()) watch_regions();
   block.warps.assign(warps, {});
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = block.warps[w];
@@ -285,6 +285,7 @@ void Machine::finish_barriers(Block& block) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id) continue;
         s.wait = Wait::none;
+        stops_.released(block, w, s.pc - 1, s.mask);
         block.tensor.synchronise(w.index, b.tensor);
         if (block.races.on()) block.races.acquire(w.index, b.clock);
         if (b.reduce == ptx::Reduce::none) continue;

@@ -357,8 +357,10 @@ class Machine {
   // stops.cpp
   void settle_stops();
   Region* watched(const Watch& watch);
-  void watch(const Watch& watch, bool yes);
-  void note_write(const Block& by, std::uint32_t warp, std::uint32_t pc);
+  void watch_nothing();
+  void watch_regions();
+  void note_write(std::uint32_t number, const Block& by, std::uint32_t warp, std::uint32_t pc);
+  void note_touched(const Block& by, std::uint32_t warp, std::uint32_t pc);
   void look_for_stop(const Block& block, const Warp& warp, std::uint32_t pc, Mask mask);
   void look_for_stop(const Block& block, const AsyncOperation& operation, Stage from,
                      std::uint32_t guards);

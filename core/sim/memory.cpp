@@ -86,15 +86,21 @@ bool Region::differs(std::uint64_t offset, const std::byte* from, std::uint32_t 
   return std::memcmp(bytes_.data() + offset, from, bytes) != 0 || any_undefined(offset, bytes);
 }
 
-void Region::watch(std::uint64_t begin, std::uint64_t end) {
-  watch_begin_ = begin;
-  watch_end_ = end;
-  touched_ = false;
-  looks_ = compares_ || begin < end;
+void Region::watch(std::uint32_t number, std::uint64_t begin, std::uint64_t end) {
+  watched_.push_back({begin, end, std::uint64_t{1} << number});
+  looks_ = true;
+}
+
+void Region::watch_nothing() {
+  watched_.clear();
+  touched_ = 0;
+  looks_ = compares_;
 }
 
 void Region::look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {
-  if (offset < watch_end_ && watch_begin_ < offset + bytes) touched_ = true;
+  for (const Watched& each : watched_) {
+    if (offset < each.end && each.begin < offset + bytes) touched_ |= each.bit;
+  }
   if (!compares_ || differs(offset, from, bytes)) ++changes_;
 }
 

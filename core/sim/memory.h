@@ -87,9 +87,11 @@ class Region {
   std::uint64_t changes() const { return changes_; }
   void compare_stores() { compares_ = looks_ = true; }
 
-  // From now on, whether one of these bytes is written: since the last take_touched().
-  void watch(std::uint64_t begin, std::uint64_t end);
-  bool take_touched() { return std::exchange(touched_, false); }
+  // From now on, whether one of these bytes is written, besides those of other numbers (below 64)
+  // that are watched already. A bit for each number that was, since the last take_touched().
+  void watch(std::uint32_t number, std::uint64_t begin, std::uint64_t end);
+  void watch_nothing();
+  std::uint64_t take_touched() { return std::exchange(touched_, 0); }
 
   std::uint64_t held() const;  // bytes, with what is known of each
 
@@ -146,8 +148,11 @@ class Region {
   bool remembers_ = false;
   bool compares_ = false;
   bool looks_ = false;  // at each write: compares_, or some bytes are watched
-  bool touched_ = false;
-  std::uint64_t watch_begin_ = 0, watch_end_ = 0;
+  struct Watched {
+    std::uint64_t begin = 0, end = 0, bit = 0;
+  };
+  std::vector<Watched> watched_;
+  std::uint64_t touched_ = 0;
   std::uint64_t changes_ = 0;
   std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
   std::vector<std::vector<std::uint32_t>> times_;    // of the same grains

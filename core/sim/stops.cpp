@@ -101,9 +101,22 @@ bool Stops::comes_to_line(const Warp& warp, u32 pc, u32 mask) const {
   const auto lane = static_cast<u32>(__builtin_ctz(mask));
   const Split* now = split_of(warp, lane);
   if (!now) return !at_.some_lines;  // its end is a place to stop at, too
+  // It has arrived at a barrier and is held there: released() tells when it goes on.
+  if (now->wait == Wait::barrier) return false;
   const u32 line = (*at_.lines)[now->pc];
   return warp.calls.depth[lane] <= at_.depth && (*at_.lines)[pc] != line &&
          (line || !at_.some_lines);
+}
+
+void Stops::released(const Block& block, const Warp& warp, u32 pc, u32 lanes) {
+  if (!asked_ || !(at_.what & bit(Happening::line)) || !comes_to_line(warp, pc, lanes)) return;
+  Happened h;
+  h.what = Happening::line;
+  h.unit = Unit::warp;
+  h.block = block.number;
+  h.warp = warp.index;
+  h.pc = pc;
+  happened(h);
 }
 
 void Stops::executed(const ptx::Program& program, const Block& block, const Warp& warp, u32 pc,
@@ -172,9 +185,9 @@ void Stops::judge(u64 position, u64 instructions, double now) {
 // ---- the machine's part ----
 
 void Machine::stop_at(StopAt at) {
-  watch(stops_.where().watch, false);
+  watch_nothing();
   stops_.ask(std::move(at), program());
-  watch(stops_.where().watch, true);
+  watch_regions();
 }
 
 void Machine::settle_stops() {
@@ -190,35 +203,60 @@ Region* Machine::watched(const Watch& watch) {
   return block == blocks_.end() ? nullptr : &block->shared;
 }
 
-void Machine::watch(const Watch& watch, bool yes) {
-  Region* region = watched(watch);
-  if (!region) return;
-  const u64 from = watch.begin - region->base();
-  region->watch(yes ? from : 0, yes ? from + (watch.end - watch.begin) : 0);
+void Machine::watch_nothing() {
+  for (const Watch& each : stops_.where().watches) {
+    if (Region* region = watched(each)) region->watch_nothing();
+  }
 }
 
-void Machine::note_write(const Block& by, u32 warp, u32 pc) {
+// All that is watched; a block that begins brings a region of its own.
+void Machine::watch_regions() {
+  watch_nothing();
+  const std::vector<Watch>& all = stops_.where().watches;
+  for (u32 i = 0; i < all.size(); ++i) {
+    Region* region = watched(all[i]);
+    if (!region) continue;
+    const u64 from = all[i].begin - region->base();
+    region->watch(i, from, from + (all[i].end - all[i].begin));
+  }
+}
+
+void Machine::note_write(u32 number, const Block& by, u32 warp, u32 pc) {
   Happened h;
   h.what = Happening::write;
+  h.object = number;
   h.block = by.number;
   h.warp = warp;
   h.pc = pc;
   stops_.happened(h);
 }
 
+// Bytes that are watched and were written since anybody asked.
+void Machine::note_touched(const Block& by, u32 warp, u32 pc) {
+  const std::vector<Watch>& all = stops_.where().watches;
+  for (u32 n = 0; n < all.size(); ++n) {
+    Region* region = watched(all[n]);
+    const u64 touched = region ? region->take_touched() : 0;
+    for (u32 i = 0; touched >> i; ++i) {
+      if (touched >> i & 1) note_write(i, by, warp, pc);
+    }
+  }
+}
+
 // A warp has executed up to here.
 void Machine::look_for_stop(const Block& block, const Warp& warp, u32 pc, Mask mask) {
-  const Watch& at = stops_.where().watch;
-  if (at.where == Watch::Where::tensor) {
+  const std::vector<Watch>& all = stops_.where().watches;
+  for (u32 n = 0; n < all.size(); ++n) {
+    const Watch& at = all[n];
+    if (at.where != Watch::Where::tensor) continue;
     const ptx::Instruction& i = program().code[pc];
     const auto& moves = block.tensor.moves;
     const bool stored = i.op == ptx::Op::tcgen05 && block.number == at.block && !moves.empty() &&
                         moves.back().store && moves.back().pc == pc &&
                         moves.back().warp == warp.index;
-    if (stored && meeting(moves.back().cells, {at.cells})) note_write(block, warp.index, pc);
-  } else if (Region* region = watched(at)) {
-    if (region->take_touched()) note_write(block, warp.index, pc);
+    if (stored && meeting(moves.back().cells, {at.cells})) note_write(n, block, warp.index, pc);
   }
+  note_touched(block, warp.index, pc);
   stops_.executed(program(), block, warp, pc, mask);
   settle_stops();
 }
@@ -228,18 +266,19 @@ void Machine::look_for_stop(const Block& block, const AsyncOperation& o, Stage f
   if (!stops_.asked()) return;
   const Block& by = issuer(block, o);
   stops_.moved(by, o, from);
-  const Watch& at = stops_.where().watch;
-  if (at.where == Watch::Where::tensor) {
+  const std::vector<Watch>& all = stops_.where().watches;
+  for (u32 n = 0; n < all.size(); ++n) {
+    const Watch& at = all[n];
+    if (at.where != Watch::Where::tensor) continue;
     TensorCells cells;
     const bool writes = from < Stage::written && o.stage >= Stage::written;
     const Block* peer = guards ? member(block, block.rank ^ 1) : nullptr;
     const bool reaches = block.number == at.block || (peer && peer->number == at.block);
     if (writes && reaches && tensor_cells(o, cells) && meeting(cells.written, {at.cells})) {
-      note_write(by, o.thread / 32, o.pc);
+      note_write(n, by, o.thread / 32, o.pc);
     }
-  } else if (Region* region = watched(at)) {
-    if (region->take_touched()) note_write(by, o.thread / 32, o.pc);
   }
+  note_touched(by, o.thread / 32, o.pc);
 }
 
 }  // namespace tilescope::sim

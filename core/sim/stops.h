@@ -42,7 +42,7 @@ enum class Happening : std::uint8_t {
   barrier,      // a named barrier of a block, complete
   cluster,      // barrier.cluster, complete
   write,        // to bytes or cells that are watched
-  line,         // a warp stands at another line of the source
+  line,         // a warp stands at another line of the source, and nothing of this one holds it
   instruction,  // a warp has executed one
   report,       // a hazard or a note was told; object: its number
   count_
@@ -61,10 +61,11 @@ struct Happened {
   Stage stage = Stage::complete;   // of an operation: that it has come to
   std::uint8_t passed = 0;         // this one, and others on the way to it: a bit each
   std::uint32_t warp = 0, pc = 0;  // who executed, issued, or completed it
-  std::uint32_t object = 0;        // the barrier: its number, or its offset in shared memory
-  std::uint64_t block = 0;         // of that warp; of a barrier: the barrier's
-  std::uint64_t number = 0;        // the phase that is complete; the operation's, in its block
-  std::uint64_t position = 0;      // of the machine, behind it
+  // The barrier: its number, or its offset in shared memory. Of a write: which watch.
+  std::uint32_t object = 0;
+  std::uint64_t block = 0;     // of that warp; of a barrier: the barrier's
+  std::uint64_t number = 0;    // the phase that is complete; the operation's, in its block
+  std::uint64_t position = 0;  // of the machine, behind it
 };
 
 // Bytes or cells whose next write is asked for.
@@ -83,7 +84,8 @@ struct StopAt {
   // Only what these did, or what is done to this barrier.
   std::optional<std::uint64_t> block;
   std::optional<std::uint32_t> warp, object;
-  Watch watch;
+  static constexpr std::size_t most_watches = 64;
+  std::vector<Watch> watches;  // at most so many
   // Of each instruction, which line it is of: where `line` is asked for. A warp that is in more
   // calls than `depth` comes to no other line.
   std::shared_ptr<const std::vector<std::uint32_t>> lines;
@@ -128,6 +130,8 @@ class Stops {
   void happened(const Happened& what) {
     if (asked_ && (wanted_ & bit(what.what))) fresh_.push_back(what);
   }
+  // A barrier lets lanes of a warp go on: they wait no more behind the instruction at `pc`.
+  void released(const Block& block, const Warp& warp, std::uint32_t pc, std::uint32_t lanes);
   // An operation of a warp of `issuer` was issued, or has come from a stage to another.
   void issued(const Block& issuer, const AsyncOperation& operation);
   void moved(const Block& issuer, const AsyncOperation& operation, Stage from);

@@ -85,7 +85,7 @@ StopAt drawn(std::mt19937& draw, const Machine& now) {
       break;
     case 4:
       at.what = bit(Happening::write);
-      at.watch = {sim::Watch::Where::shared, 0, 0, 64, {}};
+      at.watches = {{sim::Watch::Where::shared, 0, 0, 64, {}}};
       break;
     default:
       at.what = draw() % 0x20;  // what units do

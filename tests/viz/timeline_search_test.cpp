@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -53,6 +54,41 @@ TEST(TimelineSearch, FindsKindsUnitsBarriersBlocksAndInstructions) {
   }
 }
 
+TEST(TimelineSearch, FindsCopiesWarpsAndBarriersByTheWordsThatAreSaid) {
+  const auto view = test::small_timeline();
+  const sim::Record& record = view->record();
+  const auto track = [&](const sim::Event& event) { return record.tracks[event.track]; };
+  for (const sim::Event& event : all_of(*view, "copy")) {
+    const Unit unit = track(event).unit;
+    EXPECT_TRUE(unit == Unit::copy_in || unit == Unit::copy_out || unit == Unit::async_copy);
+  }
+  EXPECT_GT(all_of(*view, "copies").size(), all_of(*view, "copies in").size());
+  const std::uint32_t warp = view->statistics().warps - 1;
+  for (const sim::Event& event : all_of(*view, "warp " + std::to_string(warp))) {
+    EXPECT_EQ(track(event).unit, Unit::warp);
+    EXPECT_EQ(track(event).index, warp);
+  }
+  for (const sim::Event& event : all_of(*view, "wait warp 1 block 1")) {
+    EXPECT_EQ(event.kind, EventKind::wait);
+    EXPECT_EQ(track(event).index, 1u);
+    EXPECT_EQ(track(event).block, 1u);
+  }
+  for (const sim::Event& event : all_of(*view, "barrier")) {
+    const Unit unit = track(event).unit;
+    EXPECT_TRUE(unit == Unit::barrier || unit == Unit::mbarrier || unit == Unit::cluster);
+  }
+  for (const sim::Event& event : all_of(*view, "wait barrier")) {
+    EXPECT_EQ(event.kind, EventKind::wait);
+    EXPECT_TRUE(event.stall == sim::Stall::barrier || event.stall == sim::Stall::mbarrier);
+  }
+  for (const sim::Role& role : view->roles()) {
+    for (const sim::Event& event : all_of(*view, "run " + role.name)) {
+      EXPECT_EQ(track(event).unit, Unit::warp) << role.name;
+      EXPECT_EQ(std::count(role.warps.begin(), role.warps.end(), track(event).index), 1);
+    }
+  }
+}
+
 TEST(TimelineSearch, NamesOfBarriersAreWords) {
   const auto small = test::small_timeline();
   auto record = std::make_shared<sim::Record>(small->record());
@@ -76,8 +112,9 @@ TEST(TimelineSearch, RefusesWordsThatMeanNothingHere) {
   for (const auto& [words, why] :
        {std::pair("", "nothing to look for"), std::pair("frobnicate", "no instruction has it"),
         std::pair("block 99", "names no block"), std::pair("line 9999", "names a line"),
-        std::pair("mbarrier", "without a number"), std::pair("mbarrier 77777", "names a barrier"),
-        std::pair("wait tma", "a warp's"), std::pair("nosuch.cu:5", "names a line")}) {
+        std::pair("block", "without a number"), std::pair("warp 99", "names no warp"),
+        std::pair("mbarrier 77777", "names a barrier"), std::pair("wait tma", "a warp's"),
+        std::pair("nosuch.cu:5", "names a line")}) {
     const auto filter = search_of(*view, words);
     ASSERT_FALSE(filter) << words;
     EXPECT_NE(filter.error().sentence.find(why), std::string::npos) << filter.error().sentence;

@@ -142,6 +142,104 @@ TEST_F(Edit, ACompilationOfWhatIsNoLongerOpenIsForgotten) {
   EXPECT_FALSE(session.choices.kernel->built);
 }
 
+TEST_F(Edit, CommandsChangeTheTextAndUndoTakesThatBack) {
+  refused("edit line 1 x", "open one first");
+  must("open add");
+  must("edit line 2 \"void add() { int i = 0; }\"");
+  EXPECT_EQ(session.edit.edit.text, "// add\nvoid add() { int i = 0; }\n}\n");
+  EXPECT_EQ(session.edit.edit.line, 2u) << "the caret goes where the change is";
+  must("edit delete 3");
+  must("edit insert 1 \"  // first\"");
+  must("edit insert 4 // last");
+  const std::string whole = "  // first\n// add\nvoid add() { int i = 0; }\n// last\n";
+  EXPECT_EQ(session.edit.edit.text, whole);
+  EXPECT_TRUE(session.edit.edit.unsaved());
+  must("undo 2");
+  EXPECT_EQ(session.edit.edit.text, "// add\nvoid add() { int i = 0; }\n");
+  must("redo 2");
+  EXPECT_EQ(session.edit.edit.text, whole);
+  refused("edit line 9 x", "add.cu has 4 lines, and 9 is none of them");
+  refused("edit delete 3 9", "9 is none of them");
+  refused("edit insert 0 x", "needs a line's number");
+  refused("edit delete 3 2", "the first and the last one");
+  must("save");
+  EXPECT_EQ(workshop.texts["add.cu"], whole);
+  must("rebuild");
+  EXPECT_TRUE(session.choices.kernel->built);
+  must("undo 2");
+  EXPECT_FALSE(session.choices.kernel->built);
+  EXPECT_TRUE(session.edit.edit.unsaved()) << "what was saved can be taken back, too";
+}
+
+TEST_F(Edit, UndoNeverTakesTextThatWasTypedSince) {
+  must("open add");
+  must("edit line 1 // one");
+  type_edit(session, workshop, "// typed\n");
+  must("undo");
+  EXPECT_EQ(session.edit.edit.text, "// typed\n");
+  EXPECT_NE(session.message.text.find("has become another one since"), std::string::npos);
+  must("edit line 1 // two");
+  must("edit off");
+  must("undo");
+  EXPECT_EQ(session.edit.edit.text, "// typed\n") << "the editor opens for it";
+  must("edit revert");
+  EXPECT_EQ(session.edit.edit.text, workshop.texts["add.cu"]);
+  must("undo");
+  EXPECT_EQ(session.edit.edit.text, "// typed\n") << "what was given up comes back";
+}
+
+TEST_F(Edit, WarningsOfATextThatCompilesStandAtTheirLines) {
+  must("open add");
+  must("edit insert 2 int unused;");
+  must("rebuild");
+  EXPECT_TRUE(session.choices.kernel->built);
+  EXPECT_NE(session.message.text.find("1 warning, it is in line 2: variable was declared"),
+            std::string::npos)
+      << session.message.text;
+  EXPECT_NE(shown().find("\"weight\":\"warning\""), std::string::npos);
+  EXPECT_NE(shown().find("\"line\":2"), std::string::npos);
+  ASSERT_TRUE(complained_of(session));
+  EXPECT_EQ(heading_of(*complained_of(session)), "add.cu compiles, with 1 warning.");
+  must("edit delete 2");
+  must("rebuild");
+  EXPECT_FALSE(complained_of(session));
+}
+
+TEST_F(Edit, BreakpointsStayWhenTheKernelIsBuiltAnew) {
+  must("open add");
+  must("break line ptx:17");
+  must("break byte 4");
+  must("edit line 2 void add() { better; }");
+  must("rebuild");
+  ASSERT_TRUE(session.choices.kernel->built);
+  EXPECT_EQ(session.choices.breakpoints.size(), 2u) << session.message.text;
+  must("undo");
+  EXPECT_EQ(session.choices.breakpoints.size(), 2u);
+}
+
+// PTX is opened anew by itself.
+TEST_F(Edit, AsASettingPtxThatChangesIsOpenedAnew) {
+  workshop.texts["my.ptx"] = "// one\n";
+  must("open add --ptx my.ptx");
+  must("rebuild on change on");
+  look();
+  const auto before = session.choices.kernel;
+  workshop.put("my.ptx", "// two\n");
+  look_and_wait();
+  EXPECT_NE(session.choices.kernel, before) << session.message.text;
+  EXPECT_EQ(session.message.text, "Opened my.ptx anew.");
+  EXPECT_EQ(workshop.builds, 0) << "nothing is compiled";
+  must("run");
+  workshop.put("my.ptx", "// three\n");
+  look_and_wait();
+  EXPECT_EQ(workshop.starts, 2) << "it had run, so it is run again";
+  must("rebuild on change off");
+  const auto open = session.choices.kernel;
+  workshop.put("my.ptx", "// four\n");
+  look_and_wait();
+  EXPECT_EQ(session.choices.kernel, open) << "only told";
+}
+
 TEST_F(Edit, WhatDoesNotCompileIsShownWithEachErrorAtItsLine) {
   must("open add");
   must("run");

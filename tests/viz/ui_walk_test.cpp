@@ -142,6 +142,28 @@ TEST_F(WalkTest, ContinueStopsAtLinesPhasesAndWrites) {
   EXPECT_EQ(sim::element(*machine_of(session), 0, 40)->value, 0);
 }
 
+// A warp that waits at a barrier has not come to the line behind it.
+TEST_F(WalkTest, BehindABarrierALineIsComeToWhenTheBarrierLetsGo) {
+  does("open add");
+  const std::string line = std::to_string(line_with("mbarrier.arrive"));
+  does("break line ptx:" + line);
+  const std::string said = does("continue");
+  EXPECT_EQ(said.find("waits"), std::string::npos) << said;
+  EXPECT_NE(said.find("stands"), std::string::npos) << said;
+  const RunSpot& spot = session.choices.spot;
+  const auto warps = sim::warps_of(*machine_of(session), spot.block);
+  for (const sim::WarpState& warp : warps) {
+    EXPECT_EQ(std::to_string(warp.splits.front().site.ptx_line), line) << "both have met";
+  }
+}
+
+TEST_F(WalkTest, ARegisterThatIsNotThereIsRefused) {
+  does("open add");
+  does("look register %r1");
+  EXPECT_NE(refused("look register %rX").find("There is no register %rX"), std::string::npos);
+  EXPECT_EQ(session.choices.spot.name, "%r1");
+}
+
 TEST_F(WalkTest, ABreakpointIsSetAndTakenAwayByTheSameWords) {
   does("open add");
   does("break mbarrier 0 phase 2");
@@ -153,8 +175,13 @@ TEST_F(WalkTest, ABreakpointIsSetAndTakenAwayByTheSameWords) {
   EXPECT_NE(refused("break line ptx:3").find("No instruction"), std::string::npos);
   EXPECT_NE(refused("break element D 3").find("there are C"), std::string::npos);
   EXPECT_NE(refused("break element C 64").find("64 elements"), std::string::npos);
+  does("break clear");
   does("break element C 63");
-  EXPECT_NE(refused("break byte 4 block 0").find("one written place"), std::string::npos);
+  does("break byte 4 block 0");
+  EXPECT_EQ(does("break list"), "2 breakpoints: 1 element C 63; 2 byte 4 block 0.");
+  does("break remove 1");
+  EXPECT_EQ(does("break list"), "1 breakpoint: 1 byte 4 block 0.");
+  EXPECT_NE(refused("break remove 2").find("a number from 1 to 1"), std::string::npos);
   EXPECT_NE(refused("break tea").find("`break` takes"), std::string::npos);
 }
 

@@ -118,6 +118,11 @@ class FakeWorkshop : public Workshop {
                                    static_cast<std::uint32_t>(i + 1), "unrecognized token"});
     }
     if (build->complaints.empty()) build->ptx = small_ptx;
+    for (std::uint32_t i = 0; i < lines.size(); ++i) {  // "unused" is a warning
+      if (lines[i].find("unused") == std::string::npos) continue;
+      build->complaints.push_back(
+          {Complaint::Weight::warning, build->name, i + 1, "variable was declared but never used"});
+    }
     return Outcome<std::shared_ptr<const Build>>(std::shared_ptr<const Build>(build));
   }
   Outcome<std::string> kernel_source(std::string_view kernel) override {

@@ -34,8 +34,25 @@ std::string text(const Breakpoint& breakpoint);
 Outcome<Breakpoint> read_breakpoint(std::string_view words, const LiveRun& run);
 
 // All of them as one request to a machine. Refused: a line that no instruction is of, a buffer or
-// an element that is not there, more than one written place (a machine watches one).
+// an element that is not there, more written places than a machine watches. A warp that comes to a
+// line stops there once for each time that it comes to the statement, wherever the compiler put
+// instructions of other lines between.
 Outcome<sim::StopAt> stops_at(const std::vector<Breakpoint>& all, const sim::Machine& machine);
+
+// The breakpoints of a program that was built anew, in it: each line goes where its text is now, an
+// mbarrier where the one of its name is. `own`: what the kernel's own file is called now, of which
+// the old one was called `was`.
+struct BuiltBefore {
+  Sources sources;
+  BarrierNames barriers;
+  std::string was, own;
+};
+struct CarriedBreakpoints {
+  std::vector<Breakpoint> all;
+  std::vector<std::string> gone;  // as `break` takes them
+};
+CarriedBreakpoints carried(const std::vector<Breakpoint>& all, const BuiltBefore& before,
+                           const LiveRun& now);
 
 // The line that an instruction belongs to, seen from the kernel's own file: of one that was inlined
 // from another, that of the call. Line 0: not known.

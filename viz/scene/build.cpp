@@ -12,10 +12,24 @@ std::string text(const Complaint& complaint) {
   return fmt::format("{}:{}: {}", complaint.file, complaint.line, complaint.text);
 }
 
-std::size_t Build::errors() const {
+std::size_t Build::count(Complaint::Weight weight) const {
   return static_cast<std::size_t>(
       std::count_if(complaints.begin(), complaints.end(),
-                    [](const Complaint& c) { return c.weight == Complaint::Weight::error; }));
+                    [weight](const Complaint& c) { return c.weight == weight; }));
+}
+
+std::string warnings_of(const Build& build) {
+  const std::size_t count = build.count(Complaint::Weight::warning);
+  if (count == 0) return "";
+  const auto first =
+      std::find_if(build.complaints.begin(), build.complaints.end(),
+                   [](const Complaint& c) { return c.weight == Complaint::Weight::warning; });
+  const std::string where = first->line == 0 ? ""
+                            : first->file == build.name
+                                ? fmt::format(" in line {}", first->line)
+                                : fmt::format(" in {}:{}", first->file, first->line);
+  return fmt::format("{} warning{}, {}{}: {}", count, count == 1 ? "" : "s",
+                     count == 1 ? "it is" : "the first", where, first->text);
 }
 
 std::string what_is_wrong(const Build& build) {
@@ -33,6 +47,16 @@ std::string what_is_wrong(const Build& build) {
   }
   return fmt::format("{} does not compile: {} errors, the first{}: {}{}", build.name, errors, where,
                      first.text, end);
+}
+
+std::vector<std::string> lines_with_ends(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
 }
 
 std::vector<std::string> lines_of_text(std::string_view text) {

@@ -32,13 +32,18 @@ struct Build {
   std::vector<Complaint> complaints;  // errors first, each kind as the compiler said them
 
   bool compiled() const { return !ptx.empty(); }
-  std::size_t errors() const;
+  std::size_t errors() const { return count(Complaint::Weight::error); }
+  std::size_t count(Complaint::Weight weight) const;
 };
 
+// "1 warning, in line 12: variable "y" was declared but never referenced". Of one without: empty.
+std::string warnings_of(const Build& build);
 // "my.cu does not compile: 2 errors, the first in line 12: ...". Of one that compiles: empty.
 std::string what_is_wrong(const Build& build);
 
 // The lines of a text, without their ends.
 std::vector<std::string> lines_of_text(std::string_view text);
+// With them, so that the text is these joined.
+std::vector<std::string> lines_with_ends(std::string_view text);
 
 }  // namespace tilescope

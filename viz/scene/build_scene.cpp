@@ -134,11 +134,7 @@ void add_words(Scene& scene, double y, std::string words, Ink ink, double size, 
 double draw_build(Scene& scene, const Build& build, bool stands, Scroll& scroll) {
   const double width = scene.size.width, height = scene.size.height;
   scene.begin("build", Box{0, 0, width, kHead});
-  const std::size_t errors = build.errors();
-  add_words(
-      scene, 24,
-      fmt::format("{} does not compile: {} error{}.", build.name, errors, errors == 1 ? "" : "s"),
-      Role::wrong, heading_text, width - 2 * kEdge);
+  add_words(scene, 24, heading_of(build), Role::wrong, heading_text, width - 2 * kEdge);
   add_words(scene, 50,
             stands ? "What runs is the text that was compiled before. A click on a line opens the "
                      "editor there."
@@ -164,6 +160,24 @@ double draw_build(Scene& scene, const Build& build, bool stands, Scroll& scroll)
 }
 
 }  // namespace
+
+const Build* complained_of(const Session& session) {
+  if (session.edit.failed) return session.edit.failed.get();
+  const KernelCard* kernel = session.choices.kernel.get();
+  const Build* build = kernel ? kernel->built.get() : nullptr;
+  return build && !build->complaints.empty() ? build : nullptr;
+}
+
+std::string heading_of(const Build& build) {
+  if (!build.compiled()) {
+    const std::size_t errors = build.errors();
+    return fmt::format("{} does not compile: {} error{}.", build.name, errors,
+                       errors == 1 ? "" : "s");
+  }
+  const std::size_t warnings = build.count(Complaint::Weight::warning);
+  return fmt::format("{} compiles, with {} warning{}.", build.name, warnings,
+                     warnings == 1 ? "" : "s");
+}
 
 bool shows_build(const Session& session) {
   return session.choices.kernel && session.choices.view == ViewName::source &&
@@ -199,8 +213,9 @@ Json describe_build(const Session& session) {
   const std::vector<std::string> lines = lines_of_text(edit.text);
   out["lines"] = lines.size();
   out["complaints"] = Json::array();
-  if (!session.edit.failed) return out;
-  const Build& build = *session.edit.failed;
+  const Build* said = complained_of(session);
+  if (!said) return out;
+  const Build& build = *said;
   for (const Complaint& each : build.complaints) {
     Json row = {{"weight", name_of(each.weight)}, {"text", text(each)}};
     if (const auto line = line_now(build, each, lines)) row["line"] = *line;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "core/layout/text.h"
 #include "viz/scene/command_table.h"
@@ -63,6 +64,7 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
     return error;
   }
   Choices before = session.choices;
+  session.edit.change.reset();
   Answer answer = command->arguments.empty() && !arguments.empty()
                       ? Answer(usage_error(fmt::format("`{}` takes no arguments.", name)))
                       : command->run(session, workshop, arguments);
@@ -76,7 +78,9 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
     return answer;
   }
   session.message = {*answer, false};
-  if (moves_in_history(name) || session.choices == before) return answer;
+  const auto change = std::exchange(session.edit.change, nullptr);
+  const bool text = change && change->before != change->after;
+  if (moves_in_history(name) || (session.choices == before && !text)) return answer;
   session.future.clear();
   const bool joins = !session.past.empty() &&
                      ((typing && session.past.back().typing) ||
@@ -84,7 +88,7 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   if (joins) {
     session.past.back().name = line;
   } else {
-    session.past.push_back({step_name(line, before, session.choices), before, typing});
+    session.past.push_back({step_name(line, before, session.choices), before, typing, change});
   }
   return answer;
 }

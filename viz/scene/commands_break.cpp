@@ -21,6 +21,31 @@ std::string told(const Breakpoint& breakpoint, const sim::Machine& machine) {
          text(unnamed).substr(std::string_view("mbarrier 0").size());
 }
 
+Answer list_breaks(const std::vector<Breakpoint>& all, const sim::Machine& machine) {
+  if (all.empty()) return std::string("There is no breakpoint: `break line FILE:N` sets one.");
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out += fmt::format("{}{} {}", i ? "; " : "", i + 1, told(all[i], machine));
+  }
+  return fmt::format("{} breakpoint{}: {}.", all.size(), all.size() == 1 ? "" : "s", out);
+}
+
+Answer remove_break(std::vector<Breakpoint>& all, std::string_view word,
+                    const sim::Machine& machine) {
+  const auto number = number_in(word);
+  if (!number || *number < 1 || static_cast<std::uint64_t>(*number) > all.size()) {
+    return usage_error(
+        all.empty() ? std::string("There is no breakpoint to remove.")
+                    : fmt::format("`break remove` takes a number from 1 to {}, of those that "
+                                  "`break list` lists.",
+                                  all.size()));
+  }
+  const auto at = all.begin() + static_cast<std::ptrdiff_t>(*number - 1);
+  const std::string gone = told(*at, machine);
+  all.erase(at);
+  return fmt::format("No breakpoint any more: {}.", gone);
+}
+
 Answer run_break(Session& session, Workshop& workshop, std::string_view arguments) {
   std::vector<Breakpoint>& all = session.choices.breakpoints;
   if (arguments == "clear") {
@@ -30,9 +55,12 @@ Answer run_break(Session& session, Workshop& workshop, std::string_view argument
   }
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
+  const sim::Machine& machine = (*live)->stepper.machine();
+  if (arguments == "list") return list_breaks(all, machine);
+  const auto [what, which] = first_word(arguments);
+  if (what == "remove") return remove_break(all, which, machine);
   auto asked = read_breakpoint(arguments, **live);
   if (!asked) return asked.error();
-  const sim::Machine& machine = (*live)->stepper.machine();
   if (const auto found = std::find(all.begin(), all.end(), *asked); found != all.end()) {
     all.erase(found);
     return fmt::format("No breakpoint any more: {}.", told(*asked, machine));
@@ -107,6 +135,7 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
         {fmt::format("mbarrier {}", name == names.end() ? fmt::format("{}", byte) : name->second),
          "the mbarrier that is looked at"});
   }
+  out.push_back({"list", "tells all breakpoints"});
   out.push_back({"clear", "takes all breakpoints away"});
   return out;
 }
@@ -114,7 +143,7 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
 constexpr std::array kTable = {
     WindowCommand{"break",
                   "line FILE:N | mbarrier NAME [phase P] [block B] | byte N [block B] | element "
-                  "NAME N | clear",
+                  "NAME N | list | remove N | clear",
                   "sets a breakpoint, or takes it away", "break mbarrier 0", "", run_break,
                   suggest_breaks, true},
     WindowCommand{"continue", "[back]", "goes on to the next breakpoint, a fault, or the end",

@@ -212,8 +212,8 @@ Answer run_mark(Session& session, Workshop&, std::string_view arguments) {
   }
   if (!range) {
     return usage_error(
-        "`mark` takes a range of what is shown, from the smaller number up to the larger (`mark "
-        "0.001 0.01`), zero, infinite, or nothing.");
+        "`mark` takes a range of what is shown, from the smaller number up to the larger, which is "
+        "left out (`mark 0.001 0.01`), zero, infinite, or nothing.");
   }
   choices.compare.marks = std::make_shared<const DiffMarks>(*choices.diff, *range);
   show_diff(session);

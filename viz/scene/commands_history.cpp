@@ -29,32 +29,41 @@ Outcome<std::size_t> steps_in(std::string_view name, std::string_view arguments,
 }
 
 // One step from the end of `from` becomes the present, and the present goes to the end of `to`.
-std::string move_step(Session& session, std::vector<Step>& from, std::vector<Step>& to) {
+// `why`: why the text of the editor stays as it is, where it was to go with it.
+std::string move_step(Session& session, Workshop& workshop, bool back, std::string& why) {
+  std::vector<Step>& from = back ? session.past : session.future;
+  std::vector<Step>& to = back ? session.future : session.past;
   Step step = std::move(from.back());
   from.pop_back();
-  to.push_back({step.name, session.choices, false});
+  to.push_back({step.name, session.choices, false, step.text});
   session.choices = std::move(step.before);
+  if (!step.text) return step.name;
+  const Choices chosen = session.choices;
+  if (const auto error = change_back(session, workshop, *step.text, back)) {
+    why = " " + error->sentence;
+  }
+  session.choices = chosen;  // to open the editor is no choice of this step
   return step.name;
 }
 
-Answer run_undo(Session& session, Workshop&, std::string_view arguments) {
+Answer run_undo(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto steps = steps_in("undo", arguments, session.past.size());
   if (!steps) return steps.error();
-  std::string name;
-  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, session.past, session.future);
+  std::string name, why;
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, workshop, true, why);
   show_in_field(session);
-  if (*steps == 1) return fmt::format("Undid `{}`.", name);
-  return fmt::format("Undid {} steps, back to before `{}`.", *steps, name);
+  if (*steps == 1) return fmt::format("Undid `{}`.{}", name, why);
+  return fmt::format("Undid {} steps, back to before `{}`.{}", *steps, name, why);
 }
 
-Answer run_redo(Session& session, Workshop&, std::string_view arguments) {
+Answer run_redo(Session& session, Workshop& workshop, std::string_view arguments) {
   const auto steps = steps_in("redo", arguments, session.future.size());
   if (!steps) return steps.error();
-  std::string name;
-  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, session.future, session.past);
+  std::string name, why;
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, workshop, false, why);
   show_in_field(session);
-  if (*steps == 1) return fmt::format("Did `{}` again.", name);
-  return fmt::format("Did {} steps again, up to `{}`.", *steps, name);
+  if (*steps == 1) return fmt::format("Did `{}` again.{}", name, why);
+  return fmt::format("Did {} steps again, up to `{}`.{}", *steps, name, why);
 }
 
 Answer run_history(Session& session, Workshop&, std::string_view) {

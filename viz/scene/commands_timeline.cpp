@@ -293,7 +293,11 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&
 
 std::vector<Suggestion> suggest_find(const Session&, const Workshop&) {
   return {{"wait", "waits of warps"},
+          {"wait barrier", "waits for barriers of all kinds"},
           {"run", "stretches in which warps run"},
+          {"warp 0", "what a warp did, in all blocks"},
+          {"copies", "copies of all kinds"},
+          {"barrier", "phases of barriers, and arrivals at them"},
           {"tma", "copies into shared memory"},
           {"copies out", "copies out of it"},
           {"tensor core", "products"},
@@ -314,8 +318,8 @@ constexpr std::array kTable = {
         "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right", run_timeline,
         suggest_timeline, true},
     WindowCommand{"find", "TEXT | mark TEXT | next | previous | nothing",
-                  "looks for events: by kind, unit, barrier, line or instruction", "find tma",
-                  "N next, Shift+N previous", run_find, suggest_find, true},
+                  "looks for events: by kind, unit, role, warp, barrier, line or instruction",
+                  "find tma", "N next, Shift+N previous", run_find, suggest_find, true},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/command_text.h"
@@ -267,6 +268,28 @@ std::optional<RunSpot::Cell> cell_in(std::string_view word) {
   return RunSpot::Cell{static_cast<std::uint32_t>(*lane), static_cast<std::uint32_t>(*column)};
 }
 
+// "%r5" is said in full: what there is, by the letters that it begins with.
+std::optional<Error> no_register(const ptx::Program& program, const std::string& name) {
+  std::map<std::string, std::uint32_t> kinds;  // "%r" and how many
+  for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
+    if (program.name_of_register(r) == name) return {};
+    ++kinds[std::string(program.registers[r].name)];
+  }
+  std::string some;
+  constexpr std::size_t most = 6;
+  for (const auto& [kind, count] : kinds) {
+    if (kind.empty() || kind.front() != '%') continue;
+    if (std::count(some.begin(), some.end(), ',') + 1 >= static_cast<std::ptrdiff_t>(most)) break;
+    const std::string last = count > 1 ? fmt::format(" ({} of them)", count) : "";
+    some += fmt::format("{}{}{}", some.empty() ? "" : ", ", kind, last);
+  }
+  return Error{ErrorKind::unknown,
+               fmt::format("There is no register {}: this kernel's are called {} and a number, as "
+                           "the registers view lists them.",
+                           name, some.empty() ? "as the PTX declares them" : some),
+               ""};
+}
+
 std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::string& what,
                              const std::string& value) {
   const sim::Machine& machine = run.stepper.machine();
@@ -319,6 +342,7 @@ std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::strin
     return {};
   }
   if (what == "register") {
+    if (auto error = no_register(machine.program(), value)) return *error;
     spot.name = value;
     return {};
   }

@@ -112,7 +112,7 @@ std::vector<HistogramBar> bars_of(const Histogram& histogram, std::size_t most) 
 std::string range_words(const MarkedRange& range) {
   if (std::isinf(range.low)) return "infinite or not a number";
   if (range.high == 0) return "0";
-  return fmt::format("{:.3g} to {:.3g}", range.low, range.high);
+  return fmt::format("{:.3g} to under {:.3g}", range.low, range.high);
 }
 
 std::string bar_words(const HistogramBar& bar) {

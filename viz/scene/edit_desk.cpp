@@ -33,17 +33,6 @@ std::string joined_lines(const std::vector<std::string>& lines) {
   return out;
 }
 
-// With their ends, so that the text is theirs joined.
-std::vector<std::string> lines_with_ends(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    out.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return out;
-}
-
 // The file is opened where there is one; else the kernel's own text is copied there. Answers what
 // was done.
 Outcome<std::string> provide(Session& session, Workshop& workshop, const std::string& path,
@@ -148,8 +137,42 @@ void show_failed(Session& session, std::shared_ptr<const Build> build) {
   session.script = {};
 }
 
-// The kernel is opened as it is built now; what was looked at stays, and so does the view.
-std::optional<Error> reopen(Session& session, Workshop& workshop, const std::string& kernel,
+// What breakpoints are found again by, of what is open.
+BuiltBefore built_before(const Choices& choices) {
+  BuiltBefore out;
+  const KernelCard& kernel = *choices.kernel;
+  if (choices.live) {
+    out.sources = choices.live->sources;
+    out.barriers = choices.live->stepper.machine().barrier_names();
+  } else if (kernel.built) {
+    out.sources = kernel.built->sources;
+  }
+  out.was = kernel.built ? kernel.built->name : kernel.source;
+  return out;
+}
+
+// Answers what to say of those that are gone; empty: none is.
+std::string carry_breakpoints(Session& session, Workshop& workshop, BuiltBefore before,
+                              const std::vector<Breakpoint>& all) {
+  Choices& choices = session.choices;
+  if (all.empty()) return "";
+  const auto live = live_run(session, workshop);
+  if (!live) return "";
+  const KernelCard& kernel = *choices.kernel;
+  before.own = kernel.built ? kernel.built->name : kernel.source;
+  CarriedBreakpoints now = carried(all, before, **live);
+  choices.breakpoints = std::move(now.all);
+  if (now.gone.empty()) return "";
+  std::string gone;
+  for (const std::string& each : now.gone) gone += (gone.empty() ? "" : ", ") + each;
+  return fmt::format(" Gone with what {} at: the breakpoint{} {}.",
+                     now.gone.size() == 1 ? "it was" : "they were", now.gone.size() == 1 ? "" : "s",
+                     gone);
+}
+
+// The kernel is opened as it is built now; what was looked at stays, and so does the view. Answers
+// what is to be said of breakpoints.
+Outcome<std::string> reopen(Session& session, Workshop& workshop, const std::string& kernel,
                             const KernelOptions& options, std::shared_ptr<const Build> build) {
   auto card = workshop.kernel(kernel, options);
   if (!card) return card.error();
@@ -157,6 +180,7 @@ std::optional<Error> reopen(Session& session, Workshop& workshop, const std::str
   if (session.running) workshop.cancel();  // of what it was before
   session.running = false;
   const Choices before = session.choices;
+  BuiltBefore built = built_before(before);
   show_kernel(session, std::move(*card), options);
   Choices& choices = session.choices;
   choices.view = before.view;
@@ -165,8 +189,9 @@ std::optional<Error> reopen(Session& session, Workshop& workshop, const std::str
   choices.spot.lane = before.spot.lane;
   session.past.push_back({"rebuild", before, false});
   session.future.clear();
+  std::string said = carry_breakpoints(session, workshop, std::move(built), before.breakpoints);
   let_old_machines_go(session);
-  return {};
+  return said;
 }
 
 void run_it(Session& session, Workshop& workshop) {
@@ -271,6 +296,7 @@ Outcome<std::string> revert_edit(Session& session, Workshop& workshop) {
   if (!edit.open()) return usage_error("Nothing is edited.");
   auto text = workshop.read_text(edit.path);
   if (!text) return text.error();
+  session.edit.change = std::make_shared<const TextChange>(TextChange{edit.path, edit.text, *text});
   edit.text = edit.saved = std::move(*text);
   session.kept.erase(kept_under(workshop, edit.path));
   return fmt::format("The text of {} is that of the file again.", edit.path);
@@ -338,11 +364,12 @@ Outcome<std::string> rebuild_kernel(Session& session, Workshop& workshop) {
     options.erase("source");
     options["ptx"] = file;
   }
-  if (auto error = reopen(session, workshop, choices.kernel->name, options, nullptr)) return *error;
+  const auto said = reopen(session, workshop, choices.kernel->name, options, nullptr);
+  if (!said) return said;
   session.edit.failed.reset();
   session.edit.changed.clear();
   if (ran) run_it(session, workshop);
-  return fmt::format("Opened {} anew.", file);
+  return fmt::format("Opened {} anew.{}", file, *said);
 }
 
 bool take_build(Session& session, Workshop& workshop) {
@@ -367,17 +394,24 @@ bool take_build(Session& session, Workshop& workshop) {
     show_failed(session, std::move(build));
     return true;
   }
+  std::string said;
+  const std::string warnings = warnings_of(*build);
+  if (!warnings.empty()) said = fmt::format(" {}.", warnings);
   if (building.opened) {
     KernelCard card = *choices.kernel;
     card.built = std::move(build);
     choices.kernel = std::make_shared<const KernelCard>(std::move(card));
-  } else if (auto error =
-                 reopen(session, workshop, building.kernel, building.options, std::move(build))) {
-    session.message = {error->sentence, true};
-    return true;
+  } else {
+    const auto opened =
+        reopen(session, workshop, building.kernel, building.options, std::move(build));
+    if (!opened) {
+      session.message = {opened.error().sentence, true};
+      return true;
+    }
+    said += *opened;
   }
-  session.message = {fmt::format("Compiled {}. {} stands before its first instruction.",
-                                 building.file, building.kernel),
+  session.message = {fmt::format("Compiled {}. {} stands before its first instruction.{}",
+                                 building.file, building.kernel, said),
                      false};
   if (building.runs) {
     run_it(session, workshop);

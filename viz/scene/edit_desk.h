@@ -1,11 +1,13 @@
 // A kernel's source that is edited: in the window, or in the reader's own editor.
 //
 //     edit my.cu      the text is copied to a file where there is none, and opened here
+//     edit line 12 "  x = 3;"   the text of the line; `edit insert` and `edit delete` beside it
 //     save            writes it; what another program wrote meanwhile is never overwritten unasked
 //     rebuild         the file takes the kernel's place: compiled in the background, then opened
 //                     with the same options (--source my.cu) and, where it had run, run
 //
-// What is edited is passing state; that the kernel is made of a file is an option of it, so undo,
+// What is edited is passing state, but a command that changes the text is a step that undo takes
+// back; that the kernel is made of a file is an option of it, so undo,
 // shared views and workspaces know it. Text that is not saved is kept by the file's name in
 // Session::kept until it is saved or given up (`edit revert`), also over the end of the program.
 #pragma once
@@ -39,6 +41,11 @@ struct SourceEdit {
   bool unsaved() const { return text != saved; }
 };
 
+// What a command did to the text, for undo.
+struct TextChange {
+  std::string path, before, after;
+};
+
 // A compilation in progress, and what is done with what comes out.
 struct Building {
   std::string kernel, file;
@@ -53,6 +60,7 @@ struct EditDesk {
   std::shared_ptr<const Build> failed;  // the last one, where it does not compile
   std::string changed;  // a file that has other contents than what is open; or empty
   std::map<std::string, std::uint64_t> stamps;  // of files that are watched
+  std::shared_ptr<const TextChange> change;     // by the command at hand
   double next_look = 0;                         // seconds; when these are looked at again
 };
 
@@ -71,6 +79,15 @@ Outcome<std::string> revert_edit(Session& session, Workshop& workshop);
 Outcome<std::string> save_edit(Session& session, Workshop& workshop, bool over);
 // The text of the editor has become this.
 void type_edit(Session& session, const Workshop& workshop, std::string text);
+
+// Lines from..to (from 1 on, the last one included; to < from: none) become this text. Refused
+// where the editor has no such lines.
+Outcome<std::string> change_lines(Session& session, Workshop& workshop, std::size_t from,
+                                  std::size_t to, const std::vector<std::string>& lines);
+// The text is as it was before (after) a change, in the editor, which is opened where it is not.
+// Refused: it has become another one since.
+std::optional<Error> change_back(Session& session, Workshop& workshop, const TextChange& change,
+                                 bool before);
 
 // Begins to compile; the answer is for the status line.
 Outcome<std::string> begin_build(Session& session, Workshop& workshop, Building building);

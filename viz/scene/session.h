@@ -125,7 +125,8 @@ struct Choices {
 struct Step {
   std::string name;  // the command: "colour value"
   Choices before;
-  bool typing = false;  // steps of one typing join into one
+  bool typing = false;                          // steps of one typing join into one
+  std::shared_ptr<const TextChange> text = {};  // what it did to the text of the editor
 };
 
 // Under the field: what is wrong with the text in it.

@@ -27,9 +27,13 @@ void follow(Session& session, const sim::Stepper& stepper) {
   RunSpot& spot = session.choices.spot;
   const auto& reason = stepper.reason();
   if (!reason) return;
-  const bool by_warp =
-      reason->what == sim::Happening::instruction || reason->what == sim::Happening::line;
-  if (by_warp) {
+  // A warp may come to a line when another one lets it go.
+  if (reason->what == sim::Happening::line && reason->warp != sim::Happened::at_hand) {
+    spot.block = reason->block;
+    spot.warp = reason->warp;
+    return;
+  }
+  if (reason->what == sim::Happening::instruction || reason->what == sim::Happening::line) {
     const sim::Machine::Executed& last = stepper.machine().last_executed();
     spot.block = last.block;
     spot.warp = last.warp;

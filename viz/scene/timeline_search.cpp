@@ -41,8 +41,11 @@ constexpr std::array kinds = {
     KindWord{"phase", bit(EventKind::phase)},
     KindWord{"phases", bit(EventKind::phase)},
     KindWord{"report", bit(EventKind::report)},
+    KindWord{"reports", bit(EventKind::report)},
     KindWord{"fault", bit(EventKind::report)},
+    KindWord{"faults", bit(EventKind::report)},
     KindWord{"hazard", bit(EventKind::report)},
+    KindWord{"hazards", bit(EventKind::report)},
 };
 
 struct UnitWord {
@@ -52,14 +55,19 @@ struct UnitWord {
 // Longer ones first: "copies out" is not "copies".
 constexpr std::array units = {
     UnitWord{"copies in", Unit::copy_in},
+    UnitWord{"copy in", Unit::copy_in},
+    UnitWord{"tma loads", Unit::copy_in},
     UnitWord{"tma load", Unit::copy_in},
     UnitWord{"copies out", Unit::copy_out},
+    UnitWord{"copy out", Unit::copy_out},
+    UnitWord{"tma stores", Unit::copy_out},
     UnitWord{"tma store", Unit::copy_out},
     UnitWord{"tma", Unit::copy_in},
     UnitWord{"cp.async.bulk", Unit::copy_in},
     UnitWord{"cp.async", Unit::async_copy},
     UnitWord{"tensor core", Unit::tensor},
     UnitWord{"products", Unit::tensor},
+    UnitWord{"product", Unit::tensor},
     UnitWord{"mma", Unit::tensor},
     UnitWord{"tmem loads", Unit::tensor_load},
     UnitWord{"tmem stores", Unit::tensor_store},
@@ -68,6 +76,34 @@ constexpr std::array units = {
     UnitWord{"commit", Unit::commit},
     UnitWord{"remote", Unit::remote},
     UnitWord{"launches", Unit::launch},
+};
+
+// Words for several units together; with `wait`, for what a warp waits.
+constexpr std::uint32_t bit(Unit unit) {
+  return 1u << static_cast<int>(unit);
+}
+constexpr std::uint32_t bit(sim::Stall stall) {
+  return 1u << static_cast<int>(stall);
+}
+struct ClassWord {
+  std::string_view word;
+  std::uint32_t units, stalls;
+};
+constexpr std::uint32_t copying =
+    bit(Unit::copy_in) | bit(Unit::copy_out) | bit(Unit::async_copy) | bit(Unit::tensor_copy);
+constexpr std::uint32_t meeting = bit(Unit::barrier) | bit(Unit::mbarrier) | bit(Unit::cluster);
+constexpr std::uint32_t met =
+    bit(sim::Stall::barrier) | bit(sim::Stall::mbarrier) | bit(sim::Stall::cluster);
+constexpr std::array classes = {
+    ClassWord{"copy", copying, bit(sim::Stall::group)},
+    ClassWord{"copies", copying, bit(sim::Stall::group)},
+    ClassWord{"barrier", meeting, met},
+    ClassWord{"barriers", meeting, met},
+    ClassWord{"mbarrier", bit(Unit::mbarrier), bit(sim::Stall::mbarrier)},
+    ClassWord{"mbarriers", bit(Unit::mbarrier), bit(sim::Stall::mbarrier)},
+    ClassWord{"cluster", bit(Unit::cluster), bit(sim::Stall::cluster)},
+    ClassWord{"warp", bit(Unit::warp), ~0u},
+    ClassWord{"warps", bit(Unit::warp), ~0u},
 };
 
 // A number from the front; the rest.
@@ -119,16 +155,20 @@ class Reader {
       if (take_kind(rest, some) || take_unit(rest) || take_barrier(rest)) continue;
       const std::string_view before = rest;
       if (const auto error = take_number_of(rest)) return *error;
-      if (rest.size() < before.size()) continue;
+      if (rest.size() < before.size() || take_class(rest) || take_role(rest)) continue;
       if (const auto error = take_instruction(rest)) return *error;
       rest = {};
     }
     if (some) out_.kinds = some;
     const std::uint32_t of_warps = bit(EventKind::wait) | bit(EventKind::run);
-    if (out_.unit && (out_.kinds & ~of_warps) == 0) {
+    const bool warps_alone = (out_.kinds & ~of_warps) == 0;
+    if (class_) add_class(warps_alone && out_.kinds == bit(EventKind::wait));
+    // Roles and units have names in common: what a warp does is its role's.
+    if (out_.unit && warps_alone && take_role(unit_word_)) out_.unit.reset();
+    if (out_.unit && warps_alone) {
       return refused(
           "asks for waits or runs of a unit, but these are a warp's: `find wait` finds all waits, "
-          "`find tma` all copies");
+          "`find tma` all copies, `wait copies` the waits for them");
     }
     return out_;
   }
@@ -150,6 +190,7 @@ class Reader {
     for (const UnitWord& each : units) {
       if (!take(rest, each.word)) continue;
       out_.unit = each.unit;
+      unit_word_ = each.word;
       return true;
     }
     return false;
@@ -166,12 +207,52 @@ class Reader {
     return false;
   }
 
-  // "block 3", "mbarrier 98304", "barrier 1", "line 100", "v7.cu:100".
+  bool take_class(std::string_view& rest) {
+    for (const ClassWord& each : classes) {
+      if (!take(rest, each.word)) continue;
+      class_ = &each;
+      return true;
+    }
+    return false;
+  }
+  // Of waits: those for one of the class; of all else: what its units did.
+  void add_class(bool waits) {
+    if (waits) {
+      out_.stalls = class_->stalls;
+    } else {
+      only([&](const sim::Track& track) { return (class_->units & bit(track.unit)) != 0; });
+    }
+  }
+  bool take_role(std::string_view& rest) {
+    for (const sim::Role& role : view_.roles()) {
+      if (!take(rest, lower(role.name))) continue;
+      only([&](const sim::Track& track) {
+        return track.unit == Unit::warp &&
+               std::find(role.warps.begin(), role.warps.end(), track.index) != role.warps.end();
+      });
+      return true;
+    }
+    return false;
+  }
+  // Of the tracks that were left so far, these.
+  template <typename F>
+  void only(const F& f) {
+    const auto& tracks = view_.record().tracks;
+    if (out_.tracks.empty()) out_.tracks.assign(tracks.size(), true);
+    for (std::size_t t = 0; t < tracks.size(); ++t) {
+      if (!f(tracks[t])) out_.tracks[t] = false;
+    }
+  }
+
+  // "block 3", "warp 4", "mbarrier 98304", "barrier 1", "line 100", "v7.cu:100".
   std::optional<Error> take_number_of(std::string_view& rest) {
     const auto [word, behind] = first_word(rest);
     std::string_view number = behind;
-    if (word == "block" || word == "mbarrier" || word == "barrier" || word == "line") {
+    if (word == "block" || word == "warp" || word == "mbarrier" || word == "barrier" ||
+        word == "line") {
       const auto value = take_number(number);
+      // These are words of their own, too.
+      if (!value && word != "block" && word != "line") return std::nullopt;
       if (!value) {
         return refused(fmt::format("has `{}` without a number behind it: `{} 1`", word, word));
       }
@@ -182,6 +263,14 @@ class Reader {
           return refused(
               fmt::format("names no block: the grid has {}", view_.record().launch.grid.count()));
         }
+      } else if (word == "warp") {
+        const std::uint32_t warps = view_.statistics().warps;
+        if (*value >= warps) {
+          return refused(fmt::format("names no warp: a block has {}, counted from 0", warps));
+        }
+        only([&](const sim::Track& track) {
+          return track.unit == Unit::warp && track.index == *value;
+        });
       } else if (word == "line") {
         out_.pcs = pcs_of_line(view_.record(), "", *value);
         if (out_.pcs.empty()) return refused("names a line that became no instruction");
@@ -220,13 +309,52 @@ class Reader {
     }
     if (!out_.pcs.empty()) return std::nullopt;
     return refused(fmt::format(
-        "is nothing of this run: `{}` is no kind of event, unit or barrier, and no instruction has "
-        "it. Try wait, tma, tensor core, line 100, tcgen05.mma",
-        text));
+        "is nothing of this run: `{}` is no kind of event, unit, role or barrier, and no "
+        "instruction has it. There are the kinds run, wait, operation, arrival, phase and report; "
+        "{}block N, warp N, line N, and the text of an instruction",
+        text, words_of_record()));
+  }
+
+  // "the units copies in and tensor core; the barriers full[0] to empty[2]; "
+  std::string words_of_record() const {
+    std::string units_here, names;
+    for (const Unit unit :
+         {Unit::copy_in, Unit::copy_out, Unit::async_copy, Unit::tensor, Unit::tensor_copy,
+          Unit::tensor_load, Unit::tensor_store, Unit::commit, Unit::remote, Unit::launch}) {
+      const auto& tracks = view_.record().tracks;
+      const bool there = std::any_of(tracks.begin(), tracks.end(),
+                                     [&](const sim::Track& t) { return t.unit == unit; });
+      if (!there) continue;
+      const auto word = std::find_if(units.begin(), units.end(),
+                                     [&](const UnitWord& each) { return each.unit == unit; });
+      if (word == units.end()) continue;
+      units_here += fmt::format("{}{}", units_here.empty() ? "" : ", ", word->word);
+    }
+    const auto roles = view_.roles();
+    std::string roles_here;
+    for (std::size_t i = 0; roles.size() > 1 && i < roles.size(); ++i) {
+      roles_here += fmt::format("{}{}", i ? ", " : "", roles[i].name);
+    }
+    constexpr std::size_t most = 8;
+    std::size_t count = 0;
+    for (const auto& each : view_.barriers()) {
+      if (count++ == most) {
+        names += " and others";
+        break;
+      }
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.second);
+    }
+    std::string out;
+    if (!units_here.empty()) out += fmt::format("the units {}; ", units_here);
+    if (!roles_here.empty()) out += fmt::format("the roles {}; ", roles_here);
+    if (!names.empty()) out += fmt::format("the barriers {}; ", names);
+    return out + "copies, barriers, ";
   }
 
   const TimelineView& view_;
   std::string_view asked_;
+  std::string_view unit_word_;
+  const ClassWord* class_ = nullptr;
   EventFilter out_;
 };
 

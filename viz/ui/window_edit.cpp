@@ -14,16 +14,19 @@ namespace {
 
 constexpr float kHead = 48, kRow = 24, kEdge = 16;
 
-std::vector<CodeMark> marks_of(const EditDesk& desk) {
+std::vector<CodeMark> marks_of(const EditDesk& desk, const Build* build) {
   std::vector<CodeMark> out;
-  if (!desk.failed) return out;
+  if (!build) return out;
   const std::vector<std::string> lines = lines_of_text(desk.edit.text);
-  for (const Complaint& each : desk.failed->complaints) {
-    const auto line = line_now(*desk.failed, each, lines);
+  for (const Complaint& each : build->complaints) {
+    const auto line = line_now(*build, each, lines);
     if (!line) continue;
     const bool told = std::any_of(out.begin(), out.end(),
                                   [&](const CodeMark& mark) { return mark.line == *line; });
-    if (!told) out.push_back({*line, each.text, each.weight == Complaint::Weight::error});
+    if (told) continue;
+    const bool warning = each.weight == Complaint::Weight::warning;
+    out.push_back(
+        {*line, (warning ? "warning: " : "") + each.text, each.weight == Complaint::Weight::error});
   }
   return out;
 }
@@ -64,11 +67,9 @@ void WindowUi::draw_complaints(Brush brush, const Build& build,
                                const std::vector<std::string>& lines, ImVec2 at, ImVec2 size) {
   brush.line(at.x, at.y, at.x + size.x, at.y);
   begin_panel(brush, "complaints", {at.x, at.y + 1}, {size.x, size.y - 1});
-  const std::size_t errors = build.errors();
   const ImVec2 head = ImGui::GetCursorScreenPos();
-  brush.text(
-      head.x + 8, head.y + 12, fonts_.strong(TextSize::small), Role::wrong,
-      fmt::format("{} does not compile: {} error{}", build.name, errors, errors == 1 ? "" : "s"));
+  brush.text(head.x + 8, head.y + 12, fonts_.strong(TextSize::small),
+             build.compiled() ? Role::text : Role::wrong, heading_of(build));
   ImGui::Dummy({0, kRow});
   int number = 0;
   for (const Complaint& each : build.complaints) {
@@ -91,13 +92,13 @@ void WindowUi::draw_edit(const Brush& brush, Session& session, const Workshop& w
   EditDesk& desk = session.edit;
   draw_edit_head(brush, desk, at, size.x);
   float height = size.y - kHead;
-  if (desk.failed) {
-    const float rows =
-        2 + static_cast<float>(std::min<std::size_t>(6, desk.failed->complaints.size()));
+  const Build* build = complained_of(session);
+  if (build) {
+    const float rows = 2 + static_cast<float>(std::min<std::size_t>(6, build->complaints.size()));
     const float list = std::min(std::round(height * 0.4f), rows * kRow);
     height -= list;
-    draw_complaints(brush, *desk.failed, lines_of_text(desk.edit.text),
-                    {at.x, at.y + kHead + height}, {size.x, list});
+    draw_complaints(brush, *build, lines_of_text(desk.edit.text), {at.x, at.y + kHead + height},
+                    {size.x, list});
   }
   // Opened, reverted, or written by another program.
   if (edited_ != desk.edit.path ||
@@ -110,7 +111,7 @@ void WindowUi::draw_edit(const Brush& brush, Session& session, const Workshop& w
   if (desk.edit.line) code_.go_to = desk.edit.line;
   desk.edit.line.reset();
   if (code_field(brush, code_, {at.x, at.y + kHead}, {size.x, std::max(1.0f, height)},
-                 marks_of(desk))) {
+                 marks_of(desk, build))) {
     edit_given_ = code_.text;
     type_edit(session, workshop, code_.text);
     changed_ = true;

@@ -50,6 +50,8 @@ struct EventFilter {
   std::optional<std::uint64_t> block{};
   std::optional<Unit> unit{};
   std::optional<TrackId> track{};
+  std::vector<bool> tracks{};  // by TrackId: any of these; empty: all
+  std::uint32_t stalls = ~0u;  // bits: of a wait, what for
 };
 constexpr std::uint32_t bit(EventKind kind) {
   return 1u << static_cast<unsigned>(kind);

@@ -32,13 +32,17 @@ bool Timeline::matches(const EventFilter& filter, const Event& event) const {
                             event.kind == EventKind::phase;
     if (!of_barrier || event.object != *filter.barrier) return false;
   }
+  if (event.kind == EventKind::wait && !(filter.stalls >> static_cast<int>(event.stall) & 1)) {
+    return false;
+  }
   return filter.pcs.empty() || has_pc(event, filter.pcs);
 }
 
 bool Timeline::track_matches(const EventFilter& filter, TrackId t) const {
   const Track& track = record_.tracks[t];
   return (!filter.track || *filter.track == t) && (!filter.unit || *filter.unit == track.unit) &&
-         (!filter.block || *filter.block == track.block);
+         (!filter.block || *filter.block == track.block) &&
+         (filter.tracks.empty() || (t < filter.tracks.size() && filter.tracks[t]));
 }
 
 bool Timeline::may_match(const EventFilter& filter, std::uint32_t pcs, const Node& node) const {

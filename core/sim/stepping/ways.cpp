@@ -65,8 +65,13 @@ bool executed_last(const Machine& machine, const StopAt& at) {
 }
 
 // Is it what one warp executes that is asked for, and does it execute nothing between these two?
+// One that a barrier lets go may come to a line by that.
 bool executes_nothing(const Machine& from, const Machine& to, const StopAt& at) {
   if (at.what & ~(bit(Happening::line) | bit(Happening::instruction))) return false;
+  const Warp* warp = warp_in(from, at);
+  const bool held = warp && std::any_of(warp->splits.begin(), warp->splits.end(),
+                                        [](const Split& s) { return s.wait == Wait::barrier; });
+  if (held && (at.what & bit(Happening::line))) return false;
   return at.block && at.warp && executed_by(from, at) == executed_by(to, at);
 }
 
@@ -116,7 +121,7 @@ StopAt Stepper::stops_of(const Step& step) const {
   at.block = step.block;
   at.warp = step.warp;
   at.object = step.object;
-  at.watch = step.watch;
+  if (step.watch.where != Watch::Where::nowhere) at.watches = {step.watch};
   if (step.by != StepBy::line) return at;
   const Machine::Executed& last = now_.last_executed();
   if (!at.block && !at.warp) {
