@@ -56,6 +56,10 @@ class FakeWorkshop : public Workshop {
         card.source = option.second;
         continue;
       }
+      if (option.first == "ptx") {
+        if (!texts.count(option.second)) return read_text(option.second).error();
+        continue;
+      }
       const auto size =
           std::find_if(card.sizes.begin(), card.sizes.end(),
                        [&](const KernelCard::Size& s) { return s.name == option.first; });

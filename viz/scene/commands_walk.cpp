@@ -278,10 +278,10 @@ std::optional<Error> no_register(const ptx::Program& program, const std::string&
   std::string some;
   constexpr std::size_t most = 6;
   for (const auto& [kind, count] : kinds) {
-    if (kind.empty() || kind.front() != '%') continue;
+    if (kind.empty() || count < 2) continue;  // special ones, and names of their own
     if (std::count(some.begin(), some.end(), ',') + 1 >= static_cast<std::ptrdiff_t>(most)) break;
-    const std::string last = count > 1 ? fmt::format(" ({} of them)", count) : "";
-    some += fmt::format("{}{}{}", some.empty() ? "" : ", ", kind, last);
+
+    some += fmt::format("{}{} ({} of them)", some.empty() ? "" : ", ", kind, count);
   }
   return Error{ErrorKind::unknown,
                fmt::format("There is no register {}: this kernel's are called {} and a number, as "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/cuda_text.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -68,6 +69,52 @@ void scroll_to(CodeField& field, float height) {
   field.seen.reset();
 }
 
+// Letters that are more than plain are drawn once more, in their colours.
+void draw_colours(const Brush& brush, std::string_view line, ImVec2 at, bool& in_comment) {
+  ImFont* font = brush.fonts.code(TextSize::small);
+  for (const CudaSpan& span : cuda_spans(line, in_comment)) {
+    if (span.part == CudaPart::plain) continue;
+    const std::string piece(line.substr(span.begin, span.end - span.begin));
+    const float before = text_width(font, std::string(line.substr(0, span.begin)));
+    brush.list->AddText(font, font->FontSize, {at.x + before, at.y},
+                        packed(Ink(colour_of(span.part, brush.theme)), brush.theme), piece.c_str());
+  }
+}
+
+// A line that goes on beyond the pane says so, at the side where it does.
+void draw_cuts(const Brush& brush, float width, float begin, float left, float right, float y,
+               float row) {
+  ImFont* font = brush.fonts.code(TextSize::small);
+  const std::string more = "\u2026";
+  const float room = text_width(font, more) + 6;
+  const auto mark = [&](float x) {
+    brush.box(x, y, room, row, Role::paper);
+    brush.text(x + 3, y + row / 2, font, Role::accent, more);
+  };
+  if (begin + width > right) mark(right - room);
+  if (begin < left && width > 0) mark(left - 1);
+}
+
+// The lines that are seen: colours, and what is cut.
+void draw_code(const Brush& brush, const CodeField& field, ImVec2 at, float right, float top,
+               Place place, std::uint32_t first, std::uint32_t last) {
+  ImFont* font = brush.fonts.code(TextSize::small);
+  bool in_comment = false;
+  std::string_view rest = field.text;
+  for (std::uint32_t i = 0; i < last; ++i) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (i < first) {
+      (void)cuda_spans(line, in_comment);
+      continue;
+    }
+    const float y = top + static_cast<float>(i) * font->FontSize, x = at.x - place.right;
+    draw_colours(brush, line, {x, y}, in_comment);
+    draw_cuts(brush, text_width(font, std::string(line)), x, at.x, right, y, font->FontSize);
+  }
+}
+
 // Numbers at the left, and the marks of lines that are seen; what is marked lies below the letters.
 void draw_lines(const Brush& brush, const CodeField& field, ImVec2 at, ImVec2 size, float numbers,
                 Place place, const std::vector<CodeMark>& marks) {
@@ -83,6 +130,9 @@ void draw_lines(const Brush& brush, const CodeField& field, ImVec2 at, ImVec2 si
     brush.text(at.x + numbers - kPad - text_width(font, number),
                top + (static_cast<float>(i) + 0.5f) * row, font, Role::quiet, number);
   }
+  brush.list->PushClipRect({at.x + numbers, at.y}, {at.x + size.x, at.y + size.y}, true);
+  draw_code(brush, field, {at.x + numbers + 8, at.y}, at.x + size.x - 8, top, place, first, last);
+  brush.list->PopClipRect();
   for (const CodeMark& mark : marks) {
     if (mark.line < 1 || mark.line - 1 < first || mark.line > last) continue;
     const float y = top + static_cast<float>(mark.line - 1) * row;
