@@ -91,7 +91,7 @@ void draw_cuts(const Brush& brush, float width, float begin, float left, float r
     brush.box(x, y, room, row, Role::paper);
     brush.text(x + 3, y + row / 2, font, Role::accent, more);
   };
-  if (begin + width > right) mark(right - room);
+  if (begin + width > right - 8) mark(right - room);
   if (begin < left && width > 0) mark(left - 1);
 }
 
@@ -130,9 +130,15 @@ void draw_lines(const Brush& brush, const CodeField& field, ImVec2 at, ImVec2 si
     brush.text(at.x + numbers - kPad - text_width(font, number),
                top + (static_cast<float>(i) + 0.5f) * row, font, Role::quiet, number);
   }
-  brush.list->PushClipRect({at.x + numbers, at.y}, {at.x + size.x, at.y + size.y}, true);
-  draw_code(brush, field, {at.x + numbers + 8, at.y}, at.x + size.x - 8, top, place, first, last);
-  brush.list->PopClipRect();
+  // Over the letters, which a window of their own draws.
+  const ImGuiWindow* outer = ImGui::GetCurrentWindow();
+  if (!outer->DC.ChildWindows.empty()) {
+    Brush above = brush;
+    above.list = outer->DC.ChildWindows.back()->DrawList;
+    above.list->PushClipRect({at.x + numbers, at.y}, {at.x + size.x, at.y + size.y});
+    draw_code(above, field, {at.x + numbers + 8, at.y}, at.x + size.x, top, place, first, last);
+    above.list->PopClipRect();
+  }
   for (const CodeMark& mark : marks) {
     if (mark.line < 1 || mark.line - 1 < first || mark.line > last) continue;
     const float y = top + static_cast<float>(mark.line - 1) * row;
