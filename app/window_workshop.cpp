@@ -73,6 +73,11 @@ std::optional<Error> wrong_source(const KernelOptions& options) {
   return nvcc ? std::nullopt : std::optional(nvcc.error());
 }
 
+// Only they use TMEM, so that there is some to be seen.
+bool has_tensor_instructions(std::string_view ptx) {
+  return ptx.find("tcgen05.") != ptx.npos;
+}
+
 // What the catalog knows of the kernel at these sizes; the inputs' contents are not made.
 KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
                         const KernelOptions& options) {
@@ -226,7 +231,11 @@ Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptio
     if (auto error = wrong_source(options)) return *error;
     Outcome<std::optional<KernelCard>> large = large_card(name, options);
     if (!large) return large.error();
-    if (*large) return std::move(**large);
+    if (*large) {
+      const Outcome<std::string> ptx = carried_ptx(name);
+      (*large)->tensor_memory = ptx && has_tensor_instructions(*ptx);
+      return std::move(**large);
+    }
   }
   const Outcome<WindowRun> prepared = prepare_window_run(name, options);
   if (!prepared) return prepared.error();
@@ -240,6 +249,7 @@ Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptio
   } else {
     card = file_card(*run);
   }
+  card.tensor_memory = has_tensor_instructions(run->job.program.ptx);
   add_inputs(card, *run);
   return card;
 }

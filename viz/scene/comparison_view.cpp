@@ -64,7 +64,10 @@ Table figures(const ComparisonView& view) {
                    {"A", Across::right, Family::mono},
                    {"B", Across::right, Family::mono},
                    {"B - A", Across::right, Family::mono},
-                   {"", Across::right, Family::mono}};
+                   {"of A", Across::right, Family::mono}};
+  table.columns[0].least = 160;  // its words before a share that the numbers give
+  table.columns[4].spared = 2;
+  table.columns[3].spared = 1;
   table.rows.push_back(heading("the run"));
   if (d.known_time) {
     table.rows.push_back(
@@ -261,7 +264,7 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
     write(names[1], width, Role::text, FontWeight::bold);
   }
   y += 4;
-  for (const std::string& line : wrapped(view.difference().verdict, width, 3)) {
+  for (const std::string& line : wrapped(view.difference().verdict, width, 5)) {
     write(line, width, Role::quiet, FontWeight::regular);
   }
   scene.end();

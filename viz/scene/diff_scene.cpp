@@ -263,6 +263,7 @@ void draw_provenance(Scene& scene, const DiffFrame& frame, const DiffChoice& cho
 struct LegendPen {
   Scene& scene;
   double x, y;
+  double right = 1e9;  // how far there is room
 
   void say(std::string text, Family family, FontWeight weight, Ink ink, double gap) {
     const double width = text_width(text, small_text, family, weight);
@@ -300,12 +301,23 @@ void draw_scale(LegendPen& pen, const DiffView& view, const Theme& theme) {
       ramp.push_back(is_signed ? signed_difference(i / 16.0 - 1, theme.dark) : quantity(i / 32.0));
     }
     pen.number(low, inside);
-    pen.swatch(160, ramp);
+    // The ramp gives way to the words beside it.
+    const double others = text_width(fmt::format("{:.3g}", high), small_text, Family::mono) +
+                          text_width("wrong", small_text, Family::sans) + between_groups + 48;
+    pen.swatch(std::clamp(pen.right - pen.x - others, 24.0, 160.0), ramp);
     pen.number(high, between_groups);
   } else {
     pen.swatch(14, {is_signed ? signed_difference(0, theme.dark) : quantity(0)});
     pen.number(low, between_groups);
   }
+}
+
+// Why the map is white, and what would colour it; null: it is not.
+const char* nothing_to_colour(const DiffView& view, const DiffChoice& choice) {
+  if (view.wrong_count() > 0) return nullptr;
+  if (choice.only_wrong) return "No element is wrong. Show all colours how far they are off.";
+  const bool equal = is_error(view.measured()) && !(view.largest_right() > 0);
+  return equal ? "No element differs at all. Measure got shows the values." : nullptr;
 }
 
 void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame,
@@ -323,6 +335,13 @@ void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame,
     pen.say(fmt::format("{} wrong", grouped(marks.wrong_count())), Family::sans,
             FontWeight::regular, Role::text, between);
     pen.say(range_words(marks.range()), Family::mono, FontWeight::regular, Role::quiet, 0);
+    scene.end();
+    return;
+  }
+  pen.right = frame.lens.size.width - margin;
+  if (const char* sentence = nothing_to_colour(view, choice)) {
+    pen.say(fitted(sentence, pen.right - pen.x, small_text, Family::sans), Family::sans,
+            FontWeight::regular, Role::text, 0);
     scene.end();
     return;
   }

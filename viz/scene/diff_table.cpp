@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "viz/scene/comparison.h"
+#include "viz/scene/number_words.h"
 
 namespace tilescope {
 namespace {
@@ -72,8 +73,12 @@ Table worst_table(const Session& session) {
   const Comparison& comparison = *study.comparison;
   Table out;
   out.name = "worst first";
-  out.when_empty = "No element is wrong.";
-  const std::vector<std::string> names = titles(comparison);
+  out.when_empty = fmt::format(
+      "No element is wrong: all {} agree within the tolerance. The map colours how far "
+      "they are off.",
+      grouped(comparison.report.compared));
+  std::vector<std::string> names = titles(comparison);
+  names[5] = "got - want";  // the room is for the numbers
   for (std::size_t c = 0; c < names.size(); ++c) {
     // The column that they are sorted by says so.
     const bool sorted =
@@ -81,7 +86,14 @@ Table worst_table(const Session& session) {
         (study.measured == Measured::ulp && c == 7) ||
         (study.measured != Measured::relative && study.measured != Measured::ulp && c == 5);
     out.columns.push_back(number(sorted ? names[c] + ", worst first" : names[c]));
-    if (c == 11) out.columns.back().across = Across::left;
+    // What the inspector says as well gives way first; where it was written keeps its place.
+    out.columns.back().spared = c == 0 ? 6 : c == 10 ? 5 : c == 9 ? 4 : c == 8 ? 3 : 0;
+    if (!sorted && (c == 6 || c == 7)) out.columns.back().spared = c == 6 ? 2 : 1;
+    if (c == 11) {
+      out.columns.back().across = Across::left;
+      out.columns.back().stretches = true;
+      out.columns.back().least = 176;  // a file's name and a line
+    }
   }
   const std::vector<Mismatch>& all = comparison.worst(study.measured);
   out.rows.reserve(all.size());

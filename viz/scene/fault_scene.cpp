@@ -7,6 +7,7 @@
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/time_words.h"
 
 namespace tilescope {
 namespace {
@@ -58,12 +59,18 @@ std::string line_text(const Site& site) {
   return fmt::format("PTX line {}", site.ptx_line);
 }
 
-std::string when_text(const Evidence::Party& party) {
+// "in flight since cycle 1,839", with seconds where asked. A unit may have taken it for later.
+std::string when_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds) {
   const bool known = party.since >= 0;
-  const std::string cycle =
+  std::string cycle =
       known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
+  const double clock = machine.clock() ? machine.clock()->times().clock : 0;
+  if (known && seconds && clock > 0)
+    cycle += fmt::format(" ({})", seconds_text(party.since, clock));
   if (!party.in_flight) return cycle;
-  return known ? fmt::format("in flight since {}", cycle) : "in flight";
+  if (!known) return "in flight";
+  const bool later = party.since > time_of(machine) + 0.5;
+  return fmt::format("{} {}", later ? "issued, begins at" : "in flight since", cycle);
 }
 
 std::string source_command(const Evidence::Party& party, const sim::Machine& machine) {
@@ -124,18 +131,22 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   const double y = line.centre().y;
   draw_party_number(scene, number, {line.x + between, y - 8});
   const std::string what = short_does(party.does) + short_place(party.place, machine);
-  std::string rest = who_text(party, machine) + ", " + line_text(party.site);
-  const std::string when = when_text(party);
-  if (!when.empty()) rest += ", " + when;
+  const std::string who = who_text(party, machine) + ", " + line_text(party.site);
+  const auto with = [&](const std::string& when) { return when.empty() ? who : who + ", " + when; };
+  const std::string whole = with(when_text(party, machine, true));
   const double x = line.x + between + 24, right = line.right() - between;
-  const double rest_width = std::min(text_width(rest, small_text, Family::sans), (right - x) * 0.6);
+  const double room = (right - x) * 0.6;
+  // Seconds where there is room; under the pointer they are told always.
+  const bool seconds = text_width(whole, small_text, Family::sans) <= room;
+  const std::string rest = seconds ? whole : with(when_text(party, machine, false));
+  const double rest_width = std::min(text_width(rest, small_text, Family::sans), room);
   const std::string first =
       fitted(what, right - x - rest_width - between, small_text, Family::sans);
   scene.add(words({x, y}, first, Role::text));
   scene.add(words({right, y}, fitted(rest, rest_width + 1, small_text, Family::sans), Role::quiet,
                   FontWeight::regular, Across::right));
   scene.targets.push_back({line, source_command(party, machine), "shows its line of the source"});
-  scene.hints.push_back({line, what + "; " + rest});
+  scene.hints.push_back({line, what + "; " + whole});
   return line.bottom();
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/sim/time/reached.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/time_words.h"
 
 namespace tilescope {
 namespace {
@@ -143,9 +144,9 @@ std::string moment_text(const sim::Machine& machine) {
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
   const sim::Clock* clock = machine.clock();
   if (!clock) return fmt::format("instruction {}", grouped(whole));
-  const double ghz = clock->times().clock;
-  if (!(ghz > 0)) return fmt::format("cycle {}", grouped(whole));
-  return fmt::format("cycle {} ({:.2f} us)", grouped(whole), now / ghz / 1e3);
+  const std::string seconds = seconds_text(now, clock->times().clock);
+  if (seconds.empty()) return fmt::format("cycle {}", grouped(whole));
+  return fmt::format("cycle {} ({})", grouped(whole), seconds);
 }
 
 std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot) {

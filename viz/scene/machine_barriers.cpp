@@ -117,16 +117,18 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
                    {"warps there", Across::left, Family::sans, 0, false, 120},
                    {"waiting", Across::left, Family::sans, 0, false, 120},
                    {"", Across::left, Family::sans, 0, true}};
-  table.columns[3].spared = 1;
-  table.columns[6].spared = 2;  // the card below tells the story of one
+  table.columns[3].spared = 2;
+  table.columns[4].spared = 1;
+  table.columns[6].spared = 3;  // the card below tells the story of one
   add_mbarriers(table, shown);
   add_barriers(table, shown);
   add_operations(table, shown);
   const std::string state = state_of_block(shown.machine(), shown.spot.block);
-  table.when_empty =
-      state == "resident"
-          ? "Nobody has made an mbarrier or come to a barrier yet, and nothing is in flight."
-          : fmt::format("Block {} {}: it has no barriers.", shown.spot.block, state);
+  table.when_empty = state == "resident"
+                         ? "At this moment the block has no mbarrier, nobody stands at a barrier, "
+                           "and nothing is in "
+                           "flight. The button Barrier goes on to the next one."
+                         : nothing_of_block(shown.machine(), shown.spot.block, "barriers");
   const auto card = barrier_card(shown);
   // What the last column says of a barrier the card says of the one looked at.
   constexpr double wide = 1000;

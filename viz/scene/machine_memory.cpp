@@ -7,6 +7,7 @@
 
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
+#include "viz/scene/legend_row.h"
 #include "viz/scene/memory_view.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/palette.h"
@@ -29,6 +30,7 @@ struct Paint {
   const MemoryChoice& choice;
   const Theme& theme;
   double low = 0, high = 0;  // of values
+  bool has_values = false;
 
   const MemoryNow& now() const { return *frame.now; }
   bool by_value() const { return choice.colour == Colour::value; }
@@ -75,7 +77,8 @@ void find_range(Paint& paint) {
       high = std::max(high, number);
     }
   }
-  if (low <= high) paint.low = low, paint.high = high;
+  paint.has_values = low <= high;
+  if (paint.has_values) paint.low = low, paint.high = high;
 }
 
 // A pixel for each cell, by value for each element.
@@ -259,6 +262,12 @@ std::string users_text(const MemoryNow& now, const MemoryPart& part) {
   return out;
 }
 
+std::string part_hint(const MemoryPart& part) {
+  std::string out =
+      fmt::format("bytes {} to {}: {}; {}", part.begin, part.end - 1, part.name, part.detail);
+  return part.state.empty() ? out : out + "; " + part.state;
+}
+
 void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) {
   const MemoryPart& part = paint.now().parts[card.part];
   const bool alone = paint.frame.alone;
@@ -293,7 +302,7 @@ void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) 
   if (!alone) {
     scene.targets.push_back({{x, card.grid.y - 40, width, 40},
                              fmt::format("look byte {}", part.begin),
-                             "shows this part alone"});
+                             part_hint(part) + "; a click shows it alone"});
     return;
   }
   const std::string all = "Show all";
@@ -317,19 +326,18 @@ void add_axes(Scene& scene, const Paint& paint, const MemoryCard& card) {
     scene.add(words({room.x - inside, y}, "bank", Role::quiet, Family::sans, Across::right));
   }
   scene.begin("columns", Box{room.x, room.y - 24, room.width, 24});
-  for (u32 c = 0; c < card.columns; ++c) {
-    const Box cell = card.cell(0, c);
-    std::string label;
-    if (card.physical) {
-      const u32 bank = c * card.cell_bytes / 4;
-      if (card.cell_bytes == 4 && cell.width < 28 && c % 4 != 0) continue;
-      label = fmt::format("{}", bank);
-    } else {
-      const auto element = paint.now().element_at(*tile, byte_of(tile->box(), {0, c * 16}));
-      label =
-          fmt::format("{}", element ? element->column : c * 16 / tile->box().map.element_bytes());
-    }
-    scene.add(words({cell.x, y}, label, Role::quiet, Family::mono));
+  const auto column_label = [&](u32 c) {
+    if (card.physical) return fmt::format("{}", c * card.cell_bytes / 4);
+    const auto element = paint.now().element_at(*tile, byte_of(tile->box(), {0, c * 16}));
+    return fmt::format("{}", element ? element->column : c * 16 / tile->box().map.element_bytes());
+  };
+  // As many as do not meet; of single banks each fourth.
+  const double widest = text_width(column_label(card.columns - 1), small_text, Family::mono) + 6;
+  u32 each = 1;
+  while (each * card.cell_width() < widest) each *= 2;
+  if (each > 1 && card.physical && card.cell_bytes == 4) each = std::max(each, 4u);
+  for (u32 c = 0; c < card.columns; c += each) {
+    scene.add(words({card.cell(0, c).x, y}, column_label(c), Role::quiet, Family::mono));
   }
   scene.end();
   scene.begin("rows",
@@ -382,18 +390,15 @@ void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterSt
   scene.end();
 }
 
-std::string part_hint(const MemoryPart& part) {
-  std::string out =
-      fmt::format("bytes {} to {}: {}; {}", part.begin, part.end - 1, part.name, part.detail);
-  return part.state.empty() ? out : out + "; " + part.state;
-}
-
 void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report* report) {
   const MemoryFrame& frame = paint.frame;
   const MemoryNow& now = paint.now();
   scene.begin("map");
-  scene.add(words({frame.body.x + between, frame.body.y + 20},
-                  fmt::format("{} bytes of shared memory", grouped(now.bytes())), Role::quiet));
+  scene.add(
+      words({frame.body.x + between, frame.body.y + 20},
+            fitted(fmt::format("{} bytes of shared memory", grouped(now.bytes())),
+                   frame.canvas.x - frame.body.x - between - inside, small_text, Family::sans),
+            Role::quiet));
   const double bar_at = 64;
   for (std::size_t i = 0; i < now.parts.size() && i < frame.map.size(); ++i) {
     const MemoryPart& part = now.parts[i];
@@ -469,17 +474,60 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
   scene.end();
 }
 
-double legend_item(Scene& scene, double x, double y, const std::optional<Ink>& fill, bool hatched,
-                   const Ink& edge, const std::string& text) {
-  Rectangle box;
-  box.box = {x, y - 7, 24, 14};
-  box.fill = fill;
-  box.radius = 2;
-  box.stroke = {edge, 1, false};
-  scene.add(box);
-  if (hatched) hatch(scene, box.box, edge, hatch_step);
-  scene.add(words({x + 32, y}, text, Role::quiet));
-  return x + 32 + text_width(text, small_text, Family::sans) + between_groups;
+// A ramp with what its ends stand for; answers where it ends.
+double draw_ramp(Scene& scene, double x, double y, const std::string& low, const std::string& high,
+                 std::vector<Rgba> colours) {
+  scene.add(words({x, y}, low, Role::quiet));
+  x += text_width(low, small_text, Family::sans) + inside;
+  scene.add(Raster{{x, y - 7, 128, 14}, ramp_image(std::move(colours))});
+  scene.add(words({x + 136, y}, high, Role::quiet));
+  return x + 136 + text_width(high, small_text, Family::sans) + between_groups;
+}
+
+// What there is besides the ramps: what flies, whose words these are.
+std::vector<LegendItem> legend_items(const Paint& paint) {
+  const MemoryNow& now = paint.now();
+  const bool by_writer = paint.choice.colour == Colour::writer;
+  bool flies = false, threads = false;
+  std::set<u32> warps;
+  for (const MemoryCard& card : paint.frame.cards) {
+    const MemoryPart& part = now.parts[card.part];
+    const MemoryTile* tile = now.tile_in(part);
+    flies = flies || (tile && tile->state.in_flight);
+    threads = threads || !tile || by_writer;
+    if (tile && !by_writer) continue;
+    for (u32 at = part.begin; at < part.end; at += 4) {
+      if (now.writers[at / 4]) warps.insert(now.writers[at / 4].thread() / 32);
+    }
+  }
+  std::vector<LegendItem> out;
+  if (flies) out.push_back({{}, "in flight", true, Role::quiet});
+  if (paint.by_value() || !threads) return out;
+  for (const u32 warp : warps) {
+    out.push_back({Ink(thread_colour(warp * 32 + 12, now.threads, paint.theme.dark)),
+                   fmt::format("warp {}", warp), false, Role::line});
+  }
+  out.push_back({Ink(Role::panel), "not written", false, Role::line});
+  return out;
+}
+
+// What the hues of tiles mean, in as many words as there is room for; answers where it ends.
+double draw_tile_hues(Scene& scene, const Paint& paint, const MemoryPart& part, double x, double y,
+                      double room) {
+  std::vector<Rgba> colours;
+  for (int i = 0; i < 8; ++i) {
+    colours.push_back(mix(part_colour(part, paint.theme), paint.theme.paper, lightest * i / 7));
+  }
+  scene.add(Raster{{x, y - 7, 96, 14}, ramp_image(std::move(colours))});
+  for (const char* text :
+       {"a hue for each tile, paler from the first 16 bytes of a row to the last",
+        "a hue for each tile, paler along a row", "a hue for each tile"}) {
+    const double width = text_width(text, small_text, Family::sans);
+    if (104 + width > room) continue;
+    scene.add(words({x + 104, y}, text, Role::quiet));
+    return x + 104 + width + between_groups;
+  }
+  return x + 104;
 }
 
 void add_legend(Scene& scene, const Paint& paint) {
@@ -492,62 +540,25 @@ void add_legend(Scene& scene, const Paint& paint) {
   double x = room.x;
   const double y = room.y + room.height / 2;
   const MemoryNow& now = paint.now();
-  bool tiles = false, words_written = false, flies = false;
+  const std::vector<LegendItem> items = legend_items(paint);
+  const MemoryPart* tile = nullptr;
   for (const MemoryCard& card : paint.frame.cards) {
-    const MemoryTile* tile = now.tile_in(now.parts[card.part]);
-    tiles = tiles || tile;
-    words_written = words_written || !tile;
-    flies = flies || (tile && tile->state.in_flight);
+    if (!tile && now.tile_in(now.parts[card.part])) tile = &now.parts[card.part];
   }
-  const auto fits = [&](const std::string& text) {
-    return x + 32 + text_width(text, small_text, Family::sans) <= room.right();
-  };
-  const auto item = [&](const std::optional<Ink>& fill, bool hatched, const Ink& edge,
-                        const std::string& text) {
-    if (fits(text)) x = legend_item(scene, x, y, fill, hatched, edge, text);
-  };
-  if (paint.by_value()) {
+  if (paint.by_value() && !paint.has_values) {
+    scene.add(words({x, y}, "no values yet", Role::quiet));
+    x += text_width("no values yet", small_text, Family::sans) + between_groups;
+  } else if (paint.by_value()) {
     std::vector<Rgba> colours;
     for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
-    const std::string low = fmt::format("value {:.3g}", paint.low);
-    scene.add(words({x, y}, low, Role::quiet));
-    x += text_width(low, small_text, Family::sans) + inside;
-    scene.add(Raster{{x, y - 7, 128, 14}, ramp_image(std::move(colours))});
-    const std::string high = fmt::format("{:.3g}", paint.high);
-    scene.add(words({x + 136, y}, high, Role::quiet));
-    x += 136 + text_width(high, small_text, Family::sans) + between_groups;
-  } else if (tiles && paint.choice.colour == Colour::tile) {
-    std::vector<Rgba> colours;
-    const MemoryPart* part = nullptr;
-    for (const MemoryCard& card : paint.frame.cards) {
-      if (!part && now.tile_in(now.parts[card.part])) part = &now.parts[card.part];
-    }
-    for (int i = 0; i < 8; ++i) {
-      colours.push_back(mix(part_colour(*part, paint.theme), paint.theme.paper, lightest * i / 7));
-    }
-    scene.add(Raster{{x, y - 7, 96, 14}, ramp_image(std::move(colours))});
-    const std::string text =
-        "a hue for each tile, paler from the first 16 bytes of a row to the last";
-    scene.add(words({x + 104, y}, fitted(text, room.right() - x - 104, small_text, Family::sans),
-                    Role::quiet));
-    x += 104 + text_width(text, small_text, Family::sans) + between_groups;
+    x = draw_ramp(scene, x, y, fmt::format("value {:.3g}", paint.low),
+                  fmt::format("{:.3g}", paint.high), std::move(colours));
+  } else if (tile && paint.choice.colour == Colour::tile) {
+    const double others = legend_row_width(items);
+    const double room_of_hues = room.width - (items.empty() ? 0 : others + between_groups);
+    x = draw_tile_hues(scene, paint, *tile, x, y, room_of_hues);
   }
-  if (flies) item({}, true, Role::quiet, "in flight");
-  if (!paint.by_value() && (words_written || paint.choice.colour == Colour::writer)) {
-    std::set<u32> warps;
-    for (const MemoryCard& card : paint.frame.cards) {
-      const MemoryPart& part = now.parts[card.part];
-      if (now.tile_in(part) && paint.choice.colour != Colour::writer) continue;
-      for (u32 at = part.begin; at < part.end; at += 4) {
-        if (now.writers[at / 4]) warps.insert(now.writers[at / 4].thread() / 32);
-      }
-    }
-    for (const u32 warp : warps) {
-      item(Ink(thread_colour(warp * 32 + 12, now.threads, paint.theme.dark)), false, Role::line,
-           fmt::format("warp {}", warp));
-    }
-    item(Ink(Role::panel), false, Role::line, "not written");
-  }
+  draw_legend_row(scene, x, y, room.right(), items);
   scene.end();
 }
 
@@ -559,12 +570,12 @@ void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& sho
   if (paint.by_value()) find_range(paint);
   scene.begin("shared memory");
   if (frame.now->parts.empty()) {
-    const std::string& state = frame.now->state;
-    scene.add(words({frame.body.x + between, frame.body.y + 32},
-                    state == "resident" ? "This kernel's blocks have no shared memory."
-                                        : fmt::format("Block {} {}: it has no shared memory now.",
-                                                      frame.now->block, state),
-                    Role::quiet));
+    draw_sentence(scene, {frame.body.x + between, frame.body.y + 32},
+                  frame.body.width - 2 * between,
+                  frame.now->state == "resident"
+                      ? "This kernel's blocks have no shared memory. Registers shows what its "
+                        "threads hold, Matrices what they read and write."
+                      : nothing_of_block(shown.machine(), frame.now->block, "shared memory"));
     scene.end();
     return;
   }
@@ -575,10 +586,14 @@ void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& sho
   for (const MemoryCard& card : frame.cards) {
     add_card(scene, paint, card, rasters, shown.spot, hover, report);
   }
+  if (frame.left_out > 0) {
+    const std::string text = fmt::format("and {} more, in the map", frame.left_out);
+    scene.add(words({frame.canvas.x, frame.body.bottom() - 10},
+                    fitted(text, frame.canvas.width, small_text, Family::sans), Role::quiet));
+  }
   if (frame.cards.empty()) {
-    scene.add(words({frame.canvas.x, frame.canvas.y + 16},
-                    "Nobody has written to it yet. Tiles and what threads write come here.",
-                    Role::quiet));
+    draw_sentence(scene, {frame.canvas.x, frame.canvas.y + 16}, frame.canvas.width,
+                  "Nobody has written to it yet. Tiles and what threads write come here: step on.");
   }
   scene.end();
   add_legend(scene, paint);

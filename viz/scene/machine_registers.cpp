@@ -30,7 +30,7 @@ std::string hex(const RegisterValue& value, std::uint32_t lane) {
 }
 
 std::string number(double value) {
-  return fmt::format("{:.6g}", value);
+  return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);
 }
 
 // What the bits say as a number of the usual types: registers of PTX are bits, whatever is
@@ -74,13 +74,14 @@ std::string as_halves(const RegisterValue& value, std::uint32_t lane) {
 std::string across_lanes(const RegisterValue& value, std::uint32_t live) {
   std::uint32_t first = 32, last = 32;
   std::int64_t step = 0;
-  bool equal = true, steps = true, undefined = false;
+  bool equal = true, steps = true;
+  std::uint32_t undefined = 0;
   std::uint32_t ones = 0, lanes = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     if (!(live >> lane & 1)) continue;
     ++lanes;
     ones += value.low[lane] ? 1 : 0;
-    undefined = undefined || value.undefined[lane];
+    undefined += value.undefined[lane] ? 1 : 0;
     if (first == 32) {
       first = lane;
     } else {
@@ -91,7 +92,7 @@ std::string across_lanes(const RegisterValue& value, std::uint32_t live) {
     }
     last = lane;
   }
-  if (undefined) return "undefined in some lanes";
+  if (undefined) return undefined == lanes ? "undefined in all lanes" : "undefined in some lanes";
   if (value.type == Type::pred) {
     return ones == 0       ? "false in all"
            : ones == lanes ? "true in all"
@@ -143,9 +144,10 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
   table.columns[5].spared = 3;
   table.columns[6].least = text_width("undefined in some lanes", small_text, Family::sans);
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) {
-    table.when_empty = warps.empty() ? fmt::format("Block {} {}: it has no registers.", spot.block,
-                                                   state_of_block(shown.machine(), spot.block))
-                                     : fmt::format("Warp {} has exited.", spot.warp);
+    table.when_empty =
+        warps.empty()
+            ? nothing_of_block(shown.machine(), spot.block, "registers")
+            : fmt::format("Warp {} has exited. Choose another one above, or step back.", spot.warp);
     return draw_table(scene, table, room, scroll);
   }
   const sim::WarpState& warp = warps[spot.warp];
@@ -157,7 +159,8 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
     row.selected = value.name == spot.name;
     row.command = fmt::format("look register {}", value.name);
     row.hint = "shows it in all lanes";
-    const Ink ink = value.undefined[spot.lane] ? Ink(Role::wrong) : Ink(Role::text);
+    // Not wrong in itself: nobody has written it, or whoever did had nothing defined to write.
+    const Ink ink = value.undefined[spot.lane] ? Ink(Role::quiet) : Ink(Role::text);
     row.cells = {{value.name, Role::text, {}},
                  {std::string(ptx::name_of(value.type)), Role::quiet, {}},
                  {hex(value, spot.lane), ink, {}},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/sim/record/wait.h"
 #include "viz/scene/items.h"
@@ -54,6 +55,75 @@ void offer_blocks(Scene& scene, const sim::Machine& machine, double x, double y,
   }
 }
 
+// A warp to choose, with the letter of what it waits for.
+struct Chip {
+  std::string label, hint;
+  std::uint32_t warp = 0;
+  bool gone = false;
+  double width = 0;  // with the gap behind it
+};
+
+std::vector<Chip> chips_of(const std::vector<sim::WarpState>& warps) {
+  std::vector<Chip> out;
+  for (const sim::WarpState& warp : warps) {
+    const sim::SplitState* split = first_split(warp);
+    const bool waits = split && split->wait != Wait::none;
+    Chip chip;
+    chip.warp = warp.index;
+    chip.gone = warp.live == 0;
+    chip.label = fmt::format("{}", warp.index);
+    if (waits) chip.label += fmt::format(" {}", sim::letter_of(sim::stall_of(split->wait)));
+    chip.hint = chip.gone ? fmt::format("warp {} has exited", warp.index)
+                : waits   ? fmt::format("warp {} waits: {}", warp.index, split->why)
+                          : fmt::format("warp {} can go on", warp.index);
+    chip.width =
+        std::max(24.0, text_width(chip.label, small_text, Family::sans) + 2 * inside) + inside / 2;
+    out.push_back(std::move(chip));
+  }
+  return out;
+}
+
+// Those that have room, with the current one among them: [first, last). A button stands at each
+// end where others are left out.
+constexpr double others_width = 60;
+std::pair<std::size_t, std::size_t> shown_chips(const std::vector<Chip>& chips, double room,
+                                                std::uint32_t current) {
+  double all = 0;
+  for (const Chip& chip : chips) all += chip.width;
+  if (all - inside / 2 <= room) return {0, chips.size()};
+  for (std::size_t first = 0;;) {
+    double used = first > 0 ? others_width : 0;
+    std::size_t last = first;
+    while (last < chips.size() &&
+           used + chips[last].width + (last + 1 < chips.size() ? others_width : 0) <= room) {
+      used += chips[last++].width;
+    }
+    last = std::min(chips.size(), std::max(last, first + 1));
+    if (last == chips.size() || current < chips[last].warp) return {first, last};
+    first = last;
+  }
+}
+
+void draw_chips(Scene& scene, const std::vector<Chip>& chips, double x, double y, double right,
+                std::uint32_t current) {
+  const auto [first, last] = shown_chips(chips, right - x, current);
+  if (first > 0) {
+    x += button(scene, x, y, fmt::format("< {}", first), fmt::format("look warp {}", first - 1),
+                fmt::format("{} warps before these", first), false) +
+         inside / 2;
+  }
+  for (std::size_t i = first; i < last; ++i) {
+    const Chip& chip = chips[i];
+    button(scene, x, y, chip.label, fmt::format("look warp {}", chip.warp), chip.hint,
+           chip.warp == current, chip.gone);
+    x += chip.width;
+  }
+  if (const std::size_t after = chips.size() - last; after > 0) {
+    button(scene, x, y, fmt::format("{} >", after), fmt::format("look warp {}", last),
+           fmt::format("{} warps behind these", after), false);
+  }
+}
+
 }  // namespace
 
 std::string instruction_text(std::string_view text) {
@@ -75,6 +145,24 @@ std::string state_of_block(const sim::Machine& machine, std::uint64_t block) {
     if (each.number == block) return each.ended ? "has exited" : "resident";
   }
   return machine.has_exited(machine.cluster_number(block)) ? "has exited" : "has not begun";
+}
+
+std::string nothing_of_block(const sim::Machine& machine, std::uint64_t block,
+                             std::string_view what) {
+  const std::string state = state_of_block(machine, block);
+  const bool others = std::any_of(machine.blocks().begin(), machine.blocks().end(),
+                                  [](const sim::Block& each) { return !each.ended; });
+  const char* way = others                  ? "Choose a resident one above."
+                    : state == "has exited" ? "Step back to a moment at which it was resident."
+                                            : "Step executes its first instruction.";
+  return fmt::format("Block {} {}: it has no {} now. {}", grouped(block), state, what, way);
+}
+
+void draw_sentence(Scene& scene, Point at, double width, std::string_view sentence) {
+  for (std::string& line : wrapped(sentence, width)) {
+    scene.add(words(at, std::move(line), Role::quiet));
+    at.y += 20;
+  }
 }
 
 void draw_whose(Scene& scene, const MachineShown& shown, double width) {
@@ -109,21 +197,7 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
   scene.add(words({x, y}, "warp", Role::quiet));
   x += text_width("warp", small_text, Family::sans) + inside;
   const auto warps = sim::warps_of(machine, spot.block);
-  for (const sim::WarpState& warp : warps) {
-    const sim::SplitState* split = first_split(warp);
-    const bool waits = split && split->wait != Wait::none;
-    const bool gone = warp.live == 0;
-    std::string label = fmt::format("{}", warp.index);
-    if (waits) label += fmt::format(" {}", sim::letter_of(sim::stall_of(split->wait)));
-    const std::string hint = gone    ? fmt::format("warp {} has exited", warp.index)
-                             : waits ? fmt::format("warp {} waits: {}", warp.index, split->why)
-                                     : fmt::format("warp {} can go on", warp.index);
-    const double wide = text_width(label, small_text, Family::sans) + 2 * inside + inside;
-    if (x + wide > width - between) break;  // the inspector lists all
-    x += button(scene, x, y, label, fmt::format("look warp {}", warp.index), hint,
-                warp.index == spot.warp, gone) +
-         inside / 2;
-  }
+  draw_chips(scene, chips_of(warps), x, y, width - between, spot.warp);
   if (warps.empty()) {
     const std::string none = "none: the block " + state;
     scene.add(words({x, y}, none, Role::quiet));

@@ -42,8 +42,12 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
 // What an instruction is, without tabs and predicate's blanks: "@p1 bra L3".
 std::string instruction_text(std::string_view text);
 
-// The warps of the block, by what they do: empty where it is not resident.
 // "resident", "has not begun", "has exited"
 std::string state_of_block(const sim::Machine& machine, std::uint64_t block);
+// "Block 3 has exited: it has no TMEM now.", and what to do to see some.
+std::string nothing_of_block(const sim::Machine& machine, std::uint64_t block,
+                             std::string_view what);
+// In as many lines as it needs.
+void draw_sentence(Scene& scene, Point at, double width, std::string_view sentence);
 
 }  // namespace tilescope

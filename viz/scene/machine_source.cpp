@@ -91,23 +91,24 @@ class SourceView {
     table.columns = {{"warps", Across::left, Family::mono, 48},
                      {"line", Across::right, Family::mono, number}};
     if (counted_) {
-      table.columns.push_back(
-          {"issued", Across::right, Family::mono, shown_.comparison ? 56.0 : 64.0});
+      TableColumn issued{"issued", Across::right, Family::mono, shown_.comparison ? 56.0 : 64.0};
+      issued.spared = 1;  // who has no room for both has it for what took the time
+      table.columns.push_back(std::move(issued));
       const auto change = [&](std::string title, double width, int spared) {
         TableColumn column{std::move(title), Across::right, Family::mono, width};
         column.spared = spared;
         if (shown_.comparison) table.columns.push_back(std::move(column));
       };
-      change("+/-", 56, 2);
+      change("+/-", 56, 3);
       table.columns.push_back({"stalled", Across::right, Family::mono, 64});
-      change("+/- cycles", 72, 1);
+      change("+/- cycles", 72, 2);
       const auto moved = [&](std::string title, double width, int spared) {
         TableColumn column{std::move(title), Across::right, Family::mono, width};
         column.spared = spared;
         table.columns.push_back(std::move(column));
       };
-      moved("bytes", 80, 3);
-      moved("wavefronts", 72, 4);
+      moved("bytes", 80, 4);
+      moved("wavefronts", 72, 5);
     }
     TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
     code.least = 320;

@@ -7,6 +7,7 @@
 
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
+#include "viz/scene/legend_row.h"
 #include "viz/scene/palette.h"
 #include "viz/scene/tensor_view.h"
 
@@ -16,6 +17,7 @@ namespace {
 using u32 = std::uint32_t;
 
 constexpr double warps_axis = 136, top = 16, allocations_height = 56, legend_height = 40;
+constexpr double tight = 260, tight_top = 4, tight_allocations = 40;  // in a low room: one line
 constexpr double most_zoom = 64, label_width = 40, label_height = 14, hatch_step = 8;
 
 // Writers of one instruction have one hue, in the order in which they first wrote.
@@ -34,6 +36,7 @@ struct Paint {
   const Theme& theme;
   std::map<u32, int> hues;
   double low = 0, high = 0;
+  bool has_values = false;
 
   const TensorNow& now() const { return *frame.now; }
   Rgba undefined() const { return mix(theme.panel, theme.line, 0.6); }
@@ -71,7 +74,8 @@ void find_range(Paint& paint) {
       }
     }
   }
-  if (low <= high) paint.low = low, paint.high = high;
+  paint.has_values = low <= high;
+  if (paint.has_values) paint.low = low, paint.high = high;
 }
 
 std::shared_ptr<const Image> image_of(const Paint& paint, RasterStore& store) {
@@ -127,12 +131,15 @@ void add_allocations(Scene& scene, const Paint& paint) {
       if (x > box.x) end = std::min(end, x);
     }
     const double width = std::max(24.0, end - box.x - inside);
-    scene.add(words({box.x + 4, y - 28},
+    const bool one_line = frame.room.y - frame.body.y < allocations_height;
+    scene.add(words({box.x + 4, one_line ? y - 11 : y - 28},
                     fitted(first, width, small_text, Family::sans, FontWeight::bold), Role::text,
                     Family::sans, Across::left, FontWeight::bold));
-    scene.add(words({box.x + 4, y - 11},
-                    fitted("by " + paint.now().allocators[i], width, small_text, Family::sans),
-                    Role::quiet));
+    if (!one_line) {
+      scene.add(words({box.x + 4, y - 11},
+                      fitted("by " + paint.now().allocators[i], width, small_text, Family::sans),
+                      Role::quiet));
+    }
     scene.targets.push_back({{box.x, y - 40, box.width, 40},
                              fmt::format("look cell 0,{}", each.column),
                              "looks at its first cell"});
@@ -164,13 +171,18 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
     }
     if (count > 3) who += "...";
     const double middle = rows.cut({0, frame.room.y, 1e6, frame.room.height}).centre().y;
-    scene.add(words({frame.body.x + between, middle - 9},
-                    fmt::format("lanes {} to {}", quarter * 32, quarter * 32 + 31), Role::text));
-    scene.add(words({frame.body.x + between, middle + 9},
-                    who.empty()  ? std::string("no warp")
-                    : count == 1 ? "warp " + who
-                                 : "warps " + who,
-                    Role::quiet));
+    const std::string lanes = fmt::format("lanes {} to {}", quarter * 32, quarter * 32 + 31);
+    const std::string reached = who.empty()  ? std::string("no warp")
+                                : count == 1 ? "warp " + who
+                                             : "warps " + who;
+    const bool both = rows.height >= 36;
+    if (rows.height >= 16) {
+      scene.add(words({frame.body.x + between, both ? middle - 9 : middle}, lanes, Role::text));
+    }
+    if (both) scene.add(words({frame.body.x + between, middle + 9}, reached, Role::quiet));
+    scene.hints.push_back({Box{frame.body.x, rows.y, warps_axis, rows.height}.cut(
+                               {frame.body.x, frame.room.y, warps_axis, frame.room.height}),
+                           lanes + ": " + reached});
     if (quarter < warps) {
       scene.targets.push_back({Box{frame.body.x, rows.y, warps_axis, rows.height}.cut(
                                    {frame.body.x, frame.room.y, warps_axis, frame.room.height}),
@@ -182,7 +194,7 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
 
 void add_flight(Scene& scene, const Paint& paint) {
   scene.begin("in flight");
-  double y = paint.frame.room.y + 20;
+  double y = paint.frame.room.y + std::min(20.0, paint.frame.room.height / 2);
   std::size_t told = 0;
   for (const sim::OperationState& o : paint.now().operations) {
     const bool writes = !o.cells.written.empty() && o.stage < sim::Stage::written;
@@ -192,10 +204,11 @@ void add_flight(Scene& scene, const Paint& paint) {
       if (told == 0) hatch(scene, box, Ink(Role::text, 0.25), hatch_step);
       scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
     }
-    if (++told > 4) continue;
-    const std::string text = fmt::format("{} {} {}s these cells: {}", o.name, o.number,
-                                         writes ? "write" : "read", sim::name_of(o.stage));
+    if (++told > 4 || y + 10 > paint.frame.room.bottom()) continue;
+    const std::string whole = fmt::format("{} {} {}s these cells: {}", o.name, o.number,
+                                          writes ? "write" : "read", sim::name_of(o.stage));
     const Box& first = paint.frame.room;
+    const std::string text = fitted(whole, first.width - 4 * inside, small_text, Family::sans);
     Rectangle paper;
     const double width = text_width(text, small_text, Family::sans) + 2 * inside;
     paper.box = {first.right() - width - inside, y - 10, width, 20};
@@ -277,6 +290,7 @@ void add_parties(Scene& scene, const TensorFrame& frame, const Evidence& evidenc
 void add_column_axis(Scene& scene, const TensorFrame& frame) {
   scene.begin("columns", Box{frame.room.x - 16, frame.room.bottom(), frame.room.width + 32, 24});
   u32 every = 64;
+  while (every < TensorNow::columns && every * frame.cell_width() < 40) every *= 2;
   while (every > 1 && every / 2 * frame.cell_width() >= 64) every /= 2;
   for (u32 c = 0; c < TensorNow::columns; c += every) {
     const double x = frame.cells.x + c * frame.cell_width();
@@ -296,19 +310,11 @@ void add_legend(Scene& scene, const Paint& paint) {
   scene.add(above);
   double x = room.x;
   const double y = room.y + room.height / 2;
-  const auto item = [&](Rgba fill, const std::string& text) {
-    const double width = text_width(text, small_text, Family::sans);
-    if (x + 32 + width > room.right()) return;
-    Rectangle box;
-    box.box = {x, y - 7, 24, 14};
-    box.fill = fill;
-    box.radius = 2;
-    box.stroke = {Role::line, 1, false};
-    scene.add(box);
-    scene.add(words({x + 32, y}, text, Role::quiet));
-    x += 32 + width + between_groups;
-  };
-  if (paint.choice.tensor_value) {
+  std::vector<LegendItem> items;
+  if (paint.choice.tensor_value && !paint.has_values) {
+    scene.add(words({x, y}, "no values yet", Role::quiet));
+    x += text_width("no values yet", small_text, Family::sans) + between_groups;
+  } else if (paint.choice.tensor_value) {
     std::vector<Rgba> colours;
     for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
     const std::string low = fmt::format("value as f32: {:.3g}", paint.low);
@@ -323,10 +329,13 @@ void add_legend(Scene& scene, const Paint& paint) {
     std::map<u32, const TensorNow::Writer*> told;
     for (const TensorNow::Writer& each : paint.now().writers) told[each.pc] = &each;
     for (const auto& each : told) {
-      item(category(paint.hues.at(each.first), paint.theme.dark), each.second->name);
+      items.push_back({Ink(category(paint.hues.at(each.first), paint.theme.dark)),
+                       each.second->name, false, Role::line});
     }
   }
-  item(paint.undefined(), "undefined");
+  items.push_back({Ink(paint.undefined()), "undefined", false, Role::line});
+  if (!paint.now().operations.empty()) items.push_back({{}, "in flight", true, Role::quiet});
+  draw_legend_row(scene, x, y, room.right(), items);
   scene.end();
 }
 
@@ -337,9 +346,11 @@ TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const
   frame.now = std::move(now);
   frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
   frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
-  frame.room = {room.x + warps_axis, room.y + top + allocations_height,
+  const double above =
+      room.height < tight ? tight_top + tight_allocations : top + allocations_height;
+  frame.room = {room.x + warps_axis, room.y + above,
                 std::max(1.0, room.width - warps_axis - between),
-                std::max(1.0, frame.body.height - top - allocations_height - 32)};
+                std::max(1.0, frame.body.height - above - 32)};
   frame.lens = lens;
   frame.lens.cell = std::clamp(lens.cell, 1.0, most_zoom);
   frame.lens = panned_in(frame.lens, frame.room, 0, 0);
@@ -358,10 +369,12 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   if (now.allocations.empty() && !marked) {
     std::string sentence =
         !now.has_unit ? "This kernel has no tcgen05 instructions, so its blocks have no TMEM."
-        : now.state != "resident"
-            ? fmt::format("Block {} {}: it has no TMEM now.", now.block, now.state)
-            : "The block has no columns of TMEM at this moment: tcgen05.alloc brings them.";
-    scene.add(words({frame.body.x + between, frame.body.y + 32}, std::move(sentence), Role::quiet));
+        : now.state != "resident" ? nothing_of_block(shown.machine(), now.block, "TMEM")
+                                  : "The block has no columns of TMEM at this moment: "
+                                    "tcgen05.alloc brings them. Step on, "
+                                    "or back.";
+    draw_sentence(scene, {frame.body.x + between, frame.body.y + 32},
+                  frame.body.width - 2 * between, sentence);
     scene.end();
     return;
   }

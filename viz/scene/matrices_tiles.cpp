@@ -169,7 +169,7 @@ std::vector<MatrixTile> output_tile(const sim::Machine& machine, const MemoryNow
   auto extent = output_from_operands(machine, now, *output);
   if (!extent) {
     extent = output_written(machine, now.block, *output);
-    label += ", written so far";
+    label += now.state == "resident" ? ", written so far" : ", what it wrote";
   }
   if (!extent) return {};
   MatrixTile mark = marked(machine, *output, *extent);

@@ -170,10 +170,12 @@ void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& fra
   const std::string low = fmt::format("{:.3g}", view.lowest());
   const double low_width = text_width(low, small_text, Family::mono);
   add_text(scene, {x, y}, low, small_text, Family::mono, FontWeight::regular, Role::text);
-  const Box bar{x + low_width + inside, y - 8, 192, 16};
+  const std::string high = fmt::format("{:.3g}", view.highest());
+  const double others = x + low_width + 2 * inside + text_width(high, small_text, Family::mono);
+  const Box bar{x + low_width + inside, y - 8, std::clamp(body.right() - others, 24.0, 192.0), 16};
   scene.add(Raster{bar, std::make_shared<const Image>(std::move(scale))});
-  add_text(scene, {bar.right() + inside, y}, fmt::format("{:.3g}", view.highest()), small_text,
-           Family::mono, FontWeight::regular, Role::text);
+  add_text(scene, {bar.right() + inside, y}, high, small_text, Family::mono, FontWeight::regular,
+           Role::text);
   scene.end();
 }
 
@@ -273,6 +275,24 @@ MatricesFrame arrange(const MatricesView& view, const Lens& lens) {
   return frame;
 }
 
+namespace {
+
+// Name and detail over a matrix; what is cut can be read whole under the pointer.
+void add_heading(Scene& scene, const MatricesView::Matrix& matrix, const Box& clip, double width) {
+  const std::string name = fitted(matrix.name, width, heading_text, Family::sans, FontWeight::bold);
+  const std::string detail = fitted(matrix.detail, width, small_text, Family::sans);
+  add_text(scene, {clip.x, clip.y - 32}, name, heading_text, Family::sans, FontWeight::bold,
+           Role::text);
+  add_text(scene, {clip.x, clip.y - 12}, detail, small_text, Family::sans, FontWeight::regular,
+           Role::quiet);
+  if (name != matrix.name || detail != matrix.detail) {
+    scene.hints.push_back(
+        {{clip.x, clip.y - 42, width, 42}, fmt::format("{}: {}", matrix.name, matrix.detail)});
+  }
+}
+
+}  // namespace
+
 Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
                   RasterStore* store) {
@@ -287,11 +307,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     const Box& map = frame.maps[i];
     const Box& clip = frame.slots[i];
     scene.begin(fmt::format("matrix {}", matrix.name));
-    add_text(scene, {clip.x, clip.y - 32}, matrix.name, heading_text, Family::sans,
-             FontWeight::bold, Role::text);
-    add_text(scene, {clip.x, clip.y - 12},
-             fitted(matrix.detail, frame.rooms[i].width, small_text, Family::sans), small_text,
-             Family::sans, FontWeight::regular, Role::quiet);
+    add_heading(scene, matrix, clip, frame.rooms[i].width);
     scene.begin("elements", clip);
     const Part part = seen_part(matrix, map, clip, frame.lens);
     if (part.rows > 0 && part.columns > 0) {

@@ -12,10 +12,11 @@ using u32 = std::uint32_t;
 using Kind = MemoryPart::Kind;
 
 constexpr u32 line = 128, chunk = 16, word = 4;  // bytes
-constexpr double map_width = 232, map_gap = 2, map_row = 20;
+constexpr double widest_map = 232, map_gap = 2, map_row = 20;
 constexpr double legend_height = 40, top = 16;
 constexpr double card_heading = 44, alone_heading = 72, row_axis = 56, below = 16;
-constexpr double narrowest_card = 104;  // its name is to be read
+constexpr double narrowest_card = 104;  // the beginning of its name is to be read
+constexpr double least_cells = 48;      // how high they are where a name asks for width
 constexpr double widest_cell = 96, highest_cell = 24, most_zoom = 64;
 
 MemoryCard card_of(const MemoryNow& now, std::size_t index, const MemoryChoice& choice) {
@@ -49,6 +50,11 @@ std::vector<std::size_t> parts_with_cards(const MemoryNow& now) {
   return large.empty() ? all : large;
 }
 
+// It leaves most of a narrow room to the cells.
+double map_width(const Box& room) {
+  return std::round(std::clamp(room.width * 0.38, 112.0, widest_map));
+}
+
 void arrange_map(MemoryFrame& frame) {
   const MemoryNow& now = *frame.now;
   if (now.parts.empty()) return;
@@ -59,18 +65,25 @@ void arrange_map(MemoryFrame& frame) {
   double y = frame.body.y + top + 24;
   for (const MemoryPart& part : now.parts) {
     const double tall = least + left * part.bytes() / std::max(1u, now.bytes());
-    frame.map.push_back({frame.body.x + between, y, map_width, std::max(1.0, tall - map_gap)});
+    frame.map.push_back(
+        {frame.body.x + between, y, map_width(frame.body), std::max(1.0, tall - map_gap)});
     y += tall;
   }
 }
 
+// How much of each card a grid of so many columns has to leave.
+struct CardRoom {
+  double width = narrowest_card, height = 8;
+};
+
 // Cards side by side in so many columns: the area of a cell that this leaves, of the card with the
 // most cells.
-double worth(const std::vector<MemoryCard>& cards, const Box& canvas, std::size_t across) {
+double worth(const std::vector<MemoryCard>& cards, const Box& canvas, std::size_t across,
+             CardRoom needed) {
   const std::size_t down = (cards.size() + across - 1) / across;
   const double width = canvas.width / static_cast<double>(across) - between;
   const double height = canvas.height / static_cast<double>(down) - card_heading - below;
-  if (width < narrowest_card || height < 8) return 0;
+  if (width < needed.width || height < needed.height) return 0;
   double least = 1e9;
   for (const MemoryCard& card : cards) {
     const double w = std::min(width / card.columns, widest_cell);
@@ -80,12 +93,44 @@ double worth(const std::vector<MemoryCard>& cards, const Box& canvas, std::size_
   return least;
 }
 
+std::size_t best_across(const MemoryFrame& frame, CardRoom needed) {
+  std::size_t across = 0;
+  double best = 0;
+  for (std::size_t n = 1; n <= frame.cards.size(); ++n) {
+    const double value = worth(frame.cards, frame.canvas, n, needed);
+    if (value > best * 1.02) across = n, best = value;
+  }
+  return across;
+}
+
+// In how many columns cards stand: so that their names can be read whole, where that leaves cells
+// of some height; else their beginnings. Where even that is too much, the first few stand.
+std::size_t columns_of_cards(MemoryFrame& frame) {
+  if (frame.alone || frame.cards.empty()) return 1;
+  double names = narrowest_card;
+  for (const MemoryCard& card : frame.cards) {
+    const std::string& name = frame.now->parts[card.part].name;
+    names = std::max(names, 24 + text_width(name, small_text, Family::sans, FontWeight::bold));
+  }
+  for (const CardRoom needed : {CardRoom{names, least_cells}, CardRoom{}}) {
+    if (const std::size_t across = best_across(frame, needed)) return across;
+  }
+  const Box& canvas = frame.canvas;
+  const double wide = std::floor(canvas.width / (narrowest_card + between));
+  const double high = std::floor(canvas.height / (card_heading + below + 24));
+  const auto across = static_cast<std::size_t>(std::max(1.0, wide));
+  const std::size_t fits = across * static_cast<std::size_t>(std::max(1.0, high));
+  if (frame.cards.size() > fits) {
+    frame.left_out = frame.cards.size() - fits;
+    frame.canvas.height = std::max(1.0, canvas.height - 20);  // a line says how many
+    frame.cards.resize(fits);
+  }
+  return std::min(across, frame.cards.size());
+}
+
 void arrange_cards(MemoryFrame& frame) {
   const Box& canvas = frame.canvas;
-  std::size_t across = 1;
-  for (std::size_t n = 2; n <= frame.cards.size(); ++n) {
-    if (worth(frame.cards, canvas, n) > worth(frame.cards, canvas, across) * 1.02) across = n;
-  }
+  const std::size_t across = columns_of_cards(frame);
   const std::size_t down = (frame.cards.size() + across - 1) / across;
   const double width = canvas.width / static_cast<double>(across);
   const double height = canvas.height / static_cast<double>(std::max<std::size_t>(1, down));
@@ -151,7 +196,7 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunSpot& spot,
   frame.lens.cell = std::clamp(lens.cell, 1.0, most_zoom);
   frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
   frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
-  const double left = between + map_width + between_groups;
+  const double left = between + map_width(room) + between_groups;
   frame.canvas = {room.x + left, room.y + top, std::max(1.0, room.width - left - between),
                   std::max(1.0, frame.body.height - top)};
   arrange_map(frame);

@@ -58,7 +58,8 @@ struct MemoryFrame {
   Box body, canvas, legend;
   std::vector<Box> map;  // of each part
   std::vector<MemoryCard> cards;
-  bool alone = false;  // one part, that of the byte looked at
+  std::size_t left_out = 0;  // parts that have no room for a card
+  bool alone = false;        // one part, that of the byte looked at
 
   // Of a card: the byte at a cell; nothing: no byte of the part lies there.
   std::optional<std::uint32_t> byte_in(const MemoryCard& card, std::uint32_t row,

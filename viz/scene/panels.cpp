@@ -69,8 +69,9 @@ std::vector<Tab> tabs(const Session& session) {
       {ViewName::barriers, "Barriers"}, {ViewName::memory, "Memory"},
       {ViewName::tmem, "TMEM"},         {ViewName::matrices, "Matrices"},
       {ViewName::diff, "Difference"},   {ViewName::compare, "Compare"}};
-  // TMEM where the kernel has any, as far as is known.
-  const bool tensor = choices.live && choices.live->stepper.machine().program().cta_group;
+  // TMEM where the kernel has any.
+  const bool tensor = choices.kernel->tensor_memory ||
+                      (choices.live && choices.live->stepper.machine().program().cta_group != 0);
   for (const auto& [view, label] : all) {
     if (view == ViewName::tmem && !tensor && choices.view != view) continue;
     if (view == ViewName::compare && !choices.baseline && choices.view != view) continue;

@@ -16,6 +16,7 @@
 #include "viz/scene/result_view.h"
 #include "viz/scene/standing.h"
 #include "viz/scene/timeline_session.h"
+#include "viz/scene/write_time.h"
 
 namespace tilescope {
 namespace {
@@ -186,12 +187,41 @@ InspectorSection first_wrong(const DiffReport& report, const std::optional<Eleme
   return section;
 }
 
+// Views in which there is one to point at.
+bool has_elements(ViewName view) {
+  return view == ViewName::matrices || view == ViewName::diff;
+}
+
+// Who wrote the element, when, and from what.
+void add_provenance(const Session& session, InspectorSection& section) {
+  const Choices& choices = session.choices;
+  const RunResult& result = *choices.result;
+  const Buffer& output = *result.matrices[result.output].values;
+  const MatrixShape shape = as_matrix(output.shape);
+  const Element at = *choices.element;
+  // The matrices view has told the inputs already.
+  const bool told = choices.view == ViewName::matrices;
+  for (auto& line : provenance(result, at)) {
+    if (told && line.first.rfind("from ", 0) == 0) continue;
+    section.lines.push_back(std::move(line));
+  }
+  if (at.row >= shape.rows || at.column >= shape.cols || !result.writer) return;
+  const std::optional<Site> writer = result.writer(at.row * shape.cols + at.column);
+  if (!writer) return;
+  if (choices.timeline) {
+    for (auto& line : write_time(*choices.timeline, *writer)) {
+      section.lines.push_back(std::move(line));
+    }
+  }
+  section.links.push_back({"its write", "go to that moment", "go write"});
+}
+
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
   const Choices& choices = session.choices;
   if (!choices.kernel && choices.file.empty()) return;
   if (session.hover_element) {
     out.push_back({"Under the pointer", element_lines(session, *session.hover_element), ""});
-  } else if (!emptiness(session) && !shows_build(session)) {
+  } else if (has_elements(choices.view) && !emptiness(session) && !shows_build(session)) {
     out.push_back({"Under the pointer",
                    {},
                    choices.kernel ? "Point at an element to see its numbers; click to see who "
@@ -200,15 +230,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   }
   if (choices.element) {
     InspectorSection section{"Selected", element_lines(session, *choices.element), ""};
-    if (choices.result) {
-      // The matrices view has told the inputs already.
-      const bool told = choices.view == ViewName::matrices;
-      for (auto& line : provenance(*choices.result, *choices.element)) {
-        if (told && line.first.rfind("from ", 0) == 0) continue;
-        section.lines.push_back(std::move(line));
-      }
-      section.links.push_back({"its write", "in the source", "go write"});
-    }
+    if (choices.result) add_provenance(session, section);
     out.push_back(std::move(section));
   }
   for (InspectorSection& each : comparison_sections(session)) out.push_back(std::move(each));

@@ -70,6 +70,28 @@ Json inspector_json(const Session& session) {
   return out;
 }
 
+Json steps_json(const Strip& strip) {
+  Json out = Json::array();
+  for (const StripStep& step : strip.steps) {
+    out.push_back({{"title", step.title}, {"value", step.value}});
+    if (!step.command.empty()) out.back()["command"] = step.command;
+    if (step.current) out.back()["current"] = true;
+  }
+  return out;
+}
+
+// The strip's buttons; of a run in progress also how far it is, and its end.
+Json actions_json(const Strip& strip) {
+  Json out = Json::array();
+  for (const Tab& action : strip.actions) {
+    out.push_back({{"label", action.label}, {"command", action.command}});
+  }
+  if (strip.share) {
+    out.push_back({{"label", "Stop"}, {"command", "cancel"}, {"progress", strip.progress}});
+  }
+  return out;
+}
+
 Json timeline_json(const Session& session, const Picture& picture) {
   Json out = describe(*session.choices.timeline, timeline_choice_of(session), *picture.timeline,
                       picture.scene);
@@ -132,12 +154,9 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
     out["lesson"] = describe(*lesson);
   }
   out["inspector"] = inspector_json(session);
-  Json steps = Json::array();
-  for (const StripStep& step : strip(session, workshop).steps) {
-    steps.push_back({{"title", step.title}, {"value", step.value}});
-    if (step.current) steps.back()["current"] = true;
-  }
-  out["strip"] = std::move(steps);
+  const Strip shown = strip(session, workshop);
+  out["strip"] = steps_json(shown);
+  out["actions"] = actions_json(shown);
   out["status"] = session.message.text;
   if (!session.copied.empty()) out["copied"] = session.copied;
   if (session.tour) {

@@ -84,8 +84,13 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const TableColumn& column = table.columns[c];
     if (!widths[c]) continue;
-    scene.add(words({left_of(column, x, *widths[c]), room.y + table_titles / 2}, column.title,
-                    Role::quiet, Family::sans, column.across, FontWeight::regular));
+    // What is cut can be read whole under the pointer.
+    const std::string title = fitted(column.title, *widths[c], small_text, Family::sans);
+    scene.add(words({left_of(column, x, *widths[c]), room.y + table_titles / 2}, title, Role::quiet,
+                    Family::sans, column.across, FontWeight::regular));
+    if (title != column.title) {
+      scene.hints.push_back({{x, room.y, *widths[c], table_titles}, column.title});
+    }
     x += *widths[c] + gap;
   }
   Line under;
@@ -96,8 +101,11 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
 
   scene.begin("rows", body);
   if (count == 0) {
-    scene.add(words({room.x + edge, body.y + table_row}, table.when_empty, Role::quiet,
-                    Family::sans, Across::left, FontWeight::regular));
+    Point at{room.x + edge, body.y + table_row};
+    for (std::string& line : wrapped(table.when_empty, body.width - 2 * edge)) {
+      scene.add(words(at, std::move(line), Role::quiet));
+      at.y += 20;
+    }
   }
   const auto first = static_cast<std::size_t>(scroll.at / table_row);
   for (std::size_t r = first; r < count; ++r) {

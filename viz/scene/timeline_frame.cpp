@@ -53,8 +53,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   out.lens.title = title;
   const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
-  const double legend =
-      static_cast<double>(legend_of({&view}, size.width - 2 * margin).size()) * legend_line;
+  const double legend = legend_height({&view}, size);
   const double top = (title ? title_height : inside) + (lens.notice.empty() ? 0 : notice_height);
   const double bottom = std::max(size.height - legend - margin - inside, top + axis + 1);
   out.title = {margin, 28};

@@ -275,6 +275,8 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
       scene.add(
           words(box.centre(), "!", Ink(text_on(scene.theme.wrong)), Family::sans, Across::centre));
       return;
+    case LegendEntry::Kind::more:
+      return;
     case LegendEntry::Kind::hatched:
       break;
   }
@@ -299,12 +301,15 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
 void draw_legend(Scene& scene, const TimelineViews& views, const TimelineFrame& frame) {
   scene.begin("legend");
   double y = frame.legend.y;
-  for (const auto& line : legend_of(views, scene.size.width - 2 * frame.legend.x)) {
+  for (const auto& line : legend_of(views, scene.size)) {
     double x = frame.legend.x;
     for (const LegendEntry& entry : line) {
-      draw_swatch(scene, entry, {x, y - 7, swatch_width, 14});
-      scene.add(words({x + swatch_width + inside, y}, entry.text, Role::text));
-      x += swatch_width + inside + text_width(entry.text, small_text, Family::sans) + between;
+      const bool more = entry.kind == LegendEntry::Kind::more;
+      const double swatch = more ? 0 : swatch_width + inside;
+      if (!more) draw_swatch(scene, entry, {x, y - 7, swatch_width, 14});
+      scene.add(words({x + swatch, y}, entry.text, more ? Role::quiet : Role::text));
+      if (more) scene.hints.push_back({{x, y - 10, entry.width(), 20}, entry.hint});
+      x += entry.width();
     }
     y += legend_line;
   }

@@ -14,8 +14,8 @@
 namespace tilescope {
 
 // Units are Okabe-Ito's: copies in orange, tensor core blue, TMEM yellow, copies out sky blue,
-// warps green, barriers purple. A wait has the colour of what it waits for; what only the warp
-// itself is the cause of is grey.
+// warps green, barriers purple, commits, which only pass on that products are done, grey. A wait
+// has the colour of what it waits for; what only the warp itself is the cause of is grey.
 Rgba colour_of(Doing doing, const Theme& theme);
 // Of a hatched wait: the ground, on which letters are read, and the stripes.
 Rgba ground_of(Doing doing, const Theme& theme);
@@ -71,15 +71,18 @@ std::shared_ptr<const Image> lanes_image(const TimelineView& view, const Timelin
 void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                  const TimelineFrame& frame);
 
-// The legend as lines of entries; and its height in a picture of this width.
+// The legend as lines of entries, in a picture of this size. It takes a quarter of the height at
+// most: what has no room is counted by a last entry, whose hint names it.
 struct LegendEntry {
-  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report };
+  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report, more };
   Kind kind = Kind::solid;
   Doing doing;
-  std::string letter, text;
+  std::string letter, text, hint;
+  double width() const;
 };
 using TimelineViews = std::vector<const TimelineView*>;
-std::vector<std::vector<LegendEntry>> legend_of(const TimelineViews& views, double width);
+std::vector<std::vector<LegendEntry>> legend_of(const TimelineViews& views, Size size);
+double legend_height(const TimelineViews& views, Size size);
 void draw_legend(Scene& scene, const TimelineViews& views, const TimelineFrame& frame);
 constexpr double legend_line = 20, swatch_width = 24;
 

@@ -104,9 +104,7 @@ PairFrame arrange(const TimelinePair& pair, const TimelineLens& asked, double sc
   const double left = labels_width(size);
   const bool seconds = pair.below.view->known_time() && same_clock(pair);
   const double axis = seconds ? 2 * axis_line : axis_line;
-  const TimelineViews views{pair.above.view, pair.below.view};
-  const double legend =
-      static_cast<double>(legend_of(views, size.width - 2 * timeline_margin).size()) * legend_line;
+  const double legend = legend_height({pair.above.view, pair.below.view}, size);
   const double top = inside + axis;
   const double bottom = std::max(size.height - legend - timeline_margin - inside, top + 1);
   // Each gets what its rows need; where that is too much, half of it or what the other one leaves.

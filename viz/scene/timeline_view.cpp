@@ -63,7 +63,9 @@ TimelineView::TimelineView(std::shared_ptr<const sim::Record> record,
     : record_(std::move(record)),
       timeline_(std::move(timeline)),
       statistics_(sim::statistics_of(*record_)) {
-  clock_ = record_->timed ? statistics_.clock : 0;
+  // The clock by which a moment is told before the run's end is known (time_words.h).
+  const double clock = record_->device.times.clock;
+  clock_ = !record_->timed ? 0 : clock > 0 ? clock : statistics_.clock;
   title_ = record_->what.empty() ? record_->kernel
                                  : fmt::format("{}, {}", record_->kernel, record_->what);
   group_of_.assign(record_->tracks.size(), none);

@@ -11,6 +11,7 @@
 #include "core/sim/record/text.h"
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/time_words.h"
 #include "viz/scene/timeline_search.h"
 
 namespace tilescope {
@@ -172,12 +173,7 @@ std::string cycles_text(const TimelineView& view, double cycles) {
 }
 
 std::string seconds_text(const TimelineView& view, double cycles) {
-  if (!view.known_time() || !(view.clock() > 0)) return "";
-  const double ns = cycles / view.clock();
-  if (ns < 10) return fmt::format("{:.2g} ns", ns);
-  if (ns < 1000) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
-  return fmt::format("{:.2f} ms", ns / 1e6);
+  return view.known_time() ? seconds_text(cycles, view.clock()) : "";
 }
 
 Outcome<double> cycles_in(const TimelineView& view, std::string_view text) {

@@ -53,6 +53,7 @@ struct KernelCard {
   std::vector<Size> sizes;
   std::vector<Tensor> tensors;
   std::vector<OwnLayout> layouts;
+  bool tensor_memory = false;  // its PTX has tcgen05 instructions
   // What --source names, compiled; null without that option, and until it is compiled.
   std::shared_ptr<const Build> built;
 };

@@ -169,8 +169,13 @@ bool list_row(const Brush& brush, const char* id, const std::string& label,
 
 void heading(const Brush& brush, const std::string& words) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  brush.text(at.x + 8, at.y + 12, brush.fonts.strong(TextSize::small), Role::text, words);
-  ImGui::Dummy({0, 24});
+  ImFont* font = brush.fonts.strong(TextSize::small);
+  float y = at.y + 12;
+  for (const std::string& line : broken(font, words, ImGui::GetContentRegionAvail().x - 16)) {
+    brush.text(at.x + 8, y, font, Role::text, line);
+    y += 16;
+  }
+  ImGui::Dummy({0, y - at.y - 4});
 }
 
 void paragraph(const Brush& brush, const std::string& words, Role role) {
