@@ -33,7 +33,10 @@ std::string move_step(Session& session, std::vector<Step>& from, std::vector<Ste
   Step step = std::move(from.back());
   from.pop_back();
   to.push_back({step.name, session.choices, false});
+  const bool elsewhere =
+      step.before.moment != session.choices.moment || !(step.before.spot == session.choices.spot);
   session.choices = std::move(step.before);
+  if (elsewhere) session.scrolls.clear();  // lists show where it stands
   return step.name;
 }
 
