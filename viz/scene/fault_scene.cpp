@@ -12,17 +12,18 @@ namespace tilescope {
 namespace {
 
 constexpr double report_row = 20, above = 14, label_width = 72;
-constexpr std::size_t most_lines = 3;  // of a long sentence
+constexpr std::size_t most_lines = 4;  // of a long sentence
 
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "warp 4 lane 0 of block 1"
-std::string who_text(const Evidence::Party& party, const sim::Machine& machine) {
+// "warp 4 lane 0 of block 1"; `shortly`: without the lane.
+std::string who_text(const Evidence::Party& party, const sim::Machine& machine, bool shortly) {
   const Dim3& grid = machine.launch().grid;
   const Dim3& at = party.site.block;
-  std::string out = fmt::format("warp {} lane {}", party.site.warp, party.site.lane);
+  std::string out = fmt::format("warp {}", party.site.warp);
+  if (!shortly) out += fmt::format(" lane {}", party.site.lane);
   if (grid.count() > 1) {
     out += fmt::format(" of block {}",
                        at.x + std::uint64_t{grid.x} * (at.y + std::uint64_t{grid.y} * at.z));
@@ -33,8 +34,10 @@ std::string who_text(const Evidence::Party& party, const sim::Machine& machine) 
 // "tcgen05.ld reads", of "tcgen05.ld.sync.aligned.32x32b.x32.b32 reads": without what says how.
 std::string short_does(const std::string& does) {
   const std::size_t blank = std::min(does.find(' '), does.size());
-  for (const std::string_view how : {".sync", ".cta_group", ".parity", ".acquire", ".release",
-                                     ".relaxed", ".v2", ".v4", ".aligned", ".b32", ".u32"}) {
+  for (const std::string_view how :
+       {".sync", ".cta_group", ".parity", ".acquire", ".release", ".relaxed", ".v2", ".v4",
+        ".aligned", ".b32", ".u32", ".b64", "::1", "::2", ".mbarrier::complete_tx::bytes", ".tile",
+        ".shared::cluster.global", ".shared::cta.global", ".2d"}) {
     const std::size_t at = does.find(how);
     if (at < blank) return short_does(does.substr(0, at) + does.substr(blank));
   }
@@ -58,12 +61,20 @@ std::string line_text(const Site& site) {
   return fmt::format("PTX line {}", site.ptx_line);
 }
 
-std::string when_text(const Evidence::Party& party) {
+// An edge that is dashed says that it is in flight, too.
+std::string when_text(const Evidence::Party& party, bool shortly) {
   const bool known = party.since >= 0;
   const std::string cycle =
       known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
   if (!party.in_flight) return cycle;
+  if (shortly && known) return fmt::format("since {}", cycle);
   return known ? fmt::format("in flight since {}", cycle) : "in flight";
+}
+
+std::string rest_text(const Evidence::Party& party, const sim::Machine& machine, bool shortly) {
+  std::string out = who_text(party, machine, shortly) + ", " + line_text(party.site);
+  const std::string when = when_text(party, shortly);
+  return when.empty() ? out : out + ", " + when;
 }
 
 std::string source_command(const Evidence::Party& party, const sim::Machine& machine) {
@@ -79,6 +90,22 @@ std::string source_command(const Evidence::Party& party, const sim::Machine& mac
                      text(line));
 }
 
+std::string with_capital(std::string sentence) {
+  const bool opcode = sentence.find('.') < sentence.find(' ');
+  const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
+  if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
+  return sentence;
+}
+
+// Behind who meets whom: how an operation could be in flight though somebody waited for it.
+std::string why_in_flight(const Report& report) {
+  constexpr std::string_view before = "it is still in flight; ";
+  const std::size_t at = report.sentence.find(before);
+  if (at == std::string::npos) return "";
+  const std::string why = with_capital(report.sentence.substr(at + before.size()));
+  return why.substr(0, why.find(", by the "));  // who did is too long for here
+}
+
 // What it should have been; and what there is, where no two meet.
 struct Said {
   std::string label;
@@ -90,11 +117,10 @@ std::vector<Said> said(const Report& report, double width) {
   // Where nobody has a part in it, its sentence alone says what there is; of who waits for whom the
   // view says more.
   if (report.evidence.parties.empty() && report.kind != "deadlock") {
-    std::string sentence = report.sentence;
-    const bool opcode = sentence.find('.') < sentence.find(' ');
-    const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
-    if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
-    out.push_back({"what", wrapped(readable(sentence), room, most_lines)});
+    out.push_back({"what", wrapped(readable(with_capital(report.sentence)), room, most_lines)});
+  }
+  if (const std::string why = why_in_flight(report); !why.empty()) {
+    out.push_back({"why", wrapped(readable(why), room, most_lines)});
   }
   if (!report.expected.empty())
     out.push_back({"expected", wrapped(readable(report.expected), room, most_lines)});
@@ -124,10 +150,11 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   const double y = line.centre().y;
   draw_party_number(scene, number, {line.x + between, y - 8});
   const std::string what = short_does(party.does) + short_place(party.place, machine);
-  std::string rest = who_text(party, machine) + ", " + line_text(party.site);
-  const std::string when = when_text(party);
-  if (!when.empty()) rest += ", " + when;
   const double x = line.x + between + 24, right = line.right() - between;
+  const std::string whole = rest_text(party, machine, false);
+  const double both =
+      text_width(what, small_text, Family::sans) + text_width(whole, small_text, Family::sans);
+  const std::string rest = both + between > right - x ? rest_text(party, machine, true) : whole;
   const double rest_width = std::min(text_width(rest, small_text, Family::sans), (right - x) * 0.6);
   const std::string first =
       fitted(what, right - x - rest_width - between, small_text, Family::sans);
@@ -135,7 +162,7 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   scene.add(words({right, y}, fitted(rest, rest_width + 1, small_text, Family::sans), Role::quiet,
                   FontWeight::regular, Across::right));
   scene.targets.push_back({line, source_command(party, machine), "shows its line of the source"});
-  scene.hints.push_back({line, what + "; " + rest});
+  scene.hints.push_back({line, what + "; " + whole});
   return line.bottom();
 }
 
