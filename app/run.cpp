@@ -30,7 +30,7 @@ struct Options {
   std::optional<std::int64_t> m, n, k;
   std::uint64_t search = 0;  // orders to try
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::string a, b;
+  std::string a, b, grid;
   std::optional<double> rtol, atol;
   RunOptions run;
   Order order;
@@ -92,15 +92,21 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (options.k) options.run.sizes["k"] = *options.k;
   if (!options.a.empty()) options.run.files["A"] = options.a;
   if (!options.b.empty()) options.run.files["B"] = options.b;
-  const bool inputs_named = !options.run.sizes.empty() || !options.run.files.empty() ||
-                            !options.run.dtype.empty() || !options.run.ptx.empty() ||
-                            !options.run.source.empty();
+  if (!options.grid.empty()) {
+    const Outcome<Dim3> grid = grid_in(options.grid);
+    if (!grid) return grid.error();
+    options.run.grid = *grid;
+  }
+  const bool inputs_named = options.run.grid || !options.run.sizes.empty() ||
+                            !options.run.files.empty() || !options.run.dtype.empty() ||
+                            !options.run.ptx.empty() || !options.run.source.empty();
   if (is_file && (inputs_named || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
-    return Error{ErrorKind::usage,
-                 "Sizes, inputs, --dtype, --ptx, --source, --out and --against FILE belong to "
-                 "kernels of the catalog; for a PTX file the launch file says them.",
-                 ""};
+    return Error{
+        ErrorKind::usage,
+        "Sizes, inputs, --dtype, --grid, --ptx, --source, --out and --against FILE belong to "
+        "kernels of the catalog; for a PTX file the launch file says them.",
+        ""};
   }
   if (auto error = build_source(options)) return *error;
   Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
@@ -489,6 +495,10 @@ Action define_run(CommandOptions& app) {
   app.add_option("--rtol", options->rtol, "relative tolerance; the catalog's where left out");
   app.add_option("--atol", options->atol, "absolute tolerance; the catalog's where left out");
   app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
+  app.add_option("--grid", options->grid,
+                 "how many blocks are launched (in up to three directions: 2,2,1); as many as the "
+                 "kernel needs, or as the chip has room for, where left out")
+      .type_name("N");
   app.add_option("--ptx", options->run.ptx,
                  "another build of the kernel, which is compared with the same reference")
       .type_name("F.ptx");

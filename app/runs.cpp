@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 
 #include "app/assets.h"
@@ -63,6 +65,22 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options
   return std::string(ptx->text());
 }
 
+// Blocks of a cluster come together.
+std::optional<Error> launch_as(const std::optional<Dim3>& grid, Job& job) {
+  if (!grid) return std::nullopt;
+  job.launch.grid = *grid;
+  const Dim3 cluster = job.launch.cluster.value_or(Dim3{});
+  if (grid->x % cluster.x == 0 && grid->y % cluster.y == 0 && grid->z % cluster.z == 0) {
+    return std::nullopt;
+  }
+  return Error{
+      ErrorKind::mismatch,
+      fmt::format("{} is launched in clusters of {},{},{} blocks, and a grid of {},{},{} "
+                  "is no multiple of that.",
+                  job.launch.entry, cluster.x, cluster.y, cluster.z, grid->x, grid->y, grid->z),
+      ""};
+}
+
 // All that a terminal has room for: each error with its place, then how many there are.
 Error does_not_compile(const Build& build) {
   std::string all;
@@ -78,6 +96,25 @@ Error does_not_compile(const Build& build) {
 }
 
 }  // namespace
+
+Outcome<Dim3> grid_in(std::string_view text) {
+  constexpr std::array<std::uint32_t, 3> most = {0x7fffffff, 0xffff, 0xffff};  // of CUDA
+  std::array<std::uint32_t, 3> sides = {1, 1, 1};
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), sides[i]);
+    const bool fits = error == std::errc() && sides[i] >= 1 && sides[i] <= most[i];
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (!fits || (!rest.empty() && rest.front() != ',')) break;
+    if (rest.empty()) return Dim3{sides[0], sides[1], sides[2]};
+    rest.remove_prefix(1);
+  }
+  return Error{ErrorKind::usage,
+               fmt::format("--grid takes how many blocks are launched, at least 1: --grid 4, or in "
+                           "up to three directions --grid 2,2,1; `{}` is not.",
+                           text),
+               ""};
+}
 
 Outcome<std::string> carried_ptx(std::string_view kernel) {
   const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
@@ -108,6 +145,7 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!ptx) return ptx.error();
   Outcome<Job> job = make_job(**entry, std::move(*request), std::move(*ptx));
   if (!job) return job.error();
+  if (auto error = launch_as(options.grid, *job)) return *error;
   // Another build may lay out its memory otherwise.
   if (!options.ptx.empty()) job->barriers.clear();
   // What is wrong with a text is said of its file.

@@ -29,6 +29,7 @@ struct RunOptions {
   std::string dtype;                           // empty: from the files or the catalog
   std::uint64_t seed = 0;                      // of inputs without a file
   std::int64_t processors = usual_processors;  // of the chip that a kernel is launched for
+  std::optional<Dim3> grid;                    // other blocks than the catalog launches
 };
 
 // A buffer that is looked at after the run.
@@ -55,6 +56,9 @@ Outcome<std::string> carried_ptx(std::string_view kernel);
 // wrong in it; `keep_on` as in app/compiler.h.
 Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const std::string& source,
                                                 const KeepOn& keep_on);
+
+// --grid: "4", or "2,2" and "2,2,1" where blocks are counted in more than one direction.
+Outcome<Dim3> grid_in(std::string_view text);
 
 // Reads the files and the kernel's PTX, and checks that everything fits together.
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options);

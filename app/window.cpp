@@ -52,6 +52,7 @@ Stage::~Stage() {
 std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   const Outcome<std::string> answer = execute(session_, workshop_, command);
   if (!answer) return answer.error();
+  ui::exchange_clipboard(session_, workshop_);  // what is pasted may run something
   // Runs, and what waits for them.
   const auto goes_on = [&] { return busy(session_) || !session_.script.lines.empty(); };
   if (!goes_on()) return {};

@@ -54,14 +54,20 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
     out.dtype = value;
     return {};
   }
+  if (option == "grid") {
+    const Outcome<Dim3> grid = grid_in(value);
+    if (!grid) return grid.error();
+    out.grid = *grid;
+    return {};
+  }
   std::string known;
   for (const SizeParameter& size : entry.sizes) known += fmt::format("--{}, ", size.name);
   for (const TensorSpec& tensor : entry.tensors) {
     if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", option_of(tensor));
   }
   return Error{ErrorKind::usage,
-               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --ptx, --source, "
-                           "--device, --schedule, --lazy and --numerics.",
+               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --grid, --ptx, "
+                           "--source, --device, --schedule, --lazy and --numerics.",
                            entry.name, option, known),
                ""};
 }
@@ -196,7 +202,8 @@ Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions
   } else if (const auto target = target_for(*device, run->job.program.ptx); !target) {
     return target.error();
   }
-  const bool drawn = order->lazy || order->schedule.seed != 0 || !order->schedule.holds.empty();
+  // Seed 0 is in turn, as on the command line.
+  const bool drawn = order->lazy || options.count("schedule") != 0;
   order->device = std::move(*device);
   order->clocked = !drawn && order->device.times.known();
   const auto numerics = options.find("numerics");

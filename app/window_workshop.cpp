@@ -85,7 +85,11 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   card.name = entry.name;
   card.help = entry.help;
   card.source = source_of(entry, options);
-  card.launch = launch_text(entry.launch(fitted.sizes, usual_processors));
+  Launch launch = entry.launch(fitted.sizes, usual_processors);
+  if (const auto grid = options.find("grid"); grid != options.end()) {
+    if (const auto asked = grid_in(grid->second)) launch.grid = *asked;
+  }
+  card.launch = launch_text(launch);
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }

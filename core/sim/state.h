@@ -45,7 +45,7 @@ struct Split {
   Wait wait = Wait::none;
   std::uint8_t barrier = 0;  // which, while Wait::barrier
   Mask wanted = 0;           // lanes it waits for, while Wait::others or Wait::aligned
-  // While Wait::mbarrier: its offset in shared memory, and the phase.
+  // While Wait::mbarrier, else of the last passed: its offset in shared memory, and the phase.
   std::uint32_t mbarrier = 0;
   std::uint64_t phase = 0;
   bool timed_out = false;  // the try_wait is to answer that the phase is not complete

@@ -11,6 +11,8 @@
 #include "tests/viz/planted_bugs.h"
 #include "viz/scene/barrier_card.h"
 #include "viz/scene/fault_view.h"
+#include "viz/scene/rebuild.h"
+#include "viz/scene/script.h"
 
 namespace tilescope {
 namespace {
@@ -85,6 +87,10 @@ void says_barrier(const BugOpened& bug, const std::string& text) {
     EXPECT_TRUE(has(text, "T" + name.substr(1) + ", phase ")) << text;
   }
   EXPECT_TRUE(has(text, "<barrier looked at>")) << text;
+  if (bug.report().kind == "tmem_in_use") {
+    EXPECT_EQ(bug.session->choices.spot.barrier, bug.report().evidence.mbarrier);
+    EXPECT_TRUE(has(text, "\npassed\n")) << text;
+  }
   if (bug.report().kind != "deadlock") return;
   // Who is missing: arrivals, bytes or threads that are not there; and who waits for them.
   const bool missing =
@@ -133,7 +139,10 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
 
   const auto wanted = expected_views().find(report.kind);
   ASSERT_NE(wanted, expected_views().end()) << "which view explains it?";
-  ASSERT_EQ(name_of(session.choices.view), name_of(wanted->second));
+  // Cells that a product still uses, because a wait was for an earlier phase: that barrier.
+  const bool by_wait = report.kind == "tmem_in_use" && report.evidence.mbarrier.has_value();
+  const ViewName view = by_wait ? ViewName::barriers : wanted->second;
+  ASSERT_EQ(name_of(session.choices.view), name_of(view));
   const Picture shown = picture(session, {760, 640});
   const std::string text = read(shown);
   EXPECT_TRUE(has(text, std::string(title_of(report)))) << text;
@@ -226,6 +235,108 @@ TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
   EXPECT_NE(bug->machine().state(), RunState::fault);
   // Just before a fault it is shown in the same view.
   if (fault) EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
+}
+
+// ---- coming back to where a report is told ----
+
+// Of a fault that nobody waits for and one that somebody does, and of a hazard.
+const std::vector<std::string> bugs_to_come_back_to = {"empty_count", "operands_overwritten",
+                                                       "no_proxy_fence"};
+
+std::string told_in(Session& session) {
+  return read(picture(session, {1280, 800}));
+}
+
+// A wait that let through too early explains more than the cells do.
+TEST(PlantedBugs, AWaitForAnEarlierPhaseOpensAtItsBarrier) {
+  for (const char* name : {"ready_parity", "two_consumers_one_ready"}) {
+    auto bug = opened_at_report(bug_of(name));
+    ASSERT_TRUE(bug.has_value());
+    EXPECT_EQ(bug->session->choices.view, ViewName::barriers) << name;
+  }
+}
+
+TEST(PlantedBugs, SteppingAwayAndBackShowsTheReportAgain) {
+  for (const std::string& name : bugs_to_come_back_to) {
+    SCOPED_TRACE(name);
+    BugOpened bug = opened(name);
+    bug.act(name == "no_proxy_fence" ? "step report" : "step fault");
+    const std::uint64_t there = bug.machine().position();
+    const std::string shown = told_in(*bug.session);
+    const RunSpot spot = bug.session->choices.spot;
+    ASSERT_TRUE(spot.report.has_value());
+    const auto is_back = [&] {
+      EXPECT_TRUE(bug.session->choices.spot == spot) << bug.session->message.text;
+      EXPECT_EQ(told_in(*bug.session), shown);
+    };
+    bug.act("step back moment 3");
+    ASSERT_LT(bug.machine().position(), there);
+    EXPECT_FALSE(bug.session->choices.spot.report.has_value()) << "it is of another moment";
+    const std::uint64_t away = bug.machine().position();
+    bug.act("step moment " + std::to_string(there - away));
+    is_back();
+    bug.act("go start");
+    bug.act("go position " + std::to_string(there));
+    is_back();
+    bug.act("step back moment 3");
+    bug.act("undo");
+    is_back();
+  }
+}
+
+TEST(PlantedBugs, AStepToAReportByTheWayKeepsTheView) {
+  BugOpened bug = opened("no_proxy_fence");
+  bug.act("step report");
+  bug.act("step back moment 2");
+  bug.act("select registers");
+  bug.act("step moment 2");
+  EXPECT_TRUE(bug.session->choices.spot.report.has_value());
+  EXPECT_EQ(bug.session->choices.view, ViewName::registers);
+}
+
+// As a share string does, in a window that knows nothing of this run.
+TEST(PlantedBugs, TheWordsOfAReportBringItBackWhole) {
+  for (const std::string& name : bugs_to_come_back_to) {
+    for (const char* way : {"step fault", "step report", "run"}) {
+      for (const char* view : {"", "select source", "select matrices"}) {
+        SCOPED_TRACE(name + ", " + way + ", " + view);
+        BugOpened bug = opened(name);
+        bug.act(way);
+        take_result(*bug.session, *bug.workshop);
+        if (*view) bug.act(view);
+        const std::vector<std::string> lines = rebuilding(bug.session->choices);
+        Session other;
+        ASSERT_TRUE(rebuild(other, *bug.workshop, lines));
+        do {
+          take_result(other, *bug.workshop);
+          while (on_the_way(other)) walk_on(other, *bug.workshop, 1000);
+        } while (continue_script(other, *bug.workshop));
+        EXPECT_TRUE(other.choices.spot == bug.session->choices.spot);
+        EXPECT_EQ(told_in(other), told_in(*bug.session));
+        EXPECT_EQ(rebuilding(other.choices), lines);
+      }
+    }
+  }
+}
+
+// The machine is let go when others were opened since; one that comes back must learn how it ends.
+TEST(PlantedBugs, UndoShowsTheFaultThoughTheMachineIsAnotherOne) {
+  BugOpened bug = opened("operands_overwritten");
+  bug.act("step fault");
+  const std::string shown = told_in(*bug.session);
+  bug.act("go start");
+  for (Step& step : bug.session->past) step.before.live.reset();
+  bug.act("undo");
+  EXPECT_EQ(told_in(*bug.session), shown);
+}
+
+TEST(PlantedBugs, AReportThatNoRunTellsIsRefused) {
+  BugOpened bug = opened("empty_count");
+  bug.act("step fault");
+  const std::string said = bug.act("look report 7");
+  EXPECT_TRUE(has(said, "there are 1, counted from 0")) << said;
+  bug.act("look nothing");
+  EXPECT_TRUE(bug.session->choices.spot == RunSpot{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BugInTheWindow, testing::ValuesIn(all_bugs()),

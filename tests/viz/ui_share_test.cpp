@@ -221,6 +221,21 @@ TEST_F(Share, TheStringIsCopiedAndOpensTheSame) {
   EXPECT_FALSE(execute(empty, workshop, "share").ok()) << "nothing is open";
 }
 
+TEST_F(Share, PastedWordsOpenWhatWasSharedAndAreWaitedFor) {
+  must("open add --m 6");
+  must("run");
+  must("share");
+  const std::string text = session.copied;
+  Session other;
+  ASSERT_TRUE(act(other, "paste " + text).ok());
+  EXPECT_TRUE(other.choices.result);
+  EXPECT_EQ(other.past.size(), 1u) << "one step";
+  ASSERT_TRUE(act(other, "paste \"(4,8):(8,1)\"").ok());
+  EXPECT_EQ(other.choices.layout_text, "(4,8):(8,1)");
+  refused("paste " + text.substr(0, text.size() - 4), "share string is broken");
+  refused("paste (4,8", "Expected `)`");
+}
+
 TEST_F(Share, ValuesTablesAndCommandLinesAreCopied) {
   refused("copy", "value, table, command or share");
   refused("copy value", "No cell is selected");

@@ -144,8 +144,28 @@ void add_bytes(const sim::MbarrierState& b, bool any_in_flight, Lines& out) {
   }
 }
 
+// For which phase who is at fault has waited here. A later one may have been meant, or the product
+// has begun too early: red is what cannot have been meant, a wait for nothing.
+void add_passed(const sim::Machine& machine, const sim::Block& block, const sim::MbarrierState& b,
+                const Report* report, Lines& out) {
+  if (!report || report->kind != "tmem_in_use" || report->evidence.mbarrier != b.offset) return;
+  const u32 warp = report->site.warp;
+  if (warp >= block.warps.size()) return;
+  for (const sim::Split& s : block.warps[warp].splits) {
+    if (s.mbarrier != b.offset || !(s.mask >> report->site.lane & 1)) continue;
+    const bool first = s.phase + 1 == 0;
+    out.push_back(
+        {"passed",
+         fmt::format("warp {} waited here last, for {}", warp,
+                     first ? "the phase before the first, which is over from the beginning"
+                           : fmt::format("phase {}, which was complete", s.phase)),
+         look_at_line(block.number, warp, machine.site(block, warp * 32, s.pc)), first});
+  }
+}
+
 BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
-                    const sim::MbarrierState& b, bool lacks) {
+                    const sim::MbarrierState& b, const Report* report) {
+  const bool lacks = report && report->kind == "deadlock";
   BarrierCard card;
   card.lacks = lacks;
   card.expected = std::max(b.pending, b.expected);
@@ -167,6 +187,7 @@ BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
     waiting.push_back(attendance_line(machine, block, each, "waiting", true));
   }
   add_some(card.lines, std::move(waiting));
+  add_passed(machine, block, b, report, card.lines);
   return card;
 }
 
@@ -281,10 +302,9 @@ std::optional<BarrierCard> barrier_card(const MachineShown& shown) {
   const sim::Block* block = sim::find_block(machine, shown.spot.block);
   if (!block) return {};
   const Report* report = report_looked_at(shown.run, shown.spot);
-  const bool lacks = report && report->kind == "deadlock";
   if (shown.spot.barrier) {
     for (const sim::MbarrierState& b : sim::mbarriers_of(machine, block->number)) {
-      if (b.offset == *shown.spot.barrier) return card_of(machine, *block, b, lacks);
+      if (b.offset == *shown.spot.barrier) return card_of(machine, *block, b, report);
     }
   }
   const bool named = report && report->evidence.place.of == Evidence::Place::Of::barrier;

@@ -40,7 +40,7 @@ Error unknown_command(std::string_view name) {
 // Undo and redo move between steps and are none themselves; what is typed makes its own.
 bool moves_in_history(std::string_view name) {
   return name == "undo" || name == "redo" || name == "type" || name == "complete" ||
-         name == "recall";
+         name == "recall" || name == "paste";
 }
 
 // Which step of a lesson it went to says more than `lesson next`. A share string is too long for a

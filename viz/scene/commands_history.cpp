@@ -36,7 +36,10 @@ std::string move_step(Session& session, Workshop& workshop, bool back, std::stri
   Step step = std::move(from.back());
   from.pop_back();
   to.push_back({step.name, session.choices, false, step.text});
+  const bool elsewhere =
+      step.before.moment != session.choices.moment || !(step.before.spot == session.choices.spot);
   session.choices = std::move(step.before);
+  if (elsewhere) session.scrolls.clear();  // lists show where it stands
   if (!step.text) return step.name;
   const Choices chosen = session.choices;
   if (const auto error = change_back(session, workshop, *step.text, back)) {

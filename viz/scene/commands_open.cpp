@@ -106,16 +106,17 @@ Answer run_atoms(Session& session, Workshop&, std::string_view arguments) {
 constexpr std::array kTable = {
     WindowCommand{"atoms", "SM80 | SM90 | ... | none",
                   "lists an architecture's atoms in the outline", "atoms SM80", "", run_atoms},
-    WindowCommand{
-        "open",
-        "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
-        "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
-        "F.npy] [--b F.npy] "
-        "[--dtype T] [--seed S] [--ptx F.ptx | --source F.cu] [--device D] [--schedule S] "
-        "[--lazy on] [--numerics fast] | F.cu",
-        "opens a layout expression, a preset, a kernel, a matrix, or a view that was "
-        "shared or saved",
-        "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open, true},
+    WindowCommand{"open",
+                  "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
+                  "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
+                  "F.npy] [--b F.npy] "
+                  "[--dtype T] [--seed S] [--grid N] [--ptx F.ptx | --source F.cu] [--device D] "
+                  "[--schedule S] "
+                  "[--lazy on] [--numerics fast] | F.cu",
+                  "opens a layout expression, a preset, a kernel, a matrix, or a view that was "
+                  "shared or saved",
+                  "open layout zipped_divide((8,8):(8,1), <4,4>)", "", run_open, suggest_open,
+                  true},
 };
 
 }  // namespace

@@ -103,9 +103,17 @@ Answer run_save(Session& session, Workshop& workshop, std::string_view arguments
   return fmt::format("Saved the workspace in {}.", path);
 }
 
-Answer run_paste(Session& session, Workshop&, std::string_view) {
-  session.paste_due = true;
-  return std::string("What was copied is in the field.");
+// Words that are given stand for what was copied elsewhere.
+Answer run_paste(Session& session, Workshop& workshop, std::string_view arguments) {
+  if (arguments.empty()) {
+    session.paste_due = true;
+    return std::string("What was copied is in the field.");
+  }
+  const std::string text(unquoted(arguments));
+  if (is_share(text)) return execute(session, workshop, fmt::format("open share {}", text));
+  type_field(session, workshop, text);
+  if (session.problem) return usage_error(session.problem->sentence);
+  return std::string("It is in the field.");
 }
 
 constexpr std::array kTable = {
@@ -114,7 +122,7 @@ constexpr std::array kTable = {
     WindowCommand{"copy", "value | table | command | share",
                   "copies the selected value, the inspector's rows, or what makes this view",
                   "copy command", "Ctrl+C value, Ctrl+Shift+C table", run_copy},
-    WindowCommand{"paste", "",
+    WindowCommand{"paste", "[WORDS]",
                   "puts what was copied into the field: an expression, or a word that was shared",
                   "paste", "Ctrl+V", run_paste},
     WindowCommand{"save", "[over] | workspace F.json",

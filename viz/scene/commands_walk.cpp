@@ -290,8 +290,21 @@ std::optional<Error> no_register(const ptx::Program& program, const std::string&
                ""};
 }
 
+// `look byte none`: true where there is such a place to look away from.
+bool look_away(RunSpot& spot, const std::string& what) {
+  if (what == "line") spot.line.reset();
+  if (what == "byte") spot.byte.reset();
+  if (what == "mbarrier") spot.barrier.reset();
+  if (what == "cell") spot.cell.reset();
+  if (what == "register") spot.name.clear();
+  if (what == "report") spot.report.reset();
+  return what == "line" || what == "byte" || what == "mbarrier" || what == "cell" ||
+         what == "register" || what == "report";
+}
+
 std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::string& what,
                              const std::string& value) {
+  if (value == "none" && look_away(spot, what)) return {};
   const sim::Machine& machine = run.stepper.machine();
   const auto wrong = [&](std::string_view wanted) {
     return usage_error(fmt::format("`look {} {}`: {}.", what, value, wanted));
@@ -314,10 +327,6 @@ std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::strin
   if (what == "line") {
     spot.line = source_line_in(value, run.places.files);
     if (!spot.line) return wrong("a line is written FILE:LINE, or ptx:LINE");
-    return {};
-  }
-  if (what == "byte" && value == "none") {
-    spot.byte.reset();
     return {};
   }
   if (what == "mbarrier") {
@@ -346,13 +355,14 @@ std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::strin
     spot.name = value;
     return {};
   }
-  if (what == "report" && value == "none") {
-    spot.report.reset();
-    return {};
-  }
   if (what == "report") {
     if (!number || *number > 0xffff) return wrong("a report is a number, counted from 0, or none");
     spot.report = static_cast<std::uint32_t>(*number);
+    if (run.stepper.ending() && !report_looked_at(run, spot)) {
+      const std::size_t told = run.stepper.known_reports().size();
+      return wrong(told ? fmt::format("there are {}, counted from 0", told)
+                        : "the run tells no report");
+    }
     return {};
   }
   return usage_error(fmt::format(
@@ -379,6 +389,11 @@ Answer run_look(Session& session, Workshop& workshop, std::string_view arguments
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
   const std::vector<std::string> words = split_words(arguments);
+  if (arguments == "nothing") {
+    session.choices.spot = {};
+    session.scrolls.clear();
+    return std::string("Looking at block 0, and at no place of it.");
+  }
   if (words.empty() || words.size() % 2) {
     return usage_error("`look` takes what and which: `look block 3 warp 1 lane 5`.");
   }
@@ -423,8 +438,8 @@ constexpr std::array kTable = {
                   "write [next]",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
     WindowCommand{"look",
-                  "block B | warp W | lane L | line FILE:N | byte N | byte none | mbarrier NAME "
-                  "| cell LANE,COLUMN | register NAME | report N | in VIEW",
+                  "block B | warp W | lane L | line FILE:N | byte N | mbarrier NAME "
+                  "| cell LANE,COLUMN | register NAME | report N (or none) | in VIEW | nothing",
                   "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "",
                   run_look, nullptr, true},
 };

@@ -13,17 +13,18 @@ namespace tilescope {
 namespace {
 
 constexpr double report_row = 20, above = 14, label_width = 72;
-constexpr std::size_t most_lines = 3;  // of a long sentence
+constexpr std::size_t most_lines = 4;  // of a long sentence
 
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "warp 4 lane 0 of block 1"
-std::string who_text(const Evidence::Party& party, const sim::Machine& machine) {
+// "warp 4 lane 0 of block 1"; `shortly`: without the lane.
+std::string who_text(const Evidence::Party& party, const sim::Machine& machine, bool shortly) {
   const Dim3& grid = machine.launch().grid;
   const Dim3& at = party.site.block;
-  std::string out = fmt::format("warp {} lane {}", party.site.warp, party.site.lane);
+  std::string out = fmt::format("warp {}", party.site.warp);
+  if (!shortly) out += fmt::format(" lane {}", party.site.lane);
   if (grid.count() > 1) {
     out += fmt::format(" of block {}",
                        at.x + std::uint64_t{grid.x} * (at.y + std::uint64_t{grid.y} * at.z));
@@ -34,8 +35,10 @@ std::string who_text(const Evidence::Party& party, const sim::Machine& machine) 
 // "tcgen05.ld reads", of "tcgen05.ld.sync.aligned.32x32b.x32.b32 reads": without what says how.
 std::string short_does(const std::string& does) {
   const std::size_t blank = std::min(does.find(' '), does.size());
-  for (const std::string_view how : {".sync", ".cta_group", ".parity", ".acquire", ".release",
-                                     ".relaxed", ".v2", ".v4", ".aligned", ".b32", ".u32"}) {
+  for (const std::string_view how :
+       {".sync", ".cta_group", ".parity", ".acquire", ".release", ".relaxed", ".v2", ".v4",
+        ".aligned", ".b32", ".u32", ".b64", "::1", "::2", ".mbarrier::complete_tx::bytes", ".tile",
+        ".shared::cluster.global", ".shared::cta.global", ".2d"}) {
     const std::size_t at = does.find(how);
     if (at < blank) return short_does(does.substr(0, at) + does.substr(blank));
   }
@@ -60,7 +63,9 @@ std::string line_text(const Site& site) {
 }
 
 // "in flight since cycle 1,839", with seconds where asked. A unit may have taken it for later.
-std::string when_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds) {
+// `shortly`: an edge that is dashed says that it is in flight, too.
+std::string when_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
+                      bool shortly) {
   const bool known = party.since >= 0;
   std::string cycle =
       known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
@@ -69,8 +74,15 @@ std::string when_text(const Evidence::Party& party, const sim::Machine& machine,
     cycle += fmt::format(" ({})", seconds_text(party.since, clock));
   if (!party.in_flight) return cycle;
   if (!known) return "in flight";
-  const bool later = party.since > time_of(machine) + 0.5;
-  return fmt::format("{} {}", later ? "issued, begins at" : "in flight since", cycle);
+  if (party.since > time_of(machine) + 0.5) return "issued, begins at " + cycle;
+  return (shortly ? "since " : "in flight since ") + cycle;
+}
+
+std::string rest_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
+                      bool shortly) {
+  std::string out = who_text(party, machine, shortly) + ", " + line_text(party.site);
+  const std::string when = when_text(party, machine, seconds, shortly);
+  return when.empty() ? out : out + ", " + when;
 }
 
 std::string source_command(const Evidence::Party& party, const sim::Machine& machine) {
@@ -86,6 +98,22 @@ std::string source_command(const Evidence::Party& party, const sim::Machine& mac
                      text(line));
 }
 
+std::string with_capital(std::string sentence) {
+  const bool opcode = sentence.find('.') < sentence.find(' ');
+  const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
+  if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
+  return sentence;
+}
+
+// Behind who meets whom: how an operation could be in flight though somebody waited for it.
+std::string why_in_flight(const Report& report) {
+  constexpr std::string_view before = "it is still in flight; ";
+  const std::size_t at = report.sentence.find(before);
+  if (at == std::string::npos) return "";
+  const std::string why = with_capital(report.sentence.substr(at + before.size()));
+  return why.substr(0, why.find(", by the "));  // who did is too long for here
+}
+
 // What it should have been; and what there is, where no two meet.
 struct Said {
   std::string label;
@@ -97,11 +125,10 @@ std::vector<Said> said(const Report& report, double width) {
   // Where nobody has a part in it, its sentence alone says what there is; of who waits for whom the
   // view says more.
   if (report.evidence.parties.empty() && report.kind != "deadlock") {
-    std::string sentence = report.sentence;
-    const bool opcode = sentence.find('.') < sentence.find(' ');
-    const bool small = sentence.front() >= 'a' && sentence.front() <= 'z';
-    if (small && !opcode) sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
-    out.push_back({"what", wrapped(readable(sentence), room, most_lines)});
+    out.push_back({"what", wrapped(readable(with_capital(report.sentence)), room, most_lines)});
+  }
+  if (const std::string why = why_in_flight(report); !why.empty()) {
+    out.push_back({"why", wrapped(readable(why), room, most_lines)});
   }
   if (!report.expected.empty())
     out.push_back({"expected", wrapped(readable(report.expected), room, most_lines)});
@@ -131,22 +158,26 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   const double y = line.centre().y;
   draw_party_number(scene, number, {line.x + between, y - 8});
   const std::string what = short_does(party.does) + short_place(party.place, machine);
-  const std::string who = who_text(party, machine) + ", " + line_text(party.site);
-  const auto with = [&](const std::string& when) { return when.empty() ? who : who + ", " + when; };
-  const std::string whole = with(when_text(party, machine, true));
   const double x = line.x + between + 24, right = line.right() - between;
-  const double room = (right - x) * 0.6;
-  // Seconds where there is room; under the pointer they are told always.
-  const bool seconds = text_width(whole, small_text, Family::sans) <= room;
-  const std::string rest = seconds ? whole : with(when_text(party, machine, false));
-  const double rest_width = std::min(text_width(rest, small_text, Family::sans), room);
+  const double all = right - x - between;
+  const double first_width = text_width(what, small_text, Family::sans);
+  // Seconds where there is room, and less than that where there is little; under the pointer all
+  // is told always.
+  const std::string full = rest_text(party, machine, true, false);
+  const std::string plain = rest_text(party, machine, false, false);
+  const std::string brief = rest_text(party, machine, false, true);
+  const auto fits = [&](const std::string& text) {
+    return first_width + text_width(text, small_text, Family::sans) <= all;
+  };
+  const std::string rest = fits(full) ? full : fits(plain) ? plain : brief;
+  const double rest_width = std::min(text_width(rest, small_text, Family::sans), (right - x) * 0.6);
   const std::string first =
       fitted(what, right - x - rest_width - between, small_text, Family::sans);
   scene.add(words({x, y}, first, Role::text));
   scene.add(words({right, y}, fitted(rest, rest_width + 1, small_text, Family::sans), Role::quiet,
                   FontWeight::regular, Across::right));
   scene.targets.push_back({line, source_command(party, machine), "shows its line of the source"});
-  scene.hints.push_back({line, what + "; " + whole});
+  scene.hints.push_back({line, what + "; " + full});
   return line.bottom();
 }
 

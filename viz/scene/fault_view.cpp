@@ -20,6 +20,8 @@ struct Kind {
   std::string_view title;
   // Where the places of a report do not say it.
   std::optional<ViewName> view = {};
+  // Where somebody waited, but not for this: that wait says more than what they meet in.
+  bool by_wait = false;
 };
 
 constexpr std::array kKinds = {
@@ -46,7 +48,7 @@ constexpr std::array kKinds = {
     Kind{"missing_proxy_fence", "The async proxy was not told of these bytes"},
     Kind{"exit_in_flight", "The threads have gone, and an operation still uses their memory"},
     // TMEM.
-    Kind{"tmem_in_use", "Cells of TMEM that another still uses"},
+    Kind{"tmem_in_use", "Cells of TMEM that another still uses", {}, true},
     Kind{"tmem_race", "Nothing says who is first in these cells"},
     Kind{"tcgen05_fence", "A fence is missing between two uses of TMEM"},
     Kind{"tmem_order", "Nothing keeps these two in order"},
@@ -145,6 +147,7 @@ bool is_gone(const sim::Machine& machine, const Evidence::Place& place) {
 ViewName view_of_report(const Report& report) {
   const Kind* kind = kind_of(report);
   if (kind && kind->view) return *kind->view;
+  if (kind && kind->by_wait && report.evidence.mbarrier) return ViewName::barriers;
   switch (report.evidence.place.of) {
     case Of::mbarrier:
     case Of::barrier:
@@ -209,7 +212,7 @@ void show_report(Choices& choices, const Report& report, std::size_t number) {
   if (evidence.place.of == Of::mbarrier) {
     spot.barrier = static_cast<std::uint32_t>(evidence.place.begin);
   }
-  if (!spot.barrier) spot.barrier = waits_at(machine, spot);
+  if (!spot.barrier && choices.view == ViewName::barriers) spot.barrier = waits_at(machine, spot);
   if (evidence.place.of == Of::shared) spot.byte = static_cast<std::uint32_t>(evidence.place.begin);
   if (evidence.place.of == Of::tensor && evidence.place.lane < 128 && evidence.place.column < 512) {
     spot.cell = RunSpot::Cell{evidence.place.lane, evidence.place.column};

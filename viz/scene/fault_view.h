@@ -4,6 +4,8 @@
 //   barriers  nobody can go on; an mbarrier is used as it    the barrier, its phase, who came, who
 //             must not be                                    waits, who is missing, the bytes to
 //                                                            come and what in flight brings them
+//             TMEM that a product still uses, and somebody   the barrier waited at, and for which
+//             waited for an earlier phase than its commit    phase that was
 //   memory    two meet in a block's shared memory            the bytes of both, who they are
 //   tmem      two meet in TMEM; columns that are not the     the cells of both, and whose the
 //             block's; lanes that are not the warp's         columns are

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
@@ -192,31 +194,40 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
   scene.end();
 }
 
+// What is told of an operation stands beside its cells, where there is room on one side of them.
+Box note_room(const Box& room, const Box& cells, double width) {
+  const bool left = room.right() - cells.right() < width + inside &&
+                    cells.x - room.x >= width + inside && !cells.empty();
+  return {left ? room.x + inside : room.right() - width - inside, 0, width, 20};
+}
+
 void add_flight(Scene& scene, const Paint& paint) {
   scene.begin("in flight");
   double y = paint.frame.room.y + std::min(20.0, paint.frame.room.height / 2);
   std::size_t told = 0;
   for (const sim::OperationState& o : paint.now().operations) {
     const bool writes = !o.cells.written.empty() && o.stage < sim::Stage::written;
+    Box beside;
     for (const sim::CellRange& cells : writes ? o.cells.written : o.cells.read) {
       const Box box = box_of(paint.frame, cells).cut(paint.frame.room);
       if (box.empty()) continue;
+      beside = box;
       if (told == 0) hatch(scene, box, Ink(Role::text, 0.25), hatch_step);
       scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
     }
     if (++told > 4 || y + 10 > paint.frame.room.bottom()) continue;
-    const std::string whole = fmt::format("{} {} {}s these cells: {}", o.name, o.number,
+    const std::string whole = fmt::format("{} {} {}s: {}", o.name, o.number,
                                           writes ? "write" : "read", sim::name_of(o.stage));
-    const Box& first = paint.frame.room;
-    const std::string text = fitted(whole, first.width - 4 * inside, small_text, Family::sans);
-    Rectangle paper;
+    const std::string text =
+        fitted(whole, paint.frame.room.width - 4 * inside, small_text, Family::sans);
     const double width = text_width(text, small_text, Family::sans) + 2 * inside;
-    paper.box = {first.right() - width - inside, y - 10, width, 20};
+    Rectangle paper;
+    paper.box = note_room(paint.frame.room, beside, width);
+    paper.box.y = y - 10;
     paper.fill = Ink(Role::paper, 0.9);
     paper.radius = 4;
     scene.add(paper);
-    scene.add(
-        words({first.right() - 2 * inside, y}, text, Role::accent, Family::sans, Across::right));
+    scene.add(words({paper.box.x + inside, y}, text, Role::accent));
     y += 22;
   }
   scene.end();
@@ -265,6 +276,7 @@ bool meets_tensor(const Evidence& evidence, std::uint64_t block) {
 // Those who have a part in a report, on their cells; and where nobody has, the cells that it is
 // about.
 void add_parties(Scene& scene, const TensorFrame& frame, const Evidence& evidence) {
+  std::vector<std::pair<std::size_t, Point>> numbers;  // over all edges
   const auto mark = [&](const Evidence::Place& place, std::size_t party) {
     const sim::CellRange cells{place.lane, place.lanes, place.column, place.columns};
     const double inset = 1 + 3.0 * static_cast<double>(party);
@@ -273,7 +285,9 @@ void add_parties(Scene& scene, const TensorFrame& frame, const Evidence& evidenc
     scene.add(Rectangle{box, {}, stroke_of_party(evidence, party), 0});
     const Box seen = box.cut(frame.room);
     if (seen.empty() || evidence.parties.empty()) return;
-    draw_party_number(scene, party, {seen.x + 4 + 20.0 * static_cast<double>(party), seen.y + 4});
+    const double x = seen.x + 4 + 20.0 * static_cast<double>(party);
+    const double most = std::max(frame.room.x, frame.room.right() - 20);
+    numbers.push_back({party, {std::min(x, most), seen.y + 4}});
   };
   scene.begin("marks of the report");
   if (evidence.parties.empty()) mark(evidence.place, 0);
@@ -284,6 +298,7 @@ void add_parties(Scene& scene, const TensorFrame& frame, const Evidence& evidenc
     mark(place, i);
     scene.end();
   }
+  for (const auto& number : numbers) draw_party_number(scene, number.first, number.second);
   scene.end();
 }
 

@@ -27,8 +27,16 @@ std::string open_line(const Choices& choices) {
   return fmt::format("open layout {}{}{}", quote, text, quote);
 }
 
-// The kernel and what was chosen of it; answers the view that stands then.
-ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
+// Does the machine stand where its run is over? A position alone does not tell that from just
+// before a fault.
+bool has_ended(const Choices& choices) {
+  return choices.live && choices.live->stepper.position() == choices.moment &&
+         choices.live->stepper.state() != RunState::running;
+}
+
+// The kernel and what was chosen of it; answers the view that stands then. Nothing: a report may
+// have chosen one.
+std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   if (!choices.kernel && choices.file.empty()) return ViewName::layout;
   if (choices.baseline && choices.baseline != choices.result) {
     lines.push_back("open " + kernel_words(*choices.baseline));
@@ -40,13 +48,17 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
   if (ran && choices.baseline == choices.result) lines.emplace_back("baseline");
-  if (choices.moment != (ran ? choices.result->moment : 0)) {
-    lines.push_back(fmt::format("go position {}", choices.moment));
+  const bool gone = choices.moment != (ran ? choices.result->moment : 0);
+  if (gone) {
+    lines.push_back(has_ended(choices) ? "go end" : fmt::format("go position {}", choices.moment));
   }
   for (const Breakpoint& each : choices.breakpoints) {
     lines.push_back("break " + text(each));
   }
+  // On arrival a report that is told there is looked at; here perhaps it was no longer.
+  const bool arrives = gone || (ran && choices.result->end == RunResult::End::fault);
   const RunSpot& spot = choices.spot;
+  if (arrives) lines.emplace_back("look nothing");
   if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
   const MemoryChoice& memory = choices.memory;
   if (memory.physical) lines.emplace_back("memory order physical");
@@ -56,6 +68,8 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   if (memory.tensor_value) lines.emplace_back("tmem colour value");
   if (choices.element) {
     lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
+  } else if (arrives) {
+    lines.emplace_back("pick nothing");
   }
   for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
   const DiffStudy& compare = choices.compare;
@@ -64,6 +78,7 @@ ViewName add_kernel(const Choices& choices, std::vector<std::string>& lines) {
   }
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
   if (choices.beside_baseline && choices.timeline) return ViewName::timeline;
+  if (arrives) return {};
   return choices.diff ? ViewName::diff : ViewName::matrices;
 }
 
@@ -99,7 +114,8 @@ std::string isolate_line(const Focus& focus) {
   return focus.grid < 0 ? line : fmt::format("{} {}", line, focus.grid);
 }
 
-ViewName add_layout(const Choices& choices, ViewName view, std::vector<std::string>& lines) {
+std::optional<ViewName> add_layout(const Choices& choices, std::optional<ViewName> view,
+                                   std::vector<std::string>& lines) {
   if (!choices.layout) return view;
   lines.push_back(open_line(choices));
   add_study(choices.study, lines);
@@ -156,7 +172,7 @@ std::vector<std::string> rebuilding(const Choices& choices) {
     lines.push_back(fmt::format("show {}", name_of(choices.compare.measured)));
   }
   if (choices.compare.as_table) lines.emplace_back("show table");
-  ViewName view = add_kernel(choices, lines);
+  std::optional<ViewName> view = add_kernel(choices, lines);
   view = add_layout(choices, view, lines);
   if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
   if (const Lesson* lesson = choices.lesson.open()) {

@@ -60,26 +60,45 @@ bool stands_at_line(const sim::Machine& machine, const RunSpot& spot) {
                      });
 }
 
-// A fault, or a hazard that was gone to, where it can be seen. Nothing: there is none here.
-std::optional<std::string> show_what_is_told(Choices& choices, Arrival arrival) {
+// Was it the fault or hazard that was gone to, or does the run end here with it?
+bool led_to_report(const sim::Stepper& stepper, Arrival arrival) {
+  if (stepper.machine().state() == RunState::fault) return true;
+  const auto& reason = stepper.reason();
+  return arrival == Arrival::there &&
+         (stepper.stands_before_fault() || (reason && reason->what == sim::Happening::report));
+}
+
+// Several may be told at one moment: the one that was looked at there last.
+std::size_t report_of_moment(const Session& session, std::size_t told_last) {
+  const Choices& now = session.choices;
+  for (auto step = session.past.rbegin(); step != session.past.rend(); ++step) {
+    const Choices& then = step->before;
+    const bool same = then.live == now.live && then.moment == now.moment;
+    if (same && then.spot.report && report_looked_at(*now.live, then.spot)) {
+      return *then.spot.report;
+    }
+  }
+  return told_last;
+}
+
+// A fault or hazard of this moment, marked where it can be seen: in its own view where one went to
+// it, else in the one that is open. Nothing: there is none here.
+std::optional<std::string> show_what_is_told(Session& session, Arrival arrival) {
+  Choices& choices = session.choices;
   const sim::Stepper& stepper = choices.live->stepper;
   const sim::Machine& machine = stepper.machine();
-  if (arrival == Arrival::there && stepper.stands_before_fault()) {
-    show_report(choices, *stepper.fault(), stepper.known_reports().size() - 1);
-    return fmt::format("Just before the fault: {}; {}.", stepper.fault()->sentence,
-                       moment_text(machine));
-  }
-  const auto& reason = stepper.reason();
+  auto number = stepper.report_here();
+  const bool led = led_to_report(stepper, arrival);
+  if (number && !led) number = report_of_moment(session, *number);
   const auto& told = machine.reports();
-  std::optional<std::size_t> number;
-  if (arrival == Arrival::there && reason && reason->what == sim::Happening::report) {
-    number = reason->object;
-  } else if (machine.state() == RunState::fault && !told.empty()) {
-    number = told.size() - 1;
-  }
-  if (!number || *number >= told.size()) return {};
-  show_report(choices, told[*number], *number);
-  return fmt::format("{}; {}.", told[*number].sentence, moment_text(machine));
+  const bool before_fault = number && *number >= told.size();
+  if (!number || (before_fault && !stepper.fault())) return {};
+  const Report& report = before_fault ? *stepper.fault() : told[*number];
+  const ViewName view = choices.view;
+  show_report(choices, report, *number);
+  if (!led) choices.view = view;
+  if (!before_fault) return fmt::format("{}; {}.", report.sentence, moment_text(machine));
+  return fmt::format("Just before the fault: {}; {}.", report.sentence, moment_text(machine));
 }
 
 std::string arrive(Session& session, Arrival arrival) {
@@ -91,7 +110,7 @@ std::string arrive(Session& session, Arrival arrival) {
   if (arrival == Arrival::there) follow(session, stepper);
   if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
   choices.spot.report.reset();  // what was marked for it was of another moment
-  if (const auto told = show_what_is_told(choices, arrival)) return *told;
+  if (const auto told = show_what_is_told(session, arrival)) return *told;
   if (arrival == Arrival::there) {
     if (const auto written = look_at_writer(session)) return *written;
   }
@@ -120,8 +139,24 @@ Arrival go_for(sim::Stepper& stepper, double milliseconds,
   }
 }
 
+// A fault is looked at from before it, in a run of which this machine does not know yet that it
+// ends so: it was shared, or comes back by undo. It goes there and back, to know it.
+bool must_learn_report(const Choices& choices) {
+  return choices.spot.report && choices.live && !choices.live->stepper.ending() &&
+         !report_looked_at(*choices.live, choices.spot);
+}
+
 bool stands(const Choices& choices) {
-  return choices.live ? choices.live->stepper.position() == choices.moment : choices.moment == 0;
+  if (!choices.live) return choices.moment == 0;
+  return choices.live->stepper.position() == choices.moment && !must_learn_report(choices);
+}
+
+// Where it stands is where it is to stand; a report that no run tells is none to look at.
+void settle(Session& session) {
+  Choices& choices = session.choices;
+  choices.moment = choices.live->stepper.position();
+  if (!report_looked_at(*choices.live, choices.spot)) choices.spot.report.reset();
+  session.scrolls.clear();
 }
 
 }  // namespace
@@ -192,9 +227,14 @@ bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
   }
   const Arrival arrival = go_for(stepper, milliseconds, session.way->then);
   if (arrival == Arrival::going) return true;
+  if (session.way->to_chosen && must_learn_report(choices)) {
+    stepper.step({sim::StepBy::fault});
+    session.way->then = [to = choices.moment](sim::Stepper& s) { s.go_to(to); };
+    return true;
+  }
   const Way way = std::exchange(session.way, {}).value();
   if (way.to_chosen) {
-    choices.moment = stepper.position();
+    settle(session);
     return true;
   }
   const Choices before = choices;
@@ -210,7 +250,7 @@ bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
 std::string stop_way(Session& session) {
   Choices& choices = session.choices;
   session.way.reset();
-  choices.moment = choices.live->stepper.position();
+  settle(session);
   return "Stopped. " + standing_text(choices.live->stepper, choices.spot);
 }
 

@@ -109,6 +109,18 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   if (!completes) changed_ |= ring_.move();
 }
 
+void exchange_clipboard(Session& session, Workshop& workshop) {
+  if (session.copy_due) {
+    ImGui::SetClipboardText(session.copied.c_str());
+    session.copy_due = false;
+  }
+  if (session.paste_due) {
+    session.paste_due = false;
+    const char* text = ImGui::GetClipboardText();
+    if (text && *text) type_field(session, workshop, text);
+  }
+}
+
 bool WindowUi::perform(Session& session, Workshop& workshop) {
   const std::vector<Intent> intents = std::move(intents_);
   intents_.clear();
@@ -139,15 +151,7 @@ bool WindowUi::perform(Session& session, Workshop& workshop) {
         break;
     }
   }
-  if (session.copy_due) {
-    ImGui::SetClipboardText(session.copied.c_str());
-    session.copy_due = false;
-  }
-  if (session.paste_due) {
-    session.paste_due = false;
-    const char* text = ImGui::GetClipboardText();
-    if (text && *text) type_field(session, workshop, text);
-  }
+  exchange_clipboard(session, workshop);
   const bool finished = take_result(session, workshop);
   const bool built = take_build(session, workshop);
   const bool changed_file = look_at_files(session, workshop, ImGui::GetTime());

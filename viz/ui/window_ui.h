@@ -36,6 +36,9 @@ struct Backdrop {
   Rgba colour;
 };
 
+// What was copied goes to the platform's clipboard, and what is pasted comes from there.
+void exchange_clipboard(Session& session, Workshop& workshop);
+
 class WindowUi {
  public:
   WindowUi(const FontSet& fonts, Textures& textures) : fonts_(fonts), painter_(textures) {}

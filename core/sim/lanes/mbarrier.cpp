@@ -243,6 +243,13 @@ Flow sleep(Core& x, Mask m, u32 offset, u64 phase) {
   return wait_here(x, m, Wait::mbarrier);
 }
 
+// The one that was waited at last is kept: a fault may ask whether that was the right one.
+void pass(Core& x, const Question& q, const ptx::Modifiers& how) {
+  Split& s = x.warp->splits[x.split];
+  s.mbarrier = q.offset;
+  s.phase = how.has(Field::parity) ? q.barrier->phase - 1 : q.phase;
+}
+
 template <bool may_sleep>
 Flow wait(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
@@ -255,6 +262,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     if (!ask(x, c, lane, how, q)) return Flow::fault;
     if (!q.ready) continue;
     ready |= Mask{1} << lane;
+    pass(x, q, how);
     forget(*q.barrier, x.warp->index, lane);
     note_completion(*x.block, *q.barrier, x.warp->index);
     acquire(x, *q.barrier, how);

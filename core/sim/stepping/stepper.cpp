@@ -54,6 +54,20 @@ const Report* Stepper::fault() const {
   return ending_ == RunState::fault && !reports_of_end_.empty() ? &reports_of_end_.back() : nullptr;
 }
 
+std::optional<std::uint32_t> Stepper::report_here() const {
+  if (reason_ && reason_->what == Happening::report) return reason_->object;
+  const auto last = [](const std::vector<Report>& reports) {
+    return static_cast<std::uint32_t>(reports.size() - 1);
+  };
+  if (now_.state() == RunState::fault && !now_.reports().empty()) return last(now_.reports());
+  const bool before = position() == before_fault_at_ || position() == end_;
+  if (now_.state() != RunState::done && fault() && before) return last(reports_of_end_);
+  for (auto each = index_.rbegin(); each != index_.rend(); ++each) {
+    if (each->what == Happening::report && each->position == position()) return each->object;
+  }
+  return {};
+}
+
 Arrival Stepper::go_on(u64 budget) {
   Arrival arrival = Arrival::going;
   while (budget && arrival == Arrival::going) arrival = advance(budget);
@@ -97,6 +111,7 @@ Arrival Stepper::advance(u64& budget) {
     case Way::before_fault:
       if (state != RunState::stopped) return found_fault();
       before_fault_ = true;
+      before_fault_at_ = position();
       return finish(Arrival::there);
     default:
       return arrived_at(state);

@@ -91,6 +91,9 @@ class Stepper {
   }
   // Did the last step lead to the place just before it?
   bool stands_before_fault() const { return before_fault_; }
+  // The number of the report that is of this moment, on whichever way it came here: it has just
+  // been told; or it is the fault, and this the place before it that was found once.
+  std::optional<std::uint32_t> report_here() const;
   const Checkpoints& checkpoints() const { return checkpoints_; }
 
   // ---- going: each of these begins a way, in place of the one under way ----
@@ -169,6 +172,7 @@ class Stepper {
   std::optional<Happened> reason_;
   std::string story_;
   bool before_fault_ = false;
+  std::optional<std::uint64_t> before_fault_at_;  // position, once it was found
   std::shared_ptr<const std::vector<std::uint32_t>> outer_lines_, inner_lines_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "core/sim/executor.h"
@@ -18,8 +19,12 @@ bool overlap(const Allocation& a, std::uint32_t column, std::uint32_t columns) {
 }  // namespace
 
 std::string cells_text(const CellRange& cells) {
-  return fmt::format("lanes {}-{}, columns {}-{} of TMEM", cells.lane, cells.lane + cells.lanes - 1,
-                     cells.column, cells.column + cells.columns - 1);
+  const auto some = [](std::string_view what, std::uint32_t first, std::uint32_t count) {
+    return count == 1 ? fmt::format("{} {}", what, first)
+                      : fmt::format("{}s {}-{}", what, first, first + count - 1);
+  };
+  return fmt::format("{}, {} of TMEM", some("lane", cells.lane, cells.lanes),
+                     some("column", cells.column, cells.columns));
 }
 
 const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<CellRange>& b) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/sim/evidence.h"
 #include "core/sim/machine.h"
@@ -87,12 +88,14 @@ Evidence::Party party_of(const Core& x, const Block& home, const Block& by,
 
 bool report(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
             const std::string& other, std::string expected, std::string found,
-            Evidence::Party party) {
+            Evidence::Party party, std::optional<u32> mbarrier = {}) {
   x.machine->fault(x, lane, "tmem_in_use",
                    fmt::format("this {} {} {}{}, but {}", name_at(x), verb(use), cells_text(cells),
                                whose(x, home), other),
                    std::move(expected), std::move(found));
-  x.machine->explain(between(x, lane, home, use, cells, std::move(party)));
+  Evidence evidence = between(x, lane, home, use, cells, std::move(party));
+  evidence.mbarrier = mbarrier;
+  x.machine->explain(std::move(evidence));
   return false;
 }
 
@@ -184,6 +187,28 @@ Evidence::Party product_party(const Core& x, const Block& home, const AsyncOpera
                       met ? place_of(home, *met) : Evidence::Place{});
 }
 
+bool is_to_arrive(const Core& x, u32 mbarrier) {
+  for (u32 rank = 0; rank < x.machine->cluster_size(); ++rank) {
+    const Block* home = x.machine->member(*x.block, rank);
+    if (!home) continue;
+    for (const AsyncOperation& o : home->flight.operations) {
+      const bool commits = o.work == &commit_work && o.stage != Stage::complete;
+      if (commits && o.mbarrier == mbarrier && o.arrives_at(x.block->rank, rank)) return true;
+    }
+  }
+  return false;
+}
+
+// Products are in flight: the mbarrier at which the thread at hand has waited last, where that was
+// for an earlier phase than the one that they complete. None has come, or it is still to come.
+std::optional<u32> waited_in_vain(const Core& x) {
+  const u32 at = x.warp->splits[x.split].mbarrier;
+  const auto found = x.block->mbarriers.find(at);
+  if (found == x.block->mbarriers.end()) return {};
+  const bool fresh = found->second.phase == 0;
+  return fresh || is_to_arrive(x, at) ? std::optional(at) : std::nullopt;
+}
+
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   ProductInFlight other;
   if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
@@ -194,7 +219,7 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
       "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight",
-      product_party(x, *x.block, *other.operation, cells));
+      product_party(x, *x.block, *other.operation, cells), waited_in_vain(x));
 }
 
 bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
