@@ -122,7 +122,8 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
   const fs::path root = scratch.folder(), file = root / "edited" / build.name;
   if (auto error = lay_out(file, texts.text)) return error;
   for (const auto& [name, header] : texts.headers) {
-    if (!header.ours) continue;
+    // What lies below the file's folder the compiler finds; ours, and those of the tree, in `root`.
+    if (!header.ours && fs::path(header.path) == fs::path(texts.folder) / name) continue;
     if (auto error = lay_out(root / name, header.text)) return error;
   }
   const Names name_of{root, file, texts.folder, build.name};

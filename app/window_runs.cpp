@@ -160,6 +160,16 @@ Outcome<sim::Machine> load(const WindowRun& run, sim::Recorder* recorder) {
   return sim::Machine::load(run.run.job, options);
 }
 
+// Where a launch file names no outputs, what begins as poison is one: nobody but the kernel can
+// have written there.
+void take_poison_for_outputs(PreparedRun& run) {
+  if (!run.outputs.empty()) return;
+  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
+    const Buffer& buffer = run.job.buffers[i];
+    if (buffer.undefined) run.outputs.push_back({i, {}, {}, tolerance_for(buffer.dtype)});
+  }
+}
+
 }  // namespace
 
 std::string option_of(const TensorSpec& tensor) {
@@ -202,6 +212,7 @@ Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions
   } else if (const auto target = target_for(*device, run->job.program.ptx); !target) {
     return target.error();
   }
+  take_poison_for_outputs(*run);
   // Seed 0 is in turn, as on the command line.
   const bool drawn = order->lazy || options.count("schedule") != 0;
   order->device = std::move(*device);
@@ -219,8 +230,12 @@ Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run) {
 
 Outcome<std::shared_ptr<const Buffer>> output_of_gpu(const PreparedRun& run) {
   if (run.outputs.empty()) {
-    return Error{ErrorKind::usage,
-                 fmt::format("{} names no output that could be compared.", run.kernel), ""};
+    return Error{
+        ErrorKind::usage,
+        fmt::format("{} names no output that could be compared: a line `out = \"F.npy\"` or "
+                    "`poison = true` makes a [[buffer]] of the launch file one.",
+                    run.kernel),
+        ""};
   }
   Outcome<OpenDevice> gpu = open_gpu();
   if (!gpu) return gpu.error();

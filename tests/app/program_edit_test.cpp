@@ -102,6 +102,21 @@ TEST_F(EditedKernel, TheCompilerFindsTheHeadersThatTheProgramCarries) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
+// A changed copy of the whole tree: its own headers are compiled, wherever in it they lie.
+TEST_F(EditedKernel, TheCompilerFindsTheHeadersOfTheTreeThatTheFileIsOf) {
+  copy_the_kernel(
+      "for w in $words; do grep -q mine \"$w/kernels/device/tma.h\" && exit 0; done; "
+      "echo missing; exit 1");
+  std::filesystem::create_directories(folder / "kernels" / "device");
+  std::filesystem::create_directories(folder / "kernels" / "matmul");
+  write("kernels/device/tma.h", "// mine\n");
+  write("kernels/matmul/my.cu", "#include \"kernels/device/tma.h\"\n");
+  Words words = run_mine;
+  words.back() = "kernels/matmul/my.cu";
+  const Ended ended = run(words);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 // A text that lacks the kernel is named by its file, not by the kernel that is missing in it.
 TEST_F(EditedKernel, AnEntryThatIsMissingIsSaidOfTheFile) {
   std::string ptx = source_text("assets/ptx/elementwise_add.ptx");
