@@ -26,8 +26,11 @@ Outcome<std::unique_ptr<Stage>> Stage::set_up() {
     if (!*font) return font->error();
   }
   std::unique_ptr<Stage> stage(new Stage(std::move(*sans), std::move(*bold), std::move(*mono)));
-  if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
-    return Error{ErrorKind::no_device, "The window needs OpenGL 3.3, which is not offered here.",
+  stage->draws_ = ImGui_ImplOpenGL3_Init("#version 330 core");
+  if (!stage->draws_) {
+    return Error{ErrorKind::no_device,
+                 "The window needs OpenGL 3.3 by libGL.so.1, which is missing here or offers less. "
+                 "Debian's libgl1 and libgl1-mesa-dri bring both, without a GPU too.",
                  ""};
   }
   return stage;
@@ -45,7 +48,7 @@ Stage::Stage(Asset sans, Asset bold, Asset mono)
 
 Stage::~Stage() {
   ui_.reset();  // its textures go while the context is there
-  ImGui_ImplOpenGL3_Shutdown();
+  if (draws_) ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext();
 }
 

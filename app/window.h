@@ -62,6 +62,7 @@ class Stage {
   float density_ = 1;
   GlTextures textures_;
   std::unique_ptr<ui::WindowUi> ui_;
+  bool draws_ = false;  // OpenGL is there
 };
 
 }  // namespace tilescope

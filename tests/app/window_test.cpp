@@ -157,6 +157,17 @@ TEST_F(Readme, ItsPicturesOfTheWindowAreWhatItsCommandsMake) {
   EXPECT_EQ(count, 4);
 }
 
+// EGL alone is not enough: the functions are looked up in libGL.so.1. A file that is none stands for
+// a machine without it.
+TEST_F(Drawing, WithoutLibGlItEndsWithFourAndAWordOnWhatBringsIt) {
+  write("libGL.so.1", "no library");
+  set("LD_LIBRARY_PATH", folder.string());
+  const Ended ended = run({"gui", "--headless", "--open", "preset 9x32", "--screenshot", "a.png"});
+  EXPECT_EQ(ended.exit_code, 4) << "signal " << ended.signal << ": " << ended.err;
+  EXPECT_TRUE(has(ended.err, "OpenGL 3.3")) << ended.err;
+  EXPECT_FALSE(exists("a.png"));
+}
+
 class Window : public Drawing {
  protected:
   // Runs a headless gui; false (and a skip) where there is no off-screen OpenGL.
