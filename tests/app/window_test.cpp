@@ -157,8 +157,8 @@ TEST_F(Readme, ItsPicturesOfTheWindowAreWhatItsCommandsMake) {
   EXPECT_EQ(count, 4);
 }
 
-// EGL alone is not enough: the functions are looked up in libGL.so.1. A file that is none stands for
-// a machine without it.
+// EGL alone is not enough: the functions are looked up in libGL.so.1. A file that is none stands
+// for a machine without it.
 TEST_F(Drawing, WithoutLibGlItEndsWithFourAndAWordOnWhatBringsIt) {
   write("libGL.so.1", "no library");
   set("LD_LIBRARY_PATH", folder.string());
