@@ -25,7 +25,4 @@ std::vector<CudaSpan> cuda_spans(std::string_view line, bool& in_comment);
 // to 1 on paper and panel). Plain text, and comments, in the theme's letters.
 Rgba colour_of(CudaPart part, const Theme& theme);
 
-// Whether a file's name says that it is C++: ".cu", ".h" and their like.
-bool is_cuda_file(std::string_view name);
-
 }  // namespace tilescope
