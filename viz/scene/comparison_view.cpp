@@ -106,7 +106,8 @@ Table source(const ComparisonView& view) {
   const auto& lines = view.source();
   table.when_empty = "The sources of both are not at hand.";
   table.count = lines.size();
-  table.row = [&lines](std::size_t i) {
+  const bool cuda = is_cuda_file(view.now().kernel.source);
+  table.row = [&lines, cuda](std::size_t i) {
     const DifferentLine& line = lines[i];
     const bool gone = !line.after, fresh = !line.before;
     TableRow row;
@@ -120,6 +121,8 @@ Table source(const ComparisonView& view) {
                  {line.text, gone ? Ink(Role::quiet) : Ink(Role::text), {}}};
     if (fresh) row.cells[3].fill = Ink(Role::accent, 0.14);
     if (gone) row.cells[3].fill = Ink(Role::line, 0.6);
+    bool inside = false;  // what is between two that differ is not here: a line speaks for itself
+    if (!gone && cuda) row.cells[3].spans = cuda_spans(line.text, inside);
     return row;
   };
   for (std::size_t i = 0; i < lines.size() && !table.focus; ++i) {

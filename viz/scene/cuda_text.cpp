@@ -212,4 +212,12 @@ Rgba colour_of(CudaPart part, const Theme& theme) {
   return theme.text;
 }
 
+bool is_cuda_file(std::string_view name) {
+  const std::size_t point = name.rfind('.');
+  if (point == name.npos) return false;
+  constexpr std::array<std::string_view, 8> ends = {"cu",  "cuh", "h",   "hpp",
+                                                    "hxx", "cc",  "cpp", "inl"};
+  return is_one_of(ends, name.substr(point + 1));
+}
+
 }  // namespace tilescope

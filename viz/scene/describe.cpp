@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/layout/text.h"
+#include "viz/scene/cuda_text.h"
 
 namespace tilescope {
 namespace {
@@ -26,6 +27,15 @@ Json rows_of(std::vector<Placed> texts) {
   return rows;
 }
 
+// One text in several colours, from the begin of its group; `at` stands at its end afterwards.
+std::string text_of(const Scene& scene, std::size_t& at) {
+  std::string out;
+  for (; !std::holds_alternative<GroupEnd>(scene.items[at]); ++at) {
+    if (const Text* part = std::get_if<Text>(&scene.items[at])) out += part->text;
+  }
+  return out;
+}
+
 // The group whose begin stands before `at`; `at` ends behind its end.
 Json group_of(const Scene& scene, std::string name, std::size_t& at) {
   const bool cells = name == "cells";
@@ -44,7 +54,10 @@ Json group_of(const Scene& scene, std::string name, std::size_t& at) {
         texts.push_back(text->text);
       }
     }
-    if (const GroupBegin* begin = std::get_if<GroupBegin>(&item)) {
+    if (const GroupBegin* begin = std::get_if<GroupBegin>(&item);
+        begin && begin->name == code_group) {
+      texts.push_back(text_of(scene, at));
+    } else if (begin) {
       ++at;
       Json inner = group_of(scene, begin->name, at);
       if (inner.size() > 1) groups.push_back(std::move(inner));

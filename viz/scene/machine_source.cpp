@@ -198,7 +198,20 @@ class SourceView {
       if (both) row.hint = words_of(*both);
     }
     row.cells.push_back({(*text_)[i], Role::text, paper_of({line_.file, number})});
+    row.cells.back().spans = spans_of_line(i);
     return row;
+  }
+
+  // A line may begin in a comment that began above it: those before it are read once.
+  std::vector<CudaSpan> spans_of_line(std::size_t i) const {
+    if (!is_cuda_file(line_.file)) return {};
+    for (std::size_t above = in_comment_.size(); above <= i; ++above) {
+      bool inside = above > 0 && in_comment_.back();
+      (void)cuda_spans((*text_)[above], inside);
+      in_comment_.push_back(inside);  // behind it
+    }
+    bool inside = i > 0 && in_comment_[i - 1];
+    return cuda_spans((*text_)[i], inside);
   }
 
   TableRow ptx_row(std::uint32_t pc) const {
@@ -314,8 +327,9 @@ class SourceView {
   std::uint32_t file_ = 0;
   const std::vector<std::string>* text_ = nullptr;
   bool counted_ = false;
-  std::vector<LineFigures> figures_;  // by line of that file
-  std::uint64_t stalls_ = 0;          // of all lines
+  std::vector<LineFigures> figures_;      // by line of that file
+  std::uint64_t stalls_ = 0;              // of all lines
+  mutable std::vector<bool> in_comment_;  // behind each line that was read so far
 };
 
 }  // namespace

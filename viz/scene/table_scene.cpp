@@ -60,6 +60,24 @@ std::string cut(const std::string& text, const TableColumn& column, double width
                             : fitted(text, width, small_text, family, weight);
 }
 
+// `shown` is the text, or its beginning and a mark that there is more.
+void draw_code(Scene& scene, Point at, const std::string& text, const std::string& shown,
+               const std::vector<CudaSpan>& spans) {
+  const auto differs = std::mismatch(shown.begin(), shown.end(), text.begin(), text.end()).first;
+  const auto kept = static_cast<std::size_t>(differs - shown.begin());
+  scene.begin(std::string(code_group));
+  for (const CudaSpan& span : spans) {
+    const bool last = &span == &spans.back() || span.end >= kept;
+    const std::string part =
+        shown.substr(span.begin, last ? std::string::npos : span.end - span.begin);
+    const double before = text_width(shown.substr(0, span.begin), small_text, Family::mono);
+    scene.add(words({at.x + before, at.y}, part, Ink(colour_of(span.part, scene.theme)),
+                    Family::mono, Across::left));
+    if (last) break;
+  }
+  scene.end();
+}
+
 }  // namespace
 
 double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scroll) {
@@ -137,7 +155,10 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
       }
       const Family family = row.code ? Family::mono : column.family;
       const FontWeight weight = row.heading ? FontWeight::bold : FontWeight::regular;
-      if (!cell.text.empty()) {
+      if (!cell.spans.empty()) {
+        draw_code(scene, {x, y + table_row / 2}, cell.text,
+                  cut(cell.text, column, width, family, weight), cell.spans);
+      } else if (!cell.text.empty()) {
         scene.add(words({left_of(column, x, width), y + table_row / 2},
                         cut(cell.text, column, width, family, weight),
                         row.heading ? Ink(Role::quiet) : cell.ink, family, column.across, weight));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "viz/scene/cuda_text.h"
 #include "viz/scene/scene.h"
 
 namespace tilescope {
@@ -30,7 +31,8 @@ struct TableCell {
   std::string text;
   Ink ink = Role::text;
   std::optional<Ink> fill;
-  std::string command = {};  // a click here, if not the row's
+  std::string command = {};          // a click here, if not the row's
+  std::vector<CudaSpan> spans = {};  // of C++: all of the text, each part in its colour
 };
 
 struct TableRow {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "viz/scene/cuda_text.h"
 #include "viz/ui/style.h"
 
 namespace tilescope::ui {
@@ -28,7 +29,7 @@ class Pen {
   void operator()(const Rectangle& r) const;
   void operator()(const Line& line) const;
   void operator()(const Segments& segments) const;
-  void operator()(const Text& text) const;
+  void operator()(const Text& text);
   void operator()(const GroupBegin& group);
   void operator()(const GroupEnd&);
 
@@ -43,6 +44,10 @@ class Pen {
   const FontSet& fonts_;
   float scale_;
   std::vector<bool> clipped_;  // of the open groups
+  // In a line of code texts follow each other: the font's pixels are not those that the scene was
+  // laid out by. Where the last one ended.
+  bool in_code_ = false;
+  std::optional<float> end_;
 };
 
 // Upright and level lines lie on whole pixels, so that they are sharp.
@@ -111,7 +116,7 @@ void Pen::operator()(const Segments& segments) const {
   for (const auto& [from, to] : segments.lines) straight(at(from), at(to), segments.stroke);
 }
 
-void Pen::operator()(const Text& text) const {
+void Pen::operator()(const Text& text) {
   const float em = static_cast<float>(text.size) * scale_;
   ImFont* font = fonts_.nearest(text.family == Family::mono, text.weight == FontWeight::bold, em);
   const float size = font->FontSize * em / fonts_.em_of(font);
@@ -120,6 +125,8 @@ void Pen::operator()(const Text& text) const {
   ImVec2 p = at(text.at);
   if (text.across == Across::centre) p.x -= wide / 2;
   if (text.across == Across::right) p.x -= wide;
+  if (in_code_ && end_) p.x = *end_;
+  end_ = p.x + wide;
   // Half a capital above the middle stands the top of the capitals; the baseline half below.
   const float ascent = font->Ascent * size / font->FontSize;
   p.y += static_cast<float>(cap_height) * em / 2 - ascent;
@@ -130,12 +137,15 @@ void Pen::operator()(const Text& text) const {
 
 void Pen::operator()(const GroupBegin& group) {
   clipped_.push_back(group.clip.has_value());
+  in_code_ = group.name == code_group;
+  end_.reset();
   if (!group.clip) return;
   const Box& box = *group.clip;
   list_.PushClipRect(at({box.x, box.y}), at({box.right(), box.bottom()}), true);
 }
 
 void Pen::operator()(const GroupEnd&) {
+  in_code_ = false;
   if (clipped_.empty()) return;
   if (clipped_.back()) list_.PopClipRect();
   clipped_.pop_back();
