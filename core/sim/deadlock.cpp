@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/sim/evidence.h"
 #include "core/sim/machine.h"
 #include "core/sim/waits.h"
+#include "core/sim/what_if.h"
 
 namespace tilescope::sim {
 
@@ -35,7 +37,7 @@ std::uint32_t waiting_at(const Split& s) {
 namespace {
 
 // How far an mbarrier has come: where only bytes are wrong, or only some have arrived, the mistake
-// is more likely there than where nobody has been yet, since these wait in turn.
+// is more likely there than where nobody has been yet.
 int progress_of(const Block& block, std::uint32_t offset) {
   const auto found = block.mbarriers.find(offset);
   MbarrierBits bits;
@@ -53,8 +55,8 @@ bool others_would_come(const Warp& warp, const Split& s) {
 }
 
 // What explains a deadlock best: lanes of one warp at different aligned instructions, then lanes
-// that others do not join, then mbarriers, then the rest.
-int blame_of(const Block& block, const Warp& warp, const Split& s) {
+// that others do not join, then mbarriers (of these the one that holds up most), then the rest.
+int blame_of(const Warp& warp, const Split& s) {
   switch (s.wait) {
     case Wait::aligned:
       return others_would_come(warp, s) ? 0 : 6;
@@ -65,10 +67,24 @@ int blame_of(const Block& block, const Warp& warp, const Split& s) {
     case Wait::pair:
       return 4;
     case Wait::mbarrier:
-      return 2 + progress_of(block, s.mbarrier);
+      return 2;
     default:
       return 1;
   }
+}
+
+// "warps 0-3, 7"; of others than block `rank` with the block: "warps 0-3 of block 1 of the
+// cluster".
+std::string members_text(const std::vector<Member>& members, std::uint32_t rank) {
+  std::map<std::uint32_t, Mask> of_block;
+  for (const Member& m : members) of_block[m.rank] |= Mask{1} << m.warp;
+  std::string out;
+  for (const auto& [home, warps] : of_block) {
+    const std::string lanes = lanes_text(warps);
+    out += (out.empty() ? "warp" : " and warp") + lanes.substr(lanes.find_first_of("s "));
+    if (home != rank) out += fmt::format(" of block {} of the cluster", home);
+  }
+  return out;
 }
 
 // "32 of 64 threads are there; missing: block 1 warp 0 lanes 0-31": of those that have not exited.
@@ -142,16 +158,38 @@ void Machine::report_deadlock(const Block& last) {
     const Warp* warp = nullptr;
     const Split* split = nullptr;
     int blame = 0;
+    // Were the mbarrier's phase complete: how many waits would be over, and would that do?
+    std::size_t waits_over = 0;
+    bool sound = false;
+    int progress = 0;  // of the mbarrier
+
+    auto weight() const { return std::tuple(blame, waits_over, sound, progress); }
   };
   std::vector<Waiter> waiters;
   for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
     const Block& b = *member(last, rank);
     for (const Warp& w : b.warps) {
-      for (const Split& s : w.splits) waiters.push_back({&b, &w, &s, blame_of(b, w, s)});
+      for (const Split& s : w.splits) waiters.push_back({&b, &w, &s, blame_of(w, s)});
     }
   }
+  // Who holds up the others is asked where several mbarriers are waited for.
+  constexpr std::size_t most_asked = 16;
+  std::map<std::uint32_t, Consequence> then;
+  for (const Waiter& w : waiters) {
+    if (w.split->wait == Wait::mbarrier) then[w.split->mbarrier];
+  }
+  if (!supposes_ && then.size() > 1 && then.size() <= most_asked) {
+    for (auto& [offset, what] : then) what = if_complete(*this, last, offset);
+  }
+  for (Waiter& w : waiters) {
+    if (w.split->wait != Wait::mbarrier) continue;
+    const Consequence& what = then[w.split->mbarrier];
+    w.waits_over = what.waits_over;
+    w.sound = !what.uses_undefined;
+    w.progress = progress_of(*w.block, w.split->mbarrier);
+  }
   std::stable_sort(waiters.begin(), waiters.end(),
-                   [](const Waiter& a, const Waiter& b) { return a.blame > b.blame; });
+                   [](const Waiter& a, const Waiter& b) { return a.weight() > b.weight(); });
   // Of those at one mbarrier the first says what there is to say.
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   std::stable_partition(waiters.begin(), waiters.end(), [&](const Waiter& w) {
@@ -192,6 +230,8 @@ void Machine::report_deadlock(const Block& last) {
   if (first->wait == Wait::mbarrier) {
     r.expected = fmt::format("phase {} of {} to complete", first->phase,
                              mbarrier_name(*this, first->mbarrier));
+    const std::vector<Member>& who = then[first->mbarrier].go_on;
+    if (!who.empty()) r.expected += "; then " + members_text(who, block.rank) + " would go on, too";
     r.found = mbarrier_story(*this, block, first->mbarrier);
     r.evidence = evidence_at(mbarrier_at(block, first->mbarrier));
   }

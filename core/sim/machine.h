@@ -130,6 +130,8 @@ class Machine {
   // The instruction at hand stores undefined bytes: where they come from is told at the end, should
   // they lie in a result.
   void note_undefined_store(const Core& x);
+  // How many instructions, of how many blocks, did so.
+  std::size_t undefined_stores() const { return undefined_stores_.size(); }
   std::uint64_t instructions() const { return instructions_; }
   // Cycles since the launch, of the moment at hand; without a clock, instructions.
   double now() const;
@@ -139,6 +141,9 @@ class Machine {
   // What the run takes on the chip, launch and all; 0 without a clock.
   double seconds() const;
   bool faulted() const { return state_ == RunState::fault; }
+  // From now on it is asked what would be (core/sim/what_if.h): where nobody can go on it asks no
+  // further.
+  void suppose() { supposes_ = true; }
 
   // Another order, before the first run(): Options::holds.
   void hold(std::vector<Hold> holds) { options_.holds = std::move(holds); }
@@ -434,6 +439,7 @@ class Machine {
   enum class Pause : std::uint8_t { none, look, turn };
   Pause pause_ = Pause::none;  // why a warp's turn ended: something was issued; it wants no more
   RunState state_ = RunState::running;
+  bool supposes_ = false;
 };
 
 // Whether a program has bulk copies, or others that read or write through the async proxy.

@@ -27,6 +27,7 @@ struct Bug {
   std::string name, kernel;
   std::vector<Expected> expected, by_the_clock;
   bool unseen_by_the_clock = false;
+  std::string missing;  // the mbarrier that a deadlock comes from; empty: not said
   Request request;
   bool lazy = false;
   std::uint64_t first_seed = 0, last_seed = 0;
@@ -77,6 +78,7 @@ inline Bug bug_of(const std::string& name) {
     bug.unseen_by_the_clock = e == "nothing";
     if (e != "nothing") bug.by_the_clock.push_back(expected(e));
   }
+  for (const std::string& name : fields(patch, "missing")) bug.missing = name;
   if (bug.by_the_clock.empty()) bug.by_the_clock = bug.expected;
   return bug;
 }

@@ -9,6 +9,8 @@
 //                                               way)
 //   clock: fault tmem_in_use | ... | ...        (where by the clock somebody else comes first, and
 //                                               it is told by another name, or `nothing` is)
+//   missing: empty[0]                           (of a deadlock: the mbarrier at which somebody is
+//                                               missing whom all others wait for)
 //   --- a/kernels/...                            the patch
 //
 // What was compiled is beside the patch, as what differs from the kernel's own PTX: ./dev ptx makes
@@ -65,6 +67,10 @@ TEST_P(PlantedBug, IsNamed) {
       EXPECT_TRUE(std::any_of(wanted.begin(), wanted.end(),
                               [&](const Expected& e) { return e.is(r, all); }))
           << name_of(r.weight) << " " << r.kind << ": " << all;
+      if (r.kind == "deadlock" && !bug.missing.empty()) {
+        EXPECT_NE(r.expected.find(" of the mbarrier " + bug.missing + " "), std::string::npos)
+            << all;
+      }
       named = true;
     }
     if (bug.last_seed == 0) {

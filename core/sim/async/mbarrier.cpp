@@ -455,6 +455,20 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   return true;
 }
 
+bool suppose_complete(Machine& machine, Block& block, u32 offset, Actor who) {
+  Mbarrier* b = use_mbarrier(machine, block, offset, who);
+  MbarrierBits bits;
+  if (!b || !unpack(b->word, bits)) return false;
+  for (const Warp& warp : block.warps) {
+    block.tensor.tell(warp.index, b->tensor_arriving);
+    if (block.races.on()) block.races.release_agents(warp.index, b->arriving);
+  }
+  bits.transactions = 0;
+  if (!complete_phase(machine, block, offset, *b, bits, who)) return false;
+  store(machine, block, offset, *b, pack(bits), who);
+  return true;
+}
+
 void note_completion(Block& block, Mbarrier& b, u32 warp) {
   if (block.races.on()) b.known[warp] = {b.phase, block.races.tick()};
 }

@@ -107,6 +107,10 @@ bool invalidate_mbarrier(Machine& machine, Block& block, std::uint32_t offset, A
 // `state`: what mbarrier.arrive answers; may be null.
 bool signal_mbarrier(Machine& machine, Block& block, std::uint32_t offset, const Signal& what,
                      Actor who, std::uint64_t* state = nullptr);
+// Of a machine that asks what would be (core/sim/what_if.h): the current phase is complete, as if
+// all who are missing had come with all that is missing, and whoever waits for it had been told of
+// everything that was done until now. False after a fault.
+bool suppose_complete(Machine& machine, Block& block, std::uint32_t offset, Actor who);
 // The mbarrier at `offset`, fit to be used by `who`; null after a fault.
 Mbarrier* use_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
 
