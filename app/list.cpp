@@ -132,10 +132,20 @@ const Listing listings[] = {
      }},
 };
 
+// A name and its help in two columns, as `--help` has them: a name that is too long for the first
+// stands alone, its help below.
 void print_rows(const std::vector<Row>& rows, Terminal& terminal) {
+  constexpr std::size_t widest = 48;
   std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.name.size());
-  for (const Row& row : rows) terminal.print(fmt::format("{:{}}  {}\n", row.name, width, row.help));
+  for (const Row& row : rows) {
+    if (row.name.size() <= widest) width = std::max(width, row.name.size());
+  }
+  for (const Row& row : rows) {
+    const char* const between = row.name.size() > width && !row.help.empty() ? "\n" : "";
+    const std::size_t indent = *between ? width : 0;
+    terminal.print(fmt::format("{:{}}{}{:{}}{}{}\n", row.name, row.help.empty() ? 0 : width,
+                               between, "", indent, row.help.empty() ? "" : "  ", row.help));
+  }
 }
 
 std::vector<Row> rows_found(const Listing& listing, const std::string& filter) {
