@@ -82,11 +82,13 @@ class Machine {
   const std::vector<Block>& blocks() const { return blocks_; }  // the resident ones
 
   // Where run() stops besides, and what happened (core/sim/stops.h). The position counts what a run
-  // is made of: instructions, and moments of operations in flight.
+  // is made of: instructions, moments of operations in flight, and that it is done.
   void stop_at(StopAt at);
   Stops& stops() { return stops_; }
   const Stops& stops() const { return stops_; }
-  std::uint64_t position() const { return instructions_ + moments_; }
+  std::uint64_t position() const {
+    return instructions_ + moments_ + (state_ == RunState::done ? 1 : 0);
+  }
   // The last instruction that was executed, and by whom; and how many moments were past then.
   struct Executed {
     std::uint64_t block = 0;
@@ -135,6 +137,9 @@ class Machine {
   std::uint64_t instructions() const { return instructions_; }
   // Cycles since the launch, of the moment at hand; without a clock, instructions.
   double now() const;
+  // Whether all that comes before this cycle has happened. Clusters are behind each other by up to
+  // a turn of the clock, and warps by some cycles: of what comes behind it some has, too.
+  bool all_have_reached(double cycle) const;
   // The same once all blocks have exited: when the run was over, a little behind its last moment,
   // as its record has it.
   double end() const { return state_ == RunState::done ? ended_ : now(); }

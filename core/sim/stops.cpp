@@ -4,7 +4,6 @@
 
 #include "core/sim/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
-#include "core/sim/time/reached.h"
 
 namespace tilescope::sim {
 namespace {
@@ -167,8 +166,8 @@ bool matches(const StopAt& at, const Happened& h) {
          (!at.object || *at.object == h.object);
 }
 
-void Stops::judge(u64 position, u64 instructions, double now) {
-  if (position >= at_.position || instructions >= at_.instructions || now >= at_.cycle) hit_ = true;
+void Stops::judge(u64 position, u64 instructions, bool at_cycle) {
+  if (position >= at_.position || instructions >= at_.instructions || at_cycle) hit_ = true;
   for (Happened& h : fresh_) {
     h.position = position;
     if (h.what == Happening::phase) h.unit = Unit::mbarrier;
@@ -191,7 +190,10 @@ void Machine::stop_at(StopAt at) {
 }
 
 void Machine::settle_stops() {
-  if (stops_.asked()) stops_.settle(position(), instructions_, time_reached(*this));
+  if (!stops_.asked()) return;
+  const double cycle = stops_.where().cycle;
+  const bool at_cycle = cycle < StopAt::no_cycle && all_have_reached(cycle);
+  stops_.settle(position(), instructions_, at_cycle);
 }
 
 // The region that a watch is of, as long as there is one; of TMEM there is none.

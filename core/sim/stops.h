@@ -100,7 +100,8 @@ struct StopAt {
   // Where the machine has come to this position; to so many instructions; the warp above to so
   // many.
   std::uint64_t position = never, instructions = never, executed = never;
-  // The clock (Machine::now()) has come to this: cycles, or instructions where there is no clock.
+  // All have come to this (Machine::all_have_reached()): cycles, or instructions where there is no
+  // clock.
   static constexpr double no_cycle = 1e300;
   double cycle = no_cycle;
   // These are kept, and no stop (a bit for each Happening): Stops::take().
@@ -140,14 +141,14 @@ class Stops {
   void executed(const ptx::Program& program, const Block& block, const Warp& warp, std::uint32_t pc,
                 std::uint32_t lanes);
   // What is fresh happened up to here.
-  void settle(std::uint64_t position, std::uint64_t instructions, double now) {
-    judge(position, instructions, now);
+  void settle(std::uint64_t position, std::uint64_t instructions, bool at_cycle) {
+    judge(position, instructions, at_cycle);
   }
 
  private:
   std::uint64_t limit(const Block& block, const Warp& warp, std::uint64_t position,
                       std::uint64_t instructions) const;
-  void judge(std::uint64_t position, std::uint64_t instructions, double now);
+  void judge(std::uint64_t position, std::uint64_t instructions, bool at_cycle);
   bool comes_to_line(const Warp& warp, std::uint32_t pc, std::uint32_t lanes) const;
 
   StopAt at_;

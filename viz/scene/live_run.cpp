@@ -135,8 +135,7 @@ std::string text(const RunSpot::SourceLine& line) {
 }
 
 double time_of(const sim::Machine& machine) {
-  const bool runs = machine.state() == RunState::running || machine.state() == RunState::stopped;
-  return runs ? sim::time_reached(machine) : machine.end();
+  return machine.state() == RunState::done ? machine.end() : sim::time_reached(machine);
 }
 
 std::string moment_text(const sim::Machine& machine) {

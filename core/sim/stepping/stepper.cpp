@@ -87,6 +87,8 @@ Arrival Stepper::finish(Arrival arrival) {
     const std::size_t told = now_.reports().size();
     story_ = fmt::format("there is no report {}: the run tells {}", *at_.object,
                          told ? fmt::format("{}", told) : "none");
+  } else if (arrival == Arrival::none && at_.cycle < StopAt::no_cycle) {
+    story_ = "the run is over before that";
   } else if (arrival == Arrival::none) {
     story_ = step_.back ? fmt::format("there is no earlier {}: this is the beginning of the run",
                                       name_of(step_.by))
@@ -142,7 +144,8 @@ Arrival Stepper::counted(RunState state) {
 Arrival Stepper::arrived_at(RunState state) {
   const bool to_the_end = at_.position == StopAt::never && at_.instructions == StopAt::never &&
                           at_.executed == StopAt::never && at_.cycle == StopAt::no_cycle;
-  if (state != RunState::stopped && !to_the_end) return finish(Arrival::none);
+  const bool there = to_the_end || at_.position == position();
+  if (state != RunState::stopped && !there && at_.cycle > now_.end()) return finish(Arrival::none);
   // Moments may come together, and with a block's last instruction, so that the place before this
   // one is further back.
   const bool stuck = step_.back && result_ == Arrival::there && position() >= origin_;

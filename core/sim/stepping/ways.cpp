@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/sim/stepping/stepper.h"
-#include "core/sim/time/reached.h"
 
 namespace tilescope::sim {
 namespace {
@@ -86,9 +85,7 @@ bool is_past(const Machine& machine, const StopAt& at) {
   if (at.what == bit(Happening::report) && at.object) {
     return machine.reports().size() > *at.object;
   }
-  // Clusters are behind each other by up to a turn of the clock, so that it goes back a little.
-  const double turn = machine.options().clock_turn;
-  if (at.cycle < StopAt::no_cycle) return ended || time_reached(machine) + turn >= at.cycle;
+  if (at.cycle < StopAt::no_cycle) return ended || machine.all_have_reached(at.cycle);
   if (at.executed == StopAt::never) return false;
   const Warp* warp = warp_in(machine, at);
   if (!warp) return ended || machine.has_exited(machine.cluster_number(*at.block));
@@ -207,7 +204,7 @@ void Stepper::give_up() {
 
 void Stepper::go_to(u64 position) {
   step({StepBy::moment, false, 0});
-  if (ending_ && position > end_) return seek({});
+  if (ending_ && position > (ending_ == RunState::done ? end_ - 1 : end_)) return seek({});
   seek_position(position);
 }
 

@@ -82,12 +82,13 @@ class Clock {
 
   ClockTurn turn;
   double window_end = 0;
-  std::uint64_t begun = 0;    // blocks
-  double start_at = 0;        // when the next cluster begins
-  double ended_at = 0;        // when the last block was over
-  std::vector<double> waves;  // and the last of each wave, where only some are simulated
-  double predicted = 0;       // then: when all of them would be,
-  double uncertain = 0;       // and the share of it by which that may be wrong
+  std::uint64_t begun = 0;        // blocks
+  double start_at = 0;            // when the next cluster begins
+  mutable std::size_t early = 0;  // a block that was behind a cycle that was asked for
+  double ended_at = 0;            // when the last block was over
+  std::vector<double> waves;      // and the last of each wave, where only some are simulated
+  double predicted = 0;           // then: when all of them would be,
+  double uncertain = 0;           // and the share of it by which that may be wrong
 
  private:
   Processor& processor_of(const Block& block) {

@@ -173,6 +173,33 @@ double Machine::find_turn(ClockTurn& turn) {
   return earliest;
 }
 
+// A warp that may go on again, and was not looked at since, goes on as watch_wait() will say.
+bool Machine::all_have_reached(double cycle) const {
+  if (!clock_) return static_cast<double>(instructions_) >= cycle;
+  const auto goes_on_early = [&](const Block& block, const Warp& warp) {
+    const WarpTime& t = block.time.warps[warp.index];
+    if (t.slot >= cycle || !is_ready(warp)) return false;
+    return !t.waits || when_it_goes_on(block, t) < cycle;
+  };
+  const auto is_early = [&](const Block& block) {
+    const auto goes_on = [&](const Warp& warp) { return goes_on_early(block, warp); };
+    if (!block.ended && std::any_of(block.warps.begin(), block.warps.end(), goes_on)) return true;
+    const auto& operations = block.flight.operations;
+    return std::any_of(operations.begin(), operations.end(), [&](const AsyncOperation& o) {
+      return next_moment(o) < cycle && !is_held_up(block, o);
+    });
+  };
+  // Who was early the last time is likely to be so still.
+  const std::size_t count = blocks_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = (clock_->early + i) % count;
+    if (!is_early(blocks_[at])) continue;
+    clock_->early = at;
+    return false;
+  }
+  return count > 0;
+}
+
 // The clusters have their turns one after the other, each up to the end of the window.
 bool Machine::choose_turn() {
   const double window = std::max(1.0, options_.clock_turn);

@@ -8,6 +8,8 @@
 namespace tilescope::sim {
 
 double time_reached(const Machine& machine) {
+  const Stops& stops = machine.stops();
+  if (stops.hit() && stops.where().cycle < StopAt::no_cycle) return stops.where().cycle;
   const double now = machine.now();
   if (!machine.clock() || !machine.is_behind_instruction()) return now;
   const Machine::Executed& last = machine.last_executed();
