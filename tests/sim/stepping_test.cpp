@@ -264,15 +264,66 @@ TEST(Places, HaveTheirTimeByTheClock) {
   for (const double share : {0.7, 0.2, 0.5}) {
     s.go_to_cycle(end * share);
     ASSERT_EQ(s.arrive(), Arrival::there);
-    EXPECT_GE(time_reached(s.machine()), end * share);
+    EXPECT_EQ(time_reached(s.machine()), end * share);
+    EXPECT_TRUE(s.machine().all_have_reached(end * share));
     const u64 there = s.position();
     Stepper fresh = Stepper(loaded(clocked(kernel("hgemm_v4", 136, 136, 200))));
     fresh.go_to_cycle(end * share);
     fresh.arrive();
     EXPECT_EQ(fresh.position(), there);
     step(s, StepBy::moment, true);
-    EXPECT_LT(time_reached(s.machine()), end * share);
+    EXPECT_FALSE(s.machine().all_have_reached(end * share));
   }
+}
+
+// Blocks have their turns one after the other: whoever is asked what he does at a cycle is there.
+TEST(Places, OfACycleHaveEverybodyThere) {
+  const Named what = clocked(kernel("hgemm_v7", 256, 256, 256));
+  Stepper s = Stepper(loaded(what));
+  for (const double cycle : {400.0, 1500.0, 2000.5, 3100.0}) {
+    s.go_to_cycle(cycle);
+    ASSERT_EQ(s.arrive(), Arrival::there);
+    for (const sim::Block& block : s.machine().blocks()) {
+      for (const sim::Warp& warp : block.warps) {
+        const bool goes_on =
+            std::any_of(warp.splits.begin(), warp.splits.end(),
+                        [](const sim::Split& x) { return x.wait == sim::Wait::none; });
+        const sim::WarpTime& time = block.time.warps[warp.index];
+        if (goes_on && !time.waits) {
+          EXPECT_GE(time.slot, cycle) << warp.index;
+        }
+      }
+    }
+  }
+  // Behind the last thing that happens, and before the blocks have gone.
+  s.to_the_end();
+  s.arrive();
+  const double end = s.machine().end();
+  s.go_to_cycle(end - 1);
+  EXPECT_EQ(s.arrive(), Arrival::there);
+  s.go_to_cycle(end + 1);
+  EXPECT_EQ(s.arrive(), Arrival::none);
+  EXPECT_EQ(s.story(), "the run is over before that");
+}
+
+TEST(Places, TheEndIsAPlaceOfItsOwn) {
+  Stepper s = Stepper(loaded(clocked(kernel("hgemm_v4", 136, 136, 200))));
+  s.to_the_end();
+  s.arrive();
+  const u64 end = s.position();
+  s.go_to(end - 1);
+  ASSERT_EQ(s.arrive(), Arrival::there);
+  EXPECT_EQ(s.position(), end - 1);
+  EXPECT_NE(s.machine().state(), RunState::done);
+  s.go_to(end);
+  ASSERT_EQ(s.arrive(), Arrival::there);
+  EXPECT_EQ(s.position(), end);
+  EXPECT_EQ(s.machine().state(), RunState::done);
+  // Also where nobody knows yet how it ends.
+  Stepper fresh = Stepper(loaded(clocked(kernel("hgemm_v4", 136, 136, 200))));
+  fresh.go_to(end);
+  EXPECT_EQ(fresh.arrive(), Arrival::there);
+  EXPECT_EQ(fresh.machine().state(), RunState::done);
 }
 
 TEST(Places, AreTheSameFromBothSidesInKernels) {
