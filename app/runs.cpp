@@ -71,14 +71,13 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options
 std::optional<Error> lacks_entry(const Program& program, const std::string& entry) {
   const Outcome<ptx::Module> module = ptx::parse_module(program.name, program.ptx);
   if (!module) return module.error();
-  const Outcome<const ptx::Function*> found = module->entry(entry);
-  if (!found) return found.error();
-  if ((*found)->name == entry) return {};
   std::string all;
   for (const ptx::Function& each : module->functions) {
-    if (each.entry && each.body_line)
-      all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+    if (!each.entry || !each.body_line) continue;
+    if (each.name == entry) return {};
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
   }
+  if (all.empty()) return module->entry(entry).error();
   return Error{ErrorKind::unknown,
                fmt::format("{} has no entry '{}'; it has: {}", program.name, entry, all),
                program.name};

@@ -12,6 +12,7 @@
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
+#include "assets/embedded.h"
 #include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/result_view.h"
@@ -409,6 +410,11 @@ std::optional<Error> AppWorkshop::export_text(const LayoutView& view, const Layo
 }
 
 std::string AppWorkshop::whole_path(const std::string& path) const {
+  // PTX that the program carries lies in no folder.
+  const std::vector<std::string_view> carried = asset_names();
+  const bool own =
+      path.ends_with(".ptx") && std::find(carried.begin(), carried.end(), path) != carried.end();
+  if (own) return path;
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error);
   return error ? path : whole.lexically_normal().string();

@@ -8,13 +8,28 @@
 namespace tilescope::sim {
 namespace {
 
+// Has a run executed what lies between its first instruction and its last? It may have jumped, and
+// nobody wrote down where to: it then executed fewer than lie there. Instructions that need no
+// issue slot are not counted among its own.
+bool went_through(const Event& run, const Record& record) {
+  std::uint64_t between = 0;
+  const auto end = std::min<std::size_t>(run.until, record.counters.size());
+  for (std::size_t pc = run.pc; pc < end; ++pc) {
+    between += !record.timed || record.counters[pc].issued > 0;
+  }
+  return run.amount >= between;
+}
+
 // Instructions that an event is of.
-bool has_pc(const Event& event, const std::vector<std::uint32_t>& pcs) {
+bool has_pc(const Event& event, const std::vector<std::uint32_t>& pcs, const Record& record) {
   if (event.kind == EventKind::folded) return false;
   const auto at = std::lower_bound(pcs.begin(), pcs.end(), event.pc);
   if (at == pcs.end()) return false;
-  if (event.kind == EventKind::run && event.until > event.pc) return *at < event.until;
-  return *at == event.pc;
+  if (*at == event.pc) return true;
+  // Without a clock a run ends before `until`.
+  if (event.kind != EventKind::run) return false;
+  if (record.timed && std::binary_search(at, pcs.end(), event.until)) return true;
+  return *at < event.until && went_through(event, record);
 }
 
 std::uint32_t bits_of(const std::vector<std::uint32_t>& pcs) {
@@ -35,7 +50,7 @@ bool Timeline::matches(const EventFilter& filter, const Event& event) const {
   if (event.kind == EventKind::wait && !(filter.stalls >> static_cast<int>(event.stall) & 1)) {
     return false;
   }
-  return filter.pcs.empty() || has_pc(event, filter.pcs);
+  return filter.pcs.empty() || has_pc(event, filter.pcs, record_);
 }
 
 bool Timeline::track_matches(const EventFilter& filter, TrackId t) const {
