@@ -191,7 +191,7 @@ TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
 
 // It is refused as it is issued: only what it meets is under way.
 TEST(PlantedBugs, WhatWasNotIssuedIsNotInFlight) {
-  const auto bug = opened_at_report(bug_of("empty_not_awaited"));
+  const auto bug = opened_at_report(bug_of("stage_overwritten"));
   ASSERT_TRUE(bug.has_value());
   const Report& report = bug->report();
   ASSERT_EQ(report.kind, "operand_overwritten");

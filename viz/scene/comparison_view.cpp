@@ -65,16 +65,14 @@ void add_pairs(Table& table, const std::string& title, const std::vector<sim::Pa
   for (const sim::Pair& each : pairs) table.rows.push_back(pair_row(each.name, each.a, each.b));
 }
 
-// "units: cycles busy, mean over all processors; 4 of 148 have work"
+// "busy cycles, mean of 148 processors; 4 have work, now 2"
 std::string busy_heading(const sim::Difference& d) {
-  const auto used = [](const sim::Statistics& s) {
-    return fmt::format("{} of {} have work", s.processors_used, s.processors);
-  };
-  const std::string before = used(d.a), now = used(d.b);
-  const std::string all = "units: cycles busy, mean over all processors";
-  if (!d.a.processors_used || !d.b.processors_used) return all;
-  return before == now ? fmt::format("{}; {}", all, before)
-                       : fmt::format("{}; {}, now {}", all, before, now);
+  if (d.a.processors != d.b.processors) return "busy cycles, mean of all processors";
+  const std::uint32_t before = d.a.processors_used, now = d.b.processors_used;
+  std::string out = fmt::format("busy cycles, mean of {} processors", d.b.processors);
+  if (before && now) out += fmt::format("; {} {} work", before, before == 1 ? "has" : "have");
+  if (before && now && before != now) out += fmt::format(", now {}", now);
+  return out;
 }
 
 Table figures(const ComparisonView& view) {
@@ -101,9 +99,9 @@ Table figures(const ComparisonView& view) {
     const auto aside = [&](const RunResult& run, const sim::Statistics& s) {
       return std::max(0.0, static_cast<double>(run.progress.instructions) - issued(s));
     };
-    table.rows.push_back(pair_row("PTX instructions issued by warps", issued(d.a), issued(d.b)));
-    table.rows.push_back(pair_row("PTX instructions that need no issue slot",
-                                  aside(view.baseline(), d.a), aside(view.now(), d.b)));
+    table.rows.push_back(pair_row("instructions issued", issued(d.a), issued(d.b)));
+    table.rows.push_back(
+        pair_row("without an issue slot", aside(view.baseline(), d.a), aside(view.now(), d.b)));
   }
   add_pairs(table, busy_heading(d), d.pipes);
   for (const sim::PairTable& role : d.roles) {
