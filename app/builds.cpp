@@ -4,8 +4,11 @@
 
 namespace tilescope {
 
-BackgroundBuild::BackgroundBuild(std::string path, std::string architecture)
-    : path_(std::move(path)), architecture_(std::move(architecture)), thread_([this] { work(); }) {}
+BackgroundBuild::BackgroundBuild(std::string path, std::string architecture, Check wrong)
+    : path_(std::move(path)),
+      architecture_(std::move(architecture)),
+      wrong_(std::move(wrong)),
+      thread_([this] { work(); }) {}
 
 BackgroundBuild::~BackgroundBuild() {
   cancel();
@@ -20,6 +23,9 @@ void BackgroundBuild::work() {
   Outcome<Build> build = compile(path_, architecture_, [this] { return !cancelled_; });
   Result result =
       build ? Result(std::make_shared<const Build>(std::move(*build))) : Result(build.error());
+  if (result && (*result)->compiled()) {
+    if (auto error = wrong_(*result)) result = *error;
+  }
   {
     const std::lock_guard lock(mutex_);
     result_ = std::move(result);

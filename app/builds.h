@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,7 +20,10 @@ class BackgroundBuild {
  public:
   using Result = Outcome<std::shared_ptr<const Build>>;
 
-  BackgroundBuild(std::string path, std::string architecture);
+  // `wrong`: what is wrong with a text that compiles, if anything.
+  using Check = std::function<std::optional<Error>(const std::shared_ptr<const Build>&)>;
+
+  BackgroundBuild(std::string path, std::string architecture, Check wrong);
   ~BackgroundBuild();  // stops the compiler, and waits until it is gone
   BackgroundBuild(const BackgroundBuild&) = delete;
   BackgroundBuild& operator=(const BackgroundBuild&) = delete;
@@ -33,6 +37,7 @@ class BackgroundBuild {
   void work();
 
   const std::string path_, architecture_;
+  const Check wrong_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;

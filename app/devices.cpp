@@ -101,8 +101,8 @@ std::string time_text(const Ran& ran) {
   if (const auto seconds = ran.chip_seconds()) {
     return fmt::format("{:.1f} us by the clock of {}", *seconds * 1e6, ran.about);
   }
-  return fmt::format("{} warp instructions in {:.3f} s", ran.execution->progress().instructions,
-                     ran.seconds);
+  return fmt::format("{} PTX instructions by warps in {:.3f} s",
+                     ran.execution->progress().instructions, ran.seconds);
 }
 
 }  // namespace tilescope

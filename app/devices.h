@@ -40,7 +40,7 @@ Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const
 // Advances in pieces, so that progress shows and Ctrl-C is answered within one.
 std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal);
 
-// "3456 warp instructions in 0.012 s", or "12.3 us on NVIDIA H200 ...": for stderr.
+// "3456 PTX instructions by warps in 0.012 s", or "12.3 us on NVIDIA H200 ...": for stderr.
 std::string time_text(const Ran& ran);
 
 }  // namespace tilescope

@@ -170,6 +170,14 @@ std::string numerics_text(const Options& options, const PreparedRun& run) {
   return fmt::format("; {} numerics", numerics(options));
 }
 
+// Two counts: of PTX, and of what the chip's assembler makes something of.
+std::string instructions_text(const Execution& execution, const sim::Statistics& stats) {
+  const std::uint64_t all = execution.progress().instructions, issued = stats.sum.issued;
+  if (issued == 0 || issued > all) return "";
+  return fmt::format("\nPTX instructions by warps: {}; {} issued, {} more need no issue slot\n",
+                     all, issued, all - issued);
+}
+
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
             const std::vector<Compared>& compared, const std::optional<Searched>& searched,
             const std::optional<sim::Statistics>& stats, bool ok, Terminal& terminal) {
@@ -193,7 +201,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
     }
     for (const Ran& one : ran) terminal.say(time_text(one));
     if (searched) terminal.print(text(*searched));
-    if (stats) terminal.print("\n" + text(*stats, source_line));
+    if (stats) terminal.print("\n" + text(*stats, source_line) + instructions_text(first, *stats));
     return;
   }
   nlohmann::ordered_json each = nlohmann::ordered_json::array();

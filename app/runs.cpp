@@ -13,6 +13,7 @@
 #include "assets/embedded.h"
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
+#include "core/ptx/program.h"
 #include "core/sim/device.h"
 #include "kernels/catalog/catalog.h"
 
@@ -63,6 +64,23 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options
       load_asset(options.ptx.empty() ? std::string_view(entry.ptx) : std::string_view(options.ptx));
   if (!ptx) return ptx.error();
   return std::string(ptx->text());
+}
+
+// A kernel of the catalog is named in full: another entry, whose name has that as a part, would run
+// on this one's data.
+std::optional<Error> lacks_entry(const Program& program, const std::string& entry) {
+  const Outcome<ptx::Module> module = ptx::parse_module(program.name, program.ptx);
+  if (!module) return module.error();
+  std::string all;
+  for (const ptx::Function& each : module->functions) {
+    if (!each.entry || !each.body_line) continue;
+    if (each.name == entry) return {};
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+  }
+  if (all.empty()) return module->entry(entry).error();
+  return Error{ErrorKind::unknown,
+               fmt::format("{} has no entry '{}'; it has: {}", program.name, entry, all),
+               program.name};
 }
 
 // Blocks of a cluster come together.
@@ -134,6 +152,36 @@ Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const s
   return std::make_shared<const Build>(std::move(*build));
 }
 
+Outcome<Fit> fit_for(const CatalogEntry& entry, const RunOptions& options) {
+  const Outcome<Request> request = request_of(options);
+  if (!request) return request.error();
+  return fit(entry, *request);
+}
+
+Outcome<Program> program_of(const CatalogEntry& entry, const Fit& fitted,
+                            const RunOptions& options) {
+  Outcome<std::string> ptx = ptx_of(entry, options);
+  if (!ptx) return ptx.error();
+  Program program{entry.name, std::move(*ptx)};
+  if (options.ptx.empty() && !options.built) return program;
+  // What is wrong with a text is said of its file.
+  program.name = options.built ? "PTX of " + options.built->file : options.ptx;
+  const Variant& variant = entry.variants[fitted.variant];
+  if (auto error = lacks_entry(program, variant.entry)) return *error;
+  return program;
+}
+
+std::optional<Error> not_understood(const Program& program, const std::string& entry) {
+  Outcome<ptx::Module> parsed = ptx::parse_module(program.name, program.ptx);
+  if (!parsed) return parsed.error();
+  const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
+  const Outcome<const ptx::Function*> found = module->entry(entry);
+  if (!found) return found.error();
+  const Outcome<ptx::Program> decoded = ptx::decode(module, **found);
+  if (!decoded) return decoded.error();
+  return {};
+}
+
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options) {
   const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
   if (!entry) return entry.error();
@@ -141,16 +189,14 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!request) return request.error();
   const auto fitted = fit(**entry, *request);
   if (!fitted) return fitted.error();
-  Outcome<std::string> ptx = ptx_of(**entry, options);
-  if (!ptx) return ptx.error();
-  Outcome<Job> job = make_job(**entry, std::move(*request), std::move(*ptx));
+  Outcome<Program> program = program_of(**entry, *fitted, options);
+  if (!program) return program.error();
+  Outcome<Job> job = make_job(**entry, std::move(*request), std::move(program->ptx));
   if (!job) return job.error();
+  job->program.name = std::move(program->name);
   if (auto error = launch_as(options.grid, *job)) return *error;
   // Another build may lay out its memory otherwise.
   if (!options.ptx.empty()) job->barriers.clear();
-  // What is wrong with a text is said of its file.
-  if (!options.ptx.empty()) job->program.name = options.ptx;
-  if (options.built) job->program.name = "PTX of " + options.built->file;
 
   const Variant& variant = (*entry)->variants[fitted->variant];
   PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}, options.built};

@@ -60,6 +60,15 @@ Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const s
 // --grid: "4", or "2,2" and "2,2,1" where blocks are counted in more than one direction.
 Outcome<Dim3> grid_in(std::string_view text);
 
+// The sizes and the variant of a kernel that the options ask for.
+Outcome<Fit> fit_for(const CatalogEntry& entry, const RunOptions& options);
+// What runs in place of a kernel of the catalog: its own PTX, or what --ptx or --source names,
+// which must have an entry of that very name.
+Outcome<Program> program_of(const CatalogEntry& entry, const Fit& fitted,
+                            const RunOptions& options);
+// Why the simulator could not run it.
+std::optional<Error> not_understood(const Program& program, const std::string& entry);
+
 // Reads the files and the kernel's PTX, and checks that everything fits together.
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options);
 

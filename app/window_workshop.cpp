@@ -12,6 +12,7 @@
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
+#include "assets/embedded.h"
 #include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/scene/result_view.h"
@@ -130,6 +131,15 @@ void add_inputs(KernelCard& card, const PreparedRun& run) {
   }
 }
 
+// What stands in the kernel's place is refused before it is opened, not when it is to run.
+std::optional<Error> wrong_program(const CatalogEntry& entry, const Fit& fitted,
+                                   const RunOptions& options) {
+  if (options.ptx.empty() && !options.built) return {};
+  const Outcome<Program> program = program_of(entry, fitted, options);
+  if (!program) return program.error();
+  return not_understood(*program, entry.variants[fitted.variant].entry);
+}
+
 // Inputs of more elements than this are not made before the run: opening answers at once.
 constexpr std::int64_t kMostShown = std::int64_t{1} << 22;
 
@@ -151,7 +161,21 @@ Outcome<std::optional<KernelCard>> large_card(std::string_view name, const Kerne
     most = std::max(most, elements);
   }
   if (most <= kMostShown) return std::optional<KernelCard>();
+  if (auto error = wrong_program(**entry, *fitted, *run)) return *error;
   return std::optional<KernelCard>(catalog_card(**entry, *fitted, options));
+}
+
+// A text may compile and not be this kernel.
+std::optional<Error> wrong_build(std::string_view name, const KernelOptions& options,
+                                 const std::shared_ptr<const Build>& build) {
+  const Outcome<const CatalogEntry*> entry = entry_named(name);
+  if (!entry) return entry.error();
+  Outcome<RunOptions> run = run_options(**entry, options);
+  if (!run) return run.error();
+  run->built = build;
+  const Outcome<Fit> fitted = fit_for(**entry, *run);
+  if (!fitted) return fitted.error();
+  return wrong_program(**entry, *fitted, *run);
 }
 
 // Who wrote an element, asked of a copy of the machine at the end.
@@ -244,6 +268,9 @@ Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptio
   const Outcome<WindowRun> prepared = prepare_window_run(name, options);
   if (!prepared) return prepared.error();
   const PreparedRun* run = &prepared->run;
+  if (!run->entry || options.count("ptx")) {
+    if (auto error = not_understood(run->job.program, run->job.launch.entry)) return *error;
+  }
   KernelCard card;
   if (run->entry) {
     Fit fitted;
@@ -291,7 +318,10 @@ std::optional<Error> AppWorkshop::start_build(const KernelCard& kernel,
   const Outcome<std::string> ours = carried_ptx(kernel.name);
   if (!ours) return ours.error();
   build_.reset();  // an earlier compiler is stopped before the next begins
-  build_ = std::make_unique<BackgroundBuild>(options.at("source"), architecture_of(*ours));
+  const auto check = [name = kernel.name, options](const std::shared_ptr<const Build>& build) {
+    return wrong_build(name, options, build);
+  };
+  build_ = std::make_unique<BackgroundBuild>(options.at("source"), architecture_of(*ours), check);
   return {};
 }
 
@@ -380,6 +410,11 @@ std::optional<Error> AppWorkshop::export_text(const LayoutView& view, const Layo
 }
 
 std::string AppWorkshop::whole_path(const std::string& path) const {
+  // PTX that the program carries lies in no folder.
+  const std::vector<std::string_view> carried = asset_names();
+  const bool own =
+      path.ends_with(".ptx") && std::find(carried.begin(), carried.end(), path) != carried.end();
+  if (own) return path;
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error);
   return error ? path : whole.lexically_normal().string();

@@ -94,8 +94,10 @@ bool each_mistake(std::size_t stage, std::size_t stages, const Try& holds_for_al
         const std::size_t other = later ? s + back : s - back;
         for (const int who : {3, 1, 2}) {  // both operands, A, B
           const std::string_view whose = who == 3 ? "A and B" : who == 1 ? "A" : "B";
-          Mistake m = named(fmt::format("{} {} by {} stage{} of K", later ? "early" : "stale",
-                                        who == 3 ? "operands" : whose, back, back == 1 ? "" : "s"),
+          // How long the kernel's own stages are is not known: several that follow one another may
+          // have gone wrong together.
+          Mistake m = named(fmt::format("{} {} by {} of K", later ? "early" : "stale",
+                                        who == 3 ? "operands" : whose, back * stage),
                             fmt::format("want with {} of k = {}..{} in place of those of {}", whose,
                                         other * stage, (other + 1) * stage - 1, range));
           m.adds = true;

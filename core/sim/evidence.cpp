@@ -73,6 +73,15 @@ Party operation_in(const Machine& machine, const Block& block, const AsyncOperat
   return out;
 }
 
+Party operation_at_issue(const Machine& machine, const Block& block, const AsyncOperation& o,
+                         std::string_view verb, Place place) {
+  Party out = operation_in(machine, block, o, verb, place);
+  out.does = fmt::format("{} would {}", o.work->name, verb.substr(0, verb.size() - 1));
+  out.in_flight = false;
+  out.since = machine.clock() ? machine.now() : -1;
+  return out;
+}
+
 void add_pieces(Party& party, const std::vector<Range>& ranges) {
   if (ranges.size() < 2) return;
   for (const Range& r : ranges) party.pieces.emplace_back(r.begin, r.end);

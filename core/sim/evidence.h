@@ -22,6 +22,10 @@ Evidence::Party lane_at(const Core& x, int lane, std::string does, Evidence::Pla
 // An operation in flight in `block`: "tcgen05.mma reads".
 Evidence::Party operation_in(const Machine& machine, const Block& block, const AsyncOperation& o,
                              std::string_view verb, Evidence::Place place = {});
+// One that is refused as it is issued: "tcgen05.mma would read". `verb` as above.
+Evidence::Party operation_at_issue(const Machine& machine, const Block& block,
+                                   const AsyncOperation& o, std::string_view verb,
+                                   Evidence::Place place = {});
 
 // All that it uses of shared memory.
 void add_pieces(Evidence::Party& party, const std::vector<Range>& ranges);

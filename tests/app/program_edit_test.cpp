@@ -130,6 +130,25 @@ TEST_F(EditedKernel, AnEntryThatIsMissingIsSaidOfTheFile) {
   EXPECT_TRUE(has(ended.err, "other.ptx has no entry")) << ended.err;
 }
 
+// One entry is left whose name has the kernel's as a part; it adds numbers of another type.
+TEST_F(EditedKernel, AnotherEntryIsNotTakenForTheKernels) {
+  copy_the_kernel();
+  const std::string ready = (folder.parent_path() / "ready.ptx").string();
+  const std::string others =
+      "s/entry elementwise_add(/entry other(/; s/add_f16(/f16(/; s/add_i32(/i32(/";
+  ASSERT_EQ(shell("sed -i '" + others + "' \"" + ready + "\"").exit_code, 0);
+  write("my.cu", "// elementwise_add, once\n");
+  const Ended ran = run(run_mine);
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_TRUE(has(ran.err, "PTX of my.cu has no entry 'elementwise_add'; it has: other, "))
+      << ran.err;
+  const Ended opened =
+      run({"gui", "--headless", "--do", "open elementwise_add --m 5 --n 7 --source my.cu; run"});
+  if (opened.exit_code == 4) GTEST_SKIP() << "nothing draws here";
+  EXPECT_EQ(opened.exit_code, 2);
+  EXPECT_TRUE(has(opened.err, "no entry 'elementwise_add'")) << opened.err;
+}
+
 // The picture that was asked for shows what is wrong; the exit code says that something is.
 TEST_F(EditedKernel, APictureOfWhatDoesNotCompileIsMadeAndTheProgramEndsWithTwo) {
   compiler("echo \"$in(3): error: identifier \\\"y\\\" is undefined\"; exit 1");

@@ -199,6 +199,75 @@ TEST_F(Window, ACommandThatFailsEndsWithItsCodeAndNoPicture) {
   }
 }
 
+// What is no PTX is refused where it is opened, with the place in it, not where it would run.
+TEST_F(Window, PtxThatIsNoneIsNotOpened) {
+  write("empty.ptx", "");
+  write("cut.ptx", ".version 9.0\n.target sm_100a\n.address_size 64\n.entry k() {\n  ret;\n");
+  write("odd.ptx",
+        ".version 9.0\n.target sm_100a\n.address_size 64\n.entry k() {\n  zz %r1;\n  ret;\n}\n");
+  for (const std::string name : {"empty", "cut", "odd"}) {
+    write(name + ".toml", "grid = [1, 1, 1]\nblock = [32, 1, 1]\n");
+    Ended ended;
+    if (!headless({"--do", "open " + name + ".ptx"}, ended)) GTEST_SKIP() << ended.err;
+    EXPECT_EQ(ended.exit_code, 2) << name;
+    EXPECT_TRUE(has(ended.err, name + ".ptx:")) << ended.err;
+    headless({"--do", "open elementwise_add --m 5 --n 7 --ptx " + name + ".ptx"}, ended);
+    EXPECT_EQ(ended.exit_code, 2) << name;
+  }
+}
+
+// PTX without lines of a source: a step is an instruction, and what has exited is said of the warp.
+TEST_F(Window, WithoutALineOfTheSourceAStepIsAnInstruction) {
+  write("k.ptx",
+        ".version 9.0\n.target sm_100a\n.address_size 64\n.entry k() {\n  .reg .b32 %r<4>;\n"
+        "  mov.u32 %r1, 1;\n  mov.u32 %r2, 2;\n  bar.sync 0;\n  ret;\n}\n");
+  write("k.toml", "grid = [1, 1, 1]\nblock = [64, 1, 1]\n");
+  Ended ended;
+  if (!headless({"--do", "open k.ptx; step line", "--describe", "a.json"}, ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  std::string said = nlohmann::json::parse(read("a.json"))["status"];
+  EXPECT_TRUE(has(said, "warp 0 stands before mov.u32 %r2, 2")) << said;
+  EXPECT_TRUE(has(said, "a line is an instruction")) << said;
+  headless({"--do", "open k.ptx; step instruction 5 warp 0; look warp 0; step instruction warp 1",
+            "--describe", "a.json"},
+           ended);
+  said = nlohmann::json::parse(read("a.json"))["status"];
+  EXPECT_FALSE(has(said, "not resident")) << said;
+}
+
+// PTX that the program carries lies in no folder: its name stays as it was given.
+TEST_F(Window, WhatTheProgramCarriesIsFoundAgainByCopiesAndWorkspaces) {
+  Ended ended;
+  if (!headless({"--do",
+                 "open elementwise_add --m 37 --n 150 --ptx ptx/swapped_tiles.ptx; run; copy "
+                 "command; save workspace w.json; open hgemm_v1; open workspace w.json",
+                 "--describe", "a.json"},
+                ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(read("w.json"), "--ptx ptx/swapped_tiles.ptx")) << read("w.json");
+}
+
+// What warp 4 runs goes over the lines of the others without having been there.
+TEST_F(Window, ALineIsFoundWhereItWasExecuted) {
+  Ended ended;
+  if (!headless(
+          {"--do", "open hgemm_v7 --m 256 --n 256 --k 256; run; select timeline; find tcgen05.ld",
+           "--describe", "a.json"},
+          ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const std::string said = nlohmann::json::parse(read("a.json"))["status"];
+  EXPECT_TRUE(has(said, "TMEM load")) << said;
+  headless({"--do", "open hgemm_v7 --m 256 --n 256 --k 256; run; select timeline; find TMEM"},
+           ended);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST_F(Window, SharedMemoryIsShownForEveryKernelThatHasSome) {
   struct Kernel {
     std::string open, step, tile;

@@ -286,12 +286,17 @@ TEST_P(Patterns, AStageOfKThatIsStaleMissingOrThereTwice) {
   const auto term = [&](auto r, auto c, auto i) { return value(a, r, i) * value(b, c, i); };
   EXPECT_NE(
       found([&](auto s, auto r, auto c, auto i) { return term(r, c, s == 2 ? i - stage : i); })
-          .find("stale operands by 1 stage of K: got is want with A and B of k = 64..127 in "
+          .find("stale operands by 64 of K: got is want with A and B of k = 64..127 in "
                 "place of those of k = 128..191"),
       std::string::npos);
   EXPECT_NE(found([&](auto s, auto r, auto c, auto i) {
               return value(a, r, s == 3 ? i - stage : i) * value(b, c, i);
-            }).find("stale A by 1 stage of K"),
+            }).find("stale A by 64 of K"),
+            std::string::npos);
+  // Two stages behind, and two of them: one mistake, whose stage may be taken for one of 128.
+  EXPECT_NE(found([&](auto s, auto r, auto c, auto i) {
+              return value(a, r, s >= 2 ? i - 2 * stage : i) * value(b, c, i);
+            }).find("stale A by 128 of K"),
             std::string::npos);
   EXPECT_NE(found([&](auto s, auto r, auto c, auto i) {
               return s == 3 ? 0 : term(r, c, i);

@@ -55,6 +55,25 @@ TEST(Difference, OfARecordAndItselfIsNothing) {
   }
 }
 
+TEST(Difference, OtherWorkIsSaidBeforeAnyTime) {
+  Record half = pipeline_record();
+  half.what = "M = 128";
+  half.work = pipeline_record().work / 2;
+  const std::string said = compare(pipeline_record(), half).verdict;
+  const std::size_t work = said.find("They did different work: A "), time = said.find(" us");
+  EXPECT_EQ(work, 0u) << said;
+  EXPECT_NE(said.find("M = 128"), std::string::npos) << said;
+  EXPECT_LT(work, time);
+  const Difference same = compare(pipeline_record(), slower());
+  EXPECT_EQ(same.verdict.find("different work"), std::string::npos) << same.verdict;
+}
+
+TEST(Difference, WhatIsTheSameIsNotToldAsAChange) {
+  const std::string said = compare(pipeline_record(), pipeline_record()).verdict;
+  EXPECT_NE(said.find("of a block's time in both"), std::string::npos) << said;
+  EXPECT_EQ(said.find("instead of"), std::string::npos) << said;
+}
+
 TEST(Difference, SaysWhoWaitsLonger) {
   const Difference d = compare(pipeline_record(), slower());
   EXPECT_DOUBLE_EQ(d.ratio, 1.1);

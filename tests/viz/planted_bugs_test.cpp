@@ -189,6 +189,18 @@ TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
   EXPECT_EQ(command_of_message(*bug.session), "go report 0");
 }
 
+// It is refused as it is issued: only what it meets is under way.
+TEST(PlantedBugs, WhatWasNotIssuedIsNotInFlight) {
+  const auto bug = opened_at_report(bug_of("stage_overwritten"));
+  ASSERT_TRUE(bug.has_value());
+  const Report& report = bug->report();
+  ASSERT_EQ(report.kind, "operand_overwritten");
+  ASSERT_EQ(report.evidence.parties.size(), 2u);
+  EXPECT_FALSE(report.evidence.parties[0].in_flight);
+  EXPECT_TRUE(has(report.evidence.parties[0].does, " would write"));
+  EXPECT_TRUE(report.evidence.parties[1].in_flight);
+}
+
 TEST(PlantedBugs, StepsLeadFromHazardToHazardAndBack) {
   BugOpened bug = opened("no_proxy_fence");
   bug.act("step report");

@@ -54,6 +54,35 @@ TEST(TimelineSearch, FindsKindsUnitsBarriersBlocksAndInstructions) {
   }
 }
 
+// A run that jumps over a line has executed fewer instructions than lie between its ends.
+TEST(TimelineSearch, ARunIsFoundAtLinesThatItWentThrough) {
+  sim::Record record;
+  record.timed = true;
+  record.lines.resize(12);
+  record.counters.resize(12);
+  for (sim::LineCounters& each : record.counters) each.issued = 2;
+  record.counters[3].issued = 0;  // needs no issue slot, and is not among a run's
+  record.tracks = {{0, Unit::warp, 0, 0}};
+  const auto add = [&](sim::Cycle begin, std::uint32_t until, std::uint64_t amount) {
+    sim::Event run;
+    run.issue = run.begin = begin;
+    run.end = begin + 10;
+    run.until = until;
+    run.amount = amount;
+    record.events.push_back(run);
+  };
+  add(0, 10, 3);    // jumps
+  add(10, 10, 10);  // goes through
+  add(20, 5, 2);    // jumps, and ends there
+  record.end = 30;
+  const sim::Timeline timeline(record);
+  sim::EventFilter filter;
+  filter.pcs = {5};
+  EXPECT_EQ(timeline.find(filter, 0, 30, 9), (std::vector<EventId>{1, 2}));
+  filter.pcs = {0};
+  EXPECT_EQ(timeline.find(filter, 0, 30, 9).size(), 3u);
+}
+
 TEST(TimelineSearch, FindsCopiesWarpsAndBarriersByTheWordsThatAreSaid) {
   const auto view = test::small_timeline();
   const sim::Record& record = view->record();

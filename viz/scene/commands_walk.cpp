@@ -121,6 +121,12 @@ bool has_mbarriers(const sim::Machine& machine) {
   });
 }
 
+bool has_source_lines(const sim::Machine& machine) {
+  const auto& code = machine.program().code;
+  return std::any_of(code.begin(), code.end(),
+                     [](const auto& instruction) { return instruction.source_line != 0; });
+}
+
 bool is_alive(const sim::Machine& machine, const RunSpot& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
   if (warps.empty()) return !machine.has_exited(machine.cluster_number(spot.block));  // to come
@@ -180,8 +186,12 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view arguments
     step.warp = spot.warp;
   }
   if (step.by == StepBy::phase && !has_mbarriers(machine)) step.by = StepBy::barrier;
+  const bool by_ptx = step.by == StepBy::line && !has_source_lines(machine);
+  if (by_ptx) step.by = StepBy::instruction;
   const std::string line = arguments.empty() ? "step" : fmt::format("step {}", arguments);
-  return begin_way(session, workshop, line, [&](sim::Stepper& s) { s.step(step); });
+  Answer gone = begin_way(session, workshop, line, [&](sim::Stepper& s) { s.step(step); });
+  if (gone && by_ptx) *gone += " This PTX names no lines of a source: a line is an instruction.";
+  return gone;
 }
 
 // Cycles; with a unit of time, by the chip's clock.

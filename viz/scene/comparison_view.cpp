@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/sim/record/verdict.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 
@@ -14,16 +15,17 @@ namespace {
 // Beyond so many pairs of lines, texts are told apart as a whole.
 constexpr std::size_t most_pairs = 16'000'000;
 
-std::string figure(double value) {
-  if (std::abs(value) >= 100 || value == std::round(value)) {
-    const std::string digits = grouped(static_cast<std::uint64_t>(std::llround(std::abs(value))));
-    return value < 0 ? "-" + digits : digits;
-  }
-  return fmt::format("{:.3g}", value);
+// Behind the point, of two figures and their difference: so many that these fit together.
+int digits_of(double a, double b) {
+  const auto whole = [](double value) { return value == std::round(value); };
+  const double larger = std::max(std::abs(a), std::abs(b));
+  return larger >= 100 || (whole(a) && whole(b)) ? 0 : larger >= 1 ? 2 : 4;
 }
 
-std::string signed_figure(double value) {
-  return value > 0 ? "+" + figure(value) : figure(value);
+std::string figure(double value, int digits) {
+  if (digits > 0) return fmt::format("{:.{}f}", value, digits);
+  const std::string text = grouped(static_cast<std::uint64_t>(std::llround(std::abs(value))));
+  return value < 0 ? "-" + text : text;
 }
 
 std::string percent(double a, double b) {
@@ -40,13 +42,20 @@ TableRow heading(std::string text) {
 
 // Less is better for all of these, but nothing here says so by colour alone: the sign does.
 TableRow pair_row(std::string name, double a, double b) {
+  const int digits = digits_of(a, b);
+  const std::string before = figure(a, digits), now = figure(b, digits);
+  const std::string change = figure(b - a, digits);
+  const bool same = before == now;
   TableRow row;
-  row.cells = {
-      {std::move(name), Role::text, {}},
-      {figure(a), Role::text, {}},
-      {figure(b), Role::text, {}},
-      {a == b ? "same" : signed_figure(b - a), a == b ? Ink(Role::quiet) : Ink(Role::text), {}},
-      {percent(a, b), Role::quiet, {}}};
+  row.cells = {{std::move(name), Role::text, {}},
+               {before, Role::text, {}},
+               {now, Role::text, {}},
+               {same    ? "same"
+                : b > a ? "+" + change
+                        : change,
+                same ? Ink(Role::quiet) : Ink(Role::text),
+                {}},
+               {same ? "" : percent(a, b), Role::quiet, {}}};
   return row;
 }
 
@@ -56,15 +65,25 @@ void add_pairs(Table& table, const std::string& title, const std::vector<sim::Pa
   for (const sim::Pair& each : pairs) table.rows.push_back(pair_row(each.name, each.a, each.b));
 }
 
+// "busy cycles, mean of 148 processors; 4 have work, now 2"
+std::string busy_heading(const sim::Difference& d) {
+  if (d.a.processors != d.b.processors) return "busy cycles, mean of all processors";
+  const std::uint32_t before = d.a.processors_used, now = d.b.processors_used;
+  std::string out = fmt::format("busy cycles, mean of {} processors", d.b.processors);
+  if (before && now) out += fmt::format("; {} {} work", before, before == 1 ? "has" : "have");
+  if (before && now && before != now) out += fmt::format(", now {}", now);
+  return out;
+}
+
 Table figures(const ComparisonView& view) {
   const sim::Difference& d = view.difference();
   Table table;
   table.name = "figures";
   table.columns = {{"", Across::left, Family::sans, 0, true},
-                   {"A", Across::right, Family::mono},
-                   {"B", Across::right, Family::mono},
-                   {"B - A", Across::right, Family::mono},
-                   {"of A", Across::right, Family::mono}};
+                   {"baseline", Across::right, Family::mono},
+                   {"now", Across::right, Family::mono},
+                   {"change", Across::right, Family::mono},
+                   {"in %", Across::right, Family::mono}};
   table.columns[0].least = 160;  // its words before a share that the numbers give
   table.columns[4].spared = 2;
   table.columns[3].spared = 1;
@@ -76,12 +95,21 @@ Table figures(const ComparisonView& view) {
         pair_row("cycles", static_cast<double>(d.a.end), static_cast<double>(d.b.end)));
   }
   if (d.a.sum.issued && d.b.sum.issued) {
-    table.rows.push_back(pair_row("warp instructions issued", static_cast<double>(d.a.sum.issued),
-                                  static_cast<double>(d.b.sum.issued)));
+    const auto issued = [](const sim::Statistics& s) { return static_cast<double>(s.sum.issued); };
+    const auto aside = [&](const RunResult& run, const sim::Statistics& s) {
+      return std::max(0.0, static_cast<double>(run.progress.instructions) - issued(s));
+    };
+    table.rows.push_back(pair_row("instructions issued", issued(d.a), issued(d.b)));
+    table.rows.push_back(
+        pair_row("without an issue slot", aside(view.baseline(), d.a), aside(view.now(), d.b)));
   }
-  add_pairs(table, "busy, cycles of one copy of each unit", d.pipes);
+  add_pairs(table, busy_heading(d), d.pipes);
   for (const sim::PairTable& role : d.roles) {
-    add_pairs(table, fmt::format("a warp of role {}, cycles", role.name), role.rows);
+    std::vector<sim::Pair> rows = role.rows;
+    for (sim::Pair& each : rows) {
+      if (each.name != "runs") each.name = "waits for " + each.name;
+    }
+    add_pairs(table, fmt::format("a warp of role {}, cycles", role.name), rows);
   }
   add_pairs(table, "stalls of all warps, cycles", d.stalls);
   add_pairs(table, "traffic", d.traffic);
@@ -99,8 +127,8 @@ Table source(const ComparisonView& view) {
   Table table;
   table.name = "source";
   const double number = text_width("0000", small_text, Family::mono);
-  table.columns = {{"A", Across::right, Family::mono, number},
-                   {"B", Across::right, Family::mono, number},
+  table.columns = {{"was", Across::right, Family::mono, number},
+                   {"now", Across::right, Family::mono, number},
                    {"", Across::left, Family::mono, 8},
                    {"source", Across::left, Family::mono, 0, true, 1e9, true}};
   const auto& lines = view.source();
@@ -246,8 +274,8 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
   const bool beside = room.width >= least;
   const double width = room.width - 2 * between;
   const std::string names[] = {
-      fmt::format("A, the baseline: {}.", ComparisonView::with_options(view.baseline())),
-      fmt::format("B, now: {}.", ComparisonView::with_options(view.now()))};
+      fmt::format("Baseline: {}.", ComparisonView::with_options(view.baseline())),
+      fmt::format("Now: {}.", ComparisonView::with_options(view.now()))};
   const double link = has_timelines ? text_width(link_text, small_text, Family::sans) + between : 0;
   const auto fits = [&](const std::string& text) {
     return text_width(text, small_text, Family::sans, FontWeight::bold) <= width - link;
@@ -267,7 +295,8 @@ double draw_comparison(Scene& scene, const ComparisonView& view, const Box& room
     write(names[1], width, Role::text, FontWeight::bold);
   }
   y += 4;
-  for (const std::string& line : wrapped(view.difference().verdict, width, 5)) {
+  const std::string verdict = sim::verdict_of(view.difference(), "the baseline", "this run");
+  for (const std::string& line : wrapped(verdict, width, 5)) {
     write(line, width, Role::quiet, FontWeight::regular);
   }
   scene.end();

@@ -406,6 +406,8 @@ bool take_build(Session& session, Workshop& workshop) {
         reopen(session, workshop, building.kernel, building.options, std::move(build));
     if (!opened) {
       session.message = {opened.error().sentence, true};
+      session.run_error = opened.error();
+      session.script = {};
       return true;
     }
     said += *opened;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/sim/time/reached.h"
+#include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/time_words.h"
 
@@ -73,7 +74,11 @@ const sim::SplitState* split_of(const std::vector<sim::WarpState>& warps, const 
 std::string warp_stands(const sim::Machine& machine, const RunSpot& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
   const sim::SplitState* split = split_of(warps, spot);
-  if (!split) return "";
+  if (!split) {
+    const std::string state = state_of_block(machine, spot.block);
+    if (state != "resident") return fmt::format("block {} {}", spot.block, state);
+    return fmt::format("block {}, warp {} has exited", spot.block, spot.warp);
+  }
   std::string where = split->why.empty() ? "stands before" : "waits at";
   std::string out =
       fmt::format("block {}, warp {} {} {}", spot.block, spot.warp, where, split->text);
@@ -157,8 +162,7 @@ std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot) {
   if (machine.state() == RunState::done) return fmt::format("All blocks have exited; {}.", when);
   std::string out = stepper.reason() ? what_happened(*stepper.reason(), machine) : "";
   const std::string warp = warp_stands(machine, spot);
-  if (!warp.empty()) out += (out.empty() ? "" : "; ") + warp;
-  if (out.empty()) out = fmt::format("block {} is not resident", spot.block);
+  out += (out.empty() ? "" : "; ") + warp;
   if (out.front() >= 'a' && out.front() <= 'z' && out.rfind("block", 0) == 0) out.front() = 'B';
   return fmt::format("{}; {}.", out, when);
 }

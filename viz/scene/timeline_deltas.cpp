@@ -177,13 +177,14 @@ Lines figure_lines(const TimelineView& view, const ComparedWith* baseline) {
   // Cycles and instructions are not to be subtracted; bytes are bytes.
   const bool same_unit = baseline && baseline->view->known_time() == view.known_time();
   if (baseline) before = figures_of(*baseline->view);
-  for (const Figure& each : figures_of(view)) {
+  for (Figure each : figures_of(view)) {
     const bool compared = baseline && (same_unit || each.unit == "bytes");
-    std::string said = text(each, compared ? &before : nullptr, baseline ? baseline->name : "");
+    // Seconds are this run's: they stand before what is said of the baseline.
     if (each.name == "took" && !seconds_text(view, each.value).empty()) {
-      said += fmt::format(" ({})", seconds_text(view, each.value));
+      each.unit += fmt::format(" ({})", seconds_text(view, each.value));
     }
-    out.emplace_back(each.name, std::move(said));
+    out.emplace_back(each.name,
+                     text(each, compared ? &before : nullptr, baseline ? baseline->name : ""));
   }
   return out;
 }

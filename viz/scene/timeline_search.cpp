@@ -91,6 +91,8 @@ struct ClassWord {
 };
 constexpr std::uint32_t copying =
     bit(Unit::copy_in) | bit(Unit::copy_out) | bit(Unit::async_copy) | bit(Unit::tensor_copy);
+constexpr std::uint32_t moving =
+    bit(Unit::tensor_load) | bit(Unit::tensor_store) | bit(Unit::tensor_copy);
 constexpr std::uint32_t meeting = bit(Unit::barrier) | bit(Unit::mbarrier) | bit(Unit::cluster);
 constexpr std::uint32_t met =
     bit(sim::Stall::barrier) | bit(sim::Stall::mbarrier) | bit(sim::Stall::cluster);
@@ -102,6 +104,7 @@ constexpr std::array classes = {
     ClassWord{"mbarrier", bit(Unit::mbarrier), bit(sim::Stall::mbarrier)},
     ClassWord{"mbarriers", bit(Unit::mbarrier), bit(sim::Stall::mbarrier)},
     ClassWord{"cluster", bit(Unit::cluster), bit(sim::Stall::cluster)},
+    ClassWord{"tmem", moving, bit(sim::Stall::tmem)},
     ClassWord{"warp", bit(Unit::warp), ~0u},
     ClassWord{"warps", bit(Unit::warp), ~0u},
 };
@@ -170,10 +173,20 @@ class Reader {
           "asks for waits or runs of a unit, but these are a warp's: `find wait` finds all waits, "
           "`find tma` all copies, `wait copies` the waits for them");
     }
+    leave_to_operations();
     return out_;
   }
 
  private:
+  // What is executed there is the operations that it issues, where it issues any.
+  void leave_to_operations() {
+    const std::uint32_t run = bit(EventKind::run);
+    if (out_.pcs.empty() || out_.kinds != ~0u) return;
+    EventFilter operations = out_;
+    operations.kinds = bit(EventKind::operation);
+    if (view_.timeline().next(operations, 0) != sim::no_event) out_.kinds &= ~run;
+  }
+
   Error refused(std::string_view why) const {
     return {ErrorKind::unknown, fmt::format("`{}` {}.", asked_, why), ""};
   }

@@ -2,10 +2,11 @@
 //
 //     wait                     kinds: run, wait, operation, arrival, phase, report (fault, hazard)
 //     tma, copies out, tensor  units, by their names or what engineers call them
-//     copies, barriers         several kinds of units; `wait barrier`: waits for any of them
+//     copies, barriers, tmem   several kinds of units; `wait barrier`: waits for any of them
 //     warp 4, write back       a warp of a block, or a role: its waits and stretches
 //     mbarrier 98304, full[0]  a barrier: waits for it, arrivals, phases
-//     line 100, v7.cu:100      a line of the source
+//     line 100, v7.cu:100      a line of the source: the operations that it issues, the waits at
+//                              it, and the runs that are known to have gone through it
 //     block 3                  of that block
 //     tcgen05.mma              any other text: instructions that have it
 //

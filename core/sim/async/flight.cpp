@@ -257,8 +257,8 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
                fmt::format("{} {} {}, which the {} at {} {}: it is still in flight{}", o.work->name,
                            does, range_text(r), other.work->name, text(site), did,
                            too_late_text(*this, block, other)),
-               "a wait for the earlier operation first", "both in flight");
-      Evidence evidence = collision(operation_in(*this, block, o, does, place_of(block, r)),
+               "a wait for the earlier operation first", "the earlier one in flight");
+      Evidence evidence = collision(operation_at_issue(*this, block, o, does, place_of(block, r)),
                                     operation_in(*this, block, other, did, place_of(block, *with)));
       add_mbarrier(evidence, block, other);
       explain(std::move(evidence));

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "core/sim/record/verdict.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -152,36 +154,67 @@ Pair main_change(const Difference& d) {
   return rows.empty() ? Pair{} : rows.front();
 }
 
-std::string verdict_of(const Difference& d) {
+std::string with_capital(std::string_view text) {
+  std::string out(text);
+  if (out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
+std::string work_text(const Statistics& s) {
+  std::string out = s.what.empty() ? s.kernel : fmt::format("{}, {}", s.kernel, s.what);
+  if (s.rate > 0) out += fmt::format(" ({:.4g} TFLOP/s)", s.rate / 1e12);
+  return out;
+}
+
+// Times say little of runs that did not do the same; their rates do, where both have one.
+std::string other_work(const Difference& d, std::string_view a, std::string_view b) {
+  if (d.a.what == d.b.what && d.a.work == d.b.work) return "";
+  return fmt::format("They did different work: {} {}; {} {}. ", a, work_text(d.a), b,
+                     work_text(d.b));
+}
+
+std::string times_text(const Difference& d, std::string_view a, std::string_view b) {
+  const auto us = [](double seconds) { return fmt::format("{:.2f} us", seconds * 1e6); };
+  const std::string now = with_capital(b);
+  if (d.ratio > 0.99 && d.ratio < 1.01) {
+    return fmt::format("{} takes as long as {}: {} and {}.", now, a, us(d.b.seconds),
+                       us(d.a.seconds));
+  }
+  if (d.ratio < 1) {
+    return fmt::format("{} is {:.2f} times as fast as {}: {} instead of {}.", now, 1 / d.ratio, a,
+                       us(d.b.seconds), us(d.a.seconds));
+  }
+  return fmt::format("{} takes {:.2f} times as long as {}: {} instead of {}.", now, d.ratio, a,
+                     us(d.b.seconds), us(d.a.seconds));
+}
+
+// "26% of a block's time instead of 31%"
+std::string share_text(double now, double before, std::string_view of = "") {
+  const std::string b = percent(now), a = percent(before);
+  return b == a ? fmt::format("{}{} in both", b, of) : fmt::format("{}{} instead of {}", b, of, a);
+}
+
+}  // namespace
+
+std::string verdict_of(const Difference& d, std::string_view a, std::string_view b) {
+  std::string out = other_work(d, a, b);
   if (!d.known_time) {
     if (d.a.known_time == d.b.known_time) {
-      return "The records have no time: what follows is what was done, not how long it took.";
+      return out + "The records have no time: what follows is what was done, not how long it took.";
     }
-    return fmt::format(
-        "{} has no time (its order was drawn), so stalls and what only a clock counts cannot be "
-        "compared: what follows is what was done.",
-        d.a.known_time ? "B" : "A");
+    return out + fmt::format(
+                     "{} has no time (its order was drawn), so stalls and what only a clock counts "
+                     "cannot be compared: what follows is what was done.",
+                     with_capital(d.a.known_time ? b : a));
   }
-  const auto us = [](double seconds) { return fmt::format("{:.2f} us", seconds * 1e6); };
-  std::string out;
-  if (d.ratio > 0.99 && d.ratio < 1.01) {
-    out = fmt::format("B takes as long as A: {} and {}.", us(d.b.seconds), us(d.a.seconds));
-  } else if (d.ratio < 1) {
-    out = fmt::format("B is {:.2f} times as fast as A: {} instead of {}.", 1 / d.ratio,
-                      us(d.b.seconds), us(d.a.seconds));
-  } else {
-    out = fmt::format("B takes {:.2f} times as long as A: {} instead of {}.", d.ratio,
-                      us(d.b.seconds), us(d.a.seconds));
-  }
-  const UnitUse *a = find(d.a, Unit::tensor), *b = find(d.b, Unit::tensor);
+  out += times_text(d, a, b);
+  const UnitUse *before = find(d.a, Unit::tensor), *now = find(d.b, Unit::tensor);
   const Pair most = main_change(d);
   const bool changed = std::abs(most.change()) >= 0.01;
-  if (a && b) {
-    out += fmt::format(" The tensor core has work {} of a block's time instead of {}",
-                       percent(b->busy), percent(a->busy));
+  if (before && now) {
+    out += " The tensor core has work " + share_text(now->busy, before->busy, " of a block's time");
     if (changed) {
-      out += fmt::format("; of the rest, {} take {} instead of {}", most.name, percent(most.b),
-                         percent(most.a));
+      out += fmt::format("; of the rest, {} take {}", most.name, share_text(most.b, most.a));
     }
     out += ".";
   } else if (changed) {
@@ -190,8 +223,6 @@ std::string verdict_of(const Difference& d) {
   }
   return out;
 }
-
-}  // namespace
 
 Difference difference_of(Statistics a, Statistics b) {
   Difference d;
@@ -227,7 +258,7 @@ Difference difference_of(Statistics a, Statistics b) {
                                  }),
                   d.traffic.end());
   if (same_unit) d.lines = pair_lines(d.a, d.b);
-  d.verdict = verdict_of(d);
+  d.verdict = verdict_of(d, "A", "B");
   return d;
 }
 

@@ -118,7 +118,7 @@ std::string roles(const Statistics& s) {
   };
   for (const Role& r : s.roles) wide = std::max(wide, name(r).size());
   std::string out =
-      fmt::format("\n{:<{}}  instructions", fmt::format("role{}", looked_at(s)), wide);
+      fmt::format("\n{:<{}}        issued", fmt::format("role{}", looked_at(s)), wide);
   if (s.known_time) out += "    runs   waits for";
   out += "\n";
   for (const Role& r : s.roles) {

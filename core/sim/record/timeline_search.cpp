@@ -8,13 +8,26 @@
 namespace tilescope::sim {
 namespace {
 
+// Has a run executed what lies between its first instruction and its last? It may have jumped, and
+// nobody wrote down where to: it then executed fewer than lie there. Instructions that need no
+// issue slot are not counted among its own.
+bool went_through(const Event& run, const Record& record) {
+  std::uint64_t between = record.timed ? 0 : run.until - run.pc;
+  const auto end = std::min<std::size_t>(record.timed ? run.until : 0, record.counters.size());
+  for (std::size_t pc = run.pc; pc < end; ++pc) between += record.counters[pc].issued > 0;
+  return run.amount >= between;
+}
+
 // Instructions that an event is of.
-bool has_pc(const Event& event, const std::vector<std::uint32_t>& pcs) {
+bool has_pc(const Event& event, const std::vector<std::uint32_t>& pcs, const Record& record) {
   if (event.kind == EventKind::folded) return false;
-  const auto at = std::lower_bound(pcs.begin(), pcs.end(), event.pc);
-  if (at == pcs.end()) return false;
-  if (event.kind == EventKind::run && event.until > event.pc) return *at < event.until;
-  return *at == event.pc;
+  const auto has = [&](std::uint32_t pc) { return std::binary_search(pcs.begin(), pcs.end(), pc); };
+  if (has(event.pc)) return true;
+  if (event.kind != EventKind::run) return false;
+  // Without a clock a run ends before `until`.
+  if (record.timed && has(event.until)) return true;
+  const auto inside = std::upper_bound(pcs.begin(), pcs.end(), event.pc);
+  return inside != pcs.end() && *inside < event.until && went_through(event, record);
 }
 
 std::uint32_t bits_of(const std::vector<std::uint32_t>& pcs) {
@@ -35,7 +48,7 @@ bool Timeline::matches(const EventFilter& filter, const Event& event) const {
   if (event.kind == EventKind::wait && !(filter.stalls >> static_cast<int>(event.stall) & 1)) {
     return false;
   }
-  return filter.pcs.empty() || has_pc(event, filter.pcs);
+  return filter.pcs.empty() || has_pc(event, filter.pcs, record_);
 }
 
 bool Timeline::track_matches(const EventFilter& filter, TrackId t) const {
