@@ -27,7 +27,7 @@
 
 namespace tilescope {
 
-constexpr std::uint32_t record_version = 1;
+constexpr std::uint32_t record_version = 2;
 
 std::vector<std::byte> write_record(const sim::Record& record);
 

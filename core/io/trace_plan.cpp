@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/sim/record/issuer.h"
 #include "core/sim/record/statistics.h"
 
 namespace tilescope {
@@ -223,9 +224,9 @@ class Planner {
     for (std::size_t i = 0; i < slices; ++i) {
       const EventId id = plan_.items[i].event;
       const Event e = record_.events[id];
-      if (e.kind == EventKind::operation && e.cause < record_.events.size()) {
-        const Event run = record_.events[e.cause];
-        if (run.kind == EventKind::run) flow(e.cause, e.issue, id, false);
+      if (e.kind == EventKind::operation) {
+        const EventId run = sim::issuer_of(record_, e);
+        if (run != sim::no_event) flow(run, e.issue, id, false);
       }
       if (e.kind != EventKind::run && e.kind != EventKind::wait) continue;
       EventId& before = waiting[plan_.thread_of[id]];

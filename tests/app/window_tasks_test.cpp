@@ -87,6 +87,9 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
       for (const auto& line : section.lines) {
         if (line.first.substr(0, name.size()) == name) out += line.second + "\n";
       }
+      for (const InspectorLink& link : section.links) {
+        if (link.label == name) out += link.value + "\n";
+      }
     }
     return out;
   }
@@ -129,9 +132,53 @@ TEST_F(SixRunTasks, WhoDoesThisWaitWaitFor) {
   EXPECT_EQ(session.choices.timeline_choice.selected, wait);
   EXPECT_NE(said("Selected", "waits for").find("copies in"), std::string::npos)
       << said("Selected", "waits for");
-  EXPECT_NE(said("Selected", "because").find("copies in"), std::string::npos)
-      << "and which of them: " << said("Selected", "because");
+  const std::string causes = said("Selected", "because of") + said("Selected", "and that of");
+  EXPECT_NE(causes.find("copies in"), std::string::npos) << "and which of them: " << causes;
   EXPECT_EQ(clicks + keys, 1);
+}
+
+TEST_F(SixRunTasks, WhatIsSelectedInTheTimelineIsLookedAtEverywhere) {
+  run("hgemm_v7 --m 128 --n 128 --k 256");
+  act("select timeline");
+  act("find wait full[1] block 0");
+  const sim::Record& record = *session.choices.result->record;
+  const sim::Event wait_event = record.events[session.choices.timeline_choice.selected];
+  RunSpot& spot = session.choices.spot;
+  EXPECT_EQ(spot.warp, record.tracks[wait_event.track].index);
+  EXPECT_EQ(spot.barrier, wait_event.object);
+  ASSERT_TRUE(spot.line);
+  EXPECT_EQ(spot.line->line, record.lines[wait_event.pc].ptx_line);
+  // The block has exited: the line is shown all the same, and how to go there.
+  act("select source");
+  settle();
+  EXPECT_TRUE(shows("Selected event: cycle"));
+  const auto& targets = window->picture().scene.targets;
+  const std::string go = fmt::format("go {}", wait_event.begin);
+  EXPECT_TRUE(std::any_of(targets.begin(), targets.end(),
+                          [&](const Target& target) { return target.command == go; }));
+  // And the other way: who wrote an element.
+  act("select matrices");
+  act("pick 100 20");
+  act("go write");
+  wait();
+  act("select timeline");
+  settle();
+  const sim::EventId written = session.choices.timeline_choice.selected;
+  ASSERT_LT(written, record.events.size());
+  EXPECT_EQ(record.tracks[record.events.track(written)].unit, sim::Unit::copy_out);
+  EXPECT_TRUE(box_of(*session.choices.timeline, *window->picture().timeline, written));
+}
+
+// Of a warp with one lane in the pipeline the chip says what that lane waits for.
+TEST_F(SixRunTasks, AChipSaysWhatTheLaneInThePipelineWaitsFor) {
+  act("open hgemm_v7 --m 128 --n 128 --k 256");
+  act("step barrier 3");
+  wait();
+  act("select registers");
+  settle();
+  EXPECT_TRUE(shows("4 m"));
+  EXPECT_FALSE(shows("4 l"));
+  EXPECT_TRUE(shows("m an mbarrier")) << "what the letters stand for";
 }
 
 TEST_F(SixRunTasks, WhichCopyFilledThisStage) {

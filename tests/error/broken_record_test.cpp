@@ -90,12 +90,12 @@ TEST(BrokenRecord, OfAnotherVersion) {
   Bytes file = good();
   file[8] = std::byte{7};
   EXPECT_EQ(sentence(file),
-            "run.tsr is a record of version 7, and this program reads version 1: record the run "
+            "run.tsr is a record of version 7, and this program reads version 2: record the run "
             "again.");
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();
   file[12] = std::byte{9};
-  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 1 has 7.");
+  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 2 has 7.");
 }
 
 TEST(BrokenRecord, EveryPrefixIsRefused) {

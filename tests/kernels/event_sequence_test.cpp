@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/sim/machine.h"
+#include "core/sim/record/issuer.h"
 #include "core/sim/record/recorder.h"
 #include "core/sim/record/text.h"
 #include "kernels/catalog/catalog.h"
@@ -155,6 +156,58 @@ TEST(EventTimes, AWarpWaitsForWhatItsLaneInThePipelineWaitsFor) {
   }
   EXPECT_TRUE(waits(1, sim::Stall::mbarrier).empty());
   EXPECT_FALSE(waits(1, sim::Stall::cluster).empty());
+}
+
+// PTX: a commit arrives when all that its thread has issued before is complete. What it waited for
+// brought it about, and whoever issued it is known all the same.
+TEST(EventTimes, ACommitIsCompleteBehindTheProductsThatItWaitsFor) {
+  for (const Step& step : {steps()[6], steps().back()}) {
+    const Record record = record_of(step, test::chip_times());
+    std::size_t waited = 0;
+    for (const sim::Event& commit : record.events) {
+      const sim::Track& of = record.tracks[commit.track];
+      if (of.unit != sim::Unit::commit) continue;
+      const sim::EventId run = sim::issuer_of(record, commit);
+      ASSERT_NE(run, sim::no_event);
+      EXPECT_EQ(record.tracks[record.events.track(run)].unit, sim::Unit::warp);
+      for (const sim::Event& product : record.events) {
+        const sim::Track& on = record.tracks[product.track];
+        if (on.unit != sim::Unit::tensor || on.block != of.block) continue;
+        if (product.issue > commit.issue) continue;
+        const sim::EventId by = sim::issuer_of(record, product);
+        if (record.events.track(by) != record.events.track(run)) continue;
+        EXPECT_LE(product.end, commit.end);
+      }
+      const sim::Event cause = record.events[commit.cause];
+      waited += record.tracks[cause.track].unit == sim::Unit::tensor;
+    }
+    EXPECT_GT(waited, 2u) << name_of(step);
+  }
+}
+
+TEST(EventTimes, AFenceIsNoLoadFromMemory) {
+  const Record record = record_of(steps().back(), test::chip_times());
+  std::size_t fences = 0;
+  for (const sim::Event& event : record.events) {
+    if (event.kind != sim::EventKind::wait) continue;
+    fences += event.stall == sim::Stall::fence;
+    EXPECT_NE(event.stall, sim::Stall::global) << record.lines[event.pc].text;
+  }
+  EXPECT_GT(fences, 0u);
+}
+
+// Stalls too short for an event of their own are told with the run, and are no more than it took.
+TEST(EventTimes, ARunSaysHowLongItStalled) {
+  const Record record = record_of(steps()[6], test::chip_times());
+  std::size_t stalled = 0;
+  for (const sim::Event& event : record.events) {
+    if (event.kind != sim::EventKind::run) continue;
+    stalled += event.object > 0;
+    EXPECT_EQ(event.stall == sim::Stall::none, event.object == 0);
+    EXPECT_LE(event.phase, event.object);
+    EXPECT_LE(event.object, event.end - event.begin + 1);
+  }
+  EXPECT_GT(stalled, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, EventSequence, testing::ValuesIn(steps()),

@@ -524,5 +524,18 @@ TEST(TimelineScene, OddSizesAndEmptyRecordsGiveASanePicture) {
   }
 }
 
+// What a wait is for can be seen where its box has no room for a letter.
+TEST(TimelineColours, CausesThatShareAColourDifferInTheirStripes) {
+  for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+    std::set<std::pair<std::string, Hatch>> seen;
+    for (auto i = static_cast<std::size_t>(sim::Stall::shared);
+         i < static_cast<std::size_t>(sim::Stall::count_); ++i) {
+      const Doing wait{sim::Unit::count_, static_cast<sim::Stall>(i)};
+      EXPECT_TRUE(seen.emplace(hex_of(stripe_of(wait, *theme)), hatch_of(wait)).second)
+          << text(wait);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilescope

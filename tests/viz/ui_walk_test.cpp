@@ -86,7 +86,10 @@ TEST_F(WalkTest, ViewsShowWhereTheMachineStands) {
   does("select memory");
   EXPECT_NE(shown().find("0 to 7"), std::string::npos);
   does("go end");
-  EXPECT_NE(shown().find("has exited"), std::string::npos);
+  ASSERT_TRUE(emptiness(session));
+  EXPECT_NE(emptiness(session)->sentence.find("have exited"), std::string::npos);
+  does(emptiness(session)->command);
+  EXPECT_FALSE(emptiness(session));
 }
 
 TEST_F(WalkTest, AViewIsMadeAgainFromItsLines) {

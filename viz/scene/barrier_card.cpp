@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/sim/record/wait.h"
 #include "core/sim/stepping/find_block.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
@@ -196,7 +197,7 @@ BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
 // What a warp does that is not there.
 std::string elsewhere(const sim::WarpState& warp) {
   if (!warp.live || warp.splits.empty()) return "has exited";
-  const sim::SplitState& split = warp.splits.front();
+  const sim::SplitState& split = *sim::speaking_split(warp.splits);
   if (!split.why.empty()) return fmt::format("waits at {}: {}", line_text(split.site), split.why);
   return "stands at " + line_text(split.site);
 }

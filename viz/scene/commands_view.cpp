@@ -195,6 +195,7 @@ Answer run_move(Session& session, Workshop&, std::string_view direction) {
     return fmt::format("Selected row {}, column {}.", choices.selected->row,
                        choices.selected->column);
   }
+  if (choices.view == ViewName::timeline) return move_event(session, direction);
   const MatrixShape any = elements_of(choices);
   const Element to = choices.element ? moved(*choices.element, direction) : Element{};
   if (to.row < any.rows && to.column < any.cols) choices.element = to;

@@ -13,6 +13,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/diff_walk.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
@@ -419,6 +420,9 @@ Answer run_look(Session& session, Workshop& workshop, std::string_view arguments
   }
   session.choices.spot = spot;
   session.scrolls.clear();
+  bool line = false;
+  for (std::size_t i = 0; i < words.size(); i += 2) line = line || words[i] == "line";
+  show_spot(session, line);
   return fmt::format("Looking at{}.",
                      look_words(spot, &(*live)->stepper.machine().barrier_names()));
 }

@@ -5,6 +5,7 @@
 #include "core/sim/stepping/inspect.h"
 #include "viz/scene/comparison.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
@@ -110,6 +111,7 @@ std::optional<std::string> look_at_writer(Session& session) {
   } else if (site.ptx_line) {
     spot.line = RunSpot::SourceLine{"", site.ptx_line};
   }
+  select_write(session, site);
   return fmt::format(
       "Element ({}, {}) has just become {:.6g}, written by block ({},{},{}), warp {}, lane {} at "
       "{}; {}.",

@@ -7,6 +7,7 @@
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/standing.h"
+#include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
@@ -74,7 +75,7 @@ InspectorSection warp_section(const sim::WarpState& warp, const RunSpot& spot) {
 InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
   InspectorSection section{"Its block's warps", {}, ""};
   for (const sim::WarpState& warp : warps) {
-    const sim::SplitState* split = warp.splits.empty() ? nullptr : &warp.splits.front();
+    const sim::SplitState* split = sim::speaking_split(warp.splits);
     const std::string state =
         !warp.live || !split ? "has exited"
         : split->why.empty() ? "at " + line_text(split->site)
@@ -135,6 +136,19 @@ void add_line(const Session& session, std::vector<InspectorSection>& out) {
       {fmt::format("{} {}, whole run", of, line->line), inspect(counters, record.timed), ""});
 }
 
+// What is selected in the timeline, and how to come to where it happened.
+void add_event(const Session& session, std::vector<InspectorSection>& out) {
+  const auto event = selected_event(session);
+  if (!event) return;
+  InspectorSection section{"Selected in the timeline", {}, ""};
+  section.lines.emplace_back("what", event->sentence);
+  section.lines.emplace_back("when", event->when);
+  if (!event->command.empty()) {
+    section.links.push_back({"go there", event->command, event->command, false});
+  }
+  out.push_back(std::move(section));
+}
+
 }  // namespace
 
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
@@ -142,6 +156,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   if (!machine) return;
   const RunSpot& spot = session.choices.spot;
   add_reports(*machine, out);
+  add_event(session, out);
   const auto warps = sim::warps_of(*machine, spot.block);
   add_barrier(*machine, spot, out);
   if (spot.warp < warps.size()) out.push_back(warp_section(warps[spot.warp], spot));
@@ -150,7 +165,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   if (!warps.empty()) return;
   out.push_back({fmt::format("Block {}", spot.block),
                  {},
-                 fmt::format("It {}: there is nothing of it to see here.",
+                 fmt::format("It {} at this moment: there is nothing of it to see here.",
                              state_of_block(*machine, spot.block))});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/record/statistics.h"
 #include "core/sim/record/wait.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
@@ -32,10 +33,6 @@ double button(Scene& scene, double x, double y, const std::string& label, std::s
   return width;
 }
 
-const sim::SplitState* first_split(const sim::WarpState& warp) {
-  return warp.splits.empty() ? nullptr : &warp.splits.front();
-}
-
 // Those that can be looked at instead.
 void offer_blocks(Scene& scene, const sim::Machine& machine, double x, double y, double right) {
   std::vector<std::uint64_t> resident;
@@ -55,27 +52,40 @@ void offer_blocks(Scene& scene, const sim::Machine& machine, double x, double y,
   }
 }
 
+// The selected event is of another moment: when, and a click goes there.
+void offer_event(Scene& scene, const SelectedEvent& event, double x, double y, double right) {
+  for (const std::string& label : {"Selected event: " + event.when, event.when}) {
+    if (x + text_width(label, small_text, Family::sans) + 2 * inside > right) continue;
+    button(scene, x, y, label, event.command,
+           fmt::format("{}; {}: goes there", event.sentence, event.when), true);
+    return;
+  }
+}
+
 // A warp to choose, with the letter of what it waits for.
 struct Chip {
   std::string label, hint;
   std::uint32_t warp = 0;
   bool gone = false;
+  std::optional<sim::Stall> stall;
   double width = 0;  // with the gap behind it
 };
 
 std::vector<Chip> chips_of(const std::vector<sim::WarpState>& warps) {
   std::vector<Chip> out;
   for (const sim::WarpState& warp : warps) {
-    const sim::SplitState* split = first_split(warp);
+    const sim::SplitState* split = sim::speaking_split(warp.splits);
     const bool waits = split && split->wait != Wait::none;
     Chip chip;
     chip.warp = warp.index;
     chip.gone = warp.live == 0;
     chip.label = fmt::format("{}", warp.index);
-    if (waits) chip.label += fmt::format(" {}", sim::letter_of(sim::stall_of(split->wait)));
+    if (waits) chip.stall = sim::stall_of(split->wait);
+    if (waits) chip.label += fmt::format(" {}", sim::letter_of(*chip.stall));
     chip.hint = chip.gone ? fmt::format("warp {} has exited", warp.index)
-                : waits   ? fmt::format("warp {} waits: {}", warp.index, split->why)
-                          : fmt::format("warp {} can go on", warp.index);
+                : waits ? fmt::format("warp {} {} ({}): {}", warp.index, sim::name_of(*chip.stall),
+                                      sim::letter_of(*chip.stall), split->why)
+                        : fmt::format("warp {} can go on", warp.index);
     chip.width =
         std::max(24.0, text_width(chip.label, small_text, Family::sans) + 2 * inside) + inside / 2;
     out.push_back(std::move(chip));
@@ -125,6 +135,24 @@ void draw_chips(Scene& scene, const std::vector<Chip>& chips, double x, double y
 }
 
 }  // namespace
+
+std::string letters_text(const std::set<sim::Stall>& stalls) {
+  std::string out;
+  for (const sim::Stall stall : stalls) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", sim::letter_of(stall),
+                       sim::text(sim::WaitKey{stall, sim::Unit::count_}));
+  }
+  return out;
+}
+
+void draw_letters(Scene& scene, const std::string& text, const Box& room) {
+  const double width = room.width - 2 * between;
+  const std::string shown = fitted(text, width, small_text, Family::sans);
+  scene.begin("letters");
+  scene.add(words({room.x + between, room.centre().y}, shown, Role::quiet));
+  if (shown != text) scene.hints.push_back({room, text});
+  scene.end();
+}
 
 std::string instruction_text(std::string_view text) {
   std::string out;
@@ -187,17 +215,31 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
          between;
   }
   const std::string when = moment_text(machine);
-  const double right = width - between;
-  if (x + text_width(when, small_text, Family::sans) < right) {
+  double right = width - between;
+  if (const double wide = text_width(when, small_text, Family::sans); x + wide < right) {
     scene.add(words({right, y}, when, Role::quiet, FontWeight::regular, Across::right));
+    right -= wide + between;
   }
+  if (shown.event && !shown.event->command.empty()) offer_event(scene, *shown.event, x, y, right);
   // Its warps: a chip each, with what they wait for.
   x = between;
   y = 52;
   scene.add(words({x, y}, "warp", Role::quiet));
   x += text_width("warp", small_text, Family::sans) + inside;
   const auto warps = sim::warps_of(machine, spot.block);
-  draw_chips(scene, chips_of(warps), x, y, width - between, spot.warp);
+  const std::vector<Chip> chips = chips_of(warps);
+  draw_chips(scene, chips, x, y, width - between, spot.warp);
+  std::set<sim::Stall> stalls;
+  double end = x;
+  for (const Chip& chip : chips) {
+    end += chip.width;
+    if (chip.stall) stalls.insert(*chip.stall);
+  }
+  // Where it has no room, each chip says its own under the pointer.
+  const std::string legend = letters_text(stalls);
+  if (!legend.empty() && end + text_width(legend, small_text, Family::sans) < width - 2 * between) {
+    scene.add(words({width - between, y}, legend, Role::quiet, FontWeight::regular, Across::right));
+  }
   if (warps.empty()) {
     const std::string none = "none: the block " + state;
     scene.add(words({x, y}, none, Role::quiet));

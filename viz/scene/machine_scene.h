@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "viz/scene/breakpoints.h"
@@ -15,6 +16,13 @@
 
 namespace tilescope {
 
+// The event of the timeline that is selected, in views of a machine that may stand elsewhere.
+struct SelectedEvent {
+  std::string sentence;
+  std::string when;     // "cycles 2,336 to 2,735"
+  std::string command;  // "go 2336"; empty: the machine stands in the middle of it
+};
+
 struct MachineShown {
   const LiveRun& run;
   const RunSpot& spot;
@@ -22,6 +30,7 @@ struct MachineShown {
   const Theme& theme;
   const std::vector<Breakpoint>& breakpoints;
   const ComparisonView* comparison = nullptr;  // with the baseline; null: there is none
+  std::optional<SelectedEvent> event = {};     // of the block looked at
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
 };
@@ -38,6 +47,11 @@ double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scr
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 // Shared memory and TMEM: viz/scene/memory_view.h and tensor_view.h.
+
+// "m an mbarrier, l other lanes": what letters stand for; and as a line at the foot of a view.
+std::string letters_text(const std::set<sim::Stall>& stalls);
+inline constexpr double letters_height = 24;
+void draw_letters(Scene& scene, const std::string& text, const Box& room);
 
 // What an instruction is, without tabs and predicate's blanks: "@p1 bra L3".
 std::string instruction_text(std::string_view text);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/sim/record/statistics.h"
 #include "viz/scene/breakpoints.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
@@ -51,6 +52,9 @@ struct LineFigures {
   }
 };
 
+constexpr const char* stalled_words =
+    "share of all cycles that warps stalled, and what most of it was for";
+
 class SourceView {
  public:
   explicit SourceView(const MachineShown& shown)
@@ -74,7 +78,7 @@ class SourceView {
     if (asked && !asked->file.empty()) {
       line_ = *asked;
     } else if (!places_.of.empty()) {
-      const SourcePlaces::Place place = places_.of[asked_pc_ ? *asked_pc_ : pc_.value_or(0)];
+      const SourcePlaces::Place place = places_.of[asked_pc_ ? *asked_pc_ : pc_ ? *pc_ : top()];
       if (place.line) line_ = {places_.files[place.file], place.line};
     }
     const auto file = std::find(places_.files.begin(), places_.files.end(), line_.file);
@@ -100,7 +104,9 @@ class SourceView {
         if (shown_.comparison) table.columns.push_back(std::move(column));
       };
       change("+/-", 56, 3);
-      table.columns.push_back({"stalled", Across::right, Family::mono, 64});
+      TableColumn stalled{"stalled", Across::right, Family::mono, 64};
+      stalled.hint = stalled_words;
+      table.columns.push_back(std::move(stalled));
       change("+/- cycles", 72, 2);
       const auto moved = [&](std::string title, double width, int spared) {
         TableColumn column{std::move(title), Across::right, Family::mono, width};
@@ -147,7 +153,28 @@ class SourceView {
     return table;
   }
 
+  // What the letters in the column of stalls stand for; empty: there is no such column.
+  std::string legend() const {
+    if (!counted_) return "";
+    std::set<sim::Stall> all;
+    for (const LineFigures& figures : figures_) {
+      if (figures.stalls()) all.insert(figures.most());
+    }
+    return all.empty() ? "" : fmt::format("stalled: {}. {}", stalled_words, letters_text(all));
+  }
+
  private:
+  // Where nobody stands: the topmost line of the kernel's file that has instructions. A kernel that
+  // a macro makes of a template begins below its body.
+  std::uint32_t top() const {
+    std::uint32_t out = 0;
+    for (std::uint32_t pc = 1; pc < places_.of.size(); ++pc) {
+      const SourcePlaces::Place &place = places_.of[pc], &best = places_.of[out];
+      if (place.line && place.file == places_.of[0].file && place.line < best.line) out = pc;
+    }
+    return out;
+  }
+
   bool of_line(std::uint32_t pc) const {
     return places_.of[pc].line && places_.of[pc].file == file_ && places_.of[pc].line == line_.line;
   }
@@ -191,6 +218,7 @@ class SourceView {
       row.cells.push_back({figures.issued ? grouped(figures.issued) : "", Role::quiet, {}});
       add_change(seen.before.issued, seen.now.issued);
       row.cells.push_back({stalled_text(figures), Role::quiet, stall_ink(figures.stalls())});
+      row.cells.back().hint = stalled_hint(figures);
       add_change(seen.before.stalls(), seen.now.stalls());
       for (const std::uint64_t count : {figures.bytes, figures.wavefronts}) {
         row.cells.push_back({count ? grouped(count) : "", Role::quiet, {}});
@@ -311,6 +339,11 @@ class SourceView {
                        100.0 * static_cast<double>(own) / static_cast<double>(stalls_),
                        sim::letter_of(figures.most()));
   }
+  std::string stalled_hint(const LineFigures& figures) const {
+    if (!figures.stalls()) return "";
+    return fmt::format("{} cycles of warps, most of them for {}", grouped(figures.stalls()),
+                       sim::text(sim::WaitKey{figures.most(), sim::Unit::count_}));
+  }
   std::optional<Ink> stall_ink(std::uint64_t own) const {
     if (!own || !stalls_) return {};
     const double share = static_cast<double>(own) / static_cast<double>(stalls_);
@@ -334,11 +367,16 @@ class SourceView {
 
 }  // namespace
 
-double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll,
+double draw_source(Scene& scene, const MachineShown& shown, const Box& all, Scroll& scroll,
                    Box& ptx_room, double& most_of_ptx) {
   // Beside each other where lines of code have room so, else one above the other.
   constexpr double least = 960;
   const SourceView view(shown);
+  Box room = all;
+  if (const std::string legend = view.legend(); !legend.empty()) {
+    room.height = std::max(0.0, room.height - letters_height);
+    draw_letters(scene, legend, {all.x, room.bottom(), all.width, letters_height});
+  }
   const bool beside = room.width >= least;
   // Counters of two runs take the room of the PTX.
   const double share = shown.comparison ? 0.3 : 0.38;

@@ -57,9 +57,6 @@ std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::stri
   }
   // On arrival a report that is told there is looked at; here perhaps it was no longer.
   const bool arrives = gone || (ran && choices.result->end == RunResult::End::fault);
-  const RunSpot& spot = choices.spot;
-  if (arrives) lines.emplace_back("look nothing");
-  if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
   const MemoryChoice& memory = choices.memory;
   if (memory.physical) lines.emplace_back("memory order physical");
   if (memory.colour != MemoryChoice::Colour::tile) {
@@ -71,6 +68,12 @@ std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::stri
   } else if (arrives) {
     lines.emplace_back("pick nothing");
   }
+  // What is picked is looked at; since then it may have been something else.
+  const std::vector<std::string> picks = timeline_picks(choices);
+  lines.insert(lines.end(), picks.begin(), picks.end());
+  const RunSpot& spot = choices.spot;
+  if (arrives || !picks.empty()) lines.emplace_back("look nothing");
+  if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
   for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
   const DiffStudy& compare = choices.compare;
   if (!compare.against.empty()) {

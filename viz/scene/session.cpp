@@ -16,6 +16,7 @@
 #include "viz/scene/result_view.h"
 #include "viz/scene/standing.h"
 #include "viz/scene/timeline_session.h"
+#include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
@@ -172,9 +173,13 @@ void draw_matrices(Session& session, Picture& out, Size size, double pixel_scale
 std::optional<double> draw_machine(Session& session, Picture& out, Size size) {
   Scene& scene = out.scene;
   const Choices& choices = session.choices;
-  const MachineShown shown{
-      *choices.live,   choices.spot,        choices.result ? choices.result->record.get() : nullptr,
-      session.theme(), choices.breakpoints, choices.comparison.get()};
+  const MachineShown shown{*choices.live,
+                           choices.spot,
+                           choices.result ? choices.result->record.get() : nullptr,
+                           session.theme(),
+                           choices.breakpoints,
+                           choices.comparison.get(),
+                           selected_event(session)};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
@@ -204,11 +209,18 @@ std::optional<Emptiness> no_timeline(const Session& session) {
     return Emptiness{fmt::format("{} is running. Its timeline comes here when it has ended.", name),
                      "", ""};
   }
-  return Emptiness{
-      fmt::format("The timeline of {} comes here when it has run: what every warp, unit and "
-                  "barrier did, and who waited for whom.",
-                  name),
-      "run", "Run"};
+  const std::string what = "what every warp, unit and barrier did, and who waited for whom";
+  const sim::Machine* machine = machine_of(session);
+  if (machine && machine->position() > 0) {
+    const sim::Stepper& stepper = choices.live->stepper;
+    const bool faults = machine->state() == RunState::fault || stepper.fault();
+    return Emptiness{fmt::format("{} stands at {}{}. Steps keep no record: a run records {}{}.",
+                                 name, moment_text(*machine), faults ? ", where it faults" : "",
+                                 what, faults ? ", up to the fault" : ""),
+                     "run", "Run"};
+  }
+  return Emptiness{fmt::format("The timeline of {} comes here when it has run: {}.", name, what),
+                   "run", "Run"};
 }
 
 // Why there is nothing to compare.
@@ -226,6 +238,32 @@ std::optional<Emptiness> no_comparison(const Session& session) {
                    "run", "Run"};
 }
 
+// Before the first block begins and when the last one has ended there is only source to see.
+std::optional<Emptiness> nobody_resident(const Session& session) {
+  const sim::Machine& machine = *machine_of(session);
+  const bool resident = std::any_of(machine.blocks().begin(), machine.blocks().end(),
+                                    [](const sim::Block& block) { return !block.ended; });
+  const Choices& choices = session.choices;
+  if (resident || choices.view == ViewName::source) return {};
+  const std::string& name = choices.kernel->name;
+  if (machine.position() == 0) {
+    return Emptiness{fmt::format("{} stands before its first instruction: no block has begun, so "
+                                 "there is nothing of one to see.",
+                                 name),
+                     "step", "Step"};
+  }
+  const auto event = selected_event(session);
+  if (event && !event->command.empty()) {
+    return Emptiness{fmt::format("All blocks have exited. Selected in the timeline is {}; {}.",
+                                 event->sentence, event->when),
+                     event->command, "Go there"};
+  }
+  return Emptiness{fmt::format("All blocks of {} have exited: there is nothing of one to see. Go "
+                               "back to a moment at which one was resident.",
+                               name),
+                   "step back", "Step back"};
+}
+
 // Why there is no machine to show.
 std::optional<Emptiness> no_machine(const Session& session) {
   const std::string& name = session.choices.kernel->name;
@@ -234,7 +272,7 @@ std::optional<Emptiness> no_machine(const Session& session) {
     if (session.edit.building) return Emptiness{missing->sentence, "cancel", "Stop"};
     return Emptiness{missing->sentence, "rebuild", "Compile it"};
   }
-  if (machine_of(session)) return {};
+  if (machine_of(session)) return nobody_resident(session);
   if (on_the_way(session)) {
     return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
                      "Stop here"};

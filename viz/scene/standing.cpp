@@ -9,6 +9,7 @@
 #include "viz/scene/diff_walk.h"
 #include "viz/scene/fault_view.h"
 #include "viz/scene/timeline_session.h"
+#include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
@@ -110,6 +111,7 @@ std::string arrive(Session& session, Arrival arrival) {
   if (arrival == Arrival::there) follow(session, stepper);
   if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
   choices.spot.report.reset();  // what was marked for it was of another moment
+  if (!stepper.reason()) look_on_at_selected(session);
   if (const auto told = show_what_is_told(session, arrival)) return *told;
   if (arrival == Arrival::there) {
     if (const auto written = look_at_writer(session)) return *written;

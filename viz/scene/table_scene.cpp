@@ -106,9 +106,9 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
     const std::string title = fitted(column.title, *widths[c], small_text, Family::sans);
     scene.add(words({left_of(column, x, *widths[c]), room.y + table_titles / 2}, title, Role::quiet,
                     Family::sans, column.across, FontWeight::regular));
-    if (title != column.title) {
-      scene.hints.push_back({{x, room.y, *widths[c], table_titles}, column.title});
-    }
+    const std::string hint = column.hint.empty() ? title == column.title ? "" : column.title
+                                                 : column.title + ": " + column.hint;
+    if (!hint.empty()) scene.hints.push_back({{x, room.y, *widths[c], table_titles}, hint});
     x += *widths[c] + gap;
   }
   Line under;
@@ -162,6 +162,9 @@ double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scr
         scene.add(words({left_of(column, x, width), y + table_row / 2},
                         cut(cell.text, column, width, family, weight),
                         row.heading ? Ink(Role::quiet) : cell.ink, family, column.across, weight));
+      }
+      if (!cell.hint.empty()) {
+        scene.hints.push_back({Box{x - 4, y, width + 8, table_row}.cut(body), cell.hint});
       }
       if (!cell.command.empty()) {
         scene.targets.push_back(

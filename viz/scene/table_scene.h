@@ -23,8 +23,9 @@ struct TableColumn {
   bool stretches = false;    // takes what is left
   double most = 1e9;         // pixels, where its width is that of what stands in it
   bool keeps_begin = false;  // what is too wide is cut at its end, else in the middle
-  int spared = 0;     // left out in a narrow room, those of the highest number first; 0: never
-  double least = 80;  // pixels, of the one that takes what is left
+  int spared = 0;         // left out in a narrow room, those of the highest number first; 0: never
+  double least = 80;      // pixels, of the one that takes what is left
+  std::string hint = {};  // what stands in it, in words
 };
 
 struct TableCell {
@@ -33,6 +34,7 @@ struct TableCell {
   std::optional<Ink> fill;
   std::string command = {};          // a click here, if not the row's
   std::vector<CudaSpan> spans = {};  // of C++: all of the text, each part in its colour
+  std::string hint = {};
 };
 
 struct TableRow {

@@ -1,4 +1,6 @@
 // What colours and letters of a timeline stand for.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "viz/scene/palette.h"
@@ -49,10 +51,10 @@ Hue hue_of(Doing doing) {
       return doing.unit == Unit::count_ ? purple : hue_of(doing.unit);
     case Stall::barrier:
     case Stall::cluster:
-    case Stall::pair:
       return purple;
     case Stall::products:
       return blue;
+    case Stall::pair:
     case Stall::tmem:
     case Stall::columns:
       return yellow;
@@ -60,6 +62,7 @@ Hue hue_of(Doing doing) {
     case Stall::group:
       return sky;
     case Stall::shared:
+    case Stall::fence:
       return vermilion;
     default:
       return grey;
@@ -81,6 +84,25 @@ Rgba stripe_of(Doing doing, const Theme& theme) {
   return mix(theme.paper, colour_of(doing, theme), 0.75);
 }
 
+Hatch hatch_of(Doing doing) {
+  switch (doing.stall) {
+    case Stall::mbarrier:
+      return doing.unit == Unit::count_ ? Hatch::upright : Hatch::rising;
+    case Stall::group:
+    case Stall::products:
+    case Stall::columns:
+    case Stall::cluster:
+    case Stall::fence:
+    case Stall::registers:
+      return Hatch::falling;
+    case Stall::pair:
+    case Stall::pipe:
+      return Hatch::upright;
+    default:
+      return Hatch::rising;
+  }
+}
+
 Rgba phase_colour(std::uint32_t phase, const Theme& theme) {
   return mix(theme.paper, category(purple, theme.dark), phase % 2 == 0 ? 0.55 : 0.25);
 }
@@ -96,7 +118,7 @@ namespace {
 std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   std::vector<LegendEntry> all;
   std::vector<Doing> doings;
-  bool units = false, phases = false, reports = false, commits = false;
+  bool units = false, phases = false, reports = false, commits = false, timed = false;
   for (const TimelineView* view : views) {
     doings.insert(doings.end(), view->doings().begin(), view->doings().end());
     const auto& tracks = view->record().tracks;
@@ -105,6 +127,7 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
     commits = commits || std::any_of(tracks.begin(), tracks.end(),
                                      [](const sim::Track& t) { return t.unit == Unit::commit; });
     reports = reports || !view->record().reports.empty();
+    timed = timed || view->known_time();
   }
   // Those of which only the moment is known took no time in any row.
   if (commits) doings.push_back({Unit::commit, Stall::none});
@@ -112,6 +135,9 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   doings.erase(std::unique(doings.begin(), doings.end()), doings.end());
   for (const Doing doing : doings) {
     LegendEntry entry{LegendEntry::Kind::solid, doing, "", text(doing), ""};
+    if (doing == Doing{Unit::warp, Stall::none} && timed) {
+      entry.text += fmt::format(", with stalls under {} cycles", sim::least_wait);
+    }
     if (doing.waits()) {
       entry.kind = LegendEntry::Kind::hatched;
       entry.letter = std::string(1, sim::letter_of(doing.stall));

@@ -82,13 +82,16 @@ std::string lower_first(std::string text) {
   return text;
 }
 
+std::string name_of_wait(Stall stall) {
+  return "wait for " + sim::text(sim::WaitKey{stall, Unit::count_});
+}
+
 // The causes of waits, the longest first.
 void add_waits(const Spent& spent, const std::string& unit, std::vector<Figure>& out) {
   std::vector<Figure> waits;
   for (std::size_t i = 1; i < spent.stalled.size(); ++i) {
     if (!(spent.stalled[i] > 0)) continue;
-    const sim::WaitKey key{static_cast<Stall>(i), Unit::count_};
-    waits.push_back({"wait for " + sim::text(key), spent.stalled[i], unit});
+    waits.push_back({name_of_wait(static_cast<Stall>(i)), spent.stalled[i], unit});
   }
   std::stable_sort(waits.begin(), waits.end(),
                    [](const Figure& a, const Figure& b) { return a.value > b.value; });
@@ -171,6 +174,24 @@ std::vector<Figure> figures_of(const TimelineView& view, TimelinePlace place, Cy
   return out;
 }
 
+namespace {
+
+// ", 1,200 of them in runs": of a cause the cycles that have no box of their own.
+std::string in_runs(const TimelineView& view, const Figure& figure) {
+  for (std::size_t i = 1; i < static_cast<std::size_t>(Stall::count_); ++i) {
+    const auto stall = static_cast<Stall>(i);
+    if (figure.name != name_of_wait(stall)) continue;
+    const double in_boxes = view.waited(stall).value_or(figure.value);
+    // Each stall is counted in whole cycles.
+    const double inside = figure.value - in_boxes;
+    if (!view.known_time() || inside < std::max(1.0, figure.value / 1000)) return "";
+    return in_boxes == 0 ? ", all in runs" : fmt::format(", {} of them in runs", whole(inside));
+  }
+  return "";
+}
+
+}  // namespace
+
 Lines figure_lines(const TimelineView& view, const ComparedWith* baseline) {
   Lines out;
   std::vector<Figure> before;
@@ -183,8 +204,9 @@ Lines figure_lines(const TimelineView& view, const ComparedWith* baseline) {
     if (each.name == "took" && !seconds_text(view, each.value).empty()) {
       each.unit += fmt::format(" ({})", seconds_text(view, each.value));
     }
-    out.emplace_back(each.name,
-                     text(each, compared ? &before : nullptr, baseline ? baseline->name : ""));
+    const std::string said =
+        text(each, compared ? &before : nullptr, baseline ? baseline->name : "");
+    out.emplace_back(each.name, said + in_runs(view, each));
   }
   return out;
 }

@@ -53,6 +53,11 @@ Doing TimelineView::doing(const Event& event) const {
   return out;
 }
 
+std::optional<double> TimelineView::waited(Stall stall) const {
+  if (folded_) return {};
+  return waited_[static_cast<std::size_t>(stall)];
+}
+
 void TimelineView::look_at_events() {
   const std::size_t tracks = record_->tracks.size();
   const Cycle last = timeline_->end();
@@ -106,6 +111,7 @@ void TimelineView::look_at_events() {
       case EventKind::wait: {
         const Doing what = doing(event);
         spread(what, end - event.begin);
+        waited_[static_cast<std::size_t>(event.stall)] += static_cast<double>(end - event.begin);
         if (event.stall == Stall::mbarrier) {
           waited[event.track][static_cast<std::size_t>(what.unit)] += end - event.begin;
         }
@@ -115,6 +121,7 @@ void TimelineView::look_at_events() {
         ++completed[event.track][static_cast<std::size_t>(completer(*record_, event))];
         break;
       case EventKind::folded:
+        folded_ = true;
         spread({unit, Stall::none}, event.until);
         if (event.stall != Stall::none) spread({Unit::count_, event.stall}, event.pc);
         break;

@@ -47,6 +47,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
                       const TimelineLens& lens) {
   TimelineFrame out;
   out.lens = lens;
+  out.lens.reveal.reset();  // whoever looks elsewhere from this frame wants to be there
   out.lens.range = range_within(view, lens, lens.range);
   const Size size = lens.size;
   const bool title = lens.title && size.height >= 480;
@@ -246,7 +247,14 @@ TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
         share < 0.01 || share > 0.5 ? std::max(length * 3, 200.0) : lens.range.length();
     lens.range = range_within(view, lens, {(begin + end - want) / 2, (begin + end + want) / 2});
   }
-  const TimelinePlace place = view.shown_as(choice, event.track);
+  lens.scroll = showing_row(view, choice, frame, event.track).scroll;
+  return lens;
+}
+
+TimelineLens showing_row(const TimelineView& view, const TimelineChoice& choice,
+                         const TimelineFrame& frame, sim::TrackId track) {
+  TimelineLens lens = frame.lens;
+  const TimelinePlace place = view.shown_as(choice, track);
   double y = 0;
   for (const TimelineRow& row : view.rows(choice)) {
     const double height = height_of(view, row);

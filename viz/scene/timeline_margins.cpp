@@ -172,17 +172,32 @@ void draw_label(Scene& scene, const TimelineView& view, const TimelineFrame::Pla
   }
 }
 
+// The row of the warp that all views look at, as they mark its chip.
+void draw_looked_at(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                    const TimelineFrame::Place& row) {
+  Rectangle mark;
+  mark.box = {0, row.y, frame.labels.right(), height_of(view, row.row)};
+  mark.fill = Ink(Role::accent, 0.14);
+  scene.add(mark);
+  mark.box.width = 3;
+  mark.fill = Ink(Role::accent);
+  scene.add(mark);
+}
+
 }  // namespace
 
 void draw_labels(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                  const TimelineFrame& frame) {
   const double right = frame.labels.right() - inside;
+  std::optional<TimelinePlace> looked_at;
+  if (choice.warp) looked_at = view.shown_as(choice, *choice.warp);
   for (const bool pinned : {false, true}) {
     const double from = pinned ? frame.lanes.y : frame.scrolled_from;
     const double to = pinned ? frame.scrolled_from : frame.lanes.bottom();
     scene.begin(pinned ? "pinned rows" : "rows", Box{0, from, right, to - from});
     for (const TimelineFrame::Place& row : frame.rows) {
       if (row.pinned != pinned) continue;
+      if (row.row.place == looked_at) draw_looked_at(scene, view, frame, row);
       draw_label(scene, view, row, right);
       const TimelinePlace place = row.row.place;
       const double height = height_of(view, row.row);
@@ -284,9 +299,18 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
   scene.add(fill);
   Segments stripes;
   stripes.stroke = {Ink(stripe_of(entry.doing, scene.theme)), 1.5, false};
+  const Hatch hatch = hatch_of(entry.doing);
   for (const double at : {6.0, 12.0, 18.0, 24.0}) {
     const double low = std::max(0.0, at - box.height), high = std::min(at, box.width);
-    stripes.lines.push_back({{box.x + low, box.y + at - low}, {box.x + high, box.y + at - high}});
+    if (hatch == Hatch::upright) {
+      if (at < box.width)
+        stripes.lines.push_back({{box.x + at, box.y}, {box.x + at, box.bottom()}});
+    } else if (hatch == Hatch::rising) {
+      stripes.lines.push_back({{box.x + low, box.y + at - low}, {box.x + high, box.y + at - high}});
+    } else {
+      stripes.lines.push_back(
+          {{box.right() - low, box.y + at - low}, {box.right() - high, box.y + at - high}});
+    }
   }
   scene.add(std::move(stripes));
   Rectangle plate;

@@ -20,6 +20,9 @@ Rgba colour_of(Doing doing, const Theme& theme);
 // Of a hatched wait: the ground, on which letters are read, and the stripes.
 Rgba ground_of(Doing doing, const Theme& theme);
 Rgba stripe_of(Doing doing, const Theme& theme);
+// How its stripes run: causes that share a colour differ in it.
+enum class Hatch : std::uint8_t { rising, falling, upright };
+Hatch hatch_of(Doing doing);
 // Of the phases of a barrier, which alternate.
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
 

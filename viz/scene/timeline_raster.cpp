@@ -16,6 +16,14 @@ using sim::Unit;
 
 constexpr int hatch_period = 6, hatch_stripe = 2;  // pixels at 100%
 
+// Colours are found once a picture.
+struct Ink3 {
+  Rgba solid, ground, stripe;
+  Hatch hatch = Hatch::rising;
+};
+constexpr std::size_t doings = static_cast<std::size_t>(Stall::count_) * 16;
+static_assert(static_cast<std::size_t>(Unit::count_) < 16);
+
 // Pixels, and boxes on them that are at least a pixel wide.
 class Canvas {
  public:
@@ -27,10 +35,16 @@ class Canvas {
   void fill(const Box& box, Rgba colour) {
     each(box, [&](int, int) { return colour; });
   }
-  void hatch(const Box& box, Rgba ground, Rgba stripe) {
+  void hatch(const Box& box, const Ink3& ink) {
     const int period = std::max(2, static_cast<int>(std::lround(hatch_period * scale_)));
     const int wide = std::max(1, static_cast<int>(std::lround(hatch_stripe * scale_)));
-    each(box, [&](int x, int y) { return (x + y) % period < wide ? stripe : ground; });
+    const int rows = (image_.rows / period + 1) * period;  // keeps what falls above zero
+    each(box, [&](int x, int y) {
+      const int across = ink.hatch == Hatch::rising    ? x + y
+                         : ink.hatch == Hatch::falling ? x - y + rows
+                                                       : x;
+      return across % period < wide ? ink.stripe : ink.ground;
+    });
   }
 
  private:
@@ -52,11 +66,6 @@ class Canvas {
 
   Image& image_;
   double scale_;
-};
-
-// Colours are found once a picture.
-struct Ink3 {
-  Rgba solid, ground, stripe;
 };
 
 class Lanes {
@@ -111,14 +120,15 @@ class Lanes {
         static_cast<std::size_t>(doing.stall) * 16 + static_cast<std::size_t>(doing.unit);
     if (!known_[at]) {
       known_[at] = true;
-      inks_[at] = {colour_of(doing, theme_), ground_of(doing, theme_), stripe_of(doing, theme_)};
+      inks_[at] = {colour_of(doing, theme_), ground_of(doing, theme_), stripe_of(doing, theme_),
+                   hatch_of(doing)};
     }
     return inks_[at];
   }
   void paint(const Box& box, Doing doing) {
     const Ink3& with = ink(doing);
     if (doing.waits()) {
-      canvas_.hatch(box, with.ground, with.stripe);
+      canvas_.hatch(box, with);
     } else {
       canvas_.fill(box, with.solid);
     }
@@ -323,8 +333,8 @@ class Lanes {
   const Theme& theme_;
   double pixel_;
   Canvas canvas_;
-  std::array<Ink3, 16 * 16> inks_{};
-  std::array<bool, 16 * 16> known_{};
+  std::array<Ink3, doings> inks_{};
+  std::array<bool, doings> known_{};
   std::vector<std::pair<Doing, double>> parts_;
 };
 

@@ -23,6 +23,14 @@
 
 namespace tilescope {
 
+// What the next picture scrolls to: an event, or the row of a track. A command that asks for it
+// does not know how large that picture will be.
+struct TimelineReveal {
+  sim::EventId event = sim::no_event;
+  std::optional<sim::TrackId> track;
+  bool above = false;  // of the baseline's run
+};
+
 struct TimelineLens {
   Size size{};
   CycleRange range;   // empty: all of the run
@@ -31,6 +39,7 @@ struct TimelineLens {
   bool title = true;
   double span = 0;     // time goes on so far at least: another run is on the same scale
   std::string notice;  // a line above the axis; empty: none
+  std::optional<TimelineReveal> reveal;
 };
 
 struct TimelineFrame {
@@ -88,5 +97,7 @@ TimelineLens panned(const TimelineView& view, const TimelineFrame& frame, double
 TimelineLens showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range);
 TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
                      const TimelineFrame& frame, sim::EventId event);
+TimelineLens showing_row(const TimelineView& view, const TimelineChoice& choice,
+                         const TimelineFrame& frame, sim::TrackId track);
 
 }  // namespace tilescope

@@ -131,6 +131,7 @@ bool take(std::string_view& text, std::string_view word) {
 
 std::vector<std::uint32_t> pcs_of_line(const sim::Record& record, std::string_view file,
                                        std::uint64_t line) {
+  const bool of_ptx = file == "ptx";  // as `look line ptx:564` has it
   const auto fits = [&](std::uint32_t which, std::uint32_t number) {
     if (number != line || number == 0 || which >= record.sources.size()) return false;
     const std::string source = lower(record.sources[which]);
@@ -140,7 +141,9 @@ std::vector<std::uint32_t> pcs_of_line(const sim::Record& record, std::string_vi
   std::vector<std::uint32_t> out;
   for (std::uint32_t pc = 0; pc < record.lines.size(); ++pc) {
     const sim::RecordedLine& at = record.lines[pc];
-    if (fits(at.file, at.line) || fits(at.caller_file, at.caller_line)) out.push_back(pc);
+    const bool is = of_ptx ? at.ptx_line == line
+                           : fits(at.file, at.line) || fits(at.caller_file, at.caller_line);
+    if (is) out.push_back(pc);
   }
   return out;
 }

@@ -6,19 +6,24 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/standing.h"
 #include "viz/scene/timeline_search.h"
+#include "viz/scene/timeline_spot.h"
 #include "viz/scene/timeline_words.h"
 
 namespace tilescope {
+
+using sim::EventId;
 
 TimelineChoice timeline_choice_of(const Session& session) {
   TimelineChoice out = session.choices.timeline_choice;
   out.hovered = session.hover_event;
   if (session.timeline_dragged) out.totals = session.timeline_dragged;
+  out.warp = track_looked_at(session.choices);
   const sim::Machine* machine = machine_of(session);
   if (!machine) return out;
   // At the end of the run that of its record, a little behind the last moment.
@@ -80,6 +85,39 @@ double timeline_span(const Session& session) {
   return pair ? std::max(own, pair->above.view->end()) : own;
 }
 
+namespace {
+
+TimelineLens revealing(const TimelinePair::Run& run, const TimelineFrame& frame,
+                       const TimelineReveal& what) {
+  return what.track ? showing_row(*run.view, run.choice, frame, *what.track)
+                    : showing(*run.view, run.choice, frame, what.event);
+}
+
+// The one above scrolls by itself; what of time is seen is of both.
+void bring_into_view(Session& session, const TimelineReveal& what) {
+  if (!what.above) {
+    const TimelinePair::Run below{session.choices.timeline.get(), timeline_choice_of(session), ""};
+    session.timeline_lens = revealing(below, timeline_frame(session), what);
+    return;
+  }
+  const auto pair = timeline_pair(session);
+  if (!pair) return;
+  TimelineLens lens = session.timeline_lens;
+  if (!(lens.size.width > 0)) lens.size = {1024, 640};
+  const PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
+  const TimelineLens shown = revealing(pair->above, frame.above, what);
+  session.timeline_lens.range = shown.range;
+  session.baseline_scroll = shown.scroll;
+}
+
+// Now, as later commands begin from what is seen, and by the next picture, whose size counts.
+void reveal(Session& session, const TimelineReveal& what) {
+  bring_into_view(session, what);
+  session.timeline_lens.reveal = what;
+}
+
+}  // namespace
+
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone) {
   TimelineLens& lens = session.timeline_lens;
@@ -87,6 +125,7 @@ void draw_timeline(Session& session, Picture& picture, Size size, double pixel_s
   lens.pixel_scale = pixel_scale;
   lens.title = stands_alone;
   lens.notice = why_apart(session.choices);
+  if (const auto asked = std::exchange(lens.reveal, {})) bring_into_view(session, *asked);
   if (const auto pair = timeline_pair(session)) {
     PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
     picture.scene = build_scene(*pair, session.theme(), frame, &session.baseline_rasters,
@@ -226,6 +265,10 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
                             std::string_view whose) {
     if (event >= of.record().events.size()) return;
     InspectorSection section{std::move(title), inspect(of, event), ""};
+    // What brought it about is a click away: not told twice.
+    section.lines.erase(std::remove_if(section.lines.begin(), section.lines.end(),
+                                       [](const auto& line) { return line.first == "because"; }),
+                        section.lines.end());
     add_links(of, whose, event, section);
     out.push_back(std::move(section));
   };
@@ -296,23 +339,6 @@ Outcome<sim::EventId> event_in(const TimelineView& view, std::string_view number
   return static_cast<sim::EventId>(id);
 }
 
-// The one above scrolls by itself; what of time is seen is of both.
-void bring_into_view(Session& session, sim::EventId event, bool above) {
-  if (!above) {
-    session.timeline_lens = showing(*session.choices.timeline, session.choices.timeline_choice,
-                                    timeline_frame(session), event);
-    return;
-  }
-  const auto pair = timeline_pair(session);
-  if (!pair) return;
-  TimelineLens lens = session.timeline_lens;
-  if (!(lens.size.width > 0)) lens.size = {1024, 640};
-  const PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
-  const TimelineLens shown = showing(*pair->above.view, pair->above.choice, frame.above, event);
-  session.timeline_lens.range = shown.range;
-  session.baseline_scroll = shown.scroll;
-}
-
 }  // namespace
 
 Outcome<std::string> pick_event(Session& session, std::string_view number) {
@@ -329,8 +355,44 @@ Outcome<std::string> pick_event(Session& session, std::string_view number) {
   TimelineChoice& choice = above ? choices.baseline_rows : choices.timeline_choice;
   choice = view.unfolded_to(choice, view.record().events.track(*event));
   choice.selected = *event;
-  bring_into_view(session, *event, above);
+  if (!above) look_at_selected(session);
+  reveal(session, {*event, {}, above});
   return fmt::format("Selected {}.", sentence_of(view, *event));
+}
+
+Outcome<std::string> move_event(Session& session, std::string_view direction) {
+  const Choices& choices = session.choices;
+  const EventId from = choices.timeline_choice.selected;
+  const TimelineView& view = *choices.timeline;
+  if (from >= view.record().events.size()) {
+    const EventId first = view.timeline().next(
+        {}, static_cast<sim::Cycle>(std::max(0.0, session.timeline_lens.range.from)));
+    return pick_event(session, fmt::format("{}", first));
+  }
+  const sim::Event event = view.record().events[from];
+  sim::EventFilter of_row;
+  of_row.track = event.track;
+  EventId to = sim::no_event;
+  if (direction == "left") {
+    to = previous_hit(view, of_row, from, 0);
+  } else if (direction == "right") {
+    to = next_hit(view, of_row, from, 0);
+  } else {
+    std::vector<sim::TrackId> rows;
+    for (const TimelineRow& row : view.rows(choices.timeline_choice)) {
+      if (!row.place.group && view.timeline().events_of(row.place.index) > 0) {
+        rows.push_back(row.place.index);
+      }
+    }
+    const auto at = std::find(rows.begin(), rows.end(), event.track);
+    const bool up = direction == "up";
+    if (at != rows.end() && (up ? at != rows.begin() : at + 1 != rows.end())) {
+      of_row.track = up ? *(at - 1) : *(at + 1);
+      to = view.timeline().previous(of_row, event.begin + 1);
+      if (to == sim::no_event) to = view.timeline().next(of_row, event.begin);
+    }
+  }
+  return pick_event(session, fmt::format("{}", to == sim::no_event ? from : to));
 }
 
 Error no_baseline_timeline() {
@@ -385,23 +447,14 @@ std::string timeline_drag(const Session& session, const TimelineFrame& frame, Po
 
 namespace {
 
-// What was chosen of the rows of one run.
-void add_row_lines(const TimelineView& view, const TimelineChoice& choice, std::string_view whose,
+// How the rows of one run are folded, where they would be as in `before`; and which are pinned.
+void add_row_lines(const TimelineView& view, const TimelineChoice& before,
+                   const TimelineChoice& choice, std::string_view whose,
                    std::vector<std::string>& out) {
-  // What is picked is brought to light, so that folds come after it.
-  if (choice.selected < view.record().events.size()) {
-    out.push_back(fmt::format("pick event {}{}", whose, choice.selected));
-    // What is folded around it all the same.
-    const TimelineChoice lit =
-        view.unfolded_to(choice, view.record().events.track(choice.selected));
-    std::vector<std::uint32_t> folded;
-    std::set_symmetric_difference(choice.turned.begin(), choice.turned.end(), lit.turned.begin(),
-                                  lit.turned.end(), std::back_inserter(folded));
-    for (const std::uint32_t group : folded) {
-      out.push_back(fmt::format("timeline fold {}{}", whose, view.name_of({true, group})));
-    }
-  }
-  for (const std::uint32_t group : choice.turned) {
+  std::vector<std::uint32_t> turned;
+  std::set_symmetric_difference(choice.turned.begin(), choice.turned.end(), before.turned.begin(),
+                                before.turned.end(), std::back_inserter(turned));
+  for (const std::uint32_t group : turned) {
     out.push_back(fmt::format("timeline {} {}{}", view.is_open(choice, group) ? "unfold" : "fold",
                               whose, view.name_of({true, group})));
   }
@@ -410,24 +463,53 @@ void add_row_lines(const TimelineView& view, const TimelineChoice& choice, std::
   }
 }
 
+bool is_picked(const TimelineView& view, const TimelineChoice& choice) {
+  return choice.selected < view.record().events.size();
+}
+
+// As it is at first, but for what a pick has opened.
+TimelineChoice as_picked(const TimelineView& view, const TimelineChoice& choice) {
+  if (!is_picked(view, choice)) return {};
+  return view.unfolded_to({}, view.record().events.track(choice.selected));
+}
+
 }  // namespace
+
+std::vector<std::string> timeline_picks(const Choices& choices) {
+  std::vector<std::string> out;
+  const auto add = [&](const TimelineView* view, const TimelineChoice& choice,
+                       std::string_view whose) {
+    if (view && is_picked(*view, choice)) {
+      out.push_back(fmt::format("pick event {}{}", whose, choice.selected));
+    }
+  };
+  if (!choices.timeline) return out;
+  add(choices.timeline.get(), choices.timeline_choice, "");
+  add(choices.baseline_timeline.get(), choices.baseline_rows, of_baseline);
+  return out;
+}
 
 std::vector<std::string> timeline_lines(const Choices& choices) {
   std::vector<std::string> out;
   if (!choices.timeline) return out;
+  const TimelineView& view = *choices.timeline;
   const TimelineChoice& choice = choices.timeline_choice;
   // First, since it says how far a range may go.
   if (choices.beside_baseline && choices.baseline_timeline) {
     out.emplace_back("timeline beside on");
   }
-  add_row_lines(*choices.timeline, choice, "", out);
-  if (choices.baseline_timeline) {
-    add_row_lines(*choices.baseline_timeline, choices.baseline_rows, of_baseline, out);
+  add_row_lines(view, unfolded_to_spot(choices, as_picked(view, choice)), choice, "", out);
+  if (const TimelineView* above = choices.baseline_timeline.get()) {
+    add_row_lines(*above, as_picked(*above, choices.baseline_rows), choices.baseline_rows,
+                  of_baseline, out);
   }
   if (choice.totals) {
     out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));
   }
-  if (!choice.search.empty()) out.push_back(fmt::format("find mark {}", choice.search));
+  if (choice.search != search_of_line(choices)) {
+    out.push_back(choice.search.empty() ? "find nothing"
+                                        : fmt::format("find mark {}", choice.search));
+  }
   if (choice.arrows) out.emplace_back("timeline arrows on");
   return out;
 }

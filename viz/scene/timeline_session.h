@@ -61,7 +61,12 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
 // What a drag from one point to another means: `timeline totals FROM TO`. Empty: nothing.
 std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from, Point to);
 
-// The commands that make the chosen timeline again, where the record is there.
+// `move left`: the selected event's neighbour on its row; `move down`: what the next row did then.
+Outcome<std::string> move_event(Session& session, std::string_view direction);
+
+// The commands that make the chosen timeline again, where the record is there: what is selected,
+// before what is looked at, as it says that too; and all else behind that.
+std::vector<std::string> timeline_picks(const Choices& choices);
 std::vector<std::string> timeline_lines(const Choices& choices);
 
 }  // namespace tilescope

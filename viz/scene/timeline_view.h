@@ -14,6 +14,7 @@
 // What is drawn of it: viz/scene/timeline_scene.h. What is said of it: timeline_words.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,14 +61,15 @@ struct TimelineChoice {
   std::string search;   // what is marked: see timeline_search.h; empty: nothing
   bool arrows = false;  // of all that is in view, not of the selected event alone
 
-  // Passing: pointer, and the moment at which the machine stands.
+  // Passing: pointer, the moment at which the machine stands, and the warp that is looked at there.
   sim::EventId hovered = sim::no_event;
   std::optional<double> moment;
+  std::optional<sim::TrackId> warp;
 
   friend bool operator==(const TimelineChoice& a, const TimelineChoice& b) {
     return a.turned == b.turned && a.pinned == b.pinned && a.totals == b.totals &&
            a.selected == b.selected && a.search == b.search && a.arrows == b.arrows &&
-           a.hovered == b.hovered && a.moment == b.moment;
+           a.hovered == b.hovered && a.moment == b.moment && a.warp == b.warp;
   }
 };
 
@@ -143,6 +145,9 @@ class TimelineView {
   int lanes_of(sim::TrackId track) const { return lane_counts_[track]; }
   // The longest time from issue to begin among a track's operations.
   sim::Cycle longest_queue(sim::TrackId track) const { return queues_[track]; }
+  // Cycles that warps waited for something, as waits of their own; the stalls that are too short
+  // for that are in runs. Nothing: the record has folded some.
+  std::optional<double> waited(sim::Stall stall) const;
   // Everything that colours stand for in this record, in the legend's order.
   const std::vector<Doing>& doings() const { return doings_; }
 
@@ -172,6 +177,8 @@ class TimelineView {
   std::vector<std::uint8_t> lane_counts_;
   std::vector<sim::Cycle> queues_;
   std::vector<sim::Unit> completed_by_;  // by track: of a barrier, who completes most phases
+  std::array<double, static_cast<std::size_t>(sim::Stall::count_)> waited_{};  // by stall
+  bool folded_ = false;                                                        // some events
   std::vector<Doing> doings_;
   bool has_units_ = false;  // besides warps and barriers
 };

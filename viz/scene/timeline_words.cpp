@@ -100,6 +100,21 @@ void add_barrier(const TimelineView& view, const Event& event, Unit unit, Lines&
   out.emplace_back("phase", fmt::format("{} (parity {})", event.phase, event.phase % 2));
 }
 
+// A run's cycles, divided: its short stalls, which are no events of their own.
+void add_stalls(const TimelineView& view, const Event& run, Lines& out) {
+  if (!view.known_time() || run.object == 0) return;
+  const double all =
+      static_cast<double>(run.end == sim::never_ends ? static_cast<Cycle>(view.end()) : run.end) -
+      static_cast<double>(run.begin);
+  out.emplace_back("of it stalled", fmt::format("{}, each stall under {}",
+                                                cycles_text(view, run.object), sim::least_wait));
+  out.emplace_back("most of it for", fmt::format("{} {}, {}", sim::letter_of(run.stall),
+                                                 sim::text(sim::WaitKey{run.stall, Unit::count_}),
+                                                 cycles_text(view, run.phase)));
+  out.emplace_back("of it issuing",
+                   cycles_text(view, std::max(0.0, all - static_cast<double>(run.object))));
+}
+
 void add_amount(const Event& event, Unit unit, Lines& out) {
   if (event.amount == 0) return;
   if (event.bytes) {
@@ -261,6 +276,7 @@ Lines inspect(const TimelineView& view, EventId id) {
       }
       return out;
     case EventKind::run:
+      add_stalls(view, event, out);
       break;
   }
   const bool has_pc = event.kind == EventKind::run || event.kind == EventKind::wait ||

@@ -1,4 +1,6 @@
 // What stands around the view: outline, inspector, strip, status.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -74,11 +76,13 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
     x += button_width(brush, action.label) + 8;
   }
   if (!shown.actions.empty()) x += 8;
-  // As many as have room, around the current one.
-  constexpr float least = 208;
+  // All, where they have room; else as many as have more of it, around the current one.
+  constexpr float least = 144, usual = 208;
   const float all = at.x + size.x - 16 - right - x;
-  const std::size_t fits = std::max<std::size_t>(1, static_cast<std::size_t>(all / least));
-  const std::size_t count = std::min(std::max<std::size_t>(1, shown.steps.size()), fits);
+  const std::size_t steps = std::max<std::size_t>(1, shown.steps.size());
+  const bool crowded = static_cast<float>(steps) * least > all;
+  const std::size_t fits = std::max<std::size_t>(1, static_cast<std::size_t>(all / usual));
+  const std::size_t count = crowded ? std::min(steps, fits) : steps;
   std::size_t first = 0;
   for (std::size_t i = 0; i < shown.steps.size() && shown.steps.size() > count; ++i) {
     if (shown.steps[i].current)
@@ -95,7 +99,11 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
     brush.text(x, at.y + 18, fonts_.strong(TextSize::small), Role::text, step.title);
     cut_line(brush, x, at.y + 38, room, fonts_.code(TextSize::small), Role::quiet, step.value);
     if (step.current) brush.box(x, at.y, std::min(room, 160.0f), 2, Role::accent);
-    if (i + 1 < shown.steps.size()) {
+    if (i + 1 == first + count && i + 1 < shown.steps.size()) {
+      const std::string more = fmt::format("+{}", shown.steps.size() - i - 1);
+      ImFont* font = fonts_.words(TextSize::small);
+      brush.text(x + width - 8 - text_width(font, more), at.y + 18, font, Role::quiet, more);
+    } else if (i + 1 < shown.steps.size()) {
       const float tip = x + width - 12, y = at.y + size.y / 2;
       brush.list->AddTriangleFilled({tip - 6, y - 5}, {tip - 6, y + 5}, {tip, y},
                                     packed(session.theme().quiet));

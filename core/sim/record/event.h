@@ -28,6 +28,7 @@ enum class Stall : std::uint8_t {
   registers,   // setmaxnreg
   pair,        // the other block of the pair
   siblings,    // other lanes of the warp
+  fence,       // what it has written, until others can see it: fence, membar, a release
   count_
 };
 // "waits for an mbarrier"; and a letter by which a timeline of text shows it.
@@ -79,6 +80,11 @@ enum class EventKind : std::uint8_t {
   folded,     // what was not kept: `amount` events of the track, between begin and end (below)
 };
 std::string_view name_of(EventKind kind);
+
+// A stall in the middle of a run is a wait of its own from so many cycles on: what comes from
+// memory, not what an instruction of fixed latency takes. Shorter ones are told with the run:
+// `object` cycles in all, `phase` of them for `stall`, which took most.
+constexpr Cycle least_wait = 100;
 
 // Of a folded event, `until` are the cycles that its events ran or worked, added up, and `pc` those
 // that they waited; `stall` is what most of these were spent on, `phase` how many of them.

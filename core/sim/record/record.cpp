@@ -26,6 +26,7 @@ constexpr StallName stalls[] = {
     {"waits for registers", 'r'},
     {"waits for the other block of the pair", '2'},
     {"waits for other lanes", 'l'},
+    {"waits for a fence", 'f'},
 };
 static_assert(std::size(stalls) == static_cast<std::size_t>(Stall::count_));
 

@@ -12,8 +12,8 @@
 // may overlap. Those of a barrier are its phases, one after the other.
 //
 // An event says what it was brought about by: a wait by the phase that let it go on; a phase by the
-// arrival or the operation that completed it; an operation by the run of the warp that issued it.
-// These are the arrows.
+// arrival or the operation that completed it; an operation by the run of the warp that issued it, a
+// commit by the last product or transfer that it waited for. These are the arrows.
 #pragma once
 
 #include <array>

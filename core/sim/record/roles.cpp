@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/sim/record/issuer.h"
 #include "core/sim/record/statistics.h"
 
 namespace tilescope::sim {
@@ -217,10 +218,8 @@ class Events {
 
   // The warp's track that issued an operation, or none.
   const Track* issuer(const Event& operation) const {
-    if (operation.cause >= record_.events.size()) return nullptr;
-    const Event run = record_.events[operation.cause];
-    const Track* track = track_of(run);
-    return track && track->unit == Unit::warp ? track : nullptr;
+    const EventId run = issuer_of(record_, operation);
+    return run == no_event ? nullptr : track_of(record_.events[run]);
   }
 
   // What is no operation shows by the instructions that a warp executes: how many that copy by

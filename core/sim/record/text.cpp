@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/sim/record/issuer.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -221,9 +223,11 @@ std::string without_times(const Record& record, const TextChoice& choice) {
     }
     if (event.kind == EventKind::arrival) tell_arrival(record, event, blocks[track.block]);
     if (event.kind != EventKind::operation && event.kind != EventKind::arrival) continue;
-    if (event.cause >= record.events.size()) continue;
+    const bool operates = event.kind == EventKind::operation;
+    const EventId cause = operates ? issuer_of(record, event) : event.cause;
+    if (cause >= record.events.size()) continue;
     // An arrival that an operation makes is told with the barrier.
-    const Track& by = record.tracks[record.events.track(event.cause)];
+    const Track& by = record.tracks[record.events.track(cause)];
     if (by.unit == Unit::warp) blocks[by.block].warps[by.index].emplace_back(event.issue, number);
   }
   std::string out;

@@ -98,7 +98,9 @@ Timeline::Node Timeline::node_of(const Event& event) const {
   }
   node.objects = 1u << (event.object * 0x9e3779b9u >> 27);
   node.kind = static_cast<std::uint8_t>(event.kind);
-  node.stall = static_cast<std::uint8_t>(event.stall);
+  // A run says with it what most of its short stalls were for: it runs all the same.
+  const Stall stall = event.kind == EventKind::run ? Stall::none : event.stall;
+  node.stall = static_cast<std::uint8_t>(stall);
   node.kinds = static_cast<std::uint8_t>(bit(event.kind));
   return node;
 }

@@ -27,4 +27,19 @@ Stall stall_of(Wait wait) {
   return Stall::siblings;
 }
 
+int for_siblings(Wait wait) {
+  switch (wait) {
+    case Wait::none:
+      return -1;
+    case Wait::barrier:
+    case Wait::cluster:
+      return 1;
+    case Wait::others:
+    case Wait::aligned:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace tilescope::sim

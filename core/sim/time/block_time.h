@@ -2,6 +2,7 @@
 // Plain values, as all of a Machine. Times are cycles since the launch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -43,6 +44,10 @@ struct WarpTime {
   double run_began = 0;
   std::uint32_t run_pc = 0, last_pc = 0;
   std::uint64_t run_instructions = 0;
+  std::array<std::uint32_t, static_cast<std::size_t>(Stall::count_)> run_stalled{};  // cycles
+  void stall_in_run(Stall stall, double cycles) {
+    run_stalled[static_cast<std::size_t>(stall)] += static_cast<std::uint32_t>(cycles);
+  }
 };
 
 // Of a barrier: when its phase began, and the one before.

@@ -124,8 +124,9 @@ double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
   if (begin == t.slot) {
     const double behind = started - begin;
     if (behind > 0) {
-      count.stalled[static_cast<std::size_t>(issued > begin ? Stall::issue : Stall::pipe)] +=
-          static_cast<u64>(behind);
+      const Stall stall = issued > begin ? Stall::issue : Stall::pipe;
+      count.stalled[static_cast<std::size_t>(stall)] += static_cast<u64>(behind);
+      t.stall_in_run(stall, behind);
     }
     t.slot = started + cost.slots;
   } else {
@@ -189,11 +190,10 @@ double Clock::access(Core& x, const Code& c, const Cost& cost, Mask m, double is
       wait_until(t.stores, Stall::tmem);
       return issued;
     case Cost::Kind::fence:
-      if (is_proxy_fence(x.machine->program().code[x.pc])) {
-        wait_until(issued + times_->shared_latency, Stall::shared);
-      } else {
-        wait_until(std::max(t.written, issued + times_->fence), Stall::global);
-      }
+      wait_until(is_proxy_fence(x.machine->program().code[x.pc])
+                     ? issued + times_->shared_latency
+                     : std::max(t.written, issued + times_->fence),
+                 Stall::fence);
       return issued;
     case Cost::Kind::sleep:
       wait_until(issued + nanoseconds(x, m) * times_->clock, Stall::siblings);

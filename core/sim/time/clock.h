@@ -51,6 +51,10 @@ struct ClockTurn {
 // What works on an operation.
 Unit unit_of(const AsyncOperation& operation);
 
+// What a tcgen05.commit waits for that is issued now: of the products and transfers of its thread's
+// pipe the last to be complete (PTX ISA: it arrives when all of them are). Null: all are complete.
+const AsyncOperation* awaited_by_commit(const Block& block, std::uint32_t pipe);
+
 class Clock {
  public:
   Clock(const DeviceTimes& times, const ptx::Program& program, std::uint32_t processors,

@@ -26,22 +26,6 @@ bool is_ready(const Warp& warp) {
                      [](const Split& s) { return s.wait == Wait::none; });
 }
 
-// How much a wait is one for the warp's own lanes: those that stand at a barrier of all threads
-// stand there for theirs, too.
-int for_siblings(Wait wait) {
-  if (wait == Wait::others || wait == Wait::aligned) return 2;
-  return wait == Wait::barrier || wait == Wait::cluster ? 1 : 0;
-}
-
-// What a warp waits for that has nothing ready: for what its other lanes have no part in, where it
-// can be. Of a warp with one lane in the pipeline, while 31 are at the barrier of the cluster, that
-// is the lane's mbarrier.
-const Split& standing_split(const Warp& warp) {
-  return *std::min_element(
-      warp.splits.begin(), warp.splits.end(),
-      [](const Split& a, const Split& b) { return for_siblings(a.wait) < for_siblings(b.wait); });
-}
-
 // When the next moment of an operation comes.
 double next_moment(const AsyncOperation& o) {
   if (o.stage == Stage::complete || o.leader != no_leader) return never;
@@ -86,7 +70,7 @@ void Machine::watch_wait(Block& block, Warp& warp) {
   const bool ready = is_ready(warp);
   if (ready == !t.waits) return;
   if (!ready) {
-    const Split& s = standing_split(warp);
+    const Split& s = *speaking_split(warp.splits);
     t.waits = true;
     t.since = t.slot;
     t.standing = {stall_of(s.wait), s.wait == Wait::barrier ? s.pc - 1 : s.pc, 0, 0};

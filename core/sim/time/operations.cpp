@@ -46,6 +46,15 @@ Unit unit_of(const AsyncOperation& o) {
   return o.work->global == GlobalUse::reads || !o.writes.empty() ? Unit::copy_in : Unit::copy_out;
 }
 
+const AsyncOperation* awaited_by_commit(const Block& block, u32 pipe) {
+  const AsyncOperation* last = nullptr;
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.pipe != pipe || o.stage == Stage::complete || unit_of(o) == Unit::commit) continue;
+    if (!last || o.times[3] >= last->times[3]) last = &o;
+  }
+  return last;
+}
+
 void Clock::schedule(Machine& machine, const Core& x, Block& block, AsyncOperation& o) {
   const double from = now_;
   const auto at_once = [&](double latency) {
@@ -59,7 +68,8 @@ void Clock::schedule(Machine& machine, const Core& x, Block& block, AsyncOperati
       schedule_tensor_copy(block, o, from);
       break;
     case Unit::commit: {
-      const double done = std::max(from, pipe_of(block, o.pipe)) + times_->commit;
+      const AsyncOperation* last = awaited_by_commit(block, o.pipe);
+      const double done = std::max(from, last ? last->times[3] : 0) + times_->commit;
       o.times = {done, done, done, done};
       break;
     }

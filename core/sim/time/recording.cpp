@@ -1,6 +1,7 @@
 // What the machine writes into the record, and where a phase's time is kept.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine.h"
@@ -11,10 +12,6 @@ namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-// A stall inside a straight run is an event of its own from so many cycles on: what comes from
-// memory, not what an instruction of fixed latency takes.
-constexpr double shown = 100;
 
 Cycle cycles(double time) {
   return static_cast<Cycle>(std::max(0.0, time));
@@ -64,6 +61,7 @@ void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
   e.pc = pc;
   t.run = actor_ = recorder_->add(e);
   t.run_instructions = 0;
+  t.run_stalled = {};
 }
 
 void Machine::end_run(Block& block, Warp& warp) {
@@ -73,14 +71,20 @@ void Machine::end_run(Block& block, Warp& warp) {
     e.end = std::max(e.begin, cycles(t.slot));
     e.until = t.last_pc;
     e.amount = t.run_instructions;
+    const auto most = std::max_element(t.run_stalled.begin(), t.run_stalled.end());
+    if (*most == 0) return;
+    e.object = std::accumulate(t.run_stalled.begin(), t.run_stalled.end(), 0u);
+    e.phase = *most;
+    e.stall = static_cast<Stall>(most - t.run_stalled.begin());
   });
   t.run = no_event;
 }
 
 // In the middle of a run.
 void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from, double to) {
-  if (!recorder_ || to - from < shown) return;
+  if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
+  if (to - from < static_cast<double>(least_wait)) return t.stall_in_run(stall, to - from);
   end_run(block, warp);
   Event e;
   e.kind = EventKind::wait;
@@ -221,6 +225,9 @@ void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
   e.pc = e.until = o.pc;
   e.object = o.mbarrier == no_mbarrier ? 0 : o.mbarrier;
   e.cause = actor_;
+  if (unit == Unit::commit) {
+    if (const AsyncOperation* last = awaited_by_commit(block, o.pipe)) e.cause = last->event;
+  }
   e.amount = unit == Unit::tensor ? o.products : 0;
   if (unit == Unit::copy_in || unit == Unit::copy_out || unit == Unit::tensor_copy) {
     e.bytes = true;
