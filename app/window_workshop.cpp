@@ -79,6 +79,17 @@ bool has_tensor_instructions(std::string_view ptx) {
   return ptx.find("tcgen05.") != ptx.npos;
 }
 
+// Which sizes a tensor's extents are: "m", "k".
+std::vector<std::string> axes_of(const CatalogEntry& entry, const TensorSpec& tensor) {
+  std::vector<std::string> out;
+  for (const auto extent : tensor.shape) {
+    for (const SizeParameter& size : entry.sizes) {
+      if (size.member == extent) out.push_back(size.name);
+    }
+  }
+  return out;
+}
+
 // What the catalog knows of the kernel at these sizes; the inputs' contents are not made.
 KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
                         const KernelOptions& options) {
@@ -102,7 +113,8 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
     const TensorSpec& tensor = entry.tensors[i];
     card.tensors.push_back({tensor.name,
                             type_and_shape(variant.dtypes[i], shape_of(tensor, fitted.sizes)),
-                            where_from(tensor, options), nullptr});
+                            where_from(tensor, options), nullptr, axes_of(entry, tensor),
+                            tensor.role == TensorRole::output});
   }
   return card;
 }
@@ -115,9 +127,12 @@ KernelCard file_card(const PreparedRun& run) {
   card.launch = launch_text(run.job.launch);
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
     const Buffer& buffer = run.job.buffers[i];
-    card.tensors.push_back({buffer.name, type_and_shape(buffer.dtype, buffer.shape),
+    card.tensors.push_back({buffer.name,
+                            type_and_shape(buffer.dtype, buffer.shape),
                             is_output(run, i) ? "written by the kernel" : "from the launch file",
-                            nullptr});
+                            nullptr,
+                            {},
+                            is_output(run, i)});
   }
   return card;
 }

@@ -73,18 +73,44 @@ std::string whose_memory(const Core& x, const Block& block) {
   return &block == x.block ? "" : fmt::format("block {}'s ", block.rank);
 }
 
-// The word that was met, and what touched it before.
+// Bytes that a lane accesses by an instruction, as its text says: ".v4.u32" is 16. Of others the
+// word that races are kept for.
+std::uint32_t bytes_accessed(std::string_view opcode) {
+  constexpr std::uint32_t word = 4;
+  std::uint32_t elements = 1, bits = 0;
+  for (std::size_t at = opcode.find('.'); at != opcode.npos; at = opcode.find('.', at + 1)) {
+    const std::string_view part = opcode.substr(at + 1, opcode.find('.', at + 1) - at - 1);
+    const auto number = [](std::string_view digits) {
+      std::uint32_t out = 0;
+      for (const char c : digits) {
+        if (c < '0' || c > '9') return 0u;
+        out = out * 10 + static_cast<std::uint32_t>(c - '0');
+      }
+      return out;
+    };
+    if (part.size() < 2) continue;
+    if (part[0] == 'v') elements = std::max(1u, number(part.substr(1)));
+    if (std::string_view("busf").find(part[0]) != std::string_view::npos) {
+      if (const std::uint32_t own = number(part.substr(1))) bits = own;
+    }
+  }
+  const std::uint32_t bytes = elements * bits / 8;
+  return bytes && (bytes & (bytes - 1)) == 0 ? std::max(bytes, word) : word;
+}
+
+// What touched it before, and its bytes: an access is aligned to as many as it has (9.7.9.8, ld).
 Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict& c,
                         std::string_view verb) {
   const Machine& machine = *x.machine;
-  const auto word = static_cast<std::uint32_t>(c.offset) / 4 * 4;
+  const std::string_view name = opcode_text(machine.program().code[c.pc].text);
+  const std::uint32_t bytes = bytes_accessed(name);
+  const auto begin = static_cast<std::uint32_t>(c.offset) / bytes * bytes;
   const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
   const Block& home = rank ? *machine.member(block, *rank) : block;
   const bool agent = block.races.is_agent(c.warp);
   Evidence::Party out =
-      thread_at(machine, home, agent ? 0 : c.warp * 32, c.pc,
-                fmt::format("{} {}", opcode_text(machine.program().code[c.pc].text), verb),
-                place_of(block, Range{word, word + 4}));
+      thread_at(machine, home, agent ? 0 : c.warp * 32, c.pc, fmt::format("{} {}", name, verb),
+                place_of(block, Range{begin, begin + bytes}));
   out.in_flight = c.pending;
   return out;
 }

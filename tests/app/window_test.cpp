@@ -289,6 +289,82 @@ TEST_F(Window, SharedMemoryIsShownForEveryKernelThatHasSome) {
   }
 }
 
+// What an element of a product comes from: by the names of its sizes, whatever they are.
+TEST_F(Window, AnElementOfAProductLeadsToARowAndAColumnOfItsFactors) {
+  struct Case {
+    std::string open, a, b;
+  };
+  for (const Case& each : {Case{"hgemm_v7 --m 256 --n 256 --k 64", "row 130: ", "row 140: "},
+                           Case{"matmul_tiled --m 150 --n 170 --k 70", "row 130: ", "column 140: "},
+                           Case{"elementwise_add --m 150 --n 170", "", ""}}) {
+    for (const char* run : {"", "; run"}) {
+      Ended ended;
+      const std::string todo = "open " + each.open + run + "; select matrices; pick 130 140";
+      if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+      ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
+      const auto json = nlohmann::json::parse(read("a.json"));
+      const std::string inspector = json["inspector"].dump();
+      if (each.a.empty()) {
+        EXPECT_FALSE(has(inspector, "row 130: ")) << "it is the element at the same place";
+        continue;
+      }
+      EXPECT_TRUE(has(inspector, each.a)) << todo << inspector;
+      EXPECT_TRUE(has(inspector, each.b)) << todo << inspector;
+    }
+  }
+}
+
+// Before the run's end its result is not shown as if it were there, whatever kernel it is.
+TEST_F(Window, MatricesAreOfTheMomentAlsoWhereAKernelNamesNoTiles) {
+  for (const char* run : {"", "run; "}) {
+    Ended ended;
+    const std::string todo =
+        std::string("open elementwise_add --m 37 --n 150; ") + run + "go 803; select matrices";
+    if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+    ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
+    const std::string all = read("a.json");
+    EXPECT_TRUE(has(all, "0 of 5,550 elements written")) << todo;
+    EXPECT_FALSE(has(all, "largest absolute error")) << todo << " tells of the end";
+  }
+}
+
+// Two warps that multiply have accumulators of their own: each has its colour and what it issued.
+TEST_F(Window, TwoAccumulatorsAreToldApart) {
+  Ended ended;
+  if (!headless(
+          {"--size", "1600x1000", "--do",
+           "open hgemm_v10 --m 512 --n 512 --k 256; run; go 5000; select tmem; look cell 5,17",
+           "--describe", "a.json"},
+          ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const std::string picture = nlohmann::json::parse(read("a.json"))["picture"].dump();
+  EXPECT_TRUE(has(picture, "tcgen05.mma, warp 8")) << picture;
+  EXPECT_TRUE(has(picture, "tcgen05.mma, warp 9")) << picture;
+  EXPECT_TRUE(has(picture, " more\"")) << "how many fly besides those that are named";
+}
+
+// A register's lanes have lines of their own, and do not push the columns apart.
+TEST_F(Window, ARegisterThatIsUnfoldedLeavesTheColumnsWhereTheyAre) {
+  Ended ended;
+  const std::string todo =
+      "open hgemm_v7 --m 256 --n 256 --k 256; step barrier 3; look warp 2; select registers";
+  if (!headless({"--size", "1600x1000", "--do", todo, "--describe", "a.json"}, ended)) {
+    GTEST_SKIP() << ended.err;
+  }
+  const auto registers = nlohmann::json::parse(read("a.json"))["picture"].dump();
+  const std::size_t name = registers.find("\"%r");
+  ASSERT_NE(name, std::string::npos);
+  const std::string one = registers.substr(name + 1, registers.find('"', name + 1) - name - 1);
+  ASSERT_TRUE(headless(
+      {"--size", "1600x1000", "--do", todo + "; look register " + one, "--describe", "b.json"},
+      ended));
+  const std::string unfolded = nlohmann::json::parse(read("b.json"))["picture"].dump();
+  EXPECT_TRUE(has(unfolded, "from lane to lane"));
+  EXPECT_TRUE(has(unfolded, "> 0: ")) << "the lane looked at is marked";
+}
+
 TEST_F(Window, CommandsFollowEachOtherAcrossSeveralDo) {
   Ended ended;
   if (!headless({"--open", "elementwise_add", "--do", "run; select diff", "--do", "pick 3 5",

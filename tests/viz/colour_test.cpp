@@ -44,6 +44,25 @@ TEST(Contrast, TheThemesWordsAreReadableOnTheirPaperAndPanels) {
     for (const Rgba paper : {theme->paper, theme->panel}) {
       EXPECT_GE(contrast(theme->text, paper), readable);
       EXPECT_GE(contrast(theme->quiet, paper), readable);
+      EXPECT_GE(contrast(theme->wrong, paper), readable);
+    }
+  }
+}
+
+// A frame of the accent stands between lines of paper, so that it is seen on any cell.
+TEST(Contrast, TheFrameOfASelectionIsSeenOnItsPaper) {
+  constexpr double seen = 3;  // WCAG 2.1, non-text contrast
+  for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+    EXPECT_GE(contrast(theme->accent, theme->paper), seen);
+  }
+}
+
+// The darkest lane of any warp is no empty place.
+TEST(Contrast, NoLaneLooksLikeNothingWritten) {
+  constexpr double apart = 1.15;
+  for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+    for (int t = 0; t < 256; ++t) {
+      EXPECT_GE(contrast(thread_colour(t, 256, theme->dark), theme->panel), apart) << t;
     }
   }
 }

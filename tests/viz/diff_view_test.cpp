@@ -92,6 +92,39 @@ TEST(Diff, OneWrongElementOfManyIsSeenAtAnySize) {
   }
 }
 
+// Red, and the redder the more: a scale in the legend says how much.
+TEST(Diff, WhatIsWrongSaysHowMuch) {
+  const Theme& theme = light_theme();
+  const DiffView view = view_of(4, 4, {{2, 2}});
+  const Rgba most = view.colour_of(2.5f, true, {}, theme),
+             little = view.colour_of(0.5f, true, {}, theme);
+  const Rgba less = view.colour_of(-2.5f, true, {}, theme);
+  EXPECT_EQ(most, theme.wrong);
+  EXPECT_GT(contrast(most, theme.paper), contrast(little, theme.paper));
+  EXPECT_GT(less.b, less.g) << "violet where got lies below want";
+  const Scene scene = build_scene(view, {}, theme, arrange(view, Lens{{800, 600}}));
+  std::size_t ends = 0;
+  for (const Item& item : scene.items) {
+    const Text* text = std::get_if<Text>(&item);
+    ends += text && (text->text == "2.5" || text->text == "-2.5") && text->ink.role == Role::quiet;
+  }
+  EXPECT_EQ(ends, 2u);
+}
+
+// Among values, which have colours of their own, wrong ones are outlined where cells are small.
+TEST(Diff, SmallWrongElementsAmongValuesAreOutlined) {
+  std::vector<Element> wrong;
+  for (std::int64_t i = 0; i < 16; ++i) wrong.push_back({10 + i / 4, 10 + i % 4});
+  const DiffView view(std::make_shared<Made>(200, 200, wrong, 1e-6f), "got", {}, Measured::got);
+  const Scene scene = build_scene(view, {}, light_theme(), arrange(view, Lens{{400, 400}}));
+  bool outlined = false;
+  for (const Item& item : scene.items) {
+    const Segments* lines = std::get_if<Segments>(&item);
+    if (lines && lines->stroke.ink.role == Role::wrong) outlined = lines->lines.size() == 16;
+  }
+  EXPECT_TRUE(outlined);
+}
+
 TEST(Diff, ColoursSayTheSignAndWhiteIsZero) {
   const Theme& theme = light_theme();
   const DiffView view = view_of(4, 4, {{2, 2}});

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "viz/scene/describe.h"
+#include "viz/scene/table_room.h"
 
 namespace tilescope {
 namespace {
@@ -47,6 +48,32 @@ TEST(LinesOfCode, AreReadAsTheyAreWritten) {
     EXPECT_NEAR(before.at.x + text_width(before.text, small_text, Family::mono), parts[i]->at.x,
                 0.01);
   }
+}
+
+// Lines over all columns and headings do not make the first column wide; what has no room is named.
+TEST(Columns, AreAsWideAsTheirOwnCells) {
+  Table table;
+  table.name = "registers";
+  table.columns = {{"name", Across::left, Family::mono}, {"value", Across::left, Family::mono}};
+  table.columns[1].spared = 1;
+  TableRow cells, code;
+  cells.cells = {{"%r1", Role::text, {}}, {"7", Role::text, {}}};
+  code.code = true;
+  code.cells = {{std::string(200, '0'), Role::text, {}}};
+  table.rows = {cells, code};
+  Scene scene;
+  Scroll scroll;
+  draw_table(scene, table, {0, 0, 400, 200}, scroll);
+  bool seen = false;
+  for (const Item& item : scene.items) {
+    const Text* text = std::get_if<Text>(&item);
+    if (!text || text->text != "7") continue;
+    seen = true;
+    EXPECT_LT(text->at.x, 100);
+  }
+  EXPECT_TRUE(seen);
+  EXPECT_TRUE(columns_left_out(table, 400).empty());
+  EXPECT_EQ(columns_left_out(table, 60), std::vector<std::string>{"value"});
 }
 
 // Wherever a line is cut, nothing is drawn twice and no letter in half.

@@ -178,8 +178,9 @@ BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
   for (const sim::Attendance& each : b.arrived) {
     came.push_back(attendance_line(machine, block, each, "came"));
   }
+  if (lacks) add_missing(machine, block, b, lacks, card.lines);
   add_some(card.lines, std::move(came));
-  add_missing(machine, block, b, lacks, card.lines);
+  if (!lacks) add_missing(machine, block, b, lacks, card.lines);
   Lines flight = bringing(machine, block, b.offset);
   add_bytes(b, !flight.empty(), card.lines);
   add_some(card.lines, std::move(flight));

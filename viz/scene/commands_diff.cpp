@@ -256,6 +256,7 @@ Answer run_wrong(Session& session, Workshop&, std::string_view where) {
                                    where == "next" ? "last" : "first"));
   }
   choices.element = to;
+  session.scrolls.erase(ViewName::diff);  // its row of the table comes into view
   show_diff(session);
   return fmt::format("Selected element ({}, {}): wrong {} of {}.", to->row, to->column,
                      grouped(static_cast<std::uint64_t>(view.wrong_index(*to) + 1)),

@@ -34,7 +34,11 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     }
     session.choices.view = view;
     show_in_field(session);
-    return fmt::format("Showing the {}.", view == ViewName::diff ? "difference" : name_of(view));
+    return fmt::format("Showing {}.", view == ViewName::diff   ? "the difference"
+                                      : view == ViewName::tmem ? "TMEM"
+                                      : view == ViewName::compare
+                                          ? "the comparison"
+                                          : fmt::format("the {}", arguments));
   }
   std::string views;
   for (const ViewName view : all_views) {
@@ -95,11 +99,10 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
       ""};
 }
 
-// Of what an element is selected: the comparison's, or the first matrix's.
+// Of what an element is selected: the comparison's, or the output's.
 MatrixShape elements_of(const Choices& choices) {
   if (choices.diff) return {choices.diff->source().rows(), choices.diff->source().columns()};
-  const MatricesView::Matrix& any = choices.matrices->matrices().front();
-  return {any.rows, any.columns};
+  return {choices.matrices->rows(), choices.matrices->columns()};
 }
 
 Outcome<Element> element_of(const Choices& choices, const Place& at) {
@@ -168,6 +171,7 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   const auto element = element_of(session.choices, *place);
   if (!element) return element.error();
   session.hover_element = *element;
+  session.memory.hover_matrix.reset();
   return fmt::format("Pointing at row {}, column {}.", element->row, element->column);
 }
 

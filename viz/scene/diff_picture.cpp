@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "viz/scene/diff_table.h"
+#include "viz/scene/items.h"
 #include "viz/scene/look.h"
 
 namespace tilescope {
@@ -29,8 +30,15 @@ Picture diff_picture(Session& session, Size size, double pixel_scale, bool stand
     paper.box = {0, 0, upper.width, upper.height};
     paper.fill = Ink(Role::paper);
     out.scene.add(paper);
-    out.scroll = draw_table(out.scene, worst_table(session), {0, 0, upper.width, upper.height},
-                            session.scrolls[ViewName::diff]);
+    const Table table = worst_table(session);
+    const std::string left_out = left_out_words(table, upper.width);
+    const Box list{0, 0, upper.width, upper.height - (left_out.empty() ? 0 : table_row)};
+    out.scroll = draw_table(out.scene, table, list, session.scrolls[ViewName::diff]);
+    if (!left_out.empty()) {
+      out.scene.add(words({table_edge, list.bottom() + table_row / 2},
+                          fitted(left_out, upper.width - 2 * table_edge, small_text, Family::sans),
+                          Role::quiet));
+    }
   } else {
     out.diff = framed<DiffView, DiffFrame>(view, session.diff_lens, upper, pixel_scale,
                                            session.pending_zoom);

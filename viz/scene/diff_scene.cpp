@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "viz/scene/diff_histogram.h"
 #include "viz/scene/diff_marks.h"
@@ -115,8 +116,30 @@ void draw_grid(Scene& scene, const DiffFrame& frame, const Part& part) {
   if (!lines.lines.empty()) scene.add(std::move(lines));
 }
 
+// Where wrong elements end and right ones begin: among values, which have colours of their own,
+// what tells small cells apart.
+void draw_outline_of_wrong(Scene& scene, const std::vector<Element>& bins, const auto& box_of_bin) {
+  std::set<std::pair<std::int64_t, std::int64_t>> wrong;
+  for (const Element& bin : bins) wrong.insert({bin.row, bin.column});
+  Segments edges;
+  for (const Element& bin : bins) {
+    const Box box = box_of_bin(bin);
+    const auto edge = [&](std::int64_t down, std::int64_t right, Point from, Point to) {
+      if (!wrong.count({bin.row + down, bin.column + right})) edges.lines.push_back({from, to});
+    };
+    edge(-1, 0, {box.x, box.y}, {box.right(), box.y});
+    edge(1, 0, {box.x, box.bottom()}, {box.right(), box.bottom()});
+    edge(0, -1, {box.x, box.y}, {box.x, box.bottom()});
+    edge(0, 1, {box.right(), box.y}, {box.right(), box.bottom()});
+  }
+  for (const Stroke& stroke : {Stroke{Role::paper, 3.5, false}, Stroke{Role::wrong, 1.5, false}}) {
+    edges.stroke = stroke;
+    scene.add(edges);
+  }
+}
+
 // A cross in a large cell. Around a small one that stands alone a square, so that it is seen; where
-// many stand together their colour is enough.
+// many stand together their colour is enough, or an outline where they have none of their own.
 void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, const Part& part,
                 const DiffChoice& choice) {
   if (choice.marks) return;  // what is marked then is something else
@@ -145,10 +168,13 @@ void draw_marks(Scene& scene, const DiffView& view, const DiffFrame& frame, cons
       ring.stroke = {Role::wrong, 2, false};
       scene.add(ring);
     }
+    if (!view.reddens(choice)) draw_outline_of_wrong(scene, bins, box_of_bin);
     return;
   }
   Segments crosses;
-  crosses.stroke = {view.reddens(choice) ? Ink(rgb(0xffffff)) : Ink(Role::wrong), 1.5, false};
+  const Theme& theme = scene.theme;
+  crosses.stroke = {view.reddens(choice) ? Ink(text_on(theme.wrong)) : Ink(Role::wrong), 1.5,
+                    false};
   for (const Element& bin : bins) {
     const Box box = box_of_bin(bin);
     const double reach = std::min({width, height, 24.0}) / 2 - 3;
@@ -303,13 +329,44 @@ void draw_scale(LegendPen& pen, const DiffView& view, const Theme& theme) {
     pen.number(low, inside);
     // The ramp gives way to the words beside it.
     const double others = text_width(fmt::format("{:.3g}", high), small_text, Family::mono) +
-                          text_width("wrong", small_text, Family::sans) + between_groups + 48;
+                          text_width("wrong", small_text, Family::sans) + between_groups +
+                          (view.wrong_count() > 0 ? 240 : 48);
     pen.swatch(std::clamp(pen.right - pen.x - others, 24.0, 160.0), ramp);
     pen.number(high, between_groups);
   } else {
     pen.swatch(14, {is_signed ? signed_difference(0, theme.dark) : quantity(0)});
     pen.number(low, between_groups);
   }
+}
+
+// How what is wrong looks: by its size where that is seen, between the numbers at the ends.
+void draw_wrong_key(LegendPen& pen, const DiffView& view, const DiffChoice& choice,
+                    const Theme& theme) {
+  const auto most = static_cast<float>(view.largest());
+  const bool sized = view.reddens(choice) && is_error(view.measured()) && view.wrong_count() > 0 &&
+                     most > 0 && std::isfinite(most);
+  const bool is_signed = view.measured() == Measured::difference;
+  const double begin = pen.x;
+  if (!sized) {
+    const bool red = view.reddens(choice);
+    pen.swatch(14, {red ? theme.wrong : theme.paper});
+    pen.cross(begin, red ? Ink(text_on(theme.wrong)) : Ink(Role::wrong));
+    pen.say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
+    return;
+  }
+  constexpr int stops = 16;
+  std::vector<Rgba> ramp;
+  for (int i = is_signed ? -stops : 1; i <= stops; ++i) {
+    if (i != 0) {
+      const float value = most * static_cast<float>(i) / static_cast<float>(stops);
+      ramp.push_back(view.colour_of(value, true, choice, theme));
+    }
+  }
+  pen.say("wrong", Family::sans, FontWeight::regular, Role::text, inside);
+  pen.number(is_signed ? 0 - view.largest() : 0, inside);
+  const double end = text_width(fmt::format("{:.3g}", view.largest()), small_text, Family::mono);
+  pen.swatch(std::clamp(pen.right - pen.x - end - inside, 24.0, 120.0), ramp);
+  pen.number(view.largest(), 0);
 }
 
 // Why the map is white, and what would colour it; null: it is not.
@@ -346,15 +403,7 @@ void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame,
     return;
   }
   if (!choice.only_wrong) draw_scale(pen, view, theme);
-  const double begin = pen.x;
-  if (view.reddens(choice)) {
-    pen.swatch(14, {theme.wrong});
-    pen.cross(begin, rgb(0xffffff));
-  } else {
-    pen.swatch(14, {theme.paper});
-    pen.cross(begin, Role::wrong);
-  }
-  pen.say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
+  draw_wrong_key(pen, view, choice, theme);
   scene.end();
 }
 
@@ -466,6 +515,8 @@ Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& t
   draw_values(scene, view, frame, part, choice, theme);
   scene.end();
   draw_marks(scene, view, frame, part, choice);
+  scene.end();
+  scene.begin("marks", frame.body.grown(8));  // an edge of the map does not cut them
   if (choice.hover) draw_outline(scene, frame, *choice.hover, 2);
   if (choice.selected) draw_outline(scene, frame, *choice.selected, 3);
   scene.end();

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "viz/scene/comparison.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/table_room.h"
 
 namespace tilescope {
 namespace {
@@ -36,9 +38,9 @@ TableColumn number(std::string title) {
 
 // Row after row: place, element, got, want, errors, writer.
 std::vector<std::string> cells_of(const Comparison& comparison, const Mismatch& m,
-                                  std::size_t place) {
+                                  const std::string& place) {
   const Element e = element_at(comparison, m.index);
-  std::vector<std::string> out = {fmt::format("{}", place + 1),
+  std::vector<std::string> out = {place,
                                   fmt::format("{}", e.row),
                                   fmt::format("{}", e.column),
                                   m.got_text,
@@ -66,7 +68,34 @@ std::vector<std::string> titles(const Comparison& comparison) {
   return out;
 }
 
+// The selected element, where it is wrong and not among the worst.
+std::optional<Mismatch> selected_beyond(const Session& session,
+                                        const std::vector<Mismatch>& worst) {
+  const Comparison& comparison = *session.choices.compare.comparison;
+  const auto& at = session.choices.element;
+  const MatrixShape shape = as_matrix(comparison.got->shape);
+  if (!at || at->row >= shape.rows || at->column >= shape.cols) return {};
+  const std::int64_t index = at->row * shape.cols + at->column;
+  for (const Mismatch& each : worst) {
+    if (each.index == index) return {};
+  }
+  float value = 0;
+  std::uint8_t wrong = 0;
+  session.choices.diff->source().read(at->row, at->column, {&value, 1}, {&wrong, 1});
+  if (!wrong) return {};
+  Mismatch out = mismatch_at(*comparison.got, *comparison.want, comparison.report.options, index);
+  if (comparison.hints.writer) out.writer = comparison.hints.writer(index);
+  return out;
+}
+
 }  // namespace
+
+std::string left_out_words(const Table& table, double width) {
+  const std::vector<std::string> names = columns_left_out(table, width);
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out.empty() ? "" : fmt::format("No room for {}: the inspector has them.", out);
+}
 
 Table worst_table(const Session& session) {
   const DiffStudy& study = session.choices.compare;
@@ -95,12 +124,16 @@ Table worst_table(const Session& session) {
       out.columns.back().least = 176;  // a file's name and a line
     }
   }
-  const std::vector<Mismatch>& all = comparison.worst(study.measured);
+  std::vector<Mismatch> all = comparison.worst(study.measured);
+  const std::optional<Mismatch> beyond = selected_beyond(session, all);
+  if (beyond) all.push_back(*beyond);
   out.rows.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Element e = element_at(comparison, all[i].index);
+    const bool last = beyond && i + 1 == all.size();
     TableRow row;
-    for (std::string& text : cells_of(comparison, all[i], i)) {
+    for (std::string& text :
+         cells_of(comparison, all[i], last ? "selected" : fmt::format("{}", i + 1))) {
       TableCell cell;
       cell.text = std::move(text);
       row.cells.push_back(std::move(cell));
@@ -122,7 +155,7 @@ ValueTable worst_values(const Session& session) {
   ValueTable out{titles(comparison), {}};
   const std::vector<Mismatch>& all = comparison.worst(study.measured);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    out.rows.push_back(cells_of(comparison, all[i], i));
+    out.rows.push_back(cells_of(comparison, all[i], fmt::format("{}", i + 1)));
   }
   return out;
 }

@@ -8,6 +8,8 @@ namespace tilescope {
 
 // By the measure that is shown, with who wrote each. A click selects.
 Table worst_table(const Session& session);
+// Which of its columns a room leaves out, as a sentence; empty: none.
+std::string left_out_words(const Table& table, double width);
 ValueTable worst_values(const Session& session);
 
 }  // namespace tilescope

@@ -21,6 +21,18 @@ float more_extreme(float a, float b) {
   return std::fabs(b) > std::fabs(a) ? b : a;
 }
 
+// What is wrong is red, the paler the less: violet where got lies below want.
+Rgba wrong_colour(const DiffView& view, float value, const Theme& theme) {
+  const double v = static_cast<double>(value);
+  if (!is_error(view.measured()) || !std::isfinite(v) || v == 0 || !(view.largest() > 0)) {
+    return theme.wrong;
+  }
+  const Rgba full = v > 0 ? theme.wrong : mix(theme.wrong, rgb(0x4B3BE0), 0.6);
+  constexpr double palest = 0.4;
+  const double size = std::sqrt(std::min(1.0, std::fabs(v) / view.largest()));
+  return mix(theme.paper, full, palest + (1 - palest) * size);
+}
+
 }  // namespace
 
 bool MarkedRange::holds(double value) const {
@@ -153,7 +165,7 @@ Rgba DiffView::at_share(double share, const Theme& theme) const {
 Rgba DiffView::colour_of(float value, bool wrong, const DiffChoice& choice,
                          const Theme& theme) const {
   if (choice.marks && !choice.marks->range().holds(static_cast<double>(value))) return theme.panel;
-  if (wrong && reddens(choice)) return theme.wrong;
+  if (wrong && reddens(choice)) return wrong_colour(*this, value, theme);
   if (choice.marks) return theme.accent;
   if (choice.only_wrong) return theme.panel;
   return at_share(share_of(value), theme);
@@ -187,7 +199,8 @@ std::vector<Rgba> DiffView::colours_of(std::int64_t step, std::int64_t row, std:
   const bool red = reddens(choice);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto at = static_cast<int>(std::lround(share_of(part.extreme[i]) * half)) + half;
-    out[i] = red && part.wrong[i] != 0 ? theme.wrong : table[static_cast<std::size_t>(at)];
+    out[i] = red && part.wrong[i] != 0 ? wrong_colour(*this, part.extreme[i], theme)
+                                       : table[static_cast<std::size_t>(at)];
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "viz/scene/barrier_card.h"
 #include "viz/scene/fault_view.h"
@@ -114,25 +115,54 @@ std::string why_in_flight(const Report& report) {
   return why.substr(0, why.find(", by the "));  // who did is too long for here
 }
 
+// Of an address past the end of a matrix: the row and column that it would be.
+std::string element_words(const Report& report, const sim::Machine& machine) {
+  const std::size_t at = report.sentence.find(" at 0x");
+  if (report.kind != "out_of_bounds" || at == std::string::npos) return "";
+  const std::uint64_t address = std::strtoull(report.sentence.c_str() + at + 4, nullptr, 16);
+  for (std::size_t i = 0; i < machine.shells().size(); ++i) {
+    const Buffer& shell = machine.shells()[i];
+    const sim::Region& region = machine.buffer(i);
+    const bool meant = report.sentence.find("buffer " + shell.name) != std::string::npos;
+    if (!meant || shell.shape.size() != 2 || shell.shape[1] <= 0 || address < region.base()) {
+      continue;
+    }
+    const std::uint64_t flat = (address - region.base()) / bytes_of(shell.dtype);
+    const auto length = static_cast<std::uint64_t>(shell.shape[1]);
+    return fmt::format(": {} [{}, {}] of {} x {}", shell.name, flat / length, flat % length,
+                       shell.shape[0], length);
+  }
+  return "";
+}
+
 // What it should have been; and what there is, where no two meet.
 struct Said {
   std::string label;
   std::vector<std::string> lines;
 };
-std::vector<Said> said(const Report& report, double width) {
+std::vector<Said> said(const Report& report, const sim::Machine& machine, double width) {
   std::vector<Said> out;
   const double room = width - 2 * between - label_width;
   // Where nobody has a part in it, its sentence alone says what there is; of who waits for whom the
   // view says more.
   if (report.evidence.parties.empty() && report.kind != "deadlock") {
     out.push_back({"what", wrapped(readable(with_capital(report.sentence)), room, most_lines)});
+    const Evidence::Party who{"", {}, {}, report.site};
+    if (report.site.ptx_line || report.site.source_line) {
+      out.push_back(
+          {"who", wrapped(rest_text(who, machine, false, false) + element_words(report, machine),
+                          room, most_lines)});
+    }
   }
   if (const std::string why = why_in_flight(report); !why.empty()) {
     out.push_back({"why", wrapped(readable(why), room, most_lines)});
   }
   if (!report.expected.empty())
     out.push_back({"expected", wrapped(readable(report.expected), room, most_lines)});
-  const bool found = !report.found.empty() && report.evidence.parties.size() < 2;
+  // Where its sentence ends with what was found, that has been told.
+  const bool told = report.evidence.parties.empty() && report.kind != "deadlock" &&
+                    report.sentence.find(report.found) != std::string::npos;
+  const bool found = !report.found.empty() && report.evidence.parties.size() < 2 && !told;
   if (found) out.push_back({"found", wrapped(readable(report.found), room, most_lines)});
   return out;
 }
@@ -203,7 +233,7 @@ double report_height(const LiveRun& run, const RunSpot& spot, double width) {
   if (!report) return 0;
   std::size_t lines =
       title_lines(*report, run.stepper.machine(), width).size() + report->evidence.parties.size();
-  for (const Said& each : said(*report, width)) lines += each.lines.size();
+  for (const Said& each : said(*report, run.stepper.machine(), width)) lines += each.lines.size();
   return static_cast<double>(lines) * report_row + above;
 }
 
@@ -234,7 +264,7 @@ void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Bo
   for (std::size_t i = 0; i < report->evidence.parties.size(); ++i) {
     y = draw_party(scene, machine, report->evidence, i, {room.x, y, room.width, report_row});
   }
-  for (const Said& each : said(*report, room.width)) {
+  for (const Said& each : said(*report, machine, room.width)) {
     scene.add(words({x, y + report_row / 2}, each.label, Role::quiet));
     for (const std::string& line : each.lines) {
       scene.add(words({from, y + report_row / 2}, line, Role::text));

@@ -226,7 +226,7 @@ void show_report(Choices& choices, const Report& report, std::size_t number) {
     spot.line = RunSpot::SourceLine{"", site.ptx_line};
   }
   const auto element = element_at(evidence.place, machine);
-  if (element && !machine.shells()[element->buffer].tile.empty()) {
+  if (element && is_output(machine.shells()[element->buffer])) {
     choices.element = Element{element->row, element->column};
   }
 }

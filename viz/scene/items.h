@@ -64,4 +64,11 @@ inline void hatch(Scene& scene, const Box& box, const Ink& ink, double apart) {
   scene.add(std::move(lines));
 }
 
+// The frame of what is selected: the accent between lines of paper, so that it is seen on any
+// colour, also on one like its own.
+inline void draw_selection(Scene& scene, const Box& box, double width = 2) {
+  scene.add(Rectangle{box, {}, {Role::paper, width + 3, false}, 0});
+  scene.add(Rectangle{box, {}, {Role::accent, width, false}, 0});
+}
+
 }  // namespace tilescope

@@ -86,6 +86,29 @@ void add_barriers(Table& table, const MachineShown& shown) {
   }
 }
 
+// What tells it from others comes first: its number, and the barrier that it completes on.
+std::string operation_label(const sim::Machine& machine, const sim::OperationState& o) {
+  std::string out = fmt::format("{} {}", o.name, o.number);
+  if (o.mbarrier) out += " for " + barrier_name(machine.barrier_names(), *o.mbarrier);
+  return out;
+}
+
+// How far it is, whose it is, what it uses.
+std::string operation_story(const sim::OperationState& o) {
+  const Site& at = o.issuer;
+  const std::string& file = at.caller_line ? at.caller : at.source;
+  const std::uint32_t line = at.caller_line ? at.caller_line : at.source_line;
+  std::string out = fmt::format("{}, warp {}", sim::name_of(o.stage), at.warp);
+  if (line) out += fmt::format(", {}:{}", file.substr(file.rfind('/') + 1), line);
+  for (const sim::Range& r : o.reads)
+    out += fmt::format(", reads bytes {} to {}", r.begin, r.end - 1);
+  for (const sim::Range& r : o.writes) {
+    out += fmt::format(", writes bytes {} to {}", r.begin, r.end - 1);
+  }
+  for (const sim::CellRange& c : o.cells.written) out += ", writes " + sim::cells_text(c);
+  return out;
+}
+
 void add_operations(Table& table, const MachineShown& shown) {
   const auto all = sim::operations_of(shown.machine(), shown.spot.block);
   if (all.empty()) return;
@@ -94,13 +117,13 @@ void add_operations(Table& table, const MachineShown& shown) {
     TableRow row;
     if (o.mbarrier) row.command = fmt::format("look mbarrier {}", *o.mbarrier);
     row.hint = "looks at the mbarrier that it completes on";
-    row.cells = {{std::string(o.name), Role::text, {}},
-                 {std::string(sim::name_of(o.stage)), Role::quiet, {}},
+    row.cells = {{operation_label(shown.machine(), o), Role::text, {}},
+                 {"", Role::text, {}},
                  {"", Role::text, {}},
                  {o.transactions ? fmt::format("{}", o.transactions) : "", Role::text, {}},
-                 {fmt::format("{}", o.issuer.warp), Role::text, {}},
                  {"", Role::text, {}},
-                 {sim::text(o), Role::quiet, {}}};
+                 {"", Role::text, {}},
+                 {operation_story(o), Role::quiet, {}}};
     table.rows.push_back(std::move(row));
   }
 }
@@ -116,7 +139,7 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
                    {"bytes to come", Across::right, Family::mono},
                    {"warps there", Across::left, Family::sans, 0, false, 120},
                    {"waiting", Across::left, Family::sans, 0, false, 120},
-                   {"", Across::left, Family::sans, 0, true}};
+                   {"", Across::left, Family::sans, 0, true, 1e9, true}};
   table.columns[3].spared = 2;
   table.columns[4].spared = 1;
   table.columns[6].spared = 3;  // the card below tells the story of one
@@ -135,7 +158,8 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
   if (card && room.width < wide) table.columns.pop_back();
   if (!card) return draw_table(scene, table, room, scroll);
   // The list keeps room for a few rows, however much there is to say of one.
-  const double least = table_titles + 4 * table_row;
+  // Of a barrier that somebody lacks, who is missing comes before the others' rows.
+  const double least = table_titles + (card->lacks ? 1.5 : 4) * table_row;
   const double high = std::min(height_of(*card), std::max(0.0, room.height - least));
   const double list =
       std::min(room.height - high, table_titles + (table.rows.size() + 0.5) * table_row);

@@ -34,6 +34,7 @@ struct Paint {
 
   const MemoryNow& now() const { return *frame.now; }
   bool by_value() const { return choice.colour == Colour::value; }
+  bool by_tile() const { return choice.colour == Colour::tile; }
 
   Rgba writer(u32 byte) const {
     const sim::Writer by = now().writers[byte / 4];
@@ -41,6 +42,12 @@ struct Paint {
     if (now().undefined[byte]) return mix(theme.panel, theme.line, 0.6);
     if (by.block() != now().block) return theme.quiet;
     return thread_colour(by.thread(), now().threads, theme.dark);
+  }
+  // Of what threads wrote: one hue for a part, so that a hue means one thing.
+  Rgba written(const MemoryPart& part, u32 byte) const {
+    if (!now().writers[byte / 4]) return theme.panel;
+    if (now().undefined[byte]) return mix(theme.panel, theme.line, 0.6);
+    return part_colour(part, theme);
   }
   Rgba chunk(const MemoryPart& part, const MemoryTile& tile, u32 byte) const {
     const auto at = place_of(tile.box(), byte);
@@ -81,10 +88,16 @@ void find_range(Paint& paint) {
   if (paint.has_values) paint.low = low, paint.high = high;
 }
 
+// By tile or by writer.
+Rgba colour_at(const Paint& paint, const MemoryPart& part, u32 byte) {
+  const MemoryTile* tile = paint.now().tile_in(part);
+  if (!paint.by_tile()) return paint.writer(byte);
+  return tile ? paint.chunk(part, *tile, byte) : paint.written(part, byte);
+}
+
 // A pixel for each cell, by value for each element.
 Image image_of(const Paint& paint, const MemoryCard& card) {
   const MemoryPart& part = paint.now().parts[card.part];
-  const MemoryTile* tile = paint.now().tile_in(part);
   const DType type = paint.now().type_at(part.begin);
   const u32 step = paint.by_value() ? static_cast<u32>(bytes_of(type)) : card.cell_bytes;
   Image out;
@@ -97,10 +110,8 @@ Image image_of(const Paint& paint, const MemoryCard& card) {
         out.rgba.push_back(paint.theme.paper);
       } else if (paint.by_value()) {
         out.rgba.push_back(paint.value(*byte, type));
-      } else if (tile && paint.choice.colour == Colour::tile) {
-        out.rgba.push_back(paint.chunk(part, *tile, *byte));
       } else {
-        out.rgba.push_back(paint.writer(*byte));
+        out.rgba.push_back(colour_at(paint, part, *byte));
       }
     }
   }
@@ -139,12 +150,6 @@ std::string label_of(const Paint& paint, const MemoryPart& part, const MemoryCar
   const sim::Writer by = paint.now().writers[byte / 4];
   if (!by) return "";
   return fmt::format("{}.{}", by.thread() / 32, by.thread() % 32);
-}
-
-Rgba colour_at(const Paint& paint, const MemoryPart& part, u32 byte) {
-  const MemoryTile* tile = paint.now().tile_in(part);
-  if (tile && paint.choice.colour == Colour::tile) return paint.chunk(part, *tile, byte);
-  return paint.writer(byte);
 }
 
 struct Seen {
@@ -213,7 +218,7 @@ void add_grid_lines(Scene& scene, const MemoryCard& card, const Box& clip) {
 
 // The byte's element, and its row and column of cells.
 void add_byte_mark(Scene& scene, const Paint& paint, const MemoryCard& card, u32 byte,
-                   const Ink& ink, double width) {
+                   bool selected) {
   const auto at = paint.frame.place_in(card, byte);
   if (!at) return;
   const MemoryPart& part = paint.now().parts[card.part];
@@ -228,7 +233,8 @@ void add_byte_mark(Scene& scene, const Paint& paint, const MemoryCard& card, u32
     const double w = std::max(8.0, mark.box.width), h = std::max(8.0, mark.box.height);
     mark.box = {middle.x - w / 2, middle.y - h / 2, w, h};
   }
-  mark.stroke = {ink, width, false};
+  if (selected) return draw_selection(scene, mark.box);
+  mark.stroke = {Role::text, 1, false};
   scene.add(mark);
 }
 
@@ -282,7 +288,7 @@ void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) 
   swatch.fill = part_colour(part, paint.theme);
   const double size = alone ? heading_text : small_text;
   double from = x;
-  if (tile) {
+  if (paint.by_tile() && part.category >= 0) {
     scene.add(swatch);
     from += 20;
   }
@@ -377,8 +383,8 @@ void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterSt
     }
     add_labels(scene, paint, card, clip);
     if (report) draw_marks(scene, paint.frame, card, report->evidence);
-    if (hover) add_byte_mark(scene, paint, card, *hover, Role::text, 1);
-    if (spot.byte) add_byte_mark(scene, paint, card, *spot.byte, Role::accent, 2);
+    if (hover) add_byte_mark(scene, paint, card, *hover, false);
+    if (spot.byte) add_byte_mark(scene, paint, card, *spot.byte, true);
     scene.end();
     const bool flies = tile && tile->state.in_flight;
     scene.add(Rectangle{
@@ -418,23 +424,15 @@ void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report
     box.box = bar;
     box.radius = 2;
     Ink ink = Role::text;
-    if (tile) {
+    if (paint.by_tile() && part.category >= 0) {
       Rgba fill = part_colour(part, paint.theme);
-      if (tile->coming()) fill = mix(fill, paint.theme.paper, in_flight);
-      box.fill = fill;
-      ink = text_on(fill);
-    } else if (part.kind == Kind::written) {
-      sim::Writer by;
-      for (u32 at = part.begin; at < part.end && !by; at += 4) by = now.writers[at / 4];
-      const Rgba fill =
-          mix(thread_colour(by.thread() / 32 * 32 + 12, now.threads, paint.theme.dark),
-              paint.theme.paper, 0.5);
+      if (tile && tile->coming()) fill = mix(fill, paint.theme.paper, in_flight);
       box.fill = fill;
       ink = text_on(fill);
     } else {
       box.fill = Ink(Role::panel);
       box.stroke = {Role::line, 1, false};
-      ink = part.kind == Kind::mbarrier ? Role::text : Role::quiet;
+      ink = part.kind == Kind::untouched ? Role::quiet : Role::text;
     }
     scene.add(box);
     if (tile && tile->state.in_flight)
@@ -487,47 +485,69 @@ double draw_ramp(Scene& scene, double x, double y, const std::string& low, const
 // What there is besides the ramps: what flies, whose words these are.
 std::vector<LegendItem> legend_items(const Paint& paint) {
   const MemoryNow& now = paint.now();
-  const bool by_writer = paint.choice.colour == Colour::writer;
-  bool flies = false, threads = false;
+  bool flies = false, empty = false;
   std::set<u32> warps;
   for (const MemoryCard& card : paint.frame.cards) {
     const MemoryPart& part = now.parts[card.part];
     const MemoryTile* tile = now.tile_in(part);
     flies = flies || (tile && tile->state.in_flight);
-    threads = threads || !tile || by_writer;
-    if (tile && !by_writer) continue;
     for (u32 at = part.begin; at < part.end; at += 4) {
+      empty = empty || !now.writers[at / 4];
       if (now.writers[at / 4]) warps.insert(now.writers[at / 4].thread() / 32);
     }
   }
   std::vector<LegendItem> out;
   if (flies) out.push_back({{}, "in flight", true, Role::quiet});
-  if (paint.by_value() || !threads) return out;
+  if (paint.by_value()) return out;
+  if (empty) out.push_back({Ink(Role::panel), "not written", false, Role::line});
+  if (paint.by_tile()) return out;
+  // Numbers alone behind the first, so that as many as there are have room.
   for (const u32 warp : warps) {
     out.push_back({Ink(thread_colour(warp * 32 + 12, now.threads, paint.theme.dark)),
-                   fmt::format("warp {}", warp), false, Role::line});
+                   fmt::format("{}{}", warp == *warps.begin() ? "warp " : "", warp), false,
+                   Role::line});
   }
-  out.push_back({Ink(Role::panel), "not written", false, Role::line});
   return out;
 }
 
-// What the hues of tiles mean, in as many words as there is room for; answers where it ends.
-double draw_tile_hues(Scene& scene, const Paint& paint, const MemoryPart& part, double x, double y,
-                      double room) {
-  std::vector<Rgba> colours;
-  for (int i = 0; i < 8; ++i) {
-    colours.push_back(mix(part_colour(part, paint.theme), paint.theme.paper, lightest * i / 7));
-  }
+// Of the first one, in as many words as there is room for; answers where it ends.
+double draw_hue(Scene& scene, std::vector<Rgba> colours, const std::vector<std::string>& texts,
+                double x, double y, double room) {
   scene.add(Raster{{x, y - 7, 96, 14}, ramp_image(std::move(colours))});
-  for (const char* text :
-       {"a hue for each tile, paler from the first 16 bytes of a row to the last",
-        "a hue for each tile, paler along a row", "a hue for each tile"}) {
+  for (const std::string& text : texts) {
     const double width = text_width(text, small_text, Family::sans);
     if (104 + width > room) continue;
     scene.add(words({x + 104, y}, text, Role::quiet));
     return x + 104 + width + between_groups;
   }
   return x + 104;
+}
+
+// What the hues of parts mean.
+double draw_tile_hues(Scene& scene, const Paint& paint, const MemoryPart& part, double x, double y,
+                      double room) {
+  std::vector<Rgba> colours;
+  const bool tile = paint.now().tile_in(part) != nullptr;
+  for (int i = 0; i < 8; ++i) {
+    const double share = tile ? lightest * i / 7 : 0;
+    colours.push_back(mix(part_colour(part, paint.theme), paint.theme.paper, share));
+  }
+  if (!tile) return draw_hue(scene, std::move(colours), {"a hue for each part"}, x, y, room);
+  const std::string fades = paint.theme.dark ? "darker" : "paler";
+  return draw_hue(
+      scene, std::move(colours),
+      {fmt::format("a hue for each tile, {} from the first 16 bytes of a row to the last", fades),
+       fmt::format("a hue for each tile, {} along a row", fades), "a hue for each tile"},
+      x, y, room);
+}
+
+// What the lightness of a thread's words means.
+double draw_lanes(Scene& scene, const Paint& paint, double x, double y, double room) {
+  std::vector<Rgba> colours;
+  for (int lane = 0; lane < 32; ++lane) {
+    colours.push_back(thread_colour(lane, paint.now().threads, paint.theme.dark));
+  }
+  return draw_hue(scene, std::move(colours), {"lanes 0 to 31 of a warp", "lanes"}, x, y, room);
 }
 
 void add_legend(Scene& scene, const Paint& paint) {
@@ -541,10 +561,13 @@ void add_legend(Scene& scene, const Paint& paint) {
   const double y = room.y + room.height / 2;
   const MemoryNow& now = paint.now();
   const std::vector<LegendItem> items = legend_items(paint);
-  const MemoryPart* tile = nullptr;
+  const MemoryPart* shown = nullptr;  // a tile where there is one
   for (const MemoryCard& card : paint.frame.cards) {
-    if (!tile && now.tile_in(now.parts[card.part])) tile = &now.parts[card.part];
+    const MemoryPart& part = now.parts[card.part];
+    if (!shown || (now.tile_in(part) && !now.tile_in(*shown))) shown = &part;
   }
+  const double others = legend_row_width(items);
+  const double room_of_hues = room.width - (items.empty() ? 0 : others + between_groups);
   if (paint.by_value() && !paint.has_values) {
     scene.add(words({x, y}, "no values yet", Role::quiet));
     x += text_width("no values yet", small_text, Family::sans) + between_groups;
@@ -553,10 +576,10 @@ void add_legend(Scene& scene, const Paint& paint) {
     for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
     x = draw_ramp(scene, x, y, fmt::format("value {:.3g}", paint.low),
                   fmt::format("{:.3g}", paint.high), std::move(colours));
-  } else if (tile && paint.choice.colour == Colour::tile) {
-    const double others = legend_row_width(items);
-    const double room_of_hues = room.width - (items.empty() ? 0 : others + between_groups);
-    x = draw_tile_hues(scene, paint, *tile, x, y, room_of_hues);
+  } else if (shown && paint.by_tile()) {
+    x = draw_tile_hues(scene, paint, *shown, x, y, room_of_hues);
+  } else if (shown && now.threads > 32 && room_of_hues > 104) {
+    x = draw_lanes(scene, paint, x, y, room_of_hues);
   }
   draw_legend_row(scene, x, y, room.right(), items);
   scene.end();

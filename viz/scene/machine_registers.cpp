@@ -1,6 +1,7 @@
 // The registers of a warp that are alive where it stands: of the lane looked at, and of all.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -104,15 +105,15 @@ std::string across_lanes(const RegisterValue& value, std::uint32_t live) {
 }
 
 // A register's contents in all lanes, as many in a row as there is room for.
-void add_lanes(Table& table, const RegisterValue& value, double room) {
+void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at, double room) {
   const auto each = [&](std::uint32_t lane) {
-    return fmt::format("{:>2}: {}   ", lane, hex(value, lane));
+    return fmt::format("{}{:>2}: {}  ", lane == looked_at ? '>' : ' ', lane, hex(value, lane));
   };
   std::size_t widest = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) widest = std::max(widest, each(lane).size());
   std::uint32_t in_row = 8;
   while (in_row > 1 &&
-         text_width(std::string(widest * in_row - 3, '0'), small_text, Family::mono) > room) {
+         text_width(std::string(widest * in_row - 2, '0'), small_text, Family::mono) > room) {
     in_row /= 2;
   }
   for (std::uint32_t lane = 0; lane < 32; lane += in_row) {
@@ -154,6 +155,19 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
   const std::size_t split = split_of_lane(warp, spot.lane);
   const auto values = shown.run.registers.all(shown.machine(), spot.block, spot.warp, split);
   table.when_empty = "No register holds anything that is still wanted here.";
+  const bool found = spot.name.empty() ||
+                     std::any_of(values.begin(), values.end(),
+                                 [&](const RegisterValue& each) { return each.name == spot.name; });
+  if (!found) {
+    TableRow row;
+    row.heading = true;
+    row.cells = {{fmt::format("{} holds nothing that is wanted here: it is written later, or its "
+                              "last use is over.",
+                              spot.name),
+                  Role::quiet,
+                  {}}};
+    table.rows.push_back(std::move(row));
+  }
   for (const RegisterValue& value : values) {
     TableRow row;
     row.selected = value.name == spot.name;
@@ -171,7 +185,7 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
     if (row.selected) table.focus = table.rows.size();
     table.rows.push_back(std::move(row));
     if (value.name != spot.name) continue;
-    add_lanes(table, value, room.width - 2 * table_edge);
+    add_lanes(table, value, spot.lane, room.width - 2 * table_edge);
   }
   return draw_table(scene, table, room, scroll);
 }

@@ -95,7 +95,7 @@ std::vector<Chip> chips_of(const std::vector<sim::WarpState>& warps) {
 
 // Those that have room, with the current one among them: [first, last). A button stands at each
 // end where others are left out.
-constexpr double others_width = 60;
+constexpr double others_width = 84;
 std::pair<std::size_t, std::size_t> shown_chips(const std::vector<Chip>& chips, double room,
                                                 std::uint32_t current) {
   double all = 0;
@@ -118,9 +118,10 @@ void draw_chips(Scene& scene, const std::vector<Chip>& chips, double x, double y
                 std::uint32_t current) {
   const auto [first, last] = shown_chips(chips, right - x, current);
   if (first > 0) {
-    x += button(scene, x, y, fmt::format("< {}", first), fmt::format("look warp {}", first - 1),
-                fmt::format("{} warps before these", first), false) +
-         inside / 2;
+    x +=
+        button(scene, x, y, fmt::format("< {} more", first), fmt::format("look warp {}", first - 1),
+               fmt::format("{} warps before these", first), false) +
+        inside / 2;
   }
   for (std::size_t i = first; i < last; ++i) {
     const Chip& chip = chips[i];
@@ -129,7 +130,7 @@ void draw_chips(Scene& scene, const std::vector<Chip>& chips, double x, double y
     x += chip.width;
   }
   if (const std::size_t after = chips.size() - last; after > 0) {
-    button(scene, x, y, fmt::format("{} >", after), fmt::format("look warp {}", last),
+    button(scene, x, y, fmt::format("{} more >", after), fmt::format("look warp {}", last),
            fmt::format("{} warps behind these", after), false);
   }
 }

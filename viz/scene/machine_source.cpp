@@ -217,7 +217,7 @@ class SourceView {
       const OfBoth seen = both.value_or(OfBoth{});
       row.cells.push_back({figures.issued ? grouped(figures.issued) : "", Role::quiet, {}});
       add_change(seen.before.issued, seen.now.issued);
-      row.cells.push_back({stalled_text(figures), Role::quiet, stall_ink(figures.stalls())});
+      row.cells.push_back({stalled_text(figures), Role::text, stall_ink(figures.stalls())});
       row.cells.back().hint = stalled_hint(figures);
       add_change(seen.before.stalls(), seen.now.stalls());
       for (const std::uint64_t count : {figures.bytes, figures.wavefronts}) {

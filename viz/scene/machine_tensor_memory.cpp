@@ -22,12 +22,17 @@ constexpr double warps_axis = 136, top = 16, allocations_height = 56, legend_hei
 constexpr double tight = 260, tight_top = 4, tight_allocations = 40;  // in a low room: one line
 constexpr double most_zoom = 64, label_width = 40, label_height = 14, hatch_step = 8;
 
-// Writers of one instruction have one hue, in the order in which they first wrote.
-std::map<u32, int> hues_of(const TensorNow& now) {
-  std::map<u32, int> out;
+// An instruction of a warp has a hue, in the order in which they first wrote: two consumers that
+// execute the same code have accumulators of their own.
+using Hue = std::pair<u32, u32>;  // instruction, warp
+Hue hue_of(const TensorNow::Writer& writer) {
+  return {writer.pc, writer.warp};
+}
+std::map<Hue, int> hues_of(const TensorNow& now) {
+  std::map<Hue, int> out;
   for (const TensorNow::Writer& each : now.writers) {
     const int next = static_cast<int>(out.size());
-    out.emplace(each.pc, next + next / 7);
+    out.emplace(hue_of(each), next + next / 7);
   }
   return out;
 }
@@ -36,7 +41,7 @@ struct Paint {
   const TensorFrame& frame;
   const MemoryChoice& choice;
   const Theme& theme;
-  std::map<u32, int> hues;
+  std::map<Hue, int> hues;
   double low = 0, high = 0;
   bool has_values = false;
 
@@ -58,7 +63,7 @@ struct Paint {
     }
     const TensorNow::Writer* by = n.writer_of(lane, column);
     if (!by) return known ? theme.quiet : undefined();
-    const Rgba hue = category(hues.at(by->pc), theme.dark);
+    const Rgba hue = category(hues.at(hue_of(*by)), theme.dark);
     return known ? hue : mix(undefined(), hue, 0.35);
   }
 };
@@ -194,41 +199,104 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
   scene.end();
 }
 
-// What is told of an operation stands beside its cells, where there is room on one side of them.
-Box note_room(const Box& room, const Box& cells, double width) {
-  const bool left = room.right() - cells.right() < width + inside &&
-                    cells.x - room.x >= width + inside && !cells.empty();
-  return {left ? room.x + inside : room.right() - width - inside, 0, width, 20};
+// Operations in flight that use the same cells in the same way, in the order of issue.
+struct Flight {
+  std::vector<sim::CellRange> cells;
+  bool writes = false;
+  std::vector<const sim::OperationState*> operations;
+  Box box;  // of the first cells that are seen
+};
+
+std::vector<Flight> flights_of(const Paint& paint) {
+  std::vector<Flight> out;
+  for (const sim::OperationState& o : paint.now().operations) {
+    const bool writes = !o.cells.written.empty() && o.stage < sim::Stage::written;
+    const auto& cells = writes ? o.cells.written : o.cells.read;
+    const auto alike = std::find_if(out.begin(), out.end(), [&](const Flight& each) {
+      return each.writes == writes && each.cells == cells;
+    });
+    if (alike != out.end()) {
+      alike->operations.push_back(&o);
+      continue;
+    }
+    Flight flight{cells, writes, {&o}, {}};
+    for (auto each = cells.rbegin(); each != cells.rend(); ++each) {
+      const Box box = box_of(paint.frame, *each).cut(paint.frame.room);
+      if (!box.empty()) flight.box = box;
+    }
+    out.push_back(std::move(flight));
+  }
+  return out;
+}
+
+// "tcgen05.mma 25 reads its operands"
+std::string flight_text(const sim::OperationState& o, bool writes) {
+  const char* does = o.stage == sim::Stage::issued ? "is issued"
+                     : !writes                     ? "reads"
+                     : o.stage == sim::Stage::read ? "has read, writes its result"
+                                                   : "has written";
+  return fmt::format("{} {} {}", o.name, o.number, does);
+}
+
+// What is told stands beside its cells, where others that fly have none; else on them.
+double note_left(const std::vector<Flight>& flights, const Flight& flight, const Box& room,
+                 double width) {
+  const auto free = [&](double x) {
+    const Box note{x, room.y, width, room.height};
+    return x >= room.x && note.right() <= room.right() &&
+           std::all_of(flights.begin(), flights.end(),
+                       [&](const Flight& each) { return each.box.cut(note).empty(); });
+  };
+  const double right = room.right() - width - inside, left = room.x + inside;
+  if (free(right)) return right;
+  if (free(left)) return left;
+  return std::clamp(flight.box.x + inside, left, std::max(left, right));
 }
 
 void add_flight(Scene& scene, const Paint& paint) {
   scene.begin("in flight");
-  double y = paint.frame.room.y + std::min(20.0, paint.frame.room.height / 2);
-  std::size_t told = 0;
-  for (const sim::OperationState& o : paint.now().operations) {
-    const bool writes = !o.cells.written.empty() && o.stage < sim::Stage::written;
-    Box beside;
-    for (const sim::CellRange& cells : writes ? o.cells.written : o.cells.read) {
+  const std::vector<Flight> flights = flights_of(paint);
+  for (const Flight& flight : flights) {
+    for (const sim::CellRange& cells : flight.cells) {
       const Box box = box_of(paint.frame, cells).cut(paint.frame.room);
       if (box.empty()) continue;
-      beside = box;
-      if (told == 0) hatch(scene, box, Ink(Role::text, 0.25), hatch_step);
+      hatch(scene, box, Ink(Role::text, 0.25), hatch_step);
       scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
     }
-    if (++told > 4 || y + 10 > paint.frame.room.bottom()) continue;
-    const std::string whole = fmt::format("{} {} {}s: {}", o.name, o.number,
-                                          writes ? "write" : "read", sim::name_of(o.stage));
-    const std::string text =
-        fitted(whole, paint.frame.room.width - 4 * inside, small_text, Family::sans);
-    const double width = text_width(text, small_text, Family::sans) + 2 * inside;
-    Rectangle paper;
-    paper.box = note_room(paint.frame.room, beside, width);
-    paper.box.y = y - 10;
-    paper.fill = Ink(Role::paper, 0.9);
-    paper.radius = 4;
-    scene.add(paper);
-    scene.add(words({paper.box.x + inside, y}, text, Role::accent));
-    y += 22;
+  }
+  const Box& room = paint.frame.room;
+  constexpr std::size_t most = 4;
+  std::vector<Box> notes;
+  for (const Flight& flight : flights) {
+    if (flight.box.empty()) continue;
+    std::vector<std::string> lines;
+    for (const sim::OperationState* o : flight.operations) {
+      if (lines.size() == most) break;
+      lines.push_back(fitted(flight_text(*o, flight.writes), room.width - 4 * inside, small_text,
+                             Family::sans));
+    }
+    const std::size_t more = flight.operations.size() - lines.size();
+    if (more > 0) lines.push_back(fmt::format("and {} more", more));
+    double width = 0;
+    for (const std::string& line : lines) {
+      width = std::max(width, text_width(line, small_text, Family::sans) + 2 * inside);
+    }
+    const double high = 22.0 * static_cast<double>(lines.size());
+    Box note{note_left(flights, flight, room, width), room.y + std::min(10.0, room.height / 4),
+             width, high};
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      if (note.cut(notes[i]).empty()) continue;
+      note.y = notes[i].bottom() + 2;
+      i = static_cast<std::size_t>(-1);
+    }
+    if (note.y + 22 > room.bottom()) continue;
+    notes.push_back(note);
+    scene.add(Rectangle{note, Ink(Role::paper, 0.9), {}, 4});
+    double y = note.y + 11;
+    for (const std::string& line : lines) {
+      scene.add(words({note.x + inside, y}, line, Role::accent));
+      y += 22;
+    }
   }
   scene.end();
 }
@@ -256,8 +324,7 @@ void add_values(Scene& scene, const Paint& paint) {
   }
 }
 
-void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, const Ink& ink,
-              double width) {
+void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, bool selected) {
   Rectangle mark;
   mark.box = box_of(frame, {cell.lane, 1, cell.column, 1});
   if (mark.box.width < 8 || mark.box.height < 8) {
@@ -265,7 +332,8 @@ void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, const 
     const double w = std::max(8.0, mark.box.width), h = std::max(8.0, mark.box.height);
     mark.box = {middle.x - w / 2, middle.y - h / 2, w, h};
   }
-  mark.stroke = {ink, width, false};
+  if (selected) return draw_selection(scene, mark.box);
+  mark.stroke = {Role::text, 1, false};
   scene.add(mark);
 }
 
@@ -340,9 +408,8 @@ void add_legend(Scene& scene, const Paint& paint) {
     scene.add(words({x + 136, y}, high, Role::quiet));
     x += 136 + text_width(high, small_text, Family::sans) + between_groups;
   } else {
-    // One for each instruction.
-    std::map<u32, const TensorNow::Writer*> told;
-    for (const TensorNow::Writer& each : paint.now().writers) told[each.pc] = &each;
+    std::map<Hue, const TensorNow::Writer*> told;
+    for (const TensorNow::Writer& each : paint.now().writers) told[hue_of(each)] = &each;
     for (const auto& each : told) {
       items.push_back({Ink(category(paint.hues.at(each.first), paint.theme.dark)),
                        each.second->name, false, Role::line});
@@ -421,8 +488,8 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
                         0});
   }
   if (marked) add_parties(scene, frame, report->evidence);
-  if (hover) add_mark(scene, frame, *hover, Role::text, 1);
-  if (shown.spot.cell) add_mark(scene, frame, *shown.spot.cell, Role::accent, 2);
+  if (hover) add_mark(scene, frame, *hover, false);
+  if (shown.spot.cell) add_mark(scene, frame, *shown.spot.cell, true);
   scene.end();
   scene.add(Rectangle{frame.room, {}, {Role::line, 1, false}, 0});
   add_column_axis(scene, frame);

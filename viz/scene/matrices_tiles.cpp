@@ -61,7 +61,8 @@ void add_tiles(const Session& session, const sim::Machine& machine, const Memory
       MatrixTile mark = marked(machine, *tile.state.buffer, *extent);
       mark.colour = part_colour(part, session.theme());
       mark.in_flight = tile.state.in_flight.has_value();
-      mark.label = tile.slots > 1 ? fmt::format("place {}", tile.slot) : "in memory";
+      mark.label = tile.where();
+      if (mark.label.empty()) mark.label = "in memory";
       if (tile.coming()) mark.label += ", coming";
       if (tile.leaving()) mark.label += ", leaving";
       mark.command = fmt::format("look byte {} in memory", part.begin);
@@ -74,7 +75,7 @@ void add_tiles(const Session& session, const sim::Machine& machine, const Memory
 // The buffer that is written: it says its tiles.
 std::optional<std::size_t> output_of(const sim::Machine& machine) {
   for (std::size_t i = 0; i < machine.shells().size(); ++i) {
-    if (!machine.shells()[i].tile.empty() && machine.shells()[i].shape.size() == 2) return i;
+    if (is_output(machine.shells()[i]) && machine.shells()[i].shape.size() == 2) return i;
   }
   return {};
 }
@@ -197,23 +198,34 @@ void draw_tile(Scene& scene, const Box& slot, const MatrixTile& tile, const Box&
   scene.add(Rectangle{box, {}, {tile.colour, tile.current ? 3.0 : 2.0, tile.in_flight}, 0});
 }
 
+// As much of a label as the tile is wide: "stage 1, coming", "stage 1", "1".
+std::string label_for(const MatrixTile& tile, double room) {
+  std::string out = tile.label;
+  const auto fits = [&] { return text_width(out, small_text, Family::sans) + 2 * inside <= room; };
+  if (!fits()) out.resize(std::min(out.size(), out.find(',')));
+  const bool numbered = out.find("stage ") == 0 || out.find("place ") == 0;
+  if (!fits() && numbered) out.erase(0, out.find(' ') + 1);
+  return out;
+}
+
 void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box& box,
                 std::vector<Box>& chips) {
   const Box seen = box.cut(slot);
   if (seen.empty()) return;
-  const double width = text_width(tile.label, small_text, Family::sans) + 2 * inside;
+  const std::string label = label_for(tile, seen.width - 4);
+  const double width = text_width(label, small_text, Family::sans) + 2 * inside;
   if (slot.width < width + 8) return;
   // Its label inside its upper left corner, or beside it where it is small.
   Box chip{std::clamp(seen.x + 4, slot.x, slot.right() - width), seen.y + 4, width, 20};
   if (seen.height < 28) chip.y = seen.bottom() + 2;
   if (chip.bottom() > slot.bottom()) chip.y = std::max(slot.y, seen.y - 22);
-  // Below those that stand there already.
+  // Below those that stand there already; one that would stand at another tile says nothing.
   for (std::size_t i = 0; i < chips.size(); ++i) {
     if (chip.cut(chips[i]).empty()) continue;
     chip.y = chips[i].bottom() + 2;
     i = static_cast<std::size_t>(-1);
   }
-  if (chip.bottom() > slot.bottom()) return;
+  if (chip.bottom() > slot.bottom() || chip.y > seen.bottom() + 4) return;
   chips.push_back(chip);
   Rectangle back;
   back.box = chip;
@@ -223,11 +235,11 @@ void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box
   Text text;
   text.at = chip.centre();
   text.across = Across::centre;
-  text.text = tile.label;
+  text.text = label;
   text.ink = text_on(tile.colour);
   scene.add(text);
   if (!tile.command.empty()) {
-    scene.targets.push_back({chip, tile.command, "shows it in shared memory"});
+    scene.targets.push_back({chip, tile.command, tile.label + ": shows it in shared memory"});
   }
 }
 
@@ -322,7 +334,8 @@ std::string output_element(const sim::Machine& machine, const MemoryNow& now,
   return fmt::format("{} [{}, {}]", d.name, r, c);
 }
 
-Lines element_in_memory(const Session& session, Element element) {
+Lines element_in_memory(const Session& session, const MatricesView& view, Element at,
+                        std::optional<std::size_t> pointed) {
   Lines lines;
   const sim::Machine* machine = machine_of(session);
   const auto now = shared_memory_of(session);
@@ -330,9 +343,16 @@ Lines element_in_memory(const Session& session, Element element) {
   for (const MemoryTile& tile : now->tiles) {
     if (!tile.state.buffer) continue;
     const std::size_t buffer = *tile.state.buffer;
+    const auto& all = view.matrices();
+    const auto matrix = std::find_if(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
+      return each.name == machine->shells()[buffer].name;
+    });
+    if (matrix == all.end()) continue;
+    const auto part = view.part_of(static_cast<std::size_t>(matrix - all.begin()), at, pointed);
+    if (!part || !part->single()) continue;
+    const Element element{part->row, part->column};
     const u32 width = tile.box().map.element_bytes();
     const std::int64_t length = std::max<std::int64_t>(1, now->row_lengths[buffer]);
-    if (element.column >= length) continue;
     for (const sim::BoxRow& row : tile.rows) {
       if (row.first >= row.end) continue;
       const auto first = static_cast<std::int64_t>((row.address - now->bases[buffer]) / width);

@@ -21,7 +21,7 @@ struct Session;
 struct MatrixTile {
   std::string matrix;  // the buffer's name
   std::int64_t row = 0, column = 0, rows = 0, columns = 0;
-  std::string label;    // "place 1" (by address), "coming", "block 3"
+  std::string label;    // "stage 1", "place 1, coming", "block 3"
   std::string command;  // what a click on its label does; empty: nothing
   Rgba colour;
   bool in_flight = false, current = false;  // current: the byte looked at is in it
@@ -40,8 +40,9 @@ std::string output_element(const sim::Machine& machine, const MemoryNow& now,
                            const sim::OperationState* product, std::uint32_t row,
                            std::uint32_t column);
 
-// The bytes of the block's shared memory that hold an element of a matrix now: {"A in memory",
-// "byte 1024, coming"}.
-Lines element_in_memory(const Session& session, Element element);
+// The bytes of the block's shared memory that hold an element's part of a matrix now, where that is
+// one element: {"A in memory", "byte 1024, coming"}. `pointed` as in MatricesView.
+Lines element_in_memory(const Session& session, const MatricesView& view, Element element,
+                        std::optional<std::size_t> pointed = {});
 
 }  // namespace tilescope

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/numeric/number_text.h"
+#include "viz/scene/items.h"
 #include "viz/scene/palette.h"
 
 namespace tilescope {
@@ -30,12 +31,13 @@ const std::byte* at(const Buffer& buffer, std::int64_t index) {
 }
 
 // Elements [row, row + rows) x [column, column + columns) by pixels of step x step.
-struct Part {
+struct Seen {
   std::int64_t row = 0, column = 0, rows = 0, columns = 0, step = 1;
 };
 
-Rgba pixel(const MatricesView& view, const MatricesView::Matrix& matrix, const Part& part,
-           std::int64_t r, std::int64_t c, const Theme& theme) {
+Rgba pixel(const MatricesView& view, std::size_t which, const Seen& part, std::int64_t r,
+           std::int64_t c, const Theme& theme) {
+  const MatricesView::Matrix& matrix = view.matrices()[which];
   double sum = 0;
   std::int64_t count = 0;
   const std::int64_t row_end = std::min(r + part.step, matrix.rows);
@@ -54,20 +56,20 @@ Rgba pixel(const MatricesView& view, const MatricesView::Matrix& matrix, const P
     const bool undefined = is_undefined(matrix, r * matrix.columns + c);
     return undefined ? mix(theme.panel, theme.wrong, 0.35) : theme.panel;
   }
-  const double range = view.highest() - view.lowest();
+  const MatricesView::Scale& scale = view.scale_of(which);
+  const double range = scale.highest - scale.lowest;
   const double mean = sum / static_cast<double>(count);
-  return quantity(range > 0 ? (mean - view.lowest()) / range : 0.5);
+  return quantity(range > 0 ? (mean - scale.lowest) / range : 0.5);
 }
 
-Image image_of(const MatricesView& view, std::size_t which, const Part& part, const Theme& theme) {
-  const MatricesView::Matrix& matrix = view.matrices()[which];
+Image image_of(const MatricesView& view, std::size_t which, const Seen& part, const Theme& theme) {
   Image out;
   out.columns = static_cast<int>((part.columns + part.step - 1) / part.step);
   out.rows = static_cast<int>((part.rows + part.step - 1) / part.step);
   out.rgba.reserve(static_cast<std::size_t>(out.columns) * static_cast<std::size_t>(out.rows));
   for (std::int64_t r = part.row; r < part.row + part.rows; r += part.step) {
     for (std::int64_t c = part.column; c < part.column + part.columns; c += part.step) {
-      out.rgba.push_back(pixel(view, matrix, part, r, c, theme));
+      out.rgba.push_back(pixel(view, which, part, r, c, theme));
     }
   }
   out.version = new_image_version();
@@ -88,9 +90,9 @@ std::shared_ptr<const Image> stored_image(RasterStore* store, std::vector<double
 }
 
 // The part of a matrix that is seen, in whole pixels of a step that is as fine as the screen.
-Part seen_part(const MatricesView::Matrix& matrix, const Box& map, const Box& clip,
+Seen seen_part(const MatricesView::Matrix& matrix, const Box& map, const Box& clip,
                const Lens& lens) {
-  Part part;
+  Seen part;
   while (static_cast<double>(part.step) * lens.cell * lens.pixel_scale < 0.75) part.step *= 2;
   const auto step = static_cast<double>(part.step);
   const auto first = [&](double from) {
@@ -114,9 +116,9 @@ Box element_box(const Box& map, const Lens& lens, Element element) {
 }
 
 void add_values(Scene& scene, const MatricesView& view, std::size_t which, const Box& map,
-                const Part& part, const Lens& lens, const Theme& theme) {
+                const Seen& part, const Lens& lens, const Theme& theme) {
   const MatricesView::Matrix& matrix = view.matrices()[which];
-  Part one = part;
+  Seen one = part;
   one.step = 1;
   for (std::int64_t r = part.row; r < part.row + part.rows; ++r) {
     for (std::int64_t c = part.column; c < part.column + part.columns; ++c) {
@@ -128,17 +130,31 @@ void add_values(Scene& scene, const MatricesView& view, std::size_t which, const
       text.text = fmt::format("{:.3g}", value);
       text.family = Family::mono;
       text.across = Across::centre;
-      text.ink = text_on(pixel(view, matrix, one, r, c, theme));
+      text.ink = text_on(pixel(view, which, one, r, c, theme));
       scene.add(text);
     }
   }
 }
 
-void add_mark(Scene& scene, const Box& box, const Ink& ink, double width) {
-  Rectangle mark;
-  mark.box = box.grown(box.width < 8 ? 4 : 0);  // a small element is found by a larger frame
-  mark.stroke = {ink, width, false};
-  scene.add(mark);
+// The frame of what belongs to an element; one about the pointer is thinner.
+void add_mark(Scene& scene, const MatricesView& view, const MatricesFrame& frame, std::size_t which,
+              std::optional<MatricesView::Part> part, bool pointer) {
+  if (!part) return;
+  const double cell = frame.lens.cell;
+  const Box& map = frame.maps[which];
+  Box box{map.x + static_cast<double>(part->column) * cell,
+          map.y + static_cast<double>(part->row) * cell, static_cast<double>(part->columns) * cell,
+          static_cast<double>(part->rows) * cell};
+  if (box.cut(frame.slots[which]).empty()) return;
+  if (cell < 8) box = box.grown(part->single() ? 4 : 2);  // small ones are found by larger frames
+  // An edge of the matrix does not cut it.
+  scene.begin(fmt::format("mark in {}", view.matrices()[which].name), frame.slots[which].grown(8));
+  if (pointer) {
+    scene.add(Rectangle{box, {}, {Role::text, 1, false}, 0});
+  } else {
+    draw_selection(scene, box);
+  }
+  scene.end();
 }
 
 void add_text(Scene& scene, Point where, std::string words, double size, Family family,
@@ -153,29 +169,50 @@ void add_text(Scene& scene, Point where, std::string words, double size, Family 
   scene.add(text);
 }
 
+// A scale in so much room: whose it is, its ends and the colours between.
+void add_scale(Scene& scene, const MatricesView& view, const MatricesView::Scale& scale,
+               const Box& room) {
+  std::string names;
+  for (const std::size_t i : scale.matrices) {
+    names += (names.empty() ? "" : ", ") + view.matrices()[i].name;
+  }
+  const double y = room.centre().y;
+  const std::string low = scale.known ? fmt::format("{:.3g}", scale.lowest) : "no values yet";
+  const std::string high = scale.known ? fmt::format("{:.3g}", scale.highest) : "";
+  const double ends =
+      text_width(low, small_text, Family::mono) + text_width(high, small_text, Family::mono);
+  constexpr double least_bar = 24, most_bar = 192;
+  names = fitted(names, std::max(24.0, room.width - ends - least_bar - 3 * inside), small_text,
+                 Family::sans);
+  add_text(scene, {room.x, y}, names, small_text, Family::sans, FontWeight::regular, Role::quiet);
+  double x = room.x + text_width(names, small_text, Family::sans) + inside;
+  const Family family = scale.known ? Family::mono : Family::sans;
+  add_text(scene, {x, y}, low, small_text, family, FontWeight::regular, Role::text);
+  if (!scale.known) return;
+  x += text_width(low, small_text, Family::mono) + inside;
+  constexpr int stops = 64;
+  std::vector<Rgba> colours;
+  for (int i = 0; i < stops; ++i) colours.push_back(quantity(i / double{stops - 1}));
+  const double left = room.right() - x - text_width(high, small_text, Family::mono) - inside;
+  const Box bar{x, y - 8, std::clamp(left, least_bar, most_bar), 16};
+  scene.add(Raster{bar, ramp_image(std::move(colours))});
+  add_text(scene, {bar.right() + inside, y}, high, small_text, Family::mono, FontWeight::regular,
+           Role::text);
+}
+
 void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& frame) {
   scene.begin("legend");
   const Box& body = frame.body;
   double y = body.y;
   for (const Box& slot : frame.slots) y = std::max(y, slot.bottom());
   y += between_groups;
-  constexpr int stops = 64;
-  Image scale;
-  scale.columns = stops;
-  scale.rows = 1;
-  for (int i = 0; i < stops; ++i) scale.rgba.push_back(quantity(i / double{stops - 1}));
-  scale.version = 0x7363616c65;  // one content for ever
-  add_text(scene, {body.x, y}, "value", small_text, Family::sans, FontWeight::regular, Role::quiet);
-  const double x = body.x + 56;
-  const std::string low = fmt::format("{:.3g}", view.lowest());
-  const double low_width = text_width(low, small_text, Family::mono);
-  add_text(scene, {x, y}, low, small_text, Family::mono, FontWeight::regular, Role::text);
-  const std::string high = fmt::format("{:.3g}", view.highest());
-  const double others = x + low_width + 2 * inside + text_width(high, small_text, Family::mono);
-  const Box bar{x + low_width + inside, y - 8, std::clamp(body.right() - others, 24.0, 192.0), 16};
-  scene.add(Raster{bar, std::make_shared<const Image>(std::move(scale))});
-  add_text(scene, {bar.right() + inside, y}, high, small_text, Family::mono, FontWeight::regular,
-           Role::text);
+  const auto count = static_cast<double>(view.scales().size());
+  const double width = std::min(360.0, (body.width - (count - 1) * between_groups) / count);
+  Box room{body.x, y - 10, width, 20};
+  for (const MatricesView::Scale& scale : view.scales()) {
+    add_scale(scene, view, scale, room);
+    room.x += width + between_groups;
+  }
   scene.end();
 }
 
@@ -204,20 +241,107 @@ std::size_t best_across(const MatricesView& view, Box body) {
 
 MatricesView::MatricesView(std::string title, std::vector<Matrix> matrices)
     : title_(std::move(title)), matrices_(std::move(matrices)) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const Matrix& matrix : matrices_) {
-    for (std::int64_t i = 0; i < matrix.rows * matrix.columns; ++i) {
-      if (is_missing(matrix, i)) continue;
-      const double value = load_element(matrix.values->dtype, at(*matrix.values, i));
+  make_scales();
+}
+
+void MatricesView::make_scales() {
+  // Values of two inputs are alike where each uses at least this share of what both use.
+  constexpr double alike = 0.5;
+  for (std::size_t i = 0; i < matrices_.size(); ++i) {
+    const Matrix& matrix = matrices_[i];
+    Scale own{std::numeric_limits<double>::infinity(),
+              -std::numeric_limits<double>::infinity(),
+              false,
+              {i}};
+    for (std::int64_t e = 0; e < matrix.rows * matrix.columns; ++e) {
+      if (is_missing(matrix, e)) continue;
+      const double value = load_element(matrix.values->dtype, at(*matrix.values, e));
       if (!std::isfinite(value)) continue;
-      low = std::min(low, value);
-      high = std::max(high, value);
+      own.lowest = std::min(own.lowest, value);
+      own.highest = std::max(own.highest, value);
     }
+    own.known = own.lowest <= own.highest;
+    if (!own.known) own.lowest = own.highest = 0;
+    const auto joins = [&](const Scale& scale) {
+      if (matrices_[scale.matrices.front()].result != matrix.result) return false;
+      if (matrix.result) return true;
+      const double all = std::max(own.highest, scale.highest) - std::min(own.lowest, scale.lowest);
+      return own.known && scale.known && own.highest - own.lowest >= alike * all &&
+             scale.highest - scale.lowest >= alike * all;
+    };
+    auto scale = std::find_if(scales_.begin(), scales_.end(), joins);
+    if (scale == scales_.end()) {
+      scale = scales_.insert(scale, own);
+    } else {
+      const bool first = !scale->known;
+      if (own.known) {
+        scale->lowest = first ? own.lowest : std::min(scale->lowest, own.lowest);
+        scale->highest = first ? own.highest : std::max(scale->highest, own.highest);
+      }
+      scale->known = scale->known || own.known;
+      scale->matrices.push_back(i);
+    }
+    scale_of_.push_back(static_cast<std::size_t>(scale - scales_.begin()));
   }
-  if (low <= high) {
-    lowest_ = low;
-    highest_ = high;
+}
+
+namespace {
+
+// How many there are of the output's rows, or of its columns, as the matrices' extents say.
+std::int64_t extent_of(const MatricesView& view, MatricesView::From what) {
+  std::int64_t out = 0;
+  for (const MatricesView::Matrix& matrix : view.matrices()) {
+    const bool by_rows = matrix.rows_from == what, by_columns = matrix.columns_from == what;
+    if (by_rows) out = std::max(out, matrix.rows);
+    if (by_columns) out = std::max(out, matrix.columns);
+    if (matrix.result && (by_rows || by_columns)) return by_rows ? matrix.rows : matrix.columns;
   }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t MatricesView::rows() const {
+  return extent_of(*this, From::row);
+}
+
+std::int64_t MatricesView::columns() const {
+  return extent_of(*this, From::column);
+}
+
+std::optional<MatricesView::Part> MatricesView::part_of(std::size_t matrix, Element element,
+                                                        std::optional<std::size_t> pointed) const {
+  const Matrix& m = matrices_[matrix];
+  Part part{element.row, element.column, 1, 1};
+  if (pointed && *pointed < matrices_.size() && !same_place(*pointed)) {
+    // Of a factor: itself, and the row or column of the output that it goes into.
+    if (matrix != *pointed) {
+      if (!m.result) return {};
+      const Element unknown{-1, -1}, at = output_of(*pointed, element, unknown);
+      part = {std::max<std::int64_t>(0, at.row), std::max<std::int64_t>(0, at.column),
+              at.row < 0 ? m.rows : 1, at.column < 0 ? m.columns : 1};
+    }
+  } else {
+    const auto along = [&](From from, std::int64_t all, std::int64_t& begin, std::int64_t& count) {
+      begin = from == From::row ? element.row : from == From::column ? element.column : 0;
+      count = from == From::all ? all : 1;
+    };
+    along(m.rows_from, m.rows, part.row, part.rows);
+    along(m.columns_from, m.columns, part.column, part.columns);
+  }
+  const bool within =
+      part.row >= 0 && part.column >= 0 && part.row < m.rows && part.column < m.columns;
+  return within ? std::optional(part) : std::nullopt;
+}
+
+Element MatricesView::output_of(std::size_t matrix, Element element, Element otherwise) const {
+  const Matrix& m = matrices_[matrix];
+  for (const auto& [from, number] :
+       {std::pair(m.rows_from, element.row), std::pair(m.columns_from, element.column)}) {
+    if (from == From::row) otherwise.row = number;
+    if (from == From::column) otherwise.column = number;
+  }
+  return otherwise;
 }
 
 std::string MatricesView::value(std::size_t matrix, Element element) const {
@@ -232,12 +356,44 @@ std::string MatricesView::value(std::size_t matrix, Element element) const {
   return element_text(m.values->dtype, at(*m.values, element.row * m.columns + element.column));
 }
 
-Lines MatricesView::inspect(Element element) const {
+// "0.5"; of more than one element which they are, and the first few.
+std::string MatricesView::part_text(std::size_t matrix, const Part& part) const {
+  if (part.single()) return value(matrix, {part.row, part.column});
+  const bool across = part.columns > 1;
+  const std::int64_t count = across ? part.columns : part.rows;
+  std::string out =
+      across ? fmt::format("row {}:", part.row) : fmt::format("column {}:", part.column);
+  constexpr std::int64_t few = 3;
+  for (std::int64_t i = 0; i < std::min(count, few); ++i) {
+    const std::int64_t r = part.row + (across ? 0 : i), c = part.column + (across ? i : 0);
+    const Matrix& m = matrices_[matrix];
+    out += fmt::format(" {:.4g}", load_element(m.values->dtype, at(*m.values, r * m.columns + c)));
+  }
+  return count > few ? fmt::format("{} ... ({})", out, count) : out;
+}
+
+Lines MatricesView::inspect(Element element, std::optional<std::size_t> pointed) const {
   Lines lines;
   lines.emplace_back("row", fmt::format("{}", element.row));
   lines.emplace_back("column", fmt::format("{}", element.column));
+  if (pointed && *pointed < matrices_.size() && !same_place(*pointed)) {
+    const Element unknown{-1, -1}, into = output_of(*pointed, element, unknown);
+    std::string output = "the result";
+    for (const Matrix& each : matrices_) {
+      if (each.result) output = each.name;
+      if (each.result) break;
+    }
+    lines.emplace_back(matrices_[*pointed].name, value(*pointed, element));
+    if (into.row >= 0)
+      lines.emplace_back("goes into", fmt::format("row {} of {}", into.row, output));
+    if (into.column >= 0)
+      lines.emplace_back("goes into", fmt::format("column {} of {}", into.column, output));
+    return lines;
+  }
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
-    lines.emplace_back(matrices_[i].name, value(i, element));
+    if (const auto part = part_of(i, element)) {
+      lines.emplace_back(matrices_[i].name, part_text(i, *part));
+    }
   }
   return lines;
 }
@@ -295,7 +451,7 @@ void add_heading(Scene& scene, const MatricesView::Matrix& matrix, const Box& cl
 
 Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
-                  RasterStore* store) {
+                  RasterStore* store, std::optional<std::size_t> pointed) {
   Scene scene;
   scene.size = frame.lens.size;
   scene.theme = theme;
@@ -309,7 +465,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     scene.begin(fmt::format("matrix {}", matrix.name));
     add_heading(scene, matrix, clip, frame.rooms[i].width);
     scene.begin("elements", clip);
-    const Part part = seen_part(matrix, map, clip, frame.lens);
+    const Seen part = seen_part(matrix, map, clip, frame.lens);
     if (part.rows > 0 && part.columns > 0) {
       std::vector<double> key;
       for (std::int64_t k : {static_cast<std::int64_t>(i), part.step, part.row, part.column,
@@ -326,14 +482,21 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
         add_values(scene, view, i, map, part, frame.lens, theme);
       }
     }
-    if (hover) add_mark(scene, element_box(map, frame.lens, *hover), Role::text, 1);
-    if (selected) add_mark(scene, element_box(map, frame.lens, *selected), Role::accent, 2);
     scene.end();
     scene.add(Rectangle{clip, {}, {Role::line, 1, false}, 0});
+    if (hover) add_mark(scene, view, frame, i, view.part_of(i, *hover, pointed), true);
+    if (selected) add_mark(scene, view, frame, i, view.part_of(i, *selected), false);
     scene.end();
   }
   add_legend(scene, view, frame);
   return scene;
+}
+
+std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at) {
+  for (std::size_t i = 0; i < frame.slots.size(); ++i) {
+    if (frame.slots[i].contains(at)) return i;
+  }
+  return {};
 }
 
 std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at) {

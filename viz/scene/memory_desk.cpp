@@ -60,6 +60,7 @@ std::optional<MatricesView::Matrix> output_now(const sim::Machine& machine, std:
     there += written;
     undefined += out.undefined[i];
   }
+  out.result = true;
   out.detail = fmt::format("{} {}, {} of {} elements written", name_of(shell.dtype),
                            shape_text(shell.shape), grouped(there), grouped(out.missing.size()));
   if (undefined) out.detail += fmt::format(", {} undefined", grouped(undefined));
@@ -76,7 +77,7 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
     const auto shown = std::find_if(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
       return each.name == name;
     });
-    if (machine.shells()[i].tile.empty()) continue;
+    if (!is_output(machine.shells()[i])) continue;
     auto output = output_now(machine, i);
     if (!output) continue;
     more = true;
@@ -95,6 +96,10 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
 
 }  // namespace
 
+bool is_output(const Buffer& shell) {
+  return shell.undefined || !shell.tile.empty();
+}
+
 std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
   const Choices& choices = session.choices;
   const sim::Machine* machine = nullptr;
@@ -111,6 +116,14 @@ std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
     if (!desk->matrices) desk->matrices = choices.matrices;
   }
   return desk->matrices;
+}
+
+Element pointed_output(const Session& session) {
+  const Element at = session.hover_element.value_or(Element{});
+  const auto view = session.choices.view == ViewName::matrices ? matrices_now(session) : nullptr;
+  const auto& matrix = session.memory.hover_matrix;
+  if (!view || !matrix || *matrix >= view->matrices().size()) return at;
+  return view->output_of(*matrix, at, session.choices.element.value_or(Element{}));
 }
 
 std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session) {

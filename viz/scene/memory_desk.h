@@ -21,6 +21,7 @@ struct MemoryDesk {
   RasterStore memory_rasters, tensor_rasters;
   std::optional<std::uint32_t> hover_byte;  // of the block's shared memory
   std::optional<RunSpot::Cell> hover_cell;  // of TMEM
+  std::optional<std::size_t> hover_matrix;  // whose element Session::hover_element is
 
   // The models, and of which moment they are. No state: they can be made anew.
   std::weak_ptr<LiveRun> run;
@@ -38,5 +39,10 @@ std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session);
 // The matrices to show: while a kernel is on its way its inputs, and of the output what is written
 // at this moment, where that is small enough to be looked through; else Choices::matrices.
 std::shared_ptr<const MatricesView> matrices_now(const Session& session);
+// The element of the output that the one under the pointer stands for: of a product's factor the
+// row or column that it says, and the other as it is selected.
+Element pointed_output(const Session& session);
+// The kernel writes it: nothing is in it before, or it says its tiles.
+bool is_output(const Buffer& shell);
 
 }  // namespace tilescope

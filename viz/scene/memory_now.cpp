@@ -96,7 +96,7 @@ void name_tile_part(MemoryPart& part, const MemoryNow& now) {
     state += fmt::format("; {} still lies here", now.tiles[*part.there].name);
   }
   const MapSwizzle swizzle = tile.box().map.swizzle;
-  if (tile.slots > 1) part.detail = fmt::format("place {} of {}; ", tile.slot, tile.slots);
+  if (const std::string where = tile.where(); !where.empty()) part.detail = where + "; ";
   part.detail += swizzle == MapSwizzle::none ? std::string("no swizzle")
                                              : fmt::format("swizzle {}", name_of(swizzle));
   part.state = std::move(state);
@@ -274,7 +274,12 @@ void add_parts(MemoryNow& now, const sim::Machine& machine) {
     all.push_back(tile);
   }
   if (at < now.bytes()) fill_gap(now, machine, at, now.bytes(), variables, all);
+  const auto tiles = static_cast<int>(now.parts.size());
   now.parts = std::move(all);
+  int category = tiles;
+  for (MemoryPart& part : now.parts) {
+    if (part.kind == Kind::written) part.category = category++;
+  }
   for (MemoryPart& part : now.parts) {
     if (part.kind != Kind::mbarrier) continue;
     for (const sim::MbarrierState& each : now.mbarriers) {
@@ -314,6 +319,11 @@ std::optional<TilePlace> place_of(const sim::Box& box, u32 byte) {
   const TilePlace at{(flat - box.shared) / box.pitch(), (flat - box.shared) % box.pitch()};
   if (at.row >= box.rows() || at.byte >= box.row_bytes()) return {};
   return at;
+}
+
+std::string MemoryTile::where() const {
+  if (stage) return fmt::format("stage {}", *stage);
+  return slots > 1 ? fmt::format("place {}", slot) : "";
 }
 
 const MemoryPart* MemoryNow::part_at(u32 byte) const {

@@ -45,12 +45,16 @@ struct MemoryTile {
   std::vector<sim::BoxRow> rows;
   std::string name;                   // "A [0:128, 64:128]"
   std::uint32_t slot = 0, slots = 1;  // which of the places that boxes of this tensor have
-  bool written_over = false;          // by others, since it was brought
+  // Of a pipeline's: N where the copy completes on full[N].
+  std::optional<std::uint32_t> stage;
+  bool written_over = false;  // by others, since it was brought
 
   const sim::Box& box() const { return state.tile.box; }
   DType type() const { return box().map.dtype; }
   bool coming() const { return state.in_flight && !state.tile.stored; }
   bool leaving() const { return state.in_flight && state.tile.stored; }
+  // "stage 1"; "place 1", counted by address, where no barrier says which; "": there is but one.
+  std::string where() const;
 };
 
 struct MemoryPart {
@@ -59,7 +63,7 @@ struct MemoryPart {
   std::uint32_t begin = 0, end = 0;
   std::string name, detail;
   std::string state;                         // of a tile: "coming, issued"
-  int category = -1;                         // its colour, of a tile
+  int category = -1;                         // its colour, of a tile and of what threads wrote
   std::optional<std::size_t> there, coming;  // of a tile: what lies there, what is on its way
   std::uint32_t bytes() const { return end - begin; }
 };

@@ -99,22 +99,30 @@ InspectorSection memory_section(const Session& session, const MemoryNow& now) {
   InspectorSection section{"Shared memory", {}, ""};
   section.lines.emplace_back("block", fmt::format("{}, {}", now.block, now.state));
   section.lines.emplace_back("bytes", grouped(now.bytes()));
-  std::size_t coming = 0, leaving = 0;
+  std::size_t coming = 0, leaving = 0, written = 0;
   for (const MemoryTile& tile : now.tiles) {
     coming += tile.coming();
     leaving += tile.leaving();
   }
-  section.lines.emplace_back("tiles", fmt::format("{}", now.tiles.size() - coming - leaving));
-  section.lines.emplace_back("coming", fmt::format("{}", coming));
-  section.lines.emplace_back("leaving", fmt::format("{}", leaving));
-  section.lines.emplace_back("mbarriers", fmt::format("{}", now.mbarriers.size()));
-  for (std::size_t i = 0; i < now.parts.size(); ++i) {
-    const MemoryPart& part = now.parts[i];
-    if (part.kind != MemoryPart::Kind::tile) continue;
+  for (const MemoryPart& part : now.parts) written += part.kind == MemoryPart::Kind::written;
+  const auto count = [&](const char* name, std::size_t number) {
+    if (number > 0) section.lines.emplace_back(name, fmt::format("{}", number));
+  };
+  count("tiles by TMA", now.tiles.size() - coming - leaving);
+  count("coming", coming);
+  count("leaving", leaving);
+  count("written by threads", written);
+  count("mbarriers", now.mbarriers.size());
+  for (const MemoryPart& part : now.parts) {
+    const bool seen = part.kind == MemoryPart::Kind::tile || part.kind == MemoryPart::Kind::written;
+    if (!seen) continue;
     const bool current = session.choices.spot.byte && *session.choices.spot.byte >= part.begin &&
                          *session.choices.spot.byte < part.end;
-    section.links.push_back({part.name, fmt::format("byte {}", part.begin),
-                             fmt::format("look byte {}", part.begin), current});
+    const MemoryTile* tile = now.tile_in(part);
+    const std::string where = tile ? tile->where() : "";
+    section.links.push_back(
+        {part.name, fmt::format("{}{}byte {}", where, where.empty() ? "" : ", ", part.begin),
+         fmt::format("look byte {}", part.begin), current});
   }
   return section;
 }
@@ -136,6 +144,17 @@ InspectorSection tensor_section(const TensorNow& now) {
                                                         o.issuer.warp, sim::name_of(o.stage)));
   }
   return section;
+}
+
+// Of the value that the byte belongs to, the lowest address last.
+std::string bits_text(const MemoryNow& now, u32 byte) {
+  const auto width = static_cast<u32>(bytes_of(now.type_at(byte)));
+  const u32 begin = byte / width * width, end = std::min(begin + width, now.bytes());
+  std::string out = "0x";
+  for (u32 at = end; at-- > begin;) {
+    out += fmt::format("{:02x}", std::to_integer<unsigned>(now.values[at]));
+  }
+  return out;
 }
 
 }  // namespace
@@ -161,7 +180,7 @@ Lines byte_lines(const Session& session, u32 byte) {
   }
   const DType type = now->type_at(byte);
   lines.emplace_back(fmt::format("as {}", name_of(type)), now->value_at(byte));
-  lines.emplace_back("bits", fmt::format("0x{:02x}", std::to_integer<unsigned>(now->values[byte])));
+  lines.emplace_back("bits", bits_text(*now, byte));
   const auto state = sim::shared_bytes(*machine, now->block, byte, 1);
   if (!state.empty()) add_writer(lines, state.front().writer);
   for (const sim::OperationState& o : now->operations) {
@@ -191,7 +210,10 @@ Lines cell_lines(const Session& session, RunSpot::Cell cell) {
   const std::size_t index = now->index(cell.lane, cell.column);
   const u32 bits = now->bits[index];
   if (now->undefined[index]) {
-    lines.emplace_back("value", now->undefined[index] == 15 ? "undefined" : "partly undefined");
+    lines.emplace_back("value", now->undefined[index] != 15 ? "partly undefined"
+                                : now->writer_of(cell.lane, cell.column)
+                                    ? "undefined: not written yet"
+                                    : "undefined");
   } else {
     const std::array<std::byte, 4> bytes = {std::byte(bits), std::byte(bits >> 8),
                                             std::byte(bits >> 16), std::byte(bits >> 24)};
@@ -215,7 +237,16 @@ Lines cell_lines(const Session& session, RunSpot::Cell cell) {
   }
   const TensorNow::Writer* by = now->writer_of(cell.lane, cell.column);
   if (by) {
-    lines.emplace_back("written by", by->name);
+    // A writer is known from the issue of its product on.
+    const bool flies = std::any_of(
+        now->operations.begin(), now->operations.end(), [&](const sim::OperationState& o) {
+          return by->product && o.stage < sim::Stage::written && o.issuer.warp == by->warp &&
+                 o.issuer.ptx_line == by->site.ptx_line && has(o.cells.written, cell);
+        });
+    lines.emplace_back(!flies                  ? "written by"
+                       : now->undefined[index] ? "to be written by"
+                                               : "being added to by",
+                       by->name);
     lines.emplace_back("at", line_text(by->site));
   } else {
     lines.emplace_back("written by", now->undefined[index] ? "nobody yet" : "a tcgen05.cp");
@@ -269,9 +300,13 @@ void inspect_memory(const Session& session, std::vector<InspectorSection>& all) 
 void add_memory_choices(const Session& session, std::vector<Choice>& out) {
   const MemoryChoice& choice = session.choices.memory;
   if (session.choices.view == ViewName::memory) {
-    out.push_back({"Order",
-                   {{"logical", "memory order logical", !choice.physical},
-                    {"physical", "memory order physical", choice.physical}}});
+    // What threads wrote has the order of memory alone.
+    const auto now = shared_memory_of(session);
+    if (now && !now->tiles.empty()) {
+      out.push_back({"Order",
+                     {{"logical", "memory order logical", !choice.physical},
+                      {"physical", "memory order physical", choice.physical}}});
+    }
     Choice colour{"Colour", {}};
     for (const Colour by : {Colour::tile, Colour::writer, Colour::value}) {
       colour.options.push_back({std::string(name_of(by)),

@@ -49,7 +49,11 @@ Rgba thread_colour(std::int64_t thread, std::int64_t threads, bool dark) {
   const int hue = static_cast<int>((thread / 32) % hue_count);
   // Every other eight warps take a darker stretch of their hues.
   const bool darker = (thread / 32 / hue_count) % 2 == 1;
-  if (hue == neutral) return mix(rgb(0xD9DBDE), rgb(0x1E1F21), darker ? 0.5 + 0.5 * lane : lane);
+  if (hue == neutral) {
+    // The darkest lane is still lighter than the dark theme's paper.
+    const Rgba darkest = dark ? rgb(0x5A5D62) : rgb(0x1E1F21);
+    return mix(rgb(0xD9DBDE), darkest, darker ? 0.5 + 0.5 * lane : lane);
+  }
   const double step = darker ? -0.25 - 0.45 * lane : 0.72 - 0.94 * lane;
   return lighter(hues[static_cast<std::size_t>(hue)], step);
 }

@@ -164,12 +164,16 @@ InspectorSection kernel_section(const KernelCard& kernel) {
   return section;
 }
 
-Lines element_lines(const Session& session, Element element) {
+// `pointed`: the matrix whose element it is; else it is the output's.
+Lines element_lines(const Session& session, Element element,
+                    std::optional<std::size_t> pointed = {}) {
   const Choices& choices = session.choices;
   if (choices.view == ViewName::diff && choices.diff) return choices.diff->inspect(element);
   if (const auto matrices = matrices_now(session)) {
-    Lines lines = matrices->inspect(element);
-    for (auto& line : element_in_memory(session, element)) lines.push_back(std::move(line));
+    Lines lines = matrices->inspect(element, pointed);
+    for (auto& line : element_in_memory(session, *matrices, element, pointed)) {
+      lines.push_back(std::move(line));
+    }
     return lines;
   }
   return {};
@@ -220,7 +224,9 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
   const Choices& choices = session.choices;
   if (!choices.kernel && choices.file.empty()) return;
   if (session.hover_element) {
-    out.push_back({"Under the pointer", element_lines(session, *session.hover_element), ""});
+    out.push_back({"Under the pointer",
+                   element_lines(session, *session.hover_element, session.memory.hover_matrix),
+                   ""});
   } else if (has_elements(choices.view) && !emptiness(session) && !shows_build(session)) {
     out.push_back({"Under the pointer",
                    {},
@@ -234,7 +240,9 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back(std::move(section));
   }
   for (InspectorSection& each : comparison_sections(session)) out.push_back(std::move(each));
-  if (choices.result && choices.result->diff && choices.view == ViewName::matrices) {
+  // Of the result as it is at the end, which may not be what is shown.
+  const bool at_end = matrices_now(session) == choices.matrices;
+  if (choices.result && choices.result->diff && choices.view == ViewName::matrices && at_end) {
     out.push_back({"Difference", totals(*choices.result->diff), ""});
   }
   if (choices.compare.comparison && !choices.compare.comparison->report.ok()) {

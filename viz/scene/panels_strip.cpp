@@ -110,6 +110,8 @@ Strip strip(const Session& session, const Workshop& workshop) {
   const bool on_its_way = choices.live && choices.moment != end;
   const bool stands = shows_machine(choices.view) ||
                       (choices.view == ViewName::timeline && choices.live != nullptr) ||
+                      (choices.view == ViewName::diff && choices.live != nullptr &&
+                       !choices.result && choices.moment > 0) ||
                       (choices.view == ViewName::matrices && on_its_way);
   if (stands && !session.running) return with_edit(machine_strip(session), session, workshop);
   if (!shows_layout(choices.view) || session.running) {

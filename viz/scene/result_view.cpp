@@ -14,6 +14,24 @@ MatricesView::Matrix matrix(std::string name, std::string detail,
   return {std::move(name), std::move(detail), std::move(values), shape.rows, shape.cols};
 }
 
+// By the names of its extents: A (m, k) has the rows of D (m, n), and all of k goes into each.
+void say_where_from(MatricesView::Matrix& matrix, const KernelCard& kernel) {
+  const KernelCard::Tensor* own = nullptr;
+  const KernelCard::Tensor* output = nullptr;
+  for (const KernelCard::Tensor& each : kernel.tensors) {
+    if (each.name == matrix.name) own = &each;
+    if (each.output && !output) output = &each;
+  }
+  if (!own || !output || own->axes.size() != 2 || output->axes.size() != 2) return;
+  const auto from = [&](const std::string& axis) {
+    return axis == output->axes[0]   ? MatricesView::From::row
+           : axis == output->axes[1] ? MatricesView::From::column
+                                     : MatricesView::From::all;
+  };
+  matrix.rows_from = from(own->axes[0]);
+  matrix.columns_from = from(own->axes[1]);
+}
+
 std::shared_ptr<const MatricesView> view_of(std::string title,
                                             std::vector<MatricesView::Matrix> matrices) {
   if (matrices.empty()) return nullptr;
@@ -47,6 +65,7 @@ std::shared_ptr<const MatricesView> matrices_of(const KernelCard& kernel) {
     if (!tensor.values) continue;
     matrices.push_back(
         matrix(tensor.name, fmt::format("{}, {}", tensor.shape, tensor.from), tensor.values));
+    say_where_from(matrices.back(), kernel);
   }
   return view_of(fmt::format("{}: inputs", kernel.name), std::move(matrices));
 }
@@ -59,6 +78,9 @@ std::shared_ptr<const MatricesView> matrices_of(const RunResult& result) {
       if (tensor.name == each.name) from = fmt::format("{}, {}", tensor.shape, tensor.from);
     }
     matrices.push_back(matrix(each.name, from, each.values));
+    say_where_from(matrices.back(), result.kernel);
+    const auto number = static_cast<std::size_t>(&each - result.matrices.data());
+    matrices.back().result = number == result.output || (result.diff && number == result.reference);
   }
   return view_of(fmt::format("{}: inputs and result", result.kernel.name), std::move(matrices));
 }

@@ -65,6 +65,11 @@ namespace {
 Emptiness no_difference(const Choices& choices) {
   const std::string& name = choices.kernel->name;
   if (!choices.result) {
+    if (choices.live && choices.moment > 0) {
+      return {fmt::format("{} stands at {}. Nothing is compared before its end.", name,
+                          moment_text(choices.live->stepper.machine())),
+              "run", "Run to the end"};
+    }
     return {fmt::format("{} has not run. Its result, element by element against a reference, comes "
                         "here.",
                         name),
@@ -161,7 +166,7 @@ void draw_matrices(Session& session, Picture& out, Size size, double pixel_scale
   out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, room,
                                                      pixel_scale, session.pending_zoom);
   out.scene = build_scene(*view, session.hover_element, session.choices.element, session.theme(),
-                          *out.matrices, &session.matrices_rasters);
+                          *out.matrices, &session.matrices_rasters, session.memory.hover_matrix);
   draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
   out.scene.size = size;
   if (told > 0) {
@@ -511,6 +516,7 @@ Scene export_scene(const Session& session) {
 bool point_at(Session& session, const Picture& picture, std::optional<Point> at) {
   std::optional<Cell> cell;
   std::optional<Element> element;
+  std::optional<std::size_t> matrix;
   const Choices& choices = session.choices;
   if (at && picture.layout && choices.layout) {
     cell = cell_at(*choices.layout, *picture.layout, *at);
@@ -518,6 +524,7 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
     element = element_at(*choices.diff, *picture.diff, *at);
   } else if (at && picture.matrices && choices.matrices) {
     element = element_at(*matrices_now(session), *picture.matrices, *at);
+    if (element) matrix = matrix_at(*picture.matrices, *at);
   }
   const sim::EventId event =
       at && picture.timeline ? event_at(session, *picture.timeline, *at) : sim::no_event;
@@ -533,12 +540,13 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   MemoryDesk& desk = session.memory;
   const std::optional<std::size_t> bar =
       at && picture.histogram ? bar_at(*picture.histogram, *at) : std::nullopt;
-  const bool changed = cell != session.hover || element != session.hover_element ||
-                       byte != desk.hover_byte || tensor != desk.hover_cell ||
-                       event != session.hover_event || above != session.hover_baseline ||
-                       idle != session.hover_idle || bar != session.hover_bar;
+  const bool changed =
+      cell != session.hover || element != session.hover_element || matrix != desk.hover_matrix ||
+      byte != desk.hover_byte || tensor != desk.hover_cell || event != session.hover_event ||
+      above != session.hover_baseline || idle != session.hover_idle || bar != session.hover_bar;
   session.hover_bar = bar;
   desk.hover_byte = byte;
+  desk.hover_matrix = matrix;
   desk.hover_cell = tensor;
   session.hover = cell;
   session.hover_event = event;

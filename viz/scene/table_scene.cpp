@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "viz/scene/items.h"
+#include "viz/scene/table_room.h"
 
 namespace tilescope {
 namespace {
@@ -15,7 +16,7 @@ double natural_width(const Table& table, std::size_t c) {
   if (column.width != 0 || column.stretches) return column.width;
   double width = text_width(column.title, small_text, Family::sans);
   for (const TableRow& row : table.rows) {
-    if (row.heading || c >= row.cells.size()) continue;
+    if (row.heading || row.code || c >= row.cells.size()) continue;
     width = std::max(width, text_width(row.cells[c].text, small_text, column.family));
   }
   return std::min(std::ceil(width), column.most);
@@ -79,6 +80,15 @@ void draw_code(Scene& scene, Point at, const std::string& text, const std::strin
 }
 
 }  // namespace
+
+std::vector<std::string> columns_left_out(const Table& table, double width) {
+  std::vector<std::string> out;
+  const auto widths = widths_of(table, width);
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (!widths[c]) out.push_back(table.columns[c].title);
+  }
+  return out;
+}
 
 double draw_table(Scene& scene, const Table& table, const Box& room, Scroll& scroll) {
   const Box body{room.x, room.y + table_titles, room.width,

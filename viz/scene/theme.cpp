@@ -10,7 +10,7 @@ const Theme& light_theme() {
 
 const Theme& dark_theme() {
   static const Theme theme{true,          rgb(0x14171A), rgb(0x1C2024), rgb(0x2C3238),
-                           rgb(0xE8EBEE), rgb(0x9AA4AF), rgb(0x58A6FF), rgb(0xD1242F)};
+                           rgb(0xE8EBEE), rgb(0x9AA4AF), rgb(0x58A6FF), rgb(0xFF6B6B)};
   return theme;
 }
 

@@ -41,6 +41,8 @@ struct KernelCard {
     std::string from;   // where its contents come from: "random, seed 0", "A.npy", "the kernel"
     // Contents, where they are known before the run and small enough to show: inputs.
     std::shared_ptr<const Buffer> values;
+    std::vector<std::string> axes{};  // which sizes its extents are: "m", "k"; empty: not known
+    bool output = false;
   };
   struct OwnLayout {
     std::string name;        // "thread layout"
