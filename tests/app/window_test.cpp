@@ -171,8 +171,8 @@ TEST_F(Drawing, WithoutLibGlItEndsWithFourAndAWordOnWhatBringsIt) {
 class Window : public Drawing {
  protected:
   // Runs a headless gui; false (and a skip) where there is no off-screen OpenGL.
-  bool headless(Words words, Ended& ended) {
-    words.insert(words.begin(), {"gui", "--headless", "--size", "800x500"});
+  bool headless(Words words, Ended& ended, const char* size = "800x500") {
+    words.insert(words.begin(), {"gui", "--headless", "--size", size});
     ended = run(words);
     return ended.exit_code != 4;
   }
@@ -332,10 +332,10 @@ TEST_F(Window, MatricesAreOfTheMomentAlsoWhereAKernelNamesNoTiles) {
 TEST_F(Window, TwoAccumulatorsAreToldApart) {
   Ended ended;
   if (!headless(
-          {"--size", "1600x1000", "--do",
+          {"--do",
            "open hgemm_v10 --m 512 --n 512 --k 256; run; go 5000; select tmem; look cell 5,17",
            "--describe", "a.json"},
-          ended)) {
+          ended, "1600x1000")) {
     GTEST_SKIP() << ended.err;
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
@@ -350,16 +350,15 @@ TEST_F(Window, ARegisterThatIsUnfoldedLeavesTheColumnsWhereTheyAre) {
   Ended ended;
   const std::string todo =
       "open hgemm_v7 --m 256 --n 256 --k 256; step barrier 3; look warp 2; select registers";
-  if (!headless({"--size", "1600x1000", "--do", todo, "--describe", "a.json"}, ended)) {
+  if (!headless({"--do", todo, "--describe", "a.json"}, ended, "1600x1000")) {
     GTEST_SKIP() << ended.err;
   }
   const auto registers = nlohmann::json::parse(read("a.json"))["picture"].dump();
   const std::size_t name = registers.find("\"%r");
   ASSERT_NE(name, std::string::npos);
   const std::string one = registers.substr(name + 1, registers.find('"', name + 1) - name - 1);
-  ASSERT_TRUE(headless(
-      {"--size", "1600x1000", "--do", todo + "; look register " + one, "--describe", "b.json"},
-      ended));
+  ASSERT_TRUE(headless({"--do", todo + "; look register " + one, "--describe", "b.json"}, ended,
+                       "1600x1000"));
   const std::string unfolded = nlohmann::json::parse(read("b.json"))["picture"].dump();
   EXPECT_TRUE(has(unfolded, "from lane to lane"));
   EXPECT_TRUE(has(unfolded, "> 0: ")) << "the lane looked at is marked";

@@ -120,7 +120,7 @@ TEST(Diff, SmallWrongElementsAmongValuesAreOutlined) {
   bool outlined = false;
   for (const Item& item : scene.items) {
     const Segments* lines = std::get_if<Segments>(&item);
-    if (lines && lines->stroke.ink.role == Role::wrong) outlined = lines->lines.size() == 16;
+    if (lines && lines->stroke.ink.role == Role::wrong) outlined |= lines->lines.size() == 16;
   }
   EXPECT_TRUE(outlined);
 }

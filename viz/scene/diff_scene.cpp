@@ -350,6 +350,9 @@ void draw_wrong_key(LegendPen& pen, const DiffView& view, const DiffChoice& choi
   if (!sized) {
     const bool red = view.reddens(choice);
     pen.swatch(14, {red ? theme.wrong : theme.paper});
+    // Small elements among values are outlined, large ones crossed.
+    if (!red)
+      pen.scene.add(Rectangle{{begin, pen.y - 7, 14, 14}, {}, {Role::wrong, 1.5, false}, 0});
     pen.cross(begin, red ? Ink(text_on(theme.wrong)) : Ink(Role::wrong));
     pen.say("wrong", Family::sans, FontWeight::regular, Role::text, 0);
     return;

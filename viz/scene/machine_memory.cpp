@@ -491,6 +491,7 @@ std::vector<LegendItem> legend_items(const Paint& paint) {
     const MemoryPart& part = now.parts[card.part];
     const MemoryTile* tile = now.tile_in(part);
     flies = flies || (tile && tile->state.in_flight);
+    if (tile && paint.by_tile()) continue;
     for (u32 at = part.begin; at < part.end; at += 4) {
       empty = empty || !now.writers[at / 4];
       if (now.writers[at / 4]) warps.insert(now.writers[at / 4].thread() / 32);

@@ -112,8 +112,8 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
   std::size_t widest = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) widest = std::max(widest, each(lane).size());
   std::uint32_t in_row = 8;
-  while (in_row > 1 &&
-         text_width(std::string(widest * in_row - 2, '0'), small_text, Family::mono) > room) {
+  while (in_row > 1 && text_width(std::string(widest * in_row - 2, '0'), small_text, Family::mono) >
+                           0.97 * room) {  // a screen's letters are up to a thirtieth wider
     in_row /= 2;
   }
   for (std::uint32_t lane = 0; lane < 32; lane += in_row) {

@@ -188,6 +188,8 @@ class Lanes {
         break;
       case EventKind::operation:
         box.height -= view_.lanes_of(event.track) > 1 ? 1 : 0;
+        // More may fly than there are lanes: an edge to the one that it stands over.
+        if (box.width >= 4) canvas_.fill({box.x - 1, box.y, 1, box.height}, theme_.paper);
         paint(box, view_.doing(event));
         break;
       case EventKind::phase:
