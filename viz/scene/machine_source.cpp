@@ -160,7 +160,7 @@ class SourceView {
     for (const LineFigures& figures : figures_) {
       if (figures.stalls()) all.insert(figures.most());
     }
-    return all.empty() ? "" : fmt::format("stalled: {}. {}", stalled_words, letters_text(all));
+    return all.empty() ? "" : "stalled: % of all stalls; " + letters_text(all);
   }
 
  private:

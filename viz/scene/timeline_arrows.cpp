@@ -20,14 +20,14 @@ double end_of(const TimelineView& view, const Event& event) {
 }
 
 // The moment at which an event was brought about: a wait and a phase end by it, an operation is
-// issued.
-double moment_of(const TimelineView& view, const Event& event) {
+// issued, and one that waited for another, as a commit does for a product, begins.
+double moment_of(const TimelineView& view, const Event& event, const Event& cause) {
   switch (event.kind) {
     case EventKind::wait:
     case EventKind::phase:
       return end_of(view, event);
     case EventKind::operation:
-      return static_cast<double>(event.issue);
+      return static_cast<double>(cause.kind == EventKind::operation ? event.begin : event.issue);
     default:
       return static_cast<double>(event.begin);
   }
@@ -44,7 +44,7 @@ class Painter {
     if (cause_id >= events || effect_id >= events) return;
     const Event cause = view_.record().events[cause_id];
     const Event effect = view_.record().events[effect_id];
-    const double to = moment_of(view_, effect);
+    const double to = moment_of(view_, effect, cause);
     // A run that goes on behind what it brought about did it then.
     const double from =
         std::clamp(to, static_cast<double>(cause.begin),
