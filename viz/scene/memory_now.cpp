@@ -21,11 +21,25 @@ constexpr u32 word = 4;
 // on; shorter ones stay with their neighbours.
 constexpr u32 smallest_part = 512;
 
+// N of "full[N]".
+std::optional<u32> number_in(const std::string& barrier) {
+  const std::size_t open = barrier.find('[');
+  if (open == barrier.npos || barrier.back() != ']') return {};
+  u32 out = 0;
+  for (std::size_t i = open + 1; i + 1 < barrier.size(); ++i) {
+    out = out * 10 + static_cast<u32>(barrier[i] - '0');
+  }
+  return out;
+}
+
 void add_tiles(MemoryNow& now, const sim::Machine& machine) {
   for (sim::TileState& state : sim::tiles_of(machine, now.block)) {
     MemoryTile tile;
     tile.name = (state.buffer ? machine.shells()[*state.buffer].name : std::string("a tensor")) +
                 " " + extent_text(state.tile.box);
+    const BarrierNames& barriers = machine.barrier_names();
+    const auto named = barriers.find(state.tile.mbarrier.value_or(sim::no_mbarrier));
+    if (named != barriers.end()) tile.stage = number_in(named->second);
     tile.state = std::move(state);
     sim::for_rows(tile.box(), [&](const sim::BoxRow& row) {
       tile.rows.push_back(row);

@@ -248,7 +248,9 @@ void into_places(const Box& box, std::vector<T>& bytes) {
 
 // What lies in shared memory now, or was taken from there, is that tile.
 SharedTile tile_of(const AsyncOperation& o, const Box& box, bool stored) {
-  return {box, o.number, o.thread, o.issuer, o.pc, stored};
+  SharedTile out{box, o.number, o.thread, o.issuer, o.pc, stored};
+  if (!stored && o.mbarrier != no_mbarrier) out.mbarrier = o.mbarrier;
+  return out;
 }
 
 bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {

@@ -19,7 +19,8 @@ struct SharedTile {
   std::uint32_t thread = 0;  // that issued it, of the block of this rank in the cluster
   std::uint32_t issuer = 0;
   std::uint32_t pc = 0;
-  bool stored = false;  // taken from there; else brought
+  bool stored = false;                      // taken from there; else brought
+  std::optional<std::uint32_t> mbarrier{};  // that says it is there: offset in shared memory
   std::uint32_t begin() const { return box.shared; }
   std::uint32_t end() const { return box.shared + box.rows() * box.pitch(); }
 };
