@@ -154,7 +154,7 @@ TEST_F(EditedKernel, APictureOfWhatDoesNotCompileIsMadeAndTheProgramEndsWithTwo)
   compiler("echo \"$in(3): error: identifier \\\"y\\\" is undefined\"; exit 1");
   write("bad.cu", "// elementwise_add\n");
   const std::string open = "elementwise_add --m 5 --n 7 --source bad.cu";
-  for (const std::string& then : {"select source", "rebuild", "run"}) {
+  for (const char* then : {"select source", "rebuild", "run"}) {
     const Ended ended =
         run({"gui", "--headless", "--open", open, "--do", then, "--describe", "view.json"});
     if (ended.exit_code == 4) GTEST_SKIP() << "nothing draws here";

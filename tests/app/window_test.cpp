@@ -319,7 +319,7 @@ TEST_F(Window, MatricesAreOfTheMomentAlsoWhereAKernelNamesNoTiles) {
   for (const char* run : {"", "run; "}) {
     Ended ended;
     const std::string todo =
-        std::string("open elementwise_add --m 37 --n 150; ") + run + "go 803; select matrices";
+        std::string("open elementwise_add --m 37 --n 150; ") + run + "go 600; select matrices";
     if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
     ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
     const std::string all = read("a.json");

@@ -144,7 +144,7 @@ TEST(BrokenRecord, ContentThatCannotBe) {
             "run.tsr has a broken section 'EVNT': 1 bytes too many.");
   EXPECT_EQ(broken(events, {1, 7, 0, 0, 10, 5}),
             "run.tsr has a broken section 'EVNT': event 0 is of no known kind.");
-  EXPECT_EQ(broken(events, {1, 0x80, 0, 0, 10, 5}),
+  EXPECT_EQ(broken(events, {1, 0xf8, 0, 0, 10, 5}),
             "run.tsr has a broken section 'EVNT': event 0 has no known stall.");
   EXPECT_EQ(broken(events, {1, 0, 0, 126, 10, 5}),
             "run.tsr has a broken section 'EVNT': event 0 is on track 63, of 28.");

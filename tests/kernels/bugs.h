@@ -78,7 +78,7 @@ inline Bug bug_of(const std::string& name) {
     bug.unseen_by_the_clock = e == "nothing";
     if (e != "nothing") bug.by_the_clock.push_back(expected(e));
   }
-  for (const std::string& name : fields(patch, "missing")) bug.missing = name;
+  for (const std::string& barrier : fields(patch, "missing")) bug.missing = barrier;
   if (bug.by_the_clock.empty()) bug.by_the_clock = bug.expected;
   return bug;
 }

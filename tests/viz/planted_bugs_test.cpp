@@ -246,7 +246,9 @@ TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
   EXPECT_LE(bug->machine().reports().size(), bug->number);
   EXPECT_NE(bug->machine().state(), RunState::fault);
   // Just before a fault it is shown in the same view.
-  if (fault) EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
+  if (fault) {
+    EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
+  }
 }
 
 // ---- coming back to where a report is told ----

@@ -191,15 +191,16 @@ Strip machine_strip(const Session& session) {
   }
   const sim::Stepper& stepper = choices.live->stepper;
   const sim::Machine& machine = stepper.machine();
-  out.steps.push_back(
-      {"Start", "before the first instruction", machine.position() == 0, "go start"});
+  out.steps.push_back({"Start", machine.clock() ? "cycle 0" : "nothing executed",
+                       machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
-    out.steps.push_back({"Stands at", moment_text(machine), true});
+    const std::string when = moment_text(machine);  // seconds stand in the view
+    out.steps.push_back({"Stands at", when.substr(0, when.find(" (")), true});
   }
   const bool at_end = machine.state() != RunState::running;
   const std::string end =
       at_end ? (machine.state() == RunState::fault ? "fault at " : "") + moment_text(machine)
-      : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all blocks exit")
+      : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all exit")
                          : "not known yet";
   out.steps.push_back({"End", end, at_end, "go end"});
   return out;

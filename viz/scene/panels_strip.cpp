@@ -40,8 +40,8 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
   } else {
     out.steps.push_back(
         {"Run",
-         result ? fmt::format("{} block{}, {} PTX instructions by warps{}",
-                              grouped(result->progress.done), result->progress.done == 1 ? "" : "s",
+         result ? fmt::format("{} block{}, {} PTX instructions{}", grouped(result->progress.done),
+                              result->progress.done == 1 ? "" : "s",
                               grouped(result->progress.instructions),
                               session.show_times ? ", " + duration(result->progress.seconds) : "")
                 : "not yet",

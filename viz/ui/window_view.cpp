@@ -338,8 +338,8 @@ void WindowUi::click(Session& session, Point at) {
     return issue(fmt::format("look cell {},{}", cell->lane, cell->column));
   }
   if (session.hover_element) {
-    const Element at = pointed_output(session);
-    return issue(fmt::format("pick {} {}", at.row, at.column));
+    const Element output = pointed_output(session);
+    return issue(fmt::format("pick {} {}", output.row, output.column));
   }
 }
 
