@@ -142,6 +142,7 @@ TEST_F(EditedKernel, AnotherEntryIsNotTakenForTheKernels) {
   EXPECT_EQ(ran.exit_code, 2);
   EXPECT_TRUE(has(ran.err, "PTX of my.cu has no entry 'elementwise_add'; it has: other, "))
       << ran.err;
+  draws();
   const Ended opened =
       run({"gui", "--headless", "--do", "open elementwise_add --m 5 --n 7 --source my.cu; run"});
   if (opened.exit_code == 4) GTEST_SKIP() << "nothing draws here";
@@ -151,6 +152,7 @@ TEST_F(EditedKernel, AnotherEntryIsNotTakenForTheKernels) {
 
 // The picture that was asked for shows what is wrong; the exit code says that something is.
 TEST_F(EditedKernel, APictureOfWhatDoesNotCompileIsMadeAndTheProgramEndsWithTwo) {
+  draws();
   compiler("echo \"$in(3): error: identifier \\\"y\\\" is undefined\"; exit 1");
   write("bad.cu", "// elementwise_add\n");
   const std::string open = "elementwise_add --m 5 --n 7 --source bad.cu";
@@ -167,6 +169,7 @@ TEST_F(EditedKernel, APictureOfWhatDoesNotCompileIsMadeAndTheProgramEndsWithTwo)
 
 // Warnings are kept with the PTX, so that they are told each time.
 TEST_F(EditedKernel, WarningsAreToldWithWhatCompiles) {
+  draws();
   copy_the_kernel("echo \"$in(1): warning #177-D: variable \\\"x\\\" was never referenced\"");
   write("my.cu", "// elementwise_add\n");
   const std::string open = "elementwise_add --m 5 --n 7 --source my.cu";
@@ -250,7 +253,7 @@ TEST_F(EditedKernel, CtrlCStopsTheCompilerAndAllThatItStarted) {
 }
 
 TEST_F(EditedKernel, TheWindowShowsItsTextWhereItStandsAndErrorsAtTheirLines) {
-  set("ASAN_OPTIONS", "detect_leaks=0");  // Mesa's own: tests/app/window_test.cpp
+  draws();
   copy_the_kernel();
   write("my.cu", "// the first line of mine\n// elementwise_add\n");
   const auto shows = [&](const std::string& commands, int code = 0) {

@@ -99,11 +99,10 @@ double differing(const Pixels& a, const Pixels& b) {
   return static_cast<double>(count) * 4 / static_cast<double>(a.rgba.size());
 }
 
-// The program with OpenGL in it. Mesa forgets 128 bytes when it is unloaded, which is not ours to
-// mend; our own leaks are looked for by the tests of viz/ui, which draw without it.
+// The program with OpenGL in it.
 class Drawing : public Program {
  protected:
-  Drawing() { set("ASAN_OPTIONS", "detect_leaks=0"); }
+  Drawing() { draws(); }
 };
 
 class Screens : public Drawing, public ::testing::WithParamInterface<View> {};
