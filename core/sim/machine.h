@@ -137,12 +137,12 @@ class Machine {
   std::uint64_t instructions() const { return instructions_; }
   // Cycles since the launch, of the moment at hand; without a clock, instructions.
   double now() const;
-  // Whether all that comes before this cycle has happened. Clusters are behind each other by up to
-  // a turn of the clock, and warps by some cycles: of what comes behind it some has, too.
-  bool all_have_reached(double cycle) const;
   // The same once all blocks have exited: when the run was over, a little behind its last moment,
   // as its record has it.
   double end() const { return state_ == RunState::done ? ended_ : now(); }
+  // Whether all that comes before this cycle has happened. Clusters are behind each other by up to
+  // a turn of the clock, and warps by some cycles: of what comes behind it some has, too.
+  bool all_have_reached(double cycle) const;
   // What the run takes on the chip, launch and all; 0 without a clock.
   double seconds() const;
   bool faulted() const { return state_ == RunState::fault; }

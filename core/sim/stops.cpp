@@ -107,8 +107,8 @@ bool Stops::comes_to_line(const Warp& warp, u32 pc, u32 mask) const {
          (line || !at_.some_lines);
 }
 
-void Stops::released(const Block& block, const Warp& warp, u32 pc, u32 lanes) {
-  if (!asked_ || !(at_.what & bit(Happening::line)) || !comes_to_line(warp, pc, lanes)) return;
+void Stops::released(const Block& block, const Warp& warp, u32 pc, u32 mask) {
+  if (!asked_ || !(at_.what & bit(Happening::line)) || !comes_to_line(warp, pc, mask)) return;
   Happened h;
   h.what = Happening::line;
   h.unit = Unit::warp;
@@ -166,7 +166,7 @@ bool matches(const StopAt& at, const Happened& h) {
          (!at.object || *at.object == h.object);
 }
 
-void Stops::judge(u64 position, u64 instructions, bool at_cycle) {
+void Stops::settle(u64 position, u64 instructions, bool at_cycle) {
   if (position >= at_.position || instructions >= at_.instructions || at_cycle) hit_ = true;
   for (Happened& h : fresh_) {
     h.position = position;

@@ -141,14 +141,11 @@ class Stops {
   void executed(const ptx::Program& program, const Block& block, const Warp& warp, std::uint32_t pc,
                 std::uint32_t lanes);
   // What is fresh happened up to here.
-  void settle(std::uint64_t position, std::uint64_t instructions, bool at_cycle) {
-    judge(position, instructions, at_cycle);
-  }
+  void settle(std::uint64_t position, std::uint64_t instructions, bool at_cycle);
 
  private:
   std::uint64_t limit(const Block& block, const Warp& warp, std::uint64_t position,
                       std::uint64_t instructions) const;
-  void judge(std::uint64_t position, std::uint64_t instructions, bool at_cycle);
   bool comes_to_line(const Warp& warp, std::uint32_t pc, std::uint32_t lanes) const;
 
   StopAt at_;
