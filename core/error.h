@@ -69,6 +69,10 @@ struct Error {
   std::string where;  // "file.ptx:12", "column 5 of the expression"; empty where there is no place
 };
 
+inline Error refused(std::string sentence) {
+  return {ErrorKind::refused, std::move(sentence), ""};
+}
+
 template <class T>
 class [[nodiscard]] Outcome {
  public:

@@ -1,18 +1,13 @@
 // Pictures of what copies move: boxes, lanes and columns of tensor memory, rows that go to lanes.
 #include <gtest/gtest.h>
 
+#include "tests/viz/layout_of.h"
 #include "viz/paint/text.h"
 #include "viz/scene/layout_scene.h"
 #include "viz/scene/layout_text.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 Owner only_owner(const LayoutView& view, const Cell& cell) {
   EXPECT_EQ(view.owners(cell).size(), 1u);

@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 constexpr int a = 0, b = 1, c = 2;
 

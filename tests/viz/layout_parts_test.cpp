@@ -3,16 +3,11 @@
 
 #include <set>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 using Cells = std::set<std::pair<std::int64_t, std::int64_t>>;
 

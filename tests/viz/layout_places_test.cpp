@@ -1,16 +1,11 @@
 // Cells that show places instead of offsets: coordinates, replicas, unknown numbers.
 #include <gtest/gtest.h>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 std::vector<std::string> label(const LayoutView& view, const Cell& cell) {
   return view.label(cell, {}, view.label_forms({}).front());

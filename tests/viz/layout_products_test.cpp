@@ -4,16 +4,11 @@
 #include <map>
 #include <set>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 template <class F>
 void for_each_cell(const LayoutView& view, int panel, F f) {

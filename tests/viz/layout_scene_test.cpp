@@ -7,18 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/describe.h"
 #include "viz/scene/palette.h"
 #include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression;
-  return *view;
-}
 
 struct Shown {
   Text text;

@@ -7,16 +7,11 @@
 #include <set>
 #include <string>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << "\n" << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
 
 // The labels in each panel's cells, by the panel's title, and the notes.
 struct Words {

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "tests/viz/layout_of.h"
 #include "viz/scene/palette.h"
 #include "viz/scene/presets.h"
 
@@ -16,12 +17,6 @@ LayoutView preset(std::string_view name) {
   EXPECT_TRUE(found.ok());
   Outcome<LayoutView> view = open_preset(*found);
   EXPECT_TRUE(view.ok()) << (view.ok() ? "" : view.error().sentence);
-  return *view;
-}
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression << ": " << (view.ok() ? "" : view.error().sentence);
   return *view;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/viz/layout_of.h"
 #include "viz/paint/text.h"
 #include "viz/paint/tikz.h"
 #include "viz/scene/layout_scene.h"
@@ -11,12 +12,6 @@
 
 namespace tilescope {
 namespace {
-
-LayoutView view_of(std::string_view expression) {
-  Outcome<LayoutView> view = LayoutView::of_expression(expression);
-  EXPECT_TRUE(view.ok()) << expression;
-  return *view;
-}
 
 std::string plain(const LayoutView& view, const LayoutChoice& choice = {}, int columns = 0) {
   return paint_text(text_page(view, choice, light_theme(), columns), TextColours::none);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t most_pairs = std::int64_t{1} << 20;
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 std::int64_t extent_of(const Tuple& shape) {
   const Result<std::int64_t> n = product(shape);
   return n ? *n : 0;

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 20;
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 // Rows and columns of a layout's grid; modes beyond the second are not walked.
 struct Extents {
   std::int64_t rows = 1, columns = 1;

@@ -9,25 +9,16 @@
 #include "core/sim/stepping/find_block.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/site_words.h"
 
 namespace tilescope {
 namespace {
 
 using u32 = std::uint32_t;
-using Lines = std::vector<BarrierCard::Line>;
+using CardLines = std::vector<BarrierCard::Line>;
 
 constexpr double row = 20, bar_height = 16, label_width = 96;
 constexpr std::size_t most_lines = 4;  // of those who came, or wait, or are missing
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::string line_text(const Site& site) {
-  if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
-  if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
-  return fmt::format("PTX line {}", site.ptx_line);
-}
 
 std::string look_at_line(std::uint64_t block, u32 warp, const Site& site) {
   const RunSpot::SourceLine line =
@@ -47,7 +38,7 @@ std::string lanes_words(u32 mask) {
 }
 
 // No more than a few of a kind; how many others there are stands in the last.
-void add_some(Lines& out, Lines some) {
+void add_some(CardLines& out, CardLines some) {
   const std::size_t all = some.size();
   if (all > most_lines) some.resize(most_lines - 1);
   for (std::size_t i = 1; i < some.size(); ++i) some[i].label.clear();
@@ -66,7 +57,7 @@ BarrierCard::Line attendance_line(const sim::Machine& machine, const sim::Block&
   const sim::Block& of = home && !waits ? *home : block;
   const Site site = machine.site(of, who.warp * 32, who.pc);
   std::string text =
-      fmt::format("warp {}, {}, at {}", who.warp, lanes_words(who.mask), line_text(site));
+      fmt::format("warp {}, {}, at {}", who.warp, lanes_words(who.mask), place_words(site));
   if (of.number != block.number) text += fmt::format(", of block {}", of.number);
   if (waits) text += fmt::format(", for phase {}", who.phase);
   return {std::move(label), std::move(text), look_at_line(of.number, who.warp, site), false};
@@ -86,7 +77,7 @@ std::vector<sim::Attendance> absent(const sim::MbarrierState& b) {
 
 // `lacks`: they are what keeps the run from going on.
 void add_missing(const sim::Machine& machine, const sim::Block& block, const sim::MbarrierState& b,
-                 bool lacks, Lines& out) {
+                 bool lacks, CardLines& out) {
   if (b.pending == 0) return;
   const std::vector<sim::Attendance> who = absent(b);
   std::string text = fmt::format("{} of {} arrivals", b.pending, std::max(b.pending, b.expected));
@@ -97,7 +88,7 @@ void add_missing(const sim::Machine& machine, const sim::Block& block, const sim
     text += fmt::format("; who came in phase {}, but not in this one:", b.phase - 1);
   }
   out.push_back({lacks ? "missing" : "to come", std::move(text), "", lacks});
-  Lines some;
+  CardLines some;
   for (const sim::Attendance& each : who) {
     some.push_back(attendance_line(machine, block, each, ""));
     some.back().wrong = lacks;
@@ -106,8 +97,8 @@ void add_missing(const sim::Machine& machine, const sim::Block& block, const sim
 }
 
 // Operations of the cluster that are to complete on it.
-Lines bringing(const sim::Machine& machine, const sim::Block& block, u32 offset) {
-  Lines out;
+CardLines bringing(const sim::Machine& machine, const sim::Block& block, u32 offset) {
+  CardLines out;
   for (u32 rank = 0; rank < machine.cluster_size(); ++rank) {
     const sim::Block* home = machine.member(block, rank);
     if (!home) continue;
@@ -119,7 +110,7 @@ Lines bringing(const sim::Machine& machine, const sim::Block& block, u32 offset)
       const sim::Block& by = machine.issuer(*home, o);
       const Site site = machine.site(by, o.thread, o.pc);
       std::string text =
-          fmt::format("{} of warp {}, at {}", o.work->name, o.thread / 32, line_text(site));
+          fmt::format("{} of warp {}, at {}", o.work->name, o.thread / 32, place_words(site));
       if (o.transactions) {
         text += fmt::format(": {} bytes", grouped(std::uint64_t{o.transactions}));
       }
@@ -130,7 +121,7 @@ Lines bringing(const sim::Machine& machine, const sim::Block& block, u32 offset)
   return out;
 }
 
-void add_bytes(const sim::MbarrierState& b, bool any_in_flight, Lines& out) {
+void add_bytes(const sim::MbarrierState& b, bool any_in_flight, CardLines& out) {
   if (b.bytes > 0) {
     out.push_back(
         {"bytes",
@@ -148,7 +139,7 @@ void add_bytes(const sim::MbarrierState& b, bool any_in_flight, Lines& out) {
 // For which phase who is at fault has waited here. A later one may have been meant, or the product
 // has begun too early: red is what cannot have been meant, a wait for nothing.
 void add_passed(const sim::Machine& machine, const sim::Block& block, const sim::MbarrierState& b,
-                const Report* report, Lines& out) {
+                const Report* report, CardLines& out) {
   if (!report || report->kind != "tmem_in_use" || report->evidence.mbarrier != b.offset) return;
   const u32 warp = report->site.warp;
   if (warp >= block.warps.size()) return;
@@ -174,17 +165,17 @@ BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
   card.title = fmt::format("{}, phase {}: {} of {} arrivals have come", readable(b.name), b.phase,
                            card.came, card.expected);
   card.title.front() = 'T';
-  Lines came;
+  CardLines came;
   for (const sim::Attendance& each : b.arrived) {
     came.push_back(attendance_line(machine, block, each, "came"));
   }
   if (lacks) add_missing(machine, block, b, lacks, card.lines);
   add_some(card.lines, std::move(came));
   if (!lacks) add_missing(machine, block, b, lacks, card.lines);
-  Lines flight = bringing(machine, block, b.offset);
+  CardLines flight = bringing(machine, block, b.offset);
   add_bytes(b, !flight.empty(), card.lines);
   add_some(card.lines, std::move(flight));
-  Lines waiting;
+  CardLines waiting;
   for (const sim::Attendance& each : b.waiting) {
     waiting.push_back(attendance_line(machine, block, each, "waiting", true));
   }
@@ -199,19 +190,19 @@ BarrierCard card_of(const sim::Machine& machine, const sim::Block& block,
 std::string elsewhere(const sim::WarpState& warp) {
   if (!warp.live || warp.splits.empty()) return "has exited";
   const sim::SplitState& split = *sim::speaking_split(warp.splits);
-  if (!split.why.empty()) return fmt::format("waits at {}: {}", line_text(split.site), split.why);
-  return "stands at " + line_text(split.site);
+  if (!split.why.empty()) return fmt::format("waits at {}: {}", place_words(split.site), split.why);
+  return "stands at " + place_words(split.site);
 }
 
 void add_warps(const sim::Machine& machine, std::uint64_t block, const std::set<u32>& there,
-               Lines& out) {
-  Lines came, missing;
+               CardLines& out) {
+  CardLines came, missing;
   for (const sim::WarpState& warp : sim::warps_of(machine, block)) {
     const bool is_there = there.count(warp.index) != 0;
     const Site site = warp.splits.empty() ? Site{} : warp.splits.front().site;
     std::string text = fmt::format("warp {} of block {}", warp.index, block);
-    text += is_there ? " at " + line_text(site) : " " + elsewhere(warp);
-    Lines& to = is_there ? came : missing;
+    text += is_there ? " at " + place_words(site) : " " + elsewhere(warp);
+    CardLines& to = is_there ? came : missing;
     to.push_back({is_there ? "there" : "not there", std::move(text),
                   warp.splits.empty() ? "" : look_at_line(block, warp.index, site), !is_there});
   }

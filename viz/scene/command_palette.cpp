@@ -12,12 +12,6 @@
 namespace tilescope {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 bool begins(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
 }

@@ -31,6 +31,9 @@ std::string_view unquoted(std::string_view text);
 
 std::string_view trimmed(std::string_view text);
 
+// The letters A to Z as small ones.
+std::string lower(std::string_view text);
+
 // The words as one command line again: a word with blanks or `;` in it is quoted.
 std::string quoted_word(std::string_view word);
 

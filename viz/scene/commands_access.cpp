@@ -98,7 +98,7 @@ Answer run_element(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("An element is {} byte{}.", *number, *number == 1 ? "" : "s");
 }
 
-constexpr std::array kTable = {
+constexpr std::array kAccessCommands = {
     WindowCommand{"access",
                   "[rows | columns] [4 | 8 | 16] [instruction N] [grid N] [through LAYOUT]",
                   "says how a warp meets the layout: what a lane moves, through which memory",
@@ -111,7 +111,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> access_commands() {
-  return kTable;
+  return kAccessCommands;
 }
 
 }  // namespace tilescope

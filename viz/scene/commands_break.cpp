@@ -140,7 +140,7 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
   return out;
 }
 
-constexpr std::array kTable = {
+constexpr std::array kBreakCommands = {
     WindowCommand{"break",
                   "line FILE:N | mbarrier NAME [phase P] [block B] | byte N [block B] | element "
                   "NAME N | list | remove N | clear",
@@ -155,7 +155,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> break_commands() {
-  return kTable;
+  return kBreakCommands;
 }
 
 }  // namespace tilescope

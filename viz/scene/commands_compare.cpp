@@ -93,7 +93,7 @@ Answer run_compare(Session& session, Workshop& workshop, std::string_view argume
   return fmt::format("{} is compared with {}.", words[0], session.choices.baseline->kernel.name);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kCompareCommands = {
     WindowCommand{"compare", "KERNEL [--m M ...]",
                   "pins this run, runs another kernel of the same sizes, and shows both",
                   "compare hgemm_v8", "", run_compare, suggest_compare, true},
@@ -104,7 +104,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> compare_commands() {
-  return kTable;
+  return kCompareCommands;
 }
 
 void compare_with_baseline(Choices& choices) {

@@ -72,7 +72,7 @@ Answer run_derive(Session& session, Workshop&, std::string_view arguments) {
   return show(static_cast<std::size_t>(*number));
 }
 
-constexpr std::array kTable = {
+constexpr std::array kDerivationCommands = {
     WindowCommand{"beside", "EXPR | nothing", "shows a second layout beside the open one",
                   "beside (9,32):(1,9)", "", run_beside, nullptr, true},
     WindowCommand{"derive", "next | back | N | play | stop | result",
@@ -83,7 +83,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> derivation_commands() {
-  return kTable;
+  return kDerivationCommands;
 }
 
 }  // namespace tilescope

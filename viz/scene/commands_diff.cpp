@@ -14,13 +14,10 @@
 #include "viz/scene/files.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/open.h"
+#include "viz/scene/site_words.h"
 
 namespace tilescope {
 namespace {
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
 
 // What is compared: the output of the run, or the values of the open file.
 struct Got {
@@ -269,7 +266,7 @@ std::vector<Suggestion> suggest_against(const Session&, const Workshop&) {
           {"against gpu", "what a GPU computes"}};
 }
 
-constexpr std::array kTable = {
+constexpr std::array kDiffCommands = {
     WindowCommand{"diff", "against reference | baseline | gpu | F.npy",
                   "compares the result, or the open file, with something else",
                   "diff against reference", "", run_diff, suggest_against, true},
@@ -288,7 +285,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> diff_commands() {
-  return kTable;
+  return kDiffCommands;
 }
 
 }  // namespace tilescope

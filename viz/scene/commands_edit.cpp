@@ -82,7 +82,7 @@ Answer run_rebuild(Session& session, Workshop& workshop, std::string_view argume
                         : "A changed file is told of; `rebuild` builds the kernel anew.");
 }
 
-constexpr std::array kTable = {
+constexpr std::array kEditCommands = {
     WindowCommand{"edit", "[F.cu] | off | revert | line N [TEXT] | insert N TEXT | delete N [M]",
                   "opens the kernel's source in the window (a copy of it, where F.cu is not there "
                   "yet), and changes lines of it",
@@ -96,7 +96,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> edit_commands() {
-  return kTable;
+  return kEditCommands;
 }
 
 }  // namespace tilescope

@@ -54,7 +54,7 @@ Answer run_recall(Session& session, Workshop& workshop, std::string_view argumen
   return fmt::format("Recalled {}.", *text);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kEditorCommands = {
     WindowCommand{"type", "TEXT", "types into the field, as the keyboard does",
                   "type zipped_divide((8,8):(8,1), <4,4>)", "", run_type},
     WindowCommand{"complete", "[N]", "completes the word at the caret", "complete 1", "",
@@ -66,7 +66,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> editor_commands() {
-  return kTable;
+  return kEditorCommands;
 }
 
 }  // namespace tilescope

@@ -75,7 +75,7 @@ Answer run_history(Session& session, Workshop&, std::string_view) {
                      session.past.size() == 1 ? "" : "s", session.future.size());
 }
 
-constexpr std::array kTable = {
+constexpr std::array kHistoryCommands = {
     WindowCommand{"undo", "[N]", "takes back the last choice, or the last N", "undo", "Ctrl+Z",
                   run_undo},
     WindowCommand{"redo", "[N]", "makes the choice that was taken back again, or N of them", "redo",
@@ -87,7 +87,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> history_commands() {
-  return kTable;
+  return kHistoryCommands;
 }
 
 }  // namespace tilescope

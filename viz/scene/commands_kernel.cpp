@@ -40,7 +40,7 @@ Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
   return std::string("Stopping the run.");
 }
 
-constexpr std::array kTable = {
+constexpr std::array kKernelCommands = {
     WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
                   "run", "F5", run_run, nullptr, true},
     WindowCommand{"cancel", "", "stops the run, or the compiler", "cancel", "", run_cancel},
@@ -49,7 +49,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> kernel_commands() {
-  return kTable;
+  return kKernelCommands;
 }
 
 }  // namespace tilescope

@@ -117,7 +117,7 @@ std::vector<Suggestion> suggest_colour(const Session& session, const Workshop&) 
   return out;
 }
 
-constexpr std::array kTable = {
+constexpr std::array kLayoutCommands = {
     WindowCommand{
         "colour",
         "tile | thread | warp | value | offset | bank | axis | axis2 | axis3 | axis4 | none",
@@ -133,7 +133,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> layout_commands() {
-  return kTable;
+  return kLayoutCommands;
 }
 
 }  // namespace tilescope

@@ -125,7 +125,7 @@ Answer run_glossary(Session& session, Workshop& workshop, std::string_view argum
                                  names.empty() ? "nothing" : names));
 }
 
-constexpr std::array kTable = {
+constexpr std::array kLessonCommands = {
     WindowCommand{"lesson", "NAME [STEP] | next | back | step N | again | view | close",
                   "opens a lesson, or moves in it; again asks with other numbers", "lesson layouts",
                   "", run_lesson, suggest_lesson, true},
@@ -139,7 +139,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> lesson_commands() {
-  return kTable;
+  return kLessonCommands;
 }
 
 }  // namespace tilescope

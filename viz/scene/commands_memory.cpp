@@ -39,7 +39,7 @@ Answer run_tmem(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("TMEM is coloured by {}.", how);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kMemoryCommands = {
     WindowCommand{"memory",
                   "order logical | order physical | colour tile | colour writer | colour value",
                   "how shared memory is drawn: in the tiles' order or the banks', and its colours",
@@ -51,7 +51,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> memory_commands() {
-  return kTable;
+  return kMemoryCommands;
 }
 
 }  // namespace tilescope

@@ -103,7 +103,7 @@ Answer run_atoms(Session& session, Workshop&, std::string_view arguments) {
       fmt::format("There are no atoms of `{}`; SM80 and SM90 have some.", arguments));
 }
 
-constexpr std::array kTable = {
+constexpr std::array kOpenCommands = {
     WindowCommand{"atoms", "SM80 | SM90 | ... | none",
                   "lists an architecture's atoms in the outline", "atoms SM80", "", run_atoms},
     WindowCommand{"open",
@@ -122,7 +122,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> open_commands() {
-  return kTable;
+  return kOpenCommands;
 }
 
 }  // namespace tilescope

@@ -82,7 +82,7 @@ Answer run_panel(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("The {} is {} pixels wide.", name, width);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kSettingsCommands = {
     WindowCommand{"theme", "light | dark", "changes the colours of the window", "theme dark", "",
                   run_theme, nullptr, true},
     WindowCommand{"font", "larger | smaller | usual | PERCENT",
@@ -101,7 +101,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> settings_commands() {
-  return kTable;
+  return kSettingsCommands;
 }
 
 std::vector<std::string> settings_lines(const WindowSettings& settings) {

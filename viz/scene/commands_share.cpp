@@ -116,7 +116,7 @@ Answer run_paste(Session& session, Workshop& workshop, std::string_view argument
   return std::string("It is in the field.");
 }
 
-constexpr std::array kTable = {
+constexpr std::array kShareCommands = {
     WindowCommand{"share", "", "copies a word that opens this view elsewhere: `open share WORD`",
                   "share", "Ctrl+Shift+S", run_share},
     WindowCommand{"copy", "value | table | command | share",
@@ -133,7 +133,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> share_commands() {
-  return kTable;
+  return kShareCommands;
 }
 
 }  // namespace tilescope

@@ -53,7 +53,7 @@ Answer run_tour(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("{} ({} of {}).", tour_steps()[*session.tour].title, *session.tour + 1, count);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kShellCommands = {
     WindowCommand{"palette", "[TEXT]", "finds a command by a few letters of it and does it",
                   "palette", "Ctrl+Shift+P", run_palette},
     WindowCommand{"commands", "", "lists every command with its arguments and keys", "commands",
@@ -68,7 +68,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> shell_commands() {
-  return kTable;
+  return kShellCommands;
 }
 
 }  // namespace tilescope

@@ -100,7 +100,7 @@ Answer run_slice(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("All {} slices, mode {} down and mode {} across.", all, to->rows, to->columns);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kSliceCommands = {
     WindowCommand{"slice", "next | previous | all | N | (_,3,_) | rows M | columns M [grid N]",
                   "shows one slice of many, or other modes as rows and columns", "slice all",
                   "Ctrl+Right next, Ctrl+Left previous", run_slice, nullptr, true},
@@ -109,7 +109,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> slice_commands() {
-  return kTable;
+  return kSliceCommands;
 }
 
 }  // namespace tilescope

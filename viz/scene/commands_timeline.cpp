@@ -308,7 +308,7 @@ std::vector<Suggestion> suggest_find(const Session&, const Workshop&) {
           {"nothing", "no marks"}};
 }
 
-constexpr std::array kTable = {
+constexpr std::array kTimelineCommands = {
     WindowCommand{
         "timeline",
         "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
@@ -325,7 +325,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> timeline_commands() {
-  return kTable;
+  return kTimelineCommands;
 }
 
 }  // namespace tilescope

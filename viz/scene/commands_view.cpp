@@ -353,7 +353,7 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
   return fmt::format("Wrote {}.", path);
 }
 
-constexpr std::array kTable = {
+constexpr std::array kViewCommands = {
     WindowCommand{"select",
                   "layout | banks | sectors | bits | matrices | diff | timeline | source | "
                   "registers | barriers | memory | tmem | compare | lesson | inspector",
@@ -379,7 +379,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> view_commands() {
-  return kTable;
+  return kViewCommands;
 }
 
 }  // namespace tilescope

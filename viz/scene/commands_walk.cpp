@@ -439,7 +439,7 @@ std::vector<Suggestion> suggest_steps(const Session&, const Workshop&) {
   return out;
 }
 
-constexpr std::array kTable = {
+constexpr std::array kWalkCommands = {
     WindowCommand{
         "step",
         "[back] [instruction | line | barrier | sync | cluster | copy | mma | fault | report | "
@@ -461,7 +461,7 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const WindowCommand> walk_commands() {
-  return kTable;
+  return kWalkCommands;
 }
 
 }  // namespace tilescope

@@ -40,7 +40,7 @@ bool same_bytes(const sim::Watch& a, const sim::Watch& b) {
   return a.where == b.where && a.begin == b.begin && a.end == b.end;
 }
 
-Error refused(std::string sentence) {
+Error not_there(std::string sentence) {
   return {ErrorKind::usage, std::move(sentence), ""};
 }
 
@@ -49,20 +49,21 @@ Error refused(std::string sentence) {
 Outcome<std::string> go_to_write(Session& session, Workshop& workshop, bool next) {
   Choices& choices = session.choices;
   if (!choices.result) {
-    return refused(
+    return not_there(
         "`go write` goes to the write that made the selected element: run a kernel first, then "
         "`pick ROW COLUMN` (or `wrong first`).");
   }
   if (!choices.element) {
-    return refused("No element is selected: `pick ROW COLUMN`, or `wrong first`, says which.");
+    return not_there("No element is selected: `pick ROW COLUMN`, or `wrong first`, says which.");
   }
   const auto live = live_run(session, workshop);
   if (!live) return live.error();
   const sim::Machine& machine = (*live)->stepper.machine();
   const auto bytes = bytes_of_element(choices, machine);
   if (!bytes) {
-    return refused(fmt::format("({}, {}) is no element of the output of {}.", choices.element->row,
-                               choices.element->column, choices.kernel->name));
+    return not_there(fmt::format("({}, {}) is no element of the output of {}.",
+                                 choices.element->row, choices.element->column,
+                                 choices.kernel->name));
   }
   sim::Step step;
   step.by = sim::StepBy::write;

@@ -14,10 +14,6 @@
 namespace tilescope {
 namespace {
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 std::string option(const KernelOptions& options, const char* name) {
   const auto found = options.find(name);
   return found == options.end() ? "" : found->second;
@@ -40,7 +36,7 @@ Outcome<std::string> provide(Session& session, Workshop& workshop, const std::st
   const KernelCard& kernel = *session.choices.kernel;
   std::string done = fmt::format("Opened {}", path);
   if (workshop.stamp(path) == 0) {
-    if (!ends_with(path, ".cu")) {
+    if (!path.ends_with(".cu")) {
       return usage_error(fmt::format("There is no file {} that could be edited.", path));
     }
     const auto source = workshop.kernel_source(kernel.name);
@@ -50,7 +46,7 @@ Outcome<std::string> provide(Session& session, Workshop& workshop, const std::st
   }
   auto read = workshop.read_text(path);
   if (!read) return read.error();
-  if (ends_with(path, ".cu") && read->find(kernel.name) == std::string::npos) {
+  if (path.ends_with(".cu") && read->find(kernel.name) == std::string::npos) {
     return usage_error(
         fmt::format("{} is there already, and nothing in it is called {}: `edit F.cu` names "
                     "another file to copy the kernel to.",
@@ -208,7 +204,7 @@ bool edits_open_kernel(const Session& session) {
   const SourceEdit& edit = session.edit.edit;
   const KernelCard* kernel = session.choices.kernel.get();
   return kernel && edit.open() &&
-         (!ends_with(edit.path, ".cu") || edit.text.find(kernel->name) != std::string::npos);
+         (!edit.path.ends_with(".cu") || edit.text.find(kernel->name) != std::string::npos);
 }
 
 bool is_open(const Choices& choices, const Building& building) {
@@ -224,7 +220,7 @@ std::string source_file(const Session& session) {
   for (const char* name : {"source", "ptx"}) {
     if (std::string file = option(choices.options, name); !file.empty()) return file;
   }
-  return ends_with(choices.kernel->name, ".ptx") ? choices.kernel->name : "";
+  return choices.kernel->name.ends_with(".ptx") ? choices.kernel->name : "";
 }
 
 bool is_compiled(const KernelOptions& options) {
@@ -257,8 +253,8 @@ Outcome<std::string> begin_edit(Session& session, Workshop& workshop, std::strin
   const std::string& name = choices.kernel->name;
   if (path.empty()) path = edits_open_kernel(session) ? edit.path : source_file(session);
   if (path.empty()) path = name + ".cu";
-  const bool of_catalog = !ends_with(name, ".ptx");
-  if (!(of_catalog && ends_with(path, ".cu")) && !ends_with(path, ".ptx")) {
+  const bool of_catalog = !name.ends_with(".ptx");
+  if (!(of_catalog && path.ends_with(".cu")) && !path.ends_with(".ptx")) {
     return usage_error(
         of_catalog ? fmt::format("`edit` takes a CUDA file, F.cu; {} is none.", path)
                    : fmt::format("{} is PTX: `edit` opens it, and no CUDA file is compiled for it.",
@@ -355,7 +351,7 @@ Outcome<std::string> rebuild_kernel(Session& session, Workshop& workshop) {
   }
   const bool ran = choices.result != nullptr || session.running;
   KernelOptions options = choices.options;
-  if (ends_with(file, ".cu")) {
+  if (file.ends_with(".cu")) {
     options.erase("ptx");
     options["source"] = file;
     return begin_build(session, workshop, {choices.kernel->name, file, options, false, ran});

@@ -8,6 +8,7 @@
 #include "viz/scene/fault_view.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/site_words.h"
 #include "viz/scene/time_words.h"
 
 namespace tilescope {
@@ -15,10 +16,6 @@ namespace {
 
 constexpr double report_row = 20, above = 14, label_width = 72;
 constexpr std::size_t most_lines = 4;  // of a long sentence
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 // "warp 4 lane 0 of block 1"; `shortly`: without the lane.
 std::string who_text(const Evidence::Party& party, const sim::Machine& machine, bool shortly) {
@@ -57,12 +54,6 @@ std::string short_place(const Evidence::Place& place, const sim::Machine& machin
   return out.empty() ? out : " " + out;
 }
 
-std::string line_text(const Site& site) {
-  if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
-  if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
-  return fmt::format("PTX line {}", site.ptx_line);
-}
-
 // "in flight since cycle 1,839", with seconds where asked. A unit may have taken it for later.
 // `shortly`: an edge that is dashed says that it is in flight, too.
 std::string when_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
@@ -81,7 +72,7 @@ std::string when_text(const Evidence::Party& party, const sim::Machine& machine,
 
 std::string rest_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
                       bool shortly) {
-  std::string out = who_text(party, machine, shortly) + ", " + line_text(party.site);
+  std::string out = who_text(party, machine, shortly) + ", " + place_words(party.site);
   const std::string when = when_text(party, machine, seconds, shortly);
   return when.empty() ? out : out + ", " + when;
 }

@@ -7,17 +7,11 @@
 #include "viz/scene/result_view.h"
 
 namespace tilescope {
-namespace {
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool names_file(std::string_view word) {
   for (std::string_view end : {".npy", ".ptx", ".cu", ".toml", ".json"}) {
-    if (ends_with(word, end)) return true;
+    if (word.ends_with(end)) return true;
   }
   return false;
 }
@@ -47,7 +41,7 @@ Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::s
 }
 
 Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path) {
-  const bool ptx = ends_with(path, ".ptx");
+  const bool ptx = path.ends_with(".ptx");
   const std::vector<std::string> beside = workshop.beside(path, ptx ? ".toml" : ".ptx");
   const std::string_view missing = ptx ? "launch file" : "PTX";
   if (beside.empty()) {
@@ -113,12 +107,10 @@ std::vector<std::string> dropped(const std::vector<std::string>& paths) {
   std::string ptx, launch;
   std::vector<std::string> lines;
   for (const std::string& path : paths) {
-    std::string* part = ends_with(path, ".ptx")    ? &ptx
-                        : ends_with(path, ".toml") ? &launch
-                                                   : nullptr;
+    std::string* part = path.ends_with(".ptx") ? &ptx : path.ends_with(".toml") ? &launch : nullptr;
     if (part && part->empty()) {
       *part = path;
-    } else if (ends_with(path, ".json")) {
+    } else if (path.ends_with(".json")) {
       lines.push_back(fmt::format("open workspace {}", quoted_word(path)));
     } else {
       lines.push_back(fmt::format("open {}", quoted_word(path)));

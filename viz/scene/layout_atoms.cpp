@@ -11,10 +11,6 @@
 namespace tilescope {
 namespace {
 
-Error refused(const Refusal& why) {
-  return {ErrorKind::refused, sentence(why), {}};
-}
-
 constexpr std::array<OperandName, 3> operand_names{OperandName::a, OperandName::b, OperandName::c};
 
 // A "thread" of tcgen05.mma is a CTA: one thread issues it, and the CTA's memory holds the
@@ -267,7 +263,7 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledMma& mma, OperandN
 
 Outcome<LayoutView> LayoutView::of_operand(const TiledMma& mma, OperandName x, std::string title) {
   const Result<Operand> one = operand_of(mma, x);
-  if (!one) return refused(one.refusal);
+  if (!one) return refused(sentence(one.refusal));
   return operands({*one}, Placing::free, std::move(title), std::string(mark_of_threads(mma.atom)));
 }
 
@@ -275,7 +271,7 @@ Outcome<LayoutView> LayoutView::of_tiled(const TiledMma& mma, std::string title)
   std::vector<Operand> all;
   for (const OperandName x : operand_names) {
     const Result<Operand> operand = operand_of(mma, x);
-    if (!operand) return refused(operand.refusal);
+    if (!operand) return refused(sentence(operand.refusal));
     all.push_back(*operand);
   }
   Outcome<LayoutView> view =

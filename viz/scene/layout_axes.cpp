@@ -9,13 +9,7 @@
 #include "viz/scene/layout_view.h"
 
 namespace tilescope {
-namespace {
-
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<Axis> axes_in(const Layout& layout) {
   std::vector<Axis> out;

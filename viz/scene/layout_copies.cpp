@@ -18,10 +18,6 @@
 namespace tilescope {
 namespace {
 
-Error refused(const Refusal& why) {
-  return {ErrorKind::refused, sentence(why), {}};
-}
-
 std::string heading(const CopyAtom& atom, Memory memory) {
   return fmt::format("{} in {}", name_of(atom.value), words_for(memory));
 }
@@ -96,7 +92,7 @@ Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title)
   const bool tmem = !atom.tmem_bits.modes.empty();
   if (tmem && atom.from != Memory::smem) {
     const Result<Layout> fragment = tmem_fragment(atom);
-    if (!fragment) return refused(fragment.refusal);
+    if (!fragment) return refused(sentence(fragment.refusal));
     return of_fragment(atom, *fragment, std::move(title));
   }
   if (tmem) return of_refresh(atom, std::move(title));
@@ -108,8 +104,8 @@ Outcome<LayoutView> LayoutView::of_copy(const CopyAtom& atom, std::string title)
 // reference side holds at once, ldmatrix in rows of 16 bytes.
 Outcome<LayoutView> LayoutView::of_rows(const CopyAtom& atom, std::string title) {
   const Result<std::int64_t> source = cosize(atom.src), destination = cosize(atom.dst);
-  if (!source) return refused(source.refusal);
-  if (!destination) return refused(destination.refusal);
+  if (!source) return refused(sentence(source.refusal));
+  if (!destination) return refused(sentence(destination.refusal));
   const std::int64_t all = std::max(*source, *destination);
   std::int64_t wide = 1;
   for (const Layout* side : {&atom.src, &atom.dst}) {
@@ -135,7 +131,7 @@ Outcome<LayoutView> LayoutView::of_rows(const CopyAtom& atom, std::string title)
 // they lie in the box.
 Outcome<LayoutView> LayoutView::of_box(const CopyAtom& atom, const Tuple& box, std::string title) {
   const Result<std::int64_t> ctas = size(atom.thr_id);
-  if (!ctas) return refused(ctas.refusal);
+  if (!ctas) return refused(sentence(ctas.refusal));
   Operand one;
   one.title = "Box";
   one.axes =
@@ -204,7 +200,7 @@ Result<LayoutView::Operand> LayoutView::operand_of(const TiledCopy& copy, Side s
 
 Outcome<LayoutView> LayoutView::of_side(const TiledCopy& copy, Side side, std::string title) {
   const Result<Operand> one = operand_of(copy, side);
-  if (!one) return refused(one.refusal);
+  if (!one) return refused(sentence(one.refusal));
   return operands({*one}, Placing::free, std::move(title));
 }
 
@@ -212,7 +208,7 @@ Outcome<LayoutView> LayoutView::of_tiled(const TiledCopy& copy, std::string titl
   std::vector<Operand> both;
   for (const Side side : {Side::source, Side::destination}) {
     const Result<Operand> operand = operand_of(copy, side);
-    if (!operand) return refused(operand.refusal);
+    if (!operand) return refused(sentence(operand.refusal));
     both.push_back(*operand);
   }
   return operands(both, Placing::free, std::move(title));

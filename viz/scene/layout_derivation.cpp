@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t most_linked = std::size_t{1} << 18;  // cells that are found by their offset
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 // What the outermost call was given, read back from the text of its step.
 struct Given {
   std::string operation;

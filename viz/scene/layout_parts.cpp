@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::int64_t most_in_part = std::int64_t{1} << 22;
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 std::vector<std::int64_t> offsets_of(const Layout& layout) {
   std::vector<std::int64_t> out;
   const std::int64_t count = *size(layout);

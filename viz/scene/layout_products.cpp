@@ -14,10 +14,6 @@
 namespace tilescope {
 namespace {
 
-Error refused(const Refusal& why) {
-  return {ErrorKind::refused, sentence(why), {}};
-}
-
 Result<Layout> blocked(const Layout& a, const Tiler& b) {
   return blocked_product(a, b.layout());
 }
@@ -68,9 +64,9 @@ Outcome<LayoutView> LayoutView::multiplied(std::string_view operation, const Lay
                                   [&](const Operation& each) { return each.name == operation; });
   if (found == operations.end() || !block.offset.is(0)) return plain(block);
   const Result<Layout> product = found->of(block, copies);
-  if (!product) return refused(product.refusal);
+  if (!product) return refused(sentence(product.refusal));
   const Result<Layout> zipped = zipped_product(block, copies);
-  if (!zipped) return refused(zipped.refusal);
+  if (!zipped) return refused(sentence(zipped.refusal));
   Outcome<LayoutView> view = plain(*product);
   if (!view) return view;
   const bool by_mode = found->name == "logical_product" && copies.by_mode();

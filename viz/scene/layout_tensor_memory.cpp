@@ -23,10 +23,6 @@ constexpr std::int64_t most_ctas = 16;
 constexpr std::int64_t few_rectangles = 16, most_rectangles = 128, lanes_of_a_line = 8;
 constexpr std::size_t most_notes = 12;
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 // A leaf of a region whose steps leave a rectangle, and what a step is worth in its mode's
 // coordinate.
 struct Jump {

@@ -14,10 +14,6 @@
 namespace tilescope {
 namespace {
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 // An unknown number of a layout under a letter, and what it multiplies in the offset.
 struct Unknown {
   char letter = 'a';

@@ -8,10 +8,6 @@
 namespace tilescope {
 namespace {
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 bool stands_on_axes(const Layout& layout) {
   for (int i = 0; i < layout.modes.leaves; ++i) {
     if (!layout.modes.leaf[i].stride.axis.none()) return true;

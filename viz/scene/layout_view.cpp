@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 constexpr std::int64_t most_rows = std::int64_t{1} << 40;
 
-Error refused(std::string sentence) {
-  return {ErrorKind::refused, std::move(sentence), {}};
-}
-
 std::optional<Error> undrawable(const Layout& layout) {
   if (layout.modes.empty()) {
     return refused("A layout without modes, (), has no cells to draw; (1):(0) has one.");

@@ -6,25 +6,15 @@
 #include "viz/scene/machine_line.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/site_words.h"
 #include "viz/scene/standing.h"
 #include "viz/scene/timeline_spot.h"
 
 namespace tilescope {
 namespace {
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-// Where a split stands, seen from the kernel's own file.
-std::string place(const Site& site) {
-  if (site.caller_line) return fmt::format("{}:{}", file_name(site.caller), site.caller_line);
-  if (site.source_line) return fmt::format("{}:{}", file_name(site.source), site.source_line);
-  return fmt::format("PTX line {}", site.ptx_line);
-}
-
 // In the kernel's own file, or of the PTX.
-std::string line_text(const Site& site) {
+std::string own_line(const Site& site) {
   const std::uint32_t line = site.caller_line ? site.caller_line : site.source_line;
   return line ? fmt::format("line {}", line) : fmt::format("PTX line {}", site.ptx_line);
 }
@@ -59,7 +49,7 @@ InspectorSection warp_section(const sim::WarpState& warp, const RunSpot& spot) {
     section.lines.emplace_back(split.why.empty() ? "next" : "stands at",
                                instruction_text(split.text));
     if (!split.why.empty()) section.lines.emplace_back("waits for", split.why);
-    section.lines.emplace_back("line", place(split.site));
+    section.lines.emplace_back("line", place_words(split.site));
     if (split.site.caller_line) {
       section.lines.emplace_back(
           "in", fmt::format("{}:{}", file_name(split.site.source), split.site.source_line));
@@ -76,10 +66,10 @@ InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const R
   InspectorSection section{"Its block's warps", {}, ""};
   for (const sim::WarpState& warp : warps) {
     const sim::SplitState* split = sim::speaking_split(warp.splits);
-    const std::string state =
-        !warp.live || !split ? "has exited"
-        : split->why.empty() ? "at " + line_text(split->site)
-                             : fmt::format("{}, {}", line_text(split->site), wait_text(*split));
+    const std::string state = !warp.live || !split ? "has exited"
+                              : split->why.empty()
+                                  ? "at " + own_line(split->site)
+                                  : fmt::format("{}, {}", own_line(split->site), wait_text(*split));
     section.links.push_back({fmt::format("{}", warp.index), state,
                              fmt::format("look warp {}", warp.index), warp.index == spot.warp});
   }

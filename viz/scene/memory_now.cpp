@@ -9,6 +9,7 @@
 #include "core/sim/stepping/find_block.h"
 #include "viz/scene/machine_scene.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/site_words.h"
 
 namespace tilescope {
 namespace {
@@ -124,11 +125,6 @@ std::uint64_t line_of(const ptx::Program& program, u32 pc) {
          (called             ? each.caller_line
           : each.source_line ? each.source_line
                              : each.line);
-}
-
-std::string file_name(std::string path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
 std::string written_by(const sim::Machine& machine, sim::Writer writer) {

@@ -1,9 +1,10 @@
 #include "viz/scene/presets.h"
 
+#include "viz/scene/command_text.h"
+
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 
 namespace tilescope {
 namespace {
@@ -21,12 +22,6 @@ constexpr std::array<Preset, 3> all{{
      "128 threads, 4 x 4 values each: a warp covers four rows, and a lane's four neighbouring "
      "columns are one 128-bit access."},
 }};
-
-std::string lower(std::string_view s) {
-  std::string out;
-  for (const char c : s) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 Outcome<Value> evaluated(std::string_view expression) {
   const Evaluated result = evaluate(expression);

@@ -7,16 +7,12 @@
 
 #include "core/sim/stepping/find_block.h"
 #include "viz/scene/machine_scene.h"
+#include "viz/scene/site_words.h"
 
 namespace tilescope {
 namespace {
 
 using u32 = std::uint32_t;
-
-std::string file_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
 
 std::string who(const sim::Machine& machine, u32 warp, u32 pc, const Site& site) {
   const auto& code = machine.program().code;

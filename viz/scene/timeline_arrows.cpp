@@ -15,17 +15,13 @@ using sim::EventKind;
 
 constexpr std::size_t most_arrows = 150;
 
-double end_of(const TimelineView& view, const Event& event) {
-  return event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
-}
-
 // The moment at which an event was brought about: a wait and a phase end by it, an operation is
 // issued, and one that waited for another, as a commit does for a product, begins.
 double moment_of(const TimelineView& view, const Event& event, const Event& cause) {
   switch (event.kind) {
     case EventKind::wait:
     case EventKind::phase:
-      return end_of(view, event);
+      return view.end_of(event);
     case EventKind::operation:
       return static_cast<double>(cause.kind == EventKind::operation ? event.begin : event.issue);
     default:
@@ -46,9 +42,8 @@ class Painter {
     const Event effect = view_.record().events[effect_id];
     const double to = moment_of(view_, effect, cause);
     // A run that goes on behind what it brought about did it then.
-    const double from =
-        std::clamp(to, static_cast<double>(cause.begin),
-                   std::max(end_of(view_, cause), static_cast<double>(cause.begin)));
+    const double from = std::clamp(to, static_cast<double>(cause.begin),
+                                   std::max(view_.end_of(cause), static_cast<double>(cause.begin)));
     const Point a{frame_.x_of(from), y_of(cause, cause_id)};
     const Point b{frame_.x_of(to), y_of(effect, effect_id)};
     if (std::max(a.x, b.x) < frame_.lanes.x || std::min(a.x, b.x) > frame_.lanes.right()) return;

@@ -18,10 +18,6 @@ bool is_unit(sim::Unit unit) {
          unit != sim::Unit::cluster;
 }
 
-double end_of(const TimelineView& view, const sim::Event& event) {
-  return event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
-}
-
 // The warp among what brought an event about.
 std::optional<sim::TrackId> issuer_of(const TimelineView& view, sim::EventId event) {
   for (const sim::EventId cause : causes_of(view, event, 2)) {
@@ -45,7 +41,7 @@ std::optional<UnitIdle> idle_at(const TimelineView& view, sim::TrackId track, do
   // What ended last need not be what began last.
   sim::EventId event = view.timeline().previous(filter, at + 1);
   for (std::size_t i = 0; event != sim::no_event && i < most_together; ++i) {
-    const double end = end_of(view, events[event]);
+    const double end = view.end_of(events[event]);
     if (end > cycle) return {};
     if (out.before == sim::no_event || end > out.from) out.from = end, out.before = event;
     event = view.timeline().previous(filter, events[event].begin);

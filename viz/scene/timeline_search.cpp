@@ -17,14 +17,6 @@ using sim::EventId;
 using sim::EventKind;
 using sim::Unit;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 struct KindWord {
   std::string_view word;
   std::uint32_t kinds;

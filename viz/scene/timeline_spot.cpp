@@ -44,10 +44,6 @@ bool is_of_a_line(const Event& event) {
          event.kind == EventKind::report;
 }
 
-double end_of(const TimelineView& view, const Event& event) {
-  return event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
-}
-
 const Event* selected_in(const Choices& choices, Event& out) {
   const EventId id = choices.timeline_choice.selected;
   if (!choices.timeline || id >= choices.timeline->record().events.size()) return nullptr;
@@ -59,7 +55,7 @@ bool is_in_the_middle(const Session& session, const Event& event) {
   const sim::Machine* machine = machine_of(session);
   if (!machine || machine->state() == RunState::done) return false;
   const double now = time_of(*machine);
-  return static_cast<double>(event.issue) <= now && now <= end_of(*session.choices.timeline, event);
+  return static_cast<double>(event.issue) <= now && now <= session.choices.timeline->end_of(event);
 }
 
 // The first byte of shared memory that a copy uses which is on its way now.
@@ -197,7 +193,7 @@ std::optional<SelectedEvent> selected_event(const Session& session) {
   SelectedEvent out;
   out.sentence = sentence_of(view, choices.timeline_choice.selected);
   const auto begin = std::min(event.issue, event.begin);
-  const auto end = static_cast<std::uint64_t>(end_of(view, event));
+  const auto end = static_cast<std::uint64_t>(view.end_of(event));
   const char* unit = view.known_time() ? "cycle" : "instruction";
   out.when = end > begin ? fmt::format("{}s {} to {}", unit, grouped(begin), grouped(end))
                          : fmt::format("{} {}", unit, grouped(begin));

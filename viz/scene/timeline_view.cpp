@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -31,14 +32,6 @@ std::string ranges_text(const std::vector<std::uint32_t>& numbers) {
     out +=
         last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
     i = last + 1;
-  }
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return out;
 }

@@ -93,6 +93,10 @@ class TimelineView {
   const BarrierNames& barriers() const { return record_->barriers; }
   const std::string& title() const { return title_; }
   double end() const { return static_cast<double>(timeline_->end()); }
+  // Of an event: one that never ends lasts as long as the record.
+  double end_of(const sim::Event& event) const {
+    return event.end == sim::never_ends ? end() : static_cast<double>(event.end);
+  }
   bool known_time() const { return record_->timed; }
   double clock() const { return clock_; }  // GHz; 0 where there is no time
 

@@ -34,10 +34,6 @@ std::string time_text(const TimelineView& view, double cycles) {
   return seconds.empty() ? whole(cycles) : fmt::format("{} ({})", whole(cycles), seconds);
 }
 
-double end_of(const TimelineView& view, const Event& event) {
-  return event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
-}
-
 sim::TextChoice names_of(const TimelineView& view) {
   sim::TextChoice out;
   out.barriers = view.barriers();
@@ -74,7 +70,7 @@ void add_place(const TimelineView& view, std::uint32_t pc, Lines& out) {
 }
 
 void add_times(const TimelineView& view, const Event& event, Lines& out) {
-  const double begin = static_cast<double>(event.begin), end = end_of(view, event);
+  const double begin = static_cast<double>(event.begin), end = view.end_of(event);
   const std::string unit = view.known_time() ? "cycle" : "instruction";
   if (event.kind == EventKind::arrival || event.kind == EventKind::report) {
     out.emplace_back(fmt::format("at {}", unit), time_text(view, begin));
@@ -344,7 +340,7 @@ std::vector<EventId> effects_of(const TimelineView& view, EventId id, std::size_
   std::vector<EventId> out;
   if (id >= view.record().events.size()) return out;
   const Event event = view.record().events[id];
-  const Cycle end = static_cast<Cycle>(end_of(view, event));
+  const Cycle end = static_cast<Cycle>(view.end_of(event));
   const sim::Arrows arrows =
       view.timeline().arrows({event.track}, event.begin, std::max(end, event.begin) + 1, 4 * most);
   for (const sim::Arrow& arrow : arrows.arrows) {
