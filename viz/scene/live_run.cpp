@@ -65,10 +65,7 @@ std::string what_happened(const Happened& h, const sim::Machine& machine) {
 // The split that the lane looked at is in, else the first.
 const sim::SplitState* split_of(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) return nullptr;
-  for (const sim::SplitState& s : warps[spot.warp].splits) {
-    if (s.lanes >> spot.lane & 1) return &s;
-  }
-  return &warps[spot.warp].splits.front();
+  return &warps[spot.warp].splits[sim::split_of_lane(warps[spot.warp], spot.lane)];
 }
 
 std::string warp_stands(const sim::Machine& machine, const RunSpot& spot) {

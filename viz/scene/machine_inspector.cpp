@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/sim/record/wait.h"
 #include "viz/scene/machine_line.h"
 #include "viz/scene/machine_scene.h"
@@ -40,12 +42,32 @@ std::string lanes_text(std::uint32_t lanes) {
   return out;
 }
 
-InspectorSection warp_section(const sim::WarpState& warp, const RunSpot& spot) {
-  InspectorSection section{fmt::format("Warp {} of block {}", warp.index, spot.block), {}, ""};
+// What a warp is there for, by what it issued in the run: "copies in". Nothing before there was
+// one.
+std::string role_of(const Session& session, std::uint32_t warp) {
+  const TimelineView* timeline = session.choices.timeline.get();
+  if (!timeline) return "";
+  for (const sim::Role& role : timeline->roles()) {
+    if (std::count(role.warps.begin(), role.warps.end(), warp)) return role.name;
+  }
+  return "";
+}
+
+InspectorSection warp_section(const Session& session, const sim::WarpState& warp) {
+  InspectorSection section{
+      fmt::format("Warp {} of block {}", warp.index, session.choices.spot.block), {}, ""};
+  const std::string role = role_of(session, warp.index);
+  if (!role.empty()) section.lines.emplace_back("role", role);
   section.lines.emplace_back("executed", fmt::format("{} instructions", grouped(warp.executed)));
   if (!warp.live) section.when_empty = "It has exited.";
-  for (const sim::SplitState& split : warp.splits) {
-    if (warp.splits.size() > 1) section.lines.emplace_back("lanes", lanes_text(split.lanes));
+  std::vector<sim::SplitState> splits = warp.splits;
+  if (!splits.empty()) {
+    const std::size_t first = sim::split_of_lane(warp, session.choices.spot.lane);
+    std::rotate(splits.begin(), splits.begin() + static_cast<std::ptrdiff_t>(first),
+                splits.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  }
+  for (const sim::SplitState& split : splits) {
+    section.lines.emplace_back("lanes active", lanes_text(split.lanes));
     section.lines.emplace_back(split.why.empty() ? "next" : "stands at",
                                instruction_text(split.text));
     if (!split.why.empty()) section.lines.emplace_back("waits for", split.why);
@@ -55,9 +77,6 @@ InspectorSection warp_section(const sim::WarpState& warp, const RunSpot& spot) {
           "in", fmt::format("{}:{}", file_name(split.site.source), split.site.source_line));
     }
     if (split.depth) section.lines.emplace_back("calls deep", fmt::format("{}", split.depth));
-  }
-  if (warp.splits.size() == 1 && warp.live != 0xffff'ffffu) {
-    section.lines.emplace_back("lanes", lanes_text(warp.splits.front().lanes));
   }
   return section;
 }
@@ -149,7 +168,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   add_event(session, out);
   const auto warps = sim::warps_of(*machine, spot.block);
   add_barrier(*machine, spot, out);
-  if (spot.warp < warps.size()) out.push_back(warp_section(warps[spot.warp], spot));
+  if (spot.warp < warps.size()) out.push_back(warp_section(session, warps[spot.warp]));
   add_line(session, out);
   if (!warps.empty()) out.push_back(warps_section(warps, spot));
   if (!warps.empty()) return;

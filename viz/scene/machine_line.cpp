@@ -70,13 +70,12 @@ std::optional<RunSpot::SourceLine> line_looked_at(const LiveRun& run, const RunS
   if (spot.line) return spot.line;
   for (const sim::WarpState& warp : sim::warps_of(run.stepper.machine(), spot.block)) {
     if (warp.index != spot.warp) continue;
-    for (const sim::SplitState& split : warp.splits) {
-      if (split.pc >= run.places.of.size()) continue;
-      const SourcePlaces::Place& place = run.places.of[split.pc];
-      if (!place.line)
-        return RunSpot::SourceLine{"", run.stepper.machine().program().code[split.pc].line};
-      return RunSpot::SourceLine{run.places.files[place.file], place.line};
-    }
+    if (warp.splits.empty()) continue;
+    const std::uint32_t pc = warp.splits[sim::split_of_lane(warp, spot.lane)].pc;
+    if (pc >= run.places.of.size()) continue;
+    const SourcePlaces::Place& place = run.places.of[pc];
+    if (!place.line) return RunSpot::SourceLine{"", run.stepper.machine().program().code[pc].line};
+    return RunSpot::SourceLine{run.places.files[place.file], place.line};
   }
   return {};
 }

@@ -14,14 +14,6 @@ namespace {
 using ptx::Type;
 using sim::RegisterValue;
 
-// The split that the lane is in, else the first.
-std::size_t split_of_lane(const sim::WarpState& warp, std::uint32_t lane) {
-  for (std::size_t i = 0; i < warp.splits.size(); ++i) {
-    if (warp.splits[i].lanes >> lane & 1) return i;
-  }
-  return 0;
-}
-
 std::string hex(const RegisterValue& value, std::uint32_t lane) {
   if (value.type == Type::pred) return value.low[lane] ? "true" : "false";
   const int width = ptx::bytes_of(value.type);
@@ -152,7 +144,7 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, 
     return draw_table(scene, table, room, scroll);
   }
   const sim::WarpState& warp = warps[spot.warp];
-  const std::size_t split = split_of_lane(warp, spot.lane);
+  const std::size_t split = sim::split_of_lane(warp, spot.lane);
   const auto values = shown.run.registers.all(shown.machine(), spot.block, spot.warp, split);
   table.when_empty = "No register holds anything that is still wanted here.";
   const bool found = spot.name.empty() ||

@@ -155,7 +155,7 @@ class SourceView {
 
   // What the letters in the column of stalls stand for; empty: there is no such column.
   std::string legend() const {
-    if (!counted_) return "";
+    if (!counted_) return "Steps keep no record: Run counts what each line issued and its stalls.";
     std::set<sim::Stall> all;
     for (const LineFigures& figures : figures_) {
       if (figures.stalls()) all.insert(figures.most());

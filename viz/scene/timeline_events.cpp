@@ -166,8 +166,8 @@ std::vector<FoldedStripe> TimelineView::stripes_of(std::uint32_t index) const {
   std::vector<std::pair<Unit, FoldedStripe>> by_unit;
   for (std::uint32_t g = index; g < groups_.size(); ++g) {
     if (g != index && groups_[g].parent == none) break;
-    const bool inside = g == index || groups_[g].parent == index;
-    if (inside && warps_of_[g] != none) warps.densities.push_back(&block_warps_[warps_of_[g]]);
+    const bool within = g == index || groups_[g].parent == index;
+    if (within && warps_of_[g] != none) warps.densities.push_back(&block_warps_[warps_of_[g]]);
   }
   for (const TrackId track : tracks_of({true, index})) {
     const Unit unit = record_->tracks[track].unit;

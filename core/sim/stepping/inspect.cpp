@@ -95,6 +95,13 @@ std::optional<RegisterValue> Registers::find(const Machine& machine, u64 block, 
   return {};
 }
 
+std::size_t split_of_lane(const WarpState& warp, std::uint32_t lane) {
+  for (std::size_t i = 0; i < warp.splits.size(); ++i) {
+    if (warp.splits[i].lanes >> lane & 1) return i;
+  }
+  return 0;
+}
+
 std::vector<WarpState> warps_of(const Machine& machine, u64 block) {
   std::vector<WarpState> out;
   const Block* b = find_block(machine, block);

@@ -68,6 +68,10 @@ struct WarpState {
 };
 std::vector<WarpState> warps_of(const Machine& machine, std::uint64_t block);
 
+// The index of the split that a lane is in, of a warp that has any; the first where the lane has
+// exited.
+std::size_t split_of_lane(const WarpState& warp, std::uint32_t lane);
+
 // ---- bytes ----
 
 struct ByteState {
