@@ -285,6 +285,28 @@ TEST_F(SixRunTasks, FindAPlantedBug) {
 
 // What a block has left in flight lands with its last instruction: the place before is further
 // back.
+// hgemm_v7's warp 4 multiplies: its lane 0 does, while 31 lanes are at the barrier of all threads.
+TEST_F(SixRunTasks, AWarpInTwoPlacesIsToldOfByItsLane) {
+  run("hgemm_v7 --m 512 --n 512 --k 512");
+  act("go 2000");
+  wait();
+  act("look warp 4");
+  act("select source");
+  wait();
+  const std::string warp = "Warp 4 of block 0";
+  EXPECT_EQ(said(warp, "role"), "products\n");
+  EXPECT_EQ(said(warp, "lanes active"), "0\n1-31\n");
+  EXPECT_EQ(said(warp, "line").substr(0, 14), "hgemm_v7.cu:92");
+  EXPECT_NE(said("Line 92, whole run", "issued"), "");
+  act("look lane 5");
+  wait();
+  EXPECT_EQ(said(warp, "lanes active"), "1-31\n0\n");
+  EXPECT_NE(said("Line 112, whole run", "issued"), "");
+  act("look warp 7 lane 0");
+  wait();
+  EXPECT_EQ(said("Warp 7 of block 0", "role"), "copies in\n");
+}
+
 TEST_F(SixRunTasks, FromTheEndOneStepsBack) {
   for (const char* step : {"step back", "step back line", "step back moment"}) {
     run("hgemm_v7 --m 128 --n 128 --k 256");
