@@ -257,7 +257,7 @@ double legend_width(const LayoutView& view, const LayoutChoice& choice) {
 
 double legend_block_height(const LayoutView& view, const Lens& lens) {
   const double notes = note_height * static_cast<double>(notes_shown(view, lens).size());
-  return (lens.legend ? between + legend_height : 0) + (notes > 0 ? inside + notes : 0);
+  return (lens.legend ? between + legend_row_height : 0) + (notes > 0 ? inside + notes : 0);
 }
 
 constexpr double most_title = 960, most_words = 1552;
@@ -303,7 +303,7 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
   const double x = free_x > 0 ? left : margin;
   out.title = {x, top + title_text / 2};
   out.legend = {x, std::min(top + above + laid.size.height, lens.size.height - margin - below) +
-                       between + legend_height / 2};
+                       between + legend_row_height / 2};
   if (free_y > 0) {
     out.body.y = std::max(0.0, top + above - inside);
     out.body.height = std::max(0.0, laid.size.height + 2 * inside);

@@ -7,7 +7,7 @@
 namespace tilescope {
 
 inline constexpr double title_height = 48, heading_line = 24, index_height = 20;
-inline constexpr double slice_heading_height = 20, legend_height = 24, note_height = 20;
+inline constexpr double slice_heading_height = 20, legend_row_height = 24, note_height = 20;
 inline constexpr double least_panel_width = 160, ramp_width = 160;
 
 // A formula that is the picture's title is not said twice.

@@ -477,7 +477,7 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   scene.end();
   if (frame.lens.legend) draw_legend(d);
   double y = frame.legend.y +
-             (frame.lens.legend ? legend_height / 2 + inside : -legend_height / 2) +
+             (frame.lens.legend ? legend_row_height / 2 + inside : -legend_row_height / 2) +
              note_height / 2;
   scene.begin("notes");
   for (std::string note : notes_shown(view, frame.lens)) {

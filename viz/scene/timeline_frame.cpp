@@ -109,9 +109,9 @@ Box box_of(const TimelineView& view, const TimelineFrame& frame, const TimelineF
   return box;
 }
 
-Seen seen_of(const TimelineView& view, const TimelineFrame& frame, sim::TrackId track,
-             double pixel) {
-  Seen out;
+SeenTime seen_of(const TimelineView& view, const TimelineFrame& frame, sim::TrackId track,
+                 double pixel) {
+  SeenTime out;
   const CycleRange& range = frame.lens.range;
   out.from = static_cast<sim::Cycle>(std::max(0.0, std::floor(range.from)));
   const double queue = std::min(static_cast<double>(view.longest_queue(track)), range.length());
@@ -141,7 +141,7 @@ namespace {
 void look_at(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row,
              Point at, TimelineHit& out) {
   const sim::TrackId track = row.row.place.index;
-  const Seen seen = seen_of(view, frame, track, 1 / frame.lens.pixel_scale);
+  const SeenTime seen = seen_of(view, frame, track, 1 / frame.lens.pixel_scale);
   double nearest = 3;  // pixels that a pointer may be beside what it means
   const auto better = [&](double distance, double width, bool in_lane) {
     const double miss = distance + (in_lane ? 0 : 1.5) + std::min(width, 1e6) * 1e-7;

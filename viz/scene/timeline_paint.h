@@ -59,12 +59,12 @@ Box box_of(const TimelineView& view, const TimelineFrame& frame, const TimelineF
 
 // A span in whole cycles that holds what is seen; a little more to the right, for what is in
 // flight there.
-struct Seen {
+struct SeenTime {
   sim::Cycle from = 0, to = 0;
   std::uint32_t pixels = 1;
 };
-Seen seen_of(const TimelineView& view, const TimelineFrame& frame, sim::TrackId track,
-             double pixel);
+SeenTime seen_of(const TimelineView& view, const TimelineFrame& frame, sim::TrackId track,
+                 double pixel);
 
 // All lanes of the frame in pixels of the display.
 std::shared_ptr<const Image> lanes_image(const TimelineView& view, const TimelineFrame& frame,

@@ -145,7 +145,7 @@ class Lanes {
 
   void draw_track(const TimelineFrame::Place& row) {
     const TrackId track = row.row.place.index;
-    const Seen seen = seen_of(view_, frame_, track, pixel_);
+    const SeenTime seen = seen_of(view_, frame_, track, pixel_);
     const std::vector<sim::Span> spans =
         view_.timeline().spans(track, seen.from, seen.to, seen.pixels);
     const Unit unit = view_.record().tracks[track].unit;

@@ -137,7 +137,7 @@ void draw_sayings(Scene& scene, const TimelineView& view, const TimelineFrame& f
   for (const TimelineFrame::Place& row : frame.rows) {
     if (row.row.place.group || row.pinned != pinned) continue;
     const sim::TrackId track = row.row.place.index;
-    const Seen seen = seen_of(view, frame, track, least_label);
+    const SeenTime seen = seen_of(view, frame, track, least_label);
     const std::vector<sim::Span> spans =
         view.timeline().spans(track, seen.from, seen.to, seen.pixels);
     std::array<double, 8> covered{};  // by lane: where the box to the right begins
