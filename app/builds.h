@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "viz/scene/build.h"
+#include "viz/machine/build.h"
 
 namespace tilescope {
 

@@ -17,7 +17,7 @@
 
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
-#include "viz/scene/build.h"
+#include "viz/machine/build.h"
 
 namespace tilescope {
 

@@ -7,9 +7,9 @@
 #include "app/commands.h"
 #include "app/files.h"
 #include "app/pictures.h"
+#include "viz/layout/layout_still.h"
+#include "viz/layout/presets.h"
 #include "viz/paint/cairo.h"
-#include "viz/scene/layout_still.h"
-#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {

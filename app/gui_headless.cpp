@@ -10,7 +10,8 @@
 #include "app/offscreen.h"
 #include "app/picture_png.h"
 #include "app/window.h"
-#include "viz/scene/panels.h"
+#include "viz/commands/describe_window.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

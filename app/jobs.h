@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "core/run/job.h"
-#include "viz/scene/workshop.h"
+#include "viz/session/workshop.h"
 
 namespace tilescope {
 

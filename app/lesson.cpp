@@ -13,12 +13,13 @@
 #include "app/pictures.h"
 #include "app/window_workshop.h"
 #include "core/lesson/glossary.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/lesson_desk.h"
-#include "viz/scene/lesson_panel.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/result_view.h"
+#include "viz/session/lesson_desk.h"
+#include "viz/session/lesson_panel.h"
+#include "viz/session/panels.h"
+#include "viz/session/result_view.h"
 
 namespace tilescope {
 namespace {

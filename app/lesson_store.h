@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "viz/scene/lesson_progress.h"
+#include "viz/session/lesson_progress.h"
 
 namespace tilescope {
 

@@ -14,8 +14,8 @@
 #include "core/lesson/glossary.h"
 #include "core/ptx/opcodes.h"
 #include "kernels/catalog/catalog.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/presets.h"
+#include "viz/commands/commands.h"
+#include "viz/layout/presets.h"
 
 namespace tilescope {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "app/assets.h"
+#include "viz/layout/layout_text.h"
 #include "viz/paint/cairo.h"
 #include "viz/paint/svg.h"
 #include "viz/paint/text.h"
 #include "viz/paint/tikz.h"
-#include "viz/scene/layout_text.h"
 
 namespace tilescope {
 namespace {

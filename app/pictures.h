@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "viz/scene/layout_view.h"
+#include "viz/layout/layout_view.h"
 #include "viz/scene/scene.h"
 
 namespace tilescope {

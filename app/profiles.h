@@ -8,9 +8,9 @@
 
 #include "app/runs.h"
 #include "app/terminal.h"
-#include "core/sim/record/difference.h"
-#include "core/sim/record/recorder.h"
-#include "core/sim/record/statistics.h"
+#include "core/profile/difference.h"
+#include "core/profile/statistics.h"
+#include "core/record/recorder.h"
 
 namespace tilescope {
 

@@ -14,7 +14,7 @@
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
 #include "core/ptx/program.h"
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {

@@ -15,8 +15,8 @@
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
 #include "core/run/device_description.h"
-#include "core/sim/schedule_text.h"
-#include "viz/scene/build.h"
+#include "core/sim/machine/schedule_text.h"
+#include "viz/machine/build.h"
 
 namespace tilescope {
 
@@ -85,7 +85,7 @@ Outcome<std::optional<Buffer>> wanted_from_file(const PreparedRun& run, const Ou
 Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& output);
 
 // How the simulator orders what may happen in any order, and how its tensor cores add
-// (core/sim/options.h).
+// (core/sim/machine/options.h).
 struct Order {
   sim::Schedule schedule;
   bool lazy = false;

@@ -6,7 +6,7 @@
 
 #include "app/runs.h"
 #include "app/terminal.h"
-#include "core/sim/search.h"
+#include "core/sim/machine/search.h"
 
 namespace tilescope {
 

@@ -9,10 +9,10 @@
 #include <cmath>
 
 #include "app/lesson_store.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/script.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/script.h"
-#include "viz/scene/standing.h"
+#include "viz/session/standing.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/scale.h"
 

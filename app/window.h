@@ -12,7 +12,7 @@
 #include "app/gui.h"
 #include "app/window_workshop.h"
 #include "core/error.h"
-#include "viz/scene/session.h"
+#include "viz/session/session.h"
 #include "viz/ui/window_ui.h"
 
 namespace tilescope {

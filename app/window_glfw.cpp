@@ -10,9 +10,9 @@
 #include "app/key_queue.h"
 #include "app/window.h"
 #include "app/workspace_file.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/files.h"
-#include "viz/scene/script.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/script.h"
+#include "viz/session/files.h"
 #include "viz/ui/keys.h"
 
 namespace tilescope {

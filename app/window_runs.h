@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "app/runs.h"
-#include "core/sim/record/recorder.h"
-#include "viz/scene/live_run.h"
-#include "viz/scene/workshop.h"
+#include "core/record/recorder.h"
+#include "viz/machine/live_run.h"
+#include "viz/session/workshop.h"
 
 namespace tilescope {
 

@@ -15,7 +15,7 @@
 #include "assets/embedded.h"
 #include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
-#include "viz/scene/result_view.h"
+#include "viz/session/result_view.h"
 
 namespace tilescope {
 namespace {

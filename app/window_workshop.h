@@ -8,7 +8,7 @@
 #include "app/builds.h"
 #include "app/jobs.h"
 #include "app/runs.h"
-#include "viz/scene/workshop.h"
+#include "viz/session/workshop.h"
 
 namespace tilescope {
 

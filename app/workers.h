@@ -1,4 +1,4 @@
-// Threads that calculate for the simulator (core/sim/executor.h).
+// Threads that calculate for the simulator (core/sim/machine/executor.h).
 #pragma once
 
 #include <condition_variable>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/sim/executor.h"
+#include "core/sim/machine/executor.h"
 
 namespace tilescope {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/files.h"
-#include "viz/scene/workspace.h"
+#include "viz/commands/workspace.h"
 
 namespace tilescope {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "viz/scene/session.h"
-#include "viz/scene/workshop.h"
+#include "viz/session/session.h"
+#include "viz/session/workshop.h"
 
 namespace tilescope {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/io/bytes.h"
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope {
 

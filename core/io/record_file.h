@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope {
 

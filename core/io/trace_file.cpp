@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/io/trace_plan.h"
-#include "core/sim/record/statistics.h"
+#include "core/profile/statistics.h"
 
 namespace tilescope {
 namespace {

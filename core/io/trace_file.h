@@ -30,7 +30,7 @@
 #include <functional>
 #include <string_view>
 
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope {
 

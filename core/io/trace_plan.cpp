@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "core/sim/record/issuer.h"
-#include "core/sim/record/statistics.h"
+#include "core/profile/statistics.h"
+#include "core/record/issuer.h"
 
 namespace tilescope {
 namespace {

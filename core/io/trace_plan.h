@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope {
 

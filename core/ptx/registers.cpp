@@ -5,7 +5,8 @@
 // each lane has its own storage in every place.
 //
 // Registers of different functions never share a place: those of a caller keep their values while
-// the callee runs. (One that is called again before it returns saves its own: core/sim/calls.cpp.)
+// the callee runs. (One that is called again before it returns saves its own:
+// core/sim/machine/calls.cpp.)
 #include <algorithm>
 #include <queue>
 

@@ -14,9 +14,9 @@
 #include "app/window_workshop.h"
 #include "tests/kernels/bugs.h"
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/standing.h"
-#include "viz/scene/timeline_search.h"
-#include "viz/scene/timeline_session.h"
+#include "viz/session/standing.h"
+#include "viz/session/timeline_session.h"
+#include "viz/timeline/timeline_search.h"
 
 namespace tilescope {
 namespace {

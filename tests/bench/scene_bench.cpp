@@ -1,9 +1,9 @@
 // Pictures: a scene and its SVG, a frame of a million cells, a PNG.
 #include <benchmark/benchmark.h>
 
+#include "viz/layout/layout_scene.h"
 #include "viz/paint/cairo.h"
 #include "viz/paint/svg.h"
-#include "viz/scene/layout_scene.h"
 
 namespace tilescope {
 namespace {

@@ -14,8 +14,8 @@
 #include <sstream>
 
 #include "core/io/device_file.h"
-#include "core/sim/device.h"
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
+#include "core/sim/machine/device.h"
 #include "core/sim/stepping/stepper.h"
 #include "core/sim/tcgen05/product.h"
 #include "kernels/catalog/catalog.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "tests/sim/record/synthetic_record.h"
-#include "viz/scene/timeline_scene.h"
+#include "viz/timeline/timeline_scene.h"
 
 namespace tilescope {
 namespace {

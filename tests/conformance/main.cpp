@@ -21,7 +21,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/copies.h"

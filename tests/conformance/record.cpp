@@ -9,7 +9,7 @@
 #include <ctime>
 #include <fstream>
 
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "kernels/gpu/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"

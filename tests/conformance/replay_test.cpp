@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/maps.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/ptx/program.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/io/record_file.h"
-#include "core/sim/record/timeline.h"
+#include "core/record/timeline.h"
 #include "tests/sim/record/synthetic_record.h"
 
 namespace {

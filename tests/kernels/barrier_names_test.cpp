@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/sim/machine.h"
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/stepping/inspect.h"
 #include "kernels/catalog/catalog.h"
 #include "tests/sim/chip_times.h"

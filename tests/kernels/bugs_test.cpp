@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "core/sim/machine.h"
-#include "core/sim/search.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/machine/search.h"
 #include "kernels/catalog/catalog.h"
 #include "tests/kernels/bugs.h"
 #include "tests/sim/chip_times.h"

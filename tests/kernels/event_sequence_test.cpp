@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/sim/machine.h"
-#include "core/sim/record/issuer.h"
-#include "core/sim/record/recorder.h"
-#include "core/sim/record/text.h"
+#include "core/record/issuer.h"
+#include "core/record/recorder.h"
+#include "core/record/text.h"
+#include "core/sim/machine/machine.h"
 #include "kernels/catalog/catalog.h"
 #include "tests/sim/chip_times.h"
 

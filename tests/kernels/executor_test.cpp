@@ -5,7 +5,7 @@
 #include <map>
 
 #include "app/workers.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "tests/kernels/shipped.h"
 
 namespace tilescope {

@@ -11,7 +11,7 @@
 
 #include "core/diff/diff.h"
 #include "core/io/launch_file.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "kernels/reference/reference.h"
 
 namespace tilescope {

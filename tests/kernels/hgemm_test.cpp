@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/diff/diff.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "tests/kernels/shipped.h"
 
 namespace tilescope {

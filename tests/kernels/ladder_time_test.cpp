@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/io/device_file.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {

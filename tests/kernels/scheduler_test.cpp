@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope {
 namespace {

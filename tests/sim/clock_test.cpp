@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/sim/machine.h"
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
+#include "core/sim/machine/machine.h"
 #include "tests/sim/chip_times.h"
 #include "tests/sim/program.h"
 #include "tests/sim/sound_record.h"

@@ -1,5 +1,5 @@
 // Two records side by side: what changed is what was changed by hand.
-#include "core/sim/record/difference.h"
+#include "core/profile/difference.h"
 
 #include <gtest/gtest.h>
 

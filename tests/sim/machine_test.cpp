@@ -1,11 +1,11 @@
 // What a caller of the simulator can rely on: steps of any size, copies, progress, writers, sizes.
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "tests/sim/program.h"
 
 namespace tilescope {

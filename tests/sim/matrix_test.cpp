@@ -11,7 +11,7 @@
 
 #include "core/numeric/small_float.h"
 #include "core/ptx/types.h"
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 
 namespace tilescope {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::test {
 

@@ -3,7 +3,7 @@
 // that a reader can add up; the figures that tests expect were added up by hand.
 #pragma once
 
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope::test {
 

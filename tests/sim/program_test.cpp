@@ -5,8 +5,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/sim/device.h"
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
+#include "core/sim/machine/device.h"
 #include "tests/sim/chip_times.h"
 #include "tests/sim/program.h"
 #include "tests/sim/sound_record.h"

@@ -1,10 +1,10 @@
 // Other orders: how they are written, that they are legal, and that a search finds those that
 // matter.
-#include "core/sim/search.h"
+#include "core/sim/machine/search.h"
 
 #include <gtest/gtest.h>
 
-#include "core/sim/schedule_text.h"
+#include "core/sim/machine/schedule_text.h"
 #include "tests/sim/program.h"
 
 namespace tilescope::sim {

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope::test {
 

@@ -1,5 +1,5 @@
 // What a record's figures are, on one whose sums were made by hand (pipeline_record.h).
-#include "core/sim/record/statistics.h"
+#include "core/profile/statistics.h"
 
 #include <gtest/gtest.h>
 

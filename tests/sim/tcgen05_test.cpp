@@ -10,7 +10,7 @@
 
 #include "core/layout/algebra.h"
 #include "core/numeric/small_float.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/product.h"
 
 namespace tilescope::sim {

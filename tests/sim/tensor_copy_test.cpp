@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/sim/device.h"
+#include "core/sim/machine/device.h"
 #include "tests/sim/random_copy.h"
 
 namespace tilescope::test {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/tensor/catalog.h"
 

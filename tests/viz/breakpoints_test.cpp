@@ -1,9 +1,9 @@
 // Breakpoints: where they stop, and where they are when the program was built anew.
-#include "viz/scene/breakpoints.h"
+#include "viz/machine/breakpoints.h"
 
 #include <gtest/gtest.h>
 
-#include "viz/scene/build.h"
+#include "viz/machine/build.h"
 
 namespace tilescope {
 namespace {

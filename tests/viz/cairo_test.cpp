@@ -6,11 +6,11 @@
 #include <memory>
 #include <random>
 
+#include "viz/layout/layout_scene.h"
+#include "viz/layout/presets.h"
 #include "viz/paint/cairo.h"
 #include "viz/paint/small_png.h"
-#include "viz/scene/layout_scene.h"
 #include "viz/scene/palette.h"
-#include "viz/scene/presets.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // fontconfig, which Cairo loads, keeps its configuration until the process is gone.

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "viz/scene/comparison_view.h"
+#include "viz/machine/comparison_view.h"
 
 namespace tilescope {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "viz/matrix/diff_json.h"
 #include "viz/scene/describe.h"
 #include "viz/scene/palette.h"
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/layout_of.h"
+#include "viz/layout/layout_scene.h"
+#include "viz/layout/layout_text.h"
 #include "viz/paint/text.h"
-#include "viz/scene/layout_scene.h"
-#include "viz/scene/layout_text.h"
 
 namespace tilescope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "viz/scene/layout_view.h"
+#include "viz/layout/layout_view.h"
 
 namespace tilescope {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tests/viz/layout_of.h"
-#include "viz/scene/layout_scene.h"
+#include "viz/layout/layout_scene.h"
 
 namespace tilescope {
 namespace {

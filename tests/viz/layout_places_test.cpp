@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/layout_of.h"
-#include "viz/scene/layout_scene.h"
+#include "viz/layout/layout_scene.h"
 
 namespace tilescope {
 namespace {

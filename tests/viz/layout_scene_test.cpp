@@ -8,9 +8,10 @@
 #include <set>
 
 #include "tests/viz/layout_of.h"
+#include "viz/layout/layout_json.h"
+#include "viz/layout/presets.h"
 #include "viz/scene/describe.h"
 #include "viz/scene/palette.h"
-#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/viz/layout_of.h"
-#include "viz/scene/layout_scene.h"
+#include "viz/layout/layout_scene.h"
 
 namespace tilescope {
 namespace {

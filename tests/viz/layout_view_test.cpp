@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tests/viz/layout_of.h"
+#include "viz/layout/presets.h"
 #include "viz/scene/palette.h"
-#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {

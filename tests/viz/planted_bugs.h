@@ -10,9 +10,9 @@
 #include "tests/kernels/bugs.h"
 #include "tests/sim/chip_times.h"
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/session.h"
-#include "viz/scene/standing.h"
+#include "viz/commands/commands.h"
+#include "viz/session/session.h"
+#include "viz/session/standing.h"
 
 namespace tilescope::test {
 

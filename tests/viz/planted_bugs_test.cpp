@@ -9,10 +9,11 @@
 
 #include "core/sim/async/mbarrier.h"
 #include "tests/viz/planted_bugs.h"
-#include "viz/scene/barrier_card.h"
-#include "viz/scene/fault_view.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/script.h"
+#include "viz/commands/rebuild.h"
+#include "viz/commands/script.h"
+#include "viz/machine/barrier_card.h"
+#include "viz/machine/fault_scene.h"
+#include "viz/session/fault_view.h"
 
 namespace tilescope {
 namespace {

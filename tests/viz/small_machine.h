@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "viz/scene/live_run.h"
+#include "viz/machine/live_run.h"
 
 namespace tilescope::test {
 

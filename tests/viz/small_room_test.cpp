@@ -7,9 +7,9 @@
 #include "tests/viz/timeline_fixture.h"
 #include "viz/scene/legend_row.h"
 #include "viz/scene/time_words.h"
-#include "viz/scene/timeline_paint.h"
-#include "viz/scene/timeline_words.h"
-#include "viz/scene/write_time.h"
+#include "viz/timeline/timeline_paint.h"
+#include "viz/timeline/timeline_words.h"
+#include "viz/timeline/write_time.h"
 
 namespace tilescope {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/timeline_fixture.h"
-#include "viz/scene/machine_scene.h"
+#include "viz/machine/machine_scene.h"
 
 namespace tilescope {
 namespace {

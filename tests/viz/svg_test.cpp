@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "viz/layout/layout_scene.h"
+#include "viz/layout/presets.h"
 #include "viz/paint/small_png.h"
 #include "viz/paint/svg.h"
-#include "viz/scene/layout_scene.h"
-#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "tests/viz/layout_of.h"
+#include "viz/layout/layout_scene.h"
+#include "viz/layout/layout_text.h"
+#include "viz/layout/presets.h"
 #include "viz/paint/text.h"
 #include "viz/paint/tikz.h"
-#include "viz/scene/layout_scene.h"
-#include "viz/scene/layout_text.h"
-#include "viz/scene/presets.h"
 
 namespace tilescope {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/sim/record/synthetic_record.h"
-#include "viz/scene/timeline_scene.h"
-#include "viz/scene/timeline_view.h"
+#include "viz/timeline/timeline_scene.h"
+#include "viz/timeline/timeline_view.h"
 
 namespace tilescope::test {
 

@@ -1,12 +1,12 @@
 // When a unit is idle, and what ended that: against a look at every event.
-#include "viz/scene/timeline_idle.h"
+#include "viz/timeline/timeline_idle.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "tests/viz/timeline_fixture.h"
-#include "viz/scene/timeline_words.h"
+#include "viz/timeline/timeline_words.h"
 
 namespace tilescope {
 namespace {

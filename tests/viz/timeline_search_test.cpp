@@ -1,5 +1,5 @@
 // Words that find events, and going from one to the next.
-#include "viz/scene/timeline_search.h"
+#include "viz/timeline/timeline_search.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/sim/record/statistics.h"
+#include "core/profile/statistics.h"
 #include "tests/viz/timeline_fixture.h"
 
 namespace tilescope {

@@ -1,6 +1,6 @@
 // Rows, times and colours of a timeline: what is under a point, what a zoom keeps, what a pixel
 // that stands for many events shows.
-#include "viz/scene/timeline_view.h"
+#include "viz/timeline/timeline_view.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <set>
 
 #include "tests/viz/timeline_fixture.h"
-#include "viz/scene/timeline_paint.h"
-#include "viz/scene/timeline_words.h"
+#include "viz/timeline/timeline_paint.h"
+#include "viz/timeline/timeline_words.h"
 
 namespace tilescope {
 namespace {

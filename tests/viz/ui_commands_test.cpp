@@ -7,8 +7,9 @@
 #include <set>
 
 #include "tests/viz/ui_session.h"
+#include "viz/commands/describe_window.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/panels.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

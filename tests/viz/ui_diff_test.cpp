@@ -9,13 +9,14 @@
 
 #include "core/sim/stepping/inspect.h"
 #include "tests/viz/ui_session.h"
-#include "viz/scene/comparison.h"
-#include "viz/scene/diff_histogram.h"
-#include "viz/scene/diff_marks.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/standing.h"
-#include "viz/scene/value_table.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/matrix/diff_histogram.h"
+#include "viz/matrix/diff_marks.h"
+#include "viz/session/comparison.h"
+#include "viz/session/panels.h"
+#include "viz/session/standing.h"
+#include "viz/session/value_table.h"
 
 namespace tilescope {
 namespace {

@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/viz/ui_session.h"
-#include "viz/scene/build_scene.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/share.h"
-#include "viz/scene/standing.h"
-#include "viz/scene/workspace.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/commands/share.h"
+#include "viz/commands/workspace.h"
+#include "viz/session/build_scene.h"
+#include "viz/session/panels.h"
+#include "viz/session/standing.h"
 
 namespace tilescope {
 namespace {

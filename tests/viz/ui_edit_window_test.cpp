@@ -1,6 +1,6 @@
 // The editor in the window: typing, keys that are the text's, marks at lines, and the buttons.
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/edit_desk.h"
+#include "viz/session/edit_desk.h"
 
 namespace tilescope {
 namespace {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/ui_session.h"
-#include "viz/scene/files.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/value_table.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/files.h"
+#include "viz/session/panels.h"
+#include "viz/session/value_table.h"
 
 namespace tilescope {
 namespace {

@@ -6,8 +6,9 @@
 
 #include "core/layout/text.h"
 #include "tests/viz/ui_session.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

@@ -7,10 +7,12 @@
 #include <random>
 
 #include "tests/viz/ui_session.h"
-#include "viz/scene/lesson_panel.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/share.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/overlay_sheets.h"
+#include "viz/commands/rebuild.h"
+#include "viz/commands/share.h"
+#include "viz/session/lesson_panel.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

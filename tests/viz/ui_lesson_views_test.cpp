@@ -9,9 +9,10 @@
 #include <sstream>
 
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/lesson_panel.h"
-#include "viz/scene/panels.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/describe_window.h"
+#include "viz/session/lesson_panel.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

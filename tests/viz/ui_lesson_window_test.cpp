@@ -1,6 +1,7 @@
 // The lesson's panel in the window: reached by mouse and by keyboard, read by its labels.
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/lesson_panel.h"
+#include "viz/commands/overlay_sheets.h"
+#include "viz/session/lesson_panel.h"
 
 namespace tilescope {
 namespace {

@@ -9,11 +9,12 @@
 #include "tests/sim/program.h"
 #include "tests/sim/random_copy.h"
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/memory_panels.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/standing.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/memory_panels.h"
+#include "viz/session/panels.h"
+#include "viz/session/standing.h"
 
 namespace tilescope {
 namespace {

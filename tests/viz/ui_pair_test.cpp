@@ -7,9 +7,10 @@
 
 #include "tests/viz/timeline_fixture.h"
 #include "tests/viz/ui_session.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/timeline_session.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/panels.h"
+#include "viz/session/timeline_session.h"
 
 namespace tilescope {
 namespace {

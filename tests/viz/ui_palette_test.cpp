@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/command_palette.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/script.h"
+#include "viz/commands/command_palette.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/overlay_sheets.h"
+#include "viz/commands/script.h"
 
 namespace tilescope {
 namespace {

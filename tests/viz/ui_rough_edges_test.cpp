@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/share.h"
-#include "viz/scene/workspace.h"
+#include "viz/commands/rebuild.h"
+#include "viz/commands/share.h"
+#include "viz/commands/workspace.h"
 
 namespace tilescope {
 namespace {

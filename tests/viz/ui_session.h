@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/script.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/script.h"
 
 namespace tilescope::test {
 

@@ -6,11 +6,12 @@
 #include <random>
 
 #include "tests/viz/ui_session.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/commands/share.h"
+#include "viz/commands/workspace.h"
 #include "viz/scene/command_text.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/share.h"
-#include "viz/scene/workspace.h"
+#include "viz/session/panels.h"
 
 namespace tilescope {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/share.h"
+#include "viz/commands/share.h"
 
 namespace tilescope {
 namespace {

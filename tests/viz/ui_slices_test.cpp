@@ -7,10 +7,10 @@
 
 #include "core/layout/text.h"
 #include "tests/viz/ui_session.h"
-#include "viz/scene/look.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/value_table.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/look.h"
+#include "viz/session/panels.h"
+#include "viz/session/value_table.h"
 
 namespace tilescope {
 namespace {

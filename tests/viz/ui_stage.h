@@ -12,7 +12,7 @@
 
 #include "assets/embedded.h"
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
+#include "viz/commands/commands.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/window_ui.h"
 

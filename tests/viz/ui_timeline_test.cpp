@@ -7,11 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/viz/ui_workshop.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/rebuild.h"
-#include "viz/scene/timeline_session.h"
-#include "viz/scene/timeline_words.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/describe_window.h"
+#include "viz/commands/rebuild.h"
+#include "viz/session/panels.h"
+#include "viz/session/timeline_session.h"
+#include "viz/timeline/timeline_words.h"
 
 namespace tilescope {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/ui_stage.h"
-#include "viz/scene/timeline_session.h"
+#include "viz/session/timeline_session.h"
 
 namespace tilescope {
 namespace {

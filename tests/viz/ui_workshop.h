@@ -12,8 +12,8 @@
 
 #include "tests/sim/record/synthetic_record.h"
 #include "tests/viz/small_machine.h"
-#include "viz/scene/result_view.h"
-#include "viz/scene/workshop.h"
+#include "viz/session/result_view.h"
+#include "viz/session/workshop.h"
 
 namespace tilescope::test {
 

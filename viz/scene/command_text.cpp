@@ -1,6 +1,7 @@
 #include "viz/scene/command_text.h"
 
 #include <fmt/format.h>
+#include <charconv>
 
 namespace tilescope {
 namespace {
@@ -109,6 +110,17 @@ std::string quoted_word(std::string_view word) {
   if (plain) return std::string(word);
   const char quote = word.find('"') == std::string_view::npos ? '"' : '\'';
   return fmt::format("{}{}{}", quote, word, quote);
+}
+
+Error usage_error(std::string sentence) {
+  return {ErrorKind::usage, std::move(sentence), ""};
+}
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
 }
 
 }  // namespace tilescope

@@ -7,6 +7,8 @@
 // A word may be quoted with ' or "; the quotes are not part of it. Nothing else is special.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,5 +38,11 @@ std::string lower(std::string_view text);
 
 // The words as one command line again: a word with blanks or `;` in it is quoted.
 std::string quoted_word(std::string_view word);
+
+// The arguments are not what the command takes.
+Error usage_error(std::string sentence);
+
+// A whole number and nothing else.
+std::optional<std::int64_t> number_in(std::string_view text);
 
 }  // namespace tilescope

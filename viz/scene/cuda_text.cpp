@@ -106,9 +106,9 @@ CudaPart part_of_word(std::string_view word) {
   return named_so || is_one_of(types, word) ? CudaPart::type : CudaPart::plain;
 }
 
-class Line {
+class CodeLine {
  public:
-  Line(std::string_view text, bool& in_comment) : text_(text), in_comment_(in_comment) {}
+  CodeLine(std::string_view text, bool& in_comment) : text_(text), in_comment_(in_comment) {}
 
   std::vector<CudaSpan> read() {
     if (in_comment_) to_end_of_comment();
@@ -188,7 +188,7 @@ class Line {
 }  // namespace
 
 std::vector<CudaSpan> cuda_spans(std::string_view line, bool& in_comment) {
-  return Line(line, in_comment).read();
+  return CodeLine(line, in_comment).read();
 }
 
 // Okabe and Ito's blue, bluish green, vermilion, reddish purple and orange.

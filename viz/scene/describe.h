@@ -7,16 +7,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "viz/scene/diff_view.h"
-#include "viz/scene/layout_scene.h"
+#include "viz/scene/lines.h"
+#include "viz/scene/scene.h"
 
 namespace tilescope {
 
 using Json = nlohmann::ordered_json;
 
 Json describe(const Scene& scene);
-Json describe(const CellInfo& info);
-Json describe(const LayoutView& view, const LayoutChoice& choice, const Scene& scene);
-Json describe(const DiffView& view, const DiffChoice& choice, const Scene& scene);
+Json lines_of(const Lines& lines);
 
 }  // namespace tilescope

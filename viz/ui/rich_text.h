@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/lesson_panel.h"
+#include "viz/session/lesson_panel.h"
 #include "viz/ui/widgets.h"
 
 namespace tilescope::ui {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/panels.h"
+#include "viz/session/panels.h"
 #include "viz/ui/focus_ring.h"
 #include "viz/ui/fonts.h"
 

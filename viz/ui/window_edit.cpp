@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/build_scene.h"
+#include "viz/session/build_scene.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/command_palette.h"
+#include "viz/commands/command_palette.h"
+#include "viz/commands/overlay_sheets.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"

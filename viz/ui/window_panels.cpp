@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/fault_view.h"
+#include "viz/session/fault_view.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 

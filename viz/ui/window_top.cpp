@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/tour.h"
+#include "viz/session/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/tour.h"
+#include "viz/session/tour.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 

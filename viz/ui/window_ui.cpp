@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/command_palette.h"
-#include "viz/scene/commands.h"
-#include "viz/scene/script.h"
-#include "viz/scene/standing.h"
-#include "viz/scene/tour.h"
+#include "viz/commands/command_palette.h"
+#include "viz/commands/commands.h"
+#include "viz/commands/script.h"
+#include "viz/session/standing.h"
+#include "viz/session/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 

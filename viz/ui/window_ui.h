@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/lesson_panel.h"
-#include "viz/scene/panels.h"
-#include "viz/scene/session.h"
+#include "viz/commands/overlay_sheets.h"
+#include "viz/session/lesson_panel.h"
+#include "viz/session/panels.h"
+#include "viz/session/session.h"
 #include "viz/ui/code_field.h"
 #include "viz/ui/rich_text.h"
 #include "viz/ui/scene_painter.h"

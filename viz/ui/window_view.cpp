@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/build_scene.h"
-#include "viz/scene/timeline_session.h"
+#include "viz/session/build_scene.h"
+#include "viz/session/timeline_session.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 

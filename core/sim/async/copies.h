@@ -1,7 +1,7 @@
 // What bulk copies do at their moments: many bytes side by side (cp.async.bulk, PTX
 // ISA 9.7.9.25.4), or of a tensor what core/sim/async/boxes.h says
 // (cp.async.bulk.tensor, 9.7.9.25.5), between global and shared memory. The handlers in
-// core/sim/lanes/bulk.cpp issue them.
+// core/sim/handlers/bulk.cpp issue them.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/sim/cluster.h"
-#include "core/sim/evidence.h"
-#include "core/sim/machine.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

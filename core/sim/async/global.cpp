@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "core/sim/evidence.h"
-#include "core/sim/machine.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

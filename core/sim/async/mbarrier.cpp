@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/evidence.h"
-#include "core/sim/machine.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sim/races.h"
+#include "core/sim/checks/races.h"
 #include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
@@ -63,8 +63,8 @@ struct Actor {
   std::uint32_t rank = here;
 };
 
-// That a warp, or the agent of the block (core/sim/races.h), knows how far an mbarrier is: up to
-// this many phases were complete at that time.
+// That a warp, or the agent of the block (core/sim/checks/races.h), knows how far an mbarrier is:
+// up to this many phases were complete at that time.
 struct Knowledge {
   std::uint64_t phases = 0;
   std::uint32_t when = 0;
@@ -107,9 +107,9 @@ bool invalidate_mbarrier(Machine& machine, Block& block, std::uint32_t offset, A
 // `state`: what mbarrier.arrive answers; may be null.
 bool signal_mbarrier(Machine& machine, Block& block, std::uint32_t offset, const Signal& what,
                      Actor who, std::uint64_t* state = nullptr);
-// Of a machine that asks what would be (core/sim/what_if.h): the current phase is complete, as if
-// all who are missing had come with all that is missing, and whoever waits for it had been told of
-// everything that was done until now. False after a fault.
+// Of a machine that asks what would be (core/sim/time/what_if.h): the current phase is complete, as
+// if all who are missing had come with all that is missing, and whoever waits for it had been told
+// of everything that was done until now. False after a fault.
 bool suppose_complete(Machine& machine, Block& block, std::uint32_t offset, Actor who);
 // The mbarrier at `offset`, fit to be used by `who`; null after a fault.
 Mbarrier* use_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);

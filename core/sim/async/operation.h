@@ -34,7 +34,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/sim/races.h"
+#include "core/sim/checks/races.h"
 
 namespace tilescope::sim {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/sim/async/copies.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

@@ -1,6 +1,6 @@
 // What st.async and red.async do at their moments (PTX ISA 9.7.9.12, 9.7.13.7): bytes of a register
 // go to memory, or are added to what is there, later than the thread goes on. The handlers in
-// core/sim/lanes/async_store.cpp issue them.
+// core/sim/handlers/async_store.cpp issue them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// cvt (PTX ISA 9.7.9.21) to integers, f32 and f64; core/sim/lanes/narrow.cpp has the narrower ones.
-// Float to integer clamps to the type's range in every form.
+// cvt (PTX ISA 9.7.9.21) to integers, f32 and f64; core/sim/handlers/narrow.cpp has the narrower
+// ones. Float to integer clamps to the type's range in every form.
 #include <limits>
 #include <type_traits>
 

@@ -2,14 +2,14 @@
 // into vector instructions.
 //
 // The files of this folder are compiled once for each set of vector instructions, into a namespace
-// of that name (TILESCOPE_LANES); core/sim/bind.cpp asks the processor which one to take. They are
-// compiled without strict aliasing: a register is whatever type the instruction says.
+// of that name (TILESCOPE_LANES); core/sim/bind/bind.cpp asks the processor which one to take. They
+// are compiled without strict aliasing: a register is whatever type the instruction says.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
-#include "core/sim/code.h"
+#include "core/sim/machine/code.h"
 
 #if defined(__clang__)
 #define TILESCOPE_FOR_LANES(l) \

@@ -1,7 +1,7 @@
 // What handlers ask of the machine, and what they do rarely: compiled once.
 #pragma once
 
-#include "core/sim/code.h"
+#include "core/sim/machine/code.h"
 
 namespace tilescope::sim {
 

@@ -2,7 +2,7 @@
 // One set for each way that the lanes' files are compiled.
 #pragma once
 
-#include "core/sim/code.h"
+#include "core/sim/machine/code.h"
 
 namespace tilescope::sim {
 

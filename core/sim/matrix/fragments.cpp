@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
-#include "core/sim/together.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "core/layout/layout.h"
 #include "core/numeric/tensor_core.h"
-#include "core/sim/code.h"
+#include "core/sim/machine/code.h"
 
 namespace tilescope::sim {
 
@@ -55,7 +55,7 @@ inline bool multiplies(const ptx::Instruction& i) {
   return i.op == ptx::Op::mma || i.modifiers.operation() == ptx::Operation::mma;
 }
 
-// An instruction of this unit in a warp with undefined registers (core/sim/undefined.h).
+// An instruction of this unit in a warp with undefined registers (core/sim/checks/undefined.h).
 Flow run_matrix_carefully(Core& x, const Code& c, Mask m);
 
 // Flow::next when all 32 lanes of the warp are at this .sync.aligned instruction. A fault where

@@ -5,11 +5,11 @@
 
 #include <cstring>
 
+#include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
-#include "core/sim/undefined.h"
 
 namespace tilescope::sim {
 namespace {

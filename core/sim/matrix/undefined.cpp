@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "core/sim/machine.h"
+#include "core/sim/checks/undefined.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
-#include "core/sim/undefined.h"
 
 namespace tilescope::sim {
 namespace {

@@ -7,11 +7,11 @@
 // bytes. What is held here to be misaligned is what is so for a single element.
 #include <cstring>
 
+#include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
-#include "core/sim/undefined.h"
 
 namespace tilescope::sim {
 namespace {

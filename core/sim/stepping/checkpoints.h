@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 

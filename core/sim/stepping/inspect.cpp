@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/machine/waits.h"
 #include "core/sim/stepping/find_block.h"
-#include "core/sim/waits.h"
 
 namespace tilescope::sim {
 namespace {

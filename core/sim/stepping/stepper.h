@@ -6,10 +6,10 @@
 //   while (s->go_on(100'000) == Arrival::going) show(s->progress());   // stop calling: it stays
 //   inspect(s->machine());
 //
-// A place is a position of the machine (core/sim/stops.h), and whether the run is known to be over
-// there. Going back is going forward from a copy: the machine at a place is the same, bit for bit,
-// from wherever one came. A step back leads to the previous place at which one forward would have
-// stopped, so that a step forward from there leads here again, if here was such a place.
+// A place is a position of the machine (core/sim/machine/stops.h), and whether the run is known to
+// be over there. Going back is going forward from a copy: the machine at a place is the same, bit
+// for bit, from wherever one came. A step back leads to the previous place at which one forward
+// would have stopped, so that a step forward from there leads here again, if here was such a place.
 //
 // Where there is no such place, it stands at the end of the run, or at its beginning.
 #pragma once

@@ -13,11 +13,11 @@
 #include <array>
 #include <cstring>
 
-#include "core/sim/evidence.h"
+#include "core/sim/checks/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/tcgen05/handlers.h"
 

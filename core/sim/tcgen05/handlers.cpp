@@ -10,11 +10,11 @@
 
 #include <algorithm>
 
-#include "core/sim/evidence.h"
+#include "core/sim/checks/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 

@@ -2,7 +2,7 @@
 // brackets; for what else is where see the files.
 #pragma once
 
-#include "core/sim/code.h"
+#include "core/sim/machine/code.h"
 #include "core/sim/tcgen05/shared_matrix.h"
 #include "core/sim/tcgen05/unit.h"
 

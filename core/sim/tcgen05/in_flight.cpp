@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/sim/evidence.h"
-#include "core/sim/machine.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/multiplication.h"
 

@@ -20,13 +20,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/evidence.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/tcgen05/handlers.h"
-#include "core/sim/undefined.h"
 
 namespace tilescope::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

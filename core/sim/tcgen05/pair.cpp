@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "core/sim/evidence.h"
+#include "core/sim/checks/evidence.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/handlers.h"
 
 namespace tilescope::sim {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/sim/executor.h"
+#include "core/sim/machine/executor.h"
 
 namespace tilescope::sim {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/handlers.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/sim/evidence.h"
-#include "core/sim/machine.h"
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 

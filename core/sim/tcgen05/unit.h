@@ -26,7 +26,7 @@
 #include <map>
 #include <vector>
 
-#include "core/sim/races.h"
+#include "core/sim/checks/races.h"
 #include "core/sim/tcgen05/history.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/time/banks.h"
 #include "core/sim/time/clock.h"
@@ -222,7 +222,7 @@ double Clock::write_back(Processor& p, const Fetched& what, double from) {
   return std::max(end, memory_.take(from, static_cast<double>(what.missed)));
 }
 
-// cp.async: the source is an address of global memory (core/sim/lanes/copy.cpp).
+// cp.async: the source is an address of global memory (core/sim/handlers/copy.cpp).
 double Clock::begin_copy(Core& x, const Code& c, const Cost& cost, Mask m, double issued) {
   WarpTime& t = x.block->time.warps[x.warp->index];
   Addresses from;

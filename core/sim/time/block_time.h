@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sim/record/event.h"
+#include "core/record/event.h"
 
 namespace tilescope::sim {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine.h"
-#include "core/sim/record/recorder.h"
+#include "core/sim/machine/machine.h"
 
 namespace tilescope::sim {
 namespace {

@@ -23,11 +23,11 @@
 #include <memory>
 #include <vector>
 
+#include "core/record/own_recorder.h"
+#include "core/record/record.h"
 #include "core/sim/async/operation.h"
-#include "core/sim/code.h"
-#include "core/sim/record/own_recorder.h"
-#include "core/sim/record/record.h"
-#include "core/sim/state.h"
+#include "core/sim/machine/code.h"
+#include "core/sim/machine/state.h"
 #include "core/sim/time/costs.h"
 #include "core/sim/time/processor.h"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/sim/machine.h"
-#include "core/sim/record/recorder.h"
-#include "core/sim/record/wait.h"
-#include "core/sim/undefined.h"
+#include "core/record/recorder.h"
+#include "core/sim/checks/undefined.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/time/wait.h"
 
 namespace tilescope::sim {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/ptx/program.h"
+#include "core/record/record.h"
 #include "core/run/device_times.h"
-#include "core/sim/record/record.h"
 
 namespace tilescope::sim {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/multiplication.h"
 #include "core/sim/time/clock.h"
 

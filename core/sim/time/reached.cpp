@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sim/machine.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/stepping/find_block.h"
 
 namespace tilescope::sim {

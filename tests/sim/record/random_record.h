@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/sim/record/record.h"
+#include "core/record/record.h"
 
 namespace tilescope::sim {
 

@@ -1,5 +1,5 @@
 // What a recorder keeps, and what becomes of the rest.
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "core/sim/record/recorder.h"
+#include "core/record/recorder.h"
 
 namespace tilescope::sim {
 

@@ -1,5 +1,5 @@
 // A record as text.
-#include "core/sim/record/text.h"
+#include "core/record/text.h"
 
 #include <gtest/gtest.h>
 

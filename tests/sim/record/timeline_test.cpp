@@ -1,5 +1,5 @@
 // A timeline's answers against those of whoever looks at every event.
-#include "core/sim/record/timeline.h"
+#include "core/record/timeline.h"
 
 #include <gtest/gtest.h>
 

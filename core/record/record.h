@@ -1,0 +1,111 @@
+// What happened in a run, when, and what waited for what. Timeline, statistics, traces and the
+// comparison of two runs are views of it; a saved one is opened without a machine
+// (core/io/record_file.h).
+//
+// Time is cycles of a processor's clock since the launch, as the device description has them
+// (core/sim/time); of a run whose order was drawn (--schedule, --lazy, holds) there is no time, and
+// the unit is instructions that the whole grid had executed.
+//
+// A track is something that does one thing after another, or several at once: a warp, a unit of a
+// processor as one block uses it, a barrier. Everything on it is an Event. The events of a warp
+// follow one another without overlap: it runs, waits, runs. Those of a unit are operations, which
+// may overlap. Those of a barrier are its phases, one after the other.
+//
+// An event says what it was brought about by: a wait by the phase that let it go on; a phase by the
+// arrival or the operation that completed it; an operation by the run of the warp that issued it, a
+// commit by the last product or transfer that it waited for. These are the arrows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/record/event.h"
+#include "core/record/event_list.h"
+#include "core/run/device_description.h"
+#include "core/run/job.h"
+
+namespace tilescope::sim {
+
+// What became of one instruction, all its executions together.
+struct LineCounters {
+  std::uint64_t issued = 0;  // by warps
+  std::uint64_t lanes = 0;   // that took part, all together
+  std::array<std::uint64_t, static_cast<std::size_t>(Stall::count_)> stalled{};  // cycles of warps
+  std::uint64_t shared_bytes = 0;  // asked of shared memory by lanes, copies and tensor cores
+  std::uint64_t global_bytes = 0;  // asked of global memory: L2's traffic
+  std::uint64_t memory_bytes = 0;  // of these, what L2 did not have
+  std::uint64_t tensor_bytes = 0;  // of TMEM
+  std::uint64_t wavefronts = 0, ideal_wavefronts = 0;  // of shared memory: 128 bytes each
+  std::uint64_t sectors = 0, ideal_sectors = 0;        // of global memory: 32 bytes each
+};
+
+// How long a unit of the grid's processors was busy, all of them together.
+enum class Pipe : std::uint8_t {
+  issue,
+  integer,
+  floating,
+  half,
+  wide,
+  special,
+  load_store,
+  shared,
+  tensor,
+  tensor_memory,
+  copies,
+  l2,
+  memory,
+  count_
+};
+std::string_view name_of(Pipe pipe);
+
+struct PipeCounters {
+  double busy = 0;    // cycles, of all its copies together
+  double copies = 0;  // how many of them: 4 schedulers of 148 processors are 592
+};
+
+// An instruction as a view shows it: a record is read without its PTX at hand.
+struct RecordedLine {
+  std::string text;  // of the PTX
+  std::uint32_t ptx_line = 0;
+  std::uint32_t file = 0, line = 0;  // of the source: index into Record::sources; line 0: not known
+  // Of a function that was inlined: where it is called, in the kernel itself. Line 0: it was not.
+  std::uint32_t caller_file = 0, caller_line = 0;
+};
+
+struct Record {
+  // The run. launch.cluster says how blocks were taken together.
+  std::string kernel;  // as it was asked for
+  std::string what;    // "M = 1024, N = 1024, K = 1024, f16"
+  Launch launch;
+  DeviceDescription device;
+  bool timed = false;  // the unit of time is cycles
+  double work = 0;     // floating point operations that the result asks for; 0: not known
+  std::vector<RecordedLine> lines;  // by pc
+  std::vector<std::string> sources;
+  std::vector<Report> reports;
+  BarrierNames barriers;  // what its mbarriers are called, as far as that is known
+
+  // When all blocks had exited, with what a launch costs besides.
+  Cycle end = 0;
+  double seconds = 0;  // predicted; 0 where there is no time
+  // Where only some of the blocks were simulated: how many, and by how much the time may be wrong
+  // (a share of it), as these differ among themselves.
+  std::uint64_t blocks_simulated = 0;
+  double uncertain = 0;
+
+  std::vector<Track> tracks;
+  EventList events;
+  std::vector<LineCounters> counters;  // by pc
+  std::array<PipeCounters, static_cast<std::size_t>(Pipe::count_)> pipes{};
+  // Blocks and warps that a processor had room for at once, and what set the limit: "shared
+  // memory".
+  std::uint32_t resident_blocks = 0, resident_warps = 0;
+  std::string limited_by;
+};
+
+// The cluster of a block, counted like blocks: x first. Without clusters, the block itself.
+std::uint64_t cluster_of(const Launch& launch, std::uint64_t block);
+
+}  // namespace tilescope::sim

@@ -1,0 +1,195 @@
+// Launches that never end: every warp that is left repeats itself, and nothing changes memory.
+//
+// A warp whose registers and position are those of an earlier moment, while no memory that it can
+// see has changed in between, will do the same again for ever, unless another changes memory. When
+// that holds for all warps of all resident blocks that do not wait anyway, nothing ever will.
+// Moments are compared at the ends of a warp's turns, with the one remembered at the last power of
+// two (Brent, An improved Monte Carlo factorization algorithm, 1980), so any period is found.
+//
+// A store that writes what was there changes nothing; but comparing costs, so stores are compared
+// only from the first time on that a warp's registers repeat.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+bool waits(const Warp& warp) {
+  return std::all_of(warp.splits.begin(), warp.splits.end(),
+                     [](const Split& s) { return s.wait != Wait::none; });
+}
+
+// The lines of the innermost loop that an instruction is part of: what lies between the first and
+// the last block that it leads to and that lead back to it.
+std::pair<std::uint32_t, std::uint32_t> loop_lines(const ptx::Program& program, std::uint32_t pc) {
+  const auto& blocks = program.blocks;
+  const auto home = static_cast<std::uint32_t>(
+      std::find_if(blocks.begin(), blocks.end(),
+                   [&](const ptx::Block& b) { return pc >= b.first && pc < b.end; }) -
+      blocks.begin());
+  const auto reach = [&](bool backwards) {
+    std::vector<bool> seen(blocks.size(), false);
+    std::vector<std::uint32_t> todo{home};
+    std::vector<std::vector<std::uint32_t>> before(backwards ? blocks.size() : 0);
+    for (std::uint32_t b = 0; backwards && b < blocks.size(); ++b) {
+      for (std::uint32_t to : blocks[b].next) before[to].push_back(b);
+    }
+    while (!todo.empty()) {
+      const std::uint32_t at = todo.back();
+      todo.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      for (std::uint32_t to : backwards ? before[at] : blocks[at].next) todo.push_back(to);
+    }
+    return seen;
+  };
+  const std::vector<bool> after = reach(false), before = reach(true);
+  std::pair<std::uint32_t, std::uint32_t> lines{~0u, 0};
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    if (!after[b] || !before[b]) continue;
+    lines.first = std::min(lines.first, program.code[blocks[b].first].line);
+    lines.second = std::max(lines.second, program.code[blocks[b].end - 1].line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+// Hands what a warp is at this moment to f(data, bytes), piece by piece, until one says false.
+template <class F>
+bool Machine::each_piece(const Block& block, const Warp& warp, F f) const {
+  const std::size_t stride = register_stride(), predicates = program().predicate_count;
+  if (!f(block.registers.data() + warp.index * stride, stride)) return false;
+  const std::uint32_t* masks = block.predicates.data() + warp.index * predicates;
+  if (!f(masks, predicates * sizeof *masks)) return false;
+  for (const Split& s : warp.splits) {
+    if (!f(&s.pc, sizeof s.pc) || !f(&s.mask, sizeof s.mask) || !f(&s.wait, sizeof s.wait)) {
+      return false;
+    }
+  }
+  return f(warp.calls.top.data(), sizeof warp.calls.top);
+}
+
+std::vector<std::byte> Machine::moment(const Block& block, const Warp& warp) const {
+  std::vector<std::byte> out;
+  each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    out.insert(out.end(), begin, begin + bytes);
+    return true;
+  });
+  return out;
+}
+
+bool Machine::is_moment(const Block& block, const Warp& warp) const {
+  const std::vector<std::byte>& then = warp.pace.moment;
+  std::size_t at = 0;
+  const bool equal = each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+    if (then.size() - at < bytes || std::memcmp(then.data() + at, data, bytes) != 0) return false;
+    at += bytes;
+    return true;
+  });
+  return equal && at == then.size();
+}
+
+// How often anything changed that a warp of this block could see.
+std::uint64_t Machine::changes_for(const Block& block) const {
+  std::uint64_t out = block.local.changes();
+  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+    const Block& b = *member(block, rank);
+    out += b.shared.changes() + b.meetings;
+  }
+  for (const Region& r : regions_) out += r.changes();
+  return out;
+}
+
+void Machine::compare_stores() {
+  for (Region& r : regions_) r.compare_stores();
+  for (Block& b : blocks_) {
+    b.shared.compare_stores();
+    b.local.compare_stores();
+  }
+  compares_stores_ = true;
+}
+
+bool Machine::goes_round(const Block& block, const Warp& warp) const {
+  return warp.pace.goes_round && warp.pace.changes == changes_for(block);
+}
+
+// "; warp 0 lane 0 waits for phase 0 of ...": the mbarriers that somebody asks about again and
+// again.
+std::string Machine::waits_text(const Block& block) const {
+  std::string out;
+  for (const auto& [offset, b] : block.mbarriers) {
+    for (const Attendance& w : b.waiting) {
+      if (w.phase < b.phase) continue;
+      out += fmt::format("; warp {} {} waits for {}: {}", w.warp, lanes_text(w.mask),
+                         mbarrier_name(*this, offset), mbarrier_story(*this, block, offset));
+      break;
+    }
+  }
+  return out;
+}
+
+// A turn of this warp is over, and it waits for nothing.
+void Machine::look_for_endless_loop(Block& block, Warp& warp) {
+  Pace& pace = warp.pace;
+  const std::uint64_t changes = changes_for(block);
+  const bool same = is_moment(block, warp);
+  // Long enough that every split that could go on has had its turn since.
+  const std::uint64_t enough = 4 * std::uint64_t{options_.split_turn} * (warp.splits.size() + 1);
+  pace.goes_round = same && pace.changes == changes && pace.instructions >= enough;
+  if (same && pace.changes != changes && !compares_stores_) compare_stores();
+  if (!same && pace.instructions >= pace.next) {
+    pace.moment = moment(block, warp);
+    pace.changes = changes;
+    pace.instructions = 0;
+    pace.next *= 2;
+  } else if (same && pace.changes != changes) {
+    pace.changes = changes;
+    pace.instructions = 0;
+  }
+  if (!pace.goes_round) return;
+  // They may be waiting for blocks that there is room for, and that begin when this turn ends.
+  if (can_start() && blocks_.size() + cluster_size_ <= resident_) return;
+  for (const Block& b : blocks_) {
+    for (const Warp& w : b.warps) {
+      const bool slow = (b.slow.warps | b.slow.held) >> w.index & 1;
+      if (w.live && !waits(w) && !goes_round(b, w) && !slow) return;
+    }
+  }
+  // They may be waiting for one that is slow.
+  bool go_on = false;
+  for (Block& b : blocks_) go_on = let_the_slow_go_on(b) || go_on;
+  if (go_on) return;
+  // Unless what is in flight does.
+  for (Block& b : blocks_) {
+    if (!b.flight.operations.empty() && hasten(b)) return;
+  }
+  if (state_ == RunState::fault) return;
+  const Split& split = warp.splits.front();
+  const auto [first, last] = loop_lines(program(), split.pc);
+  const std::uint64_t waiting = total_ - started_ + to_begin_.size() * cluster_size_;
+  Report r;
+  r.kind = "endless_loop";
+  r.sentence = fmt::format(
+      "the launch never ends: this warp goes round between PTX lines {} and {} with the same "
+      "values "
+      "every time, everybody else does so too or waits, and nobody changes memory{}{}",
+      first, last,
+      waiting ? fmt::format(" ({} blocks cannot start before one of the {} resident ones ends)",
+                            waiting, blocks_.size())
+              : "",
+      waits_text(block));
+  r.expected = "something that ends the loop";
+  r.found = fmt::format("the same state after {} instructions of the launch", instructions_);
+  r.site = site(block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)),
+                split.pc);
+  reports_.push_back(std::move(r));
+  state_ = RunState::fault;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,227 @@
+// Reports that let the run go on: each once a site, with a count.
+#include <fmt/format.h>
+
+#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+const char* verb_of(Races::Kind kind) {
+  switch (kind) {
+    case Races::Kind::read:
+      return "reads";
+    case Races::Kind::atomic:
+      return "updates";
+    default:
+      return "writes";
+  }
+}
+
+std::uint32_t thread_of(const Core& x, int lane) {
+  return x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+}
+
+}  // namespace
+
+void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                     const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+}
+
+void Machine::hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, block, thread, pc, std::move(kind), other_pc, tell);
+}
+
+void Machine::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                   const std::function<Report()>& tell) {
+  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+}
+
+void Machine::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
+  if (!added) {
+    ++reports_[known->second].count;
+    return;
+  }
+  Report r = tell();
+  r.weight = weight;
+  r.kind = std::move(kind);
+  r.site = site(block, thread, pc);
+  Happened told;
+  told.what = Happening::report;
+  told.block = block.number;
+  told.warp = thread / 32;
+  told.pc = pc;
+  told.object = static_cast<std::uint32_t>(reports_.size());
+  reports_.push_back(std::move(r));
+  stops_.happened(told);
+}
+
+namespace {
+
+std::string place_text(const Machine& machine, const Block& block, const Races::Conflict& c) {
+  return place_text(machine.site(block, c.warp * 32, c.pc));
+}
+
+// "block 2's ": where it is not the memory of the block at hand.
+std::string whose_memory(const Core& x, const Block& block) {
+  return &block == x.block ? "" : fmt::format("block {}'s ", block.rank);
+}
+
+// Bytes that a lane accesses by an instruction, as its text says: ".v4.u32" is 16. Of others the
+// word that races are kept for.
+std::uint32_t bytes_accessed(std::string_view opcode) {
+  constexpr std::uint32_t word = 4;
+  std::uint32_t elements = 1, bits = 0;
+  for (std::size_t at = opcode.find('.'); at != opcode.npos; at = opcode.find('.', at + 1)) {
+    const std::string_view part = opcode.substr(at + 1, opcode.find('.', at + 1) - at - 1);
+    const auto number = [](std::string_view digits) {
+      std::uint32_t out = 0;
+      for (const char c : digits) {
+        if (c < '0' || c > '9') return 0u;
+        out = out * 10 + static_cast<std::uint32_t>(c - '0');
+      }
+      return out;
+    };
+    if (part.size() < 2) continue;
+    if (part[0] == 'v') elements = std::max(1u, number(part.substr(1)));
+    if (std::string_view("busf").find(part[0]) != std::string_view::npos) {
+      if (const std::uint32_t own = number(part.substr(1))) bits = own;
+    }
+  }
+  const std::uint32_t bytes = elements * bits / 8;
+  return bytes && (bytes & (bytes - 1)) == 0 ? std::max(bytes, word) : word;
+}
+
+// What touched it before, and its bytes: an access is aligned to as many as it has (9.7.9.8, ld).
+Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict& c,
+                        std::string_view verb) {
+  const Machine& machine = *x.machine;
+  const std::string_view name = opcode_text(machine.program().code[c.pc].text);
+  const std::uint32_t bytes = bytes_accessed(name);
+  const auto begin = static_cast<std::uint32_t>(c.offset) / bytes * bytes;
+  const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
+  const Block& home = rank ? *machine.member(block, *rank) : block;
+  const bool agent = block.races.is_agent(c.warp);
+  Evidence::Party out =
+      thread_at(machine, home, agent ? 0 : c.warp * 32, c.pc, fmt::format("{} {}", name, verb),
+                place_of(block, Range{begin, begin + bytes}));
+  out.in_flight = c.pending;
+  return out;
+}
+
+// What lane `lane` of the warp at hand does by `name`, in `mine`, and what it is unordered with.
+void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
+                    const Range& mine, const Races::Conflict& c) {
+  Machine& machine = *x.machine;
+  machine.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
+    const std::string where = place_text(machine, block, c);
+    Report r;
+    r.evidence = collision(
+        lane_at(x, lane, fmt::format("{} {}", name, verb_of(kind)), place_of(block, mine)),
+        earlier(x, block, c, c.pending ? "writes" : verb_of(c.other)));
+    if (c.pending) {
+      r.sentence = fmt::format(
+          "{} {} byte {} of shared memory, where the cp.async at {} of warp {} may still be "
+          "writing: "
+          "nobody has waited for it",
+          name, verb_of(kind), c.offset, where, c.warp);
+      r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
+      r.found = "a copy in flight";
+      return r;
+    }
+    const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
+    const std::string other =
+        rank ? fmt::format("block {} of the cluster {} at {}", *rank, verb_of(c.other), where)
+        : block.races.is_agent(c.warp)
+            ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
+            : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
+    r.sentence =
+        fmt::format("{} {} byte {} of {}shared memory, which {}, and no barrier lies between", name,
+                    verb_of(kind), c.offset, whose_memory(x, block), other);
+    r.expected = "a barrier, or atomics that order the two";
+    r.found = "either could be first";
+    return r;
+  });
+}
+
+}  // namespace
+
+namespace {
+
+// Shared memory that two warps touch, and nothing says in which order.
+void watch_in(Core& x, Block& block, const Races::Access& access) {
+  Machine& machine = *x.machine;
+  if (!block.flight.operations.empty()) machine.check_access(x, block, access);
+  if (!block.mbarriers.empty() && access.kind != Races::Kind::read) {
+    for (Mask rest = access.mask; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const auto begin = static_cast<std::uint32_t>(access.offsets[lane]);
+      machine.spoil_mbarriers(block, {begin, begin + access.bytes},
+                              access.warp * 32 + static_cast<std::uint32_t>(lane), x.pc);
+    }
+  }
+  Races::Conflict c;
+  if (!block.races.access(access, c)) return;
+  const auto begin = static_cast<std::uint32_t>(access.offsets[c.lane]);
+  tell_unordered(x, block, static_cast<int>(c.lane),
+                 ptx::opcode(machine.program().code[x.pc].op).name, access.kind,
+                 {begin, begin + access.bytes}, c);
+}
+
+}  // namespace
+
+void watch(Core& x, const Races::Access& access) {
+  watch_in(x, *x.block, access);
+}
+
+void watch_peer(Core& x, Block& peer, Races::Access access) {
+  access.warp = peer.races.agent_of_rank(x.block->rank, access.warp);
+  watch_in(x, peer, access);
+}
+
+// The same of what an operation is going to read and write. It does so through the async proxy,
+// which is told of a thread's own writes only by its fence.proxy.async (9.7.9.25.2).
+void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
+  Races& races = block.races;
+  const std::uint32_t warp =
+      &block == x.block ? x.warp->index : races.agent_of_rank(x.block->rank, x.warp->index);
+  Races::Conflict c;
+  for (const Range& r : o.writes) {
+    if (races.unordered(warp, r.begin, r.end, true, c)) {
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::write, r, c);
+    }
+  }
+  for (const Range& r : o.reads) {
+    c = {};
+    if (races.unordered(warp, r.begin, r.end, false, c)) {
+      tell_unordered(x, block, lane, o.work->name, Races::Kind::read, r, c);
+      continue;
+    }
+    if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
+    x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
+      const std::optional<std::uint32_t> rank = races.rank_of(c.warp);
+      Report report;
+      report.sentence = fmt::format(
+          "{} reads byte {} of shared memory through the async proxy, but {} wrote it at {} "
+          "and executed no fence.proxy.async since: the old bytes may be read",
+          o.work->name, c.offset,
+          rank ? fmt::format("block {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
+          place_text(*x.machine, block, c));
+      report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
+      report.found = "no fence between";
+      Evidence::Party reads =
+          lane_at(x, lane, fmt::format("{} reads", o.work->name), place_of(block, r));
+      add_pieces(reads, o.reads);
+      report.evidence = collision(std::move(reads), earlier(x, block, c, "writes"));
+      return report;
+    });
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,604 @@
+#include "core/sim/checks/undefined.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/machine/machine.h"
+#include "core/sim/matrix/fragments.h"
+
+namespace tilescope::sim {
+namespace {
+
+using ptx::Instruction;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Unit;
+
+constexpr std::uint32_t unit_bytes = 64;
+
+std::size_t register_base(const Core& x) {
+  return static_cast<std::size_t>(x.bank[0] - x.block->registers.data());
+}
+
+bool in_file(Reference r) {
+  return r != nothing && !(r & constant_bit);
+}
+
+int register_width(const ptx::Program& program, const Operand& o) {
+  const bool has = o.kind == Operand::Kind::reg ||
+                   (o.kind == Operand::Kind::address && o.index != ptx::no_register);
+  const ptx::Type type = has ? program.registers[o.index].type : o.type;
+  return std::max(2, ptx::bytes_of(type));
+}
+
+Reference place(const ptx::Program& program, const Operand& o) {
+  const bool has = o.kind == Operand::Kind::reg ||
+                   (o.kind == Operand::Kind::address && o.index != ptx::no_register);
+  return has ? program.registers[o.index].place : nothing;
+}
+
+std::uint32_t predicate_place(const ptx::Program& program, const Operand& o) {
+  return o.kind == Operand::Kind::predicate && o.index != ptx::no_register
+             ? program.registers[o.index].place
+             : 0;
+}
+
+Mask undefined_lanes(const Core& x, Reference r, int width) {
+  if (!in_file(r) || !has_undefined(x, r, width)) return 0;
+  const std::uint8_t* bytes = x.block->undefined.data() + register_base(x) + r;
+  Mask out = 0;
+  for (int l = 0; l < lanes; ++l) {
+    for (int k = 0; k < width; ++k) {
+      if (bytes[l * width + k]) out |= 1u << l;
+    }
+  }
+  return out;
+}
+
+Mask undefined_predicate(const Core& x, std::uint32_t p) {
+  if (p == 0 || x.block->undefined_predicates.empty()) return 0;
+  const std::size_t base = static_cast<std::size_t>(x.predicates - x.block->predicates.data());
+  return x.block->undefined_predicates[base + p];
+}
+
+// The shadow of what a lane reads from `r`; zeros for constants.
+std::uint64_t shadow_of_lane(const Core& x, Reference r, int width, int lane) {
+  std::uint64_t out = 0;
+  if (!in_file(r) || x.block->undefined.empty()) return 0;
+  std::memcpy(&out, x.block->undefined.data() + register_base(x) + r + lane * width,
+              static_cast<std::size_t>(std::min(width, 8)));
+  return out;
+}
+
+std::uint64_t value_of_lane(const Core& x, Reference r, int width, int lane) {
+  std::uint64_t out = 0;
+  std::memcpy(&out, x.bank[r >> 31] + (r & ~constant_bit) + lane * width,
+              static_cast<std::size_t>(std::min(width, 8)));
+  return out;
+}
+
+void set_lane(Core& x, Reference r, int width, int lane, std::uint64_t bytes) {
+  std::memcpy(shadow(x, r) + lane * width, &bytes, static_cast<std::size_t>(std::min(width, 8)));
+}
+
+// What one instruction reads and writes, when some of it is undefined.
+class Careful {
+ public:
+  Careful(Core& x, const Code& c, Mask all, Mask m)
+      : x_(x),
+        c_(c),
+        program_(x.machine->program()),
+        i_(program_.code[x.pc]),
+        o_(program_.operands_of(i_)),
+        all_(all),
+        m_(m) {}
+
+  Flow run() {
+    if (const Mask bad = undefined_predicate(x_, c_.guard) & all_) {
+      return fault(bad, "undefined_predicate",
+                   fmt::format("whether {} executes depends on an undefined predicate",
+                               i_.op == Op::bra ? "this branch" : "this instruction"),
+                   "a defined predicate", program_.name_of_register(i_.guard));
+    }
+    if (!m_) return Flow::next;
+    if (i_.unit == Unit::memory) return memory();
+    if (i_.unit == Unit::warp || i_.unit == Unit::barrier || i_.unit == Unit::async) {
+      if (!operands_decide()) return Flow::fault;
+      if (i_.op == Op::redux) return reduce();
+      if (i_.op != Op::shfl) return plain();
+      return shuffle();
+    }
+    if (i_.unit == Unit::matrix) return run_matrix_carefully(x_, c_, m_);
+    if (i_.unit == Unit::tensor) return tensor();
+    if (i_.unit == Unit::control) {
+      return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
+    }
+    if (!reads_undefined()) return plain();
+    return i_.op == Op::mov && !c_.p ? move() : compute();
+  }
+
+ private:
+  Flow fault(Mask bad, std::string kind, std::string sentence, std::string expected,
+             std::string_view what) {
+    return x_.machine->fault(x_, __builtin_ctz(bad), std::move(kind), std::move(sentence),
+                             std::move(expected), fmt::format("{}{}", what, origin_text(x_)));
+  }
+
+  bool reads_undefined() const {
+    for (std::uint32_t k = 0; k < i_.count; ++k) {
+      if (undefined_in(o_[k])) return true;
+    }
+    return false;
+  }
+
+  bool undefined_in(const Operand& o) const {
+    if (o.kind == Operand::Kind::vector) {
+      for (std::uint32_t e = 0; e < o.count; ++e) {
+        if (undefined_in(program_.elements[o.index + e])) return true;
+      }
+      return false;
+    }
+    if (o.written) return false;
+    if (o.kind == Operand::Kind::predicate) {
+      return undefined_predicate(x_, predicate_place(program_, o)) & m_;
+    }
+    return undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
+  }
+
+  // Of a vector the element that is undefined.
+  const Operand& first_undefined(const Operand& o) const {
+    for (std::uint32_t e = 0; o.kind == Operand::Kind::vector && e < o.count; ++e) {
+      const Operand& part = program_.elements[o.index + e];
+      if (undefined_in(part)) return part;
+    }
+    return o;
+  }
+
+  // Runs it with what it reads defined, so what it writes is.
+  Flow plain() {
+    x_.strays = 0;
+    const Flow flow = c_.run(x_, c_, m_);
+    if (flow != Flow::next) return flow;
+    define_results();
+    if (x_.strays) undefine(x_, c_.d, 4, x_.strays);
+    return flow;
+  }
+
+  void define_results() {
+    for (std::uint32_t k = 0; k < i_.count; ++k) define_result(o_[k]);
+  }
+  void define_result(const Operand& o) {
+    if (o.kind == Operand::Kind::vector) {
+      for (std::uint32_t e = 0; e < o.count; ++e) define_result(program_.elements[o.index + e]);
+    } else if (o.written && o.kind == Operand::Kind::reg) {
+      define(x_, place(program_, o), register_width(program_, o), m_);
+    } else if (o.written && o.kind == Operand::Kind::predicate) {
+      undefine_predicate(x_, predicate_place(program_, o), 0, m_);
+    }
+  }
+
+  // An address that is undefined decides where memory is touched.
+  Flow memory() {
+    for (std::uint32_t k = 0; k < i_.count; ++k) {
+      if (o_[k].kind != Operand::Kind::address) continue;
+      const Mask bad =
+          undefined_lanes(x_, place(program_, o_[k]), register_width(program_, o_[k])) & m_;
+      if (bad) {
+        return fault(bad, "undefined_address", "the address of this access is undefined",
+                     "a defined address", program_.name_of_register(o_[k].index));
+      }
+    }
+    if (i_.op == Op::cp && !operands_decide()) return Flow::fault;
+    // Loads say afterwards which bytes they got that are undefined. Atomics look at what they add
+    // before they do so.
+    if (i_.op != Op::atom) define_results();
+    return c_.run(x_, c_, m_);
+  }
+
+  // A tcgen05.ld says afterwards which bytes it got that are undefined.
+  Flow tensor() {
+    if (!operands_decide()) return Flow::fault;
+    define_results();
+    return c_.run(x_, c_, m_);
+  }
+
+  // Where a branch goes, what is called. Values that are passed to a function decide nothing yet.
+  bool decides_by_operand() const { return i_.op == Op::brx || i_.op == Op::call; }
+
+  // The operand that is only handed on.
+  bool is_payload(std::uint32_t k) const {
+    if (i_.op == Op::shfl) return k == 2;
+    if (i_.op == Op::redux) return k == 1;
+    if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
+    if (i_.op == Op::call) {
+      const ptx::Call& call = program_.calls[o_[0].index];
+      return call.routine != ptx::Call::indirect || k != call.target;
+    }
+    return false;
+  }
+
+  // Of warp-wide instructions, barriers and branches everything else decides something.
+  bool operands_decide() {
+    for (std::uint32_t k = 0; k < i_.count; ++k) {
+      if (is_payload(k)) continue;
+      if (!undefined_in(o_[k])) continue;
+      const Operand& o = first_undefined(o_[k]);
+      const Mask bad =
+          o.kind == Operand::Kind::predicate
+              ? undefined_predicate(x_, predicate_place(program_, o)) & m_
+              : undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
+      fault(bad, "undefined_operand",
+            fmt::format(
+                "an operand of {} that decides which lanes or what they agree on is undefined",
+                ptx::opcode(i_.op).name),
+            "a defined operand",
+            o.index == ptx::no_register ? "" : program_.name_of_register(o.index));
+      return false;
+    }
+    return true;
+  }
+
+  // Shuffles the shadow with the value: the same instruction, run on the shadow's bytes.
+  Flow shuffle() {
+    const Reference a = place(program_, o_[2]);
+    if (!in_file(a) || !has_undefined(x_, a, 4)) return plain();
+    std::uint32_t kept[lanes];
+    std::uint8_t* bytes = shadow(x_, a);
+    std::memcpy(kept, bytes, sizeof kept);
+    std::uint32_t values[lanes], result[lanes], before[lanes];
+    std::byte* source = x_.bank[0] + a;
+    std::byte* target = x_.bank[0] + c_.d;
+    std::memcpy(values, source, sizeof values);
+    std::memcpy(before, target, sizeof before);
+    x_.strays = 0;
+    const Flow flow = c_.run(x_, c_, m_);
+    if (flow != Flow::next) return flow;
+    std::memcpy(result, target, sizeof result);
+    // Again with the shadow as the value; predicates come out as before.
+    std::memcpy(target, before, sizeof before);
+    std::memcpy(source, kept, sizeof kept);
+    c_.run(x_, c_, m_);
+    std::uint32_t shuffled[lanes];
+    std::memcpy(shuffled, target, sizeof shuffled);
+    std::memcpy(target, result, sizeof result);
+    if (a != c_.d) std::memcpy(source, values, sizeof values);
+    define_results();
+    for (int l = 0; l < lanes; ++l) {
+      if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, shuffled[l]);
+    }
+    recount(x_, c_.d, 4);
+    if (x_.strays) undefine(x_, c_.d, 4, x_.strays);
+    return Flow::next;
+  }
+
+  // Every lane's result depends on every lane's value.
+  Flow reduce() {
+    const Mask bad = undefined_lanes(x_, place(program_, o_[1]), 4) & m_;
+    const Flow flow = plain();
+    if (flow == Flow::next && bad) undefine(x_, c_.d, 4, m_);
+    return flow;
+  }
+
+  // Lane by lane: what of the result depends on something undefined?
+  Flow compute() {
+    std::uint64_t result[lanes] = {};
+    Mask predicate = 0;
+    for (int l = 0; l < lanes; ++l) {
+      if (!(m_ >> l & 1)) continue;
+      result[l] = depends(l);
+      if (result[l]) predicate |= 1u << l;
+    }
+    const Flow flow = c_.run(x_, c_, m_);
+    define_results();
+    if (c_.p) undefine_predicate(x_, c_.p, predicate, m_);
+    if (c_.q) undefine_predicate(x_, c_.q, predicate, m_);
+    if (o_[0].kind == Operand::Kind::reg) {
+      const int width = register_width(program_, o_[0]);
+      for (int l = 0; l < lanes; ++l) {
+        if (m_ >> l & 1) set_lane(x_, place(program_, o_[0]), width, l, result[l]);
+      }
+      recount(x_, place(program_, o_[0]), width);
+    }
+    return flow;
+  }
+
+  // mov keeps bytes apart: the shadow's bytes go where the value's go, of up to 128 bits.
+  Flow move() {
+    std::uint8_t bytes[lanes][16] = {};
+    for_parts(o_[1], [&](const Operand& part, int at, int width) {
+      const Reference r = place(program_, part);
+      if (!in_file(r) || x_.block->undefined.empty()) return;
+      const std::uint8_t* from = shadow(x_, r);
+      const int stride = register_width(program_, part);
+      for (int l = 0; l < lanes; ++l) {
+        std::memcpy(bytes[l] + at, from + l * stride, static_cast<std::size_t>(width));
+      }
+    });
+    const Flow flow = c_.run(x_, c_, m_);
+    define_results();
+    for_parts(o_[0], [&](const Operand& part, int at, int width) {
+      const Reference r = place(program_, part);
+      if (r == nothing) return;
+      std::uint8_t* to = shadow(x_, r);
+      const int stride = register_width(program_, part);
+      for (int l = 0; l < lanes; ++l) {
+        if (m_ >> l & 1) {
+          std::memcpy(to + l * stride, bytes[l] + at, static_cast<std::size_t>(width));
+        }
+      }
+      recount(x_, r, stride);
+    });
+    return flow;
+  }
+
+  // A vector's elements, or the operand itself: which bytes of the whole each one is.
+  template <class F>
+  void for_parts(const Operand& o, F f) {
+    if (o.kind != Operand::Kind::vector) return f(o, 0, ptx::bytes_of(o.type));
+    for (std::uint32_t e = 0; e < o.count; ++e) {
+      const Operand& part = program_.elements[o.index + e];
+      const int width = ptx::bytes_of(part.type);
+      f(part, static_cast<int>(e) * width, width);
+    }
+  }
+
+  // The shadow of one lane's result: byte by byte where the instruction keeps bytes apart, else
+  // all of it if any byte that it reads is undefined.
+  std::uint64_t depends(int lane) const {
+    const std::uint64_t all = ~std::uint64_t{0};
+    switch (i_.op) {
+      case Op::selp: {
+        if (any(o_[3], lane)) return all;
+        const bool chosen = (x_.predicates[c_.r] ^ c_.flip) >> lane & 1;
+        return of(o_[chosen ? 1 : 2], lane);
+      }
+      case Op::and_:
+      case Op::or_:
+        if (c_.p) return predicates(lane) ? all : 0;
+        return bitwise(lane);
+      case Op::xor_:
+        if (c_.p) break;
+        return of(o_[1], lane) | of(o_[2], lane);
+      case Op::not_:
+        if (c_.p) break;
+        return of(o_[1], lane);
+      case Op::shl:
+      case Op::shr:
+        return shifted(lane);
+      case Op::cvt:
+        return converted(lane);
+      default:
+        break;
+    }
+    const int half = bits_of_halves();
+    if (half && !c_.p && !i_.modifiers.has(ptx::Field::logic)) return by_halves(lane, half);
+    for (std::uint32_t k = 0; k < i_.count; ++k) {
+      if (any(o_[k], lane)) return all;
+    }
+    return 0;
+  }
+
+  std::uint64_t of(const Operand& o, int lane) const {
+    return shadow_of_lane(x_, place(program_, o), register_width(program_, o), lane);
+  }
+  bool any(const Operand& o, int lane) const {
+    if (o.written) return false;
+    if (o.kind == Operand::Kind::predicate) {
+      return undefined_predicate(x_, predicate_place(program_, o)) >> lane & 1;
+    }
+    return of(o, lane) != 0;
+  }
+  // A result of two numbers: each depends on what stands in its own half of the operands.
+  std::uint64_t by_halves(int lane, int bits) const {
+    std::uint64_t out = 0;
+    for (std::uint32_t k = 1; k < i_.count; ++k) out |= of(o_[k], lane);
+    const std::uint64_t lower = (std::uint64_t{1} << bits) - 1, upper = lower << bits;
+    return (out & lower ? lower : 0) | (out & upper ? upper : 0);
+  }
+  int bits_of_halves() const {
+    switch (i_.modifiers.type()) {
+      case ptx::Type::f16x2:
+      case ptx::Type::bf16x2:
+      case ptx::Type::u16x2:
+      case ptx::Type::s16x2:
+        return 16;
+      case ptx::Type::f32x2:
+        return 32;
+      default:
+        return 0;
+    }
+  }
+  // and: a byte of zeros decides; or: a byte of ones.
+  std::uint64_t bitwise(int lane) const {
+    const int width = register_width(program_, o_[0]);
+    std::uint64_t out = of(o_[1], lane) | of(o_[2], lane);
+    const Reference refs[2] = {c_.a, c_.b};
+    for (int side = 0; side < 2; ++side) {
+      const std::uint64_t value = value_of_lane(x_, refs[side], width, lane);
+      const std::uint64_t hidden = of(o_[side + 1], lane);
+      for (int k = 0; k < width; ++k) {
+        const std::uint64_t byte = std::uint64_t{0xff} << (8 * k);
+        const bool decides = !(hidden & byte) && (value & byte) == (i_.op == Op::and_ ? 0 : byte);
+        if (decides) out &= ~byte;
+      }
+    }
+    return out;
+  }
+  bool predicates(int lane) const {
+    const bool ua = any(o_[1], lane), ub = any(o_[2], lane);
+    const bool a = (x_.predicates[c_.r] ^ c_.flip) >> lane & 1;
+    const bool b = (x_.predicates[c_.a] ^ c_.b) >> lane & 1;
+    const bool decisive = i_.op == Op::or_;  // true decides or, false decides and
+    if (!ua && a == decisive) return false;
+    if (!ub && b == decisive) return false;
+    return ua || ub;
+  }
+  std::uint64_t shifted(int lane) const {
+    const std::uint64_t a = of(o_[1], lane);
+    const std::uint64_t all = ~std::uint64_t{0};
+    if (any(o_[2], lane)) return all;
+    const std::uint64_t by = value_of_lane(x_, c_.b, 4, lane) & 0xffffffffu;
+    if (by % 8 || by >= 64) return a && by < 64 ? all : 0;
+    const bool sign =
+        i_.op == Op::shr && ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
+    if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
+    return i_.op == Op::shl ? a << by : a >> by;
+  }
+  // Between integers, cutting loses bytes; everything else mixes them.
+  std::uint64_t converted(int lane) const {
+    const std::uint64_t all = ~std::uint64_t{0};
+    const auto is_integer = [](ptx::Type t) { return ptx::class_of(t) != ptx::Class::floating; };
+    const ptx::Type to = i_.modifiers.type(), from = i_.modifiers.type2();
+    if (i_.count > 2) {  // two numbers, or what is packed on top of others
+      for (std::uint32_t k = 1; k < i_.count; ++k) {
+        if (any(o_[k], lane)) return all;
+      }
+      return 0;
+    }
+    std::uint64_t a = of(o_[1], lane);
+    if (ptx::bits_of(from) < 64) a &= (std::uint64_t{1} << ptx::bits_of(from)) - 1;
+    if (!is_integer(to) || !is_integer(from) || i_.modifiers.has(ptx::Field::sat))
+      return a ? all : 0;
+    if (ptx::bits_of(to) < 64) a &= (std::uint64_t{1} << ptx::bits_of(to)) - 1;
+    const bool sign = ptx::class_of(from) == ptx::Class::signed_integer ||
+                      ptx::class_of(to) == ptx::Class::signed_integer;
+    const int top = std::min(ptx::bits_of(from), ptx::bits_of(to)) - 1;
+    if (sign && (a >> top & 1)) a |= ~((std::uint64_t{2} << top) - 1);
+    return a;
+  }
+
+  Core& x_;
+  const Code& c_;
+  const ptx::Program& program_;
+  const Instruction& i_;
+  const Operand* o_;
+  Mask all_, m_;
+};
+
+}  // namespace
+
+Flow run_carefully(Core& x, const Code& c, Mask all, Mask m) {
+  return Careful(x, c, all, m).run();
+}
+
+std::uint8_t* shadow(Core& x, Reference r) {
+  Block& b = *x.block;
+  if (b.undefined.empty()) {
+    b.undefined.assign(b.registers.size(), 0);
+    b.undefined_units.assign((b.registers.size() + unit_bytes - 1) / unit_bytes, 0);
+    b.undefined_predicates.assign(b.predicates.size(), 0);
+  }
+  return b.undefined.data() + register_base(x) + r;
+}
+
+bool has_undefined(const Core& x, Reference r, int width) {
+  if (!in_file(r) || x.block->undefined.empty()) return false;
+  const std::size_t first = (register_base(x) + r) / unit_bytes;
+  const std::size_t count = static_cast<std::size_t>(width) * lanes / unit_bytes;
+  for (std::size_t u = first; u < first + count; ++u) {
+    if (x.block->undefined_units[u]) return true;
+  }
+  return false;
+}
+
+void recount(Core& x, Reference r, int width) {
+  Block& b = *x.block;
+  const std::size_t first = (register_base(x) + r) / unit_bytes;
+  const std::size_t count = static_cast<std::size_t>(width) * lanes / unit_bytes;
+  for (std::size_t u = first; u < first + count; ++u) {
+    const std::uint8_t* bytes = b.undefined.data() + u * unit_bytes;
+    const bool any = std::any_of(bytes, bytes + unit_bytes, [](std::uint8_t v) { return v != 0; });
+    if (any && !b.undefined_units[u]) ++x.warp->undefined_registers;
+    if (!any && b.undefined_units[u]) --x.warp->undefined_registers;
+    b.undefined_units[u] = any;
+  }
+}
+
+void define(Core& x, Reference r, int width, Mask m) {
+  if (!has_undefined(x, r, width)) return;
+  std::uint8_t* bytes = shadow(x, r);
+  for (int l = 0; l < lanes; ++l) {
+    if (m >> l & 1) std::memset(bytes + l * width, 0, static_cast<std::size_t>(width));
+  }
+  recount(x, r, width);
+}
+
+void undefine(Core& x, Reference r, int width, Mask m) {
+  std::uint8_t* bytes = shadow(x, r);
+  for (int l = 0; l < lanes; ++l) {
+    if (m >> l & 1) std::memset(bytes + l * width, 0xff, static_cast<std::size_t>(width));
+  }
+  recount(x, r, width);
+}
+
+void undefine_predicate(Core& x, std::uint32_t p, Mask undefined, Mask m) {
+  if (p == 0) return;
+  shadow(x, 0);
+  const std::size_t base = static_cast<std::size_t>(x.predicates - x.block->predicates.data());
+  Mask& mask = x.block->undefined_predicates[base + p];
+  const bool before = mask != 0;
+  mask = (mask & ~m) | (undefined & m);
+  if (!before && mask) ++x.warp->undefined_registers;
+  if (before && !mask) --x.warp->undefined_registers;
+}
+
+void undefine_registers(Core& x, const ptx::Routine& routine, Mask m) {
+  for (std::uint32_t reg : routine.undefined_at_start) {
+    const ptx::Register& r = x.machine->program().registers[reg];
+    if (r.type == ptx::Type::pred) {
+      undefine_predicate(x, r.place, m, m);
+    } else {
+      undefine(x, r.place, std::max(2, ptx::bytes_of(r.type)), m);
+    }
+  }
+}
+
+namespace {
+
+// "byte 12 of shared memory"
+std::string place_of(const Machine& machine, const Origin& o) {
+  if (o.in_tensor_memory) {
+    return fmt::format("lane {}, column {} of TMEM", o.offset >> 16, o.offset & 0xffff);
+  }
+  switch (o.kind) {
+    case Region::Kind::shared:
+      return fmt::format("byte {} of shared memory", o.offset);
+    case Region::Kind::local:
+      return fmt::format("byte {} of local memory", o.offset);
+    default:
+      return fmt::format("byte {} of {}", o.offset, machine.regions()[o.region].name());
+  }
+}
+
+}  // namespace
+
+std::string origin_text(const Core& x) {
+  const Origin& o = x.warp->origin;
+  if (!o.known) return ", which may be read before it is written";
+  return fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
+                     place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
+}
+
+// Of a product that made undefined values, its operand says more than the cells where they lay.
+void Machine::note_undefined_store(const Core& x) {
+  constexpr std::size_t most = 1024;
+  const Origin& o = x.warp->origin;
+  const auto key = std::pair{x.block->number, x.pc};
+  if (!o.known || undefined_stores_.size() >= most || undefined_stores_.count(key)) return;
+  const std::string& product = x.block->tensor.undefined_read;
+  undefined_stores_[key] = o.in_tensor_memory && !product.empty() ? product : origin_text(x);
+}
+
+// Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,
+// by the first of its block.
+std::string Machine::undefined_story(Writer writer) const {
+  const auto own = undefined_stores_.find({writer.block(), writer.pc()});
+  if (own != undefined_stores_.end()) return own->second;
+  const auto first = undefined_stores_.lower_bound({writer.block(), 0});
+  const bool same = first != undefined_stores_.end() && first->first.first == writer.block();
+  return same ? first->second : "";
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,189 @@
+// Barriers of a block (PTX ISA 9.7.13.1) and memory fences (9.7.13.4).
+//
+// Of bar and barrier.aligned all live lanes of a warp must arrive together, and a warp counts as 32
+// threads where the barrier has a count. Without .aligned each thread counts for itself. A barrier
+// without a count completes when every thread of the block that has not exited has arrived (exit,
+// 9.7.12.7, releases those who wait for it).
+//
+// Fences order no accesses here: each takes effect at once and in program order. What they change
+// is what others, and the async proxy, have been told of (core/sim/checks/races.h).
+#include <fmt/format.h>
+
+#include "core/sim/checks/undefined.h"
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/machine/together.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Reduce;
+
+template <bool aligned, bool waits, Reduce reduce>
+Flow barrier(Core& x, const Code& c, Mask m) {
+  if (aligned) {
+    const Flow flow = together(x, m, x.warp->live, Wait::aligned);
+    if (flow != Flow::next) return flow;
+  }
+  const int lane = __builtin_ctz(m);
+  const std::uint32_t id = lane_array<std::uint32_t>(x, c.a)[lane];
+  const std::uint32_t count = c.b == nothing ? 0 : lane_array<std::uint32_t>(x, c.b)[lane];
+  if (id > 15) {
+    return x.machine->fault(x, lane, "bad_barrier", "there is no such barrier in a block",
+                            "a barrier from 0 to 15", fmt::format("barrier {}", id));
+  }
+  if (c.b != nothing && (count == 0 || count % 32)) {
+    return x.machine->fault(
+        x, lane, "bad_barrier",
+        fmt::format("barrier {} is given a number of threads that it cannot have", id),
+        "a multiple of 32 above 0", fmt::format("{} threads", count));
+  }
+  Barrier& b = x.block->barriers[id];
+  if (b.arrived && b.expected != count) {
+    const auto said = [](std::uint32_t n) {
+      return n ? fmt::format("{} threads", n) : std::string("all threads of the block");
+    };
+    return x.machine->fault(
+        x, lane, "barrier_mismatch",
+        fmt::format(
+            "barrier {} is used with two numbers of threads at once; it was opened at PTX line {}",
+            id, x.machine->program().code[b.opened_at].line),
+        said(b.expected), said(count));
+  }
+  if (b.arrived && b.reduce != reduce) {
+    return x.machine->fault(
+        x, lane, "barrier_mismatch",
+        fmt::format("barrier {} is used in two ways at once, which has no defined outcome: with a "
+                    "reduction and without, or with two; it was opened at PTX line {}",
+                    id, x.machine->program().code[b.opened_at].line),
+        "the same form of bar.red from every thread", "another one");
+  }
+  if (b.arrived == 0) b.opened_at = x.pc;
+  b.expected = count;
+  if (x.block->races.on()) x.block->races.release(x.warp->index, b.clock);
+  x.block->tensor.arrive(x.warp->index);
+  x.block->tensor.tell(x.warp->index, b.tensor);
+  b.reduce = reduce;
+  const Mask yes = x.predicates[c.r] ^ c.flip;
+  b.yes += static_cast<std::uint32_t>(__builtin_popcount(m & yes));
+  b.no += static_cast<std::uint32_t>(__builtin_popcount(m & ~yes));
+  b.arrived += aligned && count ? 32 : static_cast<std::uint32_t>(__builtin_popcount(m));
+  Split& s = x.warp->splits[x.split];
+  if (const Mask others = s.mask & ~m) {
+    Split on;
+    on.pc = x.pc + 1;
+    on.mask = others;
+    x.warp->splits.push_back(on);
+  }
+  Split& here = x.warp->splits[x.split];
+  here.mask = m;
+  here.pc = x.pc + 1;
+  if (waits) {
+    here.wait = Wait::barrier;
+    here.barrier = static_cast<std::uint8_t>(id);
+  }
+  x.machine->finish_barriers(*x.block);
+  return Flow::yield;
+}
+
+template <bool aligned, bool waits>
+Handler barrier_for(Reduce reduce) {
+  switch (reduce) {
+    case Reduce::popc:
+      return barrier<aligned, waits, Reduce::popc>;
+    case Reduce::and_:
+      return barrier<aligned, waits, Reduce::and_>;
+    case Reduce::or_:
+      return barrier<aligned, waits, Reduce::or_>;
+    default:
+      return barrier<aligned, waits, Reduce::none>;
+  }
+}
+
+Flow fence(Core& x, const Code&, Mask) {
+  if (x.block->races.on()) x.block->races.fence(x.warp->index);
+  release_elsewhere(x);
+  return Flow::next;
+}
+
+template <bool shared, bool global>
+Flow fence_async_proxy(Core& x, const Code&, Mask m) {
+  if (shared && x.block->races.on()) {
+    x.block->races.fence_proxy(x.warp->index, m);
+    x.machine->tell_cluster(x, m);
+  }
+  if (global) x.machine->fence_global(x, m, Proxy::async);
+  return Flow::next;
+}
+
+Flow release_maps(Core& x, const Code&, Mask m) {
+  x.machine->fence_global(x, m, Proxy::tensor_map);
+  return Flow::next;
+}
+
+Flow acquire_map(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const bool narrow = c.narrow_address;
+    const std::uint64_t base = c.a == nothing ? 0
+                               : narrow       ? lane_array<std::uint32_t>(x, c.a)[lane]
+                                              : lane_array<std::uint64_t>(x, c.a)[lane];
+    x.machine->acquire_map(x, base + c.immediate);
+  }
+  return Flow::next;
+}
+
+// Of proxies that nothing here goes through.
+Flow fence_elsewhere(Core&, const Code&, Mask) {
+  return Flow::next;
+}
+
+Handler fence_handler(const ptx::Modifiers& how) {
+  if (!how.has(ptx::Field::proxy)) return fence;
+  const std::string_view proxy = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u];
+  if (proxy == "tensormap::generic") {
+    const bool asks = ptx::words_of(ptx::Field::order)[how[ptx::Field::order] - 1u] == "acquire";
+    return asks ? acquire_map : release_maps;
+  }
+  if (proxy != "async") return fence_elsewhere;
+  switch (how.space()) {
+    case ptx::Space::global:
+      return fence_async_proxy<false, true>;
+    case ptx::Space::shared:
+      return fence_async_proxy<true, false>;
+    default:
+      return fence_async_proxy<true, true>;
+  }
+}
+
+}  // namespace
+
+void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& b) {
+  if (b.reduce == Reduce::popc) {
+    std::uint32_t yes[32];
+    for (std::uint32_t& v : yes) v = b.yes;
+    base::blend(lane_array<std::uint32_t>(x, c.d), yes, m);
+    define(x, c.d, 4, m);
+  } else if (c.p) {
+    const bool holds = b.reduce == Reduce::or_ ? b.yes != 0 : b.no == 0;
+    x.predicates[c.p] = (x.predicates[c.p] & ~m) | (holds ? m : 0);
+  }
+}
+
+Handler barrier_handler(const ptx::Instruction& i) {
+  using ptx::Op;
+  if (i.op == Op::membar || i.op == Op::fence) return fence_handler(i.modifiers);
+  if (i.modifiers.has(ptx::Field::warp)) return warp_barrier_handler();
+  if (i.modifiers.has(ptx::Field::cluster)) return cluster_barrier_handler(i);
+  const bool waits = i.modifiers.operation() != ptx::Operation::arrive;
+  const Reduce reduce = i.modifiers.reduce();
+  if (i.op == Op::bar || i.modifiers.has(ptx::Field::aligned)) {
+    return waits ? barrier_for<true, true>(reduce) : barrier_for<true, false>(reduce);
+  }
+  return waits ? barrier_for<false, true>(reduce) : barrier_for<false, false>(reduce);
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,240 @@
+// cp.async (PTX ISA 9.7.9.25.3): copies from global to shared memory that go on while the thread
+// does, gathered into groups that it can wait for.
+//
+// When the bytes arrive is open until the thread waits for their group. Here they arrive at once,
+// or with Options::lazy only at the wait; touching them before is reported in either case
+// (core/sim/ races.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/sim/checks/evidence.h"
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine/copies.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+std::size_t at(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
+// Code: a and immediate the source, b and the first element the destination, c the bytes to read
+// (or nothing: all), width the bytes to write, r a predicate that says to read none.
+u64 address_of(const Core& x, Reference r, bool narrow, u64 offset, int lane) {
+  if (r == nothing) return offset;
+  if (narrow) return static_cast<u32>(lane_array<u32>(x, r)[lane] + offset);
+  return lane_array<u64>(x, r)[lane] + offset;
+}
+
+void deliver(Machine& machine, Block& block, const Warp& warp, const Copy& copy, int lane) {
+  std::byte data[16] = {};
+  std::uint8_t undefined[16] = {};
+  const u32 read = copy.read[at(lane)];
+  if (read > 0) {
+    const Region* region = machine.region_of(copy.source[at(lane)]);
+    const u64 offset = copy.source[at(lane)] - region->base();
+    std::memcpy(data, region->data() + offset, read);
+    for (u32 k = 0; k < read; ++k) undefined[k] = region->is_undefined(offset + k) ? 0xff : 0;
+  }
+  const auto thread = warp.index * 32 + static_cast<u32>(lane);
+  block.shared.write(copy.target[at(lane)], data, undefined, copy.bytes,
+                     Writer::of(block.number, thread, copy.pc));
+}
+
+bool inside(const Region* r, u64 offset, u32 bytes) {
+  return r && offset < r->size() && r->size() - offset >= bytes;
+}
+
+Flow copy_async(Core& x, const Code& c, Mask m) {
+  Copy copy;
+  copy.mask = m;
+  copy.bytes = c.width;
+  copy.pc = x.pc;
+  const Mask ignored = c.r ? x.predicates[c.r] ^ c.flip : 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    u32 read = c.c == nothing ? copy.bytes : lane_array<u32>(x, c.c)[lane];
+    if (ignored >> lane & 1) read = 0;
+    if (read > copy.bytes) {
+      return x.machine->fault(x, lane, "bad_copy", "cp.async is to read more than it writes",
+                              "at most as many bytes as the copy has", std::to_string(read));
+    }
+    const u64 source = address_of(x, c.a, c.narrow_address, c.immediate, lane);
+    if (read > 0) {
+      const Region* region = find_region(x, source);
+      // Alignment is that of the whole copy; bounds are those of what it reads.
+      if (source % copy.bytes || !inside(region, source - (region ? region->base() : 0), read)) {
+        return refuse_access(x, c, Access::load, lane, source, copy.bytes);
+      }
+    }
+    const u64 target =
+        address_of(x, c.b, x.elements[c.target] != 0, x.elements[c.target + 1], lane) - x.window;
+    if (target % copy.bytes || !inside(&x.block->shared, target, copy.bytes)) {
+      Code shared = c;
+      shared.space = ptx::Space::shared;
+      return refuse_access(x, shared, Access::store, lane, target + x.window, copy.bytes);
+    }
+    copy.source[at(lane)] = source;
+    copy.target[at(lane)] = target;
+    copy.read[at(lane)] = read;
+    copy.group[at(lane)] = x.warp->copies.committed[at(lane)];
+  }
+  if (x.block->races.on()) {
+    const Races::Access access{Races::Kind::write, false,      x.warp->index, x.pc, m,
+                               copy.target.data(), copy.bytes, false};
+    watch(x, access);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      x.block->races.begin_copy(x.warp->index, x.pc, copy.target[at(__builtin_ctz(rest))],
+                                copy.bytes);
+    }
+  }
+  if (!x.machine->options().lazy) {
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      deliver(*x.machine, *x.block, *x.warp, copy, __builtin_ctz(rest));
+    }
+  }
+  copy.order = x.warp->copies.issued++;
+  x.warp->copies.open.push_back(copy);
+  return Flow::next;
+}
+
+Flow commit(Core& x, const Code&, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) ++x.warp->copies.committed[at(__builtin_ctz(rest))];
+  return Flow::next;
+}
+
+// Completes the copies of lanes m that `which` chooses.
+template <class Which>
+void complete(Machine& machine, Block& block, Warp& warp, Mask m, Which which) {
+  std::vector<Copy>& open = warp.copies.open;
+  for (Copy& copy : open) {
+    for (Mask rest = m & copy.mask; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      if (!which(copy, lane)) continue;
+      if (machine.options().lazy) deliver(machine, block, warp, copy, lane);
+      if (block.races.on()) {
+        block.races.end_copy(warp.index, copy.target[at(lane)], copy.bytes);
+      }
+      copy.mask &= ~(Mask{1} << lane);
+    }
+  }
+  open.erase(std::remove_if(open.begin(), open.end(), [](const Copy& c) { return c.mask == 0; }),
+             open.end());
+}
+
+Flow wait_group(Core& x, const Code& c, Mask m) {
+  std::array<u32, 32> limit{};
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const u32 left = lane_array<u32>(x, c.a)[lane], committed = x.warp->copies.committed[at(lane)];
+    limit[at(lane)] = committed > left ? committed - left : 0;
+  }
+  complete(*x.machine, *x.block, *x.warp, m,
+           [&](const Copy& copy, int lane) { return copy.group[at(lane)] < limit[at(lane)]; });
+  return Flow::next;
+}
+
+Flow wait_all(Core& x, const Code&, Mask m) {
+  complete(*x.machine, *x.block, *x.warp, m, [](const Copy&, int) { return true; });
+  return Flow::next;
+}
+
+// cp.async.mbarrier.arrive (9.7.9.25.3.4, 9.7.13.15.15): when all copies that these lanes have
+// begun so far are complete, each arrives.
+bool complete_earlier(Machine& machine, Block& block, AsyncOperation& o) {
+  Warp& warp = block.warps[o.thread / 32];
+  complete(machine, block, warp, static_cast<Mask>(o.words[0]), [&](const Copy& copy, int lane) {
+    if (copy.order >= o.words[1]) return false;
+    const auto begin = static_cast<u32>(copy.target[at(lane)]);
+    o.writes.push_back({begin, begin + copy.bytes});  // settled when it arrives
+    return true;
+  });
+  return true;
+}
+
+constexpr Work arrival{"cp.async.mbarrier.arrive", nullptr, complete_earlier};
+
+Flow arrive(Core& x, const Code& c, Mask m) {
+  const bool counted = x.machine->program().code[x.pc].modifiers.has(ptx::Field::noinc);
+  while (m) {
+    const int first = __builtin_ctz(m);
+    AsyncOperation o;
+    o.work = &arrival;
+    Mask together = 0;
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      u32 offset = 0;
+      if (!locate_mbarrier(x, c, lane, offset)) return Flow::fault;
+      if (lane == first) o.mbarrier = offset;
+      if (offset == o.mbarrier) together |= Mask{1} << lane;
+    }
+    m &= ~together;
+    o.arrivals = static_cast<u32>(__builtin_popcount(together));
+    o.words = {together, x.warp->copies.issued};
+    // Without .noinc the phase waits for these arrivals in addition to those that it was made for.
+    Signal more;
+    more.further = counted ? 0 : o.arrivals;
+    const auto thread = x.warp->index * 32 + static_cast<u32>(first);
+    if (!signal_mbarrier(*x.machine, *x.block, o.mbarrier, more, {thread, x.pc, false}) ||
+        !x.machine->issue(x, first, std::move(o))) {
+      return Flow::fault;
+    }
+  }
+  return Flow::next;
+}
+
+}  // namespace
+
+// PTX says that a thread can wait for its cp.async, and not what becomes of one that nobody waits
+// for (9.7.9.25.3): chips are seen to let it end, and nothing promises it.
+void watch_exit(Core& x, Mask m) {
+  for (const Copy& copy : x.warp->copies.open) {
+    if (!(copy.mask & m)) continue;
+    const int lane = __builtin_ctz(copy.mask & m);
+    x.machine->hazard(x, lane, "exit_in_flight", copy.pc, [&] {
+      const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
+      Report r;
+      r.sentence = fmt::format(
+          "this thread exits, but its cp.async at {} is still to write byte {} of shared memory, "
+          "and "
+          "nobody has waited for it",
+          place_text(x.machine->site(*x.block, thread, copy.pc)), copy.target[at(lane)]);
+      r.expected = "cp.async.wait_all or wait_group before the thread exits";
+      r.found = "a copy in flight";
+      const u32 target = copy.target[at(lane)];
+      Evidence::Place place = place_of(*x.block, Range{target, target + 4});
+      r.evidence = evidence_at(place);
+      r.evidence.parties = {
+          thread_at(*x.machine, *x.block, thread, copy.pc, "cp.async writes", place)};
+      r.evidence.parties[0].in_flight = true;
+      return r;
+    });
+  }
+}
+
+Handler copy_handler(const ptx::Instruction& i) {
+  if (i.modifiers.has(ptx::Field::bulk)) return bulk_handler(i);
+  if (i.modifiers.has(ptx::Field::on_mbarrier)) return arrive;
+  switch (i.modifiers.operation()) {
+    case ptx::Operation::commit_group:
+      return commit;
+    case ptx::Operation::wait_group:
+      return wait_group;
+    case ptx::Operation::wait_all:
+      return wait_all;
+    default:
+      return copy_async;
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,317 @@
+// mbarrier.* (PTX ISA 9.7.13.15): lane after lane, as each lane is a thread that arrives or waits
+// for itself.
+//
+// A try_wait whose phase is not complete lets its lanes sleep until it is. With --schedule it may
+// answer at once, as PTX allows; and where nobody else could go on it answers after "a
+// system-dependent time limit". test_wait never waits: its warp leaves its turn to the others.
+#include "core/sim/async/mbarrier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/machine/together.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::Field;
+using ptx::Step;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 mbarrier_bytes = 8;
+
+const ptx::Modifiers& modifiers_of(const Core& x) {
+  return x.machine->program().code[x.pc].modifiers;
+}
+
+bool is_relaxed(const ptx::Modifiers& how) {
+  constexpr std::uint8_t relaxed = 2;  // word of Field::order
+  return how[Field::order] == relaxed;
+}
+
+Actor actor(const Core& x, int lane) {
+  return {x.warp->index * 32 + static_cast<u32>(lane), x.pc, false, x.block->rank};
+}
+
+u64 address_of(const Core& x, const Code& c, int lane) {
+  if (c.a == nothing) return c.immediate;
+  if (!c.narrow_address) return lane_array<u64>(x, c.a)[lane] + c.immediate;
+  return static_cast<u32>(lane_array<u32>(x, c.a)[lane] + c.immediate);
+}
+
+// In the block's memory, or in that of another one of the cluster: arrivals, and bytes expected or
+// complete, may go there (9.7.13.15.13), waits may not.
+bool locate_anywhere(Core& x, const Code& c, int lane, Block*& block, u32& offset) {
+  block = x.block;
+  if (!modifiers_of(x).reaches_cluster()) return locate_mbarrier(x, c, lane, offset);
+  return cluster_offset(x, c, c.space, Access::atomic, lane, address_of(x, c, lane), mbarrier_bytes,
+                        mbarrier_bytes, block, offset);
+}
+
+u32 operand(const Core& x, Reference r, int lane, u32 otherwise) {
+  return r == nothing ? otherwise : lane_array<u32>(x, r)[lane];
+}
+
+Flow init(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    u32 offset = 0;
+    if (!locate_mbarrier(x, c, lane, offset)) return Flow::fault;
+    if (x.block->races.on()) {
+      u64 offsets[lanes];
+      offsets[lane] = offset;
+      watch(x, {Races::Kind::write, false, x.warp->index, x.pc, Mask{1} << lane, offsets,
+                mbarrier_bytes, false});
+    }
+    if (!init_mbarrier(*x.machine, *x.block, offset, operand(x, c.b, lane, 0), actor(x, lane))) {
+      return Flow::fault;
+    }
+  }
+  return Flow::next;
+}
+
+Flow invalidate(Core& x, const Code& c, Mask m) {
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    u32 offset = 0;
+    if (!locate_mbarrier(x, c, lane, offset) ||
+        !invalidate_mbarrier(*x.machine, *x.block, offset, actor(x, lane))) {
+      return Flow::fault;
+    }
+  }
+  return Flow::next;
+}
+
+// What one lane signals.
+Signal signal_of(const Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
+  Signal s;
+  s.releases = !is_relaxed(how);
+  switch (how.step()) {
+    case Step::expect_tx:
+      s.expected_bytes = operand(x, c.b, lane, 0);
+      break;
+    case Step::complete_tx:
+      s.complete_bytes = operand(x, c.b, lane, 0);
+      break;
+    default:
+      s.drops = how.step() == Step::arrive_drop;
+      s.no_complete = how.has(Field::no_complete);
+      if (how.has(Field::expects)) {
+        s.expected_bytes = operand(x, c.b, lane, 0);
+        s.arrivals = 1;
+      } else {
+        s.arrivals = operand(x, c.b, lane, 1);
+      }
+  }
+  return s;
+}
+
+Flow signal(Core& x, const Code& c, Mask m) {
+  const ptx::Modifiers& how = modifiers_of(x);
+  const bool arrives = how.step() == Step::arrive || how.step() == Step::arrive_drop;
+  u64 states[lanes] = {};
+  if (arrives) x.block->tensor.arrive(x.warp->index);
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    u32 offset = 0;
+    Block* block = nullptr;
+    if (!locate_anywhere(x, c, lane, block, offset)) return Flow::fault;
+    const Signal s = signal_of(x, c, lane, how);
+    if (arrives && (s.arrivals == 0 || s.arrivals > MbarrierBits::most)) {
+      return x.machine->fault(x, lane, "bad_arrival_count",
+                              fmt::format("this thread arrives at {} {} times",
+                                          mbarrier_name(*x.machine, offset), s.arrivals),
+                              fmt::format("a count from 1 to {}", MbarrierBits::most),
+                              fmt::format("{}", s.arrivals));
+    }
+    if (block != x.block) {
+      if (s.releases) x.machine->release_to_cluster(x);
+    }
+    if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
+      return Flow::fault;
+    }
+  }
+  if (arrives && c.d != nothing) base::blend(lane_array<u64>(x, c.d), states, m);
+  if (x.machine->stops().asked()) x.limit = 0;  // it may have completed a phase
+  return Flow::next;
+}
+
+Flow pending_count(Core& x, const Code& c, Mask m) {
+  u32 counts[lanes];
+  for (int l = 0; l < lanes; ++l) counts[l] = pending_of_state(lane_array<u64>(x, c.b)[l]);
+  base::blend(lane_array<u32>(x, c.d), counts, m);
+  return Flow::next;
+}
+
+// ---- waiting ----
+
+// The lane waits no more.
+void forget(Mbarrier& b, u32 warp, int lane) {
+  for (Attendance& w : b.waiting) {
+    if (w.warp == warp) w.mask &= ~(Mask{1} << lane);
+  }
+  b.waiting.erase(std::remove_if(b.waiting.begin(), b.waiting.end(),
+                                 [](const Attendance& w) { return w.mask == 0; }),
+                  b.waiting.end());
+}
+
+void remember(Mbarrier& b, u32 warp, int lane, u32 pc, u64 phase, bool asleep) {
+  forget(b, warp, lane);
+  for (Attendance& w : b.waiting) {
+    if (w.warp != warp || w.pc != pc || w.phase != phase || w.asleep != asleep) continue;
+    w.mask |= Mask{1} << lane;
+    return;
+  }
+  b.waiting.push_back({warp, Mask{1} << lane, pc, phase, asleep});
+}
+
+const Attendance* waits_already(const Mbarrier& b, u32 warp, int lane) {
+  for (const Attendance& w : b.waiting) {
+    if (w.warp == warp && (w.mask >> lane & 1)) return &w;
+  }
+  return nullptr;
+}
+
+// What a lane asks about.
+struct Question {
+  u32 offset = 0;
+  Mbarrier* barrier = nullptr;
+  u64 phase = 0;
+  bool ready = false;
+};
+
+// The parity is that of the current phase, or of the one before: phase -1 of a fresh mbarrier,
+// whose parity is 1, counts as complete. A thread that cannot know that the phase before is
+// complete cannot mean the current one either: asked a moment earlier, the answer would have been
+// another.
+bool ask_by_parity(Core& x, const Code& c, int lane, Question& q) {
+  const u32 parity = operand(x, c.b, lane, 0);
+  if (parity > 1) {
+    x.machine->fault(x, lane, "bad_parity", "a phase has the parity 0 or 1", "0 or 1",
+                     fmt::format("{}", parity));
+    return false;
+  }
+  const Mbarrier& b = *q.barrier;
+  q.ready = (b.phase & 1) != parity;
+  q.phase = b.phase;
+  const Attendance* before = waits_already(b, x.warp->index, lane);
+  if (before && (before->phase & 1) == parity && before->phase + 1 < b.phase) {
+    return leave_behind(*x.machine, *x.block, q.offset, b, actor(x, lane), before->phase);
+  }
+  if (q.ready || knows_completion(*x.block, b, x.warp->index)) return true;
+  return come_too_late(*x.machine, *x.block, q.offset, b, actor(x, lane));
+}
+
+bool ask_by_state(Core& x, const Code& c, int lane, Question& q) {
+  q.phase = phase_of_state(lane_array<u64>(x, c.b)[lane]);
+  q.ready = q.phase != q.barrier->phase;
+  if (!q.ready || q.phase + 1 == q.barrier->phase) return true;
+  return leave_behind(*x.machine, *x.block, q.offset, *q.barrier, actor(x, lane), q.phase);
+}
+
+bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& q) {
+  if (!locate_mbarrier(x, c, lane, q.offset)) return false;
+  q.barrier = use_mbarrier(*x.machine, *x.block, q.offset, actor(x, lane));
+  if (!q.barrier) return false;
+  return how.has(Field::parity) ? ask_by_parity(x, c, lane, q) : ask_by_state(x, c, lane, q);
+}
+
+void acquire(Core& x, const Mbarrier& b, const ptx::Modifiers& how) {
+  x.block->tensor.synchronise(x.warp->index, b.tensor_completed);
+  Races& races = x.block->races;
+  if (!races.on()) return;
+  if (is_relaxed(how)) {
+    races.acquire_at_fence(x.warp->index, b.completed);
+  } else {
+    races.acquire(x.warp->index, b.completed);
+  }
+}
+
+// Lanes m sleep until the phase is complete.
+Flow sleep(Core& x, Mask m, u32 offset, u64 phase) {
+  Split& s = x.warp->splits[x.split];
+  s.mbarrier = offset;
+  s.phase = phase;
+  return wait_here(x, m, Wait::mbarrier);
+}
+
+// The one that was waited at last is kept: a fault may ask whether that was the right one.
+void pass(Core& x, const Question& q, const ptx::Modifiers& how) {
+  Split& s = x.warp->splits[x.split];
+  s.mbarrier = q.offset;
+  s.phase = how.has(Field::parity) ? q.barrier->phase - 1 : q.phase;
+}
+
+template <bool may_sleep>
+Flow wait(Core& x, const Code& c, Mask m) {
+  const ptx::Modifiers& how = modifiers_of(x);
+  const bool timed_out = std::exchange(x.warp->splits[x.split].timed_out, false);
+  Mask ready = 0;
+  Question questions[lanes];
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    Question& q = questions[lane];
+    if (!ask(x, c, lane, how, q)) return Flow::fault;
+    if (!q.ready) continue;
+    ready |= Mask{1} << lane;
+    pass(x, q, how);
+    forget(*q.barrier, x.warp->index, lane);
+    note_completion(*x.block, *q.barrier, x.warp->index);
+    acquire(x, *q.barrier, how);
+    x.machine->know_phase(x, q.offset);
+  }
+  const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->gives_up_waiting();
+  for (Mask rest = m & ~ready; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const Question& q = questions[lane];
+    const bool here = q.barrier == questions[__builtin_ctz(m)].barrier;
+    remember(*q.barrier, x.warp->index, lane, x.pc, q.phase, sleeps && here);
+  }
+  const Question& first = questions[__builtin_ctz(m)];
+  if (sleeps) return sleep(x, m, first.offset, first.phase);
+  if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | ready;
+  if (ready != m) {
+    ++x.block->flight.failed_tests;
+    x.machine->end_turn(x);
+  }
+  return Flow::next;
+}
+
+}  // namespace
+
+bool locate_mbarrier(Core& x, const Code& c, int lane, u32& offset) {
+  return shared_offset(x, c, c.space, Access::atomic, lane, address_of(x, c, lane), mbarrier_bytes,
+                       mbarrier_bytes, offset);
+}
+
+Handler async_handler(const ptx::Instruction& i) {
+  if (i.op == ptx::Op::setmaxnreg) return register_handler();
+  if (i.op == ptx::Op::tensormap) return map_handler(i);
+  if (i.op == ptx::Op::clusterlaunchcontrol) return launch_handler(i);
+  switch (i.modifiers.step()) {
+    case Step::init:
+      return init;
+    case Step::inval:
+      return invalidate;
+    case Step::pending_count:
+      return pending_count;
+    case Step::test_wait:
+      return wait<false>;
+    case Step::try_wait:
+      return wait<true>;
+    case Step::none:
+      return nullptr;
+    default:
+      return signal;
+  }
+}
+
+}  // namespace tilescope::sim

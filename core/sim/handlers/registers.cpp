@@ -1,0 +1,140 @@
+// setmaxnreg (PTX ISA 9.7.19.5). Code: d the number of registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/lanes/units.h"
+#include "core/sim/machine/machine.h"
+#include "core/sim/machine/together.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+constexpr const char* section = "PTX ISA 9.7.19.5";
+
+std::string change_text(const RegisterChange& change) {
+  return fmt::format("setmaxnreg.{} {}", change.more ? "inc" : "dec", change.registers);
+}
+
+bool refuse(Core& x, std::string sentence, std::string expected, std::string found) {
+  x.machine->fault(x, 0, "setmaxnreg", std::move(sentence), std::move(expected), std::move(found));
+  return false;
+}
+
+// All warps of a warpgroup execute the same setmaxnreg, and none goes on to the next before all
+// have.
+bool fits_warpgroup(Core& x, const RegisterChange& mine) {
+  const Block& block = *x.block;
+  const u32 first = x.warp->index / 4 * 4, number = x.warp->register_changes;
+  const auto& known = block.registers_free.changes[first / 4];
+  const auto site_text = [&](const RegisterChange& c) {
+    return text(x.machine->site(block, c.warp * 32, c.pc));
+  };
+  if (number < known.size()) {
+    const RegisterChange& other = known[number];
+    if (other.more == mine.more && other.registers == mine.registers) return true;
+    return refuse(x,
+                  fmt::format("this {} is not what warp {} of the warpgroup executed, {} at {}",
+                              change_text(mine), other.warp, change_text(other), site_text(other)),
+                  fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section),
+                  change_text(mine));
+  }
+  for (u32 w = first; w < std::min<u32>(first + 4, static_cast<u32>(block.warps.size())); ++w) {
+    if (block.warps[w].register_changes >= number) continue;
+    const RegisterChange& last = known[block.warps[w].register_changes];
+    return refuse(x,
+                  fmt::format("this {} comes before warp {} of the warpgroup has executed the one "
+                              "before it, {} at {}",
+                              change_text(mine), w, change_text(last), site_text(last)),
+                  fmt::format("a barrier of the warpgroup between two setmaxnreg ({})", section),
+                  "none");
+  }
+  return true;
+}
+
+bool goes_the_right_way(Core& x, const RegisterChange& mine) {
+  const u32 have = x.warp->registers;
+  if (mine.more ? mine.registers >= have : mine.registers <= have) return true;
+  return refuse(
+      x, fmt::format("{} in a warp whose threads have {} registers", change_text(mine), have),
+      fmt::format("at {} {} registers ({})", mine.more ? "least" : "most", have, section),
+      fmt::format("{}", mine.registers));
+}
+
+// Without a number at the start "the setmaxnreg instruction may have no effect".
+void note_no_effect(Core& x) {
+  x.machine->note(x, 0, "setmaxnreg_no_effect", x.pc, [&] {
+    Report r;
+    r.sentence =
+        "this setmaxnreg has no effect: nothing says how many registers the kernel starts with";
+    r.expected = ".maxnreg, or .minnctapersm with .maxntid or .reqntid";
+    r.found = "neither";
+    return r;
+  });
+}
+
+Flow set_registers(Core& x, const Code& c, Mask m) {
+  const Flow flow = together(x, m, x.warp->live, Wait::aligned);
+  if (flow != Flow::next) return flow;
+  Warp& warp = *x.warp;
+  if (warp.registers == 0) {
+    note_no_effect(x);
+    return Flow::next;
+  }
+  const bool more = x.machine->program().code[x.pc].modifiers[ptx::Field::registers] == 1;  // inc
+  const RegisterChange mine{warp.index, x.pc, base::lane_array<u32>(x, c.d)[0], more};
+  if (!fits_warpgroup(x, mine) || !goes_the_right_way(x, mine)) return Flow::fault;
+  RegisterPool& pool = x.block->registers_free;
+  if (more && pool.free < mine.registers - warp.registers) return wait_here(x, m, Wait::registers);
+  pool.free += warp.registers - mine.registers;
+  warp.registers = mine.registers;
+  auto& known = pool.changes[warp.index / 4];
+  if (warp.register_changes++ == known.size()) known.push_back(mine);
+  if (more) return Flow::next;
+  for (Warp& other : x.block->warps) {
+    for (Split& s : other.splits) {
+      if (s.wait == Wait::registers) s.wait = Wait::none;
+    }
+  }
+  return Flow::next;
+}
+
+}  // namespace
+
+Handler register_handler() {
+  return set_registers;
+}
+
+u32 registers_at_entry(const ptx::Function& entry) {
+  const auto count = [](const std::array<u32, 3>& d) {
+    return d[0] ? d[0] * std::max(d[1], 1u) * std::max(d[2], 1u) : 0;
+  };
+  const u32 required = count(entry.required_block);
+  const u32 threads = required ? required : count(entry.maximum_block);
+  u32 most = entry.maximum_registers;
+  if (entry.minimum_blocks_per_sm && threads) {
+    const u32 warps = (threads + 31) / 32 * entry.minimum_blocks_per_sm;
+    const u32 share = registers_of_processor / 4 / ((warps + 3) / 4 * 32) / 8 * 8;
+    most = most ? std::min(most, share) : share;
+  }
+  return (std::min(most, 255u) + 7) / 8 * 8;
+}
+
+bool leave_registers(Machine& machine, const Block& block) {
+  for (const Warp& warp : block.warps) {
+    const auto& known = block.registers_free.changes[warp.index / 4];
+    if (warp.register_changes >= known.size()) continue;
+    const RegisterChange& other = known[warp.register_changes];
+    return machine.fault_at(
+        block, other.warp * 32, other.pc, "setmaxnreg",
+        fmt::format("warp {} has exited without this {}, which warp {} of its warpgroup executed",
+                    warp.index, change_text(other), other.warp),
+        fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section), "none");
+  }
+  return true;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,118 @@
+// How instructions execute. When a program is loaded every instruction gets a Handler, chosen by
+// its opcode, types and operands; from then on nothing looks at text, tables or types.
+//
+// A handler does all 32 lanes. It finds its registers through a Core, which is the machine as one
+// split of one warp sees it. Operands are references: a byte offset into the warp's register file
+// or, with the top bit set, into the program's constants (32 equal lanes), so a handler does not
+// know whether it reads one or the other.
+//
+// Only plain data here: handlers are compiled several times for different vector instructions
+// (core/sim/lanes), and nothing that is compiled twice may be an inline function of a shared class.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ptx/program.h"
+#include "core/sim/machine/state.h"
+
+namespace tilescope::sim {
+
+struct Core;
+struct Code;
+class Machine;
+
+enum class Flow : std::uint8_t {
+  next,   // go on with the next instruction
+  moved,  // the split is somewhere else, or another shape: look at it again
+  yield,  // this split waits or has ended: choose another
+  fault,  // reported; the machine stops
+};
+
+using Handler = Flow (*)(Core&, const Code&, Mask);
+
+using Reference = std::uint32_t;
+constexpr Reference constant_bit = 0x8000'0000u;
+constexpr Reference nothing = 0x7fff'ffffu;  // an operand that is absent or forgotten
+
+struct Code {
+  Handler run = nullptr;
+  Reference d = nothing;                                         // written
+  Reference a = nothing, b = nothing, c = nothing, e = nothing;  // read
+  std::uint32_t p = 0, q = 0;                                    // predicates written; 0 is none
+  std::uint32_t r = 0;                                           // predicate read (0: true)
+  Mask flip = 0;                                                 // all ones where r is negated
+  std::uint32_t guard = 0;                                       // predicate that guards (0: true)
+  Mask guard_flip = 0;                                           // all ones for @!p
+  std::uint32_t target = 0;  // instruction, or list: first of `count` elements
+  std::uint8_t count = 0;
+  std::uint8_t width = 0;  // bytes of one element in memory
+  bool ends_block = false;
+  ptx::Space space = ptx::Space::generic;
+  bool narrow_address = false;  // the address register has 32 bits
+  bool synchronises = false;    // volatile, relaxed, acquire, release: an access that orders others
+  std::uint64_t immediate = 0;  // address offset
+};
+
+// What a cvt finds in Code::immediate.
+struct Conversion {
+  std::uint8_t from_register, to_register;  // bytes
+  ptx::Type from, to;
+  ptx::Round round;
+  bool ftz : 1, sat : 1, relu : 1, satfinite : 1;
+};
+
+// What set, slct and setp of f16 and bf16 find in Code::immediate.
+struct Comparison {
+  ptx::Type from, to;
+  ptx::Compare compare;
+  ptx::Logic logic;
+  bool ftz;
+};
+
+struct Core {
+  std::byte* bank[2] = {};  // [0] the warp's registers, [1] the program's constants
+  std::uint32_t* predicates = nullptr;
+  Mask live = 0;  // lanes that matter: a handler with all of them may write all 32
+  std::uint32_t pc = 0;
+  const Reference* elements = nullptr;  // of vectors: Code::target is the first
+  Region* regions = nullptr;            // of the grid, by ascending address
+  std::uint32_t region_count = 0;
+  std::uint32_t last_region = 0;  // where the last access went: a guess for the next
+  Region* parameters = nullptr;
+  std::uint32_t local_bytes = 0;  // of one thread
+  std::uint32_t window = 0;       // where the block's shared memory begins among its cluster's
+  Machine* machine = nullptr;
+  Block* block = nullptr;
+  Warp* warp = nullptr;
+  std::uint32_t split = 0;  // index into warp->splits
+  std::uint64_t limit = 0;  // instructions of this turn; 0 ends it behind the one at hand
+  const std::uint64_t* executed = nullptr;  // of them, with the one at hand
+  Mask strays = 0;  // lanes whose last shuffle read a lane that did not take part
+  const Code* code = nullptr;
+};
+
+// The instructions of one program, bound to handlers. Immutable, shared by copies of a Machine.
+struct Bound {
+  std::vector<Code> code;
+  std::vector<Reference> elements;
+  std::vector<std::byte> constants;
+};
+
+// Notes an access of shared memory, and reports what it is unordered with
+// (core/sim/checks/hazards.cpp).
+void watch(Core& x, const Races::Access& access);
+// The same of the shared memory of another block of the cluster, whom its agent stands for.
+void watch_peer(Core& x, Block& peer, Races::Access access);
+// The same of an operation that lane `lane` is about to issue, and that is in flight in `block`.
+void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& operation);
+
+// Lanes m exit, and nobody has waited for copies by cp.async that they began
+// (core/sim/handlers/copy.cpp).
+void watch_exit(Core& x, Mask m);
+
+// Chooses the handlers: the fastest that this processor can run, or the plain ones. An Error names
+// the line of an instruction that has none. Variables in shared memory get addresses from `window`
+// on: the block's place in its cluster.
+Outcome<Bound> bind(const ptx::Program& program, bool plain = false, std::uint32_t window = 0);
+
+}  // namespace tilescope::sim

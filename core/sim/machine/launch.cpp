@@ -1,0 +1,277 @@
+// Fitting a job to a program: what the launch may be, where memory lies, what the arguments are.
+// A job that does not fit is refused before anything runs, naming both sides.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/run/fit_launch.h"
+#include "core/sim/async/map_bits.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+namespace {
+
+// Buffers lie far above everything else, each with at least a megabyte between it and the next, so
+// that an address past an end is nearest to the buffer that it came from. cudaMalloc promises 256
+// bytes of alignment.
+constexpr std::uint64_t buffers_base = 0x0000'7f00'0000'0000;
+constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
+
+// Blocks of a cluster: 8 everywhere, 16 where a kernel allows what is not portable (CUDA C++
+// Programming Guide, "Thread Block Clusters").
+constexpr std::uint64_t most_cluster = 16;
+
+bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
+  error = {kind, std::move(sentence), std::move(where)};
+  return false;
+}
+
+// Of a variable, or of a function. Functions that this entry cannot call get addresses all the
+// same, behind those that it can.
+std::optional<std::uint64_t> address_of(const ptx::Program& program, std::string_view symbol) {
+  for (const ptx::Placed& placed : program.variables) {
+    if (placed.variable.name == symbol) return placed.address;
+  }
+  for (std::size_t r = 0; r < program.routines.size(); ++r) {
+    if (program.routines[r].name == symbol) return ptx::functions_base + r * ptx::function_step;
+  }
+  const auto& functions = program.module->functions;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    if (functions[f].name == symbol) {
+      return ptx::functions_base + (program.routines.size() + f) * ptx::function_step;
+    }
+  }
+  return {};
+}
+
+std::string about(const Buffer& b) {
+  std::string out(name_of(b.dtype));
+  for (std::size_t i = 0; i < b.shape.size(); ++i) {
+    out += fmt::format("{}{}", i ? "x" : " ", b.shape[i]);
+  }
+  return out;
+}
+
+// A kernel that sets its registers (setmaxnreg) has, at its start, as many as it may.
+std::string wrong_registers(const ptx::Program& p, const Launch& launch) {
+  const std::uint64_t each = registers_at_entry(p.entry), warps = (launch.block.count() + 31) / 32;
+  const bool sets = std::any_of(p.code.begin(), p.code.end(),
+                                [](const auto& i) { return i.op == ptx::Op::setmaxnreg; });
+  if (!sets || warps * 32 * each <= registers_of_processor) return "";
+  return fmt::format(
+      "{} starts with {} registers a thread, {} for {} threads: a processor has {}; fewer threads, "
+      "or a smaller .maxnreg",
+      p.entry.name, each, warps * 32 * each, launch.block.count(), registers_of_processor);
+}
+
+// The tiles of a buffer of which each is to be one block's.
+bool watch_tiles(const Buffer& b, Region& r, Error& error) {
+  const bool fits =
+      b.tile.size() == b.shape.size() &&
+      std::all_of(b.tile.begin(), b.tile.end(), [](auto extent) { return extent > 0; });
+  if (!fits) {
+    return refuse(
+        error, ErrorKind::mismatch,
+        fmt::format("buffer {} ({}) is to be computed in tiles of {}: a tile has an extent "
+                    "above 0 in each dimension of the buffer",
+                    b.name, about(b), shape_text(b.tile)),
+        "");
+  }
+  Tiles tiles;
+  tiles.element = bytes_of(b.dtype);
+  tiles.shape.assign(b.shape.begin(), b.shape.end());
+  tiles.tile.assign(b.tile.begin(), b.tile.end());
+  r.watch_tiles(std::move(tiles));
+  return true;
+}
+
+}  // namespace
+
+bool Machine::check_launch(Error& error) const {
+  const ptx::Program& p = program();
+  const std::string where = fmt::format("{}:{}", p.module->name, p.entry.line);
+  const auto no = [&](std::string sentence) {
+    return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
+  };
+  if (const std::string wrong = wrong_registers(p, launch_); !wrong.empty()) return no(wrong);
+  if (const std::optional<Error> wrong = misfit(p.entry, launch_, where)) {
+    error = *wrong;
+    return false;
+  }
+  if (launch_.grid.count() > most_blocks) {
+    return no(fmt::format("a grid of {} is too large to simulate: at most {} blocks",
+                          text(launch_.grid), most_blocks));
+  }
+  if (cluster_size_ > most_cluster) {
+    return no(
+        fmt::format("{} is to run in clusters of {}, which are {} blocks: a chip has room for "
+                    "{} at most",
+                    kernel_, text(cluster_), cluster_size_, most_cluster));
+  }
+  if (launch_.grid.x % cluster_.x || launch_.grid.y % cluster_.y || launch_.grid.z % cluster_.z) {
+    return no(fmt::format("a grid of {} is not made of whole clusters of {}", text(launch_.grid),
+                          text(cluster_)));
+  }
+  const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
+  if (shared > options_.shared_limit) {
+    return no(
+        fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more "
+                    "than the {} that a block can have",
+                    kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
+  }
+  const std::uint64_t warps = (launch_.block.count() + 31) / 32;
+  for (const Hold& h : options_.holds) {
+    if (h.block < launch_.grid.count() && h.warp < warps) continue;
+    return refuse(error, ErrorKind::usage,
+                  fmt::format("--schedule {}.{}@{}: {} runs in {} block(s) of {} warp(s), and both "
+                              "count from 0",
+                              h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
+                  where);
+  }
+  if (p.code.size() > most_instructions) {
+    return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));
+  }
+  return true;
+}
+
+bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& error) {
+  const ptx::Function& entry = program().entry;
+  const std::string where = fmt::format("{}:{}", program().module->name, entry.line);
+  if (const std::optional<Error> wrong = misfit(entry, arguments, shells_.size(), where)) {
+    error = *wrong;
+    return false;
+  }
+  std::vector<std::byte> bytes(entry.parameter_bytes);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ptx::Parameter& p = entry.parameters[i];
+    Argument a = arguments[i];
+    for (const Argument::Address& at : a.addresses) {
+      const std::uint64_t address =
+          regions_[first_buffer_ + at.buffer].base() + static_cast<std::uint64_t>(at.offset);
+      std::memcpy(a.bytes.data() + at.at, &address, sizeof address);
+    }
+    for (const Argument::Map& m : a.maps) {
+      const Outcome<MapFields> map =
+          complete(m.map, shells_[m.map.buffer], regions_[first_buffer_ + m.map.buffer].base());
+      if (!map.ok()) return refuse(error, map.error().kind, map.error().sentence, where);
+      const MapBits bits = encode(*map);
+      std::memcpy(a.bytes.data() + m.at, bits.data(), bits.size());
+    }
+    if (!a.bytes.empty()) std::memcpy(bytes.data() + p.offset, a.bytes.data(), a.bytes.size());
+  }
+  Region parameters(Region::Kind::parameters, "parameters", ptx::parameters_base, std::move(bytes));
+  parameters.read_only = true;
+  regions_[0] = std::move(parameters);
+  return true;
+}
+
+// Module variables with their initial values; what is not said is zero (PTX ISA 5.4.4).
+bool Machine::place_variables(Error& error) {
+  for (const ptx::Placed& placed : program().variables) {
+    const ptx::Variable& v = placed.variable;
+    const std::string where = fmt::format("{}:{}", program().module->name, v.line);
+    if (v.external) {
+      return refuse(error, ErrorKind::unsupported,
+                    fmt::format("the variable {} is declared elsewhere (.extern), and there is no "
+                                "other file to take it from",
+                                v.name),
+                    where);
+    }
+    std::vector<std::byte> bytes(v.bytes);
+    const auto width = static_cast<std::size_t>(ptx::bytes_of(v.type));
+    for (std::size_t i = 0; i < v.initial.size(); ++i) {
+      std::uint64_t value = v.initial[i].bits;
+      if (!v.initial[i].symbol.empty()) {
+        const std::optional<std::uint64_t> address = address_of(program(), v.initial[i].symbol);
+        if (!address) {
+          return refuse(error, ErrorKind::unsupported,
+                        fmt::format("{} is initialised with the address of {}, which is neither a "
+                                    "variable nor a function",
+                                    v.name, v.initial[i].symbol),
+                        where);
+        }
+        value += *address;
+      }
+      std::memcpy(bytes.data() + i * width, &value, std::min(width, sizeof value));
+    }
+    Region r(Region::Kind::variable, std::string(v.name), placed.address, std::move(bytes));
+    r.read_only = v.space == ptx::Space::constant;
+    r.remember_writers(program().smallest_store);
+    regions_.push_back(std::move(r));
+  }
+  return true;
+}
+
+bool Machine::place_memory(std::vector<Buffer> buffers, Error& error) {
+  regions_.clear();
+  regions_.emplace_back();  // the parameters, when the addresses of the buffers are known
+  if (!place_variables(error)) return false;
+  first_buffer_ = regions_.size();
+  std::uint64_t base = buffers_base;
+  for (Buffer& b : buffers) {
+    const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+    if (b.undefined && b.bytes.empty()) b.bytes.resize(wanted);
+    if (b.bytes.size() != wanted) {
+      return refuse(error, ErrorKind::mismatch,
+                    fmt::format("buffer {} ({}) should have {} bytes, but has {}", b.name, about(b),
+                                wanted, b.bytes.size()),
+                    "");
+    }
+    Region r(Region::Kind::buffer, b.name, base, std::move(b.bytes));
+    r.about = about(b);
+    if (b.undefined) r.make_undefined();
+    r.remember_writers(program().smallest_store);
+    if (!b.tile.empty() && !watch_tiles(b, r, error)) return false;
+    base = (base + r.size() + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
+    regions_.push_back(std::move(r));
+    b.bytes.clear();
+    shells_.push_back(std::move(b));
+  }
+  return true;
+}
+
+Outcome<Machine> Machine::load(Job job, Options options) {
+  Outcome<ptx::Module> module = ptx::parse_module(job.program.name, std::move(job.program.ptx));
+  if (!module.ok()) return module.error();
+  auto shared = std::make_shared<const ptx::Module>(std::move(*module));
+  Outcome<const ptx::Function*> entry = shared->entry(job.launch.entry);
+  if (!entry.ok()) return entry.error();
+  Outcome<ptx::Program> program = ptx::decode(shared, **entry);
+  if (!program.ok()) return program.error();
+  Machine m;
+  m.cluster_ = cluster_of(program->entry, job.launch);
+  m.cluster_size_ = static_cast<std::uint32_t>(m.cluster_.count());
+  std::vector<Bound> bound;
+  for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size_, most_cluster);
+       ++rank) {
+    Outcome<Bound> one = bind(*program, options.plain_handlers, rank << ptx::rank_shift);
+    if (!one.ok()) return one.error();
+    bound.push_back(std::move(*one));
+  }
+  m.image_ = std::make_shared<const Image>(
+      Image{std::move(*program), std::move(bound), std::move(job.barriers)});
+  m.kernel_ = std::string(m.program().entry.name);
+  m.launch_ = job.launch;
+  m.options_ = options;
+  m.recorder_ = options.recorder;
+  m.total_ = job.launch.grid.count();
+  m.random_ = options.schedule;
+  Error error;
+  if (!m.check_launch(error) || !m.place_memory(std::move(job.buffers), error) ||
+      !m.place_arguments(job.arguments, error)) {
+    return error;
+  }
+  if (options.clocked && options.times.known()) m.start_clock();
+  m.begin_record();
+  m.resident_ = options.resident_blocks ? options.resident_blocks : m.room();
+  m.watches_proxies_ = options.races && goes_through_async_proxy(m.program());
+  for (Region& r : m.regions_) {
+    if (!m.watches_proxies_) break;
+    r.remember_times();
+    r.set_time(m.proxies_.now());
+  }
+  return m;
+}
+
+}  // namespace tilescope::sim

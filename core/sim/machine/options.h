@@ -1,0 +1,87 @@
+// How a run is to go, beyond its inputs. Same inputs and options: same run, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/run/device_times.h"
+
+namespace tilescope::sim {
+
+class Executor;
+class Recorder;
+
+// A warp that is held back: it executes `at` instructions, and the next one only when nothing else
+// of its block can go on.
+struct Hold {
+  std::uint64_t block = 0;  // x + y * grid.x + z * grid.x * grid.y
+  std::uint32_t warp = 0;
+  std::uint64_t at = 0;
+  bool operator==(const Hold&) const = default;
+};
+
+struct Options {
+  // Blocks that are alive together; more start as these end: a grid larger than that runs in waves.
+  // Blocks that wait for each other through global memory need to be resident together, as on a
+  // chip. 0: as many as the processors have room for.
+  std::uint32_t resident_blocks = 0;
+  // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
+  std::uint32_t warp_turn = 4096;
+  std::uint32_t block_turn = 1u << 20;
+  // The same where blocks wait for each other in a cluster.
+  std::uint32_t member_turn = 1u << 16;
+  // Instructions that one split of a warp may run while others of its warp could.
+  std::uint32_t split_turn = 1024;
+  // Local memory of a thread for functions that call themselves, beyond what the program says that
+  // it needs: CUDA's own default (cudaLimitStackSize).
+  std::uint32_t stack_bytes = 1024;
+  // 0: warps and blocks take turns in order. Else the seed of another legal order: who goes on next
+  // and for how long is drawn at random, and who is far behind the others: some warps, or a unit.
+  std::uint64_t schedule = 0;
+  // And these warps are held back, once each (core/sim/machine/search.h looks for the ones that
+  // matter).
+  std::vector<Hold> holds;
+  // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
+  bool lazy = false;
+  // Tensor cores add as the chip does, bit for bit where that is known
+  // (core/numeric/tensor_core.h); or by fused multiply-add, which is faster.
+  bool exact = true;
+  // Who calculates sums of tensor cores while the machine goes on (core/sim/machine/executor.h), or
+  // null; lives longer than the machine.
+  Executor* executor = nullptr;
+  // By the clock: warps and operations go on in the order in which they would on a chip with these
+  // times (core/sim/time). Not with a schedule, --lazy or holds, whose orders are drawn.
+  bool clocked = false;
+  DeviceTimes times;
+  // By the clock clusters go on in turns, behind each other by no more than so many cycles: what
+  // they share (L2, the links to memory) sees their requests in an order that is wrong by up to as
+  // much. Longer turns are quicker, and predict otherwise for kernels that the memory holds up.
+  double clock_turn = 64;
+  // Where only the time is asked for: how many waves of blocks are simulated, as many as the
+  // processors have room for each time (0: all blocks), and whether products are calculated. What
+  // is not leaves results that mean nothing.
+  std::uint32_t waves = 0;
+  bool calculates = true;
+  // What an earlier run has left is still in L2, where that has room for all of it.
+  bool warm = false;
+  // What happens is written here, or null; lives longer than the machine.
+  Recorder* recorder = nullptr;
+  // Know of each byte of shared and local memory, too, who wrote it last.
+  bool remember_writers = false;
+  // Look for accesses of shared memory that nothing orders.
+  bool races = true;
+  // Use the handlers that every processor can run, even where there are faster ones; the results
+  // are the same bits, which is what the tests use this for.
+  bool plain_handlers = false;
+  // The machine: its processors, and of each of them how many blocks, threads and bytes of shared
+  // memory it has room for, of which each block takes some for itself (CUDA C++ Programming Guide,
+  // "Compute Capabilities": 9.0 and 10.0); and the shared memory that one block may have.
+  std::uint32_t processors = 148;  // of a B200
+  std::uint32_t processor_blocks = 32;
+  std::uint32_t processor_threads = 2048;
+  std::uint32_t processor_shared = 233472;  // 228 KiB
+  std::uint32_t block_shared = 1024;
+  std::uint32_t shared_limit = 232448;  // 227 KiB
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,64 @@
+#include "core/sim/machine/schedule_text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace tilescope::sim {
+namespace {
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (wrong != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0.4@1250"
+std::optional<Hold> parse_hold(std::string_view text) {
+  const std::size_t dot = text.find('.'), at = text.find('@');
+  if (dot == text.npos || at == text.npos || at < dot) return std::nullopt;
+  const auto block = number<std::uint64_t>(text.substr(0, dot));
+  const auto warp = number<std::uint32_t>(text.substr(dot + 1, at - dot - 1));
+  const auto executed = number<std::uint64_t>(text.substr(at + 1));
+  if (!block || !warp || !executed) return std::nullopt;
+  return Hold{*block, *warp, *executed};
+}
+
+}  // namespace
+
+Outcome<Schedule> parse_schedule(std::string_view text) {
+  Schedule out;
+  std::size_t begin = 0;
+  for (bool first = true; begin <= text.size(); first = false) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (const auto seed = number<std::uint64_t>(part); seed && first) {
+      out.seed = *seed;
+    } else if (const auto hold = parse_hold(part)) {
+      out.holds.push_back(*hold);
+    } else {
+      return Error{ErrorKind::usage,
+                   fmt::format("--schedule {}: '{}' is no order; there are a seed, as 7, and warps "
+                               "that are held back, as 0.4@1250 (block 0's warp 4, when it has "
+                               "executed 1250 instructions), with commas between them.",
+                               text, part),
+                   ""};
+    }
+  }
+  return out;
+}
+
+std::string schedule_text(const Schedule& schedule) {
+  std::string out;
+  if (schedule.seed || schedule.holds.empty()) out = fmt::to_string(schedule.seed);
+  for (const Hold& h : schedule.holds) {
+    out += fmt::format("{}{}.{}@{}", out.empty() ? "" : ",", h.block, h.warp, h.at);
+  }
+  return out;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,78 @@
+// Looks for an order in which a launch goes wrong, beyond the one at hand: a deadlock that is
+// reachable, an mbarrier's phase that is overtaken, whatever else is a fault.
+//
+// Warps of a chip may be as late as they like. A kernel that synchronises rightly does not mind, so
+// each warp is held back, in a run of its own, at each point where it meets others (barriers,
+// mbarriers, copies, tensor memory, atomics), until nothing else of its cluster can go on. Then two
+// are, the second somewhere after the first, of any block of the cluster, and so on: the order that
+// is found first holds the fewest. That few delays suffice for most faults is known from programs
+// of the same kind (Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
+//
+// Clusters run the same program, so those that are held belong to the first one and the last one,
+// where a grid's edges are; without clusters, to the first block and the last one. What was held is
+// in Options::holds, and the same again when it is given to another run.
+//
+//   Search search(std::move(*machine), {.runs = 1000});
+//   while (search.advance(1'000'000) == RunState::running) show(search.progress());
+//   if (search.found()) show(*search.found());
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+
+struct SearchLimits {
+  std::uint64_t runs = 1000;
+  std::uint32_t holds = 3;  // in one run
+};
+
+class Search {
+ public:
+  struct Progress {
+    std::uint64_t tried = 0;   // orders
+    std::uint64_t known = 0;   // to be tried, these among them: more may show themselves
+    std::uint64_t points = 0;  // where one warp was held, or is to be
+    std::size_t holds = 0;     // in the order at hand
+  };
+  struct Found {
+    std::vector<Hold> holds;
+    std::vector<Report> reports;  // of that run: the last one is the fault
+  };
+
+  // A machine that has not run yet; its own options are those of every run.
+  explicit Search(Machine machine, SearchLimits limits = {});
+
+  // Executes about `budget` warp instructions. done: all orders within the limits were tried;
+  // fault: found() is there.
+  RunState advance(std::uint64_t budget);
+
+  Progress progress() const;
+  const std::optional<Found>& found() const { return found_; }
+  // Whether the limit on runs, not that on holds, ended it: then some of the orders with so many
+  // holds were left out.
+  bool cut_short() const { return left_out_; }
+
+ private:
+  using Holds = std::vector<Hold>;
+  void begin_next();
+  void end_run(RunState state);
+  bool is_over() const;  // nothing that is held matters any more
+  bool is_wanted(const Hold& place, const Holds& before) const;
+  void plan(const Holds& before);
+
+  Machine start_;
+  SearchLimits limits_;
+  std::uint64_t last_cluster_ = 0;
+  std::optional<Machine> machine_;  // of the run at hand
+  std::deque<Holds> planned_;       // the first is the one at hand
+  std::uint64_t tried_ = 0, known_ = 1, points_ = 0;
+  bool left_out_ = false;
+  std::optional<Found> found_;
+};
+
+}  // namespace tilescope::sim

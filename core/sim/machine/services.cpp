@@ -1,0 +1,367 @@
+// What handlers ask for rarely: sentences about bad accesses, marks of undefined loads, clocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/sim/checks/undefined.h"
+#include "core/sim/lanes/services.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope::sim {
+
+std::string_view opcode_text(std::string_view text) {
+  if (!text.empty() && text[0] == '@') {
+    const std::size_t blank = text.find_first_of(" \t");
+    text = text.substr(std::min(text.size(), text.find_first_not_of(" \t", blank)));
+  }
+  return text.substr(0, text.find_first_of(" \t\n"));
+}
+
+namespace {
+
+using ptx::Space;
+using u64 = std::uint64_t;
+
+std::string described(const Region& r) {
+  switch (r.kind()) {
+    case Region::Kind::shared:
+      return fmt::format("the block's shared memory ({} bytes)", r.size());
+    case Region::Kind::local:
+      return "the thread's local memory";
+    case Region::Kind::parameters:
+      return fmt::format("the kernel's parameters ({} bytes)", r.size());
+    case Region::Kind::variable:
+      return fmt::format("the variable {} ({} bytes)", r.name(), r.size());
+    case Region::Kind::buffer:
+      return fmt::format("buffer {} ({}, {} bytes)", r.name(), r.about, r.size());
+  }
+  return "";
+}
+
+std::string bytes_text(u64 n) {
+  return fmt::format("{} byte{}", n, n == 1 ? "" : "s");
+}
+
+// Where `bytes` bytes at `offset` lie with respect to `size` bytes of something called `name`;
+// offsets below 0 are two's complement.
+std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::string& name) {
+  const auto below = static_cast<std::int64_t>(offset);
+  if (below < 0) return fmt::format("{} before the start of {}", bytes_text(0 - offset), name);
+  if (offset < size)
+    return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
+  if (offset == size) return fmt::format("directly behind the end of {}", name);
+  return fmt::format("{} past the end of {}", bytes_text(offset - size), name);
+}
+
+struct Where {
+  const Region* region = nullptr;
+  u64 offset = 0;
+  u64 size = 0;  // that the lane may use
+};
+
+Where where(const Core& x, Space space, u64 address) {
+  const Block& b = *x.block;
+  if (space == Space::generic) {
+    if (address - ptx::shared_base < ptx::window_bytes)
+      return {&b.shared, address - ptx::shared_base - x.window, b.shared.size()};
+    if (address - ptx::local_base < ptx::window_bytes)
+      return {&b.local, address - ptx::local_base, x.local_bytes};
+    if (address - ptx::parameters_base < ptx::window_bytes) {
+      return {x.parameters, address - ptx::parameters_base, x.parameters->size()};
+    }
+    constexpr u64 frames = ptx::parameters_base + ptx::frame_parameters;
+    if (address - frames < ptx::window_bytes) return {&b.local, address - frames, x.local_bytes};
+  }
+  if (space == Space::shared) return {&b.shared, address - x.window, b.shared.size()};
+  if (space == Space::local) return {&b.local, address, x.local_bytes};
+  if (space == Space::param && address >= ptx::frame_parameters) {
+    return {&b.local, address - ptx::frame_parameters, x.local_bytes};
+  }
+  if (space == Space::param) return {x.parameters, address, x.parameters->size()};
+  const Region* r = x.machine->nearest_region(address);
+  return r ? Where{r, address - r->base(), r->size()} : Where{};
+}
+
+}  // namespace
+
+Region* find_region(Core& x, u64 address) {
+  Region& guess = x.regions[x.last_region];
+  if (address - guess.base() < guess.size()) return &guess;
+  Region* end = x.regions + x.region_count;
+  Region* next = std::upper_bound(x.regions, end, address,
+                                  [](u64 a, const Region& r) { return a < r.base(); });
+  if (next == x.regions) return nullptr;
+  Region* r = next - 1;
+  if (address - r->base() >= r->size()) return nullptr;
+  x.last_region = static_cast<std::uint32_t>(r - x.regions);
+  return r;
+}
+
+bool read_generic(Core& x, int lane, u64 address, std::size_t bytes, std::byte* out) {
+  const Where w = where(x, Space::generic, address);
+  if (!w.region || w.offset >= w.size || w.size - w.offset < bytes) return false;
+  u64 offset = w.offset;
+  if (w.region == &x.block->local) {
+    offset += u64{x.warp->index * 32 + static_cast<std::uint32_t>(lane)} * x.local_bytes;
+  }
+  std::memcpy(out, w.region->data() + offset, bytes);
+  return true;
+}
+
+Region* peer_region(Core& x, int lane, u64 address) {
+  const u64 rank = address >> ptx::rank_shift;
+  const bool other = x.machine->cluster_size() > 1 && rank != x.block->rank;
+  if (!other || rank >= x.machine->cluster_size() ||
+      !x.machine->program().code[x.pc].modifiers.reaches_cluster()) {
+    return nullptr;
+  }
+  Block* peer = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  return peer ? &peer->shared : nullptr;
+}
+
+namespace {
+
+// Does an address in shared memory belong to another block of the cluster, by its upper bits?
+bool of_another_block(const Core& x, Space space, u64 address) {
+  const u64 at = space == Space::generic ? address - ptx::shared_base : address;
+  const bool in_window =
+      (space == Space::shared || space == Space::generic) && at < ptx::window_bytes;
+  return x.machine->cluster_size() > 1 && in_window && at >> ptx::rank_shift != x.block->rank;
+}
+
+Flow refuse_peer(Core& x, int lane, const std::string& what, u64 address) {
+  const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
+  const bool known = rank < x.machine->cluster_size();
+  return x.machine->fault(
+      x, lane, "not_own_memory",
+      known
+          ? fmt::format("{}, which is in the shared memory of block {} of the cluster, and this "
+                        "instruction only reaches its own block's ({}), or goes beyond that memory",
+                        what, rank, x.block->rank)
+          : fmt::format("{}, which would be in the shared memory of block {} of a cluster of {}",
+                        what, rank, x.machine->cluster_size()),
+      "an address in the shared memory of the block, or an instruction of .shared::cluster with "
+      "one "
+      "in another's",
+      fmt::format("0x{:x}", address));
+}
+
+}  // namespace
+
+Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
+                   std::uint32_t bytes) {
+  if (x.machine->faulted()) return Flow::fault;  // which has been told
+  const ptx::Instruction& i = x.machine->program().code[x.pc];
+  const char* verb = access == Access::load    ? "reads"
+                     : access == Access::store ? "writes"
+                                               : "updates";
+  const std::string what =
+      fmt::format("{} {} {} at 0x{:x}", opcode_text(i.text), verb, bytes_text(bytes), address);
+  if (of_another_block(x, c.space, address)) return refuse_peer(x, lane, what, address);
+  const Where w = where(x, c.space, address);
+  const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
+  if (inside && w.region->read_only && access != Access::load) {
+    return x.machine->fault(
+        x, lane, "read_only",
+        fmt::format("{}, which is {}: it cannot be written", what, described(*w.region)),
+        "memory that can be written", described(*w.region));
+  }
+  if (inside) {
+    return x.machine->fault(x, lane, "misaligned",
+                            fmt::format("{}, byte {} of {}, which is no multiple of {}", what,
+                                        w.offset, described(*w.region), bytes),
+                            fmt::format("an address that is a multiple of {}", bytes),
+                            fmt::format("0x{:x}, {} too far", address, address % bytes));
+  }
+  constexpr u64 far = u64{1} << 32;
+  if (!w.region || (w.offset > far && 0 - w.offset > far)) {
+    return x.machine->fault(x, lane, "out_of_bounds",
+                            fmt::format("{}, which lies in no buffer{}", what,
+                                        address < 65536 ? ": a null pointer" : ""),
+                            "an address in a buffer of the launch", fmt::format("0x{:x}", address));
+  }
+  const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
+  return x.machine->fault(
+      x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
+      fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
+}
+
+bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,
+                   std::uint32_t bytes, std::uint32_t align, std::uint32_t& offset) {
+  const u64 in_window = space == Space::generic ? address - ptx::shared_base : address;
+  const u64 at = in_window - x.window;
+  if (space == Space::generic && in_window >= ptx::window_bytes) {
+    x.machine->fault(x, lane, "not_shared",
+                     fmt::format("the address 0x{:x} does not lie in shared memory", address),
+                     "an address in the block's shared memory", fmt::format("0x{:x}", address));
+    return false;
+  }
+  const u64 size = x.block->shared.size();
+  offset = static_cast<std::uint32_t>(at);
+  if (at < size && size - at >= bytes && at % align == 0) return true;
+  Code there = c;
+  there.space = space;
+  refuse_access(x, there, access, lane, address, at % align ? align : bytes);
+  return false;
+}
+
+bool cluster_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,
+                    std::uint32_t bytes, std::uint32_t align, Block*& block,
+                    std::uint32_t& offset) {
+  block = x.block;
+  if (!of_another_block(x, space, address)) {
+    return shared_offset(x, c, space, access, lane, address, bytes, align, offset);
+  }
+  const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
+  block = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  if (!block) return false;
+  offset = static_cast<std::uint32_t>(address & ((1u << ptx::rank_shift) - 1));
+  const u64 size = block->shared.size();
+  if (offset < size && size - offset >= bytes && offset % align == 0) return true;
+  x.machine->fault(
+      x, lane, offset % align ? "misaligned" : "out_of_bounds",
+      fmt::format(
+          "{} at 0x{:x}, byte {} of the shared memory of block {} of the cluster, which has {} "
+          "bytes",
+          opcode_text(x.machine->program().code[x.pc].text), address, offset, rank, size),
+      fmt::format("{} bytes at a multiple of {}", bytes, align), fmt::format("byte {}", offset));
+  return false;
+}
+
+void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64* offsets) {
+  const ptx::Program& program = x.machine->program();
+  const ptx::Instruction& i = program.code[x.pc];
+  const ptx::Operand& vector = program.operands_of(i)[0];
+  const int element = c.width;
+  for (std::uint32_t e = 0; e < c.count; ++e) {
+    const Reference d = x.elements[c.target + e];
+    if (d == nothing) continue;
+    const ptx::Type type = program.registers[program.elements[vector.index + e].index].type;
+    const int width = std::max(2, ptx::bytes_of(type));
+    std::uint8_t* hidden = shadow(x, d);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const int l = __builtin_ctz(rest);
+      bool sign = false;
+      for (int k = 0; k < element; ++k) {
+        const u64 at = offsets[l] + e * static_cast<u64>(element) + static_cast<u64>(k);
+        sign = region.is_undefined(at);
+        hidden[l * width + k] = sign ? 0xff : 0;
+        if (!sign || x.warp->origin.known) continue;
+        x.warp->origin = {true, x.pc, static_cast<std::uint32_t>(l), at, region.kind(), 0};
+        if (region.kind() == Region::Kind::buffer || region.kind() == Region::Kind::variable) {
+          x.warp->origin.region = static_cast<std::uint32_t>(&region - x.regions);
+        }
+        if (region.kind() == Region::Kind::local && x.local_bytes) {
+          x.warp->origin.offset = at % x.local_bytes;
+        }
+      }
+      const bool extends = ptx::class_of(i.modifiers.type()) == ptx::Class::signed_integer;
+      for (int k = element; k < width; ++k) hidden[l * width + k] = extends && sign ? 0xff : 0;
+    }
+    recount(x, d, width);
+  }
+}
+
+const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room) {
+  const ptx::Program& program = x.machine->program();
+  const ptx::Operand& vector = program.operands_of(program.code[x.pc])[1];
+  const std::size_t element = c.width;
+  std::memset(room, 0, 32 * 32);
+  bool any = false;
+  for (std::uint32_t e = 0; e < c.count; ++e) {
+    const ptx::Operand& part = program.elements[vector.index + e];
+    if (part.kind != ptx::Operand::Kind::reg) continue;
+    const int width = std::max(2, ptx::bytes_of(program.registers[part.index].type));
+    const Reference r = x.elements[c.target + e];
+    if (!has_undefined(x, r, width)) continue;
+    const std::uint8_t* hidden = shadow(x, r);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const auto l = static_cast<std::size_t>(__builtin_ctz(rest));
+      for (std::size_t k = 0; k < element; ++k) {
+        const std::uint8_t v = hidden[l * static_cast<std::size_t>(width) + k];
+        room[(l * c.count + e) * element + k] = v;
+        any = any || v;
+      }
+    }
+  }
+  if (any) x.machine->note_undefined_store(x);
+  return any ? room : nullptr;
+}
+
+namespace {
+
+// The block whose shared memory this is: that at hand, or another one of the cluster.
+Block& owner_of(Core& x, const Region& shared) {
+  for (std::uint32_t rank = 0; rank < x.machine->cluster_size(); ++rank) {
+    Block* block = x.machine->member(*x.block, rank);
+    if (&block->shared == &shared) return *block;
+  }
+  return *x.block;
+}
+
+// Two blocks of a pair may tell each other by any access of this kind.
+void meet_peer(Core& x) {
+  Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
+  if (!x.block->tensor.listens || !peer || peer == x.block) return;
+  TensorClock all;
+  for (const Warp& w : peer->warps) peer->tensor.tell(w.index, all);
+  x.block->tensor.synchronise(x.warp->index, all);
+}
+
+// An access that orders others may order those of other blocks of the cluster too.
+void meet_cluster(Core& x) {
+  if (x.machine->cluster_size() == 1) return;
+  x.machine->release_to_cluster(x);
+  Races::Clock known{};
+  x.block->races.release_agents(x.warp->index, known);
+  x.block->races.acquire(x.warp->index, known);
+}
+
+}  // namespace
+
+void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
+                  const u64* offsets, std::uint32_t bytes, bool run) {
+  const bool shared = region.kind() == Region::Kind::shared;
+  if (c.synchronises) {
+    const u64 base = shared ? ptx::shared_base : region.base();
+    TensorUnit& tensor = x.block->tensor;
+    tensor.arrive(x.warp->index);
+    for (Mask rest = m; rest; rest &= rest - 1) {
+      const u64 address = base + offsets[__builtin_ctz(rest)];
+      if (tensor.listens) {
+        TensorClock& met = tensor.met[address];
+        tensor.synchronise(x.warp->index, met);
+        tensor.tell(x.warp->index, met);
+      }
+      x.block->races.meet_at(address, x.warp->index);
+    }
+    meet_peer(x);
+    meet_cluster(x);
+  }
+  const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};
+  if (!shared) {
+    if (region.is_busy()) x.machine->watch_global(x, access, region);
+    return;
+  }
+  Block& owner = owner_of(x, region);
+  if (&owner == x.block) {
+    watch(x, access);
+  } else {
+    watch_peer(x, owner, access);
+  }
+}
+
+// One instruction is one tick of the clock; a tick is one nanosecond of the timer.
+std::uint64_t dynamic_special(Core& x, ptx::Special special) {
+  const u64 now = x.machine->clock_of(x, special);
+  switch (special) {
+    case ptx::Special::clock_hi:
+    case ptx::Special::globaltimer_hi:
+      return now >> 32;
+    default:
+      return now;
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,198 @@
+// What a running grid is made of: blocks of warps of splits. Plain values, addressed by index, so
+// that copying a Machine is a checkpoint.
+//
+//   Block   shared memory, barriers, the registers of all its warps
+//   Warp    32 lanes; `live` are those that exist and have not exited
+//   Split   lanes of a warp that go together: one program counter, one set of lanes. A warp starts
+//           with one. A branch that lanes take differently makes two; two at the same instruction
+//           become one again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/ptx/opcodes.h"
+#include "core/run/job.h"
+#include "core/sim/async/mbarrier.h"
+#include "core/sim/async/operation.h"
+#include "core/sim/async/shared_tiles.h"
+#include "core/sim/checks/races.h"
+#include "core/sim/machine/copies.h"
+#include "core/sim/machine/register_pool.h"
+#include "core/sim/memory/memory.h"
+#include "core/sim/tcgen05/unit.h"
+#include "core/sim/time/block_time.h"
+
+namespace tilescope::sim {
+
+enum class Wait : std::uint8_t {
+  none,       // ready to go on
+  aligned,    // at an instruction that all live lanes of the warp must reach together
+  others,     // at a .sync instruction whose other lanes are still to come
+  barrier,    // arrived at a barrier of the block
+  mbarrier,   // at an mbarrier.try_wait whose phase is not complete
+  group,      // at a cp.async.bulk.wait_group
+  columns,    // at a tcgen05.alloc, for columns of TMEM that others have
+  registers,  // at a setmaxnreg.inc, for registers that others have
+  cluster,    // at a barrier.cluster.wait whose threads have not all arrived
+  pair,       // at a tcgen05 instruction that the other block of the pair is to execute too
+};
+
+struct Split {
+  std::uint32_t pc = 0;
+  Mask mask = 0;
+  Wait wait = Wait::none;
+  std::uint8_t barrier = 0;  // which, while Wait::barrier
+  Mask wanted = 0;           // lanes it waits for, while Wait::others or Wait::aligned
+  // While Wait::mbarrier, else of the last passed: its offset in shared memory, and the phase.
+  std::uint32_t mbarrier = 0;
+  std::uint64_t phase = 0;
+  bool timed_out = false;  // the try_wait is to answer that the phase is not complete
+  // While Wait::group: how many groups may be left, and whether only their sources have to be read.
+  std::uint32_t groups_left = 0;
+  bool reads_only = false;
+  std::uint64_t ran = 0;  // when it last had a turn: the scheduler's fairness
+};
+
+// Where an undefined value last came into a warp's registers: for the fault that it may end in.
+struct Origin {
+  bool known = false;
+  std::uint32_t pc = 0;
+  std::uint32_t lane = 0;
+  std::uint64_t offset = 0;
+  Region::Kind kind = Region::Kind::buffer;
+  std::uint32_t region = 0;  // index into the machine's global regions, for buffers and variables
+  bool in_tensor_memory = false;  // then `offset` is an address of TMEM: lane << 16 | column
+};
+
+// The calls that each lane of a warp is in: where it goes back to, and where its frame lies in its
+// thread's local memory. Lanes keep their own, so that those that came different ways can go
+// together through a function.
+struct CallStack {
+  struct Level {
+    std::array<std::uint32_t, 32> back{};     // instruction after the call
+    std::array<std::uint32_t, 32> routine{};  // called
+    std::array<std::uint32_t, 32> frame{};    // of the routine
+    // The registers of a routine that was entered again, as they were: the warp's whole file, of
+    // which the lanes' and the routine's part counts.
+    std::vector<std::byte> registers;
+    std::vector<std::uint8_t> undefined;
+    std::vector<std::uint32_t> predicates, undefined_predicates;
+  };
+  std::vector<Level> levels;
+  std::array<std::uint32_t, 32> depth{};  // levels that are a lane's
+  std::array<std::uint32_t, 32> top{};    // where its next frame begins
+};
+
+// Whether a warp gets on: a moment of it that later ones are compared with
+// (core/sim/checks/endless.cpp).
+struct Pace {
+  std::vector<std::byte> moment;
+  std::uint64_t changes = 0;       // of memory, at that moment
+  std::uint64_t instructions = 0;  // since then
+  std::uint64_t next = 1;          // of them, when to remember another
+  bool goes_round = false;         // the same again, and nothing had changed
+  std::uint32_t turns = 0;         // by a clock, as these are short: not every one is looked at
+};
+
+struct Warp {
+  std::uint32_t index = 0;  // in its block
+  CallStack calls;
+  Copies copies;
+  Pace pace;
+  Mask live = 0;
+  std::uint32_t registers = 0;         // of a thread (setmaxnreg); 0: not known
+  std::uint32_t register_changes = 0;  // how often it has set them
+  // barrier.cluster: lanes that have arrived in the round that is open, and those whose round is
+  // complete and who have not waited for it yet.
+  Mask cluster_arrived = 0, cluster_passed = 0;
+  std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
+  std::vector<Split> splits;
+  // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
+  // into calls.
+  std::int32_t current = -1;
+  std::uint64_t executed = 0;                 // instructions
+  std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
+  // The last of Machine::meeting_points(), and what was complete then.
+  std::uint32_t noted_pc = ~std::uint32_t{0};
+  std::uint64_t noted_meetings = 0;
+  bool fair = false;             // chosen because it waited longest, not because it is behind
+  std::uint64_t turn_left = 0;   // instructions of the current split's turn
+  std::uint64_t unfair_for = 0;  // instructions since the longest waiting one was chosen
+  // Registers with at least one undefined byte in a lane: while there are none, instructions run
+  // without looking for undefined values.
+  std::uint32_t undefined_registers = 0;
+  Origin origin;
+};
+
+// One of a block's 16 barriers (PTX ISA 9.7.13.1).
+struct Barrier {
+  std::uint32_t arrived = 0;               // threads, of the round that is open
+  std::uint32_t expected = 0;              // threads; 0: all of the block
+  std::uint32_t opened_at = 0;             // instruction that arrived first
+  Races::Clock clock{};                    // what those who arrived have done
+  TensorClock tensor;                      // the same of tcgen05
+  ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
+  std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
+};
+
+// Who is slow for a while, as warps, copies and tensor cores of a chip may be: drawn by the seed of
+// a schedule, or held (core/sim/machine/schedule.cpp). Slow warps go on only when nobody else of
+// the block can.
+struct Slowness {
+  std::uint32_t warps = 0;                // a bit each
+  std::uint32_t held = 0;                 // those of Options::holds
+  bool copies = false, products = false;  // operations without a pipe, and with one
+  std::uint64_t length = 0, left = 0;     // instructions of the block
+  std::uint32_t fruitless = 0;            // turns in a row in which the others only asked in vain
+};
+
+struct Block {
+  std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
+  Dim3 index;
+  std::uint32_t rank = 0;   // in its cluster
+  bool began = false;       // one of its threads has executed something
+  bool ended = false;       // all have exited, and others of its cluster have not
+  std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
+  Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
+  // The same as if all who arrived there had released what they did.
+  Races::Clock cluster_meeting{}, cluster_met{};
+  TensorClock tensor_arriving, tensor_completed;  // of barrier.cluster too
+  std::vector<Warp> warps;
+  std::uint32_t live_threads = 0;
+  std::uint32_t next_warp = 0;  // whose turn it is
+  std::uint64_t warp_turn_left = 0;
+  std::uint64_t turn_ran = 0;  // instructions of that turn so far
+  std::uint32_t idle = 0;      // turns in a row in which nothing ran
+  Slowness slow;
+  std::array<Barrier, 16> barriers;
+  std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
+  Races races;
+  Mbarriers mbarriers;
+  Flight flight;
+  SharedTiles tiles;
+  TensorUnit tensor;
+  RegisterPool registers_free;
+  std::uint32_t processor = 0;  // that it is resident on
+  // The try_cancel that found nothing left to cancel, and its thread
+  // (core/sim/machine/launch_control.cpp).
+  bool cancelled_nothing = false;
+  std::uint32_t cancelled_at = 0, cancelled_by = 0;
+  std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
+  std::uint32_t time_outs = 0;     // since something last changed
+
+  std::vector<std::byte> registers;           // of all warps, one file after the other
+  std::vector<std::uint32_t> predicates;      // masks, likewise
+  std::vector<std::uint8_t> undefined;        // a byte for each byte of `registers`; empty until
+                                              // the first undefined value
+  std::vector<std::uint8_t> undefined_units;  // of each 64 bytes of `registers`: any?
+  std::vector<std::uint32_t> undefined_predicates;
+
+  BlockTime time;  // with a clock
+
+  Region shared;  // static, then dynamic
+  Region local;   // thread after thread
+};
+
+}  // namespace tilescope::sim

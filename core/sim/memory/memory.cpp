@@ -1,0 +1,203 @@
+#include "core/sim/memory/memory.h"
+
+#include <cstring>
+#include <utility>
+
+namespace tilescope::sim {
+
+Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std::byte> bytes)
+    : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
+
+void Region::make_undefined() {
+  undefined_.assign((bytes_.size() + 7) / 8, 0xff);
+}
+
+void Region::make_undefined(std::uint64_t offset, std::uint64_t bytes) {
+  if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
+  for (std::uint64_t at = offset; at < offset + bytes; ++at) {
+    undefined_[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
+  }
+}
+
+void Region::remember_writers(std::uint32_t grain) {
+  grain_shift_ = 0;
+  while ((1u << grain_shift_) < grain) ++grain_shift_;
+  const std::uint64_t grains = (bytes_.size() + grain - 1) >> grain_shift_;
+  writers_.assign((grains + page_grains - 1) / page_grains, {});
+  remembers_ = true;
+}
+
+std::uint64_t Region::held() const {
+  std::uint64_t out = bytes_.size() + undefined_.size();
+  for (const auto& page : writers_) out += page.size() * sizeof page[0];
+  for (const auto& page : times_) out += page.size() * sizeof page[0];
+  return out;
+}
+
+bool Region::any_undefined(std::uint64_t offset, std::uint64_t bytes) const {
+  for (std::uint64_t i = offset; i < offset + bytes; ++i) {
+    if (is_undefined(i)) return true;
+  }
+  return false;
+}
+
+Writer Region::writer(std::uint64_t offset) const {
+  if (!remembers_) return {};
+  const std::uint64_t grain = offset >> grain_shift_;
+  const auto& page = writers_[grain / page_grains];
+  return page.empty() ? Writer{} : Writer{page[grain % page_grains]};
+}
+
+void Region::remember_times() {
+  times_.assign(writers_.size(), {});
+}
+
+std::uint32_t Region::written_at(std::uint64_t offset) const {
+  if (times_.empty()) return 0;
+  const std::uint64_t grain = offset >> grain_shift_;
+  const auto& page = times_[grain / page_grains];
+  return page.empty() ? 0 : page[grain % page_grains];
+}
+
+void Region::watch_tiles(Tiles tiles) {
+  tiles_ = std::move(tiles);
+  watches_tiles_ = true;
+}
+
+void Region::note_twice(std::uint64_t grain, std::uint64_t before, std::uint64_t writer) {
+  const std::uint64_t offset = grain << grain_shift_;
+  twice_.try_emplace(tiles_.of(offset), Twice{{before}, {writer}, offset});
+}
+
+inline void Region::remember(std::uint64_t grain, std::uint64_t writer) {
+  auto& page = writers_[grain / page_grains];
+  if (page.empty()) page.assign(page_grains, 0);
+  std::uint64_t& place = page[grain % page_grains];
+  if (watches_tiles_ && place && place >> 33 != writer >> 33) note_twice(grain, place, writer);
+  place = writer;
+  if (times_.empty()) return;
+  auto& times = times_[grain / page_grains];
+  if (times.empty()) times.assign(page_grains, 0);
+  times[grain % page_grains] = now_;
+  was_written_ = true;
+}
+
+bool Region::differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const {
+  return std::memcmp(bytes_.data() + offset, from, bytes) != 0 || any_undefined(offset, bytes);
+}
+
+void Region::watch(std::uint32_t number, std::uint64_t begin, std::uint64_t end) {
+  watched_.push_back({begin, end, std::uint64_t{1} << number});
+  looks_ = true;
+}
+
+void Region::watch_nothing() {
+  watched_.clear();
+  touched_ = 0;
+  looks_ = compares_;
+}
+
+void Region::look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {
+  for (const Watched& each : watched_) {
+    if (offset < each.end && each.begin < offset + bytes) touched_ |= each.bit;
+  }
+  if (!compares_ || differs(offset, from, bytes)) ++changes_;
+}
+
+// What is known of a write, besides its bytes.
+inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
+                         Writer writer) {
+  if (!undefined_.empty() || undefined) {
+    if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      const std::uint64_t at = offset + i;
+      const auto bit = static_cast<std::uint8_t>(1u << (at & 7));
+      if (undefined && undefined[i]) {
+        undefined_[at >> 3] |= bit;
+      } else {
+        undefined_[at >> 3] &= static_cast<std::uint8_t>(~bit);
+      }
+    }
+  }
+  if (remembers_) {
+    const std::uint64_t last = (offset + bytes - 1) >> grain_shift_;
+    for (std::uint64_t g = offset >> grain_shift_; g <= last; ++g) remember(g, writer.bits);
+  }
+}
+
+void Region::write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
+                   std::uint32_t bytes, Writer writer) {
+  count_change(offset, from, bytes);
+  std::memcpy(bytes_.data() + offset, from, bytes);
+  note(offset, undefined, bytes, writer);
+}
+
+void Region::write_atomically(std::uint64_t offset, const std::byte* from,
+                              const std::uint8_t* undefined, std::uint32_t bytes, Writer writer) {
+  const bool changes = differs(offset, from, bytes);
+  const std::uint64_t before = changes_;
+  if (looks_) look(offset, from, bytes);
+  changes_ = before + changes;
+  std::memcpy(bytes_.data() + offset, from, bytes);
+  const bool watches = std::exchange(watches_tiles_, false);
+  note(offset, undefined, bytes, writer);
+  watches_tiles_ = watches;
+}
+
+void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data,
+                         Writer first) {
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    const std::uint64_t offset = offsets[lane];
+    const std::byte* from = data.bytes + lane * data.width;
+    count_change(offset, from, data.width);
+    switch (data.width) {  // constant sizes become single moves
+      case 4:
+        std::memcpy(bytes_.data() + offset, from, 4);
+        break;
+      case 8:
+        std::memcpy(bytes_.data() + offset, from, 8);
+        break;
+      case 16:
+        std::memcpy(bytes_.data() + offset, from, 16);
+        break;
+      default:
+        std::memcpy(bytes_.data() + offset, from, data.width);
+    }
+    const Writer writer = first.lane(lane);
+    // Aligned stores of 4 bytes are most of them: one nibble of bits, one writer.
+    if (data.width == 4 && !data.undefined && grain_shift_ == 2) {
+      if (!undefined_.empty()) {
+        undefined_[offset >> 3] &= static_cast<std::uint8_t>(~(0xfu << (offset & 4)));
+      }
+      if (remembers_) remember(offset >> 2, writer.bits);
+    } else {
+      note(offset, data.undefined ? data.undefined + lane * data.width : nullptr, data.width,
+           writer);
+    }
+  }
+}
+
+void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first) {
+  const std::uint32_t bytes = data.width * lanes;
+  const std::uint32_t grains_a_lane = data.width >> grain_shift_;
+  if (data.undefined || grains_a_lane == 0 || (offset & 7)) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::uint32_t at = lane * data.width;
+      write(offset + at, data.bytes + at, data.undefined ? data.undefined + at : nullptr,
+            data.width, first.lane(lane));
+    }
+    return;
+  }
+  count_change(offset, data.bytes, bytes);
+  std::memcpy(bytes_.data() + offset, data.bytes, bytes);
+  if (!undefined_.empty()) std::memset(undefined_.data() + (offset >> 3), 0, bytes >> 3);
+  if (!remembers_) return;
+  std::uint64_t grain = offset >> grain_shift_;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t bits = first.lane(lane).bits;
+    for (std::uint32_t k = 0; k < grains_a_lane; ++k) remember(grain++, bits);
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,57 @@
+// How shared memory and TMEM are looked at: their order and colours.
+#include "viz/commands/command_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "viz/scene/command_text.h"
+
+namespace tilescope {
+namespace {
+
+using Colour = MemoryChoice::Colour;
+
+Answer run_memory(Session& session, Workshop&, std::string_view arguments) {
+  MemoryChoice& choice = session.choices.memory;
+  const auto [what, how] = first_word(arguments);
+  if (what == "order" && (how == "logical" || how == "physical")) {
+    choice.physical = how == "physical";
+    return std::string(choice.physical ? "Tiles are shown as they lie in the banks of memory."
+                                       : "Tiles are shown in the order of their rows.");
+  }
+  for (const Colour by : {Colour::tile, Colour::writer, Colour::value}) {
+    if (what != "colour" || how != name_of(by)) continue;
+    choice.colour = by;
+    return fmt::format("Shared memory is coloured by {}.", how);
+  }
+  return usage_error(
+      "`memory` takes order logical or physical, or colour tile, writer or value: `memory order "
+      "physical`.");
+}
+
+Answer run_tmem(Session& session, Workshop&, std::string_view arguments) {
+  const auto [what, how] = first_word(arguments);
+  if (what != "colour" || (how != "writer" && how != "value")) {
+    return usage_error("`tmem` takes colour writer or colour value.");
+  }
+  session.choices.memory.tensor_value = how == "value";
+  return fmt::format("TMEM is coloured by {}.", how);
+}
+
+constexpr std::array kMemoryCommands = {
+    WindowCommand{"memory",
+                  "order logical | order physical | colour tile | colour writer | colour value",
+                  "how shared memory is drawn: in the tiles' order or the banks', and its colours",
+                  "memory order physical", "", run_memory, nullptr, true},
+    WindowCommand{"tmem", "colour writer | colour value", "what colours mean in TMEM",
+                  "tmem colour value", "", run_tmem, nullptr, true},
+};
+
+}  // namespace
+
+std::span<const WindowCommand> memory_commands() {
+  return kMemoryCommands;
+}
+
+}  // namespace tilescope

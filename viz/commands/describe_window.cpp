@@ -1,0 +1,173 @@
+// The session as --describe tells it: what the panels show, and the view, as JSON.
+#include "viz/commands/describe_window.h"
+
+#include <nlohmann/json.hpp>
+
+#include "viz/commands/overlay_sheets.h"
+#include "viz/layout/layout_json.h"
+#include "viz/matrix/diff_json.h"
+#include "viz/session/build_scene.h"
+#include "viz/session/lesson_panel.h"
+#include "viz/session/timeline_session.h"
+#include "viz/session/tour.h"
+#include "viz/timeline/timeline_words.h"
+
+namespace tilescope {
+namespace {
+
+Json lines_json(const Lines& lines) {
+  Json out = Json::array();
+  for (const auto& [name, value] : lines) out.push_back({{"name", name}, {"value", value}});
+  return out;
+}
+
+Json outline_json(const Session& session, const Workshop& workshop) {
+  Json out = Json::array();
+  for (const OutlineSection& section : outline(session, workshop)) {
+    Json items = Json::array();
+    for (const OutlineItem& item : section.items) {
+      Json each = {{"label", item.label}, {"detail", item.detail}, {"command", item.command}};
+      if (item.current) each["current"] = true;
+      items.push_back(std::move(each));
+    }
+    out.push_back({{"title", section.title}, {"items", std::move(items)}});
+  }
+  return out;
+}
+
+Json bits_json(const BitPicture& picture) {
+  std::string before, after, moved;
+  for (const BitPicture::Bit& bit : picture.bits) {
+    before += bit.before ? '1' : '0';
+    after += bit.after ? '1' : '0';
+    moved += bit.before != bit.after ? '^' : bit.read ? 'r' : bit.written ? 'w' : '.';
+  }
+  return {{picture.title_before, before}, {picture.title_after, after}, {"moved", moved}};
+}
+
+Json assistance_json(const Assistance& help) {
+  Json all = Json::array();
+  for (const Completion& each : help.completions.all) {
+    all.push_back({{"text", each.text}, {"kind", name_of(each.kind)}, {"detail", each.detail}});
+  }
+  Json out = {{"completions", std::move(all)}};
+  if (!help.signature) return out;
+  const Signature& call = *help.signature;
+  out["signature"] = std::string(call.name) + std::string(call.parameters);
+  out["parameter"] = call.parameters.substr(call.begin, call.end - call.begin);
+  return out;
+}
+
+Json inspector_json(const Session& session) {
+  Json out = Json::array();
+  for (const InspectorSection& section : inspector(session)) {
+    Json each = {{"title", section.title}, {"lines", lines_json(section.lines)}};
+    if (section.lines.empty()) each["text"] = section.when_empty;
+    for (const InspectorLink& link : section.links) {
+      each["links"].push_back(
+          {{"label", link.label}, {"value", link.value}, {"command", link.command}});
+    }
+    if (section.bits) each["bits"] = bits_json(*section.bits);
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
+Json steps_json(const Strip& strip) {
+  Json out = Json::array();
+  for (const StripStep& step : strip.steps) {
+    out.push_back({{"title", step.title}, {"value", step.value}});
+    if (!step.command.empty()) out.back()["command"] = step.command;
+    if (step.current) out.back()["current"] = true;
+  }
+  return out;
+}
+
+// The strip's buttons; of a run in progress also how far it is, and its end.
+Json actions_json(const Strip& strip) {
+  Json out = Json::array();
+  for (const Tab& action : strip.actions) {
+    out.push_back({{"label", action.label}, {"command", action.command}});
+  }
+  if (strip.share) {
+    out.push_back({{"label", "Stop"}, {"command", "cancel"}, {"progress", strip.progress}});
+  }
+  return out;
+}
+
+Json timeline_json(const Session& session, const Picture& picture) {
+  Json out = describe(*session.choices.timeline, timeline_choice_of(session), *picture.timeline,
+                      picture.scene);
+  const auto pair = timeline_pair(session);
+  if (!pair || !picture.timeline_above) return out;
+  Json above = describe(*pair->above.view, pair->above.choice, *picture.timeline_above, Scene{});
+  above.erase("picture");  // it is in the other one's
+  out["baseline"] = std::move(above);
+  return out;
+}
+
+Json view_json(const Session& session, const Picture& picture) {
+  if (const auto empty = emptiness(session)) {
+    return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
+  }
+  if (shows_build(session) && session.edit.edit.open()) return describe_build(session);
+  const Choices& choices = session.choices;
+  switch (choices.view) {
+    case ViewName::layout:
+      return describe(*choices.layout, layout_choice(session), picture.scene);
+    case ViewName::diff:
+      if (!picture.diff) break;
+      return describe(*choices.diff, diff_choice(session, true), picture.scene);
+    case ViewName::timeline:
+      if (!picture.timeline) break;
+      return timeline_json(session, picture);
+    case ViewName::wavefronts:
+    case ViewName::sectors:
+    case ViewName::bits:
+    default:
+      break;
+  }
+  return describe(picture.scene);
+}
+
+}  // namespace
+
+Json describe(const Session& session, const Workshop& workshop, const Picture& picture) {
+  Json out;
+  out["schema"] = 1;
+  out["field"] = session.field;
+  out["meaning"] = meaning_of_field(session).text;
+  if (session.problem) out["problem"] = session.problem->sentence;
+  if (session.editor.active) out["assistance"] = assistance_json(assistance(session, workshop));
+  out["theme"] = session.choices.dark ? "dark" : "light";
+  out["view"] = name_of(session.choices.view);
+  out["outline"] = outline_json(session, workshop);
+  Json choices = Json::array();
+  for (const Choice& choice : view_choices(session)) {
+    for (const Tab& option : choice.options) {
+      if (option.current) choices.push_back({{"name", choice.title}, {"value", option.label}});
+    }
+  }
+  for (const SizeField& field : size_fields(session)) {
+    choices.push_back({{"name", field.name}, {"value", field.value}});
+  }
+  out["choices"] = std::move(choices);
+  out["picture"] = view_json(session, picture);
+  if (const auto lesson = lesson_panel(session); lesson && session.choices.lesson.shown) {
+    out["lesson"] = describe(*lesson);
+  }
+  out["inspector"] = inspector_json(session);
+  const Strip shown = strip(session, workshop);
+  out["strip"] = steps_json(shown);
+  out["actions"] = actions_json(shown);
+  out["status"] = session.message.text;
+  if (!session.copied.empty()) out["copied"] = session.copied;
+  if (session.tour) {
+    const TourStep& step = tour_steps()[*session.tour];
+    out["tour"] = {{"title", step.title}, {"text", step.text}, {"step", *session.tour + 1}};
+  }
+  if (session.overlay.open()) out["overlay"] = describe_overlay(session, workshop);
+  return out;
+}
+
+}  // namespace tilescope

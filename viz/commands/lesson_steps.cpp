@@ -1,0 +1,209 @@
+#include "viz/commands/lesson_steps.h"
+
+#include <fmt/format.h>
+
+#include "viz/commands/commands.h"
+#include "viz/commands/overlay_sheets.h"
+
+namespace tilescope {
+namespace {
+
+Error no_lesson(const LessonShelf& shelf, std::string_view name) {
+  std::string names;
+  for (const Lesson& lesson : shelf.lessons) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", lesson.name);
+  }
+  if (names.empty()) return {ErrorKind::unknown, "There are no lessons here.", ""};
+  return {ErrorKind::unknown, fmt::format("There is no lesson `{}`; there are {}.", name, names),
+          ""};
+}
+
+Error no_step(const Lesson& lesson) {
+  return {ErrorKind::usage,
+          fmt::format("The lesson `{}` has steps 1 to {}.", lesson.name, lesson.steps.size()), ""};
+}
+
+Error no_round() {
+  return {ErrorKind::usage,
+          fmt::format("Which numbers are asked is counted from 0 to {}.", most_rounds - 1), ""};
+}
+
+// Its place on the shelf.
+Outcome<std::size_t> find_lesson(Session& session, const Workshop& workshop,
+                                 std::string_view name) {
+  const std::shared_ptr<const LessonShelf> shelf = shelf_of(session, workshop);
+  for (std::size_t i = 0; i < shelf->lessons.size(); ++i) {
+    if (shelf->lessons[i].name == name) return i;
+  }
+  for (const Error& problem : shelf->problems) {
+    const std::string file = fmt::format("{}.md", name);
+    if (problem.where.compare(0, file.size(), file) == 0) return problem;
+  }
+  return no_lesson(*shelf, name);
+}
+
+Outcome<std::shared_ptr<const LessonSheet>> sheet_of(const Lesson& lesson, std::size_t which,
+                                                     std::size_t at, std::uint64_t round) {
+  Outcome<PosedStep> posed = pose(lesson.steps[at], round);
+  if (!posed) return posed.error();
+  auto sheet = std::make_shared<LessonSheet>();
+  sheet->lesson = which;
+  sheet->at = at;
+  sheet->round = round;
+  sheet->step = std::move(*posed);
+  for (const LessonPart& part : sheet->step.parts) {
+    std::shared_ptr<const LayoutView> picture;
+    if (part.kind == LessonPart::Kind::picture) {
+      auto view = LayoutView::of_expression(part.text);
+      if (!view) return view.error();
+      picture = std::make_shared<const LayoutView>(std::move(*view));
+    }
+    sheet->pictures.push_back(std::move(picture));
+  }
+  return std::shared_ptr<const LessonSheet>(std::move(sheet));
+}
+
+// Each command to its end, a run included: the next one may be about what it leaves.
+std::optional<Error> set_view(Session& session, Workshop& workshop,
+                              const std::vector<std::string>& commands) {
+  for (const std::string& command : commands) {
+    const auto answer = execute(session, workshop, command);
+    if (!answer) return answer.error();
+    if (!session.running) continue;
+    workshop.wait();
+    take_result(session, workshop);
+    if (session.run_error) return session.run_error;
+  }
+  return {};
+}
+
+// A step's view begins from nothing, so that it is the same wherever one comes from. How the window
+// looks, and which lesson is open, is no part of it.
+void clear_view(Session& session, Workshop& workshop) {
+  if (session.running) {  // a run of the view that goes
+    workshop.cancel();
+    workshop.wait();
+    take_result(session, workshop);
+  }
+  Choices clear;
+  clear.dark = session.choices.dark;
+  clear.settings = session.choices.settings;
+  clear.lesson = session.choices.lesson;
+  session.choices = std::move(clear);
+  session.playing = false;
+  forget_passing(session);
+}
+
+// The commands of a step leave steps of undo, which the one that asked for them stands for.
+std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
+                                      const std::vector<std::string>& commands) {
+  std::vector<Step> past = session.past, future = session.future;
+  clear_view(session, workshop);
+  const std::optional<Error> problem = set_view(session, workshop, commands);
+  session.past = std::move(past);
+  session.future = std::move(future);
+  return problem;
+}
+
+// What was done is handed over to be kept. The first time that it cannot be, why, behind what else
+// there is to say: a place that cannot be written is no reason to stop a lesson.
+std::string kept(Session& session, Workshop& workshop) {
+  const std::optional<Error> problem = workshop.keep_progress(progress_text(session.progress));
+  const bool told = session.progress_told;
+  session.progress_told = problem.has_value();
+  if (!problem || told) return "";
+  return fmt::format(
+      " This is not kept for tomorrow: {} The next step tries again, once that is mended.",
+      problem->sentence);
+}
+
+}  // namespace
+
+Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
+                                 std::optional<std::size_t> step, std::uint64_t round) {
+  const auto found = find_lesson(session, workshop, name);
+  if (!found) return found.error();
+  LessonPlace& place = session.choices.lesson;
+  place.shelf = session.shelf;
+  place.lesson = *found;
+  const std::size_t at = step.value_or(step_to_go_on(session.progress, *place.open()));
+  return go_to_step(session, workshop, at, round);
+}
+
+Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
+                                  std::size_t step, std::uint64_t round) {
+  const auto found = find_lesson(session, workshop, name);
+  if (!found) return found.error();
+  LessonPlace place;
+  place.shelf = session.shelf;
+  place.lesson = *found;
+  const Lesson& lesson = *place.open();
+  if (step >= lesson.steps.size()) return no_step(lesson);
+  if (round >= most_rounds) return no_round();
+  auto sheet = sheet_of(lesson, *found, step, round);
+  if (!sheet) return sheet.error();
+  place.step = step;
+  place.round = round;
+  place.sheet = std::move(*sheet);
+  place.shown = true;
+  session.choices.lesson = place;
+  return fmt::format("{}, step {}: {}.", lesson.title, step + 1, lesson.steps[step].title);
+}
+
+Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_t step,
+                                std::uint64_t round) {
+  LessonPlace place = session.choices.lesson;
+  const Lesson* lesson = place.open();
+  if (!lesson) {
+    return Error{ErrorKind::usage, "No lesson is open; `lesson layouts` opens the first.", ""};
+  }
+  if (step >= lesson->steps.size()) return no_step(*lesson);
+  if (round >= most_rounds) return no_round();
+  // Setting the view again keeps the sheet, and with it what was answered.
+  const bool same = place.sheet && place.lesson == place.sheet->lesson && step == place.sheet->at &&
+                    round == place.sheet->round;
+  auto sheet = same ? Outcome<std::shared_ptr<const LessonSheet>>(place.sheet)
+                    : sheet_of(*lesson, place.lesson, step, round);
+  if (!sheet) return sheet.error();
+  if (auto error = set_view_at_once(session, workshop, (*sheet)->step.commands)) return *error;
+  place.step = step;
+  place.round = round;
+  place.sheet = std::move(*sheet);
+  place.shown = true;
+  session.choices.lesson = place;
+  session.progress.lessons[lesson->name].seen.insert(lesson->steps[step].title);
+  return fmt::format("{}, step {} of {}: {}.{}", lesson->title, step + 1, lesson->steps.size(),
+                     place.sheet->step.title, kept(session, workshop));
+}
+
+Outcome<std::string> answer_exercise(Session& session, Workshop& workshop,
+                                     std::string_view answer) {
+  const LessonPlace& place = session.choices.lesson;
+  if (!place.sheet || !place.sheet->step.exercise) {
+    return Error{ErrorKind::usage, "Nothing is asked here; an exercise of a lesson asks.", ""};
+  }
+  LessonDesk& desk = desk_of(session);
+  desk.answer = answer;
+  desk.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
+  if (desk.verdict->is != Judgement::Is::right || desk.told) return desk.verdict->sentence;
+  const Lesson& lesson = *place.open();
+  session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
+  return desk.verdict->sentence + kept(session, workshop);
+}
+
+Outcome<std::string> give_hint(Session& session) {
+  const LessonPlace& place = session.choices.lesson;
+  if (!place.sheet || !place.sheet->step.exercise) {
+    return Error{ErrorKind::usage,
+                 "There is nothing to hint at; an exercise of a lesson has hints.", ""};
+  }
+  const PosedExercise& exercise = *place.sheet->step.exercise;
+  LessonDesk& desk = desk_of(session);
+  if (desk.hints < exercise.hints.size()) return exercise.hints[desk.hints++];
+  const Outcome<std::string> answer = solution(exercise, evidence_of(session));
+  if (!answer) return answer.error();
+  desk.told = true;
+  return fmt::format("The answer is {}. `lesson again` asks with other numbers.", *answer);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,337 @@
+#include "viz/commands/rebuild.h"
+
+#include <fmt/format.h>
+
+#include "viz/commands/commands.h"
+#include "viz/matrix/diff_histogram.h"
+#include "viz/scene/command_text.h"
+#include "viz/session/files.h"
+#include "viz/session/look.h"
+#include "viz/session/open.h"
+#include "viz/session/standing.h"
+#include "viz/session/timeline_session.h"
+
+namespace tilescope {
+namespace {
+
+bool is_preset(const Choices& choices) {
+  return first_word(choices.layout_text).first == "preset";
+}
+
+// An expression as `open layout` takes it, whatever separates its statements.
+std::string open_line(const Choices& choices) {
+  if (is_preset(choices)) return fmt::format("open {}", choices.layout_text);
+  const std::string& text = choices.layout_text;
+  if (text.find_first_of(";\"'") == std::string::npos) return fmt::format("open layout {}", text);
+  const char quote = text.find('"') == std::string::npos ? '"' : '\'';
+  return fmt::format("open layout {}{}{}", quote, text, quote);
+}
+
+// Does the machine stand where its run is over? A position alone does not tell that from just
+// before a fault.
+bool has_ended(const Choices& choices) {
+  return choices.live && choices.live->stepper.position() == choices.moment &&
+         choices.live->stepper.state() != RunState::running;
+}
+
+// The kernel and what was chosen of it; answers the view that stands then. Nothing: a report may
+// have chosen one.
+std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::string>& lines) {
+  if (!choices.kernel && choices.file.empty()) return ViewName::layout;
+  if (choices.baseline && choices.baseline != choices.result) {
+    lines.push_back("open " + kernel_words(*choices.baseline));
+    lines.emplace_back("run");
+    lines.emplace_back("baseline");
+  }
+  lines.push_back(
+      fmt::format("open {}", choices.kernel ? kernel_words(choices) : quoted_word(choices.file)));
+  const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
+  if (ran) lines.emplace_back("run");
+  if (ran && choices.baseline == choices.result) lines.emplace_back("baseline");
+  const bool gone = choices.moment != (ran ? choices.result->moment : 0);
+  if (gone) {
+    lines.push_back(has_ended(choices) ? "go end" : fmt::format("go position {}", choices.moment));
+  }
+  for (const Breakpoint& each : choices.breakpoints) {
+    lines.push_back("break " + text(each));
+  }
+  // On arrival a report that is told there is looked at; here perhaps it was no longer.
+  const bool arrives = gone || (ran && choices.result->end == RunResult::End::fault);
+  const MemoryChoice& memory = choices.memory;
+  if (memory.physical) lines.emplace_back("memory order physical");
+  if (memory.colour != MemoryChoice::Colour::tile) {
+    lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
+  }
+  if (memory.tensor_value) lines.emplace_back("tmem colour value");
+  if (choices.element) {
+    lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
+  } else if (arrives) {
+    lines.emplace_back("pick nothing");
+  }
+  // What is picked is looked at; since then it may have been something else.
+  const std::vector<std::string> picks = timeline_picks(choices);
+  lines.insert(lines.end(), picks.begin(), picks.end());
+  const RunSpot& spot = choices.spot;
+  if (arrives || !picks.empty()) lines.emplace_back("look nothing");
+  if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
+  for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
+  const DiffStudy& compare = choices.compare;
+  if (!compare.against.empty()) {
+    lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
+  }
+  if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
+  if (choices.beside_baseline && choices.timeline) return ViewName::timeline;
+  if (arrives) return {};
+  return choices.diff ? ViewName::diff : ViewName::matrices;
+}
+
+// Where the reader is in the derivation, and how warps walk over the layout.
+void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
+  const LayoutStudy usual;
+  if (study.element_bytes != usual.element_bytes) {
+    lines.push_back(fmt::format("element {}", study.element_bytes));
+  }
+  std::string access;
+  if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
+  if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
+  if (study.access_grid >= 0) access += fmt::format(" grid {}", study.access_grid);
+  if (!access.empty()) lines.push_back("access" + access);
+  if (!study.access_through.empty()) {
+    lines.push_back(fmt::format("access through {}", quoted_word(study.access_through)));
+  }
+  if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
+  if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
+  if (!study.beside.empty()) {
+    const char quote = study.beside.find('"') == std::string::npos ? '"' : '\'';
+    lines.push_back(fmt::format("beside {}{}{}", quote, study.beside, quote));
+  }
+  if (const SliceChoice& slice = study.slice; slice.grid >= 0) {
+    lines.push_back(fmt::format("slice rows {} grid {}", slice.rows, slice.grid));
+    lines.push_back(fmt::format("slice columns {} grid {}", slice.columns, slice.grid));
+    if (slice.at >= 0) lines.push_back(fmt::format("slice {} grid {}", slice.at, slice.grid));
+  }
+}
+
+std::string isolate_line(const Focus& focus) {
+  const std::string line = fmt::format("isolate {} {}", name_of(focus.on), focus.number);
+  return focus.grid < 0 ? line : fmt::format("{} {}", line, focus.grid);
+}
+
+std::optional<ViewName> add_layout(const Choices& choices, std::optional<ViewName> view,
+                                   std::vector<std::string>& lines) {
+  if (!choices.layout) return view;
+  lines.push_back(open_line(choices));
+  add_study(choices.study, lines);
+  if (choices.colour) lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
+  if (choices.isolate.on != Focus::On::nothing) {
+    lines.push_back(isolate_line(choices.isolate));
+  }
+  if (const auto& cell = choices.selected) {
+    lines.push_back(
+        fmt::format("pick {} {} {} {}", cell->row, cell->column, cell->panel, cell->slice));
+  }
+  return ViewName::layout;
+}
+
+const WindowCommand* command_of(std::string_view line) {
+  const std::string_view name = first_word(line).first;
+  for (const WindowCommand& command : window_commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+// Whether a line only chooses: it opens no stranger's bundle of lines and writes nothing.
+bool only_chooses(std::string_view line) {
+  const WindowCommand* command = command_of(line);
+  if (!command || !command->chooses) return false;
+  const auto [name, arguments] = first_word(line);
+  const std::string_view what = first_word(arguments).first;
+  const bool bundle =
+      what == "share" || what == "workspace" ||
+      (names_file(unquoted(arguments)) && arguments.find(".json") != arguments.npos);
+  return name != "open" || !bundle;
+}
+
+// A word for a POSIX shell.
+std::string shell_word(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789-_./=:,%+") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::vector<std::string> rebuilding(const Choices& choices) {
+  std::vector<std::string> lines;
+  if (choices.dark) lines.emplace_back("theme dark");
+  if (choices.coordinates) lines.emplace_back("label coordinates");
+  if (choices.only_wrong) lines.emplace_back("show wrong");
+  if (choices.compare.measured != Measured::difference) {
+    lines.push_back(fmt::format("show {}", name_of(choices.compare.measured)));
+  }
+  if (choices.compare.as_table) lines.emplace_back("show table");
+  std::optional<ViewName> view = add_kernel(choices, lines);
+  view = add_layout(choices, view, lines);
+  if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
+  if (const Lesson* lesson = choices.lesson.open()) {
+    lines.push_back(fmt::format("lesson at {} {} {} keep", lesson->name, choices.lesson.step + 1,
+                                choices.lesson.round));
+    if (!choices.lesson.shown) lines.emplace_back("select inspector");
+  }
+  return lines;
+}
+
+namespace {
+
+// A layout says all of itself, and so do matrices; a lesson may ask about either.
+Choices needed(Choices choices) {
+  if (choices.lesson.open()) return choices;
+  if (shows_layout(choices.view)) {
+    choices.kernel.reset();
+    choices.options.clear();
+    choices.result.reset();
+    choices.matrices.reset();
+    choices.diff.reset();
+    choices.file.clear();
+    choices.element.reset();
+    choices.only_wrong = false;
+    choices.moment = 0;
+    choices.spot = {};
+    choices.memory = {};
+  } else {
+    choices.layout.reset();
+    choices.coordinates = false;
+  }
+  return choices;
+}
+
+}  // namespace
+
+std::vector<std::string> rebuilding(const Session& session, const Workshop& workshop,
+                                    Extent extent) {
+  Choices choices = with_whole_paths(session.choices, workshop);
+  if (extent == Extent::view) choices = needed(std::move(choices));
+  std::vector<std::string> lines = rebuilding(choices);
+  if (const std::string zoom = zoom_line(session); !zoom.empty()) lines.push_back(zoom);
+  return lines;
+}
+
+Choices with_whole_paths(Choices choices, const Workshop& workshop) {
+  if (!choices.file.empty()) choices.file = workshop.whole_path(choices.file);
+  std::string& against = choices.compare.against;
+  if (names_file(against)) against = workshop.whole_path(against);
+  for (auto& [name, value] : choices.options) {
+    if (names_file(value)) value = workshop.whole_path(value);
+  }
+  if (choices.kernel && names_file(choices.kernel->name)) {
+    auto card = std::make_shared<KernelCard>(*choices.kernel);
+    card->name = workshop.whole_path(card->name);
+    choices.kernel = std::move(card);
+  }
+  return choices;
+}
+
+namespace {
+
+// A session beside the open one, where lines are tried.
+Session fresh_beside(const Session& session) {
+  Session fresh;
+  fresh.choices.settings = session.choices.settings;
+  fresh.progress = session.progress;
+  fresh.shelf = session.shelf;
+  return fresh;
+}
+
+// It takes the open one's place; the lines from `next` on wait for its run.
+void take_over(Session& session, Workshop& workshop, Session fresh,
+               const std::vector<std::string>& lines, std::size_t next) {
+  if (session.running && !fresh.running) workshop.cancel();
+  const Lens layout = fresh.layout_lens, matrices = fresh.matrices_lens, diff = fresh.diff_lens;
+  const double zoom = fresh.pending_zoom;
+  session.choices = std::move(fresh.choices);
+  session.progress = std::move(fresh.progress);
+  session.running = session.running || fresh.running;
+  session.way = std::move(fresh.way);
+  session.edit.building = std::move(fresh.edit.building);
+  session.edit.failed = std::move(fresh.edit.failed);
+  session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
+  forget_passing(session);
+  session.layout_lens = layout;
+  session.matrices_lens = matrices;
+  session.diff_lens = diff;
+  session.pending_zoom = zoom;
+  show_in_field(session);
+}
+
+}  // namespace
+
+Outcome<std::string> rebuild(Session& session, Workshop& workshop,
+                             const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (only_chooses(line)) continue;
+    return Error{
+        ErrorKind::usage,
+        fmt::format("The line `{}` in it does not describe a view, so nothing was opened.", line),
+        ""};
+  }
+  Session fresh = fresh_beside(session);
+  std::size_t next = 0;
+  while (next < lines.size() && !busy(fresh)) {
+    const auto answer = execute(fresh, workshop, lines[next]);
+    if (!answer) {
+      Error error = answer.error();
+      error.sentence = fmt::format("Its line `{}` cannot be done: {}", lines[next], error.sentence);
+      return error;
+    }
+    ++next;
+  }
+  take_over(session, workshop, std::move(fresh), lines, next);
+  return std::string("Opened the view.");
+}
+
+std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& workshop,
+                                             const std::vector<std::string>& lines) {
+  std::vector<std::string> refused;
+  Session fresh = fresh_beside(session);
+  std::size_t next = 0;
+  for (; next < lines.size() && !busy(fresh); ++next) {
+    const std::string& line = lines[next];
+    if (!only_chooses(line)) {
+      refused.push_back(fmt::format("`{}` does not describe a view.", line));
+    } else if (const auto answer = execute(fresh, workshop, line); !answer) {
+      refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
+    }
+  }
+  take_over(session, workshop, std::move(fresh), lines, next);
+  return refused;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += (out.empty() ? "" : "; ") + line;
+  return out;
+}
+
+std::string command_line(const Session& session, const Workshop& workshop) {
+  const Choices choices = with_whole_paths(session.choices, workshop);
+  const bool drawn = choices.view == ViewName::layout && choices.layout && !choices.selected &&
+                     choices.isolate.on == Focus::On::nothing && !choices.coordinates &&
+                     choices.study.slice.grid < 0 && choices.study.step == 0 &&
+                     choices.study.beside.empty() && !choices.lesson.open() &&
+                     zoom_line(session).empty();
+  if (!drawn) {
+    return fmt::format("tilescope gui --do {}",
+                       shell_word(joined(rebuilding(session, workshop, Extent::view))));
+  }
+  std::string out = fmt::format("tilescope draw {}", shell_word(choices.layout_text));
+  if (choices.colour) out += fmt::format(" --colour {}", name_of(*choices.colour));
+  if (choices.dark) out += " --theme dark";
+  return out + " -o view.svg";
+}
+
+}  // namespace tilescope

@@ -1,0 +1,45 @@
+#include "viz/commands/script.h"
+
+#include "viz/commands/commands.h"
+#include "viz/session/standing.h"
+
+namespace tilescope {
+namespace {
+
+std::optional<Error> go_on(Session& session, Workshop& workshop) {
+  while (!busy(session) && !session.script.lines.empty()) {
+    const std::string line = session.script.lines.front();
+    session.script.lines.pop_front();
+    const std::size_t steps = session.past.size();
+    const bool joins = session.script.joins;  // a line may have others follow, as part of its step
+    const auto answer = execute(session, workshop, line);
+    if (joins && session.past.size() > steps) session.past.pop_back();
+    if (answer) continue;
+    session.script = {};
+    return answer.error();
+  }
+  // A run that the last line began still belongs to it.
+  if (session.script.lines.empty() && !busy(session)) session.script = {};
+  return {};
+}
+
+}  // namespace
+
+Outcome<std::string> start_script(Session& session, Workshop& workshop,
+                                  std::vector<std::string> lines) {
+  session.script = {{lines.begin(), lines.end()}, false};
+  if (auto error = go_on(session, workshop)) return *error;
+  return session.message.text;
+}
+
+bool continue_script(Session& session, Workshop& workshop) {
+  if (busy(session)) return false;
+  if (session.script.lines.empty()) {
+    session.script = {};
+    return false;
+  }
+  (void)go_on(session, workshop);
+  return true;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,103 @@
+// The matrices of a run, side by side: inputs, output, reference, each a heat map of its values.
+//
+// Values are coloured on cividis from the smallest to the largest finite value of those that share
+// a scale: output and reference do, and inputs whose values are alike, so that sums of many
+// products do not make their factors one grey. A value that is not finite has the colour of what is
+// wrong; one that nobody has written yet is quiet. Where a pixel stands for many elements it shows
+// their mean. An element of the output lights what of every matrix goes into it: the same place, or
+// of a product's factors a row or a column.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/run/job.h"
+#include "viz/matrix/diff_view.h"
+
+namespace tilescope {
+
+class MatricesView {
+ public:
+  // Which rows of a matrix, or which columns, go into an element of the output: the one with the
+  // number of its row, or of its column, or all.
+  enum class From : std::uint8_t { row, column, all };
+  struct Matrix {
+    std::string name, detail;  // "A", "f32 (256,512), random, seed 0"
+    std::shared_ptr<const Buffer> values;
+    std::int64_t rows = 0, columns = 0;
+    // Of one that is being written: which elements nobody has written yet. Empty: all are there.
+    std::vector<bool> missing{};
+    // Those among them that are written, but with what means nothing. Empty: none.
+    std::vector<bool> undefined{};
+    From rows_from = From::row, columns_from = From::column;
+    bool result = false;  // the output, or what it should be
+  };
+  // Rows and columns of a matrix, at least one each.
+  struct Part {
+    std::int64_t row = 0, column = 0, rows = 1, columns = 1;
+    bool single() const { return rows == 1 && columns == 1; }
+  };
+  struct Scale {
+    double lowest = 0, highest = 0;
+    bool known = false;                 // there is a value
+    std::vector<std::size_t> matrices;  // that share it
+  };
+  MatricesView(std::string title, std::vector<Matrix> matrices);
+
+  const std::string& title() const { return title_; }
+  const std::vector<Matrix>& matrices() const { return matrices_; }
+  const std::vector<Scale>& scales() const { return scales_; }
+  const Scale& scale_of(std::size_t matrix) const { return scales_[scale_of_[matrix]]; }
+  // Of the output, also where it is not shown.
+  std::int64_t rows() const;
+  std::int64_t columns() const;
+  // What of a matrix belongs to an element: of the output, or, where it was `pointed` at in a
+  // matrix, of that one. Nothing: none.
+  std::optional<Part> part_of(std::size_t matrix, Element element,
+                              std::optional<std::size_t> pointed = {}) const;
+  // The element of the output that one of a matrix leads to; what it does not say stays.
+  Element output_of(std::size_t matrix, Element element, Element otherwise) const;
+  // The value as text, exact.
+  std::string value(std::size_t matrix, Element element) const;
+  // Every matrix's part in it: {"A", "0.5"}, {"A", "row 3: 0.5 1 2 ... (64)"}...
+  Lines inspect(Element element, std::optional<std::size_t> pointed = {}) const;
+  // A pixel for each step x step elements, row by row.
+  std::vector<Rgba> colours(std::size_t matrix, std::int64_t step, const Theme& theme) const;
+
+ private:
+  void make_scales();
+  // An element there means no other place of the output than its own.
+  bool same_place(std::size_t matrix) const {
+    const Matrix& m = matrices_[matrix];
+    return m.rows_from == From::row && m.columns_from == From::column;
+  }
+  std::string part_text(std::size_t matrix, const Part& part) const;
+
+  std::string title_;
+  std::vector<Matrix> matrices_;
+  std::vector<Scale> scales_;
+  std::vector<std::size_t> scale_of_;  // of each matrix
+};
+
+// Where each matrix stands in the picture.
+struct MatricesFrame {
+  Lens lens;               // `cell` is pixels an element
+  double fit = 1;          // the cell at which everything is seen; never smaller
+  std::vector<Box> maps;   // all of each matrix, before cutting
+  std::vector<Box> rooms;  // where each may be seen
+  std::vector<Box> slots;  // where it is seen: map and room
+  Box body;
+};
+MatricesFrame arrange(const MatricesView& view, const Lens& lens);
+Scene build_scene(const MatricesView& view, std::optional<Element> hover,
+                  std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
+                  RasterStore* store = nullptr, std::optional<std::size_t> pointed = {});
+// The matrix under a point, and its element there.
+std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at);
+std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at);
+Lens zoomed(const MatricesView& view, const MatricesFrame& frame, Point at, double factor);
+Lens panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy);
+
+}  // namespace tilescope

@@ -1,0 +1,78 @@
+// The lesson on the learner's desk: which one is open, at which step, with which numbers, and what
+// was answered so far.
+//
+//     LessonPlace   a choice: undo goes back to it, together with the view that its step had set
+//     LessonDesk    what passes: answer, verdict, hints. It belongs to one step and one draw of its
+//                   numbers, and is blank for another
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/lesson/pose.h"
+#include "viz/layout/layout_view.h"
+#include "viz/session/lesson_progress.h"
+
+namespace tilescope {
+
+struct Choices;
+struct Session;
+class Workshop;
+
+// All lessons in their order, read once; a lesson that cannot be read is told where it is asked
+// for.
+struct LessonShelf {
+  std::vector<Lesson> lessons;
+  std::vector<Error> problems;
+  std::map<std::string, std::string> meanings;  // of the words that they explain, in lower case
+};
+
+// A step as it lies there, numbers drawn and pictures made.
+struct LessonSheet {
+  std::size_t lesson = 0, at = 0;  // whose step it is
+  std::uint64_t round = 0;
+  PosedStep step;
+  std::vector<std::shared_ptr<const LayoutView>> pictures;  // one a part; null for text
+};
+
+struct LessonPlace {
+  std::shared_ptr<const LessonShelf> shelf;  // null: no lesson is open
+  std::size_t lesson = 0, step = 0;
+  std::uint64_t round = 0;  // of the numbers
+  std::shared_ptr<const LessonSheet> sheet;
+  bool shown = false;  // the lesson stands where the inspector stands
+
+  const Lesson* open() const { return shelf ? &shelf->lessons[lesson] : nullptr; }
+  friend bool operator==(const LessonPlace& a, const LessonPlace& b) {
+    return a.sheet == b.sheet && a.shown == b.shown;
+  }
+};
+
+struct LessonDesk {
+  std::shared_ptr<const LessonSheet> sheet;  // what all of this is about
+  std::string answer;
+  std::optional<Judgement> verdict;
+  std::size_t hints = 0;  // shown
+  bool told = false;      // the answer was asked for
+};
+
+// The desk of the step that is open; blank where it was another's.
+const LessonDesk& desk_of(const Session& session);
+LessonDesk& desk_of(Session& session);
+
+// Reads the lessons that the workshop has, once a session.
+std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& workshop);
+
+// "lesson layouts 4", the command that goes to the open step: what undo calls it. Empty where no
+// lesson is open.
+std::string step_command(const Choices& choices);
+
+// What the open result says, for exercises about a run.
+RunEvidence evidence_of(const Session& session);
+
+}  // namespace tilescope

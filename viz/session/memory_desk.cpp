@@ -1,0 +1,145 @@
+#include "viz/session/memory_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/scene/number_words.h"
+#include "viz/session/result_view.h"
+#include "viz/session/session.h"
+#include "viz/session/standing.h"
+
+namespace tilescope {
+namespace {
+
+// The desk at the moment that is shown; null where there is none.
+MemoryDesk* desk_now(const Session& session, const sim::Machine*& machine) {
+  machine = machine_of(session);
+  if (!machine) return nullptr;
+  MemoryDesk& desk = session.memory;
+  const Choices& choices = session.choices;
+  const bool same = desk.run.lock() == choices.live && desk.position == machine->position() &&
+                    desk.block == choices.spot.block;
+  if (same) return &desk;
+  desk.run = choices.live;
+  desk.position = machine->position();
+  desk.block = choices.spot.block;
+  desk.memory.reset();
+  desk.tensor.reset();
+  desk.matrices.reset();
+  desk.output.reset();
+  desk.memory_rasters = desk.tensor_rasters = {};
+  return &desk;
+}
+
+// Elements that are looked through anew for each moment.
+constexpr std::int64_t most_elements = std::int64_t{1} << 20;
+
+// What the kernel writes, as it is now.
+std::optional<MatricesView::Matrix> output_now(const sim::Machine& machine, std::size_t buffer) {
+  const Buffer& shell = machine.shells()[buffer];
+  if (shell.shape.size() != 2 || shell.shape[0] * shell.shape[1] > most_elements) return {};
+  const sim::Region& region = machine.buffer(buffer);
+  const auto width = static_cast<std::uint64_t>(bytes_of(shell.dtype));
+  auto values = std::make_shared<Buffer>();
+  values->name = shell.name;
+  values->dtype = shell.dtype;
+  values->shape = shell.shape;
+  values->bytes.assign(region.data(), region.data() + region.size());
+  MatricesView::Matrix out;
+  out.name = shell.name;
+  out.rows = shell.shape[0];
+  out.columns = shell.shape[1];
+  out.missing.resize(static_cast<std::size_t>(out.rows * out.columns));
+  out.undefined.resize(out.missing.size());
+  std::size_t there = 0, undefined = 0;
+  for (std::size_t i = 0; i < out.missing.size(); ++i) {
+    const bool written = static_cast<bool>(region.writer(i * width));
+    out.undefined[i] = written && region.any_undefined(i * width, width);
+    out.missing[i] = !written || out.undefined[i];
+    there += written;
+    undefined += out.undefined[i];
+  }
+  out.result = true;
+  out.detail = fmt::format("{} {}, {} of {} elements written", name_of(shell.dtype),
+                           shape_text(shell.shape), grouped(there), grouped(out.missing.size()));
+  if (undefined) out.detail += fmt::format(", {} undefined", grouped(undefined));
+  out.values = std::move(values);
+  return out;
+}
+
+std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
+                                                const MatricesView& inputs) {
+  std::vector<MatricesView::Matrix> all = inputs.matrices();
+  bool more = false;
+  for (std::size_t i = 0; i < machine.shells().size(); ++i) {
+    const std::string& name = machine.shells()[i].name;
+    const auto shown = std::find_if(all.begin(), all.end(), [&](const MatricesView::Matrix& each) {
+      return each.name == name;
+    });
+    if (!is_output(machine.shells()[i])) continue;
+    auto output = output_now(machine, i);
+    if (!output) continue;
+    more = true;
+    if (shown == all.end()) {
+      all.push_back(std::move(*output));
+    } else {
+      *shown = std::move(*output);
+    }
+  }
+  if (!more) return nullptr;
+  std::string title = inputs.title();
+  const std::size_t colon = title.rfind(": inputs");
+  if (colon != std::string::npos) title.resize(colon);
+  return std::make_shared<const MatricesView>(title + ": at this moment", std::move(all));
+}
+
+}  // namespace
+
+bool is_output(const Buffer& shell) {
+  return shell.undefined || !shell.tile.empty();
+}
+
+std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
+  const Choices& choices = session.choices;
+  const sim::Machine* machine = nullptr;
+  const bool done = choices.result && choices.result->end == RunResult::End::done;
+  // Where the machine stands at the run's end, its result; before, what is there by then.
+  const bool at_end = done && choices.moment == choices.result->moment;
+  if (!choices.matrices || at_end || !choices.kernel) return choices.matrices;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return choices.matrices;
+  if (!desk->matrices || desk->inputs != choices.matrices) {
+    desk->inputs = choices.matrices;
+    const auto inputs = done ? matrices_of(*choices.kernel) : choices.matrices;
+    desk->matrices = inputs ? with_output(*machine, *inputs) : nullptr;
+    if (!desk->matrices) desk->matrices = choices.matrices;
+  }
+  return desk->matrices;
+}
+
+Element pointed_output(const Session& session) {
+  const Element at = session.hover_element.value_or(Element{});
+  const auto view = session.choices.view == ViewName::matrices ? matrices_now(session) : nullptr;
+  const auto& matrix = session.memory.hover_matrix;
+  if (!view || !matrix || *matrix >= view->matrices().size()) return at;
+  return view->output_of(*matrix, at, session.choices.element.value_or(Element{}));
+}
+
+std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session) {
+  const sim::Machine* machine = nullptr;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return nullptr;
+  if (!desk->memory) desk->memory = memory_now(*machine, desk->block);
+  return desk->memory;
+}
+
+std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session) {
+  const sim::Machine* machine = nullptr;
+  MemoryDesk* desk = desk_now(session, machine);
+  if (!desk) return nullptr;
+  if (!desk->tensor) desk->tensor = tensor_now(*machine, desk->block);
+  return desk->tensor;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,134 @@
+// What stands above the view: the field's meaning, tabs, choices, sizes.
+#include "viz/session/panels.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/number_words.h"
+#include "viz/session/diff_panel.h"
+#include "viz/session/memory_panels.h"
+#include "viz/session/open.h"
+#include "viz/session/result_view.h"
+
+namespace tilescope {
+namespace {
+
+// The modes of a grid with more than two, as its rows and as its columns.
+void add_modes(const Session& session, std::vector<Choice>& out) {
+  const LayoutView& view = *session.choices.layout;
+  const SliceChoice& now = session.choices.study.slice;
+  const int grid = now.grid >= 0 ? now.grid : sliced_grid(view);
+  if (grid < 0) return;
+  const int rank = view.panels()[static_cast<std::size_t>(grid)].layout.rank();
+  for (const bool rows : {true, false}) {
+    const char* word = rows ? "rows" : "columns";
+    Choice choice{rows ? "Rows" : "Columns", {}};
+    for (int mode = 0; mode < rank; ++mode) {
+      choice.options.push_back({fmt::format("{}", mode),
+                                fmt::format("slice {} {} grid {}", word, mode, grid),
+                                mode == (rows ? now.rows : now.columns)});
+    }
+    out.push_back(std::move(choice));
+  }
+}
+
+}  // namespace
+
+Meaning meaning_of_field(const Session& session) {
+  const Choices& choices = session.choices;
+  if (!shows_layout(choices.view)) {
+    if (!choices.kernel && choices.matrices) return {choices.matrices->matrices()[0].detail, false};
+    return {choices.kernel ? choices.kernel->help : "", false};
+  }
+  if (!choices.layout || choices.layout->panels().empty()) return {};
+  const Panel& result = choices.layout->panels().back();
+  if (result.formula != choices.layout_text) return {"= " + result.formula, true};
+  const Result<std::int64_t> elements = size(result.layout), reach = reach_of(session);
+  if (!elements || !reach) return {};
+  return {fmt::format("{} elements, offsets below {}", grouped(std::uint64_t(*elements)),
+                      grouped(std::uint64_t(*reach))),
+          false};
+}
+
+Assistance assistance(const Session& session, const Workshop& workshop) {
+  Assistance out{offered(session, workshop), signature(session), false};
+  out.unfinished = session.problem && session.problem->end >= session.editor.caret;
+  return out;
+}
+
+std::vector<Tab> tabs(const Session& session) {
+  const Choices& choices = session.choices;
+  std::vector<Tab> out;
+  if (!choices.kernel && choices.diff) {  // two files
+    return {{"Matrix", "select matrices", choices.view == ViewName::matrices},
+            {"Difference", "select diff", choices.view == ViewName::diff}};
+  }
+  if (!choices.kernel) return out;
+  constexpr std::pair<ViewName, const char*> all[] = {
+      {ViewName::layout, "Layout"},     {ViewName::timeline, "Timeline"},
+      {ViewName::source, "Source"},     {ViewName::registers, "Registers"},
+      {ViewName::barriers, "Barriers"}, {ViewName::memory, "Memory"},
+      {ViewName::tmem, "TMEM"},         {ViewName::matrices, "Matrices"},
+      {ViewName::diff, "Difference"},   {ViewName::compare, "Compare"}};
+  // TMEM where the kernel has any.
+  const bool tensor = choices.kernel->tensor_memory ||
+                      (choices.live && choices.live->stepper.machine().program().cta_group != 0);
+  for (const auto& [view, label] : all) {
+    if (view == ViewName::tmem && !tensor && choices.view != view) continue;
+    if (view == ViewName::compare && !choices.baseline && choices.view != view) continue;
+    out.push_back({label, fmt::format("select {}", name_of(view)), choices.view == view});
+  }
+  return out;
+}
+
+std::vector<Choice> view_choices(const Session& session) {
+  const Choices& choices = session.choices;
+  std::vector<Choice> out;
+  if (choices.view == ViewName::layout && choices.layout) {
+    const ColourBy shown = choices.layout->colour(layout_choice(session));
+    Choice colour{"Colour", {}};
+    for (ColourBy by : choices.layout->colours()) {
+      colour.options.push_back(
+          {std::string(name_of(by)), fmt::format("colour {}", name_of(by)), by == shown});
+    }
+    out.push_back(std::move(colour));
+    out.push_back({"Label",
+                   {{"contents", "label contents", !choices.coordinates},
+                    {"coordinates", "label coordinates", choices.coordinates}}});
+    add_modes(session, out);
+  }
+  if (choices.view == ViewName::timeline && choices.timeline) {
+    const bool arrows = choices.timeline_choice.arrows;
+    out.push_back(
+        {"Arrows",
+         {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
+    if (choices.baseline == choices.result || !choices.baseline_timeline) {
+      const bool pinned = choices.baseline && choices.baseline == choices.result;
+      out.push_back({"Baseline",
+                     {{"none", "baseline off", !choices.baseline}, {"this", "baseline", pinned}}});
+    } else {
+      const bool beside = choices.beside_baseline;
+      out.push_back(
+          {"Baseline",
+           {{"hidden", "timeline beside off", !beside}, {"above", "timeline beside on", beside}}});
+    }
+  }
+  for (Choice& each : comparison_choices(session)) out.push_back(std::move(each));
+  add_memory_choices(session, out);
+  return out;
+}
+
+std::vector<SizeField> size_fields(const Session& session) {
+  std::vector<SizeField> out;
+  const Choices& choices = session.choices;
+  if (!choices.kernel || shows_layout(choices.view)) return out;
+  for (const KernelCard::Size& size : choices.kernel->sizes) out.push_back({size.name, size.value});
+  return out;
+}
+
+std::string with_size(const Choices& choices, const std::string& name, const std::string& value) {
+  Choices changed = choices;
+  changed.options[name] = value;
+  return "open " + kernel_words(changed);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,133 @@
+// The strip: where in the derivation, in the run or in time one is.
+#include "viz/session/panels.h"
+
+#include <fmt/format.h>
+
+#include "viz/scene/number_words.h"
+#include "viz/session/build_scene.h"
+#include "viz/session/comparison.h"
+#include "viz/session/machine_inspector.h"
+
+namespace tilescope {
+namespace {
+
+std::string compared_words(const Choices& choices) {
+  if (!choices.compare.comparison) return "not yet";
+  const DiffReport& report = choices.compare.comparison->report;
+  return report.ok()
+             ? fmt::format("all {} agree", grouped(report.compared))
+             : fmt::format("{} of {} wrong", grouped(report.wrong), grouped(report.compared));
+}
+
+Strip run_strip(const Session& session, const Workshop& workshop) {
+  const Choices& choices = session.choices;
+  Strip out;
+  if (!choices.kernel) {
+    const bool compared = choices.compare.comparison != nullptr;
+    if (!choices.file.empty()) out.steps.push_back({"File", choices.file, !compared});
+    if (compared) out.steps.push_back({"Compare", compared_words(choices), true});
+    return out;
+  }
+  const RunResult* result = choices.result.get();
+  out.steps.push_back({"Inputs", choices.kernel->launch, !result && !session.running});
+  if (session.running) {
+    const RunProgress now = workshop.progress();
+    out.share = now.total ? double(now.done) / double(now.total) : 0;
+    out.progress = now.total ? fmt::format("{} of {} blocks, {}", grouped(now.done),
+                                           grouped(now.total), duration(now.seconds))
+                             : "making the inputs";
+    out.steps.push_back({"Run", "running", true});
+  } else {
+    out.steps.push_back(
+        {"Run",
+         result ? fmt::format("{} block{}, {} PTX instructions{}", grouped(result->progress.done),
+                              result->progress.done == 1 ? "" : "s",
+                              grouped(result->progress.instructions),
+                              session.show_times ? ", " + duration(result->progress.seconds) : "")
+                : "not yet",
+         result && !result->diff});
+  }
+  out.steps.push_back(
+      {"Compare", compared_words(choices), choices.compare.comparison && !session.running});
+  return out;
+}
+
+Strip with_edit(Strip strip, const Session& session, const Workshop& workshop) {
+  add_edit(session, workshop, strip);
+  return strip;
+}
+
+// A tiled copy or product is told in several lines, for which the strip has no room.
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == ' ';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  return out;
+}
+
+// Which slice is shown, where one is.
+void add_slice(const Session& session, Strip& out) {
+  const SliceChoice& slice = session.choices.study.slice;
+  if (slice.grid < 0 || slice.at < 0) return;
+  const Panel& panel = session.choices.layout->panels()[static_cast<std::size_t>(slice.grid)];
+  out.steps.push_back(
+      {"Slice",
+       fmt::format("{}, {} of {}", slice_text(panel, slice), slice.at + 1, slices_of(panel, slice)),
+       true, "slice all"});
+  if (!out.actions.empty()) return;  // those of a derivation
+  out.actions = {{"Previous", "slice previous", false}, {"Next", "slice next", false}};
+}
+
+Strip derivation_strip(const Session& session) {
+  Strip out;
+  const LayoutStudy& study = session.choices.study;
+  out.actions = {
+      {"Back", "derive back", false},
+      {"Next", "derive next", false},
+      session.playing ? Tab{"Stop", "derive stop", false} : Tab{"Play", "derive play", false}};
+  for (std::size_t i = 1; i <= study.steps(); ++i) {
+    const DerivationStep& step = (*study.derivation)[i];
+    std::string value = step.operands;
+    if (!step.result.empty()) value += (value.empty() ? "= " : " = ") + step.result;
+    out.steps.push_back({fmt::format("{} {}", i, step.operation), in_one_line(value),
+                         study.step == i, fmt::format("derive {}", i)});
+  }
+  out.steps.push_back(
+      {"Result", in_one_line(study.derivation->front().result), study.step == 0, "derive result"});
+  add_slice(session, out);
+  return out;
+}
+
+}  // namespace
+
+Strip strip(const Session& session, const Workshop& workshop) {
+  const Choices& choices = session.choices;
+  // The matrices are of a moment where the machine stands elsewhere than at the run's end.
+  const std::uint64_t end = choices.result ? choices.result->moment : 0;
+  const bool on_its_way = choices.live && choices.moment != end;
+  const bool stands = shows_machine(choices.view) ||
+                      (choices.view == ViewName::timeline && choices.live != nullptr) ||
+                      (choices.view == ViewName::diff && choices.live != nullptr &&
+                       !choices.result && choices.moment > 0) ||
+                      (choices.view == ViewName::matrices && on_its_way);
+  if (stands && !session.running) return with_edit(machine_strip(session), session, workshop);
+  if (!shows_layout(choices.view) || session.running) {
+    return with_edit(run_strip(session, workshop), session, workshop);
+  }
+  Strip out;
+  if (!choices.layout) return out;
+  if (choices.study.steps() > 0) return derivation_strip(session);
+  const std::vector<Panel>& panels = choices.layout->panels();
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const Panel& panel = panels[i];
+    const bool current = session.hover && static_cast<std::size_t>(session.hover->panel) == i;
+    out.steps.push_back({panel.title.empty() ? "Layout" : panel.title, panel.formula, current});
+  }
+  add_slice(session, out);
+  return out;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,250 @@
+// The window's state, as plain data: what is open, how it is looked at, what was done before.
+//
+//     Choices   what the reader chose. Undo restores exactly this; everything that is costly to
+//               make (views, cards, results) is immutable and shared, so a step costs a copy of
+//               small values.
+//     Session   the choices, their past and future, and what passes: pointer, zoom, messages.
+//
+// Nothing changes Choices but a command (viz/commands/commands.h). Widgets read the session and
+// issue commands; a picture without a window reads the same session.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/layout/layout_scene.h"
+#include "viz/machine/breakpoints.h"
+#include "viz/machine/comparison_view.h"
+#include "viz/machine/live_run.h"
+#include "viz/machine/memory_view.h"
+#include "viz/machine/tensor_view.h"
+#include "viz/matrix/diff_histogram.h"
+#include "viz/matrix/diff_view.h"
+#include "viz/matrix/matrices_view.h"
+#include "viz/scene/table_scene.h"
+#include "viz/scene/view_name.h"
+#include "viz/scene/viewport.h"
+#include "viz/session/diff_study.h"
+#include "viz/session/edit_desk.h"
+#include "viz/session/editor.h"
+#include "viz/session/layout_study.h"
+#include "viz/session/lesson_desk.h"
+#include "viz/session/memory_desk.h"
+#include "viz/session/overlay.h"
+#include "viz/session/settings.h"
+#include "viz/session/workshop.h"
+#include "viz/timeline/timeline_scene.h"
+
+namespace tilescope {
+
+struct Choices {
+  ViewName view = ViewName::layout;
+
+  // The layout view: nothing where none has been opened.
+  std::shared_ptr<const LayoutView> layout;
+  std::string layout_text;    // the expression, or "preset NAME": what `open` took
+  std::string layout_origin;  // the kernel whose own layout it is; else empty
+  std::optional<ColourBy> colour;
+  Focus isolate;
+  std::optional<Cell> selected;
+  bool coordinates = false;
+  LayoutStudy study;
+
+  // The kernel: nothing where none has been opened.
+  std::shared_ptr<const KernelCard> kernel;
+  KernelOptions options;
+  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<const MatricesView> matrices;  // inputs, and the output once it is there
+  DiffStudy compare;
+  std::shared_ptr<const DiffView> diff;  // what of the comparison is shown; null: none
+  std::string file;                      // a .npy file instead of a kernel; else empty
+  std::optional<Element> element;        // selected
+  bool only_wrong = false;
+
+  // The timeline of the run: nothing where there is no record.
+  std::shared_ptr<const TimelineView> timeline;
+  TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
+  // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
+  // can be brought there again (viz/session/standing.h).
+  std::uint64_t moment = 0;
+  RunSpot spot;
+  std::vector<Breakpoint> breakpoints;  // in the order in which they were set
+  std::shared_ptr<LiveRun> live;
+  MemoryChoice memory;  // how its memories are drawn
+
+  // A run that others are compared with; and that comparison, which follows from both. Its
+  // timeline is drawn above the run's where that was chosen, with folds and pins of its own.
+  std::shared_ptr<const RunResult> baseline;
+  std::shared_ptr<const ComparisonView> comparison;
+  std::shared_ptr<const TimelineView> baseline_timeline;
+  TimelineChoice baseline_rows;
+  bool beside_baseline = false;
+
+  LessonPlace lesson;  // which lesson is open, and where in it
+
+  bool dark = false;
+  WindowSettings settings;
+
+  // By what they mean: a layout that was opened twice is the same.
+  friend bool operator==(const Choices& a, const Choices& b);
+};
+
+// A choice that was made, and how it was before: one step of undo.
+struct Step {
+  std::string name;  // the command: "colour value"
+  Choices before;
+  bool typing = false;                          // steps of one typing join into one
+  std::shared_ptr<const TextChange> text = {};  // what it did to the text of the editor
+};
+
+// Under the field: what is wrong with the text in it.
+struct FieldProblem {
+  std::string sentence;
+  std::size_t begin = 0, end = 0;  // bytes of the field's text that it is about
+};
+
+struct Message {
+  std::string text;
+  bool failed = false;
+};
+
+// Commands that wait for a run to end (viz/commands/script.h).
+struct Script {
+  std::deque<std::string> lines;
+  bool joins = false;  // what they choose belongs to the last step
+};
+
+// Makes the comparison of the open result with the baseline, where there are both.
+void compare_with_baseline(Choices& choices);
+
+// The machine is on its way: to a place that a command began to look for, or to Choices::moment.
+struct Way {
+  std::string line;        // the command: a step of undo when it is there
+  std::uint64_t from = 0;  // Choices::moment when it began
+  bool to_chosen = false;
+  std::function<void(sim::Stepper&)> then = {};  // where it leads on from the place it leads to
+};
+
+struct Session {
+  Choices choices;
+  std::vector<Step> past, future;
+
+  std::string field;  // the text in the field, as typed
+  Editor editor;
+  std::optional<FieldProblem> problem;
+  Message message;  // the status line: what just happened
+
+  std::optional<Cell> hover;                 // under the pointer, in the layout view
+  std::optional<Element> hover_element;      // in the diff and matrices views
+  std::optional<std::size_t> hover_bar;      // of the diff view's histogram
+  std::optional<sim::Watch> watched;         // that the machine stopped for last: diff_walk.h
+  std::optional<UnitIdle> hover_idle;        // in the timeline, of the run
+  sim::EventId hover_event = sim::no_event;  // in the timeline; and in the baseline's above it
+  sim::EventId hover_baseline = sim::no_event;
+  Lens layout_lens, matrices_lens, diff_lens;
+  TimelineLens timeline_lens;
+  double baseline_scroll = 0;                  // of the rows of the one above
+  std::optional<CycleRange> timeline_dragged;  // while it is dragged
+  RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters, baseline_rasters;
+  std::map<ViewName, Scroll> scrolls;  // of views that are lists
+  mutable MemoryDesk memory;
+
+  mutable AccessCache access;  // no state: what can be computed anew
+  Overlay overlay;
+  Script script;
+  std::string copied;               // what was copied last
+  bool copy_due = false;            // and has not reached the clipboard yet
+  bool paste_due = false;           // what is on the clipboard goes into the field
+  std::optional<std::size_t> tour;  // which step of it is shown
+  bool tour_seen = false;
+  // What is remembered from one day to the next and is no choice, as lists of lines by name:
+  // expressions that were entered, progress in lessons. Workspaces keep them.
+  std::map<std::string, std::vector<std::string>> kept;
+  std::string atoms;     // whose atoms the outline lists: "SM80"; empty: none's
+  bool playing = false;  // the derivation, a step at a time
+  double played = 0;     // seconds since the step that is shown
+
+  // What the platform has room for, in percent: smaller windows lay out less than their letters
+  // ask.
+  int letters_room = WindowSettings::most_font;
+  int parts_due = 0;  // by how many parts of the window the keyboard goes on: `part next`
+
+  double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
+
+  std::shared_ptr<const LessonShelf> shelf;  // all lessons, once asked for
+  LessonDesk desk;                           // answer and hints of the open step: desk_of()
+  LessonProgress progress;
+  bool progress_told = false;  // that it cannot be kept was said, and is still so
+
+  EditDesk edit;  // a kernel's source, and what the compiler makes of it
+  std::optional<Way> way;
+  bool running = false;            // a run was started and its result not yet taken
+  std::optional<Error> run_error;  // why the last run could not be done at all
+  // Whether times are told. Pictures for comparison leave them out: they differ from run to run.
+  bool show_times = true;
+
+  const Theme& theme() const { return choices.dark ? dark_theme() : light_theme(); }
+};
+
+// What the layout view is drawn from: choices and pointer together.
+LayoutChoice layout_choice(const Session& session);
+// The same for the difference. In the window the inspector tells the selected element's provenance;
+// a picture that stands alone has it beside the element.
+DiffChoice diff_choice(const Session& session, bool stands_alone);
+
+// Why there is nothing in the open view, and the command that brings something (empty: time does).
+struct Emptiness {
+  std::string sentence, command, button;
+};
+std::optional<Emptiness> emptiness(const Session& session);
+
+// The view that is open as a scene of this size; empty() views give a scene with only their
+// paper. The frame used is kept for hit tests.
+struct Picture {
+  Scene scene;
+  std::optional<Frame> layout;
+  std::optional<DiffFrame> diff;
+  std::optional<HistogramFrame> histogram;
+  std::optional<MatricesFrame> matrices;
+  std::optional<TimelineFrame> timeline;
+  std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
+  std::optional<MemoryFrame> memory;
+  std::optional<TensorFrame> tensor;
+  std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
+  Box beside;                    // a second list, scrolled by itself
+  double scroll_beside = 0;
+};
+Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);
+
+// The view that is open at its natural size, for a file.
+Scene export_scene(const Session& session);
+
+// What is under a point of the picture becomes the hover; true if that changed anything.
+bool point_at(Session& session, const Picture& picture, std::optional<Point> at);
+// Zoom at a point by a factor, and drag, in the view that is open.
+void zoom_view(Session& session, const Picture& picture, Point at, double factor);
+// `at`: where, of a view whose parts are scrolled each by itself.
+void pan_view(Session& session, const Picture& picture, double dx, double dy,
+              std::optional<Point> at = {});
+// A list is scrolled by notches of a wheel; of two the one under the pointer.
+void scroll_view(Session& session, const Picture& picture, double notches,
+                 std::optional<Point> at = {});
+// Of the view that is open.
+Lens& open_lens(Session& session);
+// Shows all of the view again.
+void fit_view(Session& session);
+
+// Forgets pointer, zoom and what was painted: another view has taken their place.
+void forget_passing(Session& session);
+
+// Takes the result of a run that has finished since; true if there was one.
+bool take_result(Session& session, Workshop& workshop);
+
+}  // namespace tilescope

@@ -1,0 +1,30 @@
+// What a view shows as a table of values, for spreadsheets and programs.
+//
+//     layout       a row a cell: grid, slice, row, column, then all that the inspector says of it
+//     matrices     a row an element: row, column, and its value in each matrix
+//     difference   a row an element: row, column, got, want, their difference, whether it is wrong
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "viz/session/session.h"
+
+namespace tilescope {
+
+struct ValueTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // each at most as long as `columns`
+};
+
+// Refused: an empty view, and more cells than a table is good for.
+inline constexpr std::int64_t most_table_rows = std::int64_t{1} << 21;
+Outcome<ValueTable> value_table(const Session& session);
+
+// RFC 4180: a line each, fields with commas, quotes or line breaks in quotes.
+std::string csv(const ValueTable& table);
+// The same for reading: columns under each other, numbers right-aligned.
+std::string aligned(const ValueTable& table);
+
+}  // namespace tilescope

@@ -1,0 +1,308 @@
+// From a timeline to a scene: the raster of its lanes, and what lies over it. What stands around
+// them is in timeline_margins.cpp.
+#include "viz/timeline/timeline_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/record/text.h"
+#include "viz/scene/number_words.h"
+#include "viz/timeline/timeline_paint.h"
+#include "viz/timeline/timeline_search.h"
+#include "viz/timeline/timeline_words.h"
+
+namespace tilescope {
+namespace {
+
+using sim::Event;
+using sim::EventId;
+using sim::EventKind;
+using sim::Unit;
+
+constexpr double least_label = 14;  // pixels that a box needs to be lettered
+constexpr std::size_t most_marks = 400;
+
+// ---- Words in boxes -----------------------------------------------------------------------------
+
+std::string line_text(const TimelineView& view, std::uint32_t pc) {
+  const sim::Record& record = view.record();
+  if (pc >= record.lines.size()) return "";
+  const sim::RecordedLine& line = record.lines[pc];
+  const std::uint32_t number = line.caller_line ? line.caller_line : line.line;
+  return number ? fmt::format("line {}", number) : "";
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes % (1 << 20) == 0 && bytes > 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes % (1 << 10) == 0 && bytes > 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} bytes", bytes);
+}
+
+std::string barrier_text(const TimelineView& view, const Event& event) {
+  if (event.stall == sim::Stall::mbarrier) {
+    return fmt::format("{} phase {}", barrier_name(view.barriers(), event.object), event.phase);
+  }
+  if (event.stall == sim::Stall::barrier) {
+    return fmt::format("barrier {} phase {}", event.object, event.phase);
+  }
+  return "";
+}
+
+// What a box says, the longest first: what fits is taken.
+std::vector<std::string> sayings(const TimelineView& view, const Event& event) {
+  std::vector<std::string> out;
+  switch (event.kind) {
+    case EventKind::wait: {
+      const std::string letter(1, sim::letter_of(event.stall));
+      const std::string what = sim::text(sim::WaitKey{event.stall, view.doing(event).unit});
+      const std::string barrier = barrier_text(view, event);
+      if (event.stall == sim::Stall::barrier) {
+        out.push_back(fmt::format("{}  waits for {}", letter, barrier));
+      } else {
+        const std::string_view join = barrier.empty() ? "" : ": ";
+        out.push_back(fmt::format("{}  waits for {}{}{}", letter, what, join, barrier));
+        out.push_back(fmt::format("{}  {}", letter, what));
+      }
+      if (!barrier.empty()) out.push_back(fmt::format("{}  {}", letter, barrier));
+      out.push_back(letter);
+      break;
+    }
+    case EventKind::run: {
+      const std::string line = line_text(view, event.pc);
+      if (!line.empty()) {
+        out.push_back(fmt::format("{}, {} instructions", line, grouped(event.amount)));
+        out.push_back(line);
+      }
+      break;
+    }
+    case EventKind::operation: {
+      const std::string line = line_text(view, event.pc);
+      if (event.bytes && event.amount) {
+        if (!line.empty()) {
+          out.push_back(fmt::format("{}, {}", bytes_text(event.amount), line));
+        }
+        out.push_back(bytes_text(event.amount));
+      }
+      if (!line.empty()) out.push_back(line);
+      break;
+    }
+    case EventKind::phase:
+      out.push_back(fmt::format("phase {}", event.phase));
+      out.push_back(fmt::format("{}", event.phase));
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+// The colour under a box's words.
+Rgba under(const TimelineView& view, const Event& event, const Theme& theme) {
+  if (event.kind == EventKind::phase) return phase_colour(event.phase, theme);
+  const Doing doing = view.doing(event);
+  return doing.waits() ? ground_of(doing, theme) : colour_of(doing, theme);
+}
+
+// `limit`: where the next box of its lane begins and covers it.
+void draw_saying(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                 const TimelineFrame::Place& row, EventId id, double limit) {
+  const Event event = view.record().events[id];
+  Box box = box_of(view, frame, row, event, id);
+  const double left = std::max(box.x, frame.lanes.x);
+  box.width = std::min({box.right(), frame.lanes.right(), limit}) - left;
+  box.x = left;
+  const double room = box.width - 6;
+  for (std::string& saying : sayings(view, event)) {
+    const double wide = text_width(saying, small_text, Family::sans);
+    if (wide > room) continue;
+    const Rgba ground = under(view, event, scene.theme);
+    if (event.kind == EventKind::wait) {  // a quiet place among the stripes
+      Rectangle plate;
+      plate.box = {box.x + 1, box.y + 1, wide + 6, box.height - 2};
+      plate.fill = Ink(ground);
+      scene.add(plate);
+    }
+    const Ink ink = event.kind == EventKind::wait || event.kind == EventKind::phase
+                        ? Ink(scene.theme.text)
+                        : Ink(text_on(ground));
+    scene.add(words({box.x + 4, box.y + box.height / 2}, std::move(saying), ink));
+    return;
+  }
+}
+
+void draw_sayings(Scene& scene, const TimelineView& view, const TimelineFrame& frame, bool pinned) {
+  for (const TimelineFrame::Place& row : frame.rows) {
+    if (row.row.place.group || row.pinned != pinned) continue;
+    const sim::TrackId track = row.row.place.index;
+    const SeenTime seen = seen_of(view, frame, track, least_label);
+    const std::vector<sim::Span> spans =
+        view.timeline().spans(track, seen.from, seen.to, seen.pixels);
+    std::array<double, 8> covered{};  // by lane: where the box to the right begins
+    covered.fill(frame.lanes.right());
+    std::vector<std::pair<EventId, double>> said;
+    for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+      if (span->event == sim::no_event) continue;
+      const double x = frame.x_of(static_cast<double>(span->begin));
+      double& limit = covered[static_cast<std::size_t>(view.lane_of(span->event)) % covered.size()];
+      if (frame.x_of(static_cast<double>(span->end)) - x >= least_label) {
+        said.emplace_back(span->event, limit);
+      }
+      if (span->kind != EventKind::arrival && span->kind != EventKind::report) limit = x;
+    }
+    scene.begin(view.name_of(row.row.place));
+    for (auto each = said.rbegin(); each != said.rend(); ++each) {
+      draw_saying(scene, view, frame, row, each->first, each->second);
+    }
+    scene.end();
+  }
+}
+
+// ---- Marks over the lanes -----------------------------------------------------------------------
+
+// A line in the accent under what was searched for.
+void draw_found(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                const TimelineFrame& frame) {
+  const auto filter = search_of(view, choice.search);
+  if (choice.search.empty() || !filter) return;
+  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
+  const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  Segments marks;
+  marks.stroke = {Role::accent, 3, false};
+  for (const TimelineFrame::Place& row : frame.rows) {
+    if (row.row.place.group) continue;
+    sim::EventFilter of_row = *filter;
+    if (of_row.track && *of_row.track != row.row.place.index) continue;
+    of_row.track = row.row.place.index;
+    double last = -1;
+    for (const EventId id : view.timeline().find(of_row, from, to, most_marks)) {
+      const Box box = box_of(view, frame, row, view.record().events[id], id);
+      const double left = std::max({box.x, frame.lanes.x, last});
+      const double right = std::min(std::max(box.right() - 1, left + 3), frame.lanes.right());
+      if (right <= left) continue;
+      last = right;
+      marks.lines.push_back({{left, box.bottom()}, {right, box.bottom()}});
+    }
+  }
+  if (!marks.lines.empty()) scene.add(std::move(marks));
+}
+
+// A fault is a flag that no zoom hides.
+void draw_reports(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
+  sim::EventFilter filter;
+  filter.kinds = sim::bit(EventKind::report);
+  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
+  const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  for (const TimelineFrame::Place& row : frame.rows) {
+    if (row.row.place.group) continue;
+    filter.track = row.row.place.index;
+    for (const EventId id : view.timeline().find(filter, from, to, 16)) {
+      const Event event = view.record().events[id];
+      const Box body = body_of(view, frame, row);
+      const double x = std::clamp(frame.x_of(static_cast<double>(event.begin)), frame.lanes.x + 8,
+                                  frame.lanes.right() - 8);
+      Rectangle flag;
+      flag.box = {x - 7, body.centre().y - 8, 14, 16};
+      flag.fill = Ink(Role::wrong);
+      flag.radius = 3;
+      Text mark = words(flag.box.centre(), "!", Ink(text_on(scene.theme.wrong)), Family::sans,
+                        Across::centre);
+      mark.weight = FontWeight::bold;
+      scene.add(flag);
+      scene.add(std::move(mark));
+      scene.targets.push_back(
+          {flag.box, fmt::format("pick event {}{}", frame.whose, id), "select it"});
+      scene.hints.push_back({flag.box, sentence_of(view, id)});
+    }
+  }
+}
+
+void draw_outline(Scene& scene, const TimelineView& view, const TimelineFrame& frame, EventId id,
+                  Ink ink, double width) {
+  const auto box = box_of(view, frame, id);
+  if (!box) return;
+  Rectangle outline;
+  outline.box = box->grown(1);
+  outline.stroke = {ink, width, false};
+  scene.add(outline);
+}
+
+void draw_range(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                const CycleRange& range) {
+  const double left = std::clamp(frame.x_of(range.from), frame.lanes.x, frame.lanes.right());
+  const double right = std::clamp(frame.x_of(range.to), frame.lanes.x, frame.lanes.right());
+  Rectangle shade;
+  shade.box = {left, frame.lanes.y, right - left, frame.lanes.height};
+  shade.fill = Ink(Role::accent, 0.12);
+  scene.add(shade);
+  for (const double x : {left, right}) {
+    scene.add(straight({x, frame.lines_top()}, {x, frame.lanes.bottom()}, Role::accent, 1));
+  }
+  std::string text = cycles_text(view, range.length());
+  if (view.known_time()) text += ", " + seconds_text(view, range.length());
+  const double wide = text_width(text, small_text, Family::sans) + 2 * inside;
+  Rectangle plate;
+  plate.box = {std::clamp((left + right - wide) / 2, frame.lanes.x,
+                          std::max(frame.lanes.x, frame.lanes.right() - wide)),
+               frame.lanes.bottom() - 24, wide, 20};
+  plate.fill = Ink(Role::panel);
+  plate.stroke = {Role::accent, 1, false};
+  plate.radius = 4;
+  scene.add(plate);
+  scene.add(words(plate.box.centre(), std::move(text), Role::text, Family::sans, Across::centre));
+}
+
+}  // namespace
+
+void draw_lanes(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                const TimelineFrame& frame, RasterStore* store) {
+  scene.begin("lanes", frame.lanes);
+  scene.add(Raster{frame.lanes, lanes_image(view, frame, scene.theme, store)});
+  for (const bool pinned : {false, true}) {
+    const double from = pinned ? frame.lanes.y : frame.scrolled_from;
+    const double to = pinned ? frame.scrolled_from : frame.lanes.bottom();
+    scene.begin(pinned ? "pinned" : "boxes",
+                Box{frame.lanes.x, from, frame.lanes.width, to - from});
+    draw_sayings(scene, view, frame, pinned);
+    scene.end();
+  }
+  scene.end();
+  draw_rules(scene, view, frame);
+  draw_labels(scene, view, choice, frame);
+}
+
+void draw_marks(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
+                const TimelineFrame& frame) {
+  scene.begin("marks", frame.lanes.grown(1));
+  draw_found(scene, view, choice, frame);
+  draw_reports(scene, view, frame);
+  draw_arrows(scene, view, choice, frame);
+  draw_outline(scene, view, frame, choice.hovered, Role::text, 1);
+  draw_outline(scene, view, frame, choice.selected, Role::accent, 3);
+  scene.end();
+  if (choice.totals) draw_range(scene, view, frame, *choice.totals);
+  if (choice.moment) draw_moment(scene, frame, *choice.moment);
+}
+
+Scene build_scene(const TimelineView& view, const TimelineChoice& choice, const Theme& theme,
+                  const TimelineFrame& frame, RasterStore* store) {
+  Scene scene;
+  scene.theme = theme;
+  scene.title = view.title();
+  draw_paper(scene, frame);
+  draw_head(scene, view, frame);
+  if (view.record().events.empty()) {
+    scene.add(words({frame.lanes.x, frame.lanes.y + between},
+                    "The record of this run has no events.", Role::quiet));
+    return scene;
+  }
+  draw_lanes(scene, view, choice, frame, store);
+  draw_axis(scene, view, frame, choice.moment, true);
+  draw_marks(scene, view, choice, frame);
+  draw_legend(scene, {&view}, frame);
+  return scene;
+}
+
+}  // namespace tilescope
