@@ -130,28 +130,31 @@ TEST_P(Screens, LookAndReadAsCommitted) {
 INSTANTIATE_TEST_SUITE_P(Window, Screens, ::testing::ValuesIn(views()),
                          [](const auto& which) { return which.param.name; });
 
-// README says beside each of its pictures of the window which commands make it: `![what is to be
-// seen](assets/pictures/window_X.png "commands")`. `./dev docs` makes them anew.
-class Readme : public Drawing {};
+// The manual says beside each of its pictures of the window which commands make it: `![what is to
+// be seen](../../assets/pictures/window_X.png "commands")`. `./dev docs` makes them anew.
+class ManualPictures : public Drawing {};
 
-TEST_F(Readme, ItsPicturesOfTheWindowAreWhatItsCommandsMake) {
+TEST_F(ManualPictures, OfTheWindowAreWhatTheirCommandsMake) {
   const std::string root = std::string(TILESCOPE_SOURCE_DIR) + "/";
-  const std::string text = bytes_of_file(root + "README.md");
-  const std::string begin = "(assets/pictures/window_";
+  const std::string begin = "(../../assets/pictures/window_";
   int count = 0;
-  for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
-    const std::size_t blank = text.find(' ', at), end = text.find("\")\n", at);
-    ASSERT_TRUE(blank < end && end != text.npos) << text.substr(at, 80);
-    const std::string file = text.substr(at + 1, blank - at - 1);
-    const std::string commands = text.substr(blank + 2, end - blank - 2);
-    const Ended ended =
-        run({"gui", "--headless", "--do", commands, "--size", "1000x640", "--screenshot", "a.png"});
-    if (ended.exit_code == 4) GTEST_SKIP() << "No off-screen OpenGL here: " << ended.err;
-    ASSERT_EQ(ended.exit_code, 0) << commands << ": " << ended.err;
-    EXPECT_LE(differing(pixels_in(read("a.png")), pixels_in(bytes_of_file(root + file))),
-              kMostDiffering)
-        << file << " is not what `" << commands << "` shows; `./dev docs` makes it anew";
-    ++count;
+  for (const auto& page : std::filesystem::directory_iterator(root + "docs/manual")) {
+    if (page.path().extension() != ".md") continue;
+    const std::string text = bytes_of_file(page.path().string());
+    for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
+      const std::size_t blank = text.find(' ', at), end = text.find("\")\n", at);
+      ASSERT_TRUE(blank < end && end != text.npos) << text.substr(at, 80);
+      const std::string file = text.substr(at + 7, blank - at - 7);
+      const std::string commands = text.substr(blank + 2, end - blank - 2);
+      const Ended ended = run(
+          {"gui", "--headless", "--do", commands, "--size", "1000x640", "--screenshot", "a.png"});
+      if (ended.exit_code == 4) GTEST_SKIP() << "No off-screen OpenGL here: " << ended.err;
+      ASSERT_EQ(ended.exit_code, 0) << commands << ": " << ended.err;
+      EXPECT_LE(differing(pixels_in(read("a.png")), pixels_in(bytes_of_file(root + file))),
+                kMostDiffering)
+          << file << " is not what `" << commands << "` shows; `./dev docs` makes it anew";
+      ++count;
+    }
   }
   EXPECT_EQ(count, 4);
 }

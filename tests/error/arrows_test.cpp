@@ -279,11 +279,13 @@ TEST(Arrows, TheTopLevelHoldsNothingElse) {
                                          "app",
                                          "tests",
                                          "assets",
+                                         "docs",
                                          "CMakeLists.txt",
                                          "CMakePresets.json",
                                          "README.md",
                                          "CONTRIBUTING.md",
                                          "LICENSE",
+                                         "pyproject.toml",
                                          "dev"};
   const Names ignored = {".*", "build*", "out", "compile_commands.json"};  // as in .gitignore
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
