@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, ManualKind, ::testing::ValuesIn(kinds(true)),
 // What the window has titles for, what the simulator's sources and its tests tell.
 TEST_F(Manual, HasEveryKindThatIsTold) {
   std::set<std::string> told;
-  for (const fs::path& file : files_below(root / "viz", "fault_view.cpp")) {
+  for (const fs::path& file : files_below(root / "viz", "findings.cpp")) {
     kinds_told(text_of(file), "Kind{", told);
   }
   EXPECT_GT(told.size(), 40u) << "the table of titles has moved";
