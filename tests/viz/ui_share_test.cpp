@@ -193,8 +193,8 @@ TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
     const auto answer = act(other, "open share " + share_string(made));
     ASSERT_TRUE(answer.ok()) << joined(made) << ": " << answer.error().sentence;
     EXPECT_EQ(rebuilding(other.choices), made);
-    session.hover.reset();
-    session.hover_element.reset();
+    session.hovered.cell.reset();
+    session.hovered.element.reset();
     fit_view(session);
     session.layout_lens = session.matrices_lens = session.diff_lens = {};
     EXPECT_EQ(shown(other), shown(session)) << joined(made);
