@@ -1,6 +1,7 @@
 // Six things that an engineer comes for, done by hand in the window over the program's own kernels
 // and simulator, with what they cost: clicks and key strokes, a chord as one; text that is typed
-// counts as one. CONTRIBUTING.md has the table beside a profiler, a trace viewer and a debugger.
+// counts as one. docs/manual/tasks.md has the table beside a profiler, a trace viewer and a
+// debugger.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +28,6 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
  protected:
   SixRunTasks() { ImGui::GetIO().DisplaySize = {1600, 1000}; }
 
-  int clicks = 0, keys = 0, texts = 0;
-
   // Until nothing is under way any more.
   void wait() {
     for (int i = 0; i < 60'000 && (busy(session) || !session.script.lines.empty()); ++i) {
@@ -43,38 +42,32 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
     act("run");
     wait();
   }
-  void begin() { clicks = keys = texts = 0; }
   void click_on(ImVec2 at) {
-    ++clicks;
     click(at);
     settle();
   }
   void stroke(ui::Key key, bool control = false, bool shift = false) {
-    ++keys;
     press(key, control, shift);
     settle();
   }
   void write(const std::string& text) {
-    ++texts;
     type(text.c_str());
     settle();
   }
-  // A tab over the view: it is looked for from left to right, and one click is counted.
-  void click_on_tab(ViewName view) {
-    const int before = clicks;
-    for (float x = 240; x < 1000 && session.choices.view != view; x += 24) {
-      clicks = before;
-      click_on({x, 104});
-    }
-    ASSERT_EQ(session.choices.view, view) << "there is no such tab";
+  // A tab over the view.
+  void click_on_tab(const char* label) {
+    const auto tab = middle_of({"", label});
+    ASSERT_TRUE(tab) << "there is no tab " << label;
+    click_on(*tab);
   }
-  // A line of the inspector that does something: a click on it.
+  // A line of the inspector that does something.
   void click_on_link(std::string_view label) {
     for (const InspectorSection& section : inspector(session)) {
       for (const InspectorLink& link : section.links) {
         if (link.label != label) continue;
-        ++clicks;
-        act(link.command);
+        const auto line = middle_of({link.command});
+        ASSERT_TRUE(line) << label << " is not in sight";
+        click_on(*line);
         return wait();
       }
     }
@@ -127,14 +120,13 @@ TEST_F(SixRunTasks, WhoDoesThisWaitWaitFor) {
   ASSERT_NE(wait, sim::no_event);
   const double begin = static_cast<double>(session.choices.timeline->record().events[wait].begin);
   look_at_timeline(begin - 100, begin + 400);
-  this->begin();
   click_on(place(wait));
   EXPECT_EQ(session.choices.timeline_choice.selected, wait);
   EXPECT_NE(said("Selected", "waits for").find("copies in"), std::string::npos)
       << said("Selected", "waits for");
   const std::string causes = said("Selected", "because of") + said("Selected", "and that of");
   EXPECT_NE(causes.find("copies in"), std::string::npos) << "and which of them: " << causes;
-  EXPECT_EQ(clicks + keys, 1);
+  EXPECT_EQ(clicks() + keys(), 1);
 }
 
 TEST_F(SixRunTasks, WhatIsSelectedInTheTimelineIsLookedAtEverywhere) {
@@ -186,8 +178,8 @@ TEST_F(SixRunTasks, WhichCopyFilledThisStage) {
   wait();
   act("select timeline");
   settle();
-  begin();
-  click_on_tab(ViewName::memory);
+  click_on_tab("Memory");
+  ASSERT_EQ(session.choices.view, ViewName::memory);
   ASSERT_TRUE(window->picture().memory);
   // The first tile of shared memory.
   ASSERT_FALSE(window->picture().memory->map.empty());
@@ -197,7 +189,7 @@ TEST_F(SixRunTasks, WhichCopyFilledThisStage) {
     for (const auto& [name, value] : section.lines) all += name + ": " + value + "\n";
   }
   EXPECT_NE(all.find("cp.async.bulk.tensor"), std::string::npos) << all;
-  EXPECT_EQ(clicks + keys, 1);
+  EXPECT_EQ(clicks() + keys(), 1);
 }
 
 TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
@@ -210,13 +202,12 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   std::ofstream(file) << ptx;
   run("elementwise_add --m 64 --n 256 --ptx " + file.string());
   EXPECT_EQ(session.choices.view, ViewName::diff);
-  begin();
   click_on_link("(3, 0)");
   EXPECT_NE(said("Selected", "source").find("elementwise_add.cu:"), std::string::npos);
-  EXPECT_EQ(clicks + keys, 1);
+  EXPECT_EQ(clicks() + keys(), 1);
   click_on_link("its write");
   EXPECT_EQ(session.choices.view, ViewName::source);
-  EXPECT_EQ(clicks + keys, 2);
+  EXPECT_EQ(clicks() + keys(), 2);
   // The timeline stands there, too, whatever stretch of it was seen.
   const double moment = timeline_choice_of(session).moment.value_or(-1);
   EXPECT_GT(moment, 0);
@@ -232,7 +223,6 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
 
 TEST_F(SixRunTasks, CompareTwoSteps) {
   run("hgemm_v7 --m 256 --n 256 --k 256");
-  begin();
   stroke(static_cast<ui::Key>('P'), true, true);
   write("compare hgemm_v8");
   stroke(ui::Key::enter);
@@ -243,8 +233,8 @@ TEST_F(SixRunTasks, CompareTwoSteps) {
   EXPECT_EQ(session.choices.comparison->now().kernel.name, "hgemm_v8");
   EXPECT_EQ(session.choices.comparison->now().kernel.sizes.front().value, 256);
   EXPECT_TRUE(shows("tensor core"));
-  EXPECT_EQ(clicks, 0);
-  EXPECT_EQ(keys, 2);
+  EXPECT_EQ(clicks(), 0);
+  EXPECT_EQ(keys(), 2);
 }
 
 TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
@@ -254,7 +244,6 @@ TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
   ASSERT_NE(product, sim::no_event);
   const double at = static_cast<double>(view.record().events[product].issue);
   look_at_timeline(at - 400, at + 200);
-  begin();
   const auto box = box_of(view, *window->picture().timeline, product);
   ASSERT_TRUE(box);
   point(on_display({window->picture().timeline->x_of(at - 50), box->centre().y}));
@@ -263,7 +252,7 @@ TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
       << said("Under the pointer", "because");
   EXPECT_NE(said("Under the pointer", "meanwhile").find("mbarrier"), std::string::npos)
       << said("Under the pointer", "meanwhile");
-  EXPECT_EQ(clicks + keys, 0) << "pointing says it";
+  EXPECT_EQ(clicks() + keys(), 0) << "pointing says it";
 }
 
 TEST_F(SixRunTasks, FindAPlantedBug) {
@@ -273,13 +262,12 @@ TEST_F(SixRunTasks, FindAPlantedBug) {
   act(fmt::format("open {} --m {} --n {} --k {} --ptx {}", bug.kernel, bug.request.sizes.at("m"),
                   bug.request.sizes.at("n"), bug.request.sizes.at("k"), file.string()));
   settle();
-  begin();
   stroke(ui::Key::f5);
   wait();
   EXPECT_EQ(session.choices.view, ViewName::barriers) << session.message.text;
   EXPECT_TRUE(session.message.failed);
   EXPECT_TRUE(shows("nobody has arrived")) << "and the view says what is missing";
-  EXPECT_EQ(clicks + keys, 1);
+  EXPECT_EQ(clicks() + keys(), 1);
   fs::remove(file);
 }
 

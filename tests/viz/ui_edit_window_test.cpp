@@ -67,14 +67,10 @@ TEST_F(EditWindow, AnotherProgramsTextTakesItsPlaceWhereItStands) {
 
 TEST_F(EditWindow, ItsButtonsSaveRebuildAndClose) {
   type("// ");
-  const float right = 1280 - 296,
-              y = 80 + 48 + 24;  // beside the inspector, in the head of the view
-  ImVec2 found{};
-  for (float x = right - 8; x > 500 && !found.x; x -= 8) {
-    click({x, y});
-    if (!session.edit.edit.open()) found = {x, y};
-  }
-  EXPECT_NE(found.x, 0.0f) << "Close stands at the right end";
+  const auto close = middle_of({"edit off", "button"});
+  ASSERT_TRUE(close);
+  click(*close);
+  EXPECT_FALSE(session.edit.edit.open());
   EXPECT_EQ(session.choices.view, ViewName::source);
 }
 

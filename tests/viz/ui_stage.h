@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "assets/embedded.h"
 #include "tests/viz/ui_workshop.h"
@@ -80,6 +84,7 @@ class WindowOver : public ::testing::Test {
     frame();
   }
   void click(ImVec2 at) {
+    ++clicks_;
     point(at);
     ImGui::GetIO().MouseDown[0] = true;
     frame();
@@ -88,6 +93,7 @@ class WindowOver : public ::testing::Test {
     frame();
   }
   void drag(ImVec2 from, ImVec2 to) {
+    ++clicks_;
     point(from);
     ImGui::GetIO().MouseDown[0] = true;
     frame();
@@ -101,6 +107,7 @@ class WindowOver : public ::testing::Test {
     frame();
   }
   void type(const char* text) {
+    ++texts_;
     for (const char* c = text; *c; ++c) {
       ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(*c));
       frame();
@@ -108,6 +115,7 @@ class WindowOver : public ::testing::Test {
     frame();
   }
   void press(ui::Key key, bool control = false, bool shift = false) {
+    ++keys_;
     ImGuiIO& io = ImGui::GetIO();
     ui::set_modifiers(io, control, shift);
     ui::set_key(io, key, true);
@@ -126,6 +134,18 @@ class WindowOver : public ::testing::Test {
     return {window->view_origin().x + static_cast<float>(p.x),
             window->view_origin().y + static_cast<float>(p.y)};
   }
+  // The middle of what can be clicked under this name, inside these names, as the window drew it
+  // last; nothing where it is not there, or is scrolled out of sight.
+  std::optional<ImVec2> middle_of(std::initializer_list<std::string_view> names) {
+    for (const ui::FocusRing::Target& target : window->ring().targets()) {
+      const auto* in = static_cast<const ImGuiWindow*>(target.window);
+      ImGuiID id = in->ID;
+      for (std::string_view name : names) id = ImHashStr(std::string(name).c_str(), 0, id);
+      const ImVec2 middle{(target.low.x + target.high.x) / 2, (target.low.y + target.high.y) / 2};
+      if (id == target.id && in->InnerRect.Contains(middle)) return middle;
+    }
+    return std::nullopt;
+  }
   const ImVec2 field_{400, 28};
   // Replaces the field's text.
   void fill_field(const char* text) {
@@ -134,11 +154,19 @@ class WindowOver : public ::testing::Test {
     type(text);
   }
 
+  // What the reader did so far, by hand: a drag is a click, a chord one key, a text one text.
+  int clicks() const { return clicks_; }
+  int keys() const { return keys_; }
+  int texts() const { return texts_; }
+
   CountedTextures textures;
   Session session;
   Shop workshop;
   ui::FontSet fonts;
   std::unique_ptr<ui::WindowUi> window;
+
+ private:
+  int clicks_ = 0, keys_ = 0, texts_ = 0;
 };
 
 using WindowTest = WindowOver<FakeWorkshop>;

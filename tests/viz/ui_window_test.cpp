@@ -292,7 +292,8 @@ TEST_F(Window, TheListOfStepsIsWalkedByTabAndEnterGoesThere) {
   act("pick 1 1");
   act("history");
   settle();
-  EXPECT_EQ(window->ring().size(), session.past.size() + 1) << "the steps and the beginning alone";
+  EXPECT_EQ(window->ring().targets().size(), session.past.size() + 1)
+      << "the steps and the beginning alone";
   press(ui::Key::tab);
   press(ui::Key::tab);
   press(ui::Key::tab);  // the beginning, the preset, the colour
@@ -332,7 +333,7 @@ TEST_F(Window, EveryCommandIsDoneFromTheKeyboardAlone) {
 
 TEST_F(Window, TabReachesEveryTargetAndEnterDoesWhatAClickDoes) {
   press(ui::Key::tab);
-  const std::size_t count = window->ring().size();
+  const std::size_t count = window->ring().targets().size();
   ASSERT_GT(count, 12u) << "the field, buttons, choices, rows of the outline, the view";
   // Once round, every target is somewhere: pressing Enter on each does what its command says.
   std::set<std::string> done;

@@ -15,6 +15,14 @@ namespace tilescope::ui {
 
 class FocusRing {
  public:
+  struct Target {
+    ImGuiID id = 0;
+    void* window = nullptr;  // ImGuiWindow
+    ImVec2 low, high;
+    bool text_field = false;
+    int part = 0;
+  };
+
   void begin_frame() { targets_.clear(); }
   void restart() { targets_.clear(); }
   // What is added from here on belongs to this part of the window; parts are numbered in the order
@@ -29,17 +37,10 @@ class FocusRing {
   // After the last one: does what Tab, Enter and Space ask for. True if another frame is due.
   bool move();
 
-  // For tests: how many targets there were in the last frame.
-  std::size_t size() const { return targets_.size(); }
+  // For tests: what could be clicked in the last frame, and where.
+  const std::vector<Target>& targets() const { return targets_; }
 
  private:
-  struct Target {
-    ImGuiID id = 0;
-    void* window = nullptr;  // ImGuiWindow
-    ImVec2 low, high;
-    bool text_field = false;
-    int part = 0;
-  };
   void go_to(const Target& target);
 
   std::vector<Target> targets_;
