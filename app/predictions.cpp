@@ -38,7 +38,7 @@ nlohmann::ordered_json json_of_prediction(const sim::Statistics& s) {
 }  // namespace
 
 int predict(const PreparedRun& run, Order order, const ProfileOptions& profile,
-            const sim::RecordLimits& limits, Terminal& terminal) {
+            const sim::RecordLimits& limits, bool verbose, Terminal& terminal) {
   sim::Recorder recorder(limits);
   order.calculates = false;
   order.recorder = &recorder;
@@ -67,7 +67,7 @@ int predict(const PreparedRun& run, Order order, const ProfileOptions& profile,
     terminal.document(std::move(document));
     return faulted ? exit_code(ErrorKind::fault) : 0;
   }
-  if (!reports.empty()) terminal.say(text_of_reports(reports));
+  if (!reports.empty()) terminal.say(text_of_reports(reports, verbose));
   if (!faulted) terminal.print(text_of(statistics, run));
   if (profile.stats) terminal.print("\n" + text(statistics, source_line));
   return faulted ? exit_code(ErrorKind::fault) : 0;

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <tuple>
+
+#include "core/run/report_groups.h"
 
 namespace tilescope {
 namespace {
@@ -65,31 +63,36 @@ std::string describe(const PreparedRun& run) {
                      blocks == 1 ? "" : "s", run.job.launch.block.count());
 }
 
-std::string text_of_reports(const std::vector<Report>& reports) {
-  // Reports of one kind at one instruction, each with another partner: a few say what is to be
-  // said.
-  constexpr int told_at_once = 3;
-  using Place = std::tuple<std::string_view, std::string_view, std::uint32_t>;
-  std::map<Place, int> seen, folded;
+namespace {
+
+// The sentence with what belongs to it; `times` is empty where there is nothing to count.
+std::string text_of_report(const Report& r, const std::string& times) {
+  std::string out =
+      fmt::format("{} ({}): {}\n  at {}", name_of(r.weight), r.kind, r.sentence, text(r.site));
+  if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
+  if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
+  if (!times.empty()) out += fmt::format("\n  {}", times);
+  return out;
+}
+
+}  // namespace
+
+std::string text_of_reports(const std::vector<Report>& reports, bool verbose) {
   std::string out;
-  for (const Report& r : reports) {
-    const Place place{r.kind, r.site.kernel, r.site.ptx_line};
-    if (++seen[place] > told_at_once) {
-      ++folded[place];
-      continue;
+  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
+  if (verbose) {
+    for (const Report& r : reports) {
+      add(text_of_report(r, r.count > 1 ? fmt::format("{} times at this place", r.count) : ""));
     }
-    out += fmt::format("{}{} ({}): {}\n  at {}", out.empty() ? "" : "\n", name_of(r.weight), r.kind,
-                       r.sentence, text(r.site));
-    if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
-    if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
-    if (r.count > 1) out += fmt::format("\n  {} times at this place", r.count);
+    return out;
   }
-  for (const auto& [place, more] : folded) {
-    const auto& [kind, kernel, line] = place;
-    out += fmt::format(
-        "\n{} more ({}) at PTX line {} of {}, of which the other side is elsewhere; "
-        "--json lists all",
-        more, kind, line, kernel);
+  const std::vector<ReportGroup> grouped = groups(reports);
+  for (const ReportGroup& group : grouped) {
+    add(text_of_report(reports[group.members.front()], text_of_counts(group)));
+  }
+  if (grouped.size() < reports.size()) {
+    add(fmt::format("{} reports, grouped by source line and kind; --verbose shows each",
+                    reports.size()));
   }
   return out;
 }

@@ -14,8 +14,9 @@ namespace tilescope {
 // "A (300,200) f32, B (300,200) f32 -> C (300,200) f32; 38 blocks of 128 threads"
 std::string describe(const PreparedRun& run);
 
-// Each report with its site, what was expected and what was found; faults last, as they came.
-std::string text_of_reports(const std::vector<Report>& reports);
+// With its site, what was expected and what was found: the first report of each line and kind, with
+// how many there are (core/run/report_groups.h); verbose: each report. Faults last, as they came.
+std::string text_of_reports(const std::vector<Report>& reports, bool verbose);
 
 nlohmann::ordered_json to_json(const std::vector<Report>& reports);
 nlohmann::ordered_json to_json(const DiffReport& diff);

@@ -35,15 +35,15 @@ struct Options {
   RunOptions run;
   Order order;
   ProfileOptions profile;
-  bool strict = false, json = false, predict = false;
+  bool strict = false, json = false, predict = false, verbose = false;
   // By the clock, so that a chip with times is needed.
   bool timed() const { return predict || profile.wanted(); }
 };
 
 // Ends with the reports; under --json they are in the error document, and so is the search that
 // came upon them.
-int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal& terminal,
-            const std::optional<Searched>& searched = {},
+int faulted(const Options& options, const std::vector<Report>& reports, const PreparedRun& run,
+            Terminal& terminal, const std::optional<Searched>& searched = {},
             const std::optional<sim::Statistics>& stats = {}) {
   const Report& fault = reports.back();
   if (terminal.json()) {
@@ -58,7 +58,7 @@ int faulted(const std::vector<Report>& reports, const PreparedRun& run, Terminal
     if (stats) document["stats"] = json_of(*stats);
     terminal.document(std::move(document));
   } else {
-    terminal.say(text_of_reports(reports));
+    terminal.say(text_of_reports(reports, options.verbose));
     if (searched) terminal.say(text(*searched));
     if (stats) terminal.print(text(*stats, source_line));
   }
@@ -185,7 +185,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   if (!terminal.json()) {
     for (const Ran& one : ran) {
       if (!one.execution->reports().empty()) {
-        terminal.say(text_of_reports(one.execution->reports()));
+        terminal.say(text_of_reports(one.execution->reports(), options.verbose));
       }
     }
     terminal.print(fmt::format("{} on {}: {}{}\n", run.kernel, options.on, describe(run),
@@ -409,7 +409,8 @@ int run_kernel(Options options, Terminal& terminal) {
   }
   const Outcome<sim::RecordLimits> limits = record_run(options, *run);
   if (!limits) return terminal.fail(limits.error());
-  if (options.predict) return predict(*run, options.order, options.profile, *limits, terminal);
+  if (options.predict)
+    return predict(*run, options.order, options.profile, *limits, options.verbose, terminal);
   Order search_order = options.order;  // other orders are not recorded
   search_order.clocked = false;
   sim::Recorder recorder(*limits);
@@ -443,7 +444,7 @@ int run_kernel(Options options, Terminal& terminal) {
       stats = std::move(*figures);
     }
     if (one.state == RunState::fault) {
-      return faulted(one.execution->reports(), *run, terminal, {}, stats);
+      return faulted(options, one.execution->reports(), *run, terminal, {}, stats);
     }
   }
   std::optional<Searched> searched;
@@ -451,7 +452,8 @@ int run_kernel(Options options, Terminal& terminal) {
     Outcome<Searched> found = search_orders(*run, search_order, options.search, terminal);
     if (!found) return terminal.fail(found.error());
     searched = std::move(*found);
-    if (searched->found) return faulted(searched->found->reports, *run, terminal, searched);
+    if (searched->found)
+      return faulted(options, searched->found->reports, *run, terminal, searched);
   }
   if (reference) {
     const Outcome<Buffer> want = reference->take();
@@ -569,6 +571,8 @@ Action define_run(CommandOptions& app) {
                "what the run reads is in L2 already, where that has room for all of it, as when a "
                "benchmark repeats it");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
+  app.add_flag("--verbose", options->verbose,
+               "every report in full, not one for each source line and kind");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };
 }

@@ -19,6 +19,7 @@
 #include "core/numeric/dtype.h"
 #include "core/run/barrier_names.h"
 #include "core/run/tensor_map.h"
+#include "core/run/warp_set.h"
 
 namespace tilescope {
 
@@ -147,6 +148,7 @@ struct Report {
   std::string expected, found;
   Site site;
   std::uint64_t count = 1;  // how often at this site
+  WarpSet warps = {};       // by whom; empty: only by the site's
   Evidence evidence;
 };
 

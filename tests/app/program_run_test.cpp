@@ -428,6 +428,37 @@ TEST_F(Run, ATileThatNobodyComputesIsNamed) {
   EXPECT_TRUE(has(tiles.err, "no block computes tile (1,0) of buffer Y")) << tiles.err;
 }
 
+// A mistake in an unrolled loop is one entry with its counts; --verbose and --json have each
+// report.
+TEST_F(Run, EqualHazardsOfALineAreOneEntry) {
+  std::ostringstream ptx;
+  ptx << std::ifstream(TILESCOPE_SOURCE_DIR "/tests/sim/programs/unrolled_race_hazard.ptx").rdbuf();
+  write("k.ptx", ptx.str());
+  write("k.toml",
+        "grid = [2]\nblock = [64]\n[[arg]]\nbuffer = \"OUT\"\n"
+        "[[buffer]]\nname = \"OUT\"\ndtype = \"u32\"\nshape = [128]\nzeros = true\n");
+  const Words words = {"run", "k.ptx", "--launch", "k.toml"};
+  const auto entries = [](const std::string& text) {
+    std::string rest = text;
+    return replace_all(rest, "hazard (shared_race)", "");
+  };
+  const Ended grouped = run(words);
+  EXPECT_EQ(grouped.exit_code, 0);
+  EXPECT_EQ(entries(grouped.err), 1) << grouped.err;
+  EXPECT_TRUE(has(grouped.err, "16 times at this line: 8 PTX lines, 2 warps of 2 CTAs"))
+      << grouped.err;
+  EXPECT_TRUE(has(grouped.err, "8 reports, grouped by source line and kind; --verbose shows each"))
+      << grouped.err;
+  Words verbose = words;
+  verbose.push_back("--verbose");
+  const Ended each = run(verbose);
+  EXPECT_EQ(entries(each.err), 8) << each.err;
+  EXPECT_FALSE(has(each.err, "grouped")) << each.err;
+  const auto [code, document] = run_json(words);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(document["reports"].size(), 8u);
+}
+
 TEST_F(Run, AShapeThatAStepCannotDoIsASentence) {
   const Ended wrong = run({"run", "hgemm_v3", "--m", "300"});
   EXPECT_EQ(wrong.exit_code, 2);

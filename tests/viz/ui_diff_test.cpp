@@ -149,7 +149,7 @@ TEST_F(Compared, BarsHoldAllElementsAndAClickMarksTheirs) {
   // The pointer over it says so; a click marks.
   const Box plot = now.histogram->plot;
   EXPECT_TRUE(point_at(session, now, Point{plot.right() - 5, plot.bottom() - 5}));
-  EXPECT_EQ(session.hover_bar, 1u);
+  EXPECT_EQ(session.hovered.bar, 1u);
   EXPECT_NE(shown().dump().find("1 to under 2: 0 right, 2 wrong"), std::string::npos);
   std::string command;
   for (const Target& target : now.scene.targets) {

@@ -256,7 +256,7 @@ TEST_F(MemoryTest, ThePointerFindsAPartAndAClickLooksAtIt) {
   ASSERT_TRUE(now.memory);
   ASSERT_FALSE(now.memory->map.empty());
   EXPECT_TRUE(point_at(session, now, now.memory->map.front().centre()));
-  EXPECT_EQ(session.memory.hover_byte, 0u);
+  EXPECT_EQ(session.hovered.byte, 0u);
   EXPECT_TRUE(says("\"Under the pointer\""));
   const auto target = std::find_if(
       now.scene.targets.begin(), now.scene.targets.end(),
@@ -265,7 +265,7 @@ TEST_F(MemoryTest, ThePointerFindsAPartAndAClickLooksAtIt) {
   EXPECT_EQ(target->command, "look byte 0 mbarrier 0");
   does(target->command);
   EXPECT_TRUE(point_at(session, now, std::nullopt));
-  EXPECT_FALSE(session.memory.hover_byte);
+  EXPECT_FALSE(session.hovered.byte);
 }
 
 TEST_F(MemoryTest, OrderAndColoursAreChoicesThatAreUndoneAndShared) {

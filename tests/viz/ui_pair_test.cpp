@@ -143,8 +143,8 @@ TEST_F(TwoRuns, EventsOfTheBaselineAreToldAndPicked) {
   const auto box = box_of(before(), *both.timeline_above, copy);
   ASSERT_TRUE(box);
   ASSERT_TRUE(point_at(session, both, box->centre()));
-  EXPECT_EQ(session.hover_baseline, copy);
-  EXPECT_EQ(session.hover_event, sim::no_event);
+  EXPECT_EQ(session.hovered.baseline, copy);
+  EXPECT_EQ(session.hovered.event, sim::no_event);
   EXPECT_FALSE(section("Under the pointer, add").empty());
   const std::string command =
       timeline_click(session, timeline_part(both, box->centre()), box->centre());

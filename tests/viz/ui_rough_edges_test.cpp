@@ -112,7 +112,7 @@ TEST_F(RoughEdges, ViewsOfMemoryAnswerToTheCommandsOfCells) {
     ASSERT_TRUE(session.choices.selected);
     EXPECT_EQ(session.choices.selected->column, 4) << view;
     act("point 1 1");
-    EXPECT_TRUE(session.hover) << view;
+    EXPECT_TRUE(session.hovered.cell) << view;
     refused("zoom in", "always shown whole");
     EXPECT_EQ(session.pending_zoom, 1);
     act("back");

@@ -167,8 +167,8 @@ TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
     const auto answer = act(other, "open share " + share_string(made));
     ASSERT_TRUE(answer.ok()) << joined(made) << ": " << answer.error().sentence;
     EXPECT_EQ(rebuilding(other.choices), made);
-    session.hover.reset();
-    session.hover_element.reset();
+    session.hovered.cell.reset();
+    session.hovered.element.reset();
     fit_view(session);
     session.layout_lens = session.matrices_lens = session.diff_lens = {};
     session.timeline_lens = other.timeline_lens = {};

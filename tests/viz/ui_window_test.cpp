@@ -13,8 +13,8 @@ using Window = test::WindowTest;
 
 TEST_F(Window, PointingAtACellTellsAllAboutIt) {
   point(place({0, 0, 4, 7}));
-  ASSERT_TRUE(session.hover);
-  EXPECT_EQ(*session.hover, (Cell{0, 0, 4, 7}));
+  ASSERT_TRUE(session.hovered.cell);
+  EXPECT_EQ(*session.hovered.cell, (Cell{0, 0, 4, 7}));
   const auto sections = inspector(session);
   ASSERT_FALSE(sections.empty());
   EXPECT_EQ(sections[0].title, "Under the pointer");
@@ -25,7 +25,7 @@ TEST_F(Window, PointingAtACellTellsAllAboutIt) {
   }
   EXPECT_TRUE(told);
   point({2, 2});
-  EXPECT_FALSE(session.hover) << "nothing is under the pointer outside the view";
+  EXPECT_FALSE(session.hovered.cell) << "nothing is under the pointer outside the view";
 }
 
 TEST_F(Window, AClickSelectsASecondIsolatesAndEscapeGoesBackOne) {
@@ -86,8 +86,8 @@ TEST_F(Window, TheWheelKeepsThePointUnderThePointer) {
     ImGui::GetIO().MouseWheel = 1;
     frame();
     frame();
-    ASSERT_TRUE(session.hover);
-    EXPECT_EQ(*session.hover, cell) << "after " << i + 1 << " steps";
+    ASSERT_TRUE(session.hovered.cell);
+    EXPECT_EQ(*session.hovered.cell, cell) << "after " << i + 1 << " steps";
   }
   EXPECT_GT(window->picture().layout->lens.cell, before * 2);
   press(ui::Key::home);

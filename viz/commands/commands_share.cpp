@@ -38,7 +38,7 @@ Answer run_share(Session& session, Workshop& workshop, std::string_view) {
 // The number that a selected or pointed at cell is about: its offset.
 Answer copy_cell(Session& session) {
   const Choices& choices = session.choices;
-  const std::optional<Cell> cell = choices.selected ? choices.selected : session.hover;
+  const std::optional<Cell> cell = choices.selected ? choices.selected : session.hovered.cell;
   if (!choices.layout || !cell || !choices.layout->exists(*cell)) {
     return usage_error("No cell is selected: click one, or `pick 3 5`.");
   }
@@ -50,7 +50,7 @@ Answer copy_cell(Session& session) {
 
 Answer copy_element(Session& session) {
   const Choices& choices = session.choices;
-  const std::optional<Element> at = choices.element ? choices.element : session.hover_element;
+  const std::optional<Element> at = choices.element ? choices.element : session.hovered.element;
   if (!choices.matrices || !at) {
     return usage_error("No element is selected: click one, or `pick 3 5`.");
   }

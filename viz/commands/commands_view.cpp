@@ -26,28 +26,23 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     lesson.shown = arguments == "lesson";
     return fmt::format("Showing the {}.", arguments);
   }
-  for (const ViewName view : all_views) {
-    if (arguments != name_of(view)) continue;
+  std::string names;
+  for (const View* view : views()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", view->name);
+    if (arguments != view->name) continue;
     // What shows a machine makes one.
-    if (shows_machine(view) && !not_built(session)) {
+    if (view->of == View::Of::machine && !not_built(session)) {
       if (const auto live = live_run(session, workshop); !live) return live.error();
     }
-    session.choices.view = view;
+    session.choices.view = view->id;
     show_in_field(session);
-    return fmt::format("Showing {}.", view == ViewName::diff   ? "the difference"
-                                      : view == ViewName::tmem ? "TMEM"
-                                      : view == ViewName::compare
-                                          ? "the comparison"
-                                          : fmt::format("the {}", arguments));
-  }
-  std::string views;
-  for (const ViewName view : all_views) {
-    views += fmt::format("{}{}", views.empty() ? "" : ", ", name_of(view));
+    return view->said.empty() ? fmt::format("Showing the {}.", view->name)
+                              : fmt::format("Showing {}.", view->said);
   }
   return usage_error(
       fmt::format("`select` takes a view ({}), or what stands at the right (lesson, inspector); "
                   "`{}` is neither.",
-                  views, arguments));
+                  names, arguments));
 }
 
 // Row, column, and in the layout view the grid and slice.
@@ -146,9 +141,9 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
 
 Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   if (arguments == "nowhere") {
-    session.hover.reset();
-    session.hover_element.reset();
-    session.hover_bar.reset();
+    session.hovered.cell.reset();
+    session.hovered.element.reset();
+    session.hovered.bar.reset();
     return std::string("Pointing nowhere.");
   }
   if (const auto [what, which] = first_word(arguments); what == "bar") {
@@ -157,7 +152,7 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
       return usage_error(
           "`point bar N` points at a bar of the diff view's histogram, counted from 0.");
     }
-    session.hover_bar = static_cast<std::size_t>(*bar);
+    session.hovered.bar = static_cast<std::size_t>(*bar);
     return fmt::format("Pointing at bar {}.", *bar);
   }
   const auto place = place_in(session, "point", arguments);
@@ -165,13 +160,13 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   if (shows_layout(session.choices.view)) {
     const auto cell = cell_of(session.choices, *place);
     if (!cell) return cell.error();
-    session.hover = *cell;
+    session.hovered.cell = *cell;
     return fmt::format("Pointing at row {}, column {}.", cell->row, cell->column);
   }
   const auto element = element_of(session.choices, *place);
   if (!element) return element.error();
-  session.hover_element = *element;
-  session.memory.hover_matrix.reset();
+  session.hovered.element = *element;
+  session.hovered.matrix.reset();
   return fmt::format("Pointing at row {}, column {}.", element->row, element->column);
 }
 
@@ -306,7 +301,7 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
     return usage_error("A timeline has no rows and columns: `timeline range 1200 3400`.");
   }
   if (look) {
-    open_lens(session).look = look;
+    if (const View& view = view_of(session.choices.view); view.lens) view.lens(session).look = look;
     session.pending_zoom = factor;
     return fmt::format("Looking at row {:.6g}, column {:.6g}.", look->row, look->column);
   }

@@ -95,39 +95,13 @@ Json actions_json(const Strip& strip) {
   return out;
 }
 
-Json timeline_json(const Session& session, const Picture& picture) {
-  Json out = describe(*session.choices.timeline, timeline_choice_of(session), *picture.timeline,
-                      picture.scene);
-  const auto pair = timeline_pair(session);
-  if (!pair || !picture.timeline_above) return out;
-  Json above = describe(*pair->above.view, pair->above.choice, *picture.timeline_above, Scene{});
-  above.erase("picture");  // it is in the other one's
-  out["baseline"] = std::move(above);
-  return out;
-}
-
 Json view_json(const Session& session, const Picture& picture) {
   if (const auto empty = emptiness(session)) {
     return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
   }
   if (shows_build(session) && session.edit.edit.open()) return describe_build(session);
-  const Choices& choices = session.choices;
-  switch (choices.view) {
-    case ViewName::layout:
-      return describe(*choices.layout, layout_choice(session), picture.scene);
-    case ViewName::diff:
-      if (!picture.diff) break;
-      return describe(*choices.diff, diff_choice(session, true), picture.scene);
-    case ViewName::timeline:
-      if (!picture.timeline) break;
-      return timeline_json(session, picture);
-    case ViewName::wavefronts:
-    case ViewName::sectors:
-    case ViewName::bits:
-    default:
-      break;
-  }
-  return describe(picture.scene);
+  const View& view = view_of(session.choices.view);
+  return view.json ? view.json(session, picture) : describe(picture.scene);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
-// The views that can be open, by name.
+// The views that can be open. What each of them is stands in its row (viz/session/views.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace tilescope {
 
@@ -25,13 +23,4 @@ enum class ViewName : std::uint8_t {
   tmem,
   compare  // with the baseline
 };
-inline constexpr std::array all_views = {
-    ViewName::layout,    ViewName::wavefronts, ViewName::sectors,  ViewName::bits,
-    ViewName::matrices,  ViewName::diff,       ViewName::timeline, ViewName::source,
-    ViewName::registers, ViewName::barriers,   ViewName::memory,   ViewName::tmem,
-    ViewName::compare};
-bool shows_layout(ViewName view);
-bool shows_machine(ViewName view);
-std::string_view name_of(ViewName view);
-
 }  // namespace tilescope

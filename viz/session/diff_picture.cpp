@@ -52,7 +52,7 @@ Picture diff_picture(Session& session, Size size, double pixel_scale, bool stand
   out.scene.size = size;
   out.scene.add(paper);
   out.histogram = arrange_histogram(view, strip);
-  draw_histogram(out.scene, view, *out.histogram, choice, session.hover_bar);
+  draw_histogram(out.scene, view, *out.histogram, choice, session.hovered.bar);
   return out;
 }
 

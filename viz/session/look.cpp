@@ -110,30 +110,10 @@ Lens looking(const DiffView& view, Lens lens, const Look& look) {
   return panned(view, arrange(view, lens), 0, 0);
 }
 
-namespace {
-
-std::optional<Look> open_look(const Session& session) {
-  const Choices& choices = session.choices;
-  const auto of = [](const auto& view, const Lens& lens) {
-    return lens.look ? lens.look : view ? look_of(*view, lens) : std::optional<Look>();
-  };
-  switch (choices.view) {
-    case ViewName::layout:
-      return of(choices.layout, session.layout_lens);
-    case ViewName::matrices:
-      return of(choices.matrices, session.matrices_lens);
-    case ViewName::diff:
-      return of(choices.diff, session.diff_lens);
-    default:
-      return {};
-  }
-}
-
-}  // namespace
-
 std::string zoom_line(const Session& session) {
   std::string out;
-  if (const std::optional<Look> look = open_look(session)) {
+  const View& view = view_of(session.choices.view);
+  if (const auto look = view.look ? view.look(session) : std::nullopt) {
     out = fmt::format("zoom at {:.6g} {:.8g} {:.8g}", look->cell, look->row, look->column);
     if (look->grid > 0 || look->slice > 0) out += fmt::format(" {} {}", look->grid, look->slice);
   }

@@ -119,9 +119,9 @@ std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
 }
 
 Element pointed_output(const Session& session) {
-  const Element at = session.hover_element.value_or(Element{});
+  const Element at = session.hovered.element.value_or(Element{});
   const auto view = session.choices.view == ViewName::matrices ? matrices_now(session) : nullptr;
-  const auto& matrix = session.memory.hover_matrix;
+  const auto& matrix = session.hovered.matrix;
   if (!view || !matrix || *matrix >= view->matrices().size()) return at;
   return view->output_of(*matrix, at, session.choices.element.value_or(Element{}));
 }

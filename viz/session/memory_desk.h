@@ -19,9 +19,6 @@ struct Session;
 struct MemoryDesk {
   Lens memory_lens, tensor_lens;
   RasterStore memory_rasters, tensor_rasters;
-  std::optional<std::uint32_t> hover_byte;  // of the block's shared memory
-  std::optional<RunSpot::Cell> hover_cell;  // of TMEM
-  std::optional<std::size_t> hover_matrix;  // whose element Session::hover_element is
 
   // The models, and of which moment they are. No state: they can be made anew.
   std::weak_ptr<LiveRun> run;

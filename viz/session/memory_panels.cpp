@@ -266,14 +266,14 @@ namespace {
 void inspect_places(const Session& session, const RunSpot& spot, bool tensor,
                     std::vector<InspectorSection>& out) {
   if (tensor) {
-    const auto& hover = session.memory.hover_cell;
+    const auto& hover = session.hovered.tmem;
     out.push_back({"Under the pointer", hover ? cell_lines(session, *hover) : Lines{},
                    "Point at a cell to see its numbers; click to select it."});
     if (spot.cell) out.push_back({"Selected", cell_lines(session, *spot.cell), ""});
     if (const auto now = tensor_memory_of(session)) out.push_back(tensor_section(*now));
     return;
   }
-  const auto& hover = session.memory.hover_byte;
+  const auto& hover = session.hovered.byte;
   out.push_back({"Under the pointer", hover ? byte_lines(session, *hover) : Lines{},
                  "Point at a byte to see what it is; click to select it."});
   if (spot.byte) {

@@ -26,7 +26,7 @@ void show_layout(Session& session, LayoutView view, std::string text, std::strin
   choices.colour.reset();
   choices.isolate = {};
   choices.selected.reset();
-  session.hover.reset();
+  session.hovered.cell.reset();
   session.layout_lens = {};
   session.layout_rasters = {};
   show_in_field(session);
@@ -114,7 +114,7 @@ std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
   if (turned || (choices.selected && !choices.layout->exists(*choices.selected))) {
     choices.selected.reset();
   }
-  session.hover.reset();
+  session.hovered.cell.reset();
   const bool goes_on = !other_grids && !turned && before.at >= 0 && study.slice.at >= 0;
   if (!goes_on) session.layout_lens = {};
   session.layout_rasters = {};
@@ -180,8 +180,8 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   choices.element.reset();
   choices.timeline.reset();
   choices.timeline_choice = {};
-  session.hover_event = session.hover_baseline = sim::no_event;
-  session.hover_idle.reset();
+  session.hovered.event = session.hovered.baseline = sim::no_event;
+  session.hovered.idle.reset();
   session.timeline_lens = {};
   session.timeline_rasters = session.baseline_rasters = {};
   choices.comparison.reset();
@@ -192,7 +192,7 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   session.way.reset();
   choices.matrices = matrices_of(*choices.kernel);
   choices.view = ViewName::matrices;
-  session.hover_element.reset();
+  session.hovered.element.reset();
   session.matrices_lens = session.diff_lens = {};
   session.matrices_rasters = session.diff_rasters = {};
   show_in_field(session);
@@ -265,8 +265,8 @@ void show_result(Session& session, FinishedRun run) {
   choices.diff = run.comparison ? run.comparison->view(choices.compare.measured) : nullptr;
   choices.timeline = std::move(run.timeline);
   choices.timeline_choice = {};
-  session.hover_event = session.hover_baseline = sim::no_event;
-  session.hover_idle.reset();
+  session.hovered.event = session.hovered.baseline = sim::no_event;
+  session.hovered.idle.reset();
   session.timeline_lens = {};
   session.timeline_rasters = session.baseline_rasters = {};
   choices.live = std::move(run.live);

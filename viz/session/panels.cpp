@@ -63,19 +63,11 @@ std::vector<Tab> tabs(const Session& session) {
             {"Difference", "select diff", choices.view == ViewName::diff}};
   }
   if (!choices.kernel) return out;
-  constexpr std::pair<ViewName, const char*> all[] = {
-      {ViewName::layout, "Layout"},     {ViewName::timeline, "Timeline"},
-      {ViewName::source, "Source"},     {ViewName::registers, "Registers"},
-      {ViewName::barriers, "Barriers"}, {ViewName::memory, "Memory"},
-      {ViewName::tmem, "TMEM"},         {ViewName::matrices, "Matrices"},
-      {ViewName::diff, "Difference"},   {ViewName::compare, "Compare"}};
-  // TMEM where the kernel has any.
-  const bool tensor = choices.kernel->tensor_memory ||
-                      (choices.live && choices.live->stepper.machine().program().cta_group != 0);
-  for (const auto& [view, label] : all) {
-    if (view == ViewName::tmem && !tensor && choices.view != view) continue;
-    if (view == ViewName::compare && !choices.baseline && choices.view != view) continue;
-    out.push_back({label, fmt::format("select {}", name_of(view)), choices.view == view});
+  for (const View* view : views()) {
+    const bool current = choices.view == view->id;
+    const bool offered = !view->offered || view->offered(session);
+    if (view->tab.empty() || (!offered && !current)) continue;
+    out.push_back({std::string(view->tab), fmt::format("select {}", view->name), current});
   }
   return out;
 }

@@ -84,8 +84,8 @@ void inspect_layout(const Session& session, std::vector<InspectorSection>& out) 
   if (!choices.layout) return;
   if (choices.view == ViewName::bits) {
     // no cells to point at
-  } else if (session.hover && choices.layout->exists(*session.hover)) {
-    out.push_back(cell_section("Under the pointer", *choices.layout, *session.hover,
+  } else if (session.hovered.cell && choices.layout->exists(*session.hovered.cell)) {
+    out.push_back(cell_section("Under the pointer", *choices.layout, *session.hovered.cell,
                                choices.study.element_bytes));
   } else {
     out.push_back({"Under the pointer", {}, "Point at a cell to see its numbers."});
@@ -223,10 +223,9 @@ void add_provenance(const Session& session, InspectorSection& section) {
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
   const Choices& choices = session.choices;
   if (!choices.kernel && choices.file.empty()) return;
-  if (session.hover_element) {
+  if (session.hovered.element) {
     out.push_back({"Under the pointer",
-                   element_lines(session, *session.hover_element, session.memory.hover_matrix),
-                   ""});
+                   element_lines(session, *session.hovered.element, session.hovered.matrix), ""});
   } else if (has_elements(choices.view) && !emptiness(session) && !shows_build(session)) {
     out.push_back({"Under the pointer",
                    {},

@@ -123,7 +123,8 @@ Strip strip(const Session& session, const Workshop& workshop) {
   const std::vector<Panel>& panels = choices.layout->panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Panel& panel = panels[i];
-    const bool current = session.hover && static_cast<std::size_t>(session.hover->panel) == i;
+    const bool current =
+        session.hovered.cell && static_cast<std::size_t>(session.hovered.cell->panel) == i;
     out.steps.push_back({panel.title.empty() ? "Layout" : panel.title, panel.formula, current});
   }
   add_slice(session, out);

@@ -39,6 +39,7 @@
 #include "viz/session/memory_desk.h"
 #include "viz/session/overlay.h"
 #include "viz/session/settings.h"
+#include "viz/session/views.h"
 #include "viz/session/workshop.h"
 #include "viz/timeline/timeline_scene.h"
 
@@ -132,6 +133,26 @@ struct Way {
   std::function<void(sim::Stepper&)> then = {};  // where it leads on from the place it leads to
 };
 
+// What is under the pointer, in the view that is open.
+struct Hovered {
+  std::optional<Cell> cell;            // of the layout
+  std::optional<Element> element;      // of the difference or the matrices
+  std::optional<std::size_t> matrix;   // whose element that is
+  std::optional<std::size_t> bar;      // of the difference's histogram
+  std::optional<UnitIdle> idle;        // of the timeline, of the run
+  sim::EventId event = sim::no_event;  // of the timeline; and in the baseline's above it
+  sim::EventId baseline = sim::no_event;
+  std::optional<std::uint32_t> byte;  // of the block's shared memory
+  std::optional<RunSpot::Cell> tmem;
+
+  friend bool operator==(const Hovered& a, const Hovered& b) {
+    return a.cell == b.cell && a.element == b.element && a.matrix == b.matrix && a.bar == b.bar &&
+           a.idle == b.idle && a.event == b.event && a.baseline == b.baseline && a.byte == b.byte &&
+           a.tmem == b.tmem;
+  }
+  friend bool operator!=(const Hovered& a, const Hovered& b) { return !(a == b); }
+};
+
 struct Session {
   Choices choices;
   std::vector<Step> past, future;
@@ -141,13 +162,8 @@ struct Session {
   std::optional<FieldProblem> problem;
   Message message;  // the status line: what just happened
 
-  std::optional<Cell> hover;                 // under the pointer, in the layout view
-  std::optional<Element> hover_element;      // in the diff and matrices views
-  std::optional<std::size_t> hover_bar;      // of the diff view's histogram
-  std::optional<sim::Watch> watched;         // that the machine stopped for last: diff_walk.h
-  std::optional<UnitIdle> hover_idle;        // in the timeline, of the run
-  sim::EventId hover_event = sim::no_event;  // in the timeline; and in the baseline's above it
-  sim::EventId hover_baseline = sim::no_event;
+  Hovered hovered;                    // under the pointer
+  std::optional<sim::Watch> watched;  // that the machine stopped for last: diff_walk.h
   Lens layout_lens, matrices_lens, diff_lens;
   TimelineLens timeline_lens;
   double baseline_scroll = 0;                  // of the rows of the one above
@@ -199,10 +215,7 @@ LayoutChoice layout_choice(const Session& session);
 // a picture that stands alone has it beside the element.
 DiffChoice diff_choice(const Session& session, bool stands_alone);
 
-// Why there is nothing in the open view, and the command that brings something (empty: time does).
-struct Emptiness {
-  std::string sentence, command, button;
-};
+// Why there is nothing in the open view.
 std::optional<Emptiness> emptiness(const Session& session);
 
 // The view that is open as a scene of this size; empty() views give a scene with only their
@@ -236,8 +249,6 @@ void pan_view(Session& session, const Picture& picture, double dx, double dy,
 // A list is scrolled by notches of a wheel; of two the one under the pointer.
 void scroll_view(Session& session, const Picture& picture, double notches,
                  std::optional<Point> at = {});
-// Of the view that is open.
-Lens& open_lens(Session& session);
 // Shows all of the view again.
 void fit_view(Session& session);
 

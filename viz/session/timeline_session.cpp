@@ -21,7 +21,7 @@ using sim::EventId;
 
 TimelineChoice timeline_choice_of(const Session& session) {
   TimelineChoice out = session.choices.timeline_choice;
-  out.hovered = session.hover_event;
+  out.hovered = session.hovered.event;
   if (session.timeline_dragged) out.totals = session.timeline_dragged;
   out.warp = track_looked_at(session.choices);
   const sim::Machine* machine = machine_of(session);
@@ -52,7 +52,7 @@ TimelineChoice baseline_choice_of(const Session& session, const TimelineChoice& 
   out.totals = below.totals;
   out.search = below.search;
   out.arrows = below.arrows;
-  out.hovered = session.hover_baseline;
+  out.hovered = session.hovered.baseline;
   return out;
 }
 
@@ -198,7 +198,7 @@ std::string timeline_zoom(Session& session, double factor) {
   const TimelineView& view = *session.choices.timeline;
   const TimelineFrame frame = timeline_frame(session);
   Point at = frame.lanes.centre();
-  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hover_event}) {
+  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hovered.event}) {
     if (const auto box = box_of(view, frame, id)) at = box->centre();
   }
   session.timeline_lens = zoomed(view, frame, at, factor);
@@ -247,14 +247,14 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
   const Choices& choices = session.choices;
   const auto pair = timeline_pair(session);
   const TimelineView& view = *choices.timeline;
-  const bool above = pair && session.hover_baseline < pair->above.view->record().events.size();
+  const bool above = pair && session.hovered.baseline < pair->above.view->record().events.size();
   if (above) {
     out.push_back({fmt::format("Under the pointer, {}", pair->above.name),
-                   inspect(*pair->above.view, session.hover_baseline), ""});
-  } else if (session.hover_event < view.record().events.size()) {
-    out.push_back({"Under the pointer", inspect(view, session.hover_event), ""});
-  } else if (session.hover_idle) {
-    out.push_back({"Under the pointer", inspect(view, *session.hover_idle), ""});
+                   inspect(*pair->above.view, session.hovered.baseline), ""});
+  } else if (session.hovered.event < view.record().events.size()) {
+    out.push_back({"Under the pointer", inspect(view, session.hovered.event), ""});
+  } else if (session.hovered.idle) {
+    out.push_back({"Under the pointer", inspect(view, *session.hovered.idle), ""});
   } else {
     out.push_back({"Under the pointer",
                    {},

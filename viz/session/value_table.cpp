@@ -189,30 +189,35 @@ Outcome<ValueTable> events_of(const TimelineView& view) {
 
 Outcome<ValueTable> value_table(const Session& session) {
   if (const auto empty = emptiness(session)) return Error{ErrorKind::usage, empty->sentence, ""};
+  const View& view = view_of(session.choices.view);
+  if (view.values) return view.values(session);
+  return Error{ErrorKind::usage,
+               fmt::format("The {} is no table of values; `export F.svg` draws it.", view.name),
+               ""};
+}
+
+Outcome<ValueTable> cell_values(const Session& session) {
+  return cells_of(*session.choices.layout);
+}
+Outcome<ValueTable> bank_values(const Session& session) {
+  return words_of(**access_of(session));
+}
+Outcome<ValueTable> sector_values(const Session& session) {
+  return sectors_in(**access_of(session));
+}
+Outcome<ValueTable> bit_values(const Session& session) {
+  return images_of(*bit_matrix_of(session));
+}
+Outcome<ValueTable> matrix_values(const Session& session) {
+  return elements_of(*session.choices.matrices);
+}
+Outcome<ValueTable> event_values(const Session& session) {
+  return events_of(*session.choices.timeline);
+}
+Outcome<ValueTable> difference_values(const Session& session) {
   const Choices& choices = session.choices;
-  switch (choices.view) {
-    case ViewName::layout:
-      return cells_of(*choices.layout);
-    case ViewName::wavefronts:
-      return words_of(**access_of(session));
-    case ViewName::sectors:
-      return sectors_in(**access_of(session));
-    case ViewName::bits:
-      return images_of(*bit_matrix_of(session));
-    case ViewName::matrices:
-      return elements_of(*choices.matrices);
-    case ViewName::timeline:
-      return events_of(*choices.timeline);
-    case ViewName::diff:
-      if (choices.compare.as_table && choices.compare.comparison) return worst_values(session);
-      return differences_of(*choices.diff);
-    default:
-      break;
-  }
-  return Error{
-      ErrorKind::usage,
-      fmt::format("The {} is no table of values; `export F.svg` draws it.", name_of(choices.view)),
-      ""};
+  if (choices.compare.as_table && choices.compare.comparison) return worst_values(session);
+  return differences_of(*choices.diff);
 }
 
 std::string csv(const ValueTable& table) {

@@ -22,6 +22,15 @@ struct ValueTable {
 inline constexpr std::int64_t most_table_rows = std::int64_t{1} << 21;
 Outcome<ValueTable> value_table(const Session& session);
 
+// Of one view each: what stands in its row (viz/session/views.h).
+Outcome<ValueTable> cell_values(const Session& session);
+Outcome<ValueTable> bank_values(const Session& session);
+Outcome<ValueTable> sector_values(const Session& session);
+Outcome<ValueTable> bit_values(const Session& session);
+Outcome<ValueTable> matrix_values(const Session& session);
+Outcome<ValueTable> event_values(const Session& session);
+Outcome<ValueTable> difference_values(const Session& session);
+
 // RFC 4180: a line each, fields with commas, quotes or line breaks in quotes.
 std::string csv(const ValueTable& table);
 // The same for reading: columns under each other, numbers right-aligned.

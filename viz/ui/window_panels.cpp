@@ -121,13 +121,12 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
 void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
   brush.line(at.x, at.y, at.x + size.x, at.y);
   ImFont* font = fonts_.words(TextSize::small);
-  const ViewName view = session.choices.view;
-  const bool list = view == ViewName::source || view == ViewName::registers ||
-                    view == ViewName::barriers || view == ViewName::compare;
-  const std::string hints = view == ViewName::timeline
+  const View& view = view_of(session.choices.view);
+  const std::string hints = view.id == ViewName::timeline
                                 ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
-                            : list ? "Scroll moves the list, click selects, Esc goes back"
-                                   : "Scroll zooms, dragging moves, click selects, Esc goes back";
+                            : view.list
+                                ? "Scroll moves the list, click selects, Esc goes back"
+                                : "Scroll zooms, dragging moves, click selects, Esc goes back";
   const float hints_width = text_width(font, hints);
   const float middle = at.y + size.y / 2;
   const bool both = size.x > hints_width * 2;

@@ -326,18 +326,17 @@ void WindowUi::click(Session& session, Point at) {
     return;
   }
   const Choices& choices = session.choices;
-  if (session.hover && choices.layout) {
-    const Cell& cell = *session.hover;
+  if (session.hovered.cell && choices.layout) {
+    const Cell& cell = *session.hovered.cell;
     if (choices.selected == cell)
       return issue(isolating(*choices.layout, layout_choice(session), cell));
     return issue(fmt::format("pick {} {} {} {}", cell.row, cell.column, cell.panel, cell.slice));
   }
-  if (const auto& byte = session.memory.hover_byte)
-    return issue(fmt::format("look byte {}", *byte));
-  if (const auto& cell = session.memory.hover_cell) {
+  if (const auto& byte = session.hovered.byte) return issue(fmt::format("look byte {}", *byte));
+  if (const auto& cell = session.hovered.tmem) {
     return issue(fmt::format("look cell {},{}", cell->lane, cell->column));
   }
-  if (session.hover_element) {
+  if (session.hovered.element) {
     const Element output = pointed_output(session);
     return issue(fmt::format("pick {} {}", output.row, output.column));
   }

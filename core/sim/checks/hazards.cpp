@@ -46,12 +46,14 @@ void Machine::tell_once(Weight weight, const Block& block, std::uint32_t thread,
   const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
   if (!added) {
     ++reports_[known->second].count;
+    reports_[known->second].warps.add(block.number, thread / 32);
     return;
   }
   Report r = tell();
   r.weight = weight;
   r.kind = std::move(kind);
   r.site = site(block, thread, pc);
+  r.warps.add(block.number, thread / 32);
   Happened told;
   told.what = Happening::report;
   told.block = block.number;

@@ -1,0 +1,261 @@
+// The machine where it is: source, registers, mbarriers, shared memory, TMEM.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "viz/machine/fault_scene.h"
+#include "viz/machine/machine_scene.h"
+#include "viz/machine/memory_view.h"
+#include "viz/machine/tensor_view.h"
+#include "viz/session/build_scene.h"
+#include "viz/session/look.h"
+#include "viz/session/result_view.h"
+#include "viz/session/session.h"
+#include "viz/session/standing.h"
+#include "viz/session/timeline_session.h"
+#include "viz/session/timeline_spot.h"
+#include "viz/session/view_rows.h"
+
+namespace tilescope {
+namespace {
+
+// Before the first block begins and when the last one has ended there is only source to see.
+std::optional<Emptiness> nobody_resident(const Session& session) {
+  const sim::Machine& machine = *machine_of(session);
+  const bool resident = std::any_of(machine.blocks().begin(), machine.blocks().end(),
+                                    [](const sim::Block& block) { return !block.ended; });
+  const Choices& choices = session.choices;
+  if (resident || choices.view == ViewName::source) return {};
+  const std::string& name = choices.kernel->name;
+  if (machine.position() == 0) {
+    return Emptiness{fmt::format("{} stands before its first instruction: no block has begun, so "
+                                 "there is nothing of one to see.",
+                                 name),
+                     "step", "Step"};
+  }
+  const auto event = selected_event(session);
+  if (event && !event->command.empty()) {
+    return Emptiness{fmt::format("All blocks have exited. Selected in the timeline is {}; {}.",
+                                 event->sentence, event->when),
+                     event->command, "Go there"};
+  }
+  return Emptiness{fmt::format("All blocks of {} have exited: there is nothing of one to see. Go "
+                               "back to a moment at which one was resident.",
+                               name),
+                   "step back", "Step back"};
+}
+
+// Why there is no machine to show.
+std::optional<Emptiness> no_machine(const Session& session) {
+  const std::string& name = session.choices.kernel->name;
+  if (shows_build(session)) return {};
+  if (const auto missing = not_built(session)) {
+    if (session.edit.building) return Emptiness{missing->sentence, "cancel", "Stop"};
+    return Emptiness{missing->sentence, "rebuild", "Compile it"};
+  }
+  if (machine_of(session)) return nobody_resident(session);
+  if (on_the_way(session)) {
+    return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
+                     "Stop here"};
+  }
+  return Emptiness{
+      fmt::format("{} stands before its first instruction. What its warps see comes here.", name),
+      "go start", "Load it"};
+}
+
+// The lens for this size, zoomed as a command asked since.
+template <class FrameOf>
+FrameOf framed_in(const FrameOf& frame, Session& session, Lens& lens, const auto& again) {
+  if (session.pending_zoom == 1) return frame;
+  const Size size = lens.size;
+  lens = zoomed(frame, {size.width / 2, size.height / 2}, session.pending_zoom);
+  session.pending_zoom = 1;
+  return again();
+}
+
+// What all views of the machine have: whose it is at the top, what is told at the foot, and between
+// them room for `inside`, which answers how far it can be scrolled. A text that does not compile,
+// or is edited, stands there instead of the machine.
+template <class Inside>
+void draw_machine(Session& session, Picture& out, Size size, const Inside& inside) {
+  if (shows_build(session)) {
+    out.scroll = draw_build_of(session, out.scene, size);
+    return;
+  }
+  Scene& scene = out.scene;
+  const Choices& choices = session.choices;
+  const MachineShown shown{*choices.live,
+                           choices.spot,
+                           choices.result ? choices.result->record.get() : nullptr,
+                           session.theme(),
+                           choices.breakpoints,
+                           choices.comparison.get(),
+                           selected_event(session)};
+  scene.size = size;
+  scene.theme = session.theme();
+  draw_whose(scene, shown, size.width);
+  const double told = report_height(shown.run, shown.spot, size.width);
+  const Box room{0, whose_height, size.width, std::max(0.0, size.height - whose_height - told)};
+  draw_report(scene, shown.run, shown.spot, {0, room.bottom(), size.width, told});
+  out.scroll = inside(shown, room, session.scrolls[choices.view]);
+}
+
+using Scrolled = std::optional<double>;
+
+void draw_source_view(Session& session, Picture& out, const Drawing& how) {
+  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+    return Scrolled(draw_source(out.scene, shown, room, at, out.beside, out.scroll_beside));
+  });
+}
+
+void draw_registers_view(Session& session, Picture& out, const Drawing& how) {
+  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+    return Scrolled(draw_registers(out.scene, shown, room, at));
+  });
+}
+
+void draw_barriers_view(Session& session, Picture& out, const Drawing& how) {
+  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+    return Scrolled(draw_barriers(out.scene, shown, room, at));
+  });
+}
+
+void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
+  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
+    const Choices& choices = session.choices;
+    MemoryDesk& desk = session.memory;
+    const auto now = shared_memory_of(session);
+    const auto place = [&] {
+      return arrange(now, choices.spot, choices.memory, room, desk.memory_lens);
+    };
+    desk.memory_lens.size = out.scene.size;
+    out.memory = framed_in(place(), session, desk.memory_lens, place);
+    draw_memory(out.scene, *out.memory, shown, choices.memory, session.hovered.byte,
+                desk.memory_rasters);
+    return Scrolled();
+  });
+}
+
+void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
+  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
+    const Choices& choices = session.choices;
+    MemoryDesk& desk = session.memory;
+    const auto now = tensor_memory_of(session);
+    const auto place = [&] { return arrange(now, room, desk.tensor_lens); };
+    desk.tensor_lens.size = out.scene.size;
+    out.tensor = framed_in(place(), session, desk.tensor_lens, place);
+    draw_tensor_memory(out.scene, *out.tensor, shown, choices.memory, session.hovered.tmem,
+                       desk.tensor_rasters);
+    return Scrolled();
+  });
+}
+
+void point_at_memory(const Session&, const Picture& picture, Point at, Hovered& out) {
+  if (picture.memory) out.byte = byte_at(*picture.memory, at);
+}
+
+void zoom_memory(Session& session, const Picture& picture, Point at, double factor) {
+  if (picture.memory) session.memory.memory_lens = zoomed(*picture.memory, at, factor);
+}
+
+void pan_memory(Session& session, const Picture& picture, double dx, double dy,
+                std::optional<Point>) {
+  if (picture.memory) session.memory.memory_lens = panned(*picture.memory, dx, dy);
+}
+
+Lens& lens_of_memory(Session& session) {
+  return session.memory.memory_lens;
+}
+
+void point_at_tmem(const Session&, const Picture& picture, Point at, Hovered& out) {
+  if (picture.tensor) out.tmem = cell_at(*picture.tensor, at);
+}
+
+void zoom_tmem(Session& session, const Picture& picture, Point at, double factor) {
+  if (picture.tensor) session.memory.tensor_lens = zoomed(*picture.tensor, at, factor);
+}
+
+void pan_tmem(Session& session, const Picture& picture, double dx, double dy,
+              std::optional<Point>) {
+  if (picture.tensor) session.memory.tensor_lens = panned(*picture.tensor, dx, dy);
+}
+
+Lens& lens_of_tmem(Session& session) {
+  return session.memory.tensor_lens;
+}
+
+// Where the kernel has any.
+bool has_tmem(const Session& session) {
+  const Choices& choices = session.choices;
+  return choices.kernel->tensor_memory ||
+         (choices.live && choices.live->stepper.machine().program().cta_group != 0);
+}
+
+Json source_json(const Session& session, const Picture& picture) {
+  const bool edited = shows_build(session) && session.edit.edit.open();
+  return edited ? describe_build(session) : describe(picture.scene);
+}
+
+}  // namespace
+
+const View source_view = {
+    .id = ViewName::source,
+    .name = "source",
+    .tab = "Source",
+    .of = View::Of::machine,
+    .list = true,
+    .empty = no_machine,
+    .draw = draw_source_view,
+    .json = source_json,
+};
+
+const View registers_view = {
+    .id = ViewName::registers,
+    .name = "registers",
+    .tab = "Registers",
+    .of = View::Of::machine,
+    .list = true,
+    .empty = no_machine,
+    .draw = draw_registers_view,
+};
+
+const View barriers_view = {
+    .id = ViewName::barriers,
+    .name = "barriers",
+    .tab = "Barriers",
+    .of = View::Of::machine,
+    .list = true,
+    .empty = no_machine,
+    .draw = draw_barriers_view,
+};
+
+const View memory_view = {
+    .id = ViewName::memory,
+    .name = "memory",
+    .tab = "Memory",
+    .of = View::Of::machine,
+    .empty = no_machine,
+    .draw = draw_memory_view,
+    .lens = lens_of_memory,
+    .point = point_at_memory,
+    .zoom = zoom_memory,
+    .pan = pan_memory,
+};
+
+const View tmem_view = {
+    .id = ViewName::tmem,
+    .name = "tmem",
+    .tab = "TMEM",
+    .said = "TMEM",
+    .of = View::Of::machine,
+    .offered = has_tmem,
+    .empty = no_machine,
+    .draw = draw_tmem_view,
+    .lens = lens_of_tmem,
+    .point = point_at_tmem,
+    .zoom = zoom_tmem,
+    .pan = pan_tmem,
+};
+
+}  // namespace tilescope

@@ -1,0 +1,181 @@
+// Matrices, and where a result differs from what it should be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "viz/machine/fault_scene.h"
+#include "viz/machine/machine_scene.h"
+#include "viz/matrix/diff_json.h"
+#include "viz/session/diff_picture.h"
+#include "viz/session/look.h"
+#include "viz/session/matrices_tiles.h"
+#include "viz/session/result_view.h"
+#include "viz/session/session.h"
+#include "viz/session/standing.h"
+#include "viz/session/value_table.h"
+#include "viz/session/view_rows.h"
+
+namespace tilescope {
+namespace {
+
+std::optional<Emptiness> still_running(const Session& session, std::string_view what) {
+  if (!session.running) return {};
+  return Emptiness{
+      fmt::format("{} is running. Its {} when it has ended.", session.choices.kernel->name, what),
+      "", ""};
+}
+
+std::optional<Emptiness> no_matrices(const Session& session) {
+  const Choices& choices = session.choices;
+  if (!choices.file.empty() || choices.matrices) return {};
+  if (const auto running = still_running(session, "matrices come here")) return running;
+  return Emptiness{
+      fmt::format("The matrices of {} come here when it has run.", choices.kernel->name), "run",
+      "Run"};
+}
+
+std::optional<Emptiness> no_difference(const Session& session) {
+  const Choices& choices = session.choices;
+  if (choices.diff) return {};
+  if (const auto running = still_running(session, "difference comes here")) return running;
+  const std::string& name = choices.kernel->name;
+  if (!choices.result) {
+    if (choices.live && choices.moment > 0) {
+      return Emptiness{fmt::format("{} stands at {}. Nothing is compared before its end.", name,
+                                   moment_text(choices.live->stepper.machine())),
+                       "run", "Run to the end"};
+    }
+    return Emptiness{
+        fmt::format("{} has not run. Its result, element by element against a reference, comes "
+                    "here.",
+                    name),
+        "run", "Run"};
+  }
+  if (choices.result->end == RunResult::End::fault) {
+    const auto& reports = choices.result->reports;
+    const bool there = choices.live && !reports.empty();
+    return Emptiness{fmt::format("{} faulted, so there is no result to compare. {}", name,
+                                 reports.empty() ? "" : reports.back().sentence),
+                     there ? fmt::format("go report {}", reports.size() - 1) : "select matrices",
+                     there ? "Show the fault" : "Show the matrices"};
+  }
+  return Emptiness{
+      fmt::format("The run of {} was stopped, so there is no result to compare.", name), "run",
+      "Run again"};
+}
+
+// The matrices, and on them what of them lies in the memory of the block looked at.
+void draw_matrices(Session& session, Picture& out, const Drawing& how) {
+  const Size size = how.size;
+  const auto view = matrices_now(session);
+  if (session.memory.painted != view) {
+    session.memory.painted = view;
+    session.matrices_rasters = {};
+  }
+  const Choices& choices = session.choices;
+  const bool stands = machine_of(session) != nullptr;
+  const double told = stands ? report_height(*choices.live, choices.spot, size.width) : 0;
+  const Size room{size.width, std::max(1.0, size.height - told)};
+  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, room,
+                                                     how.pixel_scale, session.pending_zoom);
+  out.scene = build_scene(*view, session.hovered.element, session.choices.element, session.theme(),
+                          *out.matrices, &session.matrices_rasters, session.hovered.matrix);
+  draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
+  out.scene.size = size;
+  if (told > 0) {
+    draw_report(out.scene, *choices.live, choices.spot, {0, room.height, size.width, told});
+  }
+}
+
+void point_at_matrices(const Session& session, const Picture& picture, Point at, Hovered& out) {
+  if (!picture.matrices || !session.choices.matrices) return;
+  out.element = element_at(*matrices_now(session), *picture.matrices, at);
+  if (out.element) out.matrix = matrix_at(*picture.matrices, at);
+}
+
+void zoom_matrices(Session& session, const Picture& picture, Point at, double factor) {
+  if (!picture.matrices || !session.choices.matrices) return;
+  session.matrices_lens = zoomed(*matrices_now(session), *picture.matrices, at, factor);
+}
+
+void pan_matrices(Session& session, const Picture& picture, double dx, double dy,
+                  std::optional<Point>) {
+  if (!picture.matrices || !session.choices.matrices) return;
+  session.matrices_lens = panned(*matrices_now(session), *picture.matrices, dx, dy);
+}
+
+std::optional<Look> look_at_matrices(const Session& session) {
+  return look_through(session.choices.matrices, session.matrices_lens);
+}
+
+Lens& lens_of_matrices(Session& session) {
+  return session.matrices_lens;
+}
+
+void draw_difference(Session& session, Picture& out, const Drawing& how) {
+  out = diff_picture(session, how.size, how.pixel_scale, how.stands_alone);
+}
+
+void point_at_difference(const Session& session, const Picture& picture, Point at, Hovered& out) {
+  if (picture.diff) out.element = element_at(*session.choices.diff, *picture.diff, at);
+  if (picture.histogram) out.bar = bar_at(*picture.histogram, at);
+}
+
+void zoom_difference(Session& session, const Picture& picture, Point at, double factor) {
+  if (!picture.diff) return;
+  session.diff_lens = zoomed(*session.choices.diff, *picture.diff, at, factor);
+}
+
+void pan_difference(Session& session, const Picture& picture, double dx, double dy,
+                    std::optional<Point>) {
+  if (!picture.diff) return;
+  session.diff_lens = panned(*session.choices.diff, *picture.diff, dx, dy);
+}
+
+std::optional<Look> look_at_difference(const Session& session) {
+  return look_through(session.choices.diff, session.diff_lens);
+}
+
+Lens& lens_of_difference(Session& session) {
+  return session.diff_lens;
+}
+
+Json difference_json(const Session& session, const Picture& picture) {
+  if (!picture.diff) return describe(picture.scene);
+  return describe(*session.choices.diff, diff_choice(session, true), picture.scene);
+}
+
+}  // namespace
+
+const View matrices_view = {
+    .id = ViewName::matrices,
+    .name = "matrices",
+    .tab = "Matrices",
+    .empty = no_matrices,
+    .draw = draw_matrices,
+    .lens = lens_of_matrices,
+    .point = point_at_matrices,
+    .zoom = zoom_matrices,
+    .pan = pan_matrices,
+    .look = look_at_matrices,
+    .values = matrix_values,
+};
+
+const View difference_view = {
+    .id = ViewName::diff,
+    .name = "diff",
+    .tab = "Difference",
+    .said = "the difference",
+    .empty = no_difference,
+    .draw = draw_difference,
+    .lens = lens_of_difference,
+    .point = point_at_difference,
+    .zoom = zoom_difference,
+    .pan = pan_difference,
+    .look = look_at_difference,
+    .values = difference_values,
+    .json = difference_json,
+};
+
+}  // namespace tilescope

@@ -1,0 +1,94 @@
+#include "viz/session/views.h"
+
+#include <algorithm>
+
+#include "viz/session/session.h"
+#include "viz/session/view_rows.h"
+
+namespace tilescope {
+namespace {
+
+constexpr const View* table[] = {&grid_view,     &banks_view,  &sectors_view,   &bits_view,
+                                 &timeline_view, &source_view, &registers_view, &barriers_view,
+                                 &memory_view,   &tmem_view,   &matrices_view,  &difference_view,
+                                 &compare_view};
+
+}  // namespace
+
+std::span<const View* const> views() {
+  return table;
+}
+
+const View& view_of(ViewName name) {
+  const auto row = std::find_if(std::begin(table), std::end(table),
+                                [&](const View* view) { return view->id == name; });
+  return row == std::end(table) ? grid_view : **row;
+}
+
+bool shows_layout(ViewName view) {
+  return view_of(view).of == View::Of::layout;
+}
+bool shows_machine(ViewName view) {
+  return view_of(view).of == View::Of::machine;
+}
+std::string_view name_of(ViewName view) {
+  return view_of(view).name;
+}
+
+std::optional<Emptiness> emptiness(const Session& session) {
+  const Choices& choices = session.choices;
+  const View& view = view_of(choices.view);
+  if (view.of == View::Of::layout && !choices.layout) {
+    return Emptiness{"No layout is open. Type an expression above, or begin with the 9x32 example.",
+                     "open preset 9x32", "Open the 9x32 example"};
+  }
+  // Of files there are matrices and a difference without a kernel.
+  const bool of_files = (choices.view == ViewName::matrices && !choices.file.empty()) ||
+                        (choices.view == ViewName::diff && choices.diff);
+  if (view.of != View::Of::layout && !choices.kernel && !of_files) {
+    return Emptiness{"No kernel is open. Its matrices and their difference come here.",
+                     "open elementwise_add", "Open elementwise_add"};
+  }
+  return view.empty ? view.empty(session) : std::nullopt;
+}
+
+Picture picture(Session& session, Size size, double pixel_scale, bool stands_alone) {
+  Picture out;
+  out.scene.size = size;
+  out.scene.theme = session.theme();
+  if (!emptiness(session)) {
+    view_of(session.choices.view).draw(session, out, {size, pixel_scale, stands_alone});
+  }
+  return out;
+}
+
+Scene export_scene(const Session& session) {
+  Session quiet;  // what is under the pointer is no part of a file
+  quiet.choices = session.choices;
+  quiet.edit.failed = session.edit.failed;
+  const View& view = view_of(session.choices.view);
+  if (view.for_file) return view.for_file(quiet, session);
+  return picture(quiet, {1280, 800}, 1, true).scene;
+}
+
+bool point_at(Session& session, const Picture& picture, std::optional<Point> at) {
+  Hovered now;
+  const View& view = view_of(session.choices.view);
+  if (at && view.point) view.point(session, picture, *at, now);
+  const bool changed = now != session.hovered;
+  session.hovered = std::move(now);
+  return changed;
+}
+
+void zoom_view(Session& session, const Picture& picture, Point at, double factor) {
+  const View& view = view_of(session.choices.view);
+  if (view.zoom) view.zoom(session, picture, at, factor);
+}
+
+void pan_view(Session& session, const Picture& picture, double dx, double dy,
+              std::optional<Point> at) {
+  const View& view = view_of(session.choices.view);
+  if (view.pan) view.pan(session, picture, dx, dy, at);
+}
+
+}  // namespace tilescope
