@@ -67,7 +67,7 @@ Emptiness no_difference(const Choices& choices) {
   const std::string& name = choices.kernel->name;
   if (!choices.result) {
     if (choices.live && choices.moment > 0) {
-      return {fmt::format("{} stands at {}. Nothing is compared before its end.", name,
+      return {fmt::format("{} is at {}. Nothing is compared before its end.", name,
                           moment_text(choices.live->stepper.machine())),
               "run", "Run to the end"};
     }
@@ -220,9 +220,9 @@ std::optional<Emptiness> no_timeline(const Session& session) {
   if (machine && machine->position() > 0) {
     const sim::Stepper& stepper = choices.live->stepper;
     const bool faults = machine->state() == RunState::fault || stepper.fault();
-    return Emptiness{fmt::format("{} stands at {}{}. Steps keep no record: a run records {}{}.",
-                                 name, moment_text(*machine), faults ? ", where it faults" : "",
-                                 what, faults ? ", up to the fault" : ""),
+    return Emptiness{fmt::format("{} is at {}{}. Steps keep no record: a run records {}{}.", name,
+                                 moment_text(*machine), faults ? ", where it faults" : "", what,
+                                 faults ? ", up to the fault" : ""),
                      "run", "Run"};
   }
   return Emptiness{fmt::format("The timeline of {} comes here when it has run: {}.", name, what),
@@ -235,11 +235,10 @@ std::optional<Emptiness> no_comparison(const Session& session) {
   if (choices.comparison) return {};
   if (!choices.baseline) {
     return Emptiness{
-        "No run is pinned as the baseline. Run a kernel, pin it, and run another one or the same "
-        "with other sizes: both stand side by side here.",
+        "No baseline. Run a kernel, pin it with `baseline`, and run another: both are shown here.",
         choices.result ? "baseline" : "run", choices.result ? "Pin this run" : "Run"};
   }
-  return Emptiness{fmt::format("{} is the baseline. What runs next stands beside it here.",
+  return Emptiness{fmt::format("{} is the baseline. The next run is shown beside it.",
                                choices.baseline->kernel.name),
                    "run", "Run"};
 }
@@ -253,9 +252,7 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
   if (resident || choices.view == ViewName::source) return {};
   const std::string& name = choices.kernel->name;
   if (machine.position() == 0) {
-    return Emptiness{fmt::format("{} stands before its first instruction: no block has begun, so "
-                                 "there is nothing of one to see.",
-                                 name),
+    return Emptiness{fmt::format("{} is before its first instruction: no CTA has started.", name),
                      "step", "Step"};
   }
   const auto event = selected_event(session);
@@ -264,10 +261,9 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
                                  event->sentence, event->when),
                      event->command, "Go there"};
   }
-  return Emptiness{fmt::format("All blocks of {} have exited: there is nothing of one to see. Go "
-                               "back to a moment at which one was resident.",
-                               name),
-                   "step back", "Step back"};
+  return Emptiness{
+      fmt::format("All CTAs of {} have exited. Step back to where one was resident.", name),
+      "step back", "Step back"};
 }
 
 // Why there is no machine to show.
@@ -280,12 +276,10 @@ std::optional<Emptiness> no_machine(const Session& session) {
   }
   if (machine_of(session)) return nobody_resident(session);
   if (on_the_way(session)) {
-    return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
-                     "Stop here"};
+    return Emptiness{fmt::format("{} is stepping.", name), "cancel", "Stop here"};
   }
-  return Emptiness{
-      fmt::format("{} stands before its first instruction. What its warps see comes here.", name),
-      "go start", "Load it"};
+  return Emptiness{fmt::format("{} is before its first instruction. Registers appear here.", name),
+                   "go start", "Load it"};
 }
 
 }  // namespace
