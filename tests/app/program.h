@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -55,6 +56,14 @@ class Program : public ::testing::Test {
               const std::function<void(int)>& meanwhile);
   std::vector<std::pair<std::string, std::string>> environment_;
 };
+
+// Ends a test that draws where nothing draws. Where TILESCOPE_MUST_DRAW is set, because what draws
+// has been installed, that is a failure; elsewhere the test is skipped.
+#define SKIP_WHERE_NOTHING_DRAWS(why)                                                     \
+  do {                                                                                    \
+    if (std::getenv("TILESCOPE_MUST_DRAW")) GTEST_FAIL() << "It must draw here: " << why; \
+    GTEST_SKIP() << "Nothing draws here: " << why;                                        \
+  } while (false)
 
 // Presses Ctrl-C: SIGINT is caught from the moment that a run begins.
 void interrupt_when_it_listens(int process);

@@ -145,7 +145,7 @@ TEST_F(EditedKernel, AnotherEntryIsNotTakenForTheKernels) {
   draws();
   const Ended opened =
       run({"gui", "--headless", "--do", "open elementwise_add --m 5 --n 7 --source my.cu; run"});
-  if (opened.exit_code == 4) GTEST_SKIP() << "nothing draws here";
+  if (opened.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(opened.err);
   EXPECT_EQ(opened.exit_code, 2);
   EXPECT_TRUE(has(opened.err, "no entry 'elementwise_add'")) << opened.err;
 }
@@ -159,7 +159,7 @@ TEST_F(EditedKernel, APictureOfWhatDoesNotCompileIsMadeAndTheProgramEndsWithTwo)
   for (const char* then : {"select source", "rebuild", "run"}) {
     const Ended ended =
         run({"gui", "--headless", "--open", open, "--do", then, "--describe", "view.json"});
-    if (ended.exit_code == 4) GTEST_SKIP() << "nothing draws here";
+    if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
     EXPECT_EQ(ended.exit_code, 2) << then << ": " << ended.err;
     EXPECT_TRUE(has(ended.err, "bad.cu does not compile")) << then << ": " << ended.err;
     EXPECT_TRUE(has(read("view.json"), "does not compile")) << then;
@@ -176,7 +176,7 @@ TEST_F(EditedKernel, WarningsAreToldWithWhatCompiles) {
   for (int i = 0; i < 2; ++i) {
     const Ended ended =
         run({"gui", "--headless", "--open", open, "--do", "edit", "--describe", "view.json"});
-    if (ended.exit_code == 4) GTEST_SKIP() << "nothing draws here";
+    if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
     EXPECT_TRUE(has(read("view.json"), "was never referenced")) << i;
   }
@@ -264,7 +264,7 @@ TEST_F(EditedKernel, TheWindowShowsItsTextWhereItStandsAndErrorsAtTheirLines) {
     return ended.exit_code == code ? read("a.json") : "no picture";
   };
   const std::string standing = shows("open elementwise_add --m 5 --n 7 --source my.cu; step");
-  if (standing.empty()) GTEST_SKIP() << "No off-screen OpenGL here.";
+  if (standing.empty()) SKIP_WHERE_NOTHING_DRAWS("no off-screen OpenGL");
   const std::string source =
       shows("open elementwise_add --m 5 --n 7 --source my.cu; step; look line my.cu:1 in source");
   EXPECT_TRUE(has(source, "// the first line of mine")) << source;

@@ -112,7 +112,7 @@ TEST_P(Screens, LookAndReadAsCommitted) {
   const Ended ended =
       run({"gui", "--headless", "--open", view.open, "--do", view.commands, "--theme", view.theme,
            "--size", "1000x640", "--screenshot", "a.png", "--describe", "a.json"});
-  if (ended.exit_code == 4) GTEST_SKIP() << "No off-screen OpenGL here: " << ended.err;
+  if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const std::string png = read("a.png"), json = read("a.json");
   const std::string committed = screens() + view.name;
@@ -148,7 +148,7 @@ TEST_F(ManualPictures, OfTheWindowAreWhatTheirCommandsMake) {
       const std::string commands = text.substr(blank + 2, end - blank - 2);
       const Ended ended = run(
           {"gui", "--headless", "--do", commands, "--size", "1000x640", "--screenshot", "a.png"});
-      if (ended.exit_code == 4) GTEST_SKIP() << "No off-screen OpenGL here: " << ended.err;
+      if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
       ASSERT_EQ(ended.exit_code, 0) << commands << ": " << ended.err;
       EXPECT_LE(differing(pixels_in(read("a.png")), pixels_in(bytes_of_file(root + file))),
                 kMostDiffering)
@@ -172,7 +172,7 @@ TEST_F(Drawing, WithoutLibGlItEndsWithFourAndAWordOnWhatBringsIt) {
 
 class Window : public Drawing {
  protected:
-  // Runs a headless gui; false (and a skip) where there is no off-screen OpenGL.
+  // Runs a headless gui; false where there is no off-screen OpenGL.
   bool headless(Words words, Ended& ended, const char* size = "800x500") {
     words.insert(words.begin(), {"gui", "--headless", "--size", size});
     ended = run(words);
@@ -193,7 +193,7 @@ TEST_F(Window, ACommandThatFailsEndsWithItsCodeAndNoPicture) {
     Ended ended;
     if (!headless({"--do", each.commands, "--screenshot", "a.png", "--describe", "a.json"},
                   ended)) {
-      GTEST_SKIP() << ended.err;
+      SKIP_WHERE_NOTHING_DRAWS(ended.err);
     }
     EXPECT_EQ(ended.exit_code, each.code) << each.commands << ": " << ended.err;
     EXPECT_TRUE(has(ended.err, each.words)) << ended.err;
@@ -210,7 +210,7 @@ TEST_F(Window, PtxThatIsNoneIsNotOpened) {
   for (const std::string name : {"empty", "cut", "odd"}) {
     write(name + ".toml", "grid = [1, 1, 1]\nblock = [32, 1, 1]\n");
     Ended ended;
-    if (!headless({"--do", "open " + name + ".ptx"}, ended)) GTEST_SKIP() << ended.err;
+    if (!headless({"--do", "open " + name + ".ptx"}, ended)) SKIP_WHERE_NOTHING_DRAWS(ended.err);
     EXPECT_EQ(ended.exit_code, 2) << name;
     EXPECT_TRUE(has(ended.err, name + ".ptx:")) << ended.err;
     headless({"--do", "open elementwise_add --m 5 --n 7 --ptx " + name + ".ptx"}, ended);
@@ -226,7 +226,7 @@ TEST_F(Window, WithoutALineOfTheSourceAStepIsAnInstruction) {
   write("k.toml", "grid = [1, 1, 1]\nblock = [64, 1, 1]\n");
   Ended ended;
   if (!headless({"--do", "open k.ptx; step line", "--describe", "a.json"}, ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   std::string said = nlohmann::json::parse(read("a.json"))["status"];
@@ -247,7 +247,7 @@ TEST_F(Window, WhatTheProgramCarriesIsFoundAgainByCopiesAndWorkspaces) {
                  "command; save workspace w.json; open hgemm_v1; open workspace w.json",
                  "--describe", "a.json"},
                 ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_TRUE(has(read("w.json"), "--ptx ptx/swapped_tiles.ptx")) << read("w.json");
@@ -260,7 +260,7 @@ TEST_F(Window, ALineIsFoundWhereItWasExecuted) {
           {"--do", "open hgemm_v7 --m 256 --n 256 --k 256; run; select timeline; find tcgen05.ld",
            "--describe", "a.json"},
           ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const std::string said = nlohmann::json::parse(read("a.json"))["status"];
@@ -283,7 +283,8 @@ TEST_F(Window, SharedMemoryIsShownForEveryKernelThatHasSome) {
   for (const Kernel& kernel : kernels) {
     Ended ended;
     const std::string todo = "open " + kernel.open + "; " + kernel.step + "; select memory";
-    if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+    if (!headless({"--do", todo, "--describe", "a.json"}, ended))
+      SKIP_WHERE_NOTHING_DRAWS(ended.err);
     ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
     const auto json = nlohmann::json::parse(read("a.json"));
     EXPECT_EQ(json["view"], "memory");
@@ -302,7 +303,8 @@ TEST_F(Window, AnElementOfAProductLeadsToARowAndAColumnOfItsFactors) {
     for (const char* run : {"", "; run"}) {
       Ended ended;
       const std::string todo = "open " + each.open + run + "; select matrices; pick 130 140";
-      if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+      if (!headless({"--do", todo, "--describe", "a.json"}, ended))
+        SKIP_WHERE_NOTHING_DRAWS(ended.err);
       ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
       const auto json = nlohmann::json::parse(read("a.json"));
       const std::string inspector = json["inspector"].dump();
@@ -322,7 +324,8 @@ TEST_F(Window, MatricesAreOfTheMomentAlsoWhereAKernelNamesNoTiles) {
     Ended ended;
     const std::string todo =
         std::string("open elementwise_add --m 37 --n 150; ") + run + "go 600; select matrices";
-    if (!headless({"--do", todo, "--describe", "a.json"}, ended)) GTEST_SKIP() << ended.err;
+    if (!headless({"--do", todo, "--describe", "a.json"}, ended))
+      SKIP_WHERE_NOTHING_DRAWS(ended.err);
     ASSERT_EQ(ended.exit_code, 0) << todo << ended.err;
     const std::string all = read("a.json");
     EXPECT_TRUE(has(all, "0 of 5,550 elements written")) << todo;
@@ -338,7 +341,7 @@ TEST_F(Window, TwoAccumulatorsAreToldApart) {
            "open hgemm_v10 --m 512 --n 512 --k 256; run; go 5000; select tmem; look cell 5,17",
            "--describe", "a.json"},
           ended, "1600x1000")) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const std::string picture = nlohmann::json::parse(read("a.json"))["picture"].dump();
@@ -353,7 +356,7 @@ TEST_F(Window, ARegisterThatIsUnfoldedLeavesTheColumnsWhereTheyAre) {
   const std::string todo =
       "open hgemm_v7 --m 256 --n 256 --k 256; step barrier 3; look warp 2; select registers";
   if (!headless({"--do", todo, "--describe", "a.json"}, ended, "1600x1000")) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   const auto registers = nlohmann::json::parse(read("a.json"))["picture"].dump();
   const std::size_t name = registers.find("\"%r");
@@ -371,7 +374,7 @@ TEST_F(Window, CommandsFollowEachOtherAcrossSeveralDo) {
   if (!headless({"--open", "elementwise_add", "--do", "run; select diff", "--do", "pick 3 5",
                  "--do", "export map.svg", "--describe", "a.json"},
                 ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(files(), (std::vector<std::string>{"a.json", "map.svg"}));
@@ -387,7 +390,7 @@ TEST_F(Window, AWrongElementLeadsToTheWriteThatMadeIt) {
   if (!headless({"--open", "elementwise_add --m 37 --n 150 --ptx ptx/swapped_tiles.ptx", "--do",
                  "run; wrong first; go write", "--describe", "a.json"},
                 ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const auto json = nlohmann::json::parse(read("a.json"));
@@ -399,7 +402,7 @@ TEST_F(Window, AWrongElementLeadsToTheWriteThatMadeIt) {
                  "run; wrong first; show table; export worst.csv; diff against reference",
                  "--describe", "b.json"},
                 ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_TRUE(has(read("worst.csv"), "swapped_tiles.cu:")) << read("worst.csv");
@@ -437,7 +440,7 @@ TEST_F(Window, WithoutADisplayTheWindowSaysWhatWorks) {
 
 TEST_F(Window, OnAVirtualDisplayItStartsDrawsAndCloses) {
   if (shell("command -v Xvfb").exit_code != 0) {
-    GTEST_SKIP() << "Xvfb is not installed, so the real window is not tried.";
+    SKIP_WHERE_NOTHING_DRAWS("Xvfb is not installed, so the real window is not tried.");
   }
   // Xvfb chooses a free display and says which; the window draws twenty frames and closes.
   const Ended ended = shell(
@@ -453,12 +456,17 @@ TEST_F(Window, OnAVirtualDisplayItStartsDrawsAndCloses) {
 // in the workspace, which the window keeps as soon as it has nothing else to do.
 class RealWindow : public Drawing {
  protected:
-  // Runs the steps; false (and a skip) where the tools are missing.
-  bool drive(const std::string& steps, Ended& ended) {
+  void SetUp() override {
 #ifdef __SANITIZE_ADDRESS__
-    return false;  // it waits for frames, which come late there; the release build is driven
+    GTEST_SKIP() << "It waits for frames, which come late here; the release build is driven.";
 #endif
-    if (shell("command -v Xvfb && command -v xdotool").exit_code != 0) return false;
+    if (shell("command -v Xvfb && command -v xdotool").exit_code != 0) {
+      SKIP_WHERE_NOTHING_DRAWS(
+          "Xvfb or xdotool is not installed, so the real window is not tried.");
+    }
+  }
+  // Runs the steps.
+  void drive(const std::string& steps, Ended& ended) {
     ended = shell(
         "Xvfb -noreset -displayfd 3 -screen 0 1280x800x24 3>display 2>/dev/null & xvfb=$!\n"
         "for i in $(seq 50); do test -s display && break; sleep 0.1; done\n"
@@ -477,13 +485,12 @@ class RealWindow : public Drawing {
         "end() { kill $app; wait $app; }\n"
         "stop() { kill $app; kill $xvfb; wait; }\n" +
         steps + "\nstop\nexit 0\n");
-    return true;
   }
 };
 
 TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
   Ended ended;
-  const bool driven = drive(
+  drive(
       "begin\n"
       "says seen\n"  // the tour is shown on the first day alone
       "xdotool key Escape\n"
@@ -508,7 +515,6 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
       "for i in $(seq 600); do has pick || break; sleep 0.1; done\n"
       "cp $kept today.json\n",
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const auto today = nlohmann::json::parse(read("today.json"));
   EXPECT_EQ(today["view"],
@@ -520,7 +526,7 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
 // display's.
 TEST_F(RealWindow, AConflictIsSeenAViewSharedTwoLayoutsComparedAndStepsUndone) {
   Ended ended;
-  const bool driven = drive(
+  drive(
       "begin\n"
       "says seen\n"
       "xdotool key Escape sleep 0.5\n"
@@ -540,13 +546,12 @@ TEST_F(RealWindow, AConflictIsSeenAViewSharedTwoLayoutsComparedAndStepsUndone) {
       "\"beside (32,32):(33,1)\"; xdotool sleep 0.3 key Return'\n"
       "end\n",
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
 TEST_F(RealWindow, AKernelIsRunItsTimelineAddedUpSteppedBackAndCompared) {
   Ended ended;
-  const bool driven = drive(
+  drive(
       "begin --open 'hgemm_v7 --m 128 --n 128 --k 256'\n"
       "says 'open hgemm_v7'\n"
       "until_says '\"run\"' 'xdotool key Escape sleep 0.3 key F5; sleep 2'\n"
@@ -563,7 +568,6 @@ TEST_F(RealWindow, AKernelIsRunItsTimelineAddedUpSteppedBackAndCompared) {
       "says 'open hgemm_v8'\n"
       "end\n",
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
@@ -571,7 +575,7 @@ TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst)
   Ended ended;
   std::filesystem::create_directories(folder / "state/tilescope");
   write("state/tilescope/workspace.json", "{\"tilescope\": \"workspace\", \"ver");
-  const bool driven = drive(
+  drive(
       "begin\n"
       "says 'open preset 9x32'\n"
       "end\n"
@@ -583,7 +587,6 @@ TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst)
       "says 'font 125'\n"
       "says 7:3\n",  // what was asked for is another view, and loses nothing else
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
@@ -591,12 +594,11 @@ TEST_F(RealWindow, ABrokenRecordOfLessonsIsPutAsideAndProgressGoesOnBeingKept) {
   Ended ended;
   std::filesystem::create_directories(folder / "state/tilescope");
   write("state/tilescope/progress.json", "{\"schema\": 1, \"less");
-  const bool driven = drive(
+  drive(
       "begin --do 'lesson threads 2'\n"
       "says 'lesson at threads 2 0 keep'\n"
       "end\n",
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(read("state/tilescope/progress.broken.json"), "{\"schema\": 1, \"less");
   EXPECT_TRUE(has(read("state/tilescope/progress.json"), "Eight threads in two groups"));
@@ -609,7 +611,7 @@ TEST_F(RealWindow, AFileThatMovedLosesNothingElse) {
         "{\"tilescope\": \"workspace\", \"version\": 1, \"tour\": \"seen\",\n"
         " \"view\": [\"open gone.npy\", \"open layout (4,8):(8,1)\"],\n"
         " \"settings\": [\"font 125\"], \"kept\": {\"expressions\": [\"7:3\"]}}");
-  const bool driven = drive(
+  drive(
       "begin\n"
       "until_says 'font 150' 'xdotool key ctrl+equal'\n"
       "says 'open layout (4,8):(8,1)'\n"
@@ -618,7 +620,6 @@ TEST_F(RealWindow, AFileThatMovedLosesNothingElse) {
       "end\n"
       "test ! -f state/tilescope/workspace.broken.json || { stop; exit 3; }\n",
       ended);
-  if (!driven) GTEST_SKIP() << "Xvfb or xdotool is not installed, so the real window is not tried.";
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
@@ -630,7 +631,7 @@ TEST_F(Window, TheCopiedCommandLineMakesTheSameView) {
     Ended ended;
     if (!headless({"--do", std::string(commands) + "; copy command", "--describe", "a.json"},
                   ended)) {
-      GTEST_SKIP() << ended.err;
+      SKIP_WHERE_NOTHING_DRAWS(ended.err);
     }
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
     auto first = nlohmann::json::parse(read("a.json"));
@@ -657,7 +658,7 @@ TEST_F(Window, AKernelFromFilesFindsItsLaunchFileAndAMatrixIsShown) {
   Ended ended;
   if (!headless({"--do", "open A.npy; pick 1 2; copy value; export a.csv", "--describe", "a.json"},
                 ended)) {
-    GTEST_SKIP() << ended.err;
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(nlohmann::json::parse(read("a.json"))["copied"], "6.5");

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
+#include "tests/viz/random_lines.h"
 #include "tests/viz/ui_session.h"
 #include "viz/commands/describe_window.h"
 #include "viz/scene/command_text.h"
@@ -278,47 +280,25 @@ TEST_F(Commands, UndoAndRedoGoThroughTheSameStates) {
   refused("redo", "nothing to redo");
 }
 
+// Undo and views that go elsewhere are tried with random lines: a command that makes a choice and
+// is not among them could be forgotten by both.
+TEST_F(Commands, EveryOneThatChoosesIsAmongTheRandomLines) {
+  for (const WindowCommand& command : window_commands()) {
+    if (!command.chooses) continue;
+    const auto& lines = test::random_lines();
+    EXPECT_TRUE(std::any_of(
+        lines.begin(), lines.end(),
+        [&](const std::string& line) { return first_word(line).first == command.name; }))
+        << "`" << command.name << "` chooses; put a line of it into tests/viz/random_lines.h";
+  }
+}
+
 TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
-  const std::vector<std::string> lines = {"open preset 9x32",
-                                          "open preset Volta",
-                                          "open layout (4,8):(8,1)",
-                                          "open add",
-                                          "run",
-                                          "colour offset",
-                                          "colour thread",
-                                          "isolate tile 1",
-                                          "pick 1 1",
-                                          "pick nothing",
-                                          "select timeline",
-                                          "timeline totals 100 300",
-                                          "timeline fold block 0",
-                                          "timeline pin tensor core",
-                                          "timeline arrows on",
-                                          "baseline",
-                                          "baseline off",
-                                          "timeline beside on",
-                                          "timeline fold baseline block 0",
-                                          "pick event 7",
-                                          "find wait",
-                                          "find nothing",
-                                          "select diff",
-                                          "select layout",
-                                          "select matrices",
-                                          "theme dark",
-                                          "theme light",
-                                          "back",
-                                          "label coordinates",
-                                          "label contents",
-                                          "show relative",
-                                          "show table",
-                                          "mark 0.5 2",
-                                          "wrong first",
-                                          "diff against reference",
-                                          "show wrong"};
+  const std::vector<std::string>& lines = test::random_lines();
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     session = {};
-    for (int i = 0; i < 40; ++i) (void)act(lines[random() % lines.size()]);
+    for (int i = 0; i < 60; ++i) (void)act(lines[random() % lines.size()]);
     const Choices last = session.choices;
     std::size_t steps = 0;
     while (!session.past.empty()) {

@@ -31,7 +31,8 @@ class FakeWorkshop : public Workshop {
   std::set<std::int64_t> wrong;                                // elements of C that are off by one
   bool faults = false;                                         // the next run does
   std::shared_ptr<const sim::Record> record = small_record();  // of the next run
-  bool slow = false;  // runs go on until finish() or cancel()
+  bool leaves_machine = false;  // a run does, where it ended, as the program's do
+  bool slow = false;            // runs go on until finish() or cancel()
   int starts = 0, cancels = 0;
   std::vector<std::string> exported;  // the names of the files
 
@@ -190,7 +191,16 @@ class FakeWorkshop : public Workshop {
     } else {
       result->diff = *diff(*got, *want, {});
     }
-    return Outcome<FinishedRun>(finished(std::move(result)));
+    if (!leaves_machine || cancelled_ || faults) {
+      return Outcome<FinishedRun>(finished(std::move(result)));
+    }
+    const auto machine = small_machine();
+    (*machine)->stepper.to_the_end();
+    (*machine)->stepper.arrive();
+    result->moment = (*machine)->stepper.position();
+    FinishedRun run = finished(std::move(result));
+    run.live = *machine;
+    return run;
   }
 
   Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "viz/commands/commands.h"
 #include "viz/matrix/diff_histogram.h"
 #include "viz/scene/command_text.h"
@@ -48,7 +50,8 @@ std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::stri
   const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
   if (ran && choices.baseline == choices.result) lines.emplace_back("baseline");
-  const bool gone = choices.moment != (ran ? choices.result->moment : 0);
+  // A machine that stands before its first instruction is another view than none.
+  const bool gone = ran ? choices.moment != choices.result->moment : choices.live != nullptr;
   if (gone) {
     lines.push_back(has_ended(choices) ? "go end" : fmt::format("go position {}", choices.moment));
   }
@@ -122,7 +125,11 @@ std::optional<ViewName> add_layout(const Choices& choices, std::optional<ViewNam
   if (!choices.layout) return view;
   lines.push_back(open_line(choices));
   add_study(choices.study, lines);
-  if (choices.colour) lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
+  // What was chosen for another layout, and stands idle while this one is open, is not said of it.
+  const std::vector<ColourBy> can = choices.layout->colours();
+  if (choices.colour && std::find(can.begin(), can.end(), *choices.colour) != can.end()) {
+    lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
+  }
   if (choices.isolate.on != Focus::On::nothing) {
     lines.push_back(isolate_line(choices.isolate));
   }
@@ -255,6 +262,7 @@ void take_over(Session& session, Workshop& workshop, Session fresh,
   const double zoom = fresh.pending_zoom;
   session.choices = std::move(fresh.choices);
   session.progress = std::move(fresh.progress);
+  session.shelf = std::move(fresh.shelf);
   session.running = session.running || fresh.running;
   session.way = std::move(fresh.way);
   session.edit.building = std::move(fresh.edit.building);

@@ -104,7 +104,9 @@ std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
   const auto preset = what == "preset" ? preset_named(name) : Outcome<Preset>(Error{});
   auto view = preset ? view_of(*preset, study) : study_view(choices.layout_text, study);
   if (!view) return view.error();
+  const bool from_elsewhere = !shows_layout(choices.view);
   choices.view = ViewName::layout;
+  if (from_elsewhere) show_in_field(session);
   choices.layout = std::make_shared<const LayoutView>(sliced(std::move(*view), study.slice));
   choices.study = study;
   // Grids that stand elsewhere now are pointed at anew.

@@ -1,0 +1,48 @@
+// Lines that the window's tests give in random order: each command that chooses is among them, so
+// that no choice is forgotten by undo or by a view that goes elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tilescope::test {
+
+inline const std::vector<std::string>& random_lines() {
+  static const std::vector<std::string> lines = {
+      // What is open.
+      "open preset 9x32", "open preset Volta 8x8 quadpair", "open layout (4,8):(8,1)",
+      "open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)",
+      "open layout zipped_divide((4,8):(8,1), <2,4>)", "open layout (4,4,3):(1,4,16)", "open add",
+      "open add --m 6 --n 12", "run", "baseline", "baseline off", "compare hgemm_v8",
+      "lesson layouts", "lesson next", "lesson close",
+      // A layout.
+      "colour offset", "colour thread", "colour bank", "isolate tile 1", "isolate offset 5",
+      "isolate thread 2", "label coordinates", "label contents", "beside (9,32):(1,9)",
+      "beside nothing", "derive 1", "derive result", "access rows 4", "access columns 16",
+      "access through (64,4):(4,1)", "element 2", "element auto", "slice 1", "slice all",
+      "slice rows 1",
+      // What is selected in it, and in a matrix.
+      "pick 1 1", "pick 3 5", "pick 1 2 1", "pick nothing", "move right", "move down", "zoom in",
+      "zoom fit",
+      // The view.
+      "select diff", "select layout", "select matrices", "select timeline", "select banks",
+      "select source", "select memory", "select barriers", "select registers", "theme dark",
+      "theme light", "back",
+      // The comparison.
+      "show wrong", "show all", "show relative", "show difference", "show table", "show map",
+      "mark 0.5 2", "mark nothing", "wrong next", "wrong first", "diff against reference",
+      // A run and where it stands.
+      "go 30", "go end", "go start", "step", "step 5", "look block 1 warp 1", "look line ptx:17",
+      "look nothing", "break line ptx:17", "break byte 4", "break clear", "memory order physical",
+      "memory order logical", "memory colour writer", "tmem colour value", "tmem colour writer",
+      // Its timeline.
+      "timeline totals 100 300", "timeline fold block 0", "timeline pin tensor core",
+      "timeline arrows on", "timeline range 100 900", "timeline beside on",
+      "timeline fold baseline block 0", "pick event 7", "find wait", "find nothing",
+      "find mark tma",
+      // And back.
+      "undo", "redo"};
+  return lines;
+}
+
+}  // namespace tilescope::test
