@@ -157,10 +157,10 @@ int run_command_line(int argc, char** argv) {
                "tilescope");
   app.set_version_flag("--version", "tilescope " TILESCOPE_VERSION);
   app.footer(
-      "`tilescope COMMAND --help` shows a command's options with an example.\n"
-      "Exit: 0 fine, 1 a result differs or an expression is refused, 2 cannot be done as put,\n"
-      "3 the kernel faulted, 4 no such device or display, 130 interrupted.\n"
-      "Example:\n  tilescope eval 'composition((6,2):(8,2), (4,3):(3,1))'");
+      "`tilescope COMMAND --help` shows a command's options with an example.\nExit: 0 fine, 1 a "
+      "result differs or an expression is refused, 2 wrong usage or input,\n3 the kernel faulted, "
+      "4 no such device or display, 130 interrupted.\nExample:\n  tilescope eval "
+      "'composition((6,2):(8,2), (4,3):(3,1))'");
   bool json = false;
   app.add_flag("--json", json, "one JSON document on stdout");
   app.fallthrough();  // a command without --json of its own takes it too

@@ -47,8 +47,7 @@ Action define_compare(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("A", options->a, "a record (tilescope run KERNEL --record A.tsr)").required();
   app.add_option("B", options->b, "what it is compared with").required();
-  app.add_option("--lines", options->lines, "how many lines are shown; 10 where left out")
-      .type_name("N");
+  app.add_option("--lines", options->lines, "how many lines to show (default 10)").type_name("N");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return compare(*options, terminal); };
 }

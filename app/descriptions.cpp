@@ -52,8 +52,8 @@ std::vector<std::pair<std::string, DeviceDescription>> described_devices() {
 }
 
 std::string text(const DeviceDescription& d) {
-  std::string out = fmt::format("{}: {} processors, {} threads and {} KiB of shared memory each",
-                                d.name, d.processors, d.threads, d.shared / 1024);
+  std::string out = fmt::format("{}: {} SMs, {} threads and {} KiB of shared memory each", d.name,
+                                d.processors, d.threads, d.shared / 1024);
   if (!d.times.known()) return out;
   // A multiply-add is two operations.
   const double tflops = 2e-3 * d.processors * d.times.tensor_f16 * d.times.tensor_clock;

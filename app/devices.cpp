@@ -77,7 +77,7 @@ std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal)
     if (interrupted()) {
       terminal.end_progress();
       return Error{ErrorKind::interrupted,
-                   fmt::format("Interrupted after {} of {} blocks; nothing was written.",
+                   fmt::format("Interrupted after {} of {} CTAs; nothing was written.",
                                progress.done, progress.total),
                    ""};
     }

@@ -138,13 +138,13 @@ Action define_draw(CommandOptions& app) {
       .type_name("FILE")
       .required();
   app.add_option("--colour,--color", options->colour,
-                 "what a cell's colour means; the best one where left out")
+                 "what a cell's colour means (default: what suits the layout)")
       .type_name(colour_names("|"));
   app.add_option("--size", options->size,
-                 "in pixels, each side from 64 to 32000, a PNG of 268 million at most; as large as "
-                 "the content needs where left out")
+                 "in pixels, each side 64 to 32000, a PNG at most 268 million (default: as large "
+                 "as the content needs)")
       .type_name("WxH");
-  app.add_option("--theme", options->theme, "light where left out").type_name("light|dark");
+  app.add_option("--theme", options->theme, "default: light").type_name("light|dark");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return draw(*options, terminal); };
 }

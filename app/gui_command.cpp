@@ -66,9 +66,8 @@ Action define_gui(CommandOptions& app) {
   app.add_option("--describe", parsed->gui.describe,
                  "where every shown label and value goes, as JSON")
       .type_name("F.json");
-  app.add_option("--size", parsed->size, "of the window; 1600x1000 where left out")
-      .type_name("WxH");
-  app.add_option("--theme", parsed->theme, "light where left out").type_name("light|dark");
+  app.add_option("--size", parsed->size, "size of the window (default 1600x1000)").type_name("WxH");
+  app.add_option("--theme", parsed->theme, "default: light").type_name("light|dark");
   app.add_option("--frames", parsed->gui.frames, "draw so many frames and say how long they took")
       .hidden();
   return [parsed](Terminal& terminal) {

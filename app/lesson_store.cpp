@@ -108,7 +108,7 @@ Outcome<TakenUp> take_up_progress() {
   fs::rename(path, aside, failed);
   if (failed) {
     return Error{saved.error().kind,
-                 fmt::format("{} It cannot be put aside ({}), so progress is not kept.",
+                 fmt::format("{} It cannot be moved aside ({}), so progress is not saved.",
                              saved.error().sentence, failed.message()),
                  path.string()};
   }

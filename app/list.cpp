@@ -182,11 +182,11 @@ int list(const std::string& what, const std::string& filter, Terminal& terminal)
     if (listing.name != what) continue;
     const std::vector<Row> rows = rows_found(listing, filter);
     if (rows.empty() && !filter.empty()) {
-      return terminal.fail({ErrorKind::unknown,
-                            fmt::format("Nothing in the list of {} has `{}`; without it the list "
-                                        "is whole.",
-                                        what, filter),
-                            ""});
+      return terminal.fail(
+          {ErrorKind::unknown,
+           fmt::format("Nothing in the list of {} has `{}`; leave it out to see all.", what,
+                       filter),
+           ""});
     }
     print_rows(rows, terminal);
     if (terminal.json()) terminal.document({{what, items_of(rows)}});
@@ -208,7 +208,7 @@ Action define_list(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   std::string names;
   for (const Listing& l : listings) names += fmt::format("{}{}", names.empty() ? "" : "|", l.name);
-  app.add_option("WHAT", options->what, "what to list; the lists that there are where left out")
+  app.add_option("WHAT", options->what, "what to list (default: the names of the lists)")
       .type_name(names);
   app.add_option("FILTER", options->filter, "only what has this text");
   app.add_flag("--json", options->json, "one JSON document on stdout");

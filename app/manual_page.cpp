@@ -65,8 +65,8 @@ constexpr Item exit_codes[] = {
     {"0", "fine"},
     {"1", "a result differs, or an expression is refused (eval -: any line)"},
     {"2",
-     "it cannot be done as put: usage, an unknown name, shapes that do not fit, a file or an "
-     "opcode that is not understood"},
+     "wrong usage or input: an unknown name, shapes that do not fit, a file or an opcode that is "
+     "not understood"},
     {"3", "the kernel faulted"},
     {"4", "no such device or display"},
     {"130", "interrupted"},

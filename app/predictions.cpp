@@ -19,8 +19,8 @@ std::string text_of(const sim::Statistics& s, const PreparedRun& run) {
   if (s.rate > 0 && s.peak > 0) out += fmt::format(", {:.0f}% of its peak", 100 * s.rate / s.peak);
   out += '\n';
   if (s.blocks_simulated < s.blocks) {
-    out += fmt::format("from {} of {} blocks; it may be wrong by {:.0f}%\n", s.blocks_simulated,
-                       s.blocks, std::ceil(100 * s.uncertain));
+    out += fmt::format("from {} of {} CTAs; error up to {:.0f}%\n", s.blocks_simulated, s.blocks,
+                       std::ceil(100 * s.uncertain));
   }
   return out;
 }

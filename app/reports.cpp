@@ -59,7 +59,9 @@ std::string describe(const PreparedRun& run) {
                         name_of(b.dtype));
   }
   const auto blocks = run.job.launch.grid.count();
-  return fmt::format("{} -> {}; {} block{} of {} threads", inputs, outputs, blocks,
+  // A launch file need not say which buffers are outputs.
+  const std::string to = inputs.empty() || outputs.empty() ? "" : " -> ";
+  return fmt::format("{}{}{}; {} CTA{} of {} threads", inputs, to, outputs, blocks,
                      blocks == 1 ? "" : "s", run.job.launch.block.count());
 }
 

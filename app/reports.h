@@ -11,7 +11,7 @@
 
 namespace tilescope {
 
-// "A (300,200) f32, B (300,200) f32 -> C (300,200) f32; 38 blocks of 128 threads"
+// "A (300,200) f32, B (300,200) f32 -> C (300,200) f32; 38 CTAs of 128 threads"
 std::string describe(const PreparedRun& run);
 
 // With its site, what was expected and what was found: the first report of each line and kind, with

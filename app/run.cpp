@@ -102,11 +102,10 @@ Outcome<PreparedRun> prepare(Options& options) {
                             !options.run.ptx.empty() || !options.run.source.empty();
   if (is_file && (inputs_named || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
-    return Error{
-        ErrorKind::usage,
-        "Sizes, inputs, --dtype, --grid, --ptx, --source, --out and --against FILE belong to "
-        "kernels of the catalog; for a PTX file the launch file says them.",
-        ""};
+    return Error{ErrorKind::usage,
+                 "Sizes, inputs, --dtype, --grid, --ptx, --source, --out and --against FILE are "
+                 "for kernels of the catalog; for a PTX file the launch file has them.",
+                 ""};
   }
   if (auto error = build_source(options)) return *error;
   Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
@@ -149,16 +148,16 @@ nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<R
   for (const Compared& c : compared) {
     if (!c.diff || c.diff->ok()) continue;
     const std::string& buffer = run.job.buffers[c.output->buffer].name;
-    return {{"kind", "different"},
-            {"sentence", fmt::format("{} of {} on {} is not what it should be.", buffer, run.kernel,
-                                     ran[c.ran].device)},
-            {"where", buffer}};
+    return {
+        {"kind", "different"},
+        {"sentence", fmt::format("{} of {} on {} differs.", buffer, run.kernel, ran[c.ran].device)},
+        {"where", buffer}};
   }
   for (const Report& r : ran.front().execution->reports()) {
     if (r.weight != Weight::hazard) continue;
     return {{"kind", "hazard"}, {"sentence", r.sentence}, {"where", text(r.site)}};
   }
-  return {{"kind", "different"}, {"sentence", "The run is not what it should be."}, {"where", ""}};
+  return {{"kind", "different"}, {"sentence", "The result differs."}, {"where", ""}};
 }
 
 // How the simulator's tensor cores add, where there is something to add.
@@ -231,9 +230,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
 std::optional<Error> wrong_words(const Options& options) {
   if (!options.numerics.empty() && options.numerics != "exact" && options.numerics != "fast") {
     return Error{ErrorKind::unknown,
-                 fmt::format("--numerics {}: there is no such way to add; there are exact, as the "
-                             "chip does, and fast.",
-                             options.numerics),
+                 fmt::format("--numerics {}: exact (as the chip adds) or fast.", options.numerics),
                  ""};
   }
   if (options.on != "sim" && options.on != "gpu" && options.on != "both") {
@@ -256,7 +253,8 @@ std::optional<Error> wrong_words(const Options& options) {
   }
   if (options.search && options.on == "gpu") {
     return Error{ErrorKind::usage,
-                 "--search tries orders of the simulator: use it with --on sim or --on both.", ""};
+                 "--search tries schedules of the simulator: use it with --on sim or --on both.",
+                 ""};
   }
   if (options.against == "gpu" && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -306,14 +304,14 @@ std::optional<Error> wrong_prediction(const Options& options) {
   if (!options.predict) {
     if (!order.waves) return std::nullopt;
     return Error{ErrorKind::usage,
-                 "--waves leaves blocks of the grid out, so that only the time has a meaning: use "
-                 "it with --predict.",
+                 "--waves leaves CTAs of the grid out, so that only the time has a meaning: use it "
+                 "with --predict.",
                  ""};
   }
   if (order.lazy || !options.schedule.empty() || options.search) {
     return Error{ErrorKind::usage,
-                 "--predict goes by the chip's clock, and --lazy, --schedule and --search by "
-                 "orders of their own: use one of them.",
+                 "--predict uses the chip's timing; --lazy, --schedule and --search have none: use "
+                 "one of them.",
                  ""};
   }
   if (options.on != "sim" || !options.output.empty() || !options.against.empty() ||
@@ -493,58 +491,56 @@ Action define_run(CommandOptions& app) {
          "sim: the CPU simulator; gpu: a GPU through the CUDA driver; both: one after the other, "
          "compared")
       .type_name("sim|gpu|both");
-  app.add_option("--m", options->m, "rows; from the files where left out").type_name("M");
-  app.add_option("--n", options->n, "columns; from the files where left out").type_name("N");
-  app.add_option("--k", options->k, "depth of a product; from the files where left out")
+  app.add_option("--m", options->m, "rows (default: from the files)").type_name("M");
+  app.add_option("--n", options->n, "columns (default: from the files)").type_name("N");
+  app.add_option("--k", options->k, "depth K of a matrix product (default: from the files)")
       .type_name("K");
-  app.add_option("--a", options->a, "the first input; random where left out").type_name("A.npy");
-  app.add_option("--b", options->b, "the second input; random where left out").type_name("B.npy");
+  app.add_option("--a", options->a, "the first input (default: random)").type_name("A.npy");
+  app.add_option("--b", options->b, "the second input (default: random)").type_name("B.npy");
   app.add_option("--out", options->output, "where the result goes").type_name("D.npy");
   app.add_option("--against", options->against, "what to compare with: reference, gpu, or a file")
       .type_name("reference|gpu|F.npy");
-  app.add_option("--rtol", options->rtol, "relative tolerance; the catalog's where left out");
-  app.add_option("--atol", options->atol, "absolute tolerance; the catalog's where left out");
-  app.add_option("--seed", options->run.seed, "of random inputs; 0 where left out");
+  app.add_option("--rtol", options->rtol, "relative tolerance (default: the catalog's)");
+  app.add_option("--atol", options->atol, "absolute tolerance (default: the catalog's)");
+  app.add_option("--seed", options->run.seed, "seed of random inputs (default 0)");
   app.add_option("--grid", options->grid,
-                 "how many blocks are launched (in up to three directions: 2,2,1); as many as the "
-                 "kernel needs, or as the chip has room for, where left out")
+                 "CTAs to launch, up to three numbers: 2,2,1 (default: as many as the kernel "
+                 "needs, or as the chip has room for)")
       .type_name("N");
   app.add_option("--ptx", options->run.ptx,
-                 "another build of the kernel, which is compared with the same reference")
+                 "another build of the kernel, compared with the same reference")
       .type_name("F.ptx");
   app.add_option("--source", options->run.source,
-                 "a CUDA file in the kernel's place, compiled by the nvcc that is here; it may "
-                 "include what the kernels do, such as kernels/device/tma.h")
+                 "a CUDA file instead of the kernel, compiled by the nvcc here; it may include "
+                 "what the kernels do, such as kernels/device/tma.h")
       .type_name("F.cu");
-  app.add_option("--dtype", options->run.dtype, "element type; from the files where left out")
+  app.add_option("--dtype", options->run.dtype, "element type (default: from the files)")
       .type_name("TYPE");
   app.add_option("--schedule", options->schedule,
-                 "another legal order on the simulator, by its seed (0: in turn), or with a warp "
-                 "held back: 0.4@1250 is block 0's warp 4, after 1250 instructions")
+                 "a randomised schedule, by its seed (0: the default schedule), or one with a warp "
+                 "held: 0.4@1250 holds warp 4 of CTA 0 after 1250 instructions")
       .type_name("N");
-  app.add_option("--search", options->search,
-                 "tries up to N other orders on the simulator, with warps held back where they "
-                 "meet others, for one that faults")
+  app.add_option(
+         "--search", options->search,
+         "tries up to N schedules that hold warps where they meet others, for one that faults")
       .type_name("N");
   app.add_flag("--lazy", options->order.lazy,
-               "asynchronous copies on the simulator arrive as late as is legal");
+               "asynchronous operations complete as late as PTX allows");
   app.add_option("--numerics", options->numerics,
                  "how the simulator's tensor cores add: exact, as the chip does (the default up to "
                  "m * n * k of 1024^3), or fast, by fused multiply-add")
       .type_name("exact|fast");
-  app.add_option(
-         "--device", options->device,
-         "the chip that is simulated (`tilescope list devices`), or a device file: how many "
-         "processors it has, what has room on them, and how long things take; b200 where left out")
+  app.add_option("--device", options->device,
+                 "the simulated chip (`tilescope list devices`), or a device file: its SMs, their "
+                 "limits, and times (default b200)")
       .type_name("NAME|F.toml");
   app.add_option("--threads", options->threads,
                  "threads of this machine to use (default: all); the result and the reports are "
                  "the same bytes with any number")
       .type_name("N");
-  app.add_flag(
-      "--stats", options->profile.stats,
-      "where the time went: predicted time, busy units, roles of warps, stalls, bytes, and "
-      "the lines where warps stall");
+  app.add_flag("--stats", options->profile.stats,
+               "where the time went: predicted time, busy units, warp roles, stalls, bytes, the "
+               "lines with most stalls");
   app.add_option("--trace", options->profile.trace,
                  "a trace of the run for https://ui.perfetto.dev or chrome://tracing")
       .type_name("F.json");
@@ -552,24 +548,22 @@ Action define_run(CommandOptions& app) {
                  "the record of the run, for `tilescope compare`")
       .type_name("F.tsr");
   app.add_option("--record-limit", options->profile.limit,
-                 "the room that recorded events may take, 512MiB where left out; what is beyond is "
-                 "folded")
+                 "room for recorded events (default 512MiB); older events are aggregated")
       .type_name("BYTES");
   app.add_option("--record-block", options->profile.block,
-                 "records the events of this block and its cluster alone, and folds all others")
+                 "records the events of this CTA and its cluster only; all others are aggregated")
       .type_name("N|X,Y,Z");
   app.add_option("--record-time", options->profile.time,
-                 "records the events of these cycles alone, and folds all others")
+                 "records the events of these cycles only; all others are aggregated")
       .type_name("FROM:TO");
   app.add_flag("--predict", options->predict,
                "only the time, by the chip's description: nothing is calculated or compared");
-  app.add_option("--waves", options->order.waves,
-                 "with --predict: simulates so many waves of blocks, as many as the processors "
-                 "have room for each time, and says how far off that may be (0: all blocks)")
+  app.add_option(
+         "--waves", options->order.waves,
+         "with --predict: simulates N waves of CTAs and says how far off that may be (0: all)")
       .type_name("N");
   app.add_flag("--warm", options->order.warm,
-               "what the run reads is in L2 already, where that has room for all of it, as when a "
-               "benchmark repeats it");
+               "what the run reads is in L2 already, if it fits, as when a benchmark repeats it");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--verbose", options->verbose,
                "every report in full, not one for each source line and kind");

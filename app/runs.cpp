@@ -93,8 +93,8 @@ std::optional<Error> launch_as(const std::optional<Dim3>& grid, Job& job) {
   }
   return Error{
       ErrorKind::mismatch,
-      fmt::format("{} is launched in clusters of {},{},{} blocks, and a grid of {},{},{} "
-                  "is no multiple of that.",
+      fmt::format("{} is launched in clusters of {},{},{} CTAs, and a grid of {},{},{} is no "
+                  "multiple of that.",
                   job.launch.entry, cluster.x, cluster.y, cluster.z, grid->x, grid->y, grid->z),
       ""};
 }
@@ -128,7 +128,7 @@ Outcome<Dim3> grid_in(std::string_view text) {
     rest.remove_prefix(1);
   }
   return Error{ErrorKind::usage,
-               fmt::format("--grid takes how many blocks are launched, at least 1: --grid 4, or in "
+               fmt::format("--grid takes how many CTAs are launched, at least 1: --grid 4, or in "
                            "up to three directions --grid 2,2,1; `{}` is not.",
                            text),
                ""};

@@ -18,15 +18,16 @@ Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std:
   watch_for_interrupt();
   while (search.advance(piece) == RunState::running) {
     const auto [tried, known, points, holds] = search.progress();
-    terminal.progress(fmt::format("order {} of {}", tried + 1, known),
+    terminal.progress(fmt::format("schedule {} of {}", tried + 1, known),
                       static_cast<double>(tried) / static_cast<double>(known));
     if (interrupted()) {
       terminal.end_progress();
-      return Error{ErrorKind::interrupted,
-                   fmt::format("Interrupted after {} of {} orders, none of which faulted; nothing "
-                               "was written.",
-                               tried, known),
-                   ""};
+      return Error{
+          ErrorKind::interrupted,
+          fmt::format(
+              "Interrupted after {} of {} schedules, none of which faulted; nothing was written.",
+              tried, known),
+          ""};
     }
   }
   terminal.end_progress();
@@ -40,11 +41,14 @@ std::string schedule_of(const Searched& searched) {
 std::string text(const Searched& searched) {
   const auto& p = searched.progress;
   if (!searched.found) {
-    return fmt::format(
-        "search: no fault in {} orders, which hold warps back at {} points where they meet{}\n",
-        p.tried, p.points, searched.cut_short ? "; there are more orders: --search N" : "");
+    const auto number = [](std::uint64_t n, std::string_view what) {
+      return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
+    return fmt::format("search: no fault in {}, holding warps at {}{}\n",
+                       number(p.tried, "schedule"), number(p.points, "meeting point"),
+                       searched.cut_short ? "; there are more schedules: --search N" : "");
   }
-  return fmt::format("search: order {} faults; again with --schedule {}\n", p.tried,
+  return fmt::format("search: schedule {} faults; again with --schedule {}\n", p.tried,
                      schedule_of(searched));
 }
 

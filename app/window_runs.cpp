@@ -246,7 +246,7 @@ Outcome<std::shared_ptr<const Buffer>> output_of_gpu(const PreparedRun& run) {
   if (state != RunState::done) {
     const std::vector<Report>& reports = (*execution)->reports();
     return Error{ErrorKind::fault,
-                 reports.empty() ? fmt::format("{} did not come to its end on the GPU.", run.kernel)
+                 reports.empty() ? fmt::format("{} did not finish on the GPU.", run.kernel)
                                  : reports.back().sentence,
                  ""};
   }

@@ -39,8 +39,7 @@ bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
   }
   const std::string aside = fs::path(path_).replace_extension(".broken.json").string();
   fs::rename(path_, aside, error);
-  session.message = {fmt::format("The last workspace could not be opened, and was put aside as {}. "
-                                 "{}",
+  session.message = {fmt::format("The last workspace could not be opened and was renamed to {}. {}",
                                  aside, missing.error().sentence),
                      true};
   return true;
@@ -56,7 +55,7 @@ bool WorkspaceFile::keep(Session& session, const Workshop& workshop) {
   const auto tell = [&](const std::string& why) {
     if (told_) return false;
     told_ = true;
-    session.message = {fmt::format("Nothing is kept for tomorrow: {}", why), true};
+    session.message = {fmt::format("The workspace is not saved: {}", why), true};
     return true;
   };
   if (path_.empty()) return tell("neither XDG_STATE_HOME nor HOME names a folder.");

@@ -78,7 +78,7 @@ std::string index_text(std::int64_t index, const std::vector<std::int64_t>& shap
 
 std::string writer_text(const std::optional<Site>& writer) {
   if (!writer) return "never written";
-  std::string out = fmt::format("written by block ({},{},{}), warp {}, lane {}", writer->block.x,
+  std::string out = fmt::format("written by CTA ({},{},{}), warp {}, lane {}", writer->block.x,
                                 writer->block.y, writer->block.z, writer->warp, writer->lane);
   if (writer->source_line) {
     out += fmt::format(" at {}:{}", writer->source, writer->source_line);

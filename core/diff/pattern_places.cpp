@@ -150,7 +150,7 @@ std::string tile_names(const Tiles& tiles) {
 
 void add_tiles(const Search& search, const Tiles& tiles, bool of_block, std::vector<Pattern>& out) {
   const std::string size = fmt::format("{}x{}", tiles.shape.rows, tiles.shape.cols);
-  const std::string_view owner = of_block ? ", each what one block computes" : "";
+  const std::string_view owner = of_block ? ", each what one CTA computes" : "";
   if (tiles.touched.size() == 1) {
     const Place t = tiles.touched.front();
     const std::int64_t row = t.row * tiles.shape.rows, column = t.column * tiles.shape.cols;
@@ -161,7 +161,7 @@ void add_tiles(const Search& search, const Tiles& tiles, bool of_block, std::vec
         fmt::format("All {} wrong elements lie in tile ({},{}) of {}{}: {}, {}; {:.3g}% of it is "
                     "wrong.",
                     search.wrong(), t.row, t.column, size,
-                    of_block ? ", what one block computes" : "", range_text("row", row, rows),
+                    of_block ? ", what one CTA computes" : "", range_text("row", row, rows),
                     range_text("column", column, columns), 100 * tiles.fill)));
     return;
   }

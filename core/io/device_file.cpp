@@ -16,19 +16,21 @@ class DeviceParser {
     const toml::table root = toml_.parse(text);
     const std::string_view what = "the device file";
     if (!toml_.failed()) {
-      std::vector<std::string_view> keys = {"name", "compute_capability", "processors", "processor",
-                                            "block"};
+      const std::string_view number = spelling(root, "sms", "processors");
+      const std::string_view one = spelling(root, "sm", "processor");
+      std::vector<std::string_view> keys = {"name", "compute_capability", number, one, "block"};
       keys.insert(keys.end(), tables_of_times().begin(), tables_of_times().end());
       toml_.only(root, keys, what);
       device_.name = toml_.text(root, "name", what).value_or("");
       if (device_.name.empty()) missing(root, "name", what, "\"NVIDIA B200\"");
       capability(root, what);
-      device_.processors = count(root, "processors", what, most_processors, "148");
-      if (const toml::table* processor = part(root, "processor")) {
-        toml_.only(*processor, {"blocks", "threads", "shared"}, "[processor]");
-        device_.blocks = count(*processor, "blocks", "[processor]", 1024, "32");
-        device_.threads = count(*processor, "threads", "[processor]", most_processors, "2048");
-        device_.shared = count(*processor, "shared", "[processor]", most_bytes, "233472");
+      device_.processors = count(root, number, what, most_processors, "148");
+      if (const toml::table* sm = part(root, one)) {
+        const std::string in = fmt::format("[{}]", one);
+        toml_.only(*sm, {"blocks", "threads", "shared"}, in);
+        device_.blocks = count(*sm, "blocks", in, 1024, "32");
+        device_.threads = count(*sm, "threads", in, most_processors, "2048");
+        device_.shared = count(*sm, "shared", in, most_bytes, "233472");
       }
       if (const toml::table* block = part(root, "block")) {
         toml_.only(*block, {"shared", "shared_reserved"}, "[block]");
@@ -39,8 +41,8 @@ class DeviceParser {
     }
     if (!toml_.failed() && device_.block_shared + device_.reserved > device_.shared) {
       toml_.fail(root.source(),
-                 fmt::format("A block may have {} bytes of shared memory and {} are reserved for "
-                             "it, but a processor has {}.",
+                 fmt::format("A CTA may have {} bytes of shared memory and {} are reserved for it, "
+                             "but an SM has {}.",
                              device_.block_shared, device_.reserved, device_.shared));
     }
     if (toml_.failed()) return toml_.error();
@@ -48,6 +50,12 @@ class DeviceParser {
   }
 
  private:
+  // Files from before SMs were called so have the other word. One that has both is refused for it.
+  static std::string_view spelling(const toml::table& root, std::string_view now,
+                                   std::string_view before) {
+    return root.contains(before) && !root.contains(now) ? before : now;
+  }
+
   void missing(const toml::table& table, std::string_view key, std::string_view what,
                std::string_view example) {
     toml_.fail(table.source(),

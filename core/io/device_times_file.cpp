@@ -147,9 +147,8 @@ class Reader {
       }
       if (!has(device_, form.chips)) return;
       return toml_.fail(root.source(),
-                        fmt::format("The device file says some times of the chip and has no table "
-                                    "{}. One of compute capability {}.{} needs it; without any of "
-                                    "the tables of times the file is whole too.",
+                        fmt::format("The device file has times but no table {}; compute capability "
+                                    "{}.{} needs it. A device file without any times is fine, too.",
                                     what, device_.major, device_.minor));
     }
     std::vector<std::string_view> keys;

@@ -83,7 +83,7 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
       const std::optional<std::uint64_t> needed = bytes_needed(plan.dtype, *plan.shape);
       if (!needed || (total += *needed) > largest_job_bytes) {
         return mismatch(plan, fmt::format("With [[buffer]] \"{}\" of {} {} the buffers need more "
-                                          "than {} GiB, the most that is lent to one run.",
+                                          "than {} GiB, the limit for one run.",
                                           plan.name, name_of(plan.dtype), shape_text(*plan.shape),
                                           largest_job_bytes >> 30));
       }

@@ -114,8 +114,7 @@ std::string read_events(ByteReader& in, sim::Record& record) {
     if (differs & cause) {
       const std::uint64_t of = id - unzigzag(in.varint());
       if (in.failed()) break;
-      if (of >= count)
-        return fmt::format("event {} is brought about by event {}, of {}", id, of, count);
+      if (of >= count) return fmt::format("event {} is caused by event {}, of {}", id, of, count);
       event.cause = static_cast<sim::EventId>(of);
     }
     // What shows an event looks these up.

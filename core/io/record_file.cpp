@@ -233,7 +233,7 @@ class Reader {
     }
     ByteReader in(file_.subspan(0, at_ + size), at_);
     std::string wrong = content(name, in);
-    if (wrong.empty() && in.failed()) wrong = "a number or text that is not whole";
+    if (wrong.empty() && in.failed()) wrong = "a number or text that is cut off";
     if (wrong.empty() && in.left()) wrong = fmt::format("{} bytes too many", in.left());
     if (!wrong.empty()) {
       refuse(in.at(), fmt::format("has a broken section '{}': {}", name, wrong));

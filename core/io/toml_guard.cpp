@@ -30,7 +30,7 @@ void GuardedToml::scan() {
     } else if (c == '"' || c == '\'') {
       quoted(c);
     } else if (beyond_ascii(c)) {
-      refuse("Letters beyond ASCII may stand in quotes and comments only.");
+      refuse("Non-ASCII letters are allowed in quotes and comments only.");
     } else if (c == '.' && ++dots_ > most_dots) {
       refuse(
           fmt::format("This line has more than {} dots outside of quotes; keys nested that deep "

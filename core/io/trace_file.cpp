@@ -180,8 +180,8 @@ class Writer {
         put(",\"name\":\"phase {}\",\"args\":{{\"phase\":{}", e.phase, e.phase);
         break;
       default:
-        put(",\"name\":\"folded: {} events\",\"args\":{{\"events\":{},\"cycles run\":{},\"cycles "
-            "waited\":{}",
+        put(",\"name\":\"aggregated: {} events\",\"args\":{{\"events\":{},\"cycles "
+            "run\":{},\"cycles waited\":{}",
             e.amount, e.amount, e.until, e.pc);
     }
     put(",\"begin\":{},\"end\":{}", e.begin, end);

@@ -38,8 +38,8 @@ int rank_of(Unit unit) {
 
 std::string block_text(const Launch& launch, std::uint64_t block) {
   const Dim3 g = launch.grid;
-  if (g.x == 0 || g.y == 0) return fmt::format("block {}", block);
-  return fmt::format("block ({},{},{})", block % g.x, block / g.x % g.y, block / g.x / g.y);
+  if (g.x == 0 || g.y == 0) return fmt::format("CTA {}", block);
+  return fmt::format("CTA ({},{},{})", block % g.x, block / g.x % g.y, block / g.x / g.y);
 }
 
 // The events of one row, before those that overlap get rows of their own.
@@ -107,8 +107,8 @@ class Planner {
       const std::uint32_t process = numbers[{t.block, many ? t.processor : 0}];
       process_of_.push_back(process);
       plan_.processes[process] =
-          many ? fmt::format("other blocks of processor {}", t.processor)
-               : fmt::format("{}, processor {}", block_text(record_.launch, t.block), t.processor);
+          many ? fmt::format("other CTAs of SM {}", t.processor)
+               : fmt::format("{}, SM {}", block_text(record_.launch, t.block), t.processor);
     }
   }
 
@@ -365,7 +365,7 @@ class Planner {
       }
     }
     for (auto& [process, of] : changes) {
-      counter(process, "stages", {"being filled", "ready, not used"}, std::move(of));
+      counter(process, "stages", {"being filled", "ready, not consumed"}, std::move(of));
     }
   }
 

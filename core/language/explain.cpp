@@ -195,10 +195,9 @@ void explain_coalesce(const Layout& layout, Derivation& steps) {
 
 void explain_composition(const Layout& a, const Layout& b, Derivation& steps) {
   if (b.plain()) return compose_steps(a, b, true, top(steps));
-  top(steps).say(
-      "swizzle", text(b.swizzle),
-      "The swizzle behind A is carried to its front: A's images of the swizzled bits are "
-      "the new swizzle's, checked for every coordinate.");
+  top(steps).say("swizzle", text(b.swizzle),
+                 "The swizzle after A is carried to its front: A's images of the swizzled bits are "
+                 "the new swizzle's, checked for every coordinate.");
   compose_steps(a, Layout(b.modes), true, top(steps));
 }
 

@@ -55,8 +55,8 @@ std::string beginning_text(const Tuple& kept, const Layout& whole, const Slice& 
   const std::string sum = text(unswizzled->offset);
   if (whole.swizzle.identity()) return fmt::format("They begin at {}.", sum);
   if (!part.layout.swizzle.identity()) {
-    return fmt::format("Of {}, what meets the swizzle stays inside: {}; {} is added behind it.",
-                       sum, text(part.layout.offset), text(part.offset));
+    return fmt::format("Of {}, what meets the swizzle stays inside: {}; {} is added after it.", sum,
+                       text(part.layout.offset), text(part.offset));
   }
   return fmt::format(
       "{} is swizzled to {}; no two bits that the swizzle XORs are left, so that what "
@@ -282,7 +282,7 @@ void explain_fragment(const TiledMma& mma, OperandName x, const Int& thr, const 
           "so many 16-byte units apart.";
       break;
     case Memory::tmem:
-      sentence = "It lies in tensor memory: the lane is 65536 times 32 bits, the column one.";
+      sentence = "It lies in TMEM: the lane is 65536 times 32 bits, the column one.";
       break;
     default:
       sentence = x == OperandName::c

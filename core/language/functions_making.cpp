@@ -285,7 +285,7 @@ const std::array table = {
         {"group", "(L, BEGIN, END)", "the modes from BEGIN up to, but without, END as one mode"},
         "ENN",
         [](const Arguments& a) { return answer(group(a[0].layout, a[1].number, a[2].number)); }},
-    Function{{"append", "(L[, X][, RANK])", "X (or 1:0) behind the modes, once or up to RANK"},
+    Function{{"append", "(L[, X][, RANK])", "X (or 1:0) after the modes, once or up to RANK"},
              "Ovv",
              add_modes<append, append>},
     Function{{"prepend", "(L[, X][, RANK])", "X (or 1:0) before the modes, once or up to RANK"},

@@ -196,7 +196,7 @@ class Evaluator : private Reader {
     const std::optional<ElementType> type = element_named(token_.text);
     if (!type) return fail_here(fmt::format("Expected a type ({})", element_names()));
     next();
-    if (!expect('>', "behind the type, as in smem<f16>")) return {};
+    if (!expect('>', "after the type, as in smem<f16>")) return {};
     Tensor out;
     out.memory = memory;
     out.type = *type;
@@ -207,7 +207,7 @@ class Evaluator : private Reader {
     int depth = 0;
     while (token_.is('<') || depth > 0) {
       if (token_.kind == Token::Kind::end)
-        return fail_here("Expected `>` behind an atom's arguments");
+        return fail_here("Expected `>` after an atom's arguments");
       depth += token_.is('<') ? 1 : token_.is('>') ? -1 : 0;
       next();
       if (depth == 0) break;
@@ -217,7 +217,7 @@ class Evaluator : private Reader {
     if (!found) return fail(found.error().sentence, name.begin, previous_end_, true);
     if (token_.is('{')) {  // ATOM{}, as C++ makes a value of the type
       next();
-      if (!expect('}', "behind an atom's `{`")) return {};
+      if (!expect('}', "after an atom's `{`")) return {};
     }
     if (const MmaAtom* mma = std::get_if<MmaAtom>(&*found)) {
       return std::make_shared<const MmaAtom>(*mma);
@@ -397,7 +397,7 @@ class Evaluator : private Reader {
     Value out = tiler();
     if (problem_ || !token_.is('{')) return out;
     next();
-    if (!expect('}', "behind `Step<...>{`")) return {};
+    if (!expect('}', "after `Step<...>{`")) return {};
     return out;
   }
 

@@ -24,20 +24,20 @@ triton::Numbers numbers_in_list(Reader& in) {
 // A list of numbers is one basis, a list of lists are several: [1, 4] or [[0, 1], [8, 0]].
 triton::Bases lists(Reader& in, std::string_view field) {
   triton::Bases out;
-  if (!in.expect('[', "behind `=`")) return out;
+  if (!in.expect('[', "after `=`")) return out;
   const bool nested = in.token().is('[');
   if (!nested) out.push_back(numbers_in_list(in));
   while (nested && !in.failed()) {
     if (!in.expect('[', "before a basis")) return out;
     out.push_back(numbers_in_list(in));
-    if (!in.expect(']', "behind a basis")) return out;
+    if (!in.expect(']', "after a basis")) return out;
     if (out.size() > 32)
       in.fail(fmt::format("`{}` has more than 32 bases.", field), in.token().begin,
               in.token().end());
     if (!in.token().is(',')) break;
     in.next();
   }
-  in.expect(']', "behind a list");
+  in.expect(']', "after a list");
   return out;
 }
 
@@ -103,7 +103,7 @@ std::optional<Encoding> read_encoding(Reader& in) {
     return {};
   }
   in.next();
-  if (!in.expect('<', "behind the encoding's name") || !in.expect('{', "behind `<`")) return {};
+  if (!in.expect('<', "after the encoding's name") || !in.expect('{', "after `<`")) return {};
   while (!in.failed() && !in.token().is('}')) {
     const Token name = in.token();
     if (name.kind != Token::Kind::word) {
@@ -111,12 +111,12 @@ std::optional<Encoding> read_encoding(Reader& in) {
       return {};
     }
     in.next();
-    if (!in.expect('=', "behind a field's name")) return {};
+    if (!in.expect('=', "after a field's name")) return {};
     out.fields[name.text] = lists(in, name.text);
     if (in.failed() || !in.token().is(',')) break;
     in.next();
   }
-  if (!in.expect('}', "or `,` behind a field") || !in.expect('>', "behind `}`")) return {};
+  if (!in.expect('}', "or `,` after a field") || !in.expect('>', "after `}`")) return {};
   return out;
 }
 

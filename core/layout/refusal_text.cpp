@@ -192,8 +192,8 @@ std::string sentence(const Refusal& r) {
           "at least the bits, or source and target overlap.",
           r.a, r.b);
     case Rule::empty_range:
-      return fmt::format("Modes {} up to, but without, {}: that is none; the end comes behind.",
-                         r.a, r.b);
+      return fmt::format("Modes {} up to, but without, {}: that is none; the end comes after.", r.a,
+                         r.b);
     case Rule::rank_too_large:
       return fmt::format(
           "A layout of rank {} cannot become one of rank {}: ask for rank {} or more, or take() "
@@ -219,9 +219,8 @@ std::string sentence(const Refusal& r) {
           "a multiple of {} would work.",
           r.a, at, r.b, r.a);
     case Rule::swizzle_through:
-      return "The other layout does not keep the swizzle's bits together, so no swizzle in front "
-             "of "
-             "it does the same; power-of-two extents and strides would work.";
+      return "The other layout does not keep the swizzle's bits together, so no swizzle before it "
+             "does the same; power-of-two extents and strides would work.";
     case Rule::swizzle_below:
       return fmt::format(
           "The swizzle moves bit {} of the offset upwards, and the new element swallows the bits "
@@ -285,12 +284,12 @@ std::string sentence(const Refusal& r) {
     case Rule::no_such_tile:
       return fmt::format("There is no tile {}{}: there are {}, 0 to {}.", r.a, at, r.b, r.b - 1);
     case Rule::no_fragment:
-      return "This copy has no fragment in tensor memory; SM100_TMEM_LOAD_... and "
-             "SM100_TMEM_STORE_... have.";
+      return "This copy has no fragment in TMEM; SM100_TMEM_LOAD_... and SM100_TMEM_STORE_... "
+             "have.";
     case Rule::split_out_of_range:
       return fmt::format(
-          "A split of {} columns: the halves are {} wide each, and tensor memory has 512; {} to {} "
-          "would do.",
+          "A split of {} columns: the halves are {} wide each, and TMEM has 512; {} to {} would "
+          "do.",
           r.a, r.b, r.b, 512 - r.b);
     case Rule::no_split:
       return fmt::format(

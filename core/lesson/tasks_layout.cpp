@@ -46,8 +46,8 @@ class OffsetOf : public Task {
                            "fastest. The strides {} say where it lies.",
                            index_, text(coordinate_), text(stride))},
         {row_major_index(index_, shape),
-         fmt::format("That counts along the rows. Nothing says that rows lie one behind the other "
-                     "here: the strides are {}.",
+         fmt::format("That counts along the rows. Nothing says that rows are contiguous here: the "
+                     "strides are {}.",
                      text(stride))},
         {sum, fmt::format("You added the numbers of {}; each is multiplied by its stride first.",
                           text(flat))},

@@ -36,7 +36,7 @@ std::string_view unit_text(Pipe pipe) {
     case Pipe::tensor:
       return "the tensor cores";
     case Pipe::tensor_memory:
-      return "moves to and from tensor memory";
+      return "moves to and from TMEM";
     case Pipe::copies:
       return "the copy engines";
     case Pipe::l2:
@@ -88,66 +88,64 @@ Idle idle_of(const UnitUse& tensor) {
 std::string tensor_waits(const Statistics& s, const UnitUse& tensor) {
   const Idle idle = idle_of(tensor);
   const std::string head =
-      fmt::format("the tensor core has work {} of a block's time", percent(tensor.busy));
+      fmt::format("the tensor core is busy {} of a CTA's time", percent(tensor.busy));
   const double most = std::max(
       {idle.copies, idle.writers, idle.products, idle.running, idle.other, tensor.outside});
   if (most <= 0) return fmt::format("Bound by latency: {}.", head);
   if (most == tensor.outside) {
     return fmt::format(
-        "Bound by the start and the end of blocks: {}, and {} of it lies before its first product "
-        "or after its last, such as the write back; more work for each block would help, with the "
-        "write back of one tile beside the products of the next.",
+        "Bound by prologue and epilogue of CTAs: {}, and {} of it lies before its first MMA or "
+        "after its last, such as the epilogue; more work for each CTA would help, with the "
+        "epilogue of one tile overlapping the MMAs of the next.",
         head, percent(most));
   }
   if (most == idle.copies) {
     const bool full = busy(s, Pipe::memory) > much || busy(s, Pipe::l2) > much;
     return fmt::format(
-        "Bound by the latency of copies in: {}, and {} of it the warps that issue products wait "
-        "for data; {}, so {}.",
+        "Bound by load latency: {}, and {} of it the warps that issue MMAs wait for data; {}, so "
+        "{}.",
         head, percent(idle.copies), bandwidths(s),
         full ? "better reuse of what L2 has, or larger tiles, would help"
              : "more stages in flight would help");
   }
   if (most == idle.writers) {
     return fmt::format(
-        "Bound by the handover to other warps: {}, and {} of it the warps that issue products wait "
-        "for an arrival of others, such as an accumulator that is still read.",
+        "Bound by the handover between warps: {}, and {} of it the warps that issue MMAs wait for "
+        "an arrival, such as an accumulator still being read.",
         head, percent(idle.writers));
   }
   if (most == idle.products) {
     return fmt::format(
-        "Bound by the latency of products: {}, and {} of it the warps that issue them wait for "
-        "earlier ones to be done.",
+        "Bound by MMA latency: {}, and {} of it the warps that issue them wait for earlier MMAs to "
+        "complete.",
         head, percent(idle.products));
   }
   if (most == idle.running) {
     return fmt::format(
-        "Bound by what the warps that issue products do besides: {}, and {} of it these warps "
-        "execute other instructions.",
+        "Bound by other instructions of the warps that issue MMAs: {}, and {} of it these warps "
+        "execute something else.",
         head, percent(idle.running));
   }
   return fmt::format(
-      "Bound by latency: {}, and {} of it the warps that issue products wait, most of it for {}.",
-      head, percent(idle.other), idle.other_name);
+      "Bound by latency: {}, and {} of it the warps that issue MMAs wait, most of it for {}.", head,
+      percent(idle.other), idle.other_name);
 }
 
 std::string latency(const Statistics& s) {
   if (s.stalls.empty()) return "";
   const Waited& first = s.stalls.front();
-  std::string out = fmt::format("Bound by latency: {} of the cycles that warps stall are for {}",
+  std::string out = fmt::format("Bound by latency: {} of the stall cycles are for {}",
                                 percent(first.share), text(first.key));
   if (first.key.stall == Stall::global) out += fmt::format("; {}", bandwidths(s));
   if (s.resident_warps > 0 && 2 * s.resident_warps < s.warps_at_most) {
-    out += fmt::format("; a processor has {} of {} warps to hide it with", s.resident_warps,
-                       s.warps_at_most);
+    out += fmt::format("; an SM has {} of {} warps to hide it", s.resident_warps, s.warps_at_most);
   }
   return out + ".";
 }
 
 std::string main_sentence(const Statistics& s) {
   if (s.seconds > 0 && s.launch > s.seconds / 2) {
-    return fmt::format("Bound by the launch itself: it costs {} of the time.",
-                       percent(s.launch / s.seconds));
+    return fmt::format("Bound by launch overhead: {} of the time.", percent(s.launch / s.seconds));
   }
   if (!s.pipes.empty() && s.pipes.front().busy >= nearly_all) {
     const PipeUse& top = s.pipes.front();
@@ -155,9 +153,8 @@ std::string main_sentence(const Statistics& s) {
   }
   const UnitUse* tensor = find(s, Unit::tensor);
   if (tensor && tensor->busy >= nearly_all) {
-    return fmt::format(
-        "Bound by the tensor cores: they have work {} of a block's time, and {} of all time.",
-        percent(tensor->busy), percent(busy(s, Pipe::tensor)));
+    return fmt::format("Bound by the tensor cores: busy {} of a CTA's time, {} of the whole.",
+                       percent(tensor->busy), percent(busy(s, Pipe::tensor)));
   }
   return tensor ? tensor_waits(s, *tensor) : latency(s);
 }
@@ -166,8 +163,8 @@ std::string main_sentence(const Statistics& s) {
 
 std::string verdict_of(const Statistics& s) {
   if (!s.known_time) {
-    return "There is no time in this record: the order was drawn (--schedule, --lazy or a held "
-           "warp), and its unit is instructions.";
+    return "There is no time in this record: the schedule was randomised (--schedule, --lazy or a "
+           "held warp), and its unit is instructions.";
   }
   const bool one_unit = !s.pipes.empty() && s.pipes.front().busy >= nearly_all;
   std::string out;
@@ -185,7 +182,7 @@ std::string verdict_of(const Statistics& s) {
                        s.processors_used == 1 ? "has" : "have");
   } else if (s.blocks_simulated == s.blocks && s.folded == 0 && s.occupied > 0 &&
              s.occupied < nearly_all) {
-    out += fmt::format(" Processors have a block {} of the time.", percent(s.occupied));
+    out += fmt::format(" SMs have a CTA {} of the time.", percent(s.occupied));
   }
   return out;
 }

@@ -137,7 +137,7 @@ Pair main_change(const Difference& d) {
   const auto add = [&](const Statistics& s, const UnitUse* tensor, double Pair::*side) {
     if (a && b) {
       row(rows, "other instructions").*side += tensor->idle_running;
-      row(rows, "the start and the end of blocks").*side += tensor->outside;
+      row(rows, "prologue and epilogue of CTAs").*side += tensor->outside;
       for (const Waited& w : tensor->idle) row(rows, "waits for " + text(w.key)).*side += w.share;
       return;
     }
@@ -203,8 +203,8 @@ std::string verdict_of(const Difference& d, std::string_view a, std::string_view
       return out + "The records have no time: what follows is what was done, not how long it took.";
     }
     return out + fmt::format(
-                     "{} has no time (its order was drawn), so stalls and what only a clock counts "
-                     "cannot be compared: what follows is what was done.",
+                     "{} has no time (its schedule was randomised), so stalls cannot be compared: "
+                     "what follows is what was executed.",
                      with_capital(d.a.known_time ? b : a));
   }
   out += times_text(d, a, b);

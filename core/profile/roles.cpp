@@ -286,7 +286,7 @@ class Events {
         {Unit::copy_in, "copies in"},     {Unit::async_copy, "cp.async"},
         {Unit::tensor_copy, "to TMEM"},   {Unit::tensor, "products"},
         {Unit::tensor_store, "to TMEM"},  {Unit::tensor_load, "write back"},
-        {Unit::copy_out, "copies out"},   {Unit::remote, "to other blocks"},
+        {Unit::copy_out, "copies out"},   {Unit::remote, "to other CTAs"},
         {Unit::launch, "asks for blocks"}};
     // Who writes back also starts the copies out, with one of its warps.
     if (issues & bit(Unit::tensor_load)) issues &= ~bit(Unit::copy_out);

@@ -169,7 +169,7 @@ std::string text(const WaitKey& key) {
       case Unit::warp:
         return "other warps (mbarrier)";
       case Unit::remote:
-        return "other blocks (mbarrier)";
+        return "other CTAs (mbarrier)";
       default:
         return "an mbarrier";
     }

@@ -65,7 +65,7 @@ std::string head(const Statistics& s) {
     out += "\n";
   }
   if (s.blocks_simulated < s.blocks) {
-    out += fmt::format("{} of {} blocks were simulated; the time of the others is that of these\n",
+    out += fmt::format("{} of {} CTAs were simulated; the time of the others is that of these\n",
                        s.blocks_simulated, s.blocks);
   }
   if (s.faults) out += "the run ended with a fault: these are the figures up to there\n";
@@ -74,13 +74,13 @@ std::string head(const Statistics& s) {
 
 std::string occupancy(const Statistics& s) {
   std::string out =
-      fmt::format("\noccupancy: {} block{} of {} warp{} on a processor", s.resident_blocks,
+      fmt::format("\noccupancy: {} CTA{} of {} warp{} on an SM", s.resident_blocks,
                   s.resident_blocks == 1 ? "" : "s", s.warps, s.warps == 1 ? "" : "s");
   if (s.warps_at_most) out += fmt::format(", {} of {} warps", s.resident_warps, s.warps_at_most);
   if (!s.limited_by.empty()) out += fmt::format("; limited by {}", s.limited_by);
   out += "\n";
   if (s.processors && s.processors_used) {
-    out += fmt::format("processors: {} of {} had a block", s.processors_used, s.processors);
+    out += fmt::format("SMs: {} of {} had a CTA", s.processors_used, s.processors);
     if (s.known_time && s.folded == 0 && s.blocks_simulated == s.blocks) {
       out += fmt::format(", all of them together {:.1f}% of the time", 100 * s.occupied);
     }
@@ -105,7 +105,7 @@ std::string_view unit_of(const Statistics& s) {
 std::string looked_at(const Statistics& s) {
   if (s.folded == 0) return "";
   if (s.kept_from) return fmt::format(" ({} {} to {})", unit_of(s), *s.kept_from, s.kept_to);
-  return fmt::format(" (of {} block{} that the record has whole)", s.blocks_looked_at,
+  return fmt::format(" (of {} CTA{} that the record has whole)", s.blocks_looked_at,
                      s.blocks_looked_at == 1 ? "" : "s");
 }
 
@@ -218,7 +218,7 @@ std::string causes(const LineUse& line) {
 
 std::string worst_lines(const Statistics& s, SourceText source, std::size_t most) {
   if (s.lines.empty() || most == 0) return "";
-  std::string out = fmt::format("\n{} line{} where warps stall most\n  stalls     issued\n",
+  std::string out = fmt::format("\n{} line{} with most stalls\n  stalls     issued\n",
                                 std::min(most, s.lines.size()), s.lines.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most, s.lines.size()); ++i) {
     const LineUse& line = s.lines[i];

@@ -197,7 +197,7 @@ bool BodyParser::location() {
 bool BodyParser::targets(std::uint32_t scope, std::string_view directive) {
   auto& statements = body_.statements;
   if (statements.empty() || statements.back().kind != Statement::Kind::label) {
-    return cursor_.fail(fmt::format("{} has no label in front of it", directive));
+    return cursor_.fail(fmt::format("{} has no label before it", directive));
   }
   Targets out;
   out.name = statements.back().text;

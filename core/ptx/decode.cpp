@@ -217,7 +217,7 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
     case Op::lop3:
       if (i.modifiers.has(Field::logic) &&
           program_.operands_of(i)[1].kind != Operand::Kind::predicate) {
-        return fail(s, "a predicate behind '|' is wanted: it is what the operation is for");
+        return fail(s, "a predicate after '|' is needed: it is what the operation is for");
       }
       break;
     case Op::mov: {

@@ -188,7 +188,7 @@ bool ModuleParser::triple(std::array<std::uint32_t, 3>& out) {
   out = {1, 1, 1};
   for (std::uint32_t& extent : out) {
     std::uint64_t value = 0;
-    if (!cursor_.integer(value, "a number of threads or blocks")) return false;
+    if (!cursor_.integer(value, "a number of threads or CTAs")) return false;
     if (value > std::numeric_limits<std::uint32_t>::max()) return cursor_.fail("this is too large");
     extent = static_cast<std::uint32_t>(value);
     if (!cursor_.accept(',')) break;

@@ -86,7 +86,7 @@ bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& o
     return true;
   }
   if (is_narrow(type)) {
-    return fail(s, fmt::format("a constant stands where an {} register is wanted", name_of(type)));
+    return fail(s, fmt::format("a constant where an {} register is needed", name_of(type)));
   }
   if (w.floating && kind == Class::floating && bits_of(type) == 32) {
     double wide = 0;
@@ -101,10 +101,9 @@ bool Decoder::number(const Statement& s, Type type, const Written& w, Operand& o
     const double wide = static_cast<double>(narrow);
     std::memcpy(&bits, &wide, sizeof wide);
   } else if (kind == Class::floating && !w.floating && !w.single) {
-    return fail(s, fmt::format("an integer stands where an {} constant is wanted", name_of(type)));
+    return fail(s, fmt::format("an integer where an {} constant is needed", name_of(type)));
   } else if ((w.floating || w.single) && kind != Class::floating && kind != Class::bits) {
-    return fail(
-        s, fmt::format("a floating-point constant stands where an {} is wanted", name_of(type)));
+    return fail(s, fmt::format("a floating-point constant where an {} is needed", name_of(type)));
   }
   out = constant(type, bits);
   return true;
@@ -140,7 +139,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       const auto special = static_cast<Special>(meaning.index);
       if (written) return fail(s, fmt::format("'{}' cannot be written", w.name));
       if (bits_of(special) != bits_of(type)) {
-        return fail(s, fmt::format("'{}' has {} bits, but {} is wanted", w.name, bits_of(special),
+        return fail(s, fmt::format("'{}' has {} bits, but {} is needed", w.name, bits_of(special),
                                    name_of(type)));
       }
       out.type = type;
@@ -170,7 +169,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       takes_wider(opcode_named(s.opcode)->op, type) && class_of(reg) != Class::floating;
   const bool wide_enough = may_be_wider ? have >= want : have == want;
   if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
-    return fail(s, fmt::format("'{}' is a {} register, but {} is wanted", w.name, name_of(reg),
+    return fail(s, fmt::format("'{}' is a {} register, but {} is needed", w.name, name_of(reg),
                                name_of(type)));
   }
   out.kind = type == Type::pred ? Operand::Kind::predicate : Operand::Kind::reg;
@@ -189,7 +188,7 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
   out.count = static_cast<std::uint8_t>(parts.size());
   std::vector<Operand> elements;
   for (const Written& part : parts) {
-    if (part.kind == Written::Kind::vector) return fail(s, "a vector stands inside a vector");
+    if (part.kind == Written::Kind::vector) return fail(s, "a vector inside a vector");
     if (!operand(s, rule, type, part, elements.emplace_back())) return false;
   }
   // Handlers take all of a vector's registers to be as wide as each other.
@@ -207,7 +206,7 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
 
 // [reg+8], [variable+8], [parameter+8], [8]
 bool Decoder::address(const Statement& s, Space space, const Written& w, Operand& out) {
-  if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is wanted");
+  if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is needed");
   if (!w.elements.empty()) return fail(s, "only one address in [ ] is wanted");
   return place_address(s, space, w, out);
 }
@@ -359,23 +358,23 @@ bool Decoder::operand(const Statement& s, const OperandRule& rule, Type type, co
                        rule.kind == Kind::write_vector;
   switch (w.kind) {
     case Written::Kind::sink:
-      if (!written) return fail(s, "'_' stands where a value is read");
+      if (!written) return fail(s, "'_' where a value is read");
       out.kind = Operand::Kind::sink;
       out.type = type;
       out.written = true;
       return true;
     case Written::Kind::number:
-      if (written) return fail(s, "a number stands where a register is written");
+      if (written) return fail(s, "a number where a register is written");
       return number(s, type, w, out);
     case Written::Kind::name:
       if (w.negated && rule.kind != Kind::read_predicate) {
-        return fail(s, fmt::format("'!{}' stands where no predicate is read", w.name));
+        return fail(s, fmt::format("'!{}' where no predicate is read", w.name));
       }
       return name(s, rule, type, w, out);
     case Written::Kind::address:
-      return fail(s, "an address stands where a register or constant is wanted");
+      return fail(s, "an address where a register or constant is needed");
     default:
-      return fail(s, "braces stand where a single operand is wanted");
+      return fail(s, "braces where a single operand is needed");
   }
 }
 
@@ -420,7 +419,7 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
     const Written& w = s.operands[next++];
     const bool has_partner = r + 1 < rules.size() && rules[r + 1].partner;
     if (!w.partner.empty() && !has_partner) {
-      return fail(s, fmt::format("'|{}' stands where one register is wanted", w.partner));
+      return fail(s, fmt::format("'|{}' where one register is needed", w.partner));
     }
     Type type = rule.type;
     if (rule.from == OperandRule::From::type) type = out.modifiers.type();

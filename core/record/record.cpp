@@ -22,9 +22,9 @@ constexpr StallName stalls[] = {
     {"waits for a group of copies", 'c'},
     {"waits for products", 'p'},
     {"waits for the cluster", 'k'},
-    {"waits for columns of tensor memory", 'a'},
+    {"waits for TMEM columns", 'a'},
     {"waits for registers", 'r'},
-    {"waits for the other block of the pair", '2'},
+    {"waits for the peer CTA", '2'},
     {"waits for other lanes", 'l'},
     {"waits for a fence", 'f'},
 };

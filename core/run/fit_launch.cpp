@@ -29,22 +29,21 @@ std::string wrong_size(const ptx::Function& entry, const Launch& launch) {
   }
   if (block.count() > 1024 || block.x > 1024 || block.y > 1024 || block.z > 64) {
     return fmt::format(
-        "a block of {} threads {} is too large: at most 1024 threads, 1024 in x "
-        "and y, 64 in z",
+        "a CTA of {} threads {} is too large: at most 1024 threads, 1024 in x and y, 64 in z",
         block.count(), text(block));
   }
   if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) {
-    return fmt::format("a grid of {} is too large: at most 2147483647 blocks, 65535 in y and z",
+    return fmt::format("a grid of {} is too large: at most 2147483647 CTAs, 65535 in y and z",
                        text(grid));
   }
   const auto& asked = entry.required_block;
   if (asked[0] && dim_of(asked) != block) {
-    return fmt::format("{} asks for blocks of {} threads (.reqntid), but the launch has {}",
+    return fmt::format("{} asks for CTAs of {} threads (.reqntid), but the launch has {}",
                        entry.name, text(dim_of(asked)), text(block));
   }
   const Dim3 most = dim_of(entry.maximum_block);
   if (most.x && block.count() > most.count()) {
-    return fmt::format("{} allows blocks of at most {} threads (.maxntid), but the launch has {}",
+    return fmt::format("{} allows CTAs of at most {} threads (.maxntid), but the launch has {}",
                        entry.name, most.count(), block.count());
   }
   return "";
@@ -67,7 +66,7 @@ std::optional<Error> misfit(const ptx::Function& entry, const Launch& launch,
   const Dim3 cluster = cluster_of(entry, launch);
   if (wrong.empty() && entry.required_cluster[0] && cluster != dim_of(entry.required_cluster)) {
     wrong =
-        fmt::format("{} asks for clusters of {} blocks (.reqnctapercluster), but the launch has {}",
+        fmt::format("{} asks for clusters of {} CTAs (.reqnctapercluster), but the launch has {}",
                     entry.name, text(dim_of(entry.required_cluster)), text(cluster));
   }
   if (wrong.empty()) return std::nullopt;

@@ -64,8 +64,8 @@ std::string text(const Site& site) {
   const std::string place = place_text(site);
   if (place.empty()) return site.kernel;  // of the kernel as a whole
   return fmt::format("{}, {}", site.kernel, place) +
-         fmt::format(", block ({},{},{}), warp {}, lane {}", site.block.x, site.block.y,
-                     site.block.z, site.warp, site.lane);
+         fmt::format(", CTA ({},{},{}), warp {}, lane {}", site.block.x, site.block.y, site.block.z,
+                     site.warp, site.lane);
 }
 
 std::string_view name_of(Weight weight) {

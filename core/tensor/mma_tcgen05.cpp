@@ -231,7 +231,7 @@ Outcome<Parameters> parameters_of(const AtomSpelling& s, const Form& form) {
     read.fail(fmt::format("N is {}, and legal are {} for M {}.", p.n, n_text(legal), p.m));
   }
   if (form.a_in_tmem && p.a_major == Major::mn) {
-    read.fail("A in tensor memory is K-major; MN is for A in shared memory (SS).");
+    read.fail("A in TMEM is K-major; MN is for A in shared memory (SS).");
   }
   if (form.kind->vector_size && (p.a_major == Major::mn || p.b_major == Major::mn)) {
     read.fail("4-bit operands are K-major.");
@@ -271,7 +271,7 @@ std::optional<Form> form_of(std::string_view base) {
 AtomAnswer make(const AtomSpelling& s) {
   if (s.base.substr(0, 5) == "SM100" && s.base.find("_INTERLEAVED_") != s.base.npos) {
     return no_atom(s,
-                   "complex numbers whose parts lie interleaved in tensor memory are not there; "
+                   "complex numbers whose parts lie interleaved in TMEM are not there; "
                    "SM100_MMA_TF32_TS<tf32,tf32,f32,128,256,K,K> multiplies real ones.");
   }
   const std::optional<Form> form = form_of(s.base);

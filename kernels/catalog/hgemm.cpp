@@ -28,26 +28,24 @@ std::string shape_text(const Sizes& s) {
 std::optional<std::string> one_tile(const Sizes& s) {
   if (s.m == tile_m && s.n == tile_n && s.k == tile_k) return std::nullopt;
   return fmt::format(
-      "hgemm_v1 multiplies one tile, m = 128, n = 128, k = 64, and was asked for {}; hgemm_v2 "
-      "takes "
-      "any k in multiples of 64, hgemm_v3 whole tiles of any number.",
+      "hgemm_v1 multiplies one tile, m = 128, n = 128, k = 64, not {}; hgemm_v2 takes any k in "
+      "multiples of 64, hgemm_v3 any number of whole tiles.",
       shape_text(s));
 }
 
 std::optional<std::string> one_tile_deep(const Sizes& s) {
   if (s.m == tile_m && s.n == tile_n && s.k % tile_k == 0) return std::nullopt;
   return fmt::format(
-      "hgemm_v2 multiplies one tile of D, m = 128, n = 128, with k in multiples of 64, and was "
-      "asked "
-      "for {}; hgemm_v3 takes whole tiles of any number.",
+      "hgemm_v2 multiplies one tile of D, m = 128, n = 128, with k in multiples of 64, not {}; "
+      "hgemm_v3 takes any number of whole tiles.",
       shape_text(s));
 }
 
 std::optional<std::string> whole_tiles(const Sizes& s) {
   if (s.m % tile_m == 0 && s.n % tile_n == 0 && s.k % tile_k == 0) return std::nullopt;
   return fmt::format(
-      "hgemm_v3 multiplies whole tiles, m and n in multiples of 128 and k in multiples of 64, and "
-      "was asked for {}.",
+      "hgemm_v3 multiplies whole tiles, m and n in multiples of 128 and k in multiples of 64, not "
+      "{}.",
       shape_text(s));
 }
 

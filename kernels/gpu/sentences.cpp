@@ -48,8 +48,7 @@ Fault fault_named(Result result) {
     case Result::launch_failed:
       return {"launch_failed", "the kernel stopped at trap or at an exception of the chip"};
     case Result::launch_out_of_resources:
-      return {"out_of_resources",
-              "a block needs more registers or shared memory than a multiprocessor has"};
+      return {"out_of_resources", "a CTA needs more registers or shared memory than an SM has"};
     case Result::invalid_cluster_size:
       return {"cluster_size", "the chip cannot run clusters of this size"};
     default:

@@ -129,7 +129,7 @@ TEST_F(Gpu, TheListOfDevicesNamesTheChip) {
 
 TEST_F(Gpu, TheListOfDevicesSaysHowFastEachIs) {
   const std::string list = run({"list", "devices"}).out;
-  EXPECT_TRUE(has(list, "NVIDIA A100: 108 processors")) << list;
+  EXPECT_TRUE(has(list, "NVIDIA A100: 108 SMs")) << list;
   EXPECT_TRUE(has(list, "; 1.41 GHz, 312 TFLOP/s of f16, ")) << list;  // as NVIDIA has it
   EXPECT_TRUE(has(list, "; 1.97 GHz, 2243 TFLOP/s of f16, ")) << list;
 }

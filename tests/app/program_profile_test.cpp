@@ -67,7 +67,7 @@ TEST_F(Profile, ATraceHasEveryBlock) {
   std::size_t blocks = 0, slices = 0;
   for (const auto& e : trace.at("traceEvents")) {
     blocks += e.at("ph") == "M" && e.at("name") == "process_name" &&
-              has(e.at("args").at("name"), "block (");
+              has(e.at("args").at("name"), "CTA (");
     slices += e.at("ph") == "X";
   }
   const auto [code, document] = run_json({"run", "elementwise_add", "--m", "300", "--n", "200"});
@@ -116,8 +116,8 @@ TEST_F(Profile, APartOfTheTimeIsToldAsThat) {
 
 TEST_F(Profile, ADeviceWithoutTimesIsRefused) {
   write("mine.toml",
-        "name = \"Mine\"\ncompute_capability = \"10.0\"\nprocessors = 4\n"
-        "[processor]\nblocks = 32\nthreads = 2048\nshared = 233472\n"
+        "name = \"Mine\"\ncompute_capability = \"10.0\"\nsms = 4\n"
+        "[sm]\nblocks = 32\nthreads = 2048\nshared = 233472\n"
         "[block]\nshared = 232448\nshared_reserved = 1024\n");
   refused({"run", "elementwise_add", "--stats", "--device", "mine.toml"},
           "does not say how long things take");

@@ -115,9 +115,9 @@ END:
   const Words command{"run", "race.ptx", "--launch", "race.toml"};
   const Ended ended = run(command);
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_TRUE(has(ended.err, "PTX line 15, and no barrier")) << ended.err;
-  EXPECT_FALSE(has(ended.err, "PTX line 16, and no barrier")) << ended.err;
-  EXPECT_TRUE(has(ended.err, "1 more (shared_race) at PTX line 19 of race")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "PTX line 13, and no barrier")) << ended.err;
+  EXPECT_FALSE(has(ended.err, "PTX line 14, and no barrier")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "4 times at this line: 1 PTX line, 1 warp of 1 CTA")) << ended.err;
   const auto [code, document] = run_json(command);
   EXPECT_EQ(document["reports"].size(), 4u) << "--json has all";
 }
@@ -399,7 +399,7 @@ TEST_F(Run, AChipThatDoesNotFitIsASentence) {
         "name = \"x\"\ncompute_capability = \"10.0\"\nprocessors = 20\n"
         "[processor]\nblocks = 32\nthreads = 2048\nshared = 2048\n"
         "[block]\nshared = 2048\nshared_reserved = 1024\n");
-  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "large.toml"}), "but a processor has 2048"));
+  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "large.toml"}), "but an SM has 2048"));
   EXPECT_EQ(run({"run", "elementwise_add", "--device", "a100"}).exit_code, 0);
 }
 
@@ -409,7 +409,7 @@ TEST_F(Run, SaysHowTensorCoresAdded) {
   EXPECT_FALSE(has(run({"run", "elementwise_add"}).out, "numerics"));
   const Ended wrong = run({"run", "hgemm_v1", "--numerics", "slow"});
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_TRUE(has(wrong.err, "exact, as the chip does, and fast"));
+  EXPECT_TRUE(has(wrong.err, "exact (as the chip adds) or fast"));
 }
 
 // Only of what a launch file says that a block computes: without `tile` nobody is told.
@@ -425,7 +425,7 @@ TEST_F(Run, ATileThatNobodyComputesIsNamed) {
   EXPECT_EQ(run({"run", "k.ptx", "--launch", "whole.toml"}).exit_code, 0);
   const Ended tiles = run({"run", "k.ptx", "--launch", "tiles.toml"});
   EXPECT_EQ(tiles.exit_code, 3);
-  EXPECT_TRUE(has(tiles.err, "no block computes tile (1,0) of buffer Y")) << tiles.err;
+  EXPECT_TRUE(has(tiles.err, "no CTA computes tile (1,0) of buffer Y")) << tiles.err;
 }
 
 // A mistake in an unrolled loop is one entry with its counts; --verbose and --json have each

@@ -52,7 +52,7 @@ TEST_F(RunSearch, FindsAnOrderThatTheUsualOneDoesNotShow) {
 TEST_F(RunSearch, SaysHowFarItLooked) {
   const Ended ended = run({"run", "hgemm_v1", "--search", "20"});
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_TRUE(has(ended.out, "search: no fault in 20 orders")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "search: no fault in 20 schedules")) << ended.out;
   const auto [code, json] = run_json({"run", "hgemm_v1", "--search", "20"});
   EXPECT_EQ(code, 0);
   EXPECT_EQ(json["search"]["tried"], 20);
@@ -66,7 +66,7 @@ TEST_F(RunSearch, RefusesOrdersThatAreNone) {
   EXPECT_TRUE(has(word.err, "'0.0' is no order")) << word.err;
   const Ended block = run(with({"--schedule", "9.0@4"}));
   EXPECT_EQ(block.exit_code, 2);
-  EXPECT_TRUE(has(block.err, "1 block(s) of 2 warp(s)")) << block.err;
+  EXPECT_TRUE(has(block.err, "1 CTA(s) of 2 warp(s)")) << block.err;
   EXPECT_EQ(run(with({"--search", "10", "--on", "gpu"})).exit_code, 2);
 }
 

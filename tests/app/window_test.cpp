@@ -665,7 +665,7 @@ TEST_F(Window, AKernelFromFilesFindsItsLaunchFileAndAMatrixIsShown) {
   EXPECT_TRUE(has(read("a.csv"), "1,2,6.5\r\n"));
   headless({"--do", "open k.ptx"}, ended);
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_TRUE(has(ended.err, "none stands beside it")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "there is none beside it")) << ended.err;
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace {
 const std::string good =
     "name = \"a chip\"\n"
     "compute_capability = \"12.1\"\n"
-    "processors = 7\n"
-    "[processor]\nblocks = 3\nthreads = 2\nshared = 400\n"
+    "sms = 7\n"
+    "[sm]\nblocks = 3\nthreads = 2\nshared = 400\n"
     "[block]\nshared = 300\nshared_reserved = 0\n";
 
 // What a chip of compute capability 10.0 needs.
@@ -156,9 +156,8 @@ TEST(BrokenDevice, AMissingTableOfTimes) {
   const std::string ten = with(good, "12.1", "10.0");
   const std::string without = times.substr(0, times.find("[tensor_memory]"));
   EXPECT_EQ(refusal(ten + without),
-            "1:1 The device file says some times of the chip and has no table [tensor_memory]. One "
-            "of compute capability 10.0 needs it; without any of the tables of times the file is "
-            "whole too.");
+            "1:1 The device file has times but no table [tensor_memory]; compute capability 10.0 "
+            "needs it. A device file without any times is fine, too.");
   EXPECT_EQ(refusal(with(good, "12.1", "9.0") + without), "it was taken");
   EXPECT_NE(refusal(ten + "[copies]\nissue = 1\n").find("no table [clock]"), std::string::npos);
   EXPECT_NE(refusal("clock = 1\n" + ten).find("[clock] is not a table"), std::string::npos);
@@ -193,16 +192,27 @@ TEST(BrokenDevice, TimesThatMakeNoSense) {
 }
 
 TEST(BrokenDevice, EachKeyIsNeeded) {
-  for (const std::string key : {"name", "compute_capability", "processors", "blocks", "threads",
-                                "shared", "shared_reserved"}) {
+  for (const std::string key :
+       {"name", "compute_capability", "sms", "blocks", "threads", "shared", "shared_reserved"}) {
     SCOPED_TRACE(key);
     const std::size_t from = good.find(key + " =");
     const std::string less = good.substr(0, from) + good.substr(good.find('\n', from) + 1);
     EXPECT_NE(refusal(less).find(key + " is missing; " + key + " = "), std::string::npos)
         << refusal(less);
   }
-  EXPECT_EQ(refusal("name = \"a\"\ncompute_capability = \"1.0\"\nprocessors = 1\n"),
-            "1:1 The device file has no table [processor].");
+  EXPECT_EQ(refusal("name = \"a\"\ncompute_capability = \"1.0\"\nsms = 1\n"),
+            "1:1 The device file has no table [sm].");
+}
+
+// `processors` and [processor] are what these keys were called before.
+TEST(DeviceFile, ReadsTheOldWordsToo) {
+  const std::string old = with(with(good, "sms", "processors"), "[sm]", "[processor]");
+  const Outcome<DeviceDescription> device = parse_device_file(old, "chip.toml");
+  ASSERT_TRUE(device.ok()) << device.error().sentence;
+  EXPECT_EQ(device->processors, 7u);
+  EXPECT_EQ(device->threads, 2u);
+  EXPECT_NE(refusal(with(good, "sms = 7\n", "sms = 7\nprocessors = 7\n")).find("processors"),
+            std::string::npos);
 }
 
 TEST(BrokenDevice, ValuesThatMakeNoSense) {
@@ -210,11 +220,9 @@ TEST(BrokenDevice, ValuesThatMakeNoSense) {
             std::string::npos);
   EXPECT_NE(refusal(with(good, "\"12.1\"", "\"99999999999.1\"")).find("\"10.0\" would work"),
             std::string::npos);
-  EXPECT_NE(refusal(with(good, "processors = 7", "processors = 0")).find("processors"),
-            std::string::npos);
-  EXPECT_NE(refusal(with(good, "processors = 7", "processors = \"7\"")).find("processors"),
-            std::string::npos);
-  EXPECT_NE(refusal(with(good, "shared = 300", "shared = 500")).find("but a processor has 400"),
+  EXPECT_NE(refusal(with(good, "sms = 7", "sms = 0")).find("sms"), std::string::npos);
+  EXPECT_NE(refusal(with(good, "sms = 7", "sms = \"7\"")).find("sms"), std::string::npos);
+  EXPECT_NE(refusal(with(good, "shared = 300", "shared = 500")).find("but an SM has 400"),
             std::string::npos);
   EXPECT_NE(refusal(with(good, "blocks", "bloks")).find("bloks"), std::string::npos);
   EXPECT_NE(refusal("name = ").find("1:"), std::string::npos);

@@ -46,9 +46,9 @@ TEST(BrokenLaunch, LettersBeyondAsciiBelongInDoubleQuotesAndComments) {
   EXPECT_EQ(said("\xef\xbb\xbf" + launch + "# \u00e9 \" '\nentry = \"\u00e9\\\"\" # \u4e2d"),
             "accepted");
   EXPECT_EQ(said(launch + "\u00e9 = 1"),
-            "3:1 Letters beyond ASCII may stand in quotes and comments only.");
+            "3:1 Non-ASCII letters are allowed in quotes and comments only.");
   EXPECT_EQ(said(launch + "entry = \"\u00e9\" \u00e9"),
-            "3:13 Letters beyond ASCII may stand in quotes and comments only.");
+            "3:13 Non-ASCII letters are allowed in quotes and comments only.");
   EXPECT_EQ(said(launch + "entry = '\u00e9'"),
             "3:10 Letters beyond ASCII are read in double quotes only; \"...\" would work.");
   EXPECT_EQ(said(launch + "entry = \"\"\"mm\"\"\""),
@@ -261,7 +261,7 @@ TEST(BrokenLaunch, BuffersBeyondMemoryAreRefusedBeforeAnythingIsAllocated) {
   };
   EXPECT_EQ(shaped("[65536, 65536]"),
             "run.toml:3:1 With [[buffer]] \"A\" of f32 (65536, 65536) the buffers need more than 4 "
-            "GiB, the most that is lent to one run.");
+            "GiB, the limit for one run.");
   EXPECT_EQ(shaped("[9223372036854775807, 9223372036854775807]").substr(0, 17),
             "run.toml:3:1 With");
   EXPECT_EQ(shaped("[0, 9223372036854775807]"), "accepted");

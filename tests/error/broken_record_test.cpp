@@ -149,14 +149,14 @@ TEST(BrokenRecord, ContentThatCannotBe) {
   EXPECT_EQ(broken(events, {1, 0, 0, 126, 10, 5}),
             "run.tsr has a broken section 'EVNT': event 0 is on track 63, of 28.");
   EXPECT_EQ(broken(events, {1, 0, 128, 0, 10, 5, 1}),
-            "run.tsr has a broken section 'EVNT': event 0 is brought about by event 1, of 1.");
+            "run.tsr has a broken section 'EVNT': event 0 is caused by event 1, of 1.");
   EXPECT_EQ(broken(events, {1, 0, 128, 0, 10, 5}),
-            "run.tsr has a broken section 'EVNT': a number or text that is not whole.");
+            "run.tsr has a broken section 'EVNT': a number or text that is cut off.");
   EXPECT_EQ(broken(events, {1, 5, 8, 0, 10, 0, 1, 0}),
             "run.tsr has a broken section 'EVNT': event 0 is report 1, of 1.");
   // So many events that no memory holds them.
   EXPECT_EQ(broken(events, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}),
-            "run.tsr has a broken section 'EVNT': a number or text that is not whole.");
+            "run.tsr has a broken section 'EVNT': a number or text that is cut off.");
   EXPECT_EQ(broken(code, {1, 4, 'a', '.', 'c', 'u', 1, 0, 0, 1, 3, 0, 0}),
             "run.tsr has a broken section 'CODE': an instruction is of source 1, of 1.");
   EXPECT_EQ(broken(tracks, {1, 0, 14, 0, 0}),

@@ -345,19 +345,14 @@ TEST(DiffText, SaysHowManyWhereHowFarAndWho) {
   DiffReport report = compared(tensor("C", DType::f32, {2, 2}, {1, 0, 3, 5}),
                                tensor("reference", DType::f32, {2, 2}, {1, 2, 3, 4}));
   name_writers(report, OneWriter{}, 2);
-  EXPECT_EQ(
-      text(report),
-      "C against reference: f32 (2, 2), 4 elements, rtol 0, atol 0\n"
-      "  2 differ (50%), 2 are equal\n"
-      "  largest absolute error  2           at (0, 1)\n"
-      "  largest relative error  1           at (0, 1)\n"
-      "  largest ulp distance    1073741824  at (0, 1)\n"
-      "  mean absolute error     0.75\n"
-      "first 2 of 2 that differ\n"
-      "  at      got  want  absolute  relative  ulp\n"
-      "  (0, 1)  0    2     2         1         1073741824  never written\n"
-      "  (1, 1)  5    4     1         0.25      2097152     written by block (3,0,0), warp 2, "
-      "lane 5 at kernels/elementwise/elementwise_add.cu:42\n");
+  EXPECT_EQ(text(report),
+            "C against reference: f32 (2, 2), 4 elements, rtol 0, atol 0\n  2 differ (50%), 2 are "
+            "equal\n  largest absolute error  2           at (0, 1)\n  largest relative error  1   "
+            "        at (0, 1)\n  largest ulp distance    1073741824  at (0, 1)\n  mean absolute "
+            "error     0.75\nfirst 2 of 2 that differ\n  at      got  want  absolute  relative  "
+            "ulp\n  (0, 1)  0    2     2         1         1073741824  never written\n  (1, 1)  5  "
+            "  4     1         0.25      2097152     written by CTA (3,0,0), warp 2, lane 5 at "
+            "kernels/elementwise/elementwise_add.cu:42\n");
 }
 
 TEST(DiffText, ListsTheWorstOnlyWhereTheFirstAreNotAll) {
@@ -386,7 +381,7 @@ TEST(DiffText, WithinToleranceIsNotEqual) {
 TEST(DiffText, AWriterWithoutASourceLineHasItsPtxLine) {
   Site site;
   site.ptx_line = 7, site.block = {1, 2, 3};
-  EXPECT_EQ(writer_text(site), "written by block (1,2,3), warp 0, lane 0 at PTX line 7");
+  EXPECT_EQ(writer_text(site), "written by CTA (1,2,3), warp 0, lane 0 at PTX line 7");
 }
 
 // ---- speed ----

@@ -128,8 +128,8 @@ TEST_P(Patterns, AWholeTileWithItsRowsAndColumns) {
   all = plant(
       200, 250, [](auto r, auto c) { return r / 48 == 4 && c / 80 == 3; }, noise(), hints);
   expect_only(all, Kind::tile, "a whole tile");
-  EXPECT_NE(all[0].evidence.find("tile (4,3) of 48x80, what one block computes: rows 192..199, "
-                                 "columns 240..249"),
+  EXPECT_NE(all[0].evidence.find(
+                "tile (4,3) of 48x80, what one CTA computes: rows 192..199, columns 240..249"),
             std::string::npos)
       << all[0].evidence;
 }

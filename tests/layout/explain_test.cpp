@@ -140,7 +140,7 @@ TEST(Explain, ASwizzledPartitionSaysWhatStaysInside) {
   const Explained kept = explained("local_tile(" + swizzled + ", <32,16>, (1,1))");
   EXPECT_NE(find(kept.steps, "kept")
                 ->sentence.find(
-                    "Of 2064, what meets the swizzle stays inside: 16; 2048 is added behind it."),
+                    "Of 2064, what meets the swizzle stays inside: 16; 2048 is added after it."),
             std::string::npos);
   const Explained plain =
       explained("partition_S(make_tiled_copy(UniversalCopy<u128,f16>, (32,8):(8,1), (1,8)), 9, " +

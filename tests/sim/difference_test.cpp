@@ -81,7 +81,7 @@ TEST(Difference, SaysWhoWaitsLonger) {
       << d.verdict;
   // Before its first product, which comes 30 cycles later, and after its last: 105 of 200 cycles,
   // and 135 of 230.
-  EXPECT_NE(d.verdict.find("the start and the end of blocks take 59% instead of 52%"),
+  EXPECT_NE(d.verdict.find("prologue and epilogue of CTAs take 59% instead of 52%"),
             std::string::npos)
       << d.verdict;
   ASSERT_EQ(d.roles.size(), 3u);

@@ -166,8 +166,8 @@ TEST(Machine, LazinessLetsTheFirstOfAPairWait) {
   EXPECT_EQ(finish(m), RunState::fault);
   const Report& r = m.reports().back();
   EXPECT_EQ(r.kind, "deadlock");
-  EXPECT_NE(r.sentence.find("a warp waits for the other block of its pair"), std::string::npos);
-  EXPECT_NE(r.sentence.find("tcgen05.dealloc.cta_group::2.sync.aligned.b32, for block 0"),
+  EXPECT_NE(r.sentence.find("a warp waits for the peer CTA of its pair"), std::string::npos);
+  EXPECT_NE(r.sentence.find("tcgen05.dealloc.cta_group::2.sync.aligned.b32, for CTA 0"),
             std::string::npos)
       << r.sentence;
 }
@@ -289,7 +289,7 @@ $set:
   EXPECT_EQ(one->run(1), RunState::fault);
   ASSERT_EQ(one->reports().size(), 1u);
   EXPECT_EQ(one->reports()[0].kind, "endless_loop");
-  EXPECT_NE(one->reports()[0].sentence.find("1 blocks cannot start"), std::string::npos)
+  EXPECT_NE(one->reports()[0].sentence.find("1 CTAs cannot start"), std::string::npos)
       << one->reports()[0].sentence;
 }
 

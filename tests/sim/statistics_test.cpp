@@ -135,8 +135,8 @@ TEST(Statistics, PutsTheWorstLinesFirst) {
 
 TEST(Statistics, SaysThatStartAndEndTakeMost) {
   const std::string verdict = statistics_of(pipeline_record()).verdict;
-  EXPECT_EQ(verdict.find("Bound by the start and the end of blocks"), 0u) << verdict;
-  EXPECT_NE(verdict.find("has work 30%"), std::string::npos) << verdict;
+  EXPECT_EQ(verdict.find("Bound by prologue and epilogue of CTAs"), 0u) << verdict;
+  EXPECT_NE(verdict.find("is busy 30%"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("52% of it"), std::string::npos) << verdict;
 }
 
@@ -152,7 +152,7 @@ TEST(Statistics, SaysThatItWaitsForCopies) {
   }
   r.end = 1140;
   const std::string verdict = statistics_of(r).verdict;
-  EXPECT_EQ(verdict.find("Bound by the latency of copies in"), 0u) << verdict;
+  EXPECT_EQ(verdict.find("Bound by load latency"), 0u) << verdict;
   EXPECT_NE(verdict.find("83% of it"), std::string::npos) << verdict;  // 832 of 1000
   EXPECT_NE(verdict.find("more stages"), std::string::npos) << verdict;
 }

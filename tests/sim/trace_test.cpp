@@ -147,9 +147,8 @@ TEST(Trace, ShowsBlocksWarpsStagesAndBarriers) {
   const Read r = read(trace_of(pipeline_record()));
   std::vector<std::string> names;
   for (const auto& [pid, name] : r.processes) names.push_back(name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"pipeline, three \"tiles\"", "block (0,0,0), processor 0",
-                                      "block (1,0,0), processor 1"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"pipeline, three \"tiles\"", "CTA (0,0,0), SM 0",
+                                             "CTA (1,0,0), SM 1"}));
   names.clear();
   for (const auto& [tid, name] : r.threads) names.push_back(name);
   names.resize(names.size() / 2);
@@ -205,11 +204,12 @@ TEST(Trace, ArrowsGoFromWhatCompletedAPhaseToWhoWaited) {
 
 TEST(Trace, CountsStagesInFlight) {
   Read r = read(trace_of(pipeline_record()));
-  const std::string block = "block (0,0,0), processor 0/";
+  const std::string block = "CTA (0,0,0), SM 0/";
   EXPECT_EQ(r.counters[block + "copies in flight/copies"], (std::vector<double>{1, 2, 1, 0, 1, 0}));
   EXPECT_EQ(r.counters[block + "stages/being filled"], (std::vector<double>{1, 2, 1, 0, 1, 0}));
   // Each is used two cycles after it is full.
-  EXPECT_EQ(r.counters[block + "stages/ready, not used"], (std::vector<double>{1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(r.counters[block + "stages/ready, not consumed"],
+            (std::vector<double>{1, 0, 1, 0, 1, 0}));
   EXPECT_EQ(r.counters["pipeline, three \"tiles\"/blocks resident/blocks"],
             (std::vector<double>{1, 2, 1, 0}));
 }
@@ -247,7 +247,7 @@ TEST(Trace, FoldedEventsStandBesideTheOthers) {
   e.begin = 5, e.end = 500, e.amount = 77;
   record.events.push_back(e);
   const Read r = read(trace_of(record));
-  EXPECT_EQ(r.slices.at(thread(r, "warp 0: copies in (2)")).front().name, "folded: 77 events");
+  EXPECT_EQ(r.slices.at(thread(r, "warp 0: copies in (2)")).front().name, "aggregated: 77 events");
 }
 
 TEST(Trace, StopsWhenNobodyWantsMore) {

@@ -285,8 +285,8 @@ TEST(TensorMemory, APairOfCtasHasAGridEach) {
         std::tuple{"tmem_accumulator(128, 192, 2)", 64, 96}}) {
     const LayoutView view = view_of(expression);
     ASSERT_EQ(view.panels().size(), 2u) << expression;
-    EXPECT_EQ(view.panels()[0].title, "Tensor memory of CTA 0");
-    EXPECT_EQ(view.panels()[1].title, "Tensor memory of CTA 1");
+    EXPECT_EQ(view.panels()[0].title, "TMEM of CTA 0");
+    EXPECT_EQ(view.panels()[1].title, "TMEM of CTA 1");
     for (int cta = 0; cta < 2; ++cta) {
       EXPECT_EQ(view.panels()[static_cast<std::size_t>(cta)].columns, 512);
       const std::int32_t upper = rows == 64 ? 1 : 0;  // of the columns, in lanes of their own
@@ -389,18 +389,18 @@ TEST(TensorMemoryOfAnAtom, TheNoteSaysLanesAndColumnsOfC) {
     const LayoutView view = view_of(atom);
     return view.notes().empty() ? std::string() : view.notes().front();
   };
-  EXPECT_EQ(note("SM100_MMA_F16BF16_SS<f16,f16,f32,128,256,K,K>"),
-            "C in tensor memory: rows are in lanes 0-127, columns 0-255; "
-            "tmem_accumulator(128,256) draws it.");
+  EXPECT_EQ(
+      note("SM100_MMA_F16BF16_SS<f16,f16,f32,128,256,K,K>"),
+      "C in TMEM: rows are in lanes 0-127, columns 0-255; tmem_accumulator(128,256) draws it.");
   EXPECT_EQ(note("SM100_MMA_F16BF16_SS<f16,f16,f32,64,32,K,K>"),
-            "C in tensor memory: each 16 rows are in lanes 32 apart, from lane 0, columns 0-31; "
+            "C in TMEM: each 16 rows are in lanes 32 apart, from lane 0, columns 0-31; "
             "tmem_accumulator(64,32) draws it.");
   EXPECT_EQ(note("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,64,K,K>"),
-            "C in tensor memory of each CTA: rows are in lanes 0-127, columns 0-63; "
+            "C in TMEM of each CTA: rows are in lanes 0-127, columns 0-63; "
             "tmem_accumulator(256,64,2) draws it.");
   EXPECT_EQ(note("SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,128,64,K,K>"),
-            "C in tensor memory of each CTA: n below 32 is in lanes 0-63, n from 32 on in lanes "
-            "64-127, columns 0-31; tmem_accumulator(128,64,2) draws it.");
+            "C in TMEM of each CTA: n below 32 is in lanes 0-63, n from 32 on in lanes 64-127, "
+            "columns 0-31; tmem_accumulator(128,64,2) draws it.");
   EXPECT_EQ(note("SM80_16x8x16_F32F16F16F32_TN"), "") << "registers";
 }
 

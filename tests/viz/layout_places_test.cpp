@@ -92,7 +92,7 @@ TEST(UnknownNumbers, InsideAModeSayWhereTheRestBegins) {
   EXPECT_EQ(view.panels()[0].columns, 8);
   EXPECT_EQ(view.notes()[0],
             "The extent of mode 1, leaf 0 is not known: its first 4 are drawn, and what follows in "
-            "that mode begins behind all of them.");
+            "that mode begins after all of them.");
   EXPECT_EQ(label(view, {0, 0, 1, 5}), std::vector<std::string>{"13"});
 }
 

@@ -393,7 +393,7 @@ TEST(TimelineScene, ArrowsLeadFromCausesToTheSelectedWait) {
   // All of them, where they are few; where they are many a sentence.
   choice.arrows = true;
   const Scene many = build_scene(*view, choice, light_theme(), frame);
-  EXPECT_TRUE(has(test::texts_of(many), "more arrows than can be told apart: zoom in to see them"));
+  EXPECT_TRUE(has(test::texts_of(many), "too many arrows: zoom in to see them"));
   TimelineLens lens = lens_of(1280, 1200);
   const double at = static_cast<double>(view->record().events[choice.selected].end);
   lens.range = {at - 100, at + 100};

@@ -179,7 +179,7 @@ TEST_F(Edit, UndoNeverTakesTextThatWasTypedSince) {
   type_edit(session, workshop, "// typed\n");
   must("undo");
   EXPECT_EQ(session.edit.edit.text, "// typed\n");
-  EXPECT_NE(session.message.text.find("has become another one since"), std::string::npos);
+  EXPECT_NE(session.message.text.find("has changed since"), std::string::npos);
   must("edit line 1 // two");
   must("edit off");
   must("undo");

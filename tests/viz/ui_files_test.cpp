@@ -59,8 +59,8 @@ TEST_F(Files, PtxAndItsLaunchFileFindEachOther) {
   workshop.neighbours = {"a.toml", "b.toml"};
   refused("open mm.ptx", "2 stand beside it: `open mm.ptx --launch a.toml`");
   workshop.neighbours = {};
-  refused("open mm.ptx", "none stands beside it: `open mm.ptx --launch F.toml`");
-  refused("open mm.toml", "none stands beside it: `open F.ptx --launch mm.toml`");
+  refused("open mm.ptx", "there is none beside it: `open mm.ptx --launch F.toml`");
+  refused("open mm.toml", "there is none beside it: `open F.ptx --launch mm.toml`");
 }
 
 TEST_F(Files, WhatIsDroppedTogetherIsOpenedTogether) {

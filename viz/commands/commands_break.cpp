@@ -135,7 +135,7 @@ std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) 
         {fmt::format("mbarrier {}", name == names.end() ? fmt::format("{}", byte) : name->second),
          "the mbarrier that is looked at"});
   }
-  out.push_back({"list", "tells all breakpoints"});
+  out.push_back({"list", "lists all breakpoints"});
   out.push_back({"clear", "takes all breakpoints away"});
   return out;
 }

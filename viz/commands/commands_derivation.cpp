@@ -31,7 +31,7 @@ Answer run_beside(Session& session, Workshop&, std::string_view arguments) {
   study.beside = arguments == "nothing" ? std::string() : std::string(unquoted(arguments));
   if (arguments.empty()) return usage_error("`beside` takes an expression, or nothing.");
   if (auto error = show_study(session, study)) return *error;
-  return study.beside.empty() ? std::string("The layout stands alone.")
+  return study.beside.empty() ? std::string("The second layout is closed.")
                               : fmt::format("Beside it: {}.", study.beside);
 }
 
@@ -48,7 +48,7 @@ Answer run_derive(Session& session, Workshop&, std::string_view arguments) {
   const auto show = [&](std::size_t at) { return show_step(session, at > steps ? 0 : at); };
   if (arguments == "stop") {
     session.playing = false;
-    return std::string("The derivation stands.");
+    return std::string("The derivation stops.");
   }
   if (arguments == "play") {
     session.playing = true;

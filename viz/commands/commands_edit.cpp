@@ -79,7 +79,7 @@ Answer run_rebuild(Session& session, Workshop& workshop, std::string_view argume
   }
   session.choices.settings.rebuilds = on;
   return std::string(on ? "A kernel is built anew when a file of it changes."
-                        : "A changed file is told of; `rebuild` builds the kernel anew.");
+                        : "A changed file is announced; `rebuild` compiles the kernel again.");
 }
 
 constexpr std::array kEditCommands = {

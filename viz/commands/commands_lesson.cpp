@@ -32,8 +32,8 @@ Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) 
   const auto round = words.size() > 2 ? number_in(words[2]) : std::optional<std::int64_t>(0);
   if (words.size() > 3 || !step || *step < 1 || !round || *round < 0) {
     return usage_error(
-        "`lesson at` needs a lesson, a step and, where wanted, which numbers: `lesson at layouts "
-        "3 0`; with `keep` behind it the view stays as it is.");
+        "`lesson at` needs a lesson, a step and, where wanted, which numbers: `lesson at layouts 3 "
+        "0`; with `keep` after it the view stays as it is.");
   }
   const auto at = static_cast<std::size_t>(*step) - 1;
   const auto numbers = static_cast<std::uint64_t>(*round);

@@ -69,7 +69,7 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
       words.size() > 1 && names_file(words.back()) && !names_file(words[0]) &&
       arguments.find(" --") == arguments.npos) {
     return usage_error(
-        fmt::format("A file's name with blanks stands in quotes: `open \"{}\"`.", arguments));
+        fmt::format("A file name with blanks goes in quotes: `open \"{}\"`.", arguments));
   }
   return open_kernel(session, workshop, arguments);
 }

@@ -269,7 +269,7 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&
                               {"zoom out", "twice as much time"},
                               {"fold all", "one row a block"},
                               {"unfold all", "every row"},
-                              {"arrows on", "what brought about what, of all in view"},
+                              {"arrows on", "which event caused which, of all in view"},
                               {"arrows off", "of the selected event alone"},
                               {"totals off", "nothing is added up"}};
   if (session.choices.baseline) {
@@ -314,9 +314,8 @@ constexpr std::array kTimelineCommands = {
         "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
         "pan down | fold GROUP | unfold GROUP | fold all | unfold all | pin ROW | unpin "
         "ROW | totals FROM TO | totals off | arrows on | arrows off | beside on | beside off",
-        "shows a stretch of the run, folds its rows, adds up what they did",
-        "timeline range 1200 3400", "W zoom in, S zoom out, A pan left, D pan right", run_timeline,
-        suggest_timeline, true},
+        "shows a time range, folds its rows, sums what they did", "timeline range 1200 3400",
+        "W zoom in, S zoom out, A pan left, D pan right", run_timeline, suggest_timeline, true},
     WindowCommand{"find", "TEXT | mark TEXT | next | previous | nothing",
                   "looks for events: by kind, unit, role, warp, barrier, line or instruction",
                   "find tma", "N next, Shift+N previous", run_find, suggest_find, true},

@@ -40,8 +40,7 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
                               : fmt::format("Showing {}.", view->said);
   }
   return usage_error(
-      fmt::format("`select` takes a view ({}), or what stands at the right (lesson, inspector); "
-                  "`{}` is neither.",
+      fmt::format("`select` takes a view ({}), or a panel (lesson, inspector); `{}` is neither.",
                   names, arguments));
 }
 
@@ -352,7 +351,7 @@ constexpr std::array kViewCommands = {
     WindowCommand{"select",
                   "layout | banks | sectors | bits | matrices | diff | timeline | source | "
                   "registers | barriers | memory | tmem | compare | lesson | inspector",
-                  "changes the view, or what stands at its right", "select diff", "", run_select,
+                  "changes the view, or the panel at the right", "select diff", "", run_select,
                   nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",

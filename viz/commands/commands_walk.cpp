@@ -34,7 +34,7 @@ constexpr std::array kSteps = {
     StepWord{"copy", StepBy::copy, "a copy is issued, or is complete"},
     StepWord{"mma", StepBy::product, "a product is issued, or is complete"},
     StepWord{"fault", StepBy::fault, "just before the run faults"},
-    StepWord{"report", StepBy::report, "a hazard is told, or the fault"},
+    StepWord{"report", StepBy::report, "a hazard or the fault is reported"},
     StepWord{"moment", StepBy::moment, "whatever comes next"},
 };
 
@@ -227,7 +227,7 @@ Outcome<double> cycle_in(std::string_view word, const sim::Machine& machine) {
   const sim::Clock* clock = machine.clock();
   if (!clock || !(clock->times().clock > 0)) {
     return Error{ErrorKind::mismatch,
-                 "This run has no clock (its order is drawn), so that its time is counted in "
+                 "This run has no clock (its schedule is randomised): its time is counted in "
                  "instructions: `go 1200`.",
                  ""};
   }

@@ -112,9 +112,7 @@ std::string kept(Session& session, Workshop& workshop) {
   const bool told = session.progress_told;
   session.progress_told = problem.has_value();
   if (!problem || told) return "";
-  return fmt::format(
-      " This is not kept for tomorrow: {} The next step tries again, once that is mended.",
-      problem->sentence);
+  return fmt::format(" This is not saved: {} The next step tries again.", problem->sentence);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::optional<std::string> lanes_remark(const MmaAtom& atom) {
                        half, upper, 2 * upper - 1);
     columns = fmt::format("columns 0-{}", half - 1);
   }
-  return fmt::format("C in tensor memory{}: {}, {}; tmem_accumulator{}({},{}{}) draws it.",
+  return fmt::format("C in TMEM{}: {}, {}; tmem_accumulator{}({},{}{}) draws it.",
                      ctas > 1 ? " of each CTA" : "", rows, columns, sparse ? "_sparse" : "", m, n,
                      ctas > 1 ? ",2" : "");
 }

@@ -201,7 +201,7 @@ class Filled {
       const std::int64_t l = region.lane(i), c = region.column(i), cta = region.cta(i);
       if (l < 0 || l >= lanes || c < 0 || c >= columns) {
         return refused(
-            fmt::format("{} reaches lane {}, column {}; tensor memory has {} lanes and {} columns.",
+            fmt::format("{} reaches lane {}, column {}; TMEM has {} lanes and {} columns.",
                         region.name, l, c, lanes, columns));
       }
       if (cta < 0 || cta >= most_ctas) {
@@ -299,9 +299,8 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   grid.modes.push(make_layout_of(Layout(quarter, 1), Layout(lanes / quarter, quarter)).modes);
   grid.modes.push(Tree<Mode>(Mode{columns, lanes}));
   for (std::size_t cta = 0; cta < filled.ctas(); ++cta) {
-    view.add_panel(
-        filled.ctas() > 1 ? fmt::format("Tensor memory of CTA {}", cta) : "Tensor memory",
-        "lanes down, columns of 32 bits across", grid);
+    view.add_panel(filled.ctas() > 1 ? fmt::format("TMEM of CTA {}", cta) : "Tensor memory",
+                   "lanes down, columns of 32 bits across", grid);
     Panel& panel = view.panels_.back();
     panel.formula = fmt::format("{} lanes x {} columns", lanes, columns);
     Owners owners = filled.owners(cta, view.value_names_.size());
@@ -319,10 +318,9 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
 Outcome<LayoutView> LayoutView::of_fragment(const CopyAtom& atom, const Layout& layout,
                                             std::string title) {
   if (layout.rank() != 2 || !speaks_of_tensor_memory(layout)) {
-    return refused(
-        fmt::format("{} is no fragment of tensor memory; tmem_fragment(SM100_TMEM_LOAD_32dp32b8x) "
-                    "gives one.",
-                    text(layout)));
+    return refused(fmt::format(
+        "{} is no fragment of TMEM; tmem_fragment(SM100_TMEM_LOAD_32dp32b8x) gives one.",
+        text(layout)));
   }
   const Result<std::int64_t> down = cosize(along(layout, axis_lane));
   const Result<std::int64_t> across = cosize(along(layout, axis_column));

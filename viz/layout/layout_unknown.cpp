@@ -79,7 +79,7 @@ void make_up_extents(Layout& grid, const Tiler* tiler, std::vector<std::string>&
       std::string note = fmt::format("The extent of mode {} is not known{}: its first {} are drawn",
                                      name_of_leaf(grid, leaf), divisor_words(extent.value), shown);
       if (by_tiles) note += fmt::format(", {} tiles", tiles);
-      if (leaf + 1 < end) note += ", and what follows in that mode begins behind all of them";
+      if (leaf + 1 < end) note += ", and what follows in that mode begins after all of them";
       notes.push_back(note + ".");
       extent = shown;
     }

@@ -40,8 +40,8 @@ Outcome<LayoutView> taken_by(const Tiler& tiler) {
 Outcome<LayoutView> moved_by(const Swizzle& swizzle) {
   if (swizzle.identity() || swizzle.bits > 8) {
     return refused(
-        fmt::format("{} has no square of up to 256 chunks to draw; Sw<3,4,3> has, and "
-                    "{} o 0 o LAYOUT draws a layout behind it.",
+        fmt::format("{} has no square of up to 256 chunks to draw; Sw<3,4,3> has, and {} o 0 o "
+                    "LAYOUT draws a layout after it.",
                     text(swizzle), text(swizzle)));
   }
   Layout layout;

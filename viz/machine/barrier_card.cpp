@@ -82,7 +82,7 @@ void add_missing(const sim::Machine& machine, const sim::Block& block, const sim
   const std::vector<sim::Attendance> who = absent(b);
   std::string text = fmt::format("{} of {} arrivals", b.pending, std::max(b.pending, b.expected));
   if (who.empty()) {
-    text += b.phase == 0 ? ": it is the first phase, so that nobody has come before to tell whose"
+    text += b.phase == 0 ? ": it is the first phase, so nothing is known of who arrives"
                          : ": all who came in the phase before have come";
   } else {
     text += fmt::format("; who came in phase {}, but not in this one:", b.phase - 1);
@@ -130,7 +130,7 @@ void add_bytes(const sim::MbarrierState& b, bool any_in_flight, CardLines& out) 
          "", !any_in_flight});
   } else if (b.bytes < 0) {
     out.push_back({"bytes",
-                   fmt::format("{} have come that nobody has told it to expect",
+                   fmt::format("{} arrived that were not expected",
                                grouped(static_cast<std::uint64_t>(-b.bytes))),
                    "", true});
   }

@@ -67,7 +67,7 @@ void add_pairs(Table& table, const std::string& title, const std::vector<sim::Pa
 
 // "busy cycles, mean of 148 processors; 4 have work, now 2"
 std::string busy_heading(const sim::Difference& d) {
-  if (d.a.processors != d.b.processors) return "busy cycles, mean of all processors";
+  if (d.a.processors != d.b.processors) return "busy cycles, mean of all SMs";
   const std::uint32_t before = d.a.processors_used, now = d.b.processors_used;
   std::string out = fmt::format("busy cycles, mean of {} processors", d.b.processors);
   if (before && now) out += fmt::format("; {} {} work", before, before == 1 ? "has" : "have");

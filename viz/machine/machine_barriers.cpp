@@ -148,9 +148,8 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
   add_operations(table, shown);
   const std::string state = state_of_block(shown.machine(), shown.spot.block);
   table.when_empty = state == "resident"
-                         ? "At this moment the block has no mbarrier, nobody stands at a barrier, "
-                           "and nothing is in "
-                           "flight. The button Barrier goes on to the next one."
+                         ? "Here the CTA has no mbarrier, no warp waits at a barrier, and nothing "
+                           "is in flight. The button Barrier goes to the next phase."
                          : nothing_of_block(shown.machine(), shown.spot.block, "barriers");
   const auto card = barrier_card(shown);
   // What the last column says of a barrier the card says of the one looked at.

@@ -131,7 +131,7 @@ void draw_chips(Scene& scene, const std::vector<Chip>& chips, double x, double y
   }
   if (const std::size_t after = chips.size() - last; after > 0) {
     button(scene, x, y, fmt::format("{} more >", after), fmt::format("look warp {}", last),
-           fmt::format("{} warps behind these", after), false);
+           fmt::format("{} more warps", after), false);
   }
 }
 
@@ -182,7 +182,7 @@ std::string nothing_of_block(const sim::Machine& machine, std::uint64_t block,
   const bool others = std::any_of(machine.blocks().begin(), machine.blocks().end(),
                                   [](const sim::Block& each) { return !each.ended; });
   const char* way = others                  ? "Choose a resident one above."
-                    : state == "has exited" ? "Step back to a moment at which it was resident."
+                    : state == "has exited" ? "Step back to where it was resident."
                                             : "Step executes its first instruction.";
   return fmt::format("Block {} {}: it has no {} now. {}", grouped(block), state, what, way);
 }

@@ -452,9 +452,7 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
     std::string sentence =
         !now.has_unit ? "This kernel has no tcgen05 instructions, so its blocks have no TMEM."
         : now.state != "resident" ? nothing_of_block(shown.machine(), now.block, "TMEM")
-                                  : "The block has no columns of TMEM at this moment: "
-                                    "tcgen05.alloc brings them. Step on, "
-                                    "or back.";
+                                  : "The CTA has allocated no TMEM here: step to a tcgen05.alloc.";
     draw_sentence(scene, {frame.body.x + between, frame.body.y + 32},
                   frame.body.width - 2 * between, sentence);
     scene.end();

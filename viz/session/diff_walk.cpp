@@ -114,8 +114,8 @@ std::optional<std::string> look_at_writer(Session& session) {
   }
   select_write(session, site);
   return fmt::format(
-      "Element ({}, {}) has just become {:.6g}, written by block ({},{},{}), warp {}, lane {} at "
-      "{}; {}.",
+      "Element ({}, {}) has just become {:.6g}, written by CTA ({},{},{}), warp {}, lane {} at {}; "
+      "{}.",
       choices.element->row, choices.element->column, state->value, site.block.x, site.block.y,
       site.block.z, site.warp, site.lane, place_text(site), moment_text(machine));
 }

@@ -408,7 +408,7 @@ bool take_build(Session& session, Workshop& workshop) {
     }
     said += *opened;
   }
-  session.message = {fmt::format("Compiled {}. {} stands before its first instruction.{}",
+  session.message = {fmt::format("Compiled {}. {} is before its first instruction.{}",
                                  building.file, building.kernel, said),
                      false};
   if (building.runs) {

@@ -14,7 +14,7 @@ namespace {
 Error no_such_line(const std::string& path, std::size_t line, std::size_t count) {
   return {ErrorKind::mismatch,
           fmt::format("{} has {} line{}, and {} is none of them: `edit insert {} TEXT` puts a line "
-                      "behind the last one.",
+                      "after the last one.",
                       path, count, count == 1 ? "" : "s", line, count + 1),
           ""};
 }
@@ -65,10 +65,9 @@ std::optional<Error> change_back(Session& session, Workshop& workshop, const Tex
     if (auto opened = begin_edit(session, workshop, change.path); !opened) return opened.error();
   }
   if (edit.text != (before ? change.after : change.before)) {
-    return Error{ErrorKind::mismatch,
-                 fmt::format("The text of {} has become another one since, so it stays as it is.",
-                             change.path),
-                 ""};
+    return Error{
+        ErrorKind::mismatch,
+        fmt::format("The text of {} has changed since, so it stays as it is.", change.path), ""};
   }
   type_edit(session, workshop, before ? change.before : change.after);
   return {};

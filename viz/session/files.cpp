@@ -47,8 +47,9 @@ Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path
   if (beside.empty()) {
     return Error{
         ErrorKind::usage,
-        fmt::format("{} needs its {}, and none stands beside it: `open {} --launch {}` names both.",
-                    path, missing, ptx ? path : "F.ptx", ptx ? "F.toml" : path),
+        fmt::format(
+            "{} needs its {}, and there is none beside it: `open {} --launch {}` names both.", path,
+            missing, ptx ? path : "F.ptx", ptx ? "F.toml" : path),
         ""};
   }
   if (beside.size() > 1) {

@@ -174,7 +174,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   if (!warps.empty()) return;
   out.push_back({fmt::format("Block {}", spot.block),
                  {},
-                 fmt::format("It {} at this moment: there is nothing of it to see here.",
+                 fmt::format("It {} here: nothing of it can be shown.",
                              state_of_block(*machine, spot.block))});
 }
 

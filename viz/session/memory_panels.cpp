@@ -164,7 +164,7 @@ Lines byte_lines(const Session& session, u32 byte) {
   const sim::Machine* machine = machine_of(session);
   const auto now = shared_memory_of(session);
   if (!machine || !now || byte >= now->bytes()) {
-    lines.emplace_back("byte", fmt::format("{}: behind the end of the block's memory", byte));
+    lines.emplace_back("byte", fmt::format("{}: after the end of the CTA's memory", byte));
     return lines;
   }
   lines.emplace_back("byte", fmt::format("{} (0x{:x})", byte, byte));

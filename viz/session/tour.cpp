@@ -12,8 +12,8 @@ std::span<const TourStep> tour_steps() {
                "of its functions: the view follows each letter. A kernel's name and Enter open a "
                "kernel."},
       TourStep{Part::outline, "Begin with an example",
-               "Layouts to look at, lessons to begin with, kernels to run. One click opens each; "
-               "what belongs to an open kernel stands under it."},
+               "Layouts, lessons, kernels: a click opens one; what belongs to an open kernel is "
+               "below it."},
       TourStep{Part::view, "Look at it",
                "Point at a cell to light all that belongs to it. A click selects it, a second one "
                "leaves only its tile or thread in colour, Esc goes back one. The wheel zooms, the "

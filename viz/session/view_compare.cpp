@@ -16,11 +16,10 @@ std::optional<Emptiness> no_comparison(const Session& session) {
   if (choices.comparison) return {};
   if (!choices.baseline) {
     return Emptiness{
-        "No run is pinned as the baseline. Run a kernel, pin it, and run another one or the same "
-        "with other sizes: both stand side by side here.",
+        "No baseline. Run a kernel, pin it with `baseline`, and run another: both are shown here.",
         choices.result ? "baseline" : "run", choices.result ? "Pin this run" : "Run"};
   }
-  return Emptiness{fmt::format("{} is the baseline. What runs next stands beside it here.",
+  return Emptiness{fmt::format("{} is the baseline. The next run is shown beside it.",
                                choices.baseline->kernel.name),
                    "run", "Run"};
 }

@@ -29,21 +29,18 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
   if (resident || choices.view == ViewName::source) return {};
   const std::string& name = choices.kernel->name;
   if (machine.position() == 0) {
-    return Emptiness{fmt::format("{} stands before its first instruction: no block has begun, so "
-                                 "there is nothing of one to see.",
-                                 name),
+    return Emptiness{fmt::format("{} is before its first instruction: no CTA has started.", name),
                      "step", "Step"};
   }
   const auto event = selected_event(session);
   if (event && !event->command.empty()) {
-    return Emptiness{fmt::format("All blocks have exited. Selected in the timeline is {}; {}.",
+    return Emptiness{fmt::format("All CTAs have exited. Selected in the timeline is {}; {}.",
                                  event->sentence, event->when),
                      event->command, "Go there"};
   }
-  return Emptiness{fmt::format("All blocks of {} have exited: there is nothing of one to see. Go "
-                               "back to a moment at which one was resident.",
-                               name),
-                   "step back", "Step back"};
+  return Emptiness{
+      fmt::format("All CTAs of {} have exited. Step back to where one was resident.", name),
+      "step back", "Step back"};
 }
 
 // Why there is no machine to show.
@@ -56,11 +53,10 @@ std::optional<Emptiness> no_machine(const Session& session) {
   }
   if (machine_of(session)) return nobody_resident(session);
   if (on_the_way(session)) {
-    return Emptiness{fmt::format("{} is on its way to where it is to stand.", name), "cancel",
-                     "Stop here"};
+    return Emptiness{fmt::format("{} is stepping.", name), "cancel", "Stop here"};
   }
   return Emptiness{
-      fmt::format("{} stands before its first instruction. What its warps see comes here.", name),
+      fmt::format("{} is before its first instruction. What its warps see appears here.", name),
       "go start", "Load it"};
 }
 

@@ -42,7 +42,7 @@ std::optional<Emptiness> no_difference(const Session& session) {
   const std::string& name = choices.kernel->name;
   if (!choices.result) {
     if (choices.live && choices.moment > 0) {
-      return Emptiness{fmt::format("{} stands at {}. Nothing is compared before its end.", name,
+      return Emptiness{fmt::format("{} is at {}. Nothing is compared before its end.", name,
                                    moment_text(choices.live->stepper.machine())),
                        "run", "Run to the end"};
     }

@@ -30,9 +30,9 @@ std::optional<Emptiness> no_timeline(const Session& session) {
   if (machine && machine->position() > 0) {
     const sim::Stepper& stepper = choices.live->stepper;
     const bool faults = machine->state() == RunState::fault || stepper.fault();
-    return Emptiness{fmt::format("{} stands at {}{}. Steps keep no record: a run records {}{}.",
-                                 name, moment_text(*machine), faults ? ", where it faults" : "",
-                                 what, faults ? ", up to the fault" : ""),
+    return Emptiness{fmt::format("{} is at {}{}. Steps keep no record: a run records {}{}.", name,
+                                 moment_text(*machine), faults ? ", where it faults" : "", what,
+                                 faults ? ", up to the fault" : ""),
                      "run", "Run"};
   }
   return Emptiness{fmt::format("The timeline of {} comes here when it has run: {}.", name, what),

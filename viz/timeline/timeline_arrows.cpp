@@ -120,7 +120,7 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
     const sim::Arrows all = view.timeline().arrows(tracks, from, to, most_arrows);
     if (all.more) {
       Text text;
-      text.text = "more arrows than can be told apart: zoom in to see them";
+      text.text = "too many arrows: zoom in to see them";
       text.at = {frame.lanes.right() - inside, frame.lanes.y + 12};
       text.across = Across::right;
       text.ink = Role::quiet;

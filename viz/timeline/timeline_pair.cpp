@@ -87,7 +87,7 @@ std::string why_apart(const TimelineView& above, const TimelineView& below,
                       const std::string& name_above) {
   if (above.known_time() == below.known_time()) return "";
   const auto unit = [](const TimelineView& view) {
-    return view.known_time() ? "in cycles" : "in instructions, since its order was drawn";
+    return view.known_time() ? "in cycles" : "in instructions, since its schedule was randomised";
   };
   return fmt::format(
       "The baseline {} is not drawn above it: its time is counted {}, that of this run {}.",

@@ -262,7 +262,7 @@ class Reader {
       // These are words of their own, too.
       if (!value && word != "block" && word != "line") return std::nullopt;
       if (!value) {
-        return refused(fmt::format("has `{}` without a number behind it: `{} 1`", word, word));
+        return refused(fmt::format("has `{}` without a number after it: `{} 1`", word, word));
       }
       number = trimmed(number);
       if (word == "block") {

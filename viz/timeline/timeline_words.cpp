@@ -217,8 +217,8 @@ Outcome<double> cycles_in(const TimelineView& view, std::string_view text) {
   }
   if (factor == 0) {
     return Error{ErrorKind::mismatch,
-                 fmt::format("`{}`: this run has no clock, since its order was drawn; its unit is "
-                             "instructions, `1200`.",
+                 fmt::format("`{}`: this run has no clock, since its schedule was randomised; its "
+                             "unit is instructions, `1200`.",
                              asked),
                  ""};
   }

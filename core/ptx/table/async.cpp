@@ -61,8 +61,7 @@ std::vector<Opcode> async_rows() {
          "[t]|{x} e:b64?"},
         {"async bulk prefetching tensor " IMAGES " level:L2 space:global " IM2COL " " HINT,
          "[t]|{x} {o} e:b64?"}},
-       "copies between global and shared memory while the thread goes on: a few bytes, many side by "
-       "side, or a box of a tensor; groups of copies, and waiting for them", "9.7.9.25"},
+       "copies between global and shared memory, asynchronously: a few bytes, bulk, or a box of a tensor; groups of copies, and waits for them", "9.7.9.25"},
       {Op::mbarrier, "mbarrier", U::async,
        {{"step:init " OWN_SHARED " type:b64", "[a] b:u32"},
         {"step:inval " OWN_SHARED " type:b64", "[a]"},
@@ -102,7 +101,7 @@ std::vector<Opcode> async_rows() {
        "asks for a cluster that has not begun, to do its work instead; and what came of it",
        "9.7.13.17, 9.7.13.18"},
       {Op::setmaxnreg, "setmaxnreg", U::async, {{"registers:inc|dec sync aligned type:u32", "n"}},
-       "takes or gives back registers of the block's warps: they are as many as a warp needs here",
+       "returns or takes registers of the warpgroup: a warp has as many as it needs here",
        "9.7.19.5"},
   };
 }

@@ -8,9 +8,9 @@ namespace tilescope::ptx {
 std::vector<Opcode> control_rows() {
   using U = Unit;
   return {
-      {Op::bra, "bra", U::control, {{"uni?", "label"}}, "goes on at a label", "9.7.12.3"},
+      {Op::bra, "bra", U::control, {{"uni?", "label"}}, "continues at a label", "9.7.12.3"},
       {Op::brx, "brx", U::control, {{"operation:idx uni?", "a:u32 targets"}},
-       "goes on at the label with that number in a list", "9.7.12.4"},
+       "continues at the label with that number in a list", "9.7.12.4"},
       {Op::call, "call", U::control, {{"uni?", "call"}},
        "calls a function of this file, by name or address, or vprintf or __assertfail", "9.7.12.5"},
       {Op::ret, "ret", U::control, {{"uni?", ""}}, "leaves the function; in an entry the same as exit",

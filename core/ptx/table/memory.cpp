@@ -48,7 +48,7 @@ std::vector<Opcode> memory_rows() {
         {"async scope:cluster " TOLD "vector:v2|v4? type:b32|u32|s32|f32", "[a] {b} [m]"},
         {"async scope:cluster " TOLD "vector:v2? type:b64|u64|s64|f64", "[a] {b} [m]"},
         {UNTOLD "type:b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[a] {b}"}},
-       "b to memory; with .async while the thread goes on", "9.7.9.11, 9.7.9.12"},
+       "stores b; with .async asynchronously", "9.7.9.11, 9.7.9.12"},
       {Op::prefetch, "prefetch", U::memory,
        {{"space:global|local? level:L1|L2", "[a]"},
         {"space:global level:L2::evict_last|L2::evict_normal", "[a]"},
@@ -99,7 +99,7 @@ std::vector<Opcode> memory_rows() {
         {REDUCE_ASYNC "operation:and|or|xor type:b32", "[a] {b} [m]"},
         {REDUCE_ASYNC "operation:add type:u32|s32|u64|s64", "[a] {b} [m]"},
         {UNTOLD "operation:add type:u32|s32|u64|s64", "[a] {b}"}},
-       "memory = operation(memory, b), as one; with .async while the thread goes on",
+       "memory = operation(memory, b), atomically; with .async asynchronously",
        "9.7.13.6, 9.7.13.7"},
   };
 }

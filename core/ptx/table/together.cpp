@@ -14,8 +14,7 @@ std::vector<Opcode> together_rows() {
         {"cta? operation:red reduce:popc type:u32", "d n b:u32? q"},
         {"cta? operation:red reduce:and|or type:pred", "p n b:u32? q"},
         {"warp operation:sync", "a:u32"}},
-       "waits at (or arrives at) one of 16 barriers of the block; whole warps; .red also counts or "
-       "combines a predicate; or, with .warp, waits for the lanes of a mask",
+       "waits at (or arrives at) one of 16 barriers of the CTA; whole warps; .red also counts or combines a predicate; or, with .warp, waits for the lanes of a mask",
        "9.7.13.1, 9.7.13.2"},
       {Op::barrier, "barrier", U::barrier,
        {{"cta? operation:sync aligned?", "n b:u32?"},

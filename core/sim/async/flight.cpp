@@ -145,8 +145,8 @@ void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o
   machine.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
-        "all threads of the block have exited, but this {} may still read {}, and nobody has "
-        "waited for it",
+        "all threads of the CTA have exited, but this {} may still read {}, and nobody has waited "
+        "for it",
         o.work->name, range_text(o.reads[0]));
     r.expected = "cp.async.bulk.wait_group.read 0 before the threads exit";
     r.found = "an operation in flight";
@@ -405,11 +405,11 @@ bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
 
 bool Machine::arrives_too_late(const Block& by, const AsyncOperation& o, u32 rank) {
   fault_at(by, o.thread, o.pc, "peer_exited",
-           fmt::format("this {} is complete and arrives at {} of block {} of the cluster, all of "
+           fmt::format("this {} is complete and arrives at {} of CTA {} of the cluster, all of "
                        "whose threads have exited",
                        o.work->name, mbarrier_name(*this, o.mbarrier), rank),
-           "a block that stays until nobody arrives at its mbarriers any more",
-           "a block that has exited");
+           "this CTA stays until nobody arrives at its mbarriers any more",
+           "a CTA that has exited");
   explain(evidence_at(mbarrier_at(*member(by, rank), o.mbarrier)));
   return false;
 }
@@ -567,14 +567,12 @@ bool Machine::waits_for_pair() {
 
 // What another block has issued still uses this one's memory.
 bool Machine::leave_to_peer(const Block& block, const AsyncOperation& o) {
-  fault_at(
-      issuer(block, o), o.thread, o.pc, "exit_in_flight",
-      fmt::format(
-          "all threads of block {} of the cluster have exited, but this {}, of block {}, may "
-          "still read {} there",
-          block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
-      "a wait of that block for the operation, or for a barrier behind it, before its threads exit",
-      "an operation in flight");
+  fault_at(issuer(block, o), o.thread, o.pc, "exit_in_flight",
+           fmt::format("all threads of CTA {} of the cluster have exited, but this {}, of CTA {}, "
+                       "may still read {} there",
+                       block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
+           "that CTA waits for the operation, or at a barrier after it, before its threads exit",
+           "an operation in flight");
   explain(left_in_flight(*this, block, o));
   return false;
 }
@@ -592,8 +590,7 @@ bool Machine::land(Block& block) {
     }
     fault_at(issuer(block, o), o.thread, o.pc, "exit_in_flight",
              fmt::format(
-                 "all threads of the block have exited, but this {} {}, and nobody has waited "
-                 "for it",
+                 "all threads of the CTA have exited, but this {} {}, and nobody has waited for it",
                  o.work->name,
                  !o.writes.empty()  ? "is still to write " + range_text(o.writes[0])
                  : !o.reads.empty() ? "may still read " + range_text(o.reads[0])

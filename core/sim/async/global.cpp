@@ -154,7 +154,7 @@ void Machine::watch_map(Core& x, int lane, u64 address) {
           "the "
           "old map may be used",
           place_in(*region, address), text(site_of(writer)),
-          told ? "this block executed no acquiring" : "that thread executed no releasing");
+          told ? "this CTA executed no acquiring" : "that thread executed no releasing");
       r.expected =
           told ? "fence.proxy.tensormap::generic.acquire of the map's 128 bytes before its use"
                : "fence.proxy.tensormap::generic.release by the thread that writes the map";

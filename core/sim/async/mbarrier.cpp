@@ -84,7 +84,7 @@ std::string line_text(const Machine& machine, const Block& block, u32 thread, u3
 // "warp 1, lanes 0-31 at PTX line 40"
 std::string attendance_text(const Machine& machine, const Block& block, const Attendance& a) {
   const std::string whose =
-      a.rank == block.rank ? "" : fmt::format("block {} of the cluster, ", a.rank);
+      a.rank == block.rank ? "" : fmt::format("CTA {} of the cluster, ", a.rank);
   return fmt::format("{}warp {} {} at {}", whose, a.warp, lanes_text(a.mask),
                      line_text(machine, *machine.member(block, a.rank), a.warp * 32, a.pc));
 }
@@ -312,17 +312,16 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
   const std::string sentence = fmt::format(
       "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
       mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
-      remote ? "the other blocks of the cluster" : fmt::format("warp {}", warp));
+      remote ? "the other CTAs of the cluster" : fmt::format("warp {}", warp));
   Evidence evidence = evidence_at(mbarrier_at(block, offset));
   evidence.parties = {
       party_of(machine, block, offset, who, "uses it"),
-      party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "made it")};
+      party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "initialised it")};
   if (block.cluster_met[maker] >= b.made_when) {
     machine.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
       Report r;
       r.sentence = sentence;
-      r.expected =
-          "fence.mbarrier_init behind the mbarrier.init, or barrier.cluster.arrive.release";
+      r.expected = "fence.mbarrier_init after the mbarrier.init, or barrier.cluster.arrive.release";
       r.found = "a barrier.cluster with a relaxed arrival";
       r.evidence = evidence;
       return r;
@@ -331,7 +330,7 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
   }
   machine.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
                    remote ? "barrier.cluster between mbarrier.init and the first use"
-                          : "a barrier of the block between mbarrier.init and the first use",
+                          : "a barrier of the CTA between mbarrier.init and the first use",
                    "no barrier between");
   machine.explain(std::move(evidence));
   return false;
@@ -347,7 +346,7 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
         fmt::format("byte {} of shared memory is used as an mbarrier, but no mbarrier.init has "
                     "made one there",
                     offset),
-        "mbarrier.init, then a barrier of the block, before the first use", "no mbarrier");
+        "mbarrier.init, then a barrier of the CTA, before the first use", "no mbarrier");
     return nullptr;
   }
   Mbarrier& b = found->second;
@@ -374,10 +373,11 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
 
 bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {
   if (count == 0 || count > MbarrierBits::most) {
-    return at_fault(
-        machine, block, offset, who, "bad_arrival_count",
-        fmt::format("{} is to wait for {}", mbarrier_name(machine, offset), arrivals_text(count)),
-        fmt::format("a count from 1 to {}", MbarrierBits::most), fmt::format("{}", count));
+    return at_fault(machine, block, offset, who, "bad_arrival_count",
+                    fmt::format("{} is initialised with a count of {}",
+                                mbarrier_name(machine, offset), arrivals_text(count)),
+                    fmt::format("a count from 1 to {}", MbarrierBits::most),
+                    fmt::format("{}", count));
   }
   if (const auto old = block.mbarriers.find(offset);
       old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
@@ -389,8 +389,8 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
              "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
     Evidence evidence = evidence_at(mbarrier_at(block, offset));
     const Actor before{old->second.maker, old->second.made_at, false, block.rank};
-    evidence.parties = {party_of(machine, block, offset, who, "makes it again"),
-                        party_of(machine, block, offset, before, "made it")};
+    evidence.parties = {party_of(machine, block, offset, who, "initialises it again"),
+                        party_of(machine, block, offset, before, "initialised it")};
     machine.explain(std::move(evidence));
     return false;
   }
@@ -412,7 +412,7 @@ bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) 
       continue;
     }
     return at_fault(machine, block, offset, who, "mbarrier_in_use",
-                    fmt::format("{} is invalidated, but the {} at {} is to complete on it",
+                    fmt::format("{} is invalidated, but the {} at {} will complete on it",
                                 mbarrier_name(machine, offset), o.work->name,
                                 line_text(machine, block, o.thread, o.pc)),
                     "a wait for the operation before mbarrier.inval", "an operation in flight");
@@ -486,11 +486,12 @@ bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarri
                   u64 phase) {
   return left_behind(
       machine, block, offset, b, waiter,
-      fmt::format("this thread waits for phase {} of {}, but before it could go on phase {} was "
-                  "completed too, by {}: it cannot tell phase {} from phase {}",
-                  phase, mbarrier_name(machine, offset), b.phase - 1,
-                  actor_text(machine, block, b.completer), phase, phase + 2),
-      "a phase that waits for everybody who waited for the one before",
+      fmt::format(
+          "missed phase: this thread waits for phase {} of {}, and phase {} completed too, by {}, "
+          "before the thread went on: by parity it cannot tell phase {} from phase {}",
+          phase, mbarrier_name(machine, offset), b.phase - 1,
+          actor_text(machine, block, b.completer), phase, phase + 2),
+      "a phase that completes only after all waiters of the one before have gone on",
       fmt::format("phase {} complete, and a thread still waiting for phase {}", b.phase - 1,
                   phase));
 }
@@ -500,13 +501,12 @@ bool come_too_late(Machine& machine, const Block& block, u32 offset, const Mbarr
   const u64 last = b.phase - 1;
   return left_behind(
       machine, block, offset, b, waiter,
-      fmt::format(
-          "this thread waits for parity {} of {}, which is in phase {}: phase {} was "
-          "completed by {}, and nothing has told this warp so. Had it come before, {} would "
-          "have let it through; now it waits for phase {}",
-          b.phase & 1, mbarrier_name(machine, offset), b.phase, last,
-          actor_text(machine, block, b.completer),
-          last == 0 ? "the fresh barrier" : fmt::format("phase {}", last - 1), b.phase),
+      fmt::format("missed phase: this thread waits for parity {} of {}, which is in phase {}: "
+                  "phase {} was completed by {}, and nothing orders this warp after that. Earlier, "
+                  "{} would have let it through; now it waits for phase {}",
+                  b.phase & 1, mbarrier_name(machine, offset), b.phase, last,
+                  actor_text(machine, block, b.completer),
+                  last == 0 ? "the fresh barrier" : fmt::format("phase {}", last - 1), b.phase),
       fmt::format("phase {} to complete only after this warp has gone on", last),
       fmt::format("phase {} complete", last));
 }
@@ -524,7 +524,7 @@ std::string mbarrier_story(const Machine& machine, const Block& block, u32 offse
   }
   std::string out = fmt::format("phase {} lacks {}", b.phase, lacks.empty() ? "nothing" : lacks);
   if (bits.transactions < 0) {
-    out += fmt::format(", and {} more than expected have come", bytes_text(-bits.transactions));
+    out += fmt::format(", and {} more than expected arrived", bytes_text(-bits.transactions));
   }
   if (!b.arrived.empty()) {
     out += fmt::format("; arrived: {}", came_text(machine, block, b.arrived));
@@ -552,8 +552,8 @@ std::string unexpected_story(const Machine& machine, const Block& block, u32 off
     return "";
   }
   return fmt::format(
-      "; {}, on which it completes, expects no bytes by now: phase {} was completed without "
-      "them, by {}; arrived: {}",
+      "; {}, on which it completes, expects no bytes any more: phase {} completed without them, by "
+      "{}; arrived: {}",
       mbarrier_name(machine, offset), b.phase - 1, actor_text(machine, block, b.completer),
       came_text(machine, block, b.arrived_before));
 }

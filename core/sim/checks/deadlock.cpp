@@ -82,7 +82,7 @@ std::string members_text(const std::vector<Member>& members, std::uint32_t rank)
   for (const auto& [home, warps] : of_block) {
     const std::string lanes = lanes_text(warps);
     out += (out.empty() ? "warp" : " and warp") + lanes.substr(lanes.find_first_of("s "));
-    if (home != rank) out += fmt::format(" of block {} of the cluster", home);
+    if (home != rank) out += fmt::format(" of CTA {} of the cluster", home);
   }
   return out;
 }
@@ -97,7 +97,7 @@ std::string cluster_story(const Machine& machine, const Block& block) {
       arrived += __builtin_popcount(w.live & w.cluster_arrived);
       const Mask late = w.live & ~w.cluster_arrived;
       if (late && missing.empty()) {
-        missing = fmt::format("; not there: block {} of the cluster, warp {} {}", rank, w.index,
+        missing = fmt::format("; not there: CTA {} of the cluster, warp {} {}", rank, w.index,
                               lanes_text(late));
       }
     }
@@ -135,9 +135,9 @@ std::string wait_text(const Machine& machine, const Block& block, const Warp& w,
     case Wait::cluster:
       return fmt::format(" of the cluster: {}", cluster_story(machine, block));
     case Wait::columns:
-      return ", for columns of TMEM that resident blocks have";
+      return ", for columns of TMEM that resident CTAs have";
     case Wait::pair:
-      return fmt::format(": {}, for block {} of the cluster to do the same",
+      return fmt::format(": {}, for CTA {} of the cluster to do the same",
                          opcode_text(machine.program().code[s.pc].text), block.rank ^ 1);
     case Wait::group:
       return ", for its bulk groups";
@@ -200,8 +200,7 @@ void Machine::report_deadlock(const Block& last) {
   for (std::size_t i = 0; i < std::min(waiters.size(), most_told); ++i) {
     const Waiter& w = waiters[i];
     const std::uint32_t rank = w.block->rank;
-    const std::string whose =
-        cluster_size_ > 1 ? fmt::format("block {} of the cluster, ", rank) : "";
+    const std::string whose = cluster_size_ > 1 ? fmt::format("CTA {} of the cluster, ", rank) : "";
     story +=
         (i ? "; " : "") + whose + wait_story(*this, *w.block, *w.warp, *w.split, explained[rank]);
   }
@@ -214,19 +213,19 @@ void Machine::report_deadlock(const Block& last) {
   const bool divergent = first->wait == Wait::aligned;
   Report r;
   r.kind = divergent ? "divergent_barrier" : "deadlock";
-  r.sentence =
-      divergent ? "lanes of one warp wait at different instructions that need all of them: "
-      : first->wait == Wait::others    ? "lanes wait for lanes that will not come: "
-      : first->wait == Wait::registers ? "warps wait for registers that nobody will release: "
-      : first->wait == Wait::pair
-          ? "a warp waits for the other block of its pair to take the same step: "
-      : first->wait == Wait::mbarrier
-          ? "the block's threads wait for what nobody will do, and nothing is in flight: "
-          : "the block's threads wait at a barrier that nobody else will reach: ";
+  r.sentence = divergent ? "lanes of one warp wait at different aligned instructions: "
+               : first->wait == Wait::others ? "lanes wait for lanes that will not arrive: "
+               : first->wait == Wait::registers
+                   ? "warps wait for registers that nobody will release: "
+               : first->wait == Wait::pair
+                   ? "a warp waits for the peer CTA of its pair to take the same step: "
+               : first->wait == Wait::mbarrier
+                   ? "deadlock: nothing can execute and nothing is in flight: "
+                   : "the CTA's threads wait at a barrier that nobody else will reach: ";
   r.sentence += story;
   r.expected = divergent ? "all live lanes of the warp at the same instruction"
-                         : "everybody whom the others wait for";
-  r.found = "nobody in the block can go on";
+                         : "an arrival of whoever is missing";
+  r.found = "nobody in the CTA can go on";
   if (first->wait == Wait::mbarrier) {
     r.expected = fmt::format("phase {} of {} to complete", first->phase,
                              mbarrier_name(*this, first->mbarrier));

@@ -176,11 +176,10 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   Report r;
   r.kind = "endless_loop";
   r.sentence = fmt::format(
-      "the launch never ends: this warp goes round between PTX lines {} and {} with the same "
-      "values "
-      "every time, everybody else does so too or waits, and nobody changes memory{}{}",
+      "the launch never ends: this warp loops between PTX lines {} and {} with the same values, "
+      "all others loop or wait, and nothing changes memory{}{}",
       first, last,
-      waiting ? fmt::format(" ({} blocks cannot start before one of the {} resident ones ends)",
+      waiting ? fmt::format(" ({} CTAs cannot start before one of the {} resident ones ends)",
                             waiting, blocks_.size())
               : "",
       waits_text(block));

@@ -72,7 +72,7 @@ std::string place_text(const Machine& machine, const Block& block, const Races::
 
 // "block 2's ": where it is not the memory of the block at hand.
 std::string whose_memory(const Core& x, const Block& block) {
-  return &block == x.block ? "" : fmt::format("block {}'s ", block.rank);
+  return &block == x.block ? "" : fmt::format("CTA {}'s ", block.rank);
 }
 
 // Bytes that a lane accesses by an instruction, as its text says: ".v4.u32" is 16. Of others the
@@ -130,8 +130,7 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
     if (c.pending) {
       r.sentence = fmt::format(
           "{} {} byte {} of shared memory, where the cp.async at {} of warp {} may still be "
-          "writing: "
-          "nobody has waited for it",
+          "writing: it was not waited for",
           name, verb_of(kind), c.offset, where, c.warp);
       r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
       r.found = "a copy in flight";
@@ -139,7 +138,7 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
     }
     const std::optional<std::uint32_t> rank = block.races.rank_of(c.warp);
     const std::string other =
-        rank ? fmt::format("block {} of the cluster {} at {}", *rank, verb_of(c.other), where)
+        rank ? fmt::format("CTA {} of the cluster {} at {}", *rank, verb_of(c.other), where)
         : block.races.is_agent(c.warp)
             ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
@@ -213,7 +212,7 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
           "{} reads byte {} of shared memory through the async proxy, but {} wrote it at {} "
           "and executed no fence.proxy.async since: the old bytes may be read",
           o.work->name, c.offset,
-          rank ? fmt::format("block {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
+          rank ? fmt::format("CTA {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
           place_text(*x.machine, block, c));
       report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
       report.found = "no fence between";

@@ -44,7 +44,7 @@ std::vector<u64> element_at(const Tiles& t, u64 byte) {
 }
 
 std::string block_text(const Site& site) {
-  return fmt::format("block ({},{},{})", site.block.x, site.block.y, site.block.z);
+  return fmt::format("CTA ({},{},{})", site.block.x, site.block.y, site.block.z);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ bool Machine::find_missing_tile(std::size_t buffer) {
   Report fault;
   fault.kind = "tile_not_computed";
   fault.sentence = fmt::format(
-      "no block computes tile {} of buffer {}, which begins at element {}{}{}", tiles.at(number),
+      "no CTA computes tile {} of buffer {}, which begins at element {}{}{}", tiles.at(number),
       shells_[buffer].name, tiles.place(tiles.first(number)),
       *first < all ? fmt::format(": {} of its {} elements were never written", *first, all) : "",
       told ? fmt::format("; nor{}", others) : "");
@@ -137,10 +137,10 @@ void Machine::tell_of_tiles_written_twice(std::size_t buffer) {
   hazard.site = site_of(twice.second);
   hazard.count = r.written_twice().size();
   hazard.sentence = fmt::format(
-      "two blocks compute tile {} of buffer {}: {} writes element {}, which {} had written at {}",
+      "two CTAs compute tile {} of buffer {}: {} writes element {}, which {} had written at {}",
       r.tiles().at(number), shells_[buffer].name, block_text(hazard.site),
       r.tiles().place(twice.offset), block_text(before), place_text(before));
-  hazard.expected = fmt::format("each tile of {} elements from one block", text(r.tiles().tile));
+  hazard.expected = fmt::format("each tile of {} elements from one CTA", text(r.tiles().tile));
   hazard.found = fmt::format("{} of the {} tiles from several", hazard.count, r.tiles().count());
   const Evidence::Place place =
       place_of(GlobalRange{r.base() + twice.offset, r.base() + twice.offset + r.tiles().element});

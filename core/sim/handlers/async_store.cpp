@@ -82,20 +82,20 @@ bool check_blocks(Core& x, int lane, const Block& to, const Block& at) {
   if (&to != &at) {
     return refuse(
         x, lane,
-        fmt::format("the bytes of this {} go to block {} of the cluster, but its mbarrier "
-                    "is in block {}",
-                    name, to.rank, at.rank),
-        "an mbarrier in the same block as the destination",
-        fmt::format("an mbarrier in block {}", at.rank));
+        fmt::format(
+            "the bytes of this {} go to CTA {} of the cluster, but its mbarrier is in CTA {}", name,
+            to.rank, at.rank),
+        "an mbarrier in the same CTA as the destination",
+        fmt::format("an mbarrier in CTA {}", at.rank));
   }
   if (x.machine->cluster_size() == 1) {
-    return refuse(x, lane, fmt::format("this {} is executed in a cluster of one block", name),
-                  "a cluster of two blocks or more", "a block of its own");
+    return refuse(x, lane, fmt::format("this {} is executed in a cluster of one CTA", name),
+                  "a cluster of two CTAs or more", "a cluster of one CTA");
   }
   if (!adds(x) || &to != x.block) return true;
-  return refuse(x, lane, fmt::format("this {} adds to shared memory of its own block", name),
-                "shared memory of another block of the cluster (PTX ISA 9.7.13.7)",
-                fmt::format("block {}", to.rank));
+  return refuse(x, lane, fmt::format("this {} adds to shared memory of its own CTA", name),
+                "shared memory of another CTA of the cluster (PTX ISA 9.7.13.7)",
+                fmt::format("CTA {}", to.rank));
 }
 
 bool issue_to_shared(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperation value) {

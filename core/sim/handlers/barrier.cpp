@@ -32,7 +32,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   const std::uint32_t id = lane_array<std::uint32_t>(x, c.a)[lane];
   const std::uint32_t count = c.b == nothing ? 0 : lane_array<std::uint32_t>(x, c.b)[lane];
   if (id > 15) {
-    return x.machine->fault(x, lane, "bad_barrier", "there is no such barrier in a block",
+    return x.machine->fault(x, lane, "bad_barrier", "there is no such barrier in a CTA",
                             "a barrier from 0 to 15", fmt::format("barrier {}", id));
   }
   if (c.b != nothing && (count == 0 || count % 32)) {
@@ -44,7 +44,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   Barrier& b = x.block->barriers[id];
   if (b.arrived && b.expected != count) {
     const auto said = [](std::uint32_t n) {
-      return n ? fmt::format("{} threads", n) : std::string("all threads of the block");
+      return n ? fmt::format("{} threads", n) : std::string("all threads of the CTA");
     };
     return x.machine->fault(
         x, lane, "barrier_mismatch",

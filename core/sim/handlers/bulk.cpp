@@ -132,11 +132,11 @@ bool find_destination(Core& x, const Code& c, int lane, const ptx::Modifiers& ho
   if (to->rank == at->rank || (out.pairs && to->rank / 2 == at->rank / 2)) return true;
   x.machine->fault(
       x, lane, "bad_copy",
-      fmt::format("the copy goes to block {} of the cluster, but its mbarrier is in block {}",
-                  to->rank, at->rank),
-      out.pairs ? "an mbarrier in the same block, or in the other one of its pair"
-                : "an mbarrier in the same block as the destination",
-      fmt::format("an mbarrier in block {}", at->rank));
+      fmt::format("the copy goes to CTA {} of the cluster, but its mbarrier is in CTA {}", to->rank,
+                  at->rank),
+      out.pairs ? "an mbarrier in the same CTA, or in the other one of its pair"
+                : "an mbarrier in the same CTA as the destination",
+      fmt::format("an mbarrier in CTA {}", at->rank));
   return false;
 }
 
@@ -149,7 +149,7 @@ bool spread(Core& x, int lane, u32 mask, Destination& d) {
   }
   x.machine->fault(x, lane, "bad_mask",
                    fmt::format("the mask 0x{:x} of a multicast names {}", mask,
-                               mask ? "blocks that the cluster does not have" : "no block"),
+                               mask ? "CTAs that the cluster does not have" : "no CTA"),
                    fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", mask));
   return false;
 }
@@ -215,8 +215,8 @@ bool send_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u64
   }
   if (d.blocks == 1u << x.block->rank) {
     x.machine->fault(x, lane, "bad_copy",
-                     "a bulk copy from shared memory to shared memory goes to the block itself",
-                     "an address in the shared memory of another block of the cluster",
+                     "a bulk copy from shared memory to shared memory goes to the CTA itself",
+                     "an address in the shared memory of another CTA of the cluster",
                      fmt::format("0x{:x}", to));
     return false;
   }
@@ -292,8 +292,7 @@ std::string unfit(const MapFields& map, const ptx::Modifiers& how) {
   }
   if (walk == Walk::four_rows && map.box[1] != 1) {
     return fmt::format(
-        "of four rows each is a box of its own, but the tensor map's box has {} rows "
-        "(PTX ISA 5.5.3.4.1)",
+        "each of the four rows is a box, but the tensor map's box has {} rows (PTX ISA 5.5.3.4.1)",
         map.box[1]);
   }
   return "";
@@ -422,10 +421,10 @@ void tell_of_tails(Core& x, int lane, const Box& box) {
       const u64 end = u64{box.map.dims[0]} * box.map.element_bytes();
       Report r;
       r.sentence = fmt::format(
-          "this copy writes {} bytes behind the end of each row that it reaches: rows of the "
-          "tensor are {} elements of {}, {} bytes, and an H200 writes whole pieces of 16",
+          "this copy writes {} bytes past the end of each row: rows of the tensor are {} elements "
+          "of {}, {} bytes, and an H200 writes whole pieces of 16",
           written - inside, box.map.dims[0], name_of(box.map.dtype), end);
-      r.expected = "rows of a multiple of 16 bytes, or nothing of value behind them";
+      r.expected = "rows of a multiple of 16 bytes, or nothing needed after them";
       r.found = fmt::format("rows of {} bytes", end);
       return r;
     });

@@ -99,7 +99,7 @@ Flow map_address(Core& x, const Code& c, Mask m) {
     const int l = __builtin_ctz(rest);
     if (rank[l] >= x.machine->cluster_size()) {
       return x.machine->fault(x, l, "bad_rank",
-                              fmt::format("mapa maps an address into block {} of a cluster of {}",
+                              fmt::format("mapa maps an address into CTA {} of a cluster of {}",
                                           rank[l], x.machine->cluster_size()),
                               fmt::format("a rank below {}", x.machine->cluster_size()),
                               fmt::format("{}", rank[l]));

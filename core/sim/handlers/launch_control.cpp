@@ -54,10 +54,10 @@ void look_for_failure(Core& x, int lane) {
   x.machine->hazard(x, lane, "cancel_after_failure", b.cancelled_at, [&] {
     Report r;
     r.sentence = fmt::format(
-        "this block has been told already that nothing is left to cancel, as an answer to the "
-        "request at {}: what comes of another one is undefined",
+        "this CTA has already seen a failed request (at {}): the result of another one is "
+        "undefined",
         text(x.machine->site(b, b.cancelled_by, b.cancelled_at)));
-    r.expected = "no request behind one that failed (PTX ISA 9.7.13.17)";
+    r.expected = "no request after one that failed (PTX ISA 9.7.13.17)";
     r.found = "another request";
     return r;
   });
@@ -119,7 +119,7 @@ bool read_response(Core& x, const Code& c, int lane, Response& out) {
   if (out[3] == cancelled || out[3] == nothing_left) return true;
   x.machine->fault(x, lane, "bad_response",
                    "the register holds no response of clusterlaunchcontrol.try_cancel",
-                   "the 16 bytes that try_cancel wrote, behind a wait for its mbarrier",
+                   "the 16 bytes that try_cancel wrote, after a wait for its mbarrier",
                    fmt::format("{:08x} {:08x} {:08x} {:08x}", out[0], out[1], out[2], out[3]));
   return false;
 }

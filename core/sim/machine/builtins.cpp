@@ -211,7 +211,7 @@ Flow assertion(Core& x, const ptx::Routine& r, int lane, u32 frame) {
   if (!text_at(x, lane, parameter(x, r, 0, lane, frame), message) ||
       !text_at(x, lane, parameter(x, r, 1, lane, frame), file) ||
       !text_at(x, lane, parameter(x, r, 3, lane, frame), function)) {
-    return bad_builtin(x, r, lane, "what it is to say is no text");
+    return bad_builtin(x, r, lane, "its message is no text");
   }
   return x.machine->fault(x, lane, "assert",
                           fmt::format("{}:{}: {}: assertion `{}` failed", file,

@@ -46,36 +46,34 @@ Block* Machine::reach(Core& x, int lane, u32 rank) {
     return nullptr;
   };
   if (!peer) {
-    return no("bad_rank",
-              fmt::format("block {} of a cluster of {} is to be reached", rank, cluster_size_),
-              "a rank in the cluster", "no such block");
+    return no("bad_rank", fmt::format("CTA {} of a cluster of {} is accessed", rank, cluster_size_),
+              "a rank in the cluster", "no such CTA");
   }
   if (peer == x.block) return peer;
   if (peer->ended) {
-    return no(
-        "peer_exited",
-        fmt::format("the shared memory of block {} of the cluster is to be reached, but all of "
-                    "its threads have exited: its memory may be another block's by now",
-                    rank),
-        "a barrier.cluster, or another wait of that block for this one, before it exits",
-        "a block that has exited");
+    return no("peer_exited",
+              fmt::format("the shared memory of CTA {} of the cluster is accessed, but all its "
+                          "threads have exited: the memory may be another CTA's by now",
+                          rank),
+              "a barrier.cluster, or another wait of that CTA for this one, before it exits",
+              "a CTA that has exited");
   }
   if (!peer->began) {
-    return no("peer_not_started",
-              fmt::format("the shared memory of block {} of the cluster is to be reached, but that "
-                          "block has not begun to execute",
-                          rank),
-              "a barrier.cluster before the first access to another block", "a block not begun");
+    return no(
+        "peer_not_started",
+        fmt::format(
+            "the shared memory of CTA {} of the cluster is accessed, but that CTA has not started",
+            rank),
+        "a barrier.cluster before the first access to another CTA", "a CTA not begun");
   }
   if (!(x.block->heard >> rank & 1)) {
     hazard(x, lane, "peer_not_started", x.pc, [&] {
       Report r;
       r.sentence = fmt::format(
-          "the shared memory of block {} of the cluster is reached, and nothing has told this "
-          "block "
-          "that the other one has begun to execute",
+          "the shared memory of CTA {} of the cluster is accessed, and nothing guarantees that it "
+          "has started",
           rank);
-      r.expected = "a barrier.cluster before the first access to another block";
+      r.expected = "a barrier.cluster before the first access to another CTA";
       r.found = "none yet, nor an arrival from it";
       return r;
     });

@@ -60,8 +60,8 @@ std::string wrong_registers(const ptx::Program& p, const Launch& launch) {
                                 [](const auto& i) { return i.op == ptx::Op::setmaxnreg; });
   if (!sets || warps * 32 * each <= registers_of_processor) return "";
   return fmt::format(
-      "{} starts with {} registers a thread, {} for {} threads: a processor has {}; fewer threads, "
-      "or a smaller .maxnreg",
+      "{} starts with {} registers a thread, {} for {} threads: an SM has {}; fewer threads, or a "
+      "smaller .maxnreg",
       p.entry.name, each, warps * 32 * each, launch.block.count(), registers_of_processor);
 }
 
@@ -71,12 +71,11 @@ bool watch_tiles(const Buffer& b, Region& r, Error& error) {
       b.tile.size() == b.shape.size() &&
       std::all_of(b.tile.begin(), b.tile.end(), [](auto extent) { return extent > 0; });
   if (!fits) {
-    return refuse(
-        error, ErrorKind::mismatch,
-        fmt::format("buffer {} ({}) is to be computed in tiles of {}: a tile has an extent "
-                    "above 0 in each dimension of the buffer",
-                    b.name, about(b), shape_text(b.tile)),
-        "");
+    return refuse(error, ErrorKind::mismatch,
+                  fmt::format("buffer {} ({}) has tiles of {}: a tile needs an extent above 0 in "
+                              "each dimension of the buffer",
+                              b.name, about(b), shape_text(b.tile)),
+                  "");
   }
   Tiles tiles;
   tiles.element = bytes_of(b.dtype);
@@ -100,34 +99,34 @@ bool Machine::check_launch(Error& error) const {
     return false;
   }
   if (launch_.grid.count() > most_blocks) {
-    return no(fmt::format("a grid of {} is too large to simulate: at most {} blocks",
+    return no(fmt::format("a grid of {} is too large to simulate: at most {} CTAs",
                           text(launch_.grid), most_blocks));
   }
   if (cluster_size_ > most_cluster) {
     return no(
-        fmt::format("{} is to run in clusters of {}, which are {} blocks: a chip has room for "
-                    "{} at most",
+        fmt::format("{} launches clusters of {}, which are {} CTAs: the chip allows {} at most",
                     kernel_, text(cluster_), cluster_size_, most_cluster));
   }
   if (launch_.grid.x % cluster_.x || launch_.grid.y % cluster_.y || launch_.grid.z % cluster_.z) {
-    return no(fmt::format("a grid of {} is not made of whole clusters of {}", text(launch_.grid),
+    return no(fmt::format("a grid of {} is no multiple of clusters of {}", text(launch_.grid),
                           text(cluster_)));
   }
   const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
   if (shared > options_.shared_limit) {
     return no(
-        fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more "
-                    "than the {} that a block can have",
+        fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more than "
+                    "the {} that a CTA can have",
                     kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
   }
   const std::uint64_t warps = (launch_.block.count() + 31) / 32;
   for (const Hold& h : options_.holds) {
     if (h.block < launch_.grid.count() && h.warp < warps) continue;
-    return refuse(error, ErrorKind::usage,
-                  fmt::format("--schedule {}.{}@{}: {} runs in {} block(s) of {} warp(s), and both "
-                              "count from 0",
-                              h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
-                  where);
+    return refuse(
+        error, ErrorKind::usage,
+        fmt::format(
+            "--schedule {}.{}@{}: {} runs in {} CTA(s) of {} warp(s), and both count from 0",
+            h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
+        where);
   }
   if (p.code.size() > most_instructions) {
     return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));

@@ -43,7 +43,7 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
     } else {
       return Error{ErrorKind::usage,
                    fmt::format("--schedule {}: '{}' is no order; there are a seed, as 7, and warps "
-                               "that are held back, as 0.4@1250 (block 0's warp 4, when it has "
+                               "that are held back, as 0.4@1250 (CTA 0's warp 4, when it has "
                                "executed 1250 instructions), with commas between them.",
                                text, part),
                    ""};

@@ -26,7 +26,7 @@ using u64 = std::uint64_t;
 std::string described(const Region& r) {
   switch (r.kind()) {
     case Region::Kind::shared:
-      return fmt::format("the block's shared memory ({} bytes)", r.size());
+      return fmt::format("the CTA's shared memory ({} bytes)", r.size());
     case Region::Kind::local:
       return "the thread's local memory";
     case Region::Kind::parameters:
@@ -50,7 +50,7 @@ std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::strin
   if (below < 0) return fmt::format("{} before the start of {}", bytes_text(0 - offset), name);
   if (offset < size)
     return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
-  if (offset == size) return fmt::format("directly behind the end of {}", name);
+  if (offset == size) return fmt::format("directly after the end of {}", name);
   return fmt::format("{} past the end of {}", bytes_text(offset - size), name);
 }
 
@@ -135,14 +135,13 @@ Flow refuse_peer(Core& x, int lane, const std::string& what, u64 address) {
   const bool known = rank < x.machine->cluster_size();
   return x.machine->fault(
       x, lane, "not_own_memory",
-      known
-          ? fmt::format("{}, which is in the shared memory of block {} of the cluster, and this "
-                        "instruction only reaches its own block's ({}), or goes beyond that memory",
-                        what, rank, x.block->rank)
-          : fmt::format("{}, which would be in the shared memory of block {} of a cluster of {}",
-                        what, rank, x.machine->cluster_size()),
-      "an address in the shared memory of the block, or an instruction of .shared::cluster with "
-      "one "
+      known ? fmt::format(
+                  "{}, which is in the shared memory of CTA {} of the cluster; this instruction "
+                  "reaches the executing CTA's ({}) only, or the address is beyond that memory",
+                  what, rank, x.block->rank)
+            : fmt::format("{}, which would be in the shared memory of CTA {} of a cluster of {}",
+                          what, rank, x.machine->cluster_size()),
+      "an address in the shared memory of the CTA, or an instruction of .shared::cluster with one "
       "in another's",
       fmt::format("0x{:x}", address));
 }
@@ -194,7 +193,7 @@ bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane,
   if (space == Space::generic && in_window >= ptx::window_bytes) {
     x.machine->fault(x, lane, "not_shared",
                      fmt::format("the address 0x{:x} does not lie in shared memory", address),
-                     "an address in the block's shared memory", fmt::format("0x{:x}", address));
+                     "an address in the CTA's shared memory", fmt::format("0x{:x}", address));
     return false;
   }
   const u64 size = x.block->shared.size();
@@ -222,8 +221,7 @@ bool cluster_offset(Core& x, const Code& c, Space space, Access access, int lane
   x.machine->fault(
       x, lane, offset % align ? "misaligned" : "out_of_bounds",
       fmt::format(
-          "{} at 0x{:x}, byte {} of the shared memory of block {} of the cluster, which has {} "
-          "bytes",
+          "{} at 0x{:x}, byte {} of the shared memory of CTA {} of the cluster, which has {} bytes",
           opcode_text(x.machine->program().code[x.pc].text), address, offset, rank, size),
       fmt::format("{} bytes at a multiple of {}", bytes, align), fmt::format("byte {}", offset));
   return false;

@@ -53,7 +53,7 @@ Flow find_rows(Core& x, const Code& c, Access access, u64* rows) {
         return x.machine->fault(
             x, l, "not_shared",
             fmt::format("the row address 0x{:x} does not lie in shared memory", address),
-            "an address in the block's shared memory", fmt::format("0x{:x}", address));
+            "an address in the CTA's shared memory", fmt::format("0x{:x}", address));
       }
     }
     if (rows[l] >= size || size - rows[l] < row_bytes || rows[l] % row_bytes != 0) {

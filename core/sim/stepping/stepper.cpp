@@ -85,7 +85,7 @@ Arrival Stepper::finish(Arrival arrival) {
   target_.reset();
   if (arrival == Arrival::none && step_.by == StepBy::report && at_.object) {
     const std::size_t told = now_.reports().size();
-    story_ = fmt::format("there is no report {}: the run tells {}", *at_.object,
+    story_ = fmt::format("there is no report {}: the run has {}", *at_.object,
                          told ? fmt::format("{}", told) : "none");
   } else if (arrival == Arrival::none && at_.cycle < StopAt::no_cycle) {
     story_ = "the run is over before that";

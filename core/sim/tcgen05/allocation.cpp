@@ -78,12 +78,11 @@ bool may_allocate(Core& x, u32 columns) {
     const Site site = x.machine->site(*x.block, x.warp->index * 32, unit.relinquished_at);
     const Evidence::Party by = thread_at(*x.machine, *x.block, x.warp->index * 32,
                                          unit.relinquished_at, "tcgen05.relinquish_alloc_permit");
-    x.machine->fault(x, 0, "tmem_after_relinquish",
-                     fmt::format("tcgen05.alloc by a block that has relinquished its permit to "
-                                 "allocate, at {}",
-                                 text(site)),
-                     "every tcgen05.alloc before tcgen05.relinquish_alloc_permit",
-                     "an allocation behind it");
+    x.machine->fault(
+        x, 0, "tmem_after_relinquish",
+        fmt::format("tcgen05.alloc by a CTA that has relinquished its permit to allocate, at {}",
+                    text(site)),
+        "every tcgen05.alloc before tcgen05.relinquish_alloc_permit", "an allocation after it");
     Evidence evidence;
     evidence.parties = {lane_at(x, 0, "tcgen05.alloc"), by};
     x.machine->explain(std::move(evidence));
@@ -91,7 +90,7 @@ bool may_allocate(Core& x, u32 columns) {
   }
   if (columns > unit.largest) {
     x.machine->fault(x, 0, "tmem_growth",
-                     fmt::format("tcgen05.alloc of {} columns by a block that has allocated {} "
+                     fmt::format("tcgen05.alloc of {} columns by a CTA that has allocated {} "
                                  "before: the numbers must not grow",
                                  columns, unit.largest),
                      fmt::format("at most {} columns (PTX ISA 9.7.16.7.1)", unit.largest),
@@ -115,12 +114,11 @@ Flow take_promise(Core& x, Block& peer, u32 columns, u64 offset) {
   if (first.columns != columns) {
     return x.machine->fault(
         x, 0, "tmem_pair",
-        fmt::format("tcgen05.alloc.cta_group::2 of {} columns, but block {} of the cluster, the "
+        fmt::format("tcgen05.alloc.cta_group::2 of {} columns, but CTA {} of the cluster, the "
                     "other one of the pair, allocates {} at {}",
                     columns, peer.rank, first.columns,
                     text(x.machine->site(peer, first.thread, first.pc))),
-        fmt::format("{} columns, as in the other block", first.columns),
-        fmt::format("{}", columns));
+        fmt::format("{} columns, as in the other CTA", first.columns), fmt::format("{}", columns));
   }
   unit.promised.erase(unit.promised.begin());
   unit.memory.allocate({first.column, columns, x.warp->index * 32, x.pc});
@@ -184,11 +182,11 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
         x, 0, "tmem_out_of_allocation",
         fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation{}",
                     columns, at.lane, at.column, given_back_text(x, *x.block, at.column, columns)),
-        have.empty() ? "an allocation: the block has none" : "one of: " + have,
+        have.empty() ? "an allocation: the CTA has none" : "one of: " + have,
         fmt::format("0x{:08x}", lane_array<u32>(x, c.a)[0]));
     const CellRange named{0, TensorMemory::lanes, at.column, columns};
     Evidence evidence = evidence_at(place_of(*x.block, named));
-    evidence.parties = {lane_at(x, 0, "tcgen05.dealloc gives back", evidence.place)};
+    evidence.parties = {lane_at(x, 0, "tcgen05.dealloc frees", evidence.place)};
     x.machine->explain(std::move(evidence));
     return Flow::fault;
   }
@@ -301,7 +299,7 @@ bool Machine::may_get_columns(const Block& block) {
 Machine::Room Machine::room_of_processor() const {
   const u32 threads = static_cast<u32>((launch_.block.count() + 31) / 32 * 32);
   const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  Room room{options_.processor_blocks, "the blocks that it has room for"};
+  Room room{options_.processor_blocks, "the CTAs that it has room for"};
   const auto limit = [&](std::uint64_t blocks, std::string_view by) {
     if (blocks < room.blocks) room = {blocks, by};
   };

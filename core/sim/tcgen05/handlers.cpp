@@ -163,7 +163,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
       Report r;
       r.sentence = fmt::format(
           "this tcgen05.mma uses {}, as the one at {} does with another accumulator or shape: only "
-          "products of the same keep their order",
+          "MMAs of the same keep their order",
           cells_text(d[0]), text(site));
       r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
       r.found = "an mma in flight";
@@ -257,7 +257,7 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
   if (targets && (targets & ~all) == 0) return true;
   x.machine->fault(x, lane, "bad_mask",
                    fmt::format("the mask 0x{:x} of a multicast names {}", targets,
-                               targets ? "blocks that the cluster does not have" : "no block"),
+                               targets ? "CTAs that the cluster does not have" : "no CTA"),
                    fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", targets));
   return false;
 }
@@ -303,7 +303,7 @@ bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matr
   if (u64{offsets.back()} + 16 > size) {
     x.machine->fault(
         x, lane, "out_of_bounds",
-        fmt::format("{} leads to byte {} of the block's shared memory, which has {} bytes: start "
+        fmt::format("{} leads to byte {} of the CTA's shared memory, which has {} bytes: start "
                     "0x{:x}, stride {}, leading stride {}",
                     what, offsets.back(), size, matrix.address, matrix.stride, matrix.leading),
         fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", offsets.back()));

@@ -66,8 +66,7 @@ void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOp
         "tcgen05.fence::before_thread_sync between it and the barrier",
         mine.work->name, other.work->name,
         text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
-    r.expected =
-        "tcgen05.fence::before_thread_sync in front of the barrier, or a commit and a wait";
+    r.expected = "tcgen05.fence::before_thread_sync before the barrier, or a commit and a wait";
     r.found = "neither";
     r.evidence = of_operations(x, mine, other);
     return r;

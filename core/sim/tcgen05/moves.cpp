@@ -266,7 +266,7 @@ Flow wait(Core& x, const Code&, Mask m) {
 std::string given_back_text(const Core& x, const Block& block, u32 column, u32 columns) {
   const Allocation* by = block.tensor.memory.given_back(column, columns);
   if (!by) return "";
-  return fmt::format(", or has no more: it gave columns {}-{} back at {}", by->column,
+  return fmt::format(", or has no more: it freed columns {}-{} at {}", by->column,
                      by->column + by->columns - 1,
                      text(x.machine->site(block, by->thread, by->pc)));
 }
@@ -282,7 +282,7 @@ void explain_use(Core& x, int lane, const Block& block, const CellRange& cells,
   const Allocation* by = block.tensor.memory.given_back(cells.column, cells.columns);
   if (by) {
     evidence.parties.push_back(
-        thread_at(*x.machine, block, by->thread, by->pc, "tcgen05.dealloc gives back",
+        thread_at(*x.machine, block, by->thread, by->pc, "tcgen05.dealloc frees",
                   place_of(block, {0, TensorMemory::lanes, by->column, by->columns})));
   }
   x.machine->explain(std::move(evidence));
@@ -307,9 +307,9 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
         x, lane, "tmem_out_of_allocation",
         fmt::format(
             "{} accesses {}, which {} has not allocated{}", what, cells_text(range),
-            &block == x.block ? "the block" : fmt::format("block {} of the cluster", block.rank),
+            &block == x.block ? "the CTA" : fmt::format("CTA {} of the cluster", block.rank),
             given_back_text(x, block, range.column, range.columns)),
-        have.empty() ? "an allocation: the block has none" : have, cells_text(range));
+        have.empty() ? "an allocation: the CTA has none" : have, cells_text(range));
     explain_use(x, lane, block, range, what);
     return false;
   }

@@ -48,7 +48,7 @@ void note_undefined(const Machine& machine, Block& block, const AsyncOperation& 
   std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
                                           : undefined_byte(block, m.a, m.a_rows, shape.a, "A");
   if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, shape.b, "B");
-  if (what.empty()) what = "the other block's shared memory";
+  if (what.empty()) what = "the other CTA's shared memory";
   block.tensor.undefined_read =
       fmt::format("; the tcgen05.mma at {} read {}, which nobody had written",
                   place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)), what);

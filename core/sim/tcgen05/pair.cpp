@@ -42,14 +42,14 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
   if (found == promised.end()) return true;
   x.machine->fault(
       x, 0, "tmem_pair",
-      fmt::format("tcgen05.dealloc.cta_group::2 of {} columns, before block {} of the cluster, the "
+      fmt::format("tcgen05.dealloc.cta_group::2 of {} columns, before CTA {} of the cluster, the "
                   "other one of the pair, has executed its tcgen05.alloc for them",
                   found->columns, peer.rank),
-      "a barrier.cluster between the tcgen05.alloc of both blocks and any tcgen05.dealloc",
-      "no allocation in the other block yet");
+      "a barrier.cluster between the tcgen05.alloc of both CTAs and any tcgen05.dealloc",
+      "no allocation in the other CTA yet");
   const CellRange cells{0, TensorMemory::lanes, found->column, found->columns};
   Evidence evidence = evidence_at(place_of(*x.block, cells));
-  evidence.parties = {lane_at(x, 0, "tcgen05.dealloc gives back", evidence.place),
+  evidence.parties = {lane_at(x, 0, "tcgen05.dealloc frees", evidence.place),
                       thread_at(*x.machine, *x.block, found->thread, found->pc,
                                 "tcgen05.alloc allocated", evidence.place)};
   x.machine->explain(std::move(evidence));
@@ -68,11 +68,10 @@ void look_at_allocation(Core& x, const Block& peer, const PairStep& allocation) 
   x.machine->hazard(x, 0, "tmem_pair_order", allocation.pc, [&] {
     Report r;
     r.sentence = fmt::format(
-        "nothing orders this tcgen05.dealloc.cta_group::2 behind the tcgen05.alloc of block {} of "
-        "the cluster, the other one of the pair, at {}",
+        "nothing orders this tcgen05.dealloc.cta_group::2 after the tcgen05.alloc of the peer CTA "
+        "(rank {}) at {}",
         peer.rank, place(x, peer, allocation));
-    r.expected =
-        "a barrier.cluster between the tcgen05.alloc of both blocks and any tcgen05.dealloc";
+    r.expected = "a barrier.cluster between the tcgen05.alloc of both CTAs and any tcgen05.dealloc";
     r.found = "either could be first";
     return r;
   });
@@ -86,9 +85,9 @@ bool on_one_side(Core& x, const Block& peer, const PairStep& mine, const PairSte
   const u32 before = peer_blocks ? peer.rank : x.block->rank;
   x.machine->fault(
       x, 0, "tmem_pair_barrier",
-      fmt::format("the tcgen05.dealloc.cta_group::2 of block {} of the cluster lies in front of a "
-                  "barrier.cluster, and that of block {} behind it; the other one is at {}. The "
-                  "first may wait for the second, which waits at the barrier: this can hang",
+      fmt::format("CTA {} executes tcgen05.dealloc.cta_group::2 before a barrier.cluster and CTA "
+                  "{} after it; the other one is at {}. The first may wait for the second, which "
+                  "waits at the barrier: this can hang",
                   before, before ^ 1, place(x, peer, theirs)),
       "both on the same side of each barrier.cluster (PTX ISA 9.7.16.5, table 48)",
       fmt::format("{} and {} barriers passed", mine.waits, theirs.waits));
@@ -107,21 +106,20 @@ Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited)
   if (!peer) {
     x.machine->fault(
         x, lane, "no_pair",
-        fmt::format("{}.cta_group::2 wants another block whose rank in the cluster differs in the "
-                    "last bit only, and block {} of a cluster of {} has none",
+        fmt::format("{}.cta_group::2 wants another CTA whose rank in the cluster differs in the "
+                    "last bit only, and CTA {} of a cluster of {} has none",
                     name, x.block->rank, x.machine->cluster_size()),
-        "a cluster of an even number of blocks (PTX ISA 9.7.16.5.1)", "no such block");
+        "a cluster of an even number of CTAs (PTX ISA 9.7.16.5.1)", "no such CTA");
     return nullptr;
   }
   if (!peer->ended || may_have_exited) return peer;
   x.machine->fault(
       x, lane, "peer_exited",
-      fmt::format(
-          "{}.cta_group::2 needs block {} of the cluster, the other one of the pair, all of "
-          "whose threads have exited",
-          name, peer->rank),
+      fmt::format("{}.cta_group::2 needs CTA {} of the cluster, the other one of the pair, all of "
+                  "whose threads have exited",
+                  name, peer->rank),
       "\"the peer CTA should be active and should not have exited\" (PTX ISA 9.7.16.5, table 46)",
-      "a block that has exited");
+      "a CTA that has exited");
   return nullptr;
 }
 

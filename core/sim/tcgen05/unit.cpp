@@ -22,7 +22,7 @@ const char* verb(TensorUse use) {
     case TensorUse::operand:
       return "reads";
     case TensorUse::release:
-      return "gives back";
+      return "frees";
     default:
       return "writes";
   }
@@ -53,7 +53,7 @@ Block* peer_of(const Core& x, const Block& block) {
 
 // " of block 1 of the cluster", where they are not those of the block at hand.
 std::string whose(const Core& x, const Block& home) {
-  return &home == x.block ? "" : fmt::format(" of block {} of the cluster", home.rank);
+  return &home == x.block ? "" : fmt::format(" of CTA {} of the cluster", home.rank);
 }
 
 // What the lane at hand does, and a past or present use by another warp of the same block or not.
@@ -133,8 +133,8 @@ void note_load_not_awaited(Core& x, const TensorMove& load, const CellRange& cel
   x.machine->hazard(x, 0, "tmem_not_awaited", load.pc, [&] {
     Report r;
     r.sentence = fmt::format(
-        "this {} gives back {}, and the warp of the tcgen05.ld at {} has passed a barrier since, "
-        "but has not waited for it",
+        "this {} frees {}, and the warp of the tcgen05.ld at {} has passed a barrier since without "
+        "waiting for the load",
         name_at(x), cells_text(cells), where(x, *x.block, load.warp, load.pc));
     r.expected = "tcgen05.wait::ld in the loading warp before the barrier";
     r.found = "none";
@@ -218,7 +218,7 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       x, lane, *x.block, use, cells[0],
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
-      "tcgen05.commit behind the mma, and a wait for its mbarrier", "an mma in flight",
+      "tcgen05.commit after the mma, and a wait for its mbarrier", "an mma in flight",
       product_party(x, *x.block, *other.operation, cells), waited_in_vain(x));
 }
 
@@ -231,7 +231,7 @@ bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRan
           "the {} at {} is still under way there: nobody has waited for its commit",
           other->work->name,
           text(x.machine->site(x.machine->issuer(*x.block, *other), other->thread, other->pc))),
-      "tcgen05.commit behind it, and a wait for its mbarrier",
+      "tcgen05.commit after it, and a wait for its mbarrier",
       fmt::format("a {} in flight", other->work->name), product_party(x, *x.block, *other, cells));
 }
 
@@ -265,14 +265,15 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
   x.machine->hazard(x, lane, "tmem_race", past.pc, [&] {
     Report r;
     r.sentence =
-        fmt::format("this {} {} {}{}, and nothing orders it behind the {} at {}", name_at(x),
+        fmt::format("this {} {} {}{}, and nothing orders it after the {} at {}", name_at(x),
                     verb(use), cells_text(*meeting(cells, past.cells)), whose(x, home),
                     past.product ? product_at(x, past.pc) : "tcgen05.ld or st",
                     where(x, by, past.warp, past.pc));
-    r.expected = past.product ? "a commit behind it, a wait for its mbarrier, and "
-                                "tcgen05.fence::after_thread_sync"
-                              : "a barrier between them, with tcgen05.fence::before_thread_sync in "
-                                "front and fence::after_thread_sync behind";
+    r.expected =
+        past.product
+            ? "a commit after it, a wait for its mbarrier, and tcgen05.fence::after_thread_sync"
+            : "a barrier between them, with tcgen05.fence::before_thread_sync before and "
+              "fence::after_thread_sync after it";
     r.found = "either could be first";
     r.evidence =
         between(x, lane, home, use, *meeting(cells, past.cells), party_of(x, home, by, past));
@@ -284,10 +285,10 @@ void note_after(Core& x, int lane, TensorUse use, const CellRange& cells) {
   x.machine->hazard(x, lane, "tcgen05_fence", x.pc, [&] {
     Report r;
     r.sentence = fmt::format(
-        "this {} follows a barrier without tcgen05.fence::after_thread_sync: nothing orders it "
-        "behind what tcgen05 did before the barrier",
+        "unfenced TMEM access: this {} follows a barrier without tcgen05.fence::after_thread_sync: "
+        "nothing orders it after the tcgen05 operations before the barrier",
         name_at(x));
-    r.expected = "tcgen05.fence::after_thread_sync behind the barrier";
+    r.expected = "tcgen05.fence::after_thread_sync after the barrier";
     r.found = "none since the barrier";
     const Evidence::Place place = place_of(*x.block, cells);
     r.evidence = evidence_at(place);
@@ -314,7 +315,7 @@ void note_before(Core& x, int lane, const Block& home, TensorUse use, const Cell
         "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
         "tcgen05.fence::before_thread_sync between it and the barrier",
         name_at(x), where(x, by, past.warp, past.pc));
-    r.expected = "tcgen05.fence::before_thread_sync in front of the barrier";
+    r.expected = "tcgen05.fence::before_thread_sync before the barrier";
     r.found = "none since the load or store";
     r.evidence = between(x, lane, home, use, cells, party_of(x, home, by, past));
     return r;
@@ -372,10 +373,10 @@ bool leave_promise(Machine& machine, const Block& block) {
   const Allocation& left = block.tensor.promised.front();
   machine.fault_at(
       *machine.member(block, block.rank ^ 1), left.thread, left.pc, "tmem_pair",
-      fmt::format("tcgen05.alloc.cta_group::2 allocates {} columns in both blocks of the pair, but "
-                  "all threads of block {} of the cluster have exited without executing one",
+      fmt::format("tcgen05.alloc.cta_group::2 allocates {} columns in both CTAs of the pair, but "
+                  "all threads of CTA {} of the cluster have exited without executing one",
                   left.columns, block.rank),
-      "tcgen05.alloc by a warp of each block of the pair (PTX ISA 9.7.16.5)", "one of one block");
+      "tcgen05.alloc by a warp of each CTA of the pair (PTX ISA 9.7.16.5)", "one of one CTA");
   machine.explain(evidence_at(columns_of(block, left)));
   return false;
 }
@@ -438,9 +439,9 @@ bool leave_tensor_memory(Machine& machine, Block& block) {
   const Allocation& left = block.tensor.memory.allocations().front();
   machine.fault_at(
       block, left.thread, left.pc, "tmem_not_deallocated",
-      fmt::format("the block has exited with {} columns of TMEM that it allocated here",
+      fmt::format("the CTA has exited with {} columns of TMEM that it allocated here",
                   left.columns),
-      "tcgen05.dealloc of every allocation before the block exits (PTX ISA 9.7.16.7.1)",
+      "tcgen05.dealloc of every allocation before the CTA exits (PTX ISA 9.7.16.7.1)",
       fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
   machine.explain(evidence_at(columns_of(block, left)));
   return false;
