@@ -298,16 +298,15 @@ TEST_F(Layouts, WhatASwizzleIsGivenHasTheColoursOfWhereItLies) {
   }
 }
 
-TEST_F(Layouts, AKeystrokeIsAnsweredWithin100Milliseconds) {
-  const std::string texts[] = {"A = (128,64):(64,1); zipped_divide(A, <32:1,(8,2):(1,8)>)",
-                               "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))",
-                               "zipped_divide((1024,1024):(1024,1), <64,64>)"};
-  double worst = 0;
-  for (const std::string& text : texts) {
+// A keystroke costs what is shown, not what there is: 64 times the elements take less than twice as
+// long to answer. What it takes in seconds, `./dev bench` says.
+TEST_F(Layouts, AKeystrokeIsAnsweredAsSoonForManyElements) {
+  // The slowest key of the text, in time of the processor, and the best of three.
+  const auto worst = [&](const std::string& text) {
+    double out = 0;
     for (std::size_t i = 1; i <= text.size(); ++i) {
-      // In time of the processor, and the better of two: others use the machine, too.
       double best = 1e9;
-      for (int round = 0; round < 2; ++round) {
+      for (int round = 0; round < 3; ++round) {
         const std::clock_t begun = std::clock();
         type_field(session, workshop, text.substr(0, i));
         session.editor = {};
@@ -317,13 +316,13 @@ TEST_F(Layouts, AKeystrokeIsAnsweredWithin100Milliseconds) {
         (void)picture(session, {1000, 700});
         best = std::min(best, static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC);
       }
-      worst = std::max(worst, best);
+      out = std::max(out, best);
     }
-  }
-  RecordProperty("worst_ms", static_cast<int>(worst * 1000));
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-  EXPECT_LT(worst, 0.1);
-#endif
+    return out;
+  };
+  const double few = worst("zipped_divide((1024,1024):(1024,1), <64,64>)");
+  const double many = worst("zipped_divide((8192,8192):(8192,1), <64,64>)");
+  EXPECT_LT(many, 2 * few);
 }
 
 // --- memory -------------------------------------------------------------------------------------
