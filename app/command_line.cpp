@@ -129,10 +129,10 @@ void read_type(const CLI::Option& option, OptionText& text) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{'), close = type.find('}');
   if (open != std::string::npos && close != std::string::npos) {
-    text.choices = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
-    text.value = fmt::format("{}", fmt::join(text.choices, "|"));
+    text.state = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+    text.value = fmt::format("{}", fmt::join(text.state, "|"));
   } else if (counts_up(type)) {
-    text.choices = CLI::detail::split(type, '|');
+    text.state = CLI::detail::split(type, '|');
     text.value = type;
   } else {
     text.value = type.substr(0, type.find(':'));

@@ -18,11 +18,11 @@ std::vector<std::string> names_of(const std::vector<CommandText>& commands) {
 std::string bash_choices(const CommandText& command) {
   std::string out;
   for (const OptionText& option : command.options) {
-    if (option.choices.empty()) continue;
+    if (option.state.empty()) continue;
     for (const std::string& name : option.names) {
       const std::string previous = option.positional ? command.name : name;
       out += fmt::format("    {}:{}) words=\"{}\" ;;\n", command.name, previous,
-                         fmt::join(option.choices, " "));
+                         fmt::join(option.state, " "));
     }
   }
   return out;
@@ -32,7 +32,7 @@ std::string bash_choices(const CommandText& command) {
 std::string bash_valued(const CommandText& command) {
   std::vector<std::string> patterns;
   for (const OptionText& option : command.options) {
-    if (option.positional || option.value.empty() || !option.choices.empty()) continue;
+    if (option.positional || option.value.empty() || !option.state.empty()) continue;
     for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
   }
   return patterns.empty() ? "" : fmt::format("    {}) return ;;\n", fmt::join(patterns, "|"));
@@ -63,9 +63,9 @@ std::string zsh_text(std::string_view text, std::string_view special = ":\\") {
 
 std::string zsh_option(const OptionText& option) {
   const std::string value =
-      option.choices.empty() ? "_files" : fmt::format("({})", fmt::join(option.choices, " "));
+      option.state.empty() ? "_files" : fmt::format("({})", fmt::join(option.state, " "));
   if (option.positional) {
-    const char* which = option.choices.empty() ? "*" : "1";
+    const char* which = option.state.empty() ? "*" : "1";
     return fmt::format(" \\\n        '{}:{}:{}'", which, zsh_text(option.help), value);
   }
   std::string out;
@@ -79,9 +79,9 @@ std::string zsh_option(const OptionText& option) {
 }  // namespace
 
 std::string bash_completion(const std::vector<CommandText>& commands) {
-  std::string choices, valued, options;
+  std::string state, valued, options;
   for (const CommandText& command : commands) {
-    choices += bash_choices(command);
+    state += bash_choices(command);
     valued += bash_valued(command);
     options += bash_options(command);
   }
@@ -103,7 +103,7 @@ _tilescope() {{
 }}
 complete -o default -F _tilescope tilescope
 )",
-                     fmt::join(names_of(commands), " "), choices, valued, options);
+                     fmt::join(names_of(commands), " "), state, valued, options);
 }
 
 std::string zsh_completion(const std::vector<CommandText>& commands) {

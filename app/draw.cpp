@@ -41,7 +41,7 @@ Outcome<Size> size_named(const std::string& text) {
 std::optional<Error> too_small(const LayoutView& view, const LayoutChoice& choice,
                                const Theme& theme, Size size, double smallest,
                                const std::string& asked) {
-  if (has_room(arrange(view, Lens{size}))) return std::nullopt;
+  if (has_room(arrange(view, Viewport{size}))) return std::nullopt;
   std::optional<Size> enough = size_that_tells(view, choice, theme, size, smallest);
   if (!enough) enough = size_with_room(view, size);
   const std::string would_do =

@@ -13,7 +13,7 @@ namespace tilescope {
 struct OptionText {
   std::vector<std::string> names;    // "-o", "--out"; one plain name for a positional argument
   std::string value;                 // "FILE"; empty for a flag
-  std::vector<std::string> choices;  // the values there are, where they can be counted
+  std::vector<std::string> state;  // the values there are, where they can be counted
   std::string help;
   bool positional = false;
 };

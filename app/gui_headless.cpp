@@ -58,7 +58,7 @@ std::optional<Error> write_results(Stage& stage, const Offscreen& surface,
   }
   if (options.describe.empty()) return {};
   const auto replace = Json::error_handler_t::replace;
-  const std::string json = describe(stage.session(), stage.workshop(), stage.window().picture())
+  const std::string json = describe(stage.session(), stage.backend(), stage.window().picture())
                                .dump(1, ' ', false, replace);
   return write_file(options.describe, std::string_view(json + "\n"));
 }

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "core/run/job.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 

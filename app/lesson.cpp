@@ -11,12 +11,12 @@
 #include "app/commands.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
-#include "app/window_workshop.h"
+#include "app/window_backend.h"
 #include "core/lesson/glossary.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
-#include "viz/session/lesson_desk.h"
+#include "viz/session/lesson_state.h"
 #include "viz/session/lesson_panel.h"
 #include "viz/session/panels.h"
 #include "viz/session/result_view.h"
@@ -200,25 +200,25 @@ class Reading {
 
   // What the window would show beside the lesson.
   void show_view() {
-    const Choices& choices = session_.choices;
-    if (choices.view == ViewName::layout) {
-      if (!choices.layout) return;
-      print(shortened(text_for(*choices.layout, layout_choice(session_), light_theme(), "-")) +
+    const ViewState& state = session_.state;
+    if (state.view == ViewName::layout) {
+      if (!state.layout) return;
+      print(shortened(text_for(*state.layout, layout_choice(session_), light_theme(), "-")) +
             "\n");
       return;
     }
-    if (choices.kernel)
-      print(fmt::format("{}: {}\n", choices.kernel->name, choices.kernel->launch));
-    if (choices.result) {
-      print(outcome_of(*choices.result, false) + "\n");
-      if (choices.result->diff) print(text(*choices.result->diff));
+    if (state.kernel)
+      print(fmt::format("{}: {}\n", state.kernel->name, state.kernel->launch));
+    if (state.result) {
+      print(outcome_of(*state.result, false) + "\n");
+      if (state.result->diff) print(text(*state.result->diff));
     }
     print("\n");
   }
 
   Terminal& terminal_;
   Session session_;
-  AppWorkshop workshop_;
+  AppBackend workshop_;
   bool asks_ = false;
 };
 
@@ -291,8 +291,8 @@ bool known(const std::string& name) {
 // As the window says it, with the lessons in their order.
 Error no_lesson(const std::string& name) {
   Session session;
-  AppWorkshop workshop;
-  return open_lesson(session, workshop, name).error();
+  AppBackend backend;
+  return open_lesson(session, backend, name).error();
 }
 
 int run_lesson(const Options& options, Terminal& terminal) {

@@ -12,7 +12,7 @@
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
 #include "viz/scene/command_text.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/scale.h"
 
@@ -67,7 +67,7 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
       workshop_.wait();
       take_result(session_, workshop_);
     } else if (busy(session_)) {
-      walk_on(session_, workshop_, 1000);
+      seek_on(session_, workshop_, 1000);
     }
     continue_script(session_, workshop_);
   }
@@ -75,7 +75,7 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   // Of a text that does not compile the view shows what is wrong.
   if (session_.edit.failed) return {};
   // A run that ended badly: the result says how.
-  const RunResult* result = session_.choices.result.get();
+  const RunResult* result = session_.state.result.get();
   if (result && result->end == RunResult::End::fault) {
     return Error{ErrorKind::fault, session_.message.text,
                  result->reports.empty() ? "" : text(result->reports.back().site)};
@@ -106,7 +106,7 @@ void Stage::tell_news() {
 }
 
 std::optional<Error> Stage::begin(const GuiOptions& options) {
-  session_.choices.dark = options.dark;
+  session_.state.dark = options.dark;
   session_.letters_room = ui::percent_with_room(
       {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
@@ -165,7 +165,7 @@ void Stage::fit_letters(float scale) {
 bool Stage::frame() {
   ImGuiIO& io = ImGui::GetIO();
   session_.letters_room = ui::percent_with_room(io.DisplaySize, density_);
-  ui::scale_display(io, ui::scale_with_room(io, density_, session_.choices.settings.font));
+  ui::scale_display(io, ui::scale_with_room(io, density_, session_.state.settings.font));
   fit_letters(io.DisplayFramebufferScale.x);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();

@@ -10,7 +10,7 @@
 #include "app/assets.h"
 #include "app/gl_textures.h"
 #include "app/gui.h"
-#include "app/window_workshop.h"
+#include "app/window_backend.h"
 #include "core/error.h"
 #include "viz/session/session.h"
 #include "viz/ui/window_ui.h"
@@ -45,7 +45,7 @@ class Stage {
   bool files_changed() const { return tilescope::files_changed(session_, workshop_); }
 
   Session& session() { return session_; }
-  Workshop& workshop() { return workshop_; }
+  Backend& backend() { return workshop_; }
   ui::WindowUi& window() { return *ui_; }
 
  private:
@@ -56,7 +56,7 @@ class Stage {
 
   Asset sans_, bold_, mono_;
   Session session_;
-  AppWorkshop workshop_;
+  AppBackend workshop_;
   ui::FontSet fonts_;
   std::string news_;
   float density_ = 1;

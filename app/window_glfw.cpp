@@ -141,7 +141,7 @@ bool open_dropped(Stage& stage) {
   const std::vector<std::string> files = std::move(dropped_files());
   dropped_files().clear();
   if (files.empty()) return false;
-  (void)start_script(stage.session(), stage.workshop(), dropped(files));
+  (void)start_script(stage.session(), stage.backend(), dropped(files));
   return true;
 }
 
@@ -162,14 +162,14 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
   const bool keeps = options.frames == 0;
   // What was asked for in words is not overlaid by yesterday's view.
   const bool asked = !options.open.empty() || !options.commands.empty();
-  if (keeps && asked) workspace.remember(session, (*stage)->workshop());
+  if (keeps && asked) workspace.remember(session, (*stage)->backend());
   const std::optional<Error> error = (*stage)->begin(options);
   if (keeps && !asked && !error) {
-    workspace.restore(session, (*stage)->workshop());
+    workspace.restore(session, (*stage)->backend());
     session.past.clear();
     // What went wrong is read first; the tour waits for another day.
     if (!session.tour_seen && !session.message.failed)
-      (void)execute(session, (*stage)->workshop(), "tour");
+      (void)execute(session, (*stage)->backend(), "tour");
   }
   int frames_due = 3;  // Dear ImGui settles over a few frames
   for (int drawn = 0; !error && !glfwWindowShouldClose(window); ++drawn) {
@@ -177,7 +177,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     if (frames_due > 0 || options.frames > 0) {
       glfwPollEvents();
     } else {
-      const bool told = keeps && workspace.keep(session, (*stage)->workshop());
+      const bool told = keeps && workspace.keep(session, (*stage)->backend());
       if (!told)
         sleep_until_news(**stage, session.running || session.playing || session.edit.building);
       frames_due = 3;
@@ -190,7 +190,7 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     frames_due = changed || keys_left ? 3 : frames_due - 1;
     glfwSwapBuffers(window);
   }
-  if (keeps && !error) (void)workspace.keep(session, (*stage)->workshop());
+  if (keeps && !error) (void)workspace.keep(session, (*stage)->backend());
   ImGui_ImplGlfw_Shutdown();
   return error ? terminal.fail(*error) : 0;
 }

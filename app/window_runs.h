@@ -8,7 +8,7 @@
 #include "app/runs.h"
 #include "core/record/recorder.h"
 #include "viz/machine/live_run.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 

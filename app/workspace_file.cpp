@@ -19,7 +19,7 @@ WorkspaceFile::WorkspaceFile() {
   if (!folder.empty()) path_ = folder + "/tilescope/workspace.json";
 }
 
-bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
+bool WorkspaceFile::restore(Session& session, Backend& backend) {
   std::error_code error;
   if (path_.empty() || !fs::exists(path_, error)) return false;
   const Outcome<std::string> text = read_text(path_);
@@ -29,12 +29,12 @@ bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
     return true;
   }
   const Message before = session.message;
-  const Outcome<std::string> missing = restore_workspace_text(session, workshop, *text);
+  const Outcome<std::string> missing = restore_workspace_text(session, backend, *text);
   if (missing) {
     session.message = {*missing, true};
     if (missing->empty()) session.message = {"Everything is as you left it.", false};
     if (missing->empty() && before.failed) session.message = before;
-    kept_ = workspace_text(session, workshop);
+    kept_ = workspace_text(session, backend);
     return true;
   }
   const std::string aside = fs::path(path_).replace_extension(".broken.json").string();
@@ -45,12 +45,12 @@ bool WorkspaceFile::restore(Session& session, Workshop& workshop) {
   return true;
 }
 
-void WorkspaceFile::remember(Session& session, Workshop& workshop) {
+void WorkspaceFile::remember(Session& session, Backend& backend) {
   const Outcome<std::string> text = read_text(path_);
-  if (text) (void)remember_workspace_text(session, workshop, *text);
+  if (text) (void)remember_workspace_text(session, backend, *text);
 }
 
-bool WorkspaceFile::keep(Session& session, const Workshop& workshop) {
+bool WorkspaceFile::keep(Session& session, const Backend& backend) {
   if (!session.script.lines.empty()) return false;  // a view that is half opened
   const auto tell = [&](const std::string& why) {
     if (told_) return false;
@@ -59,7 +59,7 @@ bool WorkspaceFile::keep(Session& session, const Workshop& workshop) {
     return true;
   };
   if (path_.empty()) return tell("neither XDG_STATE_HOME nor HOME names a folder.");
-  std::string text = workspace_text(session, workshop);
+  std::string text = workspace_text(session, backend);
   if (text == kept_) return false;
   std::error_code error;
   fs::create_directories(fs::path(path_).parent_path(), error);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
@@ -19,12 +19,12 @@ class WorkspaceFile {
   // As it was yesterday; where a part cannot be done (a file has moved) the rest is, and the
   // session's message says what is missing. What is no workspace is put aside as
   // workspace.broken.json, and the message says so. False on the first day.
-  bool restore(Session& session, Workshop& workshop);
+  bool restore(Session& session, Backend& backend);
   // Yesterday's settings and what is remembered, without the view: where another was asked for.
-  void remember(Session& session, Workshop& workshop);
+  void remember(Session& session, Backend& backend);
   // Writes what has changed since. Where nothing can be kept that is told once: true then, since
   // there is something to read.
-  bool keep(Session& session, const Workshop& workshop);
+  bool keep(Session& session, const Backend& backend);
 
  private:
   std::string path_, kept_;

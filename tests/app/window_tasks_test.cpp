@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "app/assets.h"
-#include "app/window_workshop.h"
+#include "app/window_backend.h"
 #include "tests/kernels/bugs.h"
 #include "tests/viz/ui_stage.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 #include "viz/timeline/timeline_search.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SixRunTasks : public test::WindowOver<AppWorkshop> {
+class SixRunTasks : public test::WindowOver<AppBackend> {
  protected:
   SixRunTasks() { ImGui::GetIO().DisplaySize = {1600, 1000}; }
 
@@ -100,13 +100,13 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
     settle();
   }
   sim::EventId first(std::string_view words, double after = 0) {
-    const auto filter = search_of(*session.choices.timeline, words);
+    const auto filter = search_of(*session.state.timeline, words);
     EXPECT_TRUE(filter) << words;
     if (!filter) return sim::no_event;
-    return session.choices.timeline->timeline().next(*filter, static_cast<sim::Cycle>(after));
+    return session.state.timeline->timeline().next(*filter, static_cast<sim::Cycle>(after));
   }
   ImVec2 place(sim::EventId event) {
-    const auto box = box_of(*session.choices.timeline, *window->picture().timeline, event);
+    const auto box = box_of(*session.state.timeline, *window->picture().timeline, event);
     EXPECT_TRUE(box) << "event " << event << " is not in view";
     return box ? on_display(box->centre()) : ImVec2{};
   }
@@ -114,14 +114,14 @@ class SixRunTasks : public test::WindowOver<AppWorkshop> {
 
 TEST_F(SixRunTasks, WhoDoesThisWaitWaitFor) {
   run("hgemm_v7 --m 128 --n 128 --k 256");
-  look_at_timeline(0, session.choices.timeline->end());
+  look_at_timeline(0, session.state.timeline->end());
   // The warp that multiplies, at its second pair of tiles.
   const sim::EventId wait = first("wait full[1] block 0");
   ASSERT_NE(wait, sim::no_event);
-  const double begin = static_cast<double>(session.choices.timeline->record().events[wait].begin);
+  const double begin = static_cast<double>(session.state.timeline->record().events[wait].begin);
   look_at_timeline(begin - 100, begin + 400);
   click_on(place(wait));
-  EXPECT_EQ(session.choices.timeline_choice.selected, wait);
+  EXPECT_EQ(session.state.timeline_choice.selected, wait);
   EXPECT_NE(said("Selected", "waits for").find("copies in"), std::string::npos)
       << said("Selected", "waits for");
   const std::string causes = said("Selected", "because of") + said("Selected", "and that of");
@@ -133,9 +133,9 @@ TEST_F(SixRunTasks, WhatIsSelectedInTheTimelineIsLookedAtEverywhere) {
   run("hgemm_v7 --m 128 --n 128 --k 256");
   act("select timeline");
   act("find wait full[1] block 0");
-  const sim::Record& record = *session.choices.result->record;
-  const sim::Event wait_event = record.events[session.choices.timeline_choice.selected];
-  RunSpot& spot = session.choices.spot;
+  const sim::Record& record = *session.state.result->record;
+  const sim::Event wait_event = record.events[session.state.timeline_choice.selected];
+  RunCursor& spot = session.state.spot;
   EXPECT_EQ(spot.warp, record.tracks[wait_event.track].index);
   EXPECT_EQ(spot.barrier, wait_event.object);
   ASSERT_TRUE(spot.line);
@@ -155,10 +155,10 @@ TEST_F(SixRunTasks, WhatIsSelectedInTheTimelineIsLookedAtEverywhere) {
   wait();
   act("select timeline");
   settle();
-  const sim::EventId written = session.choices.timeline_choice.selected;
+  const sim::EventId written = session.state.timeline_choice.selected;
   ASSERT_LT(written, record.events.size());
   EXPECT_EQ(record.tracks[record.events.track(written)].unit, sim::Unit::copy_out);
-  EXPECT_TRUE(box_of(*session.choices.timeline, *window->picture().timeline, written));
+  EXPECT_TRUE(box_of(*session.state.timeline, *window->picture().timeline, written));
 }
 
 // Of a warp with one lane in the pipeline the chip says what that lane waits for.
@@ -179,7 +179,7 @@ TEST_F(SixRunTasks, WhichCopyFilledThisStage) {
   act("select timeline");
   settle();
   click_on_tab("Memory");
-  ASSERT_EQ(session.choices.view, ViewName::memory);
+  ASSERT_EQ(session.state.view, ViewName::memory);
   ASSERT_TRUE(window->picture().memory);
   // The first tile of shared memory.
   ASSERT_FALSE(window->picture().memory->map.empty());
@@ -201,12 +201,12 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   ptx.replace(ptx.rfind("add.f32"), 3, "sub");
   std::ofstream(file) << ptx;
   run("elementwise_add --m 64 --n 256 --ptx " + file.string());
-  EXPECT_EQ(session.choices.view, ViewName::diff);
+  EXPECT_EQ(session.state.view, ViewName::diff);
   click_on_link("(3, 0)");
   EXPECT_NE(said("Selected", "source").find("elementwise_add.cu:"), std::string::npos);
   EXPECT_EQ(clicks() + keys(), 1);
   click_on_link("its write");
-  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(session.state.view, ViewName::source);
   EXPECT_EQ(clicks() + keys(), 2);
   // The timeline stands there, too, whatever stretch of it was seen.
   const double moment = timeline_choice_of(session).moment.value_or(-1);
@@ -214,7 +214,7 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   act("timeline range 0 1");
   act("step back line");
   wait();
-  const CycleRange seen = session.timeline_lens.range;
+  const CycleRange seen = session.timeline_viewport.range;
   const double now = timeline_choice_of(session).moment.value_or(-1);
   EXPECT_LE(seen.from, now);
   EXPECT_GE(seen.to, now);
@@ -227,11 +227,11 @@ TEST_F(SixRunTasks, CompareTwoSteps) {
   write("compare hgemm_v8");
   stroke(ui::Key::enter);
   wait();
-  EXPECT_EQ(session.choices.view, ViewName::compare);
-  ASSERT_TRUE(session.choices.comparison);
-  EXPECT_EQ(session.choices.comparison->baseline().kernel.name, "hgemm_v7");
-  EXPECT_EQ(session.choices.comparison->now().kernel.name, "hgemm_v8");
-  EXPECT_EQ(session.choices.comparison->now().kernel.sizes.front().value, 256);
+  EXPECT_EQ(session.state.view, ViewName::compare);
+  ASSERT_TRUE(session.state.comparison);
+  EXPECT_EQ(session.state.comparison->baseline().kernel.name, "hgemm_v7");
+  EXPECT_EQ(session.state.comparison->now().kernel.name, "hgemm_v8");
+  EXPECT_EQ(session.state.comparison->now().kernel.sizes.front().value, 256);
   EXPECT_TRUE(shows("tensor core"));
   EXPECT_EQ(clicks(), 0);
   EXPECT_EQ(keys(), 2);
@@ -239,7 +239,7 @@ TEST_F(SixRunTasks, CompareTwoSteps) {
 
 TEST_F(SixRunTasks, WhyIsTheTensorCoreIdleHere) {
   run("hgemm_v7 --m 128 --n 128 --k 512");
-  const TimelineView& view = *session.choices.timeline;
+  const TimelineView& view = *session.state.timeline;
   const sim::EventId product = first("operation tensor core block 0");
   ASSERT_NE(product, sim::no_event);
   const double at = static_cast<double>(view.record().events[product].issue);
@@ -264,7 +264,7 @@ TEST_F(SixRunTasks, FindAPlantedBug) {
   settle();
   stroke(ui::Key::f5);
   wait();
-  EXPECT_EQ(session.choices.view, ViewName::barriers) << session.message.text;
+  EXPECT_EQ(session.state.view, ViewName::barriers) << session.message.text;
   EXPECT_TRUE(session.message.failed);
   EXPECT_TRUE(shows("nobody has arrived")) << "and the view says what is missing";
   EXPECT_EQ(clicks() + keys(), 1);
@@ -298,12 +298,12 @@ TEST_F(SixRunTasks, AWarpInTwoPlacesIsToldOfByItsLane) {
 TEST_F(SixRunTasks, FromTheEndOneStepsBack) {
   for (const char* step : {"step back", "step back line", "step back moment"}) {
     run("hgemm_v7 --m 128 --n 128 --k 256");
-    std::uint64_t stood = session.choices.moment;
+    std::uint64_t stood = session.state.moment;
     for (int i = 0; i < 3; ++i) {
       act(step);
       wait();
-      EXPECT_LT(session.choices.moment, stood) << step << ": " << session.message.text;
-      stood = session.choices.moment;
+      EXPECT_LT(session.state.moment, stood) << step << ": " << session.message.text;
+      stood = session.state.moment;
     }
   }
 }

@@ -8,7 +8,7 @@
 
 #include "core/diff/diff.h"
 #include "core/ptx/module.h"
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/session/build_scene.h"
 #include "viz/session/panels.h"
@@ -51,15 +51,15 @@ BENCHMARK(a_million_differences)->Unit(benchmark::kMillisecond);
 // The last key of an expression: value, completions, picture.
 void a_keystroke(benchmark::State& state) {
   Session session;
-  test::FakeWorkshop workshop;
+  test::FakeWorkshop backend;
   const std::string text = "zipped_divide((1024,1024):(1024,1), <64,64>)";
   for (auto _ : state) {
-    type_field(session, workshop, text.substr(0, text.size() - 1));
-    type_field(session, workshop, text);
+    type_field(session, backend, text.substr(0, text.size() - 1));
+    type_field(session, backend, text);
     session.editor = {};
     session.editor.active = true;
     session.editor.caret = text.size();
-    benchmark::DoNotOptimize(assistance(session, workshop));
+    benchmark::DoNotOptimize(assistance(session, backend));
     benchmark::DoNotOptimize(picture(session, {1000, 700}));
   }
 }

@@ -24,7 +24,7 @@ BENCHMARK(labelled_svg_128x128)->Unit(benchmark::kMillisecond);
 // What the pointer costs when it enters another thread's cells: all colours anew.
 void hover_a_million_cells(benchmark::State& state) {
   const LayoutView view = view_of("(1024,1024):(1024,1)");
-  const Frame frame = arrange(view, Lens{Size{1600, 1000}});
+  const Frame frame = arrange(view, Viewport{Size{1600, 1000}});
   LayoutChoice choice;
   choice.colour = ColourBy::thread;
   std::int64_t row = 0;
@@ -39,7 +39,7 @@ BENCHMARK(hover_a_million_cells)->Unit(benchmark::kMillisecond);
 // What a frame costs while nothing changes.
 void frame_of_a_million_cells(benchmark::State& state) {
   const LayoutView view = view_of("(1024,1024):(1024,1)");
-  const Frame frame = arrange(view, Lens{Size{1600, 1000}});
+  const Frame frame = arrange(view, Viewport{Size{1600, 1000}});
   RasterStore store;
   for (auto _ : state) {
     benchmark::DoNotOptimize(build_scene(view, {}, light_theme(), frame, &store));

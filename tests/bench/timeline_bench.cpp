@@ -31,8 +31,8 @@ const TimelineView& view() {
   return out;
 }
 
-TimelineLens lens() {
-  TimelineLens out;
+TimelineViewport viewport() {
+  TimelineViewport out;
   out.size = {1600, 1000};
   return out;
 }
@@ -60,14 +60,14 @@ BENCHMARK(open_a_timeline)->Unit(benchmark::kMillisecond);
 // Every frame another zoom, from the whole run to a few thousand cycles and back.
 void zoom(benchmark::State& state, const TimelineChoice& choice) {
   RasterStore store;
-  TimelineFrame frame = arrange(view(), choice, lens());
+  TimelineFrame frame = arrange(view(), choice, viewport());
   double factor = 1.1;
   std::size_t items = 0;
   for (auto _ : state) {
-    const TimelineLens next = zoomed(view(), frame, {900, 400}, factor);
+    const TimelineViewport next = zoomed(view(), frame, {900, 400}, factor);
     frame = arrange(view(), choice, next);
-    if (frame.lens.range.length() < 2000) factor = 1 / 1.1;
-    if (frame.lens.range.length() >= view().end()) factor = 1.1;
+    if (frame.viewport.range.length() < 2000) factor = 1 / 1.1;
+    if (frame.viewport.range.length() >= view().end()) factor = 1.1;
     items = std::max(items, build_scene(view(), choice, light_theme(), frame, &store).items.size());
   }
   state.counters["items"] = static_cast<double>(items);
@@ -87,18 +87,18 @@ BENCHMARK(zoom_all_open)->Unit(benchmark::kMillisecond);
 
 void still(benchmark::State& state) {
   RasterStore store;
-  const TimelineFrame frame = arrange(view(), {}, lens());
+  const TimelineFrame frame = arrange(view(), {}, viewport());
   TimelineChoice choice;
   for (auto _ : state) {
     ++choice.hovered;
     benchmark::DoNotOptimize(
-        build_scene(view(), choice, light_theme(), arrange(view(), choice, lens()), &store));
+        build_scene(view(), choice, light_theme(), arrange(view(), choice, viewport()), &store));
   }
 }
 BENCHMARK(still)->Unit(benchmark::kMillisecond);
 
 void point(benchmark::State& state) {
-  const TimelineFrame frame = arrange(view(), {}, lens());
+  const TimelineFrame frame = arrange(view(), {}, viewport());
   double x = frame.lanes.x;
   for (auto _ : state) {
     x = x + 1 < frame.lanes.right() ? x + 1 : frame.lanes.x;

@@ -54,17 +54,17 @@ std::vector<Choice> meanings(const std::vector<ModifierRule>& rules) {
 }
 
 // Each hint with a few of the meanings, spread over them.
-void add_hints(const std::vector<ModifierRule>& rules, std::vector<Choice>& choices) {
+void add_hints(const std::vector<ModifierRule>& rules, std::vector<Choice>& state) {
   constexpr std::size_t samples = 4;
-  const std::vector<Choice> plain = choices;
+  const std::vector<Choice> plain = state;
   std::size_t turn = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
     // A cache hint needs a policy as an operand, which is the chip's own matter.
     if (!is_hint(rules[r]) || rules[r].field == Field::hint) continue;
     for (const std::uint8_t value : rules[r].values) {
       for (std::size_t s = 0; s < std::min(samples, plain.size()); ++s) {
-        choices.push_back(plain[(turn++ * 37) % plain.size()]);
-        choices.back()[r] = value;
+        state.push_back(plain[(turn++ * 37) % plain.size()]);
+        state.back()[r] = value;
       }
     }
   }
@@ -108,9 +108,9 @@ std::vector<Spelling> spellings(const ptx::Opcode& opcode) {
   std::vector<Spelling> out;
   for (int form = 0; form < static_cast<int>(opcode.forms.size()); ++form) {
     const std::vector<ModifierRule>& rules = ptx::modifiers_of(opcode, form);
-    std::vector<Choice> choices = meanings(rules);
-    add_hints(rules, choices);
-    for (const Choice& choice : choices) {
+    std::vector<Choice> state = meanings(rules);
+    add_hints(rules, state);
+    for (const Choice& choice : state) {
       Spelling one = spelling(opcode, form, rules, choice);
       for (const auto& constant : constants_of(opcode, form, one.modifiers.type())) {
         one.constant = constant;

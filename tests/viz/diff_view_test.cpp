@@ -77,7 +77,7 @@ TEST(Diff, OneWrongElementOfManyIsSeenAtAnySize) {
   for (const Element wrong : {Element{0, 0}, Element{1033, 2047}, Element{777, 1}}) {
     const DiffView view = view_of(1034, 2048, {wrong});
     for (const Size size : {Size{400, 300}, Size{1280, 800}, Size{3000, 2000}}) {
-      const DiffFrame frame = arrange(view, Lens{size});
+      const DiffFrame frame = arrange(view, Viewport{size});
       const Scene scene = build_scene(view, {}, light_theme(), frame);
       EXPECT_EQ(count(map_of(scene), light_theme().wrong), 1u);
       // And marked, where it is a pixel or less.
@@ -103,7 +103,7 @@ TEST(Diff, WhatIsWrongSaysHowMuch) {
   EXPECT_EQ(most, theme.wrong);
   EXPECT_GT(contrast(most, theme.paper), contrast(little, theme.paper));
   EXPECT_GT(less.b, less.g) << "violet where got lies below want";
-  const Scene scene = build_scene(view, {}, theme, arrange(view, Lens{{800, 600}}));
+  const Scene scene = build_scene(view, {}, theme, arrange(view, Viewport{{800, 600}}));
   std::size_t ends = 0;
   for (const Item& item : scene.items) {
     const Text* text = std::get_if<Text>(&item);
@@ -117,7 +117,7 @@ TEST(Diff, SmallWrongElementsAmongValuesAreOutlined) {
   std::vector<Element> wrong;
   for (std::int64_t i = 0; i < 16; ++i) wrong.push_back({10 + i / 4, 10 + i % 4});
   const DiffView view(std::make_shared<Made>(200, 200, wrong, 1e-6f), "got", {}, Measured::got);
-  const Scene scene = build_scene(view, {}, light_theme(), arrange(view, Lens{{400, 400}}));
+  const Scene scene = build_scene(view, {}, light_theme(), arrange(view, Viewport{{400, 400}}));
   bool outlined = false;
   for (const Item& item : scene.items) {
     const Segments* lines = std::get_if<Segments>(&item);
@@ -143,13 +143,13 @@ TEST(Diff, ColoursSayTheSignAndWhiteIsZero) {
 
 TEST(Diff, AnExactResultIsWhite) {
   const DiffView view = view_of(300, 200, {}, 0);
-  const Raster map = map_of(build_scene(view, {}, light_theme(), arrange(view, Lens{{900, 700}})));
+  const Raster map = map_of(build_scene(view, {}, light_theme(), arrange(view, Viewport{{900, 700}})));
   EXPECT_EQ(count(map, rgb(0xffffff)), map.image->rgba.size());
 }
 
 TEST(Diff, APointIsTheElementDrawnThere) {
   const DiffView view = view_of(40, 60, {{3, 4}});
-  DiffFrame frame = arrange(view, Lens{{800, 600}});
+  DiffFrame frame = arrange(view, Viewport{{800, 600}});
   for (std::int64_t i = 0; i < 40; ++i) {
     for (std::int64_t j = 0; j < 60; ++j) {
       const auto found = element_at(view, frame, box_of(frame, {i, j}).centre());
@@ -165,8 +165,8 @@ TEST(Diff, APointIsTheElementDrawnThere) {
 
 TEST(Diff, ZoomedInACellShowsItsValue) {
   const DiffView view = view_of(64, 64, {{5, 5}});
-  Lens lens{{800, 600}, 100};
-  const Scene scene = build_scene(view, {}, light_theme(), arrange(view, lens));
+  Viewport viewport{{800, 600}, 100};
+  const Scene scene = build_scene(view, {}, light_theme(), arrange(view, viewport));
   bool wrong = false, right = false;
   for (const Item& item : scene.items) {
     const Text* text = std::get_if<Text>(&item);
@@ -175,8 +175,8 @@ TEST(Diff, ZoomedInACellShowsItsValue) {
     right = right || text->text == "1e-06";
   }
   EXPECT_TRUE(right);
-  lens.pan = {500, 500};
-  const Scene there = build_scene(view, {}, light_theme(), arrange(view, lens));
+  viewport.pan = {500, 500};
+  const Scene there = build_scene(view, {}, light_theme(), arrange(view, viewport));
   for (const Item& item : there.items) {
     const Text* text = std::get_if<Text>(&item);
     wrong = wrong || (text != nullptr && text->text == "2.5");
@@ -190,7 +190,7 @@ TEST(Diff, DescribesTotalsSelectionAndProvenance) {
   choice.selected = Element{3, 4};
   choice.provenance = {{"written by", "block (0,0,0), warp 0, lane 1"}};
   const Json json =
-      describe(view, choice, build_scene(view, choice, light_theme(), arrange(view, Lens{})));
+      describe(view, choice, build_scene(view, choice, light_theme(), arrange(view, Viewport{})));
   EXPECT_EQ(json["wrong"], 1);
   EXPECT_EQ(json["selected"]["got"], "3.4");
   EXPECT_EQ(json["selected"]["want"], "0.5");
@@ -207,9 +207,9 @@ TEST(Diff, OddShapesGiveASanePicture) {
                                       {100000, 1},
                                       {1, 100000}}) {
     const DiffView view = view_of(rows, columns, {});
-    for (const Lens& lens : {Lens{}, Lens{{1, 1}}, Lens{{800, 600}, std::nan("")},
-                             Lens{{800, 600}, 20, {1e9, -1e9}}}) {
-      const Scene scene = build_scene(view, {}, light_theme(), arrange(view, lens));
+    for (const Viewport& viewport : {Viewport{}, Viewport{{1, 1}}, Viewport{{800, 600}, std::nan("")},
+                             Viewport{{800, 600}, 20, {1e9, -1e9}}}) {
+      const Scene scene = build_scene(view, {}, light_theme(), arrange(view, viewport));
       EXPECT_GT(scene.items.size(), 1u);
     }
   }

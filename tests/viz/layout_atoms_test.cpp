@@ -58,7 +58,7 @@ TEST(AtomPicture, RowsOfARunOnIntoCAndColumnsOfBStandAboveIts) {
         "SM90_64x256x16_F32F16F16_SS<K,K>", "make_tiled_mma(UniversalFMA<f32>, (4,4))"}) {
     const LayoutView view = view_of(atom);
     for (const Size size : {Size{}, Size{1600, 1000}}) {
-      const Frame frame = arrange(view, Lens{size});
+      const Frame frame = arrange(view, Viewport{size});
       const Panel& panel = view.panels()[c];
       for (const Cell& cell : {Cell{c, 0, 0, 0}, Cell{c, 0, panel.rows - 1, panel.columns - 1}}) {
         const Box at = box_of(view, frame, cell);

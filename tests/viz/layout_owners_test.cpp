@@ -78,7 +78,7 @@ std::set<std::uint32_t> colours_in(const Scene& scene, const Box& box) {
 TEST(SharedCells, AreSplitAtEverySize) {
   const LayoutView view = view_of("make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))");
   for (const Size size : {Size{}, Size{1600, 1400}, Size{900, 800}}) {
-    const Frame frame = arrange(view, Lens{size});
+    const Frame frame = arrange(view, Viewport{size});
     const Scene scene = build_scene(view, {}, light_theme(), frame);
     for (const Cell& cell : {Cell{a, 0, 1, 2}, Cell{b, 0, 3, 9}}) {
       EXPECT_EQ(colours_in(scene, box_of(view, frame, cell)).size(), 2u) << size.width;
@@ -121,7 +121,7 @@ TEST(Labels, DoNotVanishFromLargeProducts) {
     const LayoutView view =
         view_of("make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, " + std::string(mma) + ")");
     const Frame frame = arrange(view, {});
-    EXPECT_LE(std::max(frame.lens.size.width, frame.lens.size.height), most_natural) << mma;
+    EXPECT_LE(std::max(frame.viewport.size.width, frame.viewport.size.height), most_natural) << mma;
     const Scene scene = build_scene(view, {}, light_theme(), frame);
     for (std::size_t p = 0; p < 3; ++p) {
       const std::vector<std::string> texts = texts_in(scene, frame.places[p].first);

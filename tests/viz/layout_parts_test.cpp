@@ -107,7 +107,7 @@ TEST(PartPicture, PanelsOfALongChainDoNotOverlap) {
     const LayoutView view = view_of(expression);
     ASSERT_GE(view.panels().size(), 4u);
     for (const Size size : {Size{}, Size{1600, 1000}, Size{700, 1200}}) {
-      const Frame frame = arrange(view, Lens{size});
+      const Frame frame = arrange(view, Viewport{size});
       for (std::size_t p = 0; p < frame.places.size(); ++p) {
         EXPECT_GT(frame.places[p].first.width, 0) << expression;
         for (std::size_t q = 0; q < p; ++q) {
@@ -132,7 +132,7 @@ TEST(PartPicture, ACompositionStandsBesideWhatItComposes) {
 // A tile has its frame where cells are too small for lines of their own.
 TEST(PartPicture, ATileHasAFrameAtAnySize) {
   const LayoutView view = view_of("local_tile((1024,1024):(1024,1), <256,256>, (1,2))");
-  const Frame frame = arrange(view, Lens{{900, 600}});
+  const Frame frame = arrange(view, Viewport{{900, 600}});
   ASSERT_LT(frame.places[0].cell.width, 3);
   const Box corner = box_of(view, frame, {0, 0, 256, 512});
   bool framed = false;

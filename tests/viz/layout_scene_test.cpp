@@ -132,10 +132,10 @@ TEST(Labels, StayInsideTheirCellsAndVanishBeforeTheyCrowd) {
   const LayoutView view = view_of("(16,16):(16,1)");
   bool seen = false;
   for (double cell = 200; cell > 2; cell *= 0.93) {
-    Lens lens;
-    lens.size = {4000, 4000};
-    lens.cell = cell;
-    const Frame frame = arrange(view, lens);
+    Viewport viewport;
+    viewport.size = {4000, 4000};
+    viewport.cell = cell;
+    const Frame frame = arrange(view, viewport);
     const Scene scene = build_scene(view, {}, light_theme(), frame);
     for (const Shown& shown : texts_of(scene)) {
       if (shown.group != "cells") continue;
@@ -304,7 +304,7 @@ TEST(Detail, AllBlocksOfASizeAreLabelledOrNone) {
 TEST(Detail, ARasterIsMadeOnceAChange) {
   const LayoutView view = view_of("zipped_divide((64,64):(64,1), <8,8>)");
   RasterStore store;
-  const Frame frame = arrange(view, Lens{{900, 700}});
+  const Frame frame = arrange(view, Viewport{{900, 700}});
   const auto versions = [&](const LayoutChoice& choice) {
     std::vector<std::uint64_t> out;
     for (const Item& item : build_scene(view, choice, light_theme(), frame, &store).items) {
@@ -347,7 +347,7 @@ TEST(Detail, ALegendIsNoNewTextureEachFrame) {
 TEST(Hit, TheCellUnderAPointIsTheOneDrawnThere) {
   for (const std::string& expression : pictures()) {
     const LayoutView view = view_of(expression);
-    const Frame frame = arrange(view, Lens{{1600, 900}});
+    const Frame frame = arrange(view, Viewport{{1600, 900}});
     for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) {
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
       for (int n = 0; n < 50; ++n) {
@@ -367,32 +367,32 @@ TEST(Hit, TheCellUnderAPointIsTheOneDrawnThere) {
 
 TEST(Zoom, KeepsWhatIsUnderThePointer) {
   const LayoutView view = view_of("(512,512):(512,1)");
-  Frame frame = arrange(view, Lens{{1200, 800}});
+  Frame frame = arrange(view, Viewport{{1200, 800}});
   const Cell aim{0, 0, 300, 222};
   const Point pointer = box_of(view, frame, aim).centre();
   for (int i = 0; i < 12; ++i) {
     frame = arrange(view, zoomed(view, frame, pointer, 1.4));
     const Point now = box_of(view, frame, aim).centre();
-    const double slack = frame.lens.cell * 0.5 + 1;
+    const double slack = frame.viewport.cell * 0.5 + 1;
     EXPECT_NEAR(now.x, pointer.x, slack);
     EXPECT_NEAR(now.y, pointer.y, slack);
   }
-  EXPECT_GT(frame.lens.cell, 30);
+  EXPECT_GT(frame.viewport.cell, 30);
   for (int i = 0; i < 40; ++i) frame = arrange(view, zoomed(view, frame, pointer, 0.7));
-  EXPECT_DOUBLE_EQ(frame.lens.cell, frame.fit_cell);
-  EXPECT_EQ(frame.lens.pan, (Point{0, 0}));
+  EXPECT_DOUBLE_EQ(frame.viewport.cell, frame.fit_cell);
+  EXPECT_EQ(frame.viewport.pan, (Point{0, 0}));
 }
 
 TEST(Pan, DoesNotLoseTheContent) {
   const LayoutView view = view_of("(512,512):(512,1)");
-  Frame frame = arrange(view, Lens{{1200, 800}, 20});
+  Frame frame = arrange(view, Viewport{{1200, 800}, 20});
   for (const double far : {1e7, -1e7}) {
     frame = arrange(view, panned(view, frame, far, -far));
     EXPECT_FALSE(frame.content.cut(frame.body).empty());
   }
   // What fits does not move.
   const LayoutView small = view_of("(4,4):(4,1)");
-  const Frame still = arrange(small, Lens{{1200, 800}});
+  const Frame still = arrange(small, Viewport{{1200, 800}});
   EXPECT_EQ(panned(small, still, 100, 100).pan, (Point{0, 0}));
 }
 
@@ -401,11 +401,11 @@ TEST(Sizes, OddOnesGiveASanePicture) {
   const double inf = std::numeric_limits<double>::infinity();
   for (const std::string& expression : pictures()) {
     const LayoutView view = view_of(expression);
-    for (const Lens& lens : {Lens{{1, 1}}, Lens{{nan, 5}}, Lens{{40, 1e5}}, Lens{{800, 600}, nan},
-                             Lens{{800, 600}, inf}, Lens{{800, 600}, -3}, Lens{{800, 600}, 1e-30},
-                             Lens{{800, 600}, 50, {nan, inf}}, Lens{{800, 600}, 50, {1e15, -1e15}},
-                             Lens{{800, 600}, 0, {}, nan}, Lens{{inf, inf}}}) {
-      const Scene scene = build_scene(view, {}, dark_theme(), arrange(view, lens));
+    for (const Viewport& viewport : {Viewport{{1, 1}}, Viewport{{nan, 5}}, Viewport{{40, 1e5}}, Viewport{{800, 600}, nan},
+                             Viewport{{800, 600}, inf}, Viewport{{800, 600}, -3}, Viewport{{800, 600}, 1e-30},
+                             Viewport{{800, 600}, 50, {nan, inf}}, Viewport{{800, 600}, 50, {1e15, -1e15}},
+                             Viewport{{800, 600}, 0, {}, nan}, Viewport{{inf, inf}}}) {
+      const Scene scene = build_scene(view, {}, dark_theme(), arrange(view, viewport));
       EXPECT_GT(scene.size.width, 0);
       EXPECT_TRUE(std::isfinite(scene.size.width * scene.size.height));
       for (const Shown& shown : texts_of(scene)) {
@@ -487,11 +487,11 @@ TEST(Describe, EqualViewsGiveEqualBytes) {
 
 TEST(Size, TooSmallForCellsIsKnown) {
   const Outcome<LayoutView> view = LayoutView::of_expression("(8,8):(8,1)");
-  EXPECT_FALSE(has_room(arrange(*view, Lens{{200, 100}})));
-  EXPECT_TRUE(has_room(arrange(*view, Lens{{400, 300}})));
+  EXPECT_FALSE(has_room(arrange(*view, Viewport{{200, 100}})));
+  EXPECT_TRUE(has_room(arrange(*view, Viewport{{400, 300}})));
   EXPECT_TRUE(has_room(arrange(*view, {})));
   const LayoutView mma = view_of("SM80_16x8x16_F32F16F16F32_TN");
-  EXPECT_FALSE(labels_fit(mma, {}, arrange(mma, Lens{{700, 500}})));
+  EXPECT_FALSE(labels_fit(mma, {}, arrange(mma, Viewport{{700, 500}})));
   EXPECT_TRUE(labels_fit(mma, {}, arrange(mma, {})));
 }
 

@@ -133,9 +133,9 @@ TEST(StillPicture, StripesHaveTheirNumbers) {
 // A little smaller than it would be is better than without labels.
 TEST(StillPicture, IsSetSmallerWhereThatMakesRoom) {
   const LayoutView view = view_of("(16,16):(16,1)");
-  const Size natural = arrange(view, {}).lens.size;
+  const Size natural = arrange(view, {}).viewport.size;
   const Size asked{natural.width * 0.55, natural.height * 0.55};
-  ASSERT_FALSE(labels_fit(view, {}, arrange(view, Lens{asked})));
+  ASSERT_FALSE(labels_fit(view, {}, arrange(view, Viewport{asked})));
   const Scene scene = build_scene(view, {}, light_theme(), asked);
   const Words words = words_of(scene);
   EXPECT_EQ(scene.size, asked);
@@ -174,7 +174,7 @@ TEST(StillPicture, SmallOnesHaveAllOfTheirGrids) {
        {"make_tiled_mma(SM100_MMA_F16BF16_2x1SM_SS<f16,f16,f32,256,256,K,K>,(2,1))",
         "fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,64,K,K>), 0, (256,128))"}) {
     const LayoutView view = view_of(expression);
-    const Frame frame = arrange(view, Lens{{640, 480}});
+    const Frame frame = arrange(view, Viewport{{640, 480}});
     for (const Frame::Place& place : frame.places) {
       EXPECT_LE(place.box.bottom(), frame.body.bottom() + 1) << expression;
       EXPECT_GE(std::max(place.first.height, place.first.width), 40) << expression;
@@ -227,10 +227,10 @@ TEST(StillPicture, ExplainsACountWhereThereIsOne) {
   EXPECT_EQ(explained(build_scene(view, {}, light_theme())), (std::pair{false, false}));
   LayoutChoice threads;
   threads.colour = ColourBy::thread;
-  Lens lens;
-  lens.size = {2000, 1600};
-  lens.cell = 56;  // one owner a cell
-  EXPECT_EQ(explained(build_scene(view, threads, light_theme(), arrange(view, lens, threads))),
+  Viewport viewport;
+  viewport.size = {2000, 1600};
+  viewport.cell = 56;  // one owner a cell
+  EXPECT_EQ(explained(build_scene(view, threads, light_theme(), arrange(view, viewport, threads))),
             (std::pair{true, true}));
 }
 

@@ -9,14 +9,14 @@
 
 #include "tests/kernels/bugs.h"
 #include "tests/sim/chip_times.h"
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope::test {
 
-// A workshop whose one kernel is the bug's, in the order in which the bug shows.
+// A backend whose one kernel is the bug's, in the order in which the bug shows.
 class BugWorkshop : public FakeWorkshop {
  public:
   BugWorkshop(const Bug& bug, Job job, sim::Options options)
@@ -100,17 +100,17 @@ inline std::vector<sim::Options> orders_of(const Bug& bug) {
 
 // A window that stands where the bug is told.
 struct BugOpened {
-  std::unique_ptr<BugWorkshop> workshop;
+  std::unique_ptr<BugWorkshop> backend;
   std::unique_ptr<Session> session = std::make_unique<Session>();
   std::size_t number = 0;  // of the report
 
-  const sim::Machine& machine() const { return session->choices.live->stepper.machine(); }
+  const sim::Machine& machine() const { return session->state.live->stepper.machine(); }
   const Report& report() const { return machine().reports()[number]; }
   // Each command is done to its end.
   std::string act(std::string_view line) {
-    const auto answer = execute(*session, *workshop, line);
+    const auto answer = execute(*session, *backend, line);
     if (!answer) return answer.error().sentence;
-    while (on_the_way(*session)) walk_on(*session, *workshop, 1000);
+    while (seeking(*session)) seek_on(*session, *backend, 1000);
     return session->message.text;
   }
 };
@@ -123,7 +123,7 @@ inline std::optional<BugOpened> opened_at_report(const Bug& bug, const sim::Opti
     ADD_FAILURE() << job.error().sentence;
     return {};
   }
-  out.workshop = std::make_unique<BugWorkshop>(bug, std::move(*job), order);
+  out.backend = std::make_unique<BugWorkshop>(bug, std::move(*job), order);
   out.act("open " + bug.kernel);
   const std::string wanted = (order.clocked ? bug.by_the_clock : bug.expected).front().weight;
   for (out.number = 0;; ++out.number) {

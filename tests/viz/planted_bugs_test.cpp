@@ -82,14 +82,14 @@ bool has(const std::string& text, const std::string& part) {
 void says_barrier(const BugOpened& bug, const std::string& text) {
   const Evidence::Place& place = bug.report().evidence.place;
   if (place.of == Evidence::Place::Of::mbarrier) {
-    EXPECT_EQ(bug.session->choices.spot.barrier, static_cast<std::uint32_t>(place.begin));
+    EXPECT_EQ(bug.session->state.spot.barrier, static_cast<std::uint32_t>(place.begin));
     const std::string name =
         readable(sim::mbarrier_name(bug.machine(), static_cast<std::uint32_t>(place.begin)));
     EXPECT_TRUE(has(text, "T" + name.substr(1) + ", phase ")) << text;
   }
   EXPECT_TRUE(has(text, "<barrier looked at>")) << text;
   if (bug.report().kind == "tmem_in_use") {
-    EXPECT_EQ(bug.session->choices.spot.barrier, bug.report().evidence.mbarrier);
+    EXPECT_EQ(bug.session->state.spot.barrier, bug.report().evidence.mbarrier);
     EXPECT_TRUE(has(text, "\npassed\n")) << text;
   }
   if (bug.report().kind != "deadlock") return;
@@ -112,7 +112,7 @@ void says_both(const BugOpened& bug, const std::string& text) {
 }
 
 void says_element(const BugOpened& bug, const std::string& text) {
-  const auto& element = bug.session->choices.element;
+  const auto& element = bug.session->state.element;
   ASSERT_TRUE(element.has_value());
   const std::string place =
       "[" + std::to_string(element->row) + ", " + std::to_string(element->column) + "]";
@@ -120,7 +120,7 @@ void says_element(const BugOpened& bug, const std::string& text) {
 }
 
 void says_line(const BugOpened& bug, const std::string& text) {
-  const auto& line = bug.session->choices.spot.line;
+  const auto& line = bug.session->state.spot.line;
   ASSERT_TRUE(line.has_value());
   EXPECT_TRUE(has(text, line->file)) << text;
   EXPECT_TRUE(has(text, "\n" + std::to_string(line->line) + "\n")) << text;
@@ -135,7 +135,7 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
   SCOPED_TRACE(report.kind + ": " + report.sentence);
   Session& session = *bug->session;
   EXPECT_EQ(bug->machine().state() == RunState::fault, report.weight == Weight::fault);
-  EXPECT_EQ(session.choices.spot.report, static_cast<std::uint32_t>(bug->number));
+  EXPECT_EQ(session.state.spot.report, static_cast<std::uint32_t>(bug->number));
   EXPECT_TRUE(has(session.message.text, report.sentence));
 
   const auto wanted = expected_views().find(report.kind);
@@ -143,7 +143,7 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
   // Cells that a product still uses, because a wait was for an earlier phase: that barrier.
   const bool by_wait = report.kind == "tmem_in_use" && report.evidence.mbarrier.has_value();
   const ViewName view = by_wait ? ViewName::barriers : wanted->second;
-  ASSERT_EQ(name_of(session.choices.view), name_of(view));
+  ASSERT_EQ(name_of(session.state.view), name_of(view));
   const Picture shown = picture(session, {760, 640});
   const std::string text = read(shown);
   EXPECT_TRUE(has(text, std::string(title_of(report)))) << text;
@@ -151,7 +151,7 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
   for (const Evidence::Party& party : report.evidence.parties) {
     EXPECT_TRUE(has(text, line_of(party.site))) << line_of(party.site) << "\n" << text;
   }
-  switch (session.choices.view) {
+  switch (session.state.view) {
     case ViewName::barriers:
       return says_barrier(*bug, text);
     case ViewName::matrices:
@@ -168,25 +168,25 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
 BugOpened opened(const std::string& name) {
   const Bug bug = bug_of(name);
   BugOpened out;
-  out.workshop = std::make_unique<BugWorkshop>(bug, *job_of(bug), orders_of(bug).front());
+  out.backend = std::make_unique<BugWorkshop>(bug, *job_of(bug), orders_of(bug).front());
   out.act("open " + bug.kernel);
   return out;
 }
 
 TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
   BugOpened bug = opened("empty_count");
-  ASSERT_TRUE(execute(*bug.session, *bug.workshop, "run").ok());
-  take_result(*bug.session, *bug.workshop);
-  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+  ASSERT_TRUE(execute(*bug.session, *bug.backend, "run").ok());
+  take_result(*bug.session, *bug.backend);
+  EXPECT_EQ(bug.session->state.view, ViewName::barriers);
   EXPECT_TRUE(bug.session->message.failed);
-  EXPECT_EQ(bug.session->choices.spot.report, 0u);
+  EXPECT_EQ(bug.session->state.spot.report, 0u);
   // The diff has nothing to show, and leads there; so does the message.
   bug.act("select diff");
   const auto nothing = emptiness(*bug.session);
   ASSERT_TRUE(nothing.has_value());
   EXPECT_EQ(nothing->command, "go report 0");
   bug.act(nothing->command);
-  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+  EXPECT_EQ(bug.session->state.view, ViewName::barriers);
   EXPECT_EQ(command_of_message(*bug.session), "go report 0");
 }
 
@@ -207,12 +207,12 @@ TEST(PlantedBugs, StepsLeadFromHazardToHazardAndBack) {
   bug.act("step report");
   const std::uint64_t there = bug.machine().position();
   EXPECT_FALSE(bug.machine().reports().empty());
-  EXPECT_EQ(bug.session->choices.view, ViewName::memory);
+  EXPECT_EQ(bug.session->state.view, ViewName::memory);
   bug.act("step 3");
-  EXPECT_FALSE(bug.session->choices.spot.report.has_value()) << "it is of another moment";
+  EXPECT_FALSE(bug.session->state.spot.report.has_value()) << "it is of another moment";
   bug.act("step back report");
   EXPECT_EQ(bug.machine().position(), there);
-  EXPECT_TRUE(bug.session->choices.spot.report.has_value());
+  EXPECT_TRUE(bug.session->state.spot.report.has_value());
   bug.act("undo");
   bug.act("go report 0");
   EXPECT_EQ(bug.machine().position(), there);
@@ -226,14 +226,14 @@ TEST(PlantedBugs, TheCycleIsThatOfTheWarpThatExecuted) {
 
 TEST(PlantedBugs, AWayToAReportCanBeStopped) {
   BugOpened bug = opened("second_commit");
-  ASSERT_TRUE(execute(*bug.session, *bug.workshop, "go report 0").ok());
-  if (!on_the_way(*bug.session)) GTEST_SKIP() << "It was there at once.";
+  ASSERT_TRUE(execute(*bug.session, *bug.backend, "go report 0").ok());
+  if (!seeking(*bug.session)) GTEST_SKIP() << "It was there at once.";
   bug.act("cancel");
-  EXPECT_FALSE(on_the_way(*bug.session));
+  EXPECT_FALSE(seeking(*bug.session));
   EXPECT_TRUE(bug.machine().reports().empty());
   bug.act("go report 0");
   EXPECT_EQ(bug.machine().reports().size(), 1u);
-  EXPECT_EQ(bug.session->choices.view, ViewName::barriers);
+  EXPECT_EQ(bug.session->state.view, ViewName::barriers);
 }
 
 TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
@@ -248,7 +248,7 @@ TEST_P(BugInTheWindow, StandsJustBehindWhatItWasToldFor) {
   EXPECT_NE(bug->machine().state(), RunState::fault);
   // Just before a fault it is shown in the same view.
   if (fault) {
-    EXPECT_EQ(bug->session->choices.spot.report, static_cast<std::uint32_t>(bug->number));
+    EXPECT_EQ(bug->session->state.spot.report, static_cast<std::uint32_t>(bug->number));
   }
 }
 
@@ -267,7 +267,7 @@ TEST(PlantedBugs, AWaitForAnEarlierPhaseOpensAtItsBarrier) {
   for (const char* name : {"ready_parity", "two_consumers_one_ready"}) {
     auto bug = opened_at_report(bug_of(name));
     ASSERT_TRUE(bug.has_value());
-    EXPECT_EQ(bug->session->choices.view, ViewName::barriers) << name;
+    EXPECT_EQ(bug->session->state.view, ViewName::barriers) << name;
   }
 }
 
@@ -278,15 +278,15 @@ TEST(PlantedBugs, SteppingAwayAndBackShowsTheReportAgain) {
     bug.act(name == "no_proxy_fence" ? "step report" : "step fault");
     const std::uint64_t there = bug.machine().position();
     const std::string shown = told_in(*bug.session);
-    const RunSpot spot = bug.session->choices.spot;
+    const RunCursor spot = bug.session->state.spot;
     ASSERT_TRUE(spot.report.has_value());
     const auto is_back = [&] {
-      EXPECT_TRUE(bug.session->choices.spot == spot) << bug.session->message.text;
+      EXPECT_TRUE(bug.session->state.spot == spot) << bug.session->message.text;
       EXPECT_EQ(told_in(*bug.session), shown);
     };
     bug.act("step back moment 3");
     ASSERT_LT(bug.machine().position(), there);
-    EXPECT_FALSE(bug.session->choices.spot.report.has_value()) << "it is of another moment";
+    EXPECT_FALSE(bug.session->state.spot.report.has_value()) << "it is of another moment";
     const std::uint64_t away = bug.machine().position();
     bug.act("step moment " + std::to_string(there - away));
     is_back();
@@ -305,8 +305,8 @@ TEST(PlantedBugs, AStepToAReportByTheWayKeepsTheView) {
   bug.act("step back moment 2");
   bug.act("select registers");
   bug.act("step moment 2");
-  EXPECT_TRUE(bug.session->choices.spot.report.has_value());
-  EXPECT_EQ(bug.session->choices.view, ViewName::registers);
+  EXPECT_TRUE(bug.session->state.spot.report.has_value());
+  EXPECT_EQ(bug.session->state.view, ViewName::registers);
 }
 
 // As a share string does, in a window that knows nothing of this run.
@@ -317,18 +317,18 @@ TEST(PlantedBugs, TheWordsOfAReportBringItBackWhole) {
         SCOPED_TRACE(name + ", " + way + ", " + view);
         BugOpened bug = opened(name);
         bug.act(way);
-        take_result(*bug.session, *bug.workshop);
+        take_result(*bug.session, *bug.backend);
         if (*view) bug.act(view);
-        const std::vector<std::string> lines = rebuilding(bug.session->choices);
+        const std::vector<std::string> lines = rebuilding(bug.session->state);
         Session other;
-        ASSERT_TRUE(rebuild(other, *bug.workshop, lines));
+        ASSERT_TRUE(rebuild(other, *bug.backend, lines));
         do {
-          take_result(other, *bug.workshop);
-          while (on_the_way(other)) walk_on(other, *bug.workshop, 1000);
-        } while (continue_script(other, *bug.workshop));
-        EXPECT_TRUE(other.choices.spot == bug.session->choices.spot);
+          take_result(other, *bug.backend);
+          while (seeking(other)) seek_on(other, *bug.backend, 1000);
+        } while (continue_script(other, *bug.backend));
+        EXPECT_TRUE(other.state.spot == bug.session->state.spot);
         EXPECT_EQ(told_in(other), told_in(*bug.session));
-        EXPECT_EQ(rebuilding(other.choices), lines);
+        EXPECT_EQ(rebuilding(other.state), lines);
       }
     }
   }
@@ -351,7 +351,7 @@ TEST(PlantedBugs, AReportThatNoRunTellsIsRefused) {
   const std::string said = bug.act("look report 7");
   EXPECT_TRUE(has(said, "there are 1, counted from 0")) << said;
   bug.act("look nothing");
-  EXPECT_TRUE(bug.session->choices.spot == RunSpot{});
+  EXPECT_TRUE(bug.session->state.spot == RunCursor{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BugInTheWindow, testing::ValuesIn(all_bugs()),

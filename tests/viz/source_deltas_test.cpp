@@ -64,7 +64,7 @@ TEST(SourceDeltas, StandBesideTheCountersWhereBothHaveTheLine) {
   now->source = now_text;
   now->record = record_of("kernels/now.cu", 47, 200, {2, 3, 3, 3});
   const ComparisonView comparison(before, now);
-  const RunSpot spot;
+  const RunCursor spot;
   const std::vector<Breakpoint> none;
   const MachineShown shown{live, spot, now->record.get(), light_theme(), none, &comparison};
   Scene scene;

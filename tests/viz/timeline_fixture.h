@@ -27,10 +27,10 @@ inline std::shared_ptr<const TimelineView> small_timeline() {
   return timeline_of(pipeline);
 }
 
-inline TimelineLens lens_of(double width = 1280, double height = 800) {
-  TimelineLens lens;
-  lens.size = {width, height};
-  return lens;
+inline TimelineViewport lens_of(double width = 1280, double height = 800) {
+  TimelineViewport viewport;
+  viewport.size = {width, height};
+  return viewport;
 }
 
 // The first event of a kind, on a unit's track.

@@ -145,10 +145,10 @@ TEST(Timeline, HitsEventsOfEveryKind) {
     ASSERT_NE(id, sim::no_event) << sim::name_of(kind);
     const TimelineFrame whole = arrange(*view, {}, lens_of());
     const Event event = view->record().events[id];
-    TimelineLens lens = showing(*view, {}, whole, id);
+    TimelineViewport viewport = showing(*view, {}, whole, id);
     const double begin = static_cast<double>(event.begin), end = static_cast<double>(event.end);
-    lens.range = {begin - 50, std::max(end, begin) + 50};
-    const TimelineFrame frame = arrange(*view, {}, lens);
+    viewport.range = {begin - 50, std::max(end, begin) + 50};
+    const TimelineFrame frame = arrange(*view, {}, viewport);
     const TimelineHit found = hit(*view, {}, frame, middle_of(*view, frame, id));
     EXPECT_EQ(found.on, TimelineHit::On::lane);
     EXPECT_EQ(found.event, id) << sim::name_of(kind) << " got " << sentence_of(*view, found.event);
@@ -198,11 +198,11 @@ TEST(Timeline, ZoomKeepsWhatIsUnderThePointer) {
   EXPECT_EQ(zoomed(*view, frame, at, 1e-9).range, (CycleRange{0, view->end()}));
   EXPECT_GE(zoomed(*view, frame, at, 1e12).range.length(), 1);
   for (const double dx : {-1e9, 1e9, -300.0, 300.0}) {
-    const TimelineLens lens = panned(*view, frame, dx, dx);
-    EXPECT_NEAR(lens.range.length(), frame.lens.range.length(), 1e-6);
-    EXPECT_GE(lens.range.from, 0);
-    EXPECT_LE(lens.range.to, view->end() + 1e-6);
-    EXPECT_GE(lens.scroll, 0);
+    const TimelineViewport viewport = panned(*view, frame, dx, dx);
+    EXPECT_NEAR(viewport.range.length(), frame.viewport.range.length(), 1e-6);
+    EXPECT_GE(viewport.range.from, 0);
+    EXPECT_LE(viewport.range.to, view->end() + 1e-6);
+    EXPECT_GE(viewport.scroll, 0);
   }
 }
 
@@ -210,9 +210,9 @@ TEST(Timeline, PinnedRowsStayWhileOthersScroll) {
   const auto view = small_timeline();
   TimelineChoice choice;
   choice.pinned = {place(*view, "tensor core")};
-  TimelineLens lens = lens_of(1280, 400);
-  lens.scroll = 1e9;
-  const TimelineFrame frame = arrange(*view, choice, lens);
+  TimelineViewport viewport = lens_of(1280, 400);
+  viewport.scroll = 1e9;
+  const TimelineFrame frame = arrange(*view, choice, viewport);
   ASSERT_TRUE(frame.rows.front().pinned);
   EXPECT_EQ(frame.rows.front().row.place, choice.pinned.front());
   EXPECT_EQ(frame.rows.front().y, frame.lanes.y);
@@ -229,7 +229,7 @@ TEST(Timeline, EveryEventIsBroughtIntoView) {
   for (const EventId id : {EventId{0}, static_cast<EventId>(view->record().events.size() / 2),
                            static_cast<EventId>(view->record().events.size() - 1)}) {
     TimelineChoice choice = view->unfolded_to({}, view->record().events.track(id));
-    TimelineLens small = lens_of(1000, 300);
+    TimelineViewport small = lens_of(1000, 300);
     small.range = {0, 40};
     const TimelineFrame before = arrange(*view, choice, small);
     const TimelineFrame after = arrange(*view, choice, showing(*view, choice, before, id));
@@ -241,10 +241,10 @@ TEST(Timeline, EveryEventIsBroughtIntoView) {
 
 TimelineFrame close_to(const TimelineView& view, EventId id, double around) {
   const Event event = view.record().events[id];
-  TimelineLens lens = showing(view, {}, arrange(view, {}, lens_of()), id);
-  lens.range = {std::max(0.0, static_cast<double>(event.begin) - around),
+  TimelineViewport viewport = showing(view, {}, arrange(view, {}, lens_of()), id);
+  viewport.range = {std::max(0.0, static_cast<double>(event.begin) - around),
                 static_cast<double>(event.end) + around};
-  return arrange(view, {}, lens);
+  return arrange(view, {}, viewport);
 }
 
 TEST(TimelineScene, WaitsSayWhatTheyWaitFor) {
@@ -394,20 +394,20 @@ TEST(TimelineScene, ArrowsLeadFromCausesToTheSelectedWait) {
   choice.arrows = true;
   const Scene many = build_scene(*view, choice, light_theme(), frame);
   EXPECT_TRUE(has(test::texts_of(many), "too many arrows: zoom in to see them"));
-  TimelineLens lens = lens_of(1280, 1200);
+  TimelineViewport viewport = lens_of(1280, 1200);
   const double at = static_cast<double>(view->record().events[choice.selected].end);
-  lens.range = {at - 100, at + 100};
+  viewport.range = {at - 100, at + 100};
   EXPECT_GT(
-      arrows_in(build_scene(*view, choice, light_theme(), arrange(*view, choice, lens))).size(),
+      arrows_in(build_scene(*view, choice, light_theme(), arrange(*view, choice, viewport))).size(),
       causes.size());
 }
 
 TEST(TimelineScene, TheRasterIsMadeOnceAndAnewWhenWhatIsSeenChanges) {
   const auto view = small_timeline();
   RasterStore store;
-  const auto image = [&](const TimelineChoice& choice, const TimelineLens& lens) {
+  const auto image = [&](const TimelineChoice& choice, const TimelineViewport& viewport) {
     const Scene scene =
-        build_scene(*view, choice, light_theme(), arrange(*view, choice, lens), &store);
+        build_scene(*view, choice, light_theme(), arrange(*view, choice, viewport), &store);
     for (const Item& item : scene.items) {
       if (const Raster* raster = std::get_if<Raster>(&item)) return raster->image;
     }
@@ -417,7 +417,7 @@ TEST(TimelineScene, TheRasterIsMadeOnceAndAnewWhenWhatIsSeenChanges) {
   TimelineChoice hovered;
   hovered.hovered = 3;
   EXPECT_EQ(image(hovered, lens_of()), first);
-  TimelineLens other = lens_of();
+  TimelineViewport other = lens_of();
   other.range = {10, 500};
   EXPECT_NE(image({}, other), first);
   EXPECT_NE(image(view->folded({}, place(*view, "block 0").index, true), lens_of()), first);
@@ -509,20 +509,20 @@ TEST(TimelineScene, OddSizesAndEmptyRecordsGiveASanePicture) {
   const TimelineView empty(record, timeline);
   const auto view = small_timeline();
   for (const TimelineView* each : {&empty, view.get()}) {
-    for (TimelineLens lens : {lens_of(), lens_of(1, 1), lens_of(120, 90), lens_of(4000, 3000)}) {
+    for (TimelineViewport viewport : {lens_of(), lens_of(1, 1), lens_of(120, 90), lens_of(4000, 3000)}) {
       for (const CycleRange& range :
            {CycleRange{}, CycleRange{std::nan(""), 5}, CycleRange{1e18, 1e19},
             CycleRange{-100, -50}, CycleRange{5, 5}}) {
-        lens.range = range;
-        lens.scroll = std::nan("");
+        viewport.range = range;
+        viewport.scroll = std::nan("");
         TimelineChoice choice;
         choice.selected = 5;
         choice.moment = -3;
         choice.totals = CycleRange{-5, 1e12};
         choice.search = "no such thing";
-        const TimelineFrame frame = arrange(*each, choice, lens);
+        const TimelineFrame frame = arrange(*each, choice, viewport);
         EXPECT_GT(build_scene(*each, choice, dark_theme(), frame).items.size(), 1u);
-        hit(*each, choice, frame, {lens.size.width / 2, lens.size.height / 2});
+        hit(*each, choice, frame, {viewport.size.width / 2, viewport.size.height / 2});
       }
     }
   }

@@ -17,7 +17,7 @@ namespace {
 
 class Access : public test::SessionTest {
  protected:
-  const LayoutView& view() const { return *session.choices.layout; }
+  const LayoutView& view() const { return *session.state.layout; }
   const AccessView& accesses() { return **access_of(session); }
 };
 
@@ -52,7 +52,7 @@ TEST_F(Access, AnAdvisedSwizzleIsAppliedAndIsWhatItPromised) {
     if (!section.links.empty()) command = section.links.front().command;
   }
   must(command);
-  EXPECT_TRUE(session.choices.view == ViewName::wavefronts) << "the view stays";
+  EXPECT_TRUE(session.state.view == ViewName::wavefronts) << "the view stays";
   EXPECT_EQ((*access_of(session))->conflicts().excess(), 0);
 }
 
@@ -97,7 +97,7 @@ TEST_F(Access, EveryTargetOfTheMemoryViewsIsACommandThatWorks) {
     must(std::string("select ") + name);
     const Picture shown = picture(session, {900, 600});
     for (const Target& target : shown.scene.targets) must(target.command);
-    EXPECT_FALSE(describe(session, workshop, shown).dump().empty());
+    EXPECT_FALSE(describe(session, backend, shown).dump().empty());
   }
   must("open preset Volta");
   for (const char* name : {"banks", "sectors", "bits"}) {
@@ -113,12 +113,12 @@ TEST_F(Access, EveryTargetOfTheMemoryViewsIsACommandThatWorks) {
 TEST_F(Access, BanksAndPhasesAreIsolatedInTheGrid) {
   must("open layout (32,32):(32,1)");
   must("isolate bank 3");
-  EXPECT_EQ(view().count(session.choices.isolate, 0), 32);
+  EXPECT_EQ(view().count(session.state.isolate, 0), 32);
   refused("isolate bank 32", "0 to 31");
   must("access columns 16");
   must("select banks");
   must("isolate phase 1");
-  EXPECT_TRUE(session.choices.view == ViewName::layout) << "it is seen in the grid";
+  EXPECT_TRUE(session.state.view == ViewName::layout) << "it is seen in the grid";
   // The second phase: lanes 8 to 15, four elements each.
   const LayoutChoice choice = layout_choice(session);
   ASSERT_TRUE(choice.phase);
@@ -250,7 +250,7 @@ TEST_F(Access, OffsetsOfAPlainLayoutGoThroughAMemoryToo) {
   must("access through (16,16):(16,1)");
   EXPECT_EQ((*memory_of(session))(1), 2) << "element 32 of the tile is (0,2)";
   must("open layout (8,8):(8,1)");
-  EXPECT_TRUE(session.choices.study.access_through.empty()) << "another layout, another memory";
+  EXPECT_TRUE(session.state.study.access_through.empty()) << "another layout, another memory";
 }
 
 TEST_F(Access, AShareStringKeepsHowThreadsMeetTheMemory) {
@@ -259,11 +259,11 @@ TEST_F(Access, AShareStringKeepsHowThreadsMeetTheMemory) {
   must("access through Sw<1,3,3> o 0 o (8,16):(16,1)");
   must("access instruction 1");
   must("select banks");
-  const auto lines = rebuilding(session.choices);
+  const auto lines = rebuilding(session.state);
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, lines).ok()) << joined(lines);
-  EXPECT_TRUE(other.choices == session.choices);
-  EXPECT_EQ(rebuilding(other.choices), lines);
+  ASSERT_TRUE(rebuild(other, backend, lines).ok()) << joined(lines);
+  EXPECT_TRUE(other.state == session.state);
+  EXPECT_EQ(rebuilding(other.state), lines);
 }
 
 // What is isolated is the number that a grid shows, and the same element in the others.
@@ -277,7 +277,7 @@ TEST_F(Access, AnOffsetOfASwizzlesInputIsThatElementEverywhere) {
     EXPECT_EQ(view().count(choice.isolate, panel), 1);
     EXPECT_TRUE(view().holds(choice.isolate, {panel, 0, 2, 1}));
   }
-  EXPECT_EQ(rebuilding(session.choices).back(), "isolate offset 17 0");
+  EXPECT_EQ(rebuilding(session.state).back(), "isolate offset 17 0");
   must("isolate offset 19");
   EXPECT_TRUE(view().holds(layout_choice(session).isolate, {0, 0, 2, 1})) << "by its place";
   refused("isolate offset 64 0", "0 to 63");
@@ -285,7 +285,7 @@ TEST_F(Access, AnOffsetOfASwizzlesInputIsThatElementEverywhere) {
   refused("isolate offset 64", "0 to 63");
   refused("isolate offset x", "takes a number");
   must("isolate nothing");
-  EXPECT_TRUE(session.choices.isolate == Focus{});
+  EXPECT_TRUE(session.state.isolate == Focus{});
 }
 
 }  // namespace

@@ -91,9 +91,9 @@ TEST_F(Commands, EveryExampleInTheTableWorksOnceAKernelRan) {
 
 TEST_F(Commands, OpenLayoutShowsItAndPutsItsTextIntoTheField) {
   must("open layout zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
-  ASSERT_TRUE(session.choices.layout);
-  EXPECT_EQ(session.choices.layout->kind(), LayoutView::Kind::divided);
-  EXPECT_EQ(session.choices.layout->tiles(), 12);
+  ASSERT_TRUE(session.state.layout);
+  EXPECT_EQ(session.state.layout->kind(), LayoutView::Kind::divided);
+  EXPECT_EQ(session.state.layout->tiles(), 12);
   EXPECT_EQ(session.field, "zipped_divide((9,(4,8)):(59,(13,1)), <3:3,(2,4):(1,8)>)");
   EXPECT_EQ(meaning_of_field(session).text, "= ((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))");
 }
@@ -142,9 +142,9 @@ TEST_F(Commands, ChoicesForOneLayoutDoNotOutliveIt) {
   must("isolate tile 3");
   must("pick 1 1");
   must("open layout (8,8):(8,1)");
-  EXPECT_FALSE(session.choices.colour);
-  EXPECT_FALSE(session.choices.selected);
-  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+  EXPECT_FALSE(session.state.colour);
+  EXPECT_FALSE(session.state.selected);
+  EXPECT_TRUE(session.state.isolate.on == Focus::On::nothing);
 }
 
 TEST_F(Commands, BackUndoesIsolationThenSelection) {
@@ -152,18 +152,18 @@ TEST_F(Commands, BackUndoesIsolationThenSelection) {
   must("pick 1 1");
   must("isolate tile 3");
   must("back");
-  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
-  EXPECT_TRUE(session.choices.selected);
+  EXPECT_TRUE(session.state.isolate.on == Focus::On::nothing);
+  EXPECT_TRUE(session.state.selected);
   must("back");
-  EXPECT_FALSE(session.choices.selected);
+  EXPECT_FALSE(session.state.selected);
 }
 
 TEST_F(Commands, AKernelListsItsLayoutsAndEachOpensInTheLayoutView) {
   must("open add --m 6");
-  EXPECT_EQ(session.choices.view, ViewName::matrices);
+  EXPECT_EQ(session.state.view, ViewName::matrices);
   EXPECT_EQ(session.field, "add --m 6");
   std::vector<std::string> layouts;
-  for (const OutlineSection& section : outline(session, workshop)) {
+  for (const OutlineSection& section : outline(session, backend)) {
     for (const OutlineItem& item : section.items) {
       if (item.level == 1 && item.command.rfind("open layout", 0) == 0)
         layouts.push_back(item.command);
@@ -172,19 +172,19 @@ TEST_F(Commands, AKernelListsItsLayoutsAndEachOpensInTheLayoutView) {
   ASSERT_EQ(layouts.size(), 2u);
   for (const std::string& command : layouts) {
     must(command);
-    EXPECT_EQ(session.choices.view, ViewName::layout);
-    EXPECT_EQ(session.choices.layout_origin, "add");
-    EXPECT_TRUE(session.choices.kernel) << "the kernel stays open";
+    EXPECT_EQ(session.state.view, ViewName::layout);
+    EXPECT_EQ(session.state.layout_origin, "add");
+    EXPECT_TRUE(session.state.kernel) << "the kernel stays open";
   }
 }
 
 TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
-  workshop.wrong = {11};  // row 1, column 3 of 4 x 8
+  backend.wrong = {11};  // row 1, column 3 of 4 x 8
   must("open add");
   must("run");
-  EXPECT_EQ(session.choices.view, ViewName::diff);
-  ASSERT_TRUE(session.choices.diff);
-  EXPECT_EQ(session.choices.diff->wrong_count(), 1);
+  EXPECT_EQ(session.state.view, ViewName::diff);
+  ASSERT_TRUE(session.state.diff);
+  EXPECT_EQ(session.state.diff->wrong_count(), 1);
   EXPECT_TRUE(session.message.failed);
   EXPECT_NE(session.message.text.find("1 of 32 elements differ"), std::string::npos);
   bool listed = false;
@@ -210,23 +210,23 @@ TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
 }
 
 TEST_F(Commands, ARunCanBeStoppedAndSaysSo) {
-  workshop.slow = true;
+  backend.slow = true;
   must("open add");
   must("run");
   EXPECT_TRUE(session.running);
-  const Strip during = strip(session, workshop);
+  const Strip during = strip(session, backend);
   ASSERT_TRUE(during.share);
   EXPECT_DOUBLE_EQ(*during.share, 0.3);
-  EXPECT_FALSE(take_result(session, workshop));
+  EXPECT_FALSE(take_result(session, backend));
   must("cancel");
-  EXPECT_TRUE(take_result(session, workshop));
+  EXPECT_TRUE(take_result(session, backend));
   EXPECT_FALSE(session.running);
   EXPECT_NE(session.message.text.find("stopped"), std::string::npos);
-  EXPECT_TRUE(session.choices.matrices) << "what was computed so far is shown";
+  EXPECT_TRUE(session.state.matrices) << "what was computed so far is shown";
 }
 
 TEST_F(Commands, AFaultIsSaidInTheDiffViewWithAWayOut) {
-  workshop.faults = true;
+  backend.faults = true;
   must("open add");
   must("run");
   must("select diff");
@@ -244,7 +244,7 @@ TEST_F(Commands, EmptyViewsOfferTheCommandThatFillsThem) {
     must(view);
     const auto empty = emptiness(session);
     ASSERT_TRUE(empty) << view;
-    if (empty->command == "open elementwise_add") continue;  // not in this workshop
+    if (empty->command == "open elementwise_add") continue;  // not in this backend
     must(empty->command);
     EXPECT_FALSE(emptiness(session)) << view;
   }
@@ -263,19 +263,19 @@ TEST_F(Commands, UndoAndRedoGoThroughTheSameStates) {
                                           "select layout",
                                           "theme dark",
                                           "open layout (8,8):(8,1)"};
-  std::vector<Choices> states = {session.choices};
+  std::vector<ViewState> states = {session.state};
   for (const std::string& line : lines) {
     must(line);
-    states.push_back(session.choices);
+    states.push_back(session.state);
   }
   for (std::size_t i = states.size() - 1; i-- > 0;) {
     must("undo");
-    EXPECT_TRUE(session.choices == states[i]) << "before `" << lines[i] << "`";
+    EXPECT_TRUE(session.state == states[i]) << "before `" << lines[i] << "`";
   }
   refused("undo", "nothing to undo");
   for (std::size_t i = 1; i < states.size(); ++i) {
     must("redo");
-    EXPECT_TRUE(session.choices == states[i]) << "after `" << lines[i - 1] << "`";
+    EXPECT_TRUE(session.state == states[i]) << "after `" << lines[i - 1] << "`";
   }
   refused("redo", "nothing to redo");
 }
@@ -299,25 +299,25 @@ TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
   for (int round = 0; round < 50; ++round) {
     session = {};
     for (int i = 0; i < 60; ++i) (void)act(lines[random() % lines.size()]);
-    const Choices last = session.choices;
+    const ViewState last = session.state;
     std::size_t steps = 0;
     while (!session.past.empty()) {
       must("undo");
       ++steps;
     }
-    EXPECT_TRUE(session.choices == Choices{});
+    EXPECT_TRUE(session.state == ViewState{});
     while (steps-- > 0) must("redo");
-    EXPECT_TRUE(session.choices == last);
+    EXPECT_TRUE(session.state == last);
   }
 }
 
 TEST_F(Commands, SeveralStepsAreTakenBackAndMadeAgainAtOnce) {
   const std::vector<std::string> lines = {"open preset 9x32", "colour offset", "isolate tile 3",
                                           "pick 2 5", "theme dark"};
-  std::vector<Choices> states = {session.choices};
+  std::vector<ViewState> states = {session.state};
   for (const std::string& line : lines) {
     must(line);
-    states.push_back(session.choices);
+    states.push_back(session.state);
   }
   std::mt19937 random(11);
   std::size_t at = lines.size();
@@ -325,7 +325,7 @@ TEST_F(Commands, SeveralStepsAreTakenBackAndMadeAgainAtOnce) {
     const std::size_t to = random() % states.size();
     if (to == at) continue;
     must(to < at ? fmt::format("undo {}", at - to) : fmt::format("redo {}", to - at));
-    EXPECT_TRUE(session.choices == states[to]);
+    EXPECT_TRUE(session.state == states[to]);
     EXPECT_EQ(session.past.size(), to);
     EXPECT_EQ(session.future.size(), lines.size() - to);
     at = to;
@@ -336,21 +336,21 @@ TEST_F(Commands, TheSelectionMovesByOneStaysInsideAndIsOneStep) {
   refused("move right", "No layout is open");
   must("open preset 9x32");
   must("move right");
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 0, 0})) << "the first move begins it";
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 0, 0})) << "the first move begins it";
   for (const char* line : {"move right", "move right", "move down", "move left", "move up"}) {
     must(line);
   }
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 0, 1}));
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 0, 1}));
   for (int i = 0; i < 40; ++i) must("move right");
   for (int i = 0; i < 40; ++i) must("move down");
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 8, 31}));
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 8, 31}));
   refused("move sideways", "left, right, up or down");
   must("undo");
-  EXPECT_FALSE(session.choices.selected) << "a walk is one step";
+  EXPECT_FALSE(session.state.selected) << "a walk is one step";
   must("open add");
   must("move down");
   must("move down");
-  EXPECT_EQ(*session.choices.element, (Element{1, 0}));
+  EXPECT_EQ(*session.state.element, (Element{1, 0}));
 }
 
 TEST_F(Commands, TheTourHasFiveStepsAndEscapeEndsIt) {
@@ -361,7 +361,7 @@ TEST_F(Commands, TheTourHasFiveStepsAndEscapeEndsIt) {
   std::set<std::string> titles;
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(session.tour);
-    const Json json = describe(session, workshop, picture(session, {1000, 640}));
+    const Json json = describe(session, backend, picture(session, {1000, 640}));
     titles.insert(json["tour"]["title"].get<std::string>());
     must("tour next");
   }
@@ -387,38 +387,38 @@ TEST_F(Commands, ANewChoiceForgetsWhatWasUndone) {
 TEST_F(Commands, TypingShowsEachValueAndIsOneStep) {
   must("open preset 9x32");
   const std::string text = "(8,8):(8,1)";
-  for (std::size_t i = 1; i <= text.size(); ++i) type_field(session, workshop, text.substr(0, i));
+  for (std::size_t i = 1; i <= text.size(); ++i) type_field(session, backend, text.substr(0, i));
   EXPECT_FALSE(session.problem);
   EXPECT_EQ(session.field, text);
-  EXPECT_EQ(session.choices.layout_text, text);
+  EXPECT_EQ(session.state.layout_text, text);
   must("undo");
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
+  EXPECT_EQ(session.state.layout_text, "preset 9x32");
   EXPECT_EQ(session.field, "preset 9x32");
 }
 
 TEST_F(Commands, AProblemStandsUnderItsPlaceAndTheViewStays) {
   must("open layout (8,8):(8,1)");
-  type_field(session, workshop, "complement((4,4):(1,3), 24)");
+  type_field(session, backend, "complement((4,4):(1,3), 24)");
   ASSERT_TRUE(session.problem);
   EXPECT_EQ(session.problem->begin, 11u);
   EXPECT_EQ(session.problem->end, 22u);
   EXPECT_FALSE(session.problem->sentence.empty());
-  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
-  type_field(session, workshop, "complement((4,4):(1,4), 32)");
+  EXPECT_EQ(session.state.layout_text, "(8,8):(8,1)");
+  type_field(session, backend, "complement((4,4):(1,4), 32)");
   EXPECT_FALSE(session.problem);
 }
 
 TEST_F(Commands, EnterOpensAKernelByNameAndTypingItIsNoError) {
   must("open preset 9x32");
-  type_field(session, workshop, "add --m 5");
+  type_field(session, backend, "add --m 5");
   EXPECT_FALSE(session.problem);
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
-  ASSERT_TRUE(enter_field(session, workshop).ok());
-  ASSERT_TRUE(session.choices.kernel);
-  EXPECT_EQ(session.choices.kernel->sizes[0].value, 5);
-  type_field(session, workshop, "preset Volta");
-  ASSERT_TRUE(enter_field(session, workshop).ok());
-  EXPECT_EQ(session.choices.layout->kind(), LayoutView::Kind::thread_value);
+  EXPECT_EQ(session.state.layout_text, "preset 9x32");
+  ASSERT_TRUE(enter_field(session, backend).ok());
+  ASSERT_TRUE(session.state.kernel);
+  EXPECT_EQ(session.state.kernel->sizes[0].value, 5);
+  type_field(session, backend, "preset Volta");
+  ASSERT_TRUE(enter_field(session, backend).ok());
+  EXPECT_EQ(session.state.layout->kind(), LayoutView::Kind::thread_value);
 }
 
 TEST_F(Commands, ExportPaintsTheOpenViewOrSaysThatThereIsNone) {
@@ -427,14 +427,14 @@ TEST_F(Commands, ExportPaintsTheOpenViewOrSaysThatThereIsNone) {
   must("export a.svg");
   must("open add");
   must("export 'b c.png'");
-  EXPECT_EQ(workshop.exported, (std::vector<std::string>{"a.svg", "b c.png"}));
+  EXPECT_EQ(backend.exported, (std::vector<std::string>{"a.svg", "b c.png"}));
 }
 
 TEST_F(Commands, MatricesZoomAboutThePointerAndStayInTheirRooms) {
   must("open add --m 40 --n 60");
   must("run");
   must("select matrices");
-  const MatricesView& view = *session.choices.matrices;
+  const MatricesView& view = *session.state.matrices;
   Picture shown = picture(session, {900, 600});
   // Until a matrix fills its room there is an edge that it keeps to.
   zoom_view(session, shown, shown.matrices->slots[1].centre(), 4);
@@ -458,19 +458,19 @@ TEST_F(Commands, MatricesZoomAboutThePointerAndStayInTheirRooms) {
 }
 
 TEST_F(Commands, DescribeSaysEveryPanelAndIsTheSameForTheSameState) {
-  workshop.wrong = {5};
+  backend.wrong = {5};
   session.show_times = false;
   for (const char* line : {"open preset 9x32", "pick 2 3", "open add", "run", "pick 0 5"}) {
     must(line);
-    const Json one = describe(session, workshop, picture(session, {1000, 640}));
-    const Json two = describe(session, workshop, picture(session, {1000, 640}));
+    const Json one = describe(session, backend, picture(session, {1000, 640}));
+    const Json two = describe(session, backend, picture(session, {1000, 640}));
     EXPECT_EQ(one.dump(), two.dump());
     for (const char* part :
          {"field", "view", "outline", "picture", "inspector", "strip", "status"}) {
       EXPECT_TRUE(one.contains(part)) << part << " after " << line;
     }
   }
-  const std::string text = describe(session, workshop, picture(session, {1000, 640})).dump();
+  const std::string text = describe(session, backend, picture(session, {1000, 640})).dump();
   EXPECT_NE(text.find("kernels/add.cu:42"), std::string::npos);
 }
 

@@ -15,7 +15,7 @@
 #include "viz/matrix/diff_marks.h"
 #include "viz/session/comparison.h"
 #include "viz/session/panels.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/value_table.h"
 
 namespace tilescope {
@@ -24,16 +24,16 @@ namespace {
 class Compared : public test::SessionTest {
  protected:
   void run_wrong(std::set<std::int64_t> wrong) {
-    workshop.wrong = std::move(wrong);
+    backend.wrong = std::move(wrong);
     must("open add");
     must("run");
   }
   void walk() {
-    while (on_the_way(session)) walk_on(session, workshop, 1000);
+    while (seeking(session)) seek_on(session, backend, 1000);
   }
   Json shown() {
     const Picture now = picture(session, {1280, 800});
-    return describe(session, workshop, now);
+    return describe(session, backend, now);
   }
   std::uint64_t count(const Histogram& h) {
     std::uint64_t out = 0;
@@ -46,7 +46,7 @@ TEST_F(Compared, EveryMeasureIsShownWithItsOwnNumbers) {
   run_wrong({11, 30});
   for (const Measured each : kMeasured) {
     must("show " + std::string(name_of(each)));
-    const DiffView& view = *session.choices.diff;
+    const DiffView& view = *session.state.diff;
     EXPECT_EQ(view.measured(), each);
     EXPECT_EQ(view.wrong_count(), 2);
     EXPECT_EQ(count(view.histogram()), 32u) << "each element is counted once";
@@ -57,7 +57,7 @@ TEST_F(Compared, EveryMeasureIsShownWithItsOwnNumbers) {
   // Element 11 is (1, 3): wanted 22, got 23.
   float value = 0;
   std::uint8_t wrong = 0;
-  const DifferenceSource& source = session.choices.diff->source();
+  const DifferenceSource& source = session.state.diff->source();
   const std::vector<std::pair<Measured, float>> expected = {
       {Measured::difference, 1.f},     {Measured::absolute, 1.f}, {Measured::relative, 1 / 22.f},
       {Measured::ulp, float(1 << 19)}, {Measured::got, 23.f},     {Measured::want, 22.f}};
@@ -75,17 +75,17 @@ TEST_F(Compared, WhatIsShownIsUndoneAndComesBackFromItsLines) {
   must("mark 0.03125 0.0625");
   must("show table");
   must("pick 1 3");
-  EXPECT_EQ(joined(rebuilding(session.choices)),
+  EXPECT_EQ(joined(rebuilding(session.state)),
             "show relative; show table; open add; run; pick 1 3; mark 0.03125 0.0625");
-  const Choices last = session.choices;
+  const ViewState last = session.state;
   for (int i = 0; i < 4; ++i) must("undo");
-  EXPECT_EQ(session.choices.diff->measured(), Measured::difference);
-  EXPECT_FALSE(session.choices.compare.marks);
-  EXPECT_FALSE(session.choices.compare.as_table);
+  EXPECT_EQ(session.state.diff->measured(), Measured::difference);
+  EXPECT_FALSE(session.state.compare.marks);
+  EXPECT_FALSE(session.state.compare.as_table);
   for (int i = 0; i < 4; ++i) must("redo");
-  EXPECT_TRUE(session.choices == last);
+  EXPECT_TRUE(session.state == last);
   must("open add --m 6");
-  EXPECT_FALSE(session.choices.compare.comparison) << "another kernel has no comparison yet";
+  EXPECT_FALSE(session.state.compare.comparison) << "another kernel has no comparison yet";
 }
 
 TEST_F(Compared, AgainstAFileAGpuAndTheReferenceAgain) {
@@ -97,26 +97,26 @@ TEST_F(Compared, AgainstAFileAGpuAndTheReferenceAgain) {
   refused("diff against gpu", "There is no GPU");
   refused("diff against nosuch.npy", "cannot be read");
   refused("diff against B.npy", "(5, 7)");  // another shape
-  workshop.shape = {4, 8};
+  backend.shape = {4, 8};
   must("diff against B.npy");
   EXPECT_NE(session.message.text.find("1 of 32 elements differ from B.npy"), std::string::npos);
-  EXPECT_NE(session.choices.diff->title().find("against B.npy"), std::string::npos);
-  const std::string lines = joined(rebuilding(session.choices));
+  EXPECT_NE(session.state.diff->title().find("against B.npy"), std::string::npos);
+  const std::string lines = joined(rebuilding(session.state));
   EXPECT_NE(lines.find("run; diff against B.npy"), std::string::npos) << lines;
-  workshop.has_gpu = true;
+  backend.has_gpu = true;
   must("diff against gpu");
   EXPECT_NE(session.message.text.find("differ from the GPU"), std::string::npos);
   must("diff against reference");
-  EXPECT_TRUE(session.choices.compare.against.empty());
+  EXPECT_TRUE(session.state.compare.against.empty());
   must("undo");
-  EXPECT_EQ(session.choices.compare.against, "gpu");
+  EXPECT_EQ(session.state.compare.against, "gpu");
 }
 
 TEST_F(Compared, AgainstTheRunThatIsPinned) {
   run_wrong({11});
   refused("diff against baseline", "No run is pinned");
   must("baseline");
-  workshop.wrong = {11, 12};
+  backend.wrong = {11, 12};
   must("run");
   must("diff against baseline");
   EXPECT_EQ(session.message.text, "1 of 32 elements differ from the baseline.");
@@ -127,12 +127,12 @@ TEST_F(Compared, TwoFilesAreCompared) {
   refused("diff against gpu", "A GPU runs kernels");
   must("diff against B.npy");
   EXPECT_EQ(session.message.text, "All 35 elements agree with B.npy.");
-  EXPECT_EQ(session.choices.view, ViewName::diff);
+  EXPECT_EQ(session.state.view, ViewName::diff);
   EXPECT_FALSE(emptiness(session));
   must("pick 4 6");
   refused("pick 5 0", "5 x 7");
   EXPECT_NE(shown().dump().find("all 35 agree"), std::string::npos);
-  EXPECT_EQ(joined(rebuilding(session.choices)), "open A.npy; pick 4 6; diff against B.npy");
+  EXPECT_EQ(joined(rebuilding(session.state)), "open A.npy; pick 4 6; diff against B.npy");
 }
 
 TEST_F(Compared, BarsHoldAllElementsAndAClickMarksTheirs) {
@@ -157,20 +157,20 @@ TEST_F(Compared, BarsHoldAllElementsAndAClickMarksTheirs) {
   }
   EXPECT_EQ(command, "mark 1 2");
   must(command);
-  EXPECT_EQ(session.choices.compare.marks->wrong_count(), 2u);
+  EXPECT_EQ(session.state.compare.marks->wrong_count(), 2u);
   const Theme& theme = session.theme();
   const auto colours =
-      session.choices.diff->colours_of(1, 0, 0, 4, 8, diff_choice(session, false), theme);
+      session.state.diff->colours_of(1, 0, 0, 4, 8, diff_choice(session, false), theme);
   for (std::size_t i = 0; i < colours.size(); ++i) {
     EXPECT_EQ(colours[i] == theme.wrong, i == 11 || i == 30) << i;
     EXPECT_EQ(colours[i] == theme.panel, i != 11 && i != 30) << i;
   }
   must("mark zero");
-  EXPECT_EQ(session.choices.compare.marks->right_count(), 30u);
+  EXPECT_EQ(session.state.compare.marks->right_count(), 30u);
   must("mark infinite");
-  EXPECT_EQ(session.choices.compare.marks->right_count(), 0u);
+  EXPECT_EQ(session.state.compare.marks->right_count(), 0u);
   must("mark nothing");
-  EXPECT_FALSE(session.choices.compare.marks);
+  EXPECT_FALSE(session.state.compare.marks);
   refused("mark 3 1", "from the smaller number");
   refused("mark 1", "from the smaller number");
   refused("mark a b", "from the smaller number");
@@ -209,18 +209,18 @@ TEST_F(Compared, WrongElementsAreVisitedInOrderBothWays) {
   std::vector<Element> seen;
   must("wrong first");
   EXPECT_NE(session.message.text.find("wrong 1 of 4"), std::string::npos) << session.message.text;
-  seen.push_back(*session.choices.element);
+  seen.push_back(*session.state.element);
   for (int i = 0; i < 3; ++i) {
     must("wrong next");
-    seen.push_back(*session.choices.element);
+    seen.push_back(*session.state.element);
   }
   EXPECT_EQ(seen, (std::vector<Element>{{0, 3}, {1, 3}, {1, 4}, {3, 7}}));
   refused("wrong next", "this is the last");
   must("wrong previous");
-  EXPECT_EQ(*session.choices.element, (Element{1, 4}));
+  EXPECT_EQ(*session.state.element, (Element{1, 4}));
   must("show relative");
   must("wrong worst");
-  EXPECT_EQ(*session.choices.element, (Element{0, 3})) << "7 instead of 6";
+  EXPECT_EQ(*session.state.element, (Element{0, 3})) << "7 instead of 6";
   run_wrong({});
   must("wrong next");
   EXPECT_EQ(session.message.text, "No element is wrong.");
@@ -239,7 +239,7 @@ TEST_F(Compared, TheWorstStandFirstAndSelect) {
   }
   EXPECT_EQ(picks, (std::vector<std::string>{"pick 0 3", "pick 1 3", "pick 3 7"}));
   must("export worst.csv");
-  const std::string csv = workshop.texts["worst.csv"];
+  const std::string csv = backend.texts["worst.csv"];
   EXPECT_NE(
       csv.find("#,row,column,got,want,got minus want,relative,ulp,block,warp,lane,written at"),
       std::string::npos)
@@ -253,7 +253,7 @@ TEST_F(Compared, APatternIsNamedWithItsEvidenceAndLeadsToAnElement) {
   for (std::int64_t i = 0; i < 4 * 64; ++i) {
     if (i % 2) every_other.insert(i);
   }
-  workshop.wrong = every_other;
+  backend.wrong = every_other;
   must("open add --m 4 --n 64");
   must("run");
   bool found = false;
@@ -264,7 +264,7 @@ TEST_F(Compared, APatternIsNamedWithItsEvidenceAndLeadsToAnElement) {
               std::string::npos);
     ASSERT_EQ(section.links.size(), 1u);
     must(section.links[0].command);
-    EXPECT_EQ(*session.choices.element, (Element{0, 1}));
+    EXPECT_EQ(*session.state.element, (Element{0, 1}));
   }
   EXPECT_TRUE(found) << shown()["inspector"].dump(1);
 }
@@ -278,28 +278,28 @@ TEST_F(Compared, GoWriteStandsBehindTheWriteThatMadeAnElementAndThenTheOneBefore
   walk();
   EXPECT_NE(session.message.text.find("Element (0, 5) has just become 5"), std::string::npos)
       << session.message.text;
-  EXPECT_EQ(session.choices.view, ViewName::source);
-  EXPECT_EQ(session.choices.spot.lane, 5u);
-  EXPECT_EQ(session.choices.spot.warp, 0u);
-  const std::uint64_t block = session.choices.spot.block, last = session.choices.moment;
+  EXPECT_EQ(session.state.view, ViewName::source);
+  EXPECT_EQ(session.state.spot.lane, 5u);
+  EXPECT_EQ(session.state.spot.warp, 0u);
+  const std::uint64_t block = session.state.spot.block, last = session.state.moment;
   must("go write");
   walk();
-  const std::uint64_t first = session.choices.moment;
+  const std::uint64_t first = session.state.moment;
   EXPECT_LT(first, last);
-  EXPECT_NE(session.choices.spot.block, block) << "the other block's write";
+  EXPECT_NE(session.state.spot.block, block) << "the other block's write";
   EXPECT_EQ(sim::element(*machine_of(session), 0, 5)->value, 5);
   must("step back moment");
   walk();
   EXPECT_EQ(sim::element(*machine_of(session), 0, 5)->value, 0) << "before it, it is not there";
   must("go write next");
   walk();
-  EXPECT_EQ(session.choices.moment, first);
+  EXPECT_EQ(session.state.moment, first);
   must("go write next");
   walk();
-  EXPECT_EQ(session.choices.moment, last);
+  EXPECT_EQ(session.state.moment, last);
   must("undo");
   walk();
-  EXPECT_EQ(session.choices.moment, first);
+  EXPECT_EQ(session.state.moment, first);
 }
 
 }  // namespace

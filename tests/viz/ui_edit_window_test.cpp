@@ -1,6 +1,6 @@
 // The editor in the window: typing, keys that are the text's, marks at lines, and the buttons.
 #include "tests/viz/ui_stage.h"
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 
 namespace tilescope {
 namespace {
@@ -14,24 +14,24 @@ class EditWindow : public test::WindowTest {
   }
   const std::string& text() const { return session.edit.edit.text; }
   void compile() {
-    workshop.wait_build();
+    backend.wait_build();
     for (int i = 0; i < 4; ++i) frame();
   }
 };
 
 TEST_F(EditWindow, WhatIsTypedIsTheTextAndTabPutsInBlanks) {
-  const std::string before = workshop.texts["add.cu"];
+  const std::string before = backend.texts["add.cu"];
   type("ab");
   EXPECT_EQ(text(), "ab" + before) << "the editor has the keyboard when it opens";
   press(ui::Key::tab);
   type("c");
   EXPECT_EQ(text(), "ab  c" + before);
-  EXPECT_EQ(workshop.texts["add.cu"], before) << "saved when asked to";
+  EXPECT_EQ(backend.texts["add.cu"], before) << "saved when asked to";
   press(static_cast<ui::Key>('S'), true);
-  EXPECT_EQ(workshop.texts["add.cu"], "ab  c" + before);
+  EXPECT_EQ(backend.texts["add.cu"], "ab  c" + before);
   press(static_cast<ui::Key>('Z'), true);
   EXPECT_NE(text(), "ab  c" + before) << "the text's own undo";
-  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(session.state.view, ViewName::source);
 }
 
 TEST_F(EditWindow, EscapeGivesTheKeyboardBackAndTakesNothingBack) {
@@ -56,7 +56,7 @@ TEST_F(EditWindow, AnErrorLeadsToItsLine) {
 }
 
 TEST_F(EditWindow, AnotherProgramsTextTakesItsPlaceWhereItStands) {
-  workshop.put("add.cu", "void add() { other }\n");
+  backend.put("add.cu", "void add() { other }\n");
   session.edit.next_look = 0;
   for (int i = 0; i < 4; ++i) frame();
   EXPECT_EQ(text(), "void add() { other }\n");
@@ -71,7 +71,7 @@ TEST_F(EditWindow, ItsButtonsSaveRebuildAndClose) {
   ASSERT_TRUE(close);
   click(*close);
   EXPECT_FALSE(session.edit.edit.open());
-  EXPECT_EQ(session.choices.view, ViewName::source);
+  EXPECT_EQ(session.state.view, ViewName::source);
 }
 
 }  // namespace

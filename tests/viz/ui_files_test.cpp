@@ -23,8 +23,8 @@ class Files : public test::SessionTest {
 
 TEST_F(Files, AnNpyFileIsShownAsAMatrixAndItsElementsArePicked) {
   must("open 'my data/A.npy'");
-  EXPECT_EQ(session.choices.view, ViewName::matrices);
-  EXPECT_FALSE(session.choices.kernel);
+  EXPECT_EQ(session.state.view, ViewName::matrices);
+  EXPECT_FALSE(session.state.kernel);
   EXPECT_EQ(session.field, "\"my data/A.npy\"");
   EXPECT_EQ(meaning_of_field(session).text, "f32 (5, 7)");
   EXPECT_FALSE(emptiness(session));
@@ -34,31 +34,31 @@ TEST_F(Files, AnNpyFileIsShownAsAMatrixAndItsElementsArePicked) {
     for (const auto& [name, value] : section.lines) told = told || value == "18";
   }
   EXPECT_TRUE(told) << "2 * (1 * 7 + 2)";
-  EXPECT_EQ(rebuilding(session.choices), (Words{"open \"my data/A.npy\"", "pick 1 2"}));
-  EXPECT_EQ(strip(session, workshop).steps.size(), 1u);
+  EXPECT_EQ(rebuilding(session.state), (Words{"open \"my data/A.npy\"", "pick 1 2"}));
+  EXPECT_EQ(strip(session, backend).steps.size(), 1u);
   must("open add");
-  EXPECT_TRUE(session.choices.file.empty());
+  EXPECT_TRUE(session.state.file.empty());
   must("undo");
-  EXPECT_EQ(session.choices.file, "my data/A.npy");
+  EXPECT_EQ(session.state.file, "my data/A.npy");
   refused("open nosuch.npy", "cannot be read");
 }
 
 TEST_F(Files, AFileThatIsTypedIsOpenedByEnterAndIsNoExpressionMeanwhile) {
   for (const char* text : {"data/A", "data/A.npy", "\"my data/A.npy\""}) {
-    type_field(session, workshop, text);
+    type_field(session, backend, text);
     EXPECT_FALSE(session.problem) << text;
   }
-  ASSERT_TRUE(enter_field(session, workshop).ok()) << session.message.text;
-  EXPECT_EQ(session.choices.file, "my data/A.npy");
+  ASSERT_TRUE(enter_field(session, backend).ok()) << session.message.text;
+  EXPECT_EQ(session.state.file, "my data/A.npy");
 }
 
 TEST_F(Files, PtxAndItsLaunchFileFindEachOther) {
-  workshop.neighbours = {"k/mm.toml", "k/mm.ptx"};
-  EXPECT_EQ(*kernel_of_files(workshop, "k/mm.ptx"), "k/mm.ptx --launch k/mm.toml");
-  EXPECT_EQ(*kernel_of_files(workshop, "k/mm.toml"), "k/mm.ptx --launch k/mm.toml");
-  workshop.neighbours = {"a.toml", "b.toml"};
+  backend.neighbours = {"k/mm.toml", "k/mm.ptx"};
+  EXPECT_EQ(*kernel_of_files(backend, "k/mm.ptx"), "k/mm.ptx --launch k/mm.toml");
+  EXPECT_EQ(*kernel_of_files(backend, "k/mm.toml"), "k/mm.ptx --launch k/mm.toml");
+  backend.neighbours = {"a.toml", "b.toml"};
   refused("open mm.ptx", "2 stand beside it: `open mm.ptx --launch a.toml`");
-  workshop.neighbours = {};
+  backend.neighbours = {};
   refused("open mm.ptx", "there is none beside it: `open mm.ptx --launch F.toml`");
   refused("open mm.toml", "there is none beside it: `open F.ptx --launch mm.toml`");
 }
@@ -89,16 +89,16 @@ TEST_F(Files, ALayoutIsWrittenAsATableOfItsCells) {
     EXPECT_EQ(row[column("offset")], "276");
   }
   must("export cells.csv");
-  const std::string text = workshop.texts["cells.csv"];
+  const std::string text = backend.texts["cells.csv"];
   EXPECT_EQ(text.rfind("grid,slice,row,column,coordinate", 0), 0u) << text.substr(0, 80);
   EXPECT_NE(text.find("\"(4,7)\""), std::string::npos) << "commas are quoted";
   EXPECT_EQ(session.message.text, "Wrote cells.csv: 888 rows.");
   must("export cells.txt");
-  EXPECT_EQ(workshop.texts["cells.txt"], "(9,(4,8)):(59,(13,1))");
+  EXPECT_EQ(backend.texts["cells.txt"], "(9,(4,8)):(59,(13,1))");
 }
 
 TEST_F(Files, MatricesAndDifferencesAreTables) {
-  workshop.wrong = {11};
+  backend.wrong = {11};
   must("open add");
   must("run");
   const ValueTable difference = table();
@@ -110,15 +110,15 @@ TEST_F(Files, MatricesAndDifferencesAreTables) {
   EXPECT_EQ(matrices.columns, (Words{"row", "column", "A", "B", "C", "reference"}));
   EXPECT_EQ(matrices.rows[11], (Words{"1", "3", "11", "11", "23", "22"}));
   must("export all.txt");
-  EXPECT_EQ(workshop.texts["all.txt"].rfind("row  column   A   B   C  reference\n", 0), 0u)
-      << workshop.texts["all.txt"].substr(0, 60);
+  EXPECT_EQ(backend.texts["all.txt"].rfind("row  column   A   B   C  reference\n", 0), 0u)
+      << backend.texts["all.txt"].substr(0, 60);
 }
 
 TEST_F(Files, WhatIsEmptyOrTooLargeIsNoTable) {
   refused("export a.csv", "No layout is open");
   must("open layout (2048,2048):(2048,1)");
   refused("export a.csv", "4194304 rows");
-  EXPECT_TRUE(workshop.texts.empty());
+  EXPECT_TRUE(backend.texts.empty());
 }
 
 TEST(Csv, FieldsAreQuotedAsRfc4180Asks) {

@@ -15,7 +15,7 @@ namespace {
 
 class Layouts : public test::SessionTest {
  protected:
-  const LayoutView& view() const { return *session.choices.layout; }
+  const LayoutView& view() const { return *session.state.layout; }
   std::vector<std::string> titles() const {
     std::vector<std::string> out;
     for (const Panel& panel : view().panels()) out.push_back(panel.title);
@@ -65,8 +65,8 @@ TEST_F(Layouts, ADivisionHasItsTilerAndEveryTileThatCoordinatesBelongTo) {
     EXPECT_EQ(view().linked(taken), view().linked({3, 0, i, 0}));
   }
   // Complement counts tiles: each of its cells begins another.
-  for (std::size_t k = 1; k <= session.choices.study.steps(); ++k) {
-    if ((*session.choices.study.derivation)[k].operation != "complement") continue;
+  for (std::size_t k = 1; k <= session.state.study.steps(); ++k) {
+    if ((*session.state.study.derivation)[k].operation != "complement") continue;
     must("derive " + std::to_string(k));
     const int p = panel("complement");
     ASSERT_LT(p, static_cast<int>(titles().size()));
@@ -127,7 +127,7 @@ TEST_F(Layouts, InversesLeadBackToTheirInput) {
 
 TEST_F(Layouts, DerivationsArePlayedForwardsAndBack) {
   must("open layout composition((6,2):(8,2), (4,3):(3,1))");
-  const std::size_t steps = session.choices.study.steps();
+  const std::size_t steps = session.state.study.steps();
   ASSERT_EQ(steps, 6u);
   refused("derive next", "This is the result");
   refused("derive 7", "1 to 6");
@@ -136,23 +136,23 @@ TEST_F(Layouts, DerivationsArePlayedForwardsAndBack) {
   refused("derive back", "first step");
   for (std::size_t k = 2; k <= steps; ++k) {
     must("derive next");
-    EXPECT_EQ(session.choices.study.step, k);
+    EXPECT_EQ(session.state.study.step, k);
     EXPECT_EQ(titles().size(), 4u);
   }
   must("derive next");
-  EXPECT_EQ(session.choices.study.step, 0u) << "the result stands behind the last step";
+  EXPECT_EQ(session.state.study.step, 0u) << "the result stands behind the last step";
   must("derive back");
-  EXPECT_EQ(session.choices.study.step, steps);
+  EXPECT_EQ(session.state.study.step, steps);
   must("derive play");
   EXPECT_TRUE(session.playing);
-  EXPECT_FALSE(play_on(session, workshop, 0.5));
-  EXPECT_TRUE(play_on(session, workshop, 1.0));
-  EXPECT_EQ(session.choices.study.step, 0u);
-  while (session.playing) play_on(session, workshop, 2);
+  EXPECT_FALSE(play_on(session, backend, 0.5));
+  EXPECT_TRUE(play_on(session, backend, 1.0));
+  EXPECT_EQ(session.state.study.step, 0u);
+  while (session.playing) play_on(session, backend, 2);
   must("derive play");
-  EXPECT_EQ(session.choices.study.step, 1u) << "played from the result it begins anew";
+  EXPECT_EQ(session.state.study.step, 1u) << "played from the result it begins anew";
   must("derive stop");
-  EXPECT_FALSE(play_on(session, workshop, 5));
+  EXPECT_FALSE(play_on(session, backend, 5));
   must("open layout (8,8):(8,1)");
   refused("derive next", "nothing was derived");
 }
@@ -160,14 +160,14 @@ TEST_F(Layouts, DerivationsArePlayedForwardsAndBack) {
 TEST_F(Layouts, TheStripListsTheStepsAndEachIsAClick) {
   must("open preset 9x32");
   must("derive 2");
-  const Strip shown = strip(session, workshop);
-  EXPECT_EQ(shown.steps.size(), session.choices.study.steps() + 1);
+  const Strip shown = strip(session, backend);
+  EXPECT_EQ(shown.steps.size(), session.state.study.steps() + 1);
   EXPECT_TRUE(shown.steps[1].current);
   EXPECT_EQ(shown.actions.size(), 3u);
   for (const StripStep& step : shown.steps) must(step.command);
-  EXPECT_EQ(session.choices.study.step, 0u);
+  EXPECT_EQ(session.state.study.step, 0u);
   must("undo");
-  EXPECT_EQ(session.choices.study.step, session.choices.study.steps());
+  EXPECT_EQ(session.state.study.step, session.state.study.steps());
 }
 
 TEST_F(Layouts, EveryStepOfManyOperationsCanBeShown) {
@@ -179,7 +179,7 @@ TEST_F(Layouts, EveryStepOfManyOperationsCanBeShown) {
         "A = (8,8):(8,1); T = <4,4>; zipped_divide(A, T)", "composition((8,8):(8,1), <4:2,4>)",
         "local_tile((16,16):(16,1), <4,4>, (1,2))", "A = (8,8):(8,1); A(3,_)"}) {
     must(std::string("open layout '") + expression + "'");
-    for (std::size_t k = 1; k <= session.choices.study.steps(); ++k) {
+    for (std::size_t k = 1; k <= session.state.study.steps(); ++k) {
       must("derive " + std::to_string(k));
       EXPECT_FALSE(view().panels().empty());
     }
@@ -195,11 +195,11 @@ TEST_F(Layouts, TwoLayoutsStandBesideEachOther) {
   EXPECT_NE(view().owners({0, 0, 2, 2})[0].thread, view().owners({1, 0, 2, 2})[0].thread);
   EXPECT_EQ(view().linked({0, 0, 2, 2}), view().linked({1, 0, 2, 2}));
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, rebuilding(session.choices)).ok());
-  EXPECT_EQ(other.choices.study.beside, session.choices.study.beside);
+  ASSERT_TRUE(rebuild(other, backend, rebuilding(session.state)).ok());
+  EXPECT_EQ(other.state.study.beside, session.state.study.beside);
   // Divisions: by tile.
   must("open layout zipped_divide((8,8):(8,1), <4,4>)");
-  EXPECT_TRUE(session.choices.study.beside.empty()) << "it was chosen for another layout";
+  EXPECT_TRUE(session.state.study.beside.empty()) << "it was chosen for another layout";
   must("beside zipped_divide((8,8):(8,1), <2,8>)");
   EXPECT_TRUE(view().colour({}) == ColourBy::tile);
   EXPECT_EQ(view().tiles(), 4);
@@ -225,28 +225,28 @@ TEST_F(Layouts, ShareStringsKeepTheStudy) {
   must("element 2");
   must("access rows 8");
   must("derive 3");
-  const std::vector<std::string> lines = rebuilding(session.choices);
+  const std::vector<std::string> lines = rebuilding(session.state);
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, lines).ok());
-  EXPECT_EQ(other.choices.study.step, 3u);
-  EXPECT_EQ(other.choices.study.element_bytes, 2);
-  EXPECT_EQ(other.choices.study.access_bytes, 8);
-  EXPECT_TRUE(other.choices.study.walk == Walk::along_rows);
-  EXPECT_EQ(rebuilding(other.choices), lines);
+  ASSERT_TRUE(rebuild(other, backend, lines).ok());
+  EXPECT_EQ(other.state.study.step, 3u);
+  EXPECT_EQ(other.state.study.element_bytes, 2);
+  EXPECT_EQ(other.state.study.access_bytes, 8);
+  EXPECT_TRUE(other.state.study.walk == Walk::along_rows);
+  EXPECT_EQ(rebuilding(other.state), lines);
 }
 
 // --- the editor ---------------------------------------------------------------------------------
 
 TEST_F(Layouts, TypingOffersCompletionsAndTakesThem) {
   must("type A = (8,8):(8,1); zipped_");
-  const Assistance help = assistance(session, workshop);
+  const Assistance help = assistance(session, backend);
   ASSERT_FALSE(help.completions.all.empty());
   std::size_t divide = 0;
   while (help.completions.all[divide].text != "zipped_divide") ++divide;
   must("complete " + std::to_string(divide + 1));
   EXPECT_EQ(session.field, "A = (8,8):(8,1); zipped_divide(");
   EXPECT_EQ(session.editor.caret, session.field.size());
-  const Assistance next = assistance(session, workshop);
+  const Assistance next = assistance(session, backend);
   ASSERT_TRUE(next.signature);
   EXPECT_EQ(next.signature->name, "zipped_divide");
   must("type A = (8,8):(8,1); zipped_divide(A, <4,4>)");
@@ -257,19 +257,19 @@ TEST_F(Layouts, TypingOffersCompletionsAndTakesThem) {
   must("complete 1");
   EXPECT_EQ(session.field, "preset 9x32");
   must("type ad");
-  EXPECT_EQ(assistance(session, workshop).completions.all.back().text, "add");
+  EXPECT_EQ(assistance(session, backend).completions.all.back().text, "add");
 }
 
 TEST_F(Layouts, WhatWasOpenedIsRecalled) {
   refused("recall back", "nothing further");
   for (const char* text : {"(4,4):(4,1)", "(8,8):(8,1)", "(4,4):(4,1)", "(2,2):(2,1)"}) {
     must(std::string("type ") + text);
-    ASSERT_TRUE(enter_field(session, workshop).ok());
+    ASSERT_TRUE(enter_field(session, backend).ok());
   }
   EXPECT_EQ(opened_before(session), (Titles{"(8,8):(8,1)", "(4,4):(4,1)", "(2,2):(2,1)"}));
   must("recall back");
   EXPECT_EQ(session.field, "(4,4):(4,1)") << "what stands in the field is not recalled again";
-  EXPECT_EQ(session.choices.layout_text, "(4,4):(4,1)");
+  EXPECT_EQ(session.state.layout_text, "(4,4):(4,1)");
   must("recall back");
   EXPECT_EQ(session.field, "(8,8):(8,1)");
   must("recall next");
@@ -279,7 +279,7 @@ TEST_F(Layouts, WhatWasOpenedIsRecalled) {
 
 TEST_F(Layouts, WhatASwizzleIsGivenHasTheColoursOfWhereItLies) {
   must("open layout Sw<2,0,2> o (4,4):(4,1)");
-  const LayoutView& view = *session.choices.layout;
+  const LayoutView& view = *session.state.layout;
   const auto colours = [&](int panel, ColourBy by) {
     LayoutView::Window all;
     all.panel = panel;
@@ -308,11 +308,11 @@ TEST_F(Layouts, AKeystrokeIsAnsweredAsSoonForManyElements) {
       double best = 1e9;
       for (int round = 0; round < 3; ++round) {
         const std::clock_t begun = std::clock();
-        type_field(session, workshop, text.substr(0, i));
+        type_field(session, backend, text.substr(0, i));
         session.editor = {};
         session.editor.active = true;
         session.editor.caret = i;
-        (void)assistance(session, workshop);
+        (void)assistance(session, backend);
         (void)picture(session, {1000, 700});
         best = std::min(best, static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC);
       }
@@ -329,7 +329,7 @@ TEST_F(Layouts, AKeystrokeIsAnsweredAsSoonForManyElements) {
 
 TEST_F(Layouts, EveryAtomOfTheCatalogIsListedAndOpens) {
   const auto rows = [&] {
-    for (const OutlineSection& section : outline(session, workshop)) {
+    for (const OutlineSection& section : outline(session, backend)) {
       if (section.title == "Atoms") return section.items;
     }
     return std::vector<OutlineItem>{};
@@ -339,7 +339,7 @@ TEST_F(Layouts, EveryAtomOfTheCatalogIsListedAndOpens) {
     must(group.command);
     for (const OutlineItem& item : rows()) {
       if (item.level == 0) continue;
-      const auto answer = execute(session, workshop, item.command);
+      const auto answer = execute(session, backend, item.command);
       EXPECT_TRUE(answer.ok()) << item.command << ": " << answer.error().sentence;
       ++opened;
     }

@@ -23,7 +23,7 @@ class Lessons : public test::SessionTest {
  protected:
   // The answer to the open exercise, computed as the checker does.
   std::string right() {
-    return *solution(*session.choices.lesson.sheet->step.exercise, evidence_of(session));
+    return *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session));
   }
   LessonPanel panel() { return *lesson_panel(session); }
 };
@@ -31,20 +31,20 @@ class Lessons : public test::SessionTest {
 TEST_F(Lessons, AStepSetsItsViewAndIsOneStepOfUndo) {
   must("open preset 9x32");
   must("theme dark");
-  const Choices before = session.choices;
+  const ViewState before = session.state;
   const std::size_t steps = session.past.size();
   must("lesson layouts");
-  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
-  ASSERT_TRUE(session.choices.selected);
+  EXPECT_EQ(session.state.layout_text, "(4,8):(8,1)");
+  ASSERT_TRUE(session.state.selected);
   EXPECT_EQ(session.past.size(), steps + 1);
-  EXPECT_TRUE(session.choices.dark) << "what a step does not set stays";
+  EXPECT_TRUE(session.state.dark) << "what a step does not set stays";
   must("lesson next");
-  EXPECT_TRUE(session.choices.coordinates);
+  EXPECT_TRUE(session.state.coordinates);
   must("undo");
   EXPECT_EQ(panel().heading, "A grid");
-  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
+  EXPECT_EQ(session.state.layout_text, "(4,8):(8,1)");
   must("undo");
-  EXPECT_TRUE(session.choices == before);
+  EXPECT_TRUE(session.state == before);
   must("redo");
   must("redo");
   EXPECT_EQ(panel().heading, "A question");
@@ -77,19 +77,19 @@ TEST_F(Lessons, UndoLeadsBackThroughRandomLessonsAndRedoForthAgain) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 20; ++trial) {
     session = {};
-    std::vector<Choices> states = {session.choices};
+    std::vector<ViewState> states = {session.state};
     for (int i = 0; i < 30; ++i) {
-      (void)execute(session, workshop, lines[random() % lines.size()]);
-      if (!(session.choices == states.back())) states.push_back(session.choices);
+      (void)execute(session, backend, lines[random() % lines.size()]);
+      if (!(session.state == states.back())) states.push_back(session.state);
     }
     ASSERT_EQ(session.past.size() + 1, states.size());
     for (std::size_t i = states.size() - 1; i-- > 0;) {
       must("undo");
-      ASSERT_TRUE(session.choices == states[i]) << i;
+      ASSERT_TRUE(session.state == states[i]) << i;
     }
     for (std::size_t i = 1; i < states.size(); ++i) {
       must("redo");
-      ASSERT_TRUE(session.choices == states[i]) << i;
+      ASSERT_TRUE(session.state == states[i]) << i;
     }
   }
 }
@@ -107,8 +107,8 @@ TEST_F(Lessons, AnAnswerIsJudgedWithTheNumbersOfTheView) {
   EXPECT_EQ(panel().question->verdict->is, Judgement::Is::right);
   EXPECT_TRUE(panel().question->solved);
   EXPECT_TRUE(panel().question->hint_button.empty());
-  EXPECT_EQ(session.choices.layout->panels().front().rows,
-            std::stoll(session.choices.layout_text.substr(1)));
+  EXPECT_EQ(session.state.layout->panels().front().rows,
+            std::stoll(session.state.layout_text.substr(1)));
 }
 
 TEST_F(Lessons, AgainAsksWithOtherNumbersAndABlankDesk) {
@@ -133,7 +133,7 @@ TEST_F(Lessons, ShowingTheViewAgainKeepsTheDesk) {
   must("open preset 9x32");
   must("lesson view");
   EXPECT_TRUE(panel().question->verdict);
-  EXPECT_TRUE(session.choices.coordinates);
+  EXPECT_TRUE(session.state.coordinates);
 }
 
 TEST_F(Lessons, TwoHintsThenTheAnswerWhichDoesNotCount) {
@@ -155,10 +155,10 @@ TEST_F(Lessons, TwoHintsThenTheAnswerWhichDoesNotCount) {
 }
 
 TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
-  workshop.wrong = {11};  // row 1, column 3 of 4 x 8
+  backend.wrong = {11};  // row 1, column 3 of 4 x 8
   must("lesson second");
   EXPECT_FALSE(session.running);
-  EXPECT_EQ(session.choices.view, ViewName::diff);
+  EXPECT_EQ(session.state.view, ViewName::diff);
   EXPECT_EQ(right(), "(1,3)");
   must("answer (0,0)");
   EXPECT_NE(panel().question->verdict->sentence.find("is right"), std::string::npos);
@@ -168,9 +168,9 @@ TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
 }
 
 TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
-  (void)shelf_of(session, workshop);
+  (void)shelf_of(session, backend);
   const auto lessons = [&] {
-    for (OutlineSection& section : outline(session, workshop)) {
+    for (OutlineSection& section : outline(session, backend)) {
       if (section.title == "Lessons") return section.items;
     }
     return std::vector<OutlineItem>();
@@ -185,18 +185,18 @@ TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
 TEST_F(Lessons, AStepByHandBringsItsViewAndASharedOneKeepsTheOneThatIsThere) {
   must("open layout (3,3):(3,1)");
   must("lesson at layouts 2 5 keep");
-  EXPECT_EQ(session.choices.layout_text, "(3,3):(3,1)");
-  EXPECT_EQ(session.choices.lesson.round, 5u);
+  EXPECT_EQ(session.state.layout_text, "(3,3):(3,1)");
+  EXPECT_EQ(session.state.lesson.round, 5u);
   must("lesson at layouts 2 5");
-  EXPECT_NE(session.choices.layout_text.find(",8):(8,1)"), std::string::npos);
-  EXPECT_EQ(session.choices.lesson.round, 5u);
+  EXPECT_NE(session.state.layout_text.find(",8):(8,1)"), std::string::npos);
+  EXPECT_EQ(session.state.lesson.round, 5u);
   refused("lesson at layouts 2 1000000 keep", "0 to 999999");
 }
 
 TEST_F(Lessons, ASharedViewFromBeforeKeepsItsViewToo) {
   must("open share " + share_string({"open layout (3,3):(3,1)", "lesson at layouts 2 1"}));
-  EXPECT_EQ(session.choices.layout_text, "(3,3):(3,1)");
-  EXPECT_EQ(session.choices.lesson.step, 1u);
+  EXPECT_EQ(session.state.layout_text, "(3,3):(3,1)");
+  EXPECT_EQ(session.state.lesson.step, 1u);
 }
 
 TEST_F(Lessons, AWordIsExplainedInAListOfAll) {
@@ -215,22 +215,22 @@ TEST_F(Lessons, AWordIsExplainedInAListOfAll) {
             1);
   must("back");
   must(marked.rows.back().command);
-  EXPECT_TRUE(session.choices.lesson.open()) << "a click goes to the step that explains it";
+  EXPECT_TRUE(session.state.lesson.open()) << "a click goes to the step that explains it";
   refused("glossary nosuchword", "do not explain");
   EXPECT_FALSE(session.overlay.open());
 }
 
 TEST_F(Lessons, ProgressThatCannotBeKeptIsToldOnceAndTriedAgain) {
-  workshop.full_disk = true;
+  backend.full_disk = true;
   must("lesson layouts");
   EXPECT_NE(session.message.text.find("This is not saved: The disk is full."), std::string::npos)
       << session.message.text;
   must("lesson next");
   EXPECT_EQ(session.message.text.find("not saved"), std::string::npos) << "once is enough";
-  workshop.full_disk = false;
+  backend.full_disk = false;
   must("lesson back");
-  EXPECT_FALSE(workshop.kept.empty());
-  workshop.full_disk = true;
+  EXPECT_FALSE(backend.kept.empty());
+  backend.full_disk = true;
   must("lesson next");
   EXPECT_NE(session.message.text.find("not saved"), std::string::npos) << "another time it fails";
 }
@@ -238,15 +238,15 @@ TEST_F(Lessons, ProgressThatCannotBeKeptIsToldOnceAndTriedAgain) {
 TEST_F(Lessons, ProgressIsKeptAsTextAndLeadsOn) {
   must("lesson layouts");
   must("lesson next");
-  const auto kept = read_progress(workshop.kept);
+  const auto kept = read_progress(backend.kept);
   ASSERT_TRUE(kept.ok());
   EXPECT_TRUE(*kept == session.progress);
   Session later;
   later.progress = *kept;
-  ASSERT_TRUE(execute(later, workshop, "lesson layouts").ok());
-  EXPECT_EQ(later.choices.lesson.step, 1u) << "the exercise is not solved yet";
-  ASSERT_TRUE(execute(later, workshop, "answer " + right()).ok());
-  EXPECT_EQ(progress_words(later.progress, *later.choices.lesson.open()), "done");
+  ASSERT_TRUE(execute(later, backend, "lesson layouts").ok());
+  EXPECT_EQ(later.state.lesson.step, 1u) << "the exercise is not solved yet";
+  ASSERT_TRUE(execute(later, backend, "answer " + right()).ok());
+  EXPECT_EQ(progress_words(later.progress, *later.state.lesson.open()), "done");
 }
 
 TEST_F(Lessons, TextThatIsNoProgressGetsASentence) {
@@ -266,15 +266,15 @@ TEST_F(Lessons, ThePanelIsTextForDescribe) {
   EXPECT_EQ(plain_text(panel().blocks[0].spans), "A `layout` and more.");
   EXPECT_EQ(plain_text(panel().blocks[1].spans), "stride: how far.");
   Session other;
-  ASSERT_TRUE(execute(other, workshop, "lesson layouts").ok());
-  ASSERT_TRUE(execute(other, workshop, "lesson next").ok());
+  ASSERT_TRUE(execute(other, backend, "lesson layouts").ok());
+  ASSERT_TRUE(execute(other, backend, "lesson next").ok());
   Picture shown = picture(other, {640, 480});
-  const Json json = describe(other, workshop, shown);
+  const Json json = describe(other, backend, shown);
   EXPECT_EQ(json["lesson"]["step"], 2);
   EXPECT_EQ(json["lesson"]["blocks"][1]["picture"], "(2,2):(1,2)");
   EXPECT_EQ(json["lesson"]["exercise"]["form"], "a number, such as 12");
-  ASSERT_TRUE(execute(other, workshop, "select inspector").ok());
-  EXPECT_FALSE(describe(other, workshop, shown).contains("lesson"));
+  ASSERT_TRUE(execute(other, backend, "select inspector").ok());
+  EXPECT_FALSE(describe(other, backend, shown).contains("lesson"));
 }
 
 TEST_F(Lessons, AViewIsSharedWithItsLessonAndWithoutTakingProgress) {
@@ -285,15 +285,15 @@ TEST_F(Lessons, AViewIsSharedWithItsLessonAndWithoutTakingProgress) {
   must("select inspector");
   Session other;
   other.progress.lessons["second"].seen.insert("Only step");
-  workshop.kept.clear();
-  const auto lines = rebuilding(session.choices);
-  ASSERT_TRUE(rebuild(other, workshop, lines).ok());
-  EXPECT_EQ(rebuilding(other.choices), lines);
-  EXPECT_EQ(other.choices.lesson.round, 1u);
-  EXPECT_FALSE(other.choices.lesson.shown);
+  backend.kept.clear();
+  const auto lines = rebuilding(session.state);
+  ASSERT_TRUE(rebuild(other, backend, lines).ok());
+  EXPECT_EQ(rebuilding(other.state), lines);
+  EXPECT_EQ(other.state.lesson.round, 1u);
+  EXPECT_FALSE(other.state.lesson.shown);
   EXPECT_EQ(lesson_panel(other)->question->question[0].text, panel().question->question[0].text);
   EXPECT_EQ(other.progress.lessons.size(), 1u);
-  EXPECT_TRUE(workshop.kept.empty()) << "whoever opens a shared view has not done the step";
+  EXPECT_TRUE(backend.kept.empty()) << "whoever opens a shared view has not done the step";
 }
 
 TEST_F(Lessons, AWordOfTheGlossaryIsExplainedAndOthersAreNamed) {
@@ -324,7 +324,7 @@ TEST_F(Lessons, WhichNumbersAreAskedIsBounded) {
   refused("lesson at layouts 2 1000000", "0 to 999999");
   must("lesson at layouts 2 999999");
   must("lesson again");
-  EXPECT_EQ(session.choices.lesson.round, 0u);
+  EXPECT_EQ(session.state.lesson.round, 0u);
 }
 
 TEST_F(Lessons, ALongAnswerIsQuotedByItsBegin) {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/describe_window.h"
 #include "viz/session/lesson_panel.h"
@@ -46,13 +46,13 @@ class ShippedLessons : public test::FakeWorkshop {
 class LessonViews : public ::testing::Test {
  protected:
   void must(Session& session, const std::string& line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
   }
   // Progress stands in the outline and differs with the way.
   std::string shown(Session& session) {
     const Picture all = picture(session, {900, 700});
-    Json json = describe(session, workshop, all);
+    Json json = describe(session, backend, all);
     json.erase("outline");
     return json.dump(1);
   }
@@ -64,15 +64,15 @@ class LessonViews : public ::testing::Test {
   const std::vector<Lesson>& lessons() {
     if (!shelf_) {
       Session session;
-      shelf_ = shelf_of(session, workshop);
+      shelf_ = shelf_of(session, backend);
     }
     return shelf_->lessons;
   }
 
-  ShippedLessons workshop;
+  ShippedLessons backend;
 
  private:
-  std::shared_ptr<const LessonShelf> shelf_;
+  std::shared_ptr<const LessonIndex> shelf_;
 };
 
 TEST_F(LessonViews, AStepIsTheSameByNextByBackAndByAJump) {
@@ -102,8 +102,8 @@ TEST_F(LessonViews, WhatTheLearnerChoseDoesNotStayAndTheViewIsMendedByLessonView
     for (const std::string& line : chosen) {
       must(session, line);
       if (!session.running) continue;
-      workshop.wait();
-      take_result(session, workshop);
+      backend.wait();
+      take_result(session, backend);
     }
     must(session, "lesson layouts " + std::to_string(step + 1));
     EXPECT_EQ(shown(session), wanted) << step;
@@ -115,7 +115,7 @@ TEST_F(LessonViews, WhatTheLearnerChoseDoesNotStayAndTheViewIsMendedByLessonView
 }
 
 TEST_F(LessonViews, ARunOfTheViewThatGoesDoesNotReachTheStep) {
-  workshop.slow = true;
+  backend.slow = true;
   Session session;
   must(session, "open add --m 7");
   must(session, "run");
@@ -134,9 +134,9 @@ TEST_F(LessonViews, TheViewDoesNotTellTheAnswer) {
     Session session;
     must(session, "lesson layouts " + std::to_string(step));
     for (int round = 0; round < 20; ++round, must(session, "lesson again")) {
-      const PosedExercise& exercise = *session.choices.lesson.sheet->step.exercise;
+      const PosedExercise& exercise = *session.state.lesson.sheet->step.exercise;
       const Picture all = picture(session, {900, 700});
-      Json json = describe(session, workshop, all);
+      Json json = describe(session, backend, all);
       for (const char* part : {"outline", "lesson"}) json.erase(part);
       std::string words = where;
       words.replace(words.find('*'), 1, *solution(exercise, {}));

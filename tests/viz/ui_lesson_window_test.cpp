@@ -29,11 +29,11 @@ TEST_F(LessonWindow, TheInspectorIsOneClickAway) {
   act("lesson layouts");
   settle();
   click(inspector_);
-  EXPECT_FALSE(session.choices.lesson.shown);
+  EXPECT_FALSE(session.state.lesson.shown);
   settle();
   click({940, 104});  // the inspector's column is narrower, and so its tabs stand further right
   click({1020, 104});
-  EXPECT_TRUE(session.choices.lesson.shown);
+  EXPECT_TRUE(session.state.lesson.shown);
 }
 
 TEST_F(LessonWindow, AWordIsExplainedByAClickByTheKeyboardAndInAList) {
@@ -64,7 +64,7 @@ TEST_F(LessonWindow, AnAnswerIsTypedAndEntered) {
   act("lesson next");
   settle();
   const std::string right =
-      *solution(*session.choices.lesson.sheet->step.exercise, evidence_of(session));
+      *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session));
   // Tab reaches the field among others that take text.
   for (int i = 0; i < 100 && !panel().question->verdict; ++i) {
     press(ui::Key::tab);

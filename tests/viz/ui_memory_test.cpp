@@ -8,13 +8,13 @@
 
 #include "tests/sim/program.h"
 #include "tests/sim/random_copy.h"
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/describe_window.h"
 #include "viz/commands/rebuild.h"
 #include "viz/session/memory_panels.h"
 #include "viz/session/panels.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -125,13 +125,13 @@ TEST(SharedMemory, WhatIsDrawnSomewhereIsFoundThere) {
         for (const double zoom : {1.0, 3.0}) {
           MemoryChoice choice;
           choice.physical = physical;
-          RunSpot spot;
+          RunCursor spot;
           const MemoryTile& tile = each.now->tiles.front();
           if (alone) spot.byte = tile.state.tile.begin();
-          Lens lens;
-          lens.cell = zoom;
-          lens.pan = {20, 30};
-          const MemoryFrame frame = arrange(each.now, spot, choice, room, lens);
+          Viewport viewport;
+          viewport.cell = zoom;
+          viewport.pan = {20, 30};
+          const MemoryFrame frame = arrange(each.now, spot, choice, room, viewport);
           EXPECT_EQ(frame.alone, alone);
           std::size_t found = 0;
           for (const MemoryCard& card : frame.cards) {
@@ -195,7 +195,7 @@ TEST(TensorMemory, CellsAreWhatTheTensorCoreWrote) {
     for (const std::uint32_t column : {0u, 100u, 511u}) {
       const Point at{frame.cells.x + (column + 0.5) * frame.cell_width(),
                      frame.cells.y + (lane + 0.5) * frame.cell_height()};
-      EXPECT_EQ(cell_at(frame, at), (RunSpot::Cell{lane, column}));
+      EXPECT_EQ(cell_at(frame, at), (RunCursor::Cell{lane, column}));
     }
   }
   EXPECT_FALSE(cell_at(frame, {frame.room.x - 1, frame.room.y + 10}));
@@ -206,29 +206,29 @@ TEST(TensorMemory, CellsAreWhatTheTensorCoreWrote) {
 class MemoryTest : public ::testing::Test {
  protected:
   void does(const std::string& line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
-    while (on_the_way(session)) walk_on(session, workshop, 1000);
+    while (seeking(session)) seek_on(session, backend, 1000);
   }
   std::string refused(const std::string& line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     EXPECT_FALSE(answer) << line;
     return answer ? "" : answer.error().sentence;
   }
   nlohmann::json shown() {
-    return nlohmann::json(describe(session, workshop, picture(session, {1280, 800})));
+    return nlohmann::json(describe(session, backend, picture(session, {1280, 800})));
   }
   bool says(const std::string& part) { return shown().dump().find(part) != std::string::npos; }
 
   Session session;
-  test::FakeWorkshop workshop;
+  test::FakeWorkshop backend;
 };
 
 TEST_F(MemoryTest, AByteSaysWhereItIsWhatItIsAndWhoWroteIt) {
   does("open add");
   does("step barrier");
   does("look byte 4 in memory");
-  EXPECT_EQ(session.choices.view, ViewName::memory);
+  EXPECT_EQ(session.state.view, ViewName::memory);
   const Lines lines = byte_lines(session, 4);
   const auto line = [&](const std::string& name) {
     for (const auto& each : lines) {
@@ -243,9 +243,9 @@ TEST_F(MemoryTest, AByteSaysWhereItIsWhatItIsAndWhoWroteIt) {
   EXPECT_TRUE(says("\"Selected\""));
   EXPECT_TRUE(says("phase 1"));
   does("back");
-  EXPECT_FALSE(session.choices.spot.byte) << "Escape shows all parts again";
+  EXPECT_FALSE(session.state.spot.byte) << "Escape shows all parts again";
   does("undo");
-  EXPECT_EQ(session.choices.spot.byte, 4u);
+  EXPECT_EQ(session.state.spot.byte, 4u);
 }
 
 TEST_F(MemoryTest, ThePointerFindsAPartAndAClickLooksAtIt) {
@@ -275,15 +275,15 @@ TEST_F(MemoryTest, OrderAndColoursAreChoicesThatAreUndoneAndShared) {
   does("memory order physical");
   does("memory colour value");
   does("tmem colour value");
-  const std::vector<std::string> lines = rebuilding(session.choices);
+  const std::vector<std::string> lines = rebuilding(session.state);
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, lines));
-  while (busy(other)) walk_on(other, workshop, 1000);
-  EXPECT_TRUE(other.choices == session.choices) << joined(rebuilding(other.choices));
+  ASSERT_TRUE(rebuild(other, backend, lines));
+  while (busy(other)) seek_on(other, backend, 1000);
+  EXPECT_TRUE(other.state == session.state) << joined(rebuilding(other.state));
   does("undo");
   does("undo");
-  EXPECT_EQ(session.choices.memory.colour, MemoryChoice::Colour::tile);
-  EXPECT_TRUE(session.choices.memory.physical);
+  EXPECT_EQ(session.state.memory.colour, MemoryChoice::Colour::tile);
+  EXPECT_TRUE(session.state.memory.physical);
   EXPECT_NE(refused("memory order sideways").find("`memory` takes"), std::string::npos);
   EXPECT_NE(refused("tmem colour tile").find("`tmem` takes"), std::string::npos);
   EXPECT_NE(refused("look byte 4 in diff").find("the views to look in"), std::string::npos);

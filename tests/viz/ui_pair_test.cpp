@@ -26,7 +26,7 @@ class TwoRuns : public test::SessionTest {
     must("open add");
     must("run");
     must("baseline");
-    workshop.record = longer();
+    backend.record = longer();
     must("open add --m 8");
     must("run");
   }
@@ -35,8 +35,8 @@ class TwoRuns : public test::SessionTest {
     of.steps = 24;
     return test::small_record(of);
   }
-  const TimelineView& before() { return *session.choices.baseline_timeline; }
-  const TimelineView& now() { return *session.choices.timeline; }
+  const TimelineView& before() { return *session.state.baseline_timeline; }
+  const TimelineView& now() { return *session.state.timeline; }
   Picture shown() { return picture(session, {1280, 800}); }
   Lines section(std::string_view title) {
     for (const InspectorSection& each : inspector(session)) {
@@ -61,8 +61,8 @@ TEST_F(TwoRuns, StandOneAboveTheOtherOnOneScale) {
   ASSERT_TRUE(both.timeline && both.timeline_above);
   const TimelineFrame &above = *both.timeline_above, &below = *both.timeline;
   EXPECT_LE(above.lanes.bottom(), below.lanes.y);
-  EXPECT_EQ(above.lens.range, below.lens.range);
-  EXPECT_EQ(below.lens.range, (CycleRange{0, std::max(before().end(), now().end())}));
+  EXPECT_EQ(above.viewport.range, below.viewport.range);
+  EXPECT_EQ(below.viewport.range, (CycleRange{0, std::max(before().end(), now().end())}));
   for (const double cycle : {0.0, 100.0, 1234.0}) {
     EXPECT_EQ(above.x_of(cycle), below.x_of(cycle)) << "as many pixels a cycle, from the same left";
   }
@@ -75,10 +75,10 @@ TEST_F(TwoRuns, StandOneAboveTheOtherOnOneScale) {
   const auto longer_by = static_cast<std::uint64_t>(now().end() - before().end());
   ASSERT_GT(longer_by, 0u);
   EXPECT_TRUE(says("more than add")) << "by how much it takes longer is told";
-  const Json json = describe(session, workshop, both);
+  const Json json = describe(session, backend, both);
   EXPECT_EQ(json["picture"]["baseline"]["end"], static_cast<std::uint64_t>(before().end()));
   must("undo");
-  EXPECT_FALSE(session.choices.beside_baseline);
+  EXPECT_FALSE(session.state.beside_baseline);
   must("redo");
   must("timeline beside off");
   EXPECT_FALSE(shown().timeline_above);
@@ -88,18 +88,18 @@ TEST_F(TwoRuns, ZoomPanAndTotalsAreOfBothAndRowsAreOfEach) {
   must("timeline beside on");
   must("timeline range 200 900");
   Picture both = shown();
-  EXPECT_EQ(both.timeline->lens.range, (CycleRange{200, 900}));
-  EXPECT_EQ(both.timeline_above->lens.range, (CycleRange{200, 900}));
+  EXPECT_EQ(both.timeline->viewport.range, (CycleRange{200, 900}));
+  EXPECT_EQ(both.timeline_above->viewport.range, (CycleRange{200, 900}));
   zoom_view(session, both, both.timeline_above->lanes.centre(), 2);
   both = shown();
-  EXPECT_EQ(both.timeline_above->lens.range.length(), 350);
-  EXPECT_EQ(both.timeline->lens.range, both.timeline_above->lens.range);
+  EXPECT_EQ(both.timeline_above->viewport.range.length(), 350);
+  EXPECT_EQ(both.timeline->viewport.range, both.timeline_above->viewport.range);
   // A wheel over the labels of one scrolls that one.
   const Point on_above{20, both.timeline_above->lanes.y + 4};
   pan_view(session, both, 0, -40, on_above);
   both = shown();
-  EXPECT_EQ(both.timeline_above->lens.scroll, 40);
-  EXPECT_EQ(both.timeline->lens.scroll, 0);
+  EXPECT_EQ(both.timeline_above->viewport.scroll, 40);
+  EXPECT_EQ(both.timeline->viewport.scroll, 0);
   // A drag over either adds up both.
   const TimelineFrame &above = *both.timeline_above, &below = *both.timeline;
   const Point from{above.x_of(400), above.lanes.y + 5}, to{above.x_of(500), above.lanes.y + 5};
@@ -108,13 +108,13 @@ TEST_F(TwoRuns, ZoomPanAndTotalsAreOfBothAndRowsAreOfEach) {
   // Beyond the end of the shorter one there is still the longer one.
   const double end = std::min(before().end(), now().end());
   must(fmt::format("timeline totals {} {}", end - 10, end + 10));
-  EXPECT_EQ(session.choices.timeline_choice.totals->to, end + 10);
+  EXPECT_EQ(session.state.timeline_choice.totals->to, end + 10);
 }
 
 TEST_F(TwoRuns, RowsOfTheBaselineFoldAndPin) {
   must("timeline beside on");
-  const std::size_t rows = now().rows(session.choices.timeline_choice).size();
-  const std::size_t rows_before = before().rows(session.choices.baseline_rows).size();
+  const std::size_t rows = now().rows(session.state.timeline_choice).size();
+  const std::size_t rows_before = before().rows(session.state.baseline_rows).size();
   Picture both = shown();
   const Point label{20, both.timeline_above->lanes.y + 8};
   std::string command;
@@ -123,16 +123,16 @@ TEST_F(TwoRuns, RowsOfTheBaselineFoldAndPin) {
   }
   EXPECT_EQ(command, "timeline fold baseline block 0");
   must(command);
-  EXPECT_LT(before().rows(session.choices.baseline_rows).size(), rows_before);
-  EXPECT_EQ(now().rows(session.choices.timeline_choice).size(), rows);
+  EXPECT_LT(before().rows(session.state.baseline_rows).size(), rows_before);
+  EXPECT_EQ(now().rows(session.state.timeline_choice).size(), rows);
   must("timeline pin baseline block 0 tensor core");
-  EXPECT_EQ(session.choices.baseline_rows.pinned.size(), 1u);
+  EXPECT_EQ(session.state.baseline_rows.pinned.size(), 1u);
   must("timeline unfold baseline all");
   must("timeline fold baseline all");
   refused("timeline fold baseline block 77", "no such row");
   must("undo");
   must("undo");
-  EXPECT_EQ(session.choices.baseline_rows.pinned.size(), 1u);
+  EXPECT_EQ(session.state.baseline_rows.pinned.size(), 1u);
 }
 
 TEST_F(TwoRuns, EventsOfTheBaselineAreToldAndPicked) {
@@ -150,11 +150,11 @@ TEST_F(TwoRuns, EventsOfTheBaselineAreToldAndPicked) {
       timeline_click(session, timeline_part(both, box->centre()), box->centre());
   EXPECT_EQ(command, fmt::format("pick event baseline {}", copy));
   must(command);
-  EXPECT_EQ(session.choices.baseline_rows.selected, copy);
-  EXPECT_EQ(session.choices.timeline_choice.selected, sim::no_event);
+  EXPECT_EQ(session.state.baseline_rows.selected, copy);
+  EXPECT_EQ(session.state.timeline_choice.selected, sim::no_event);
   EXPECT_FALSE(section("Selected in add").empty());
   must("pick nothing");
-  EXPECT_EQ(session.choices.baseline_rows.selected, sim::no_event);
+  EXPECT_EQ(session.state.baseline_rows.selected, sim::no_event);
   refused("pick event baseline 99999999", "There is no event");
 }
 
@@ -190,23 +190,23 @@ TEST_F(TwoRuns, FiguresSayHowMuchMoreOrFewer) {
 TEST_F(TwoRuns, OneCommandComparesAnotherKernelOfTheSameSizes) {
   must("baseline off");
   must("compare hgemm_v8");
-  EXPECT_EQ(session.choices.view, ViewName::compare);
-  ASSERT_TRUE(session.choices.comparison);
-  EXPECT_EQ(session.choices.comparison->baseline().kernel.name, "add");
-  const KernelCard& other = session.choices.comparison->now().kernel;
+  EXPECT_EQ(session.state.view, ViewName::compare);
+  ASSERT_TRUE(session.state.comparison);
+  EXPECT_EQ(session.state.comparison->baseline().kernel.name, "add");
+  const KernelCard& other = session.state.comparison->now().kernel;
   EXPECT_EQ(other.name, "hgemm_v8");
   EXPECT_EQ(other.sizes[0].value, 8) << "as the run before";
   must("undo");
-  EXPECT_EQ(session.choices.kernel->name, "add") << "all of it is one step";
-  EXPECT_NE(session.choices.view, ViewName::compare);
+  EXPECT_EQ(session.state.kernel->name, "add") << "all of it is one step";
+  EXPECT_NE(session.state.view, ViewName::compare);
   must("redo");
-  EXPECT_EQ(session.choices.view, ViewName::compare);
+  EXPECT_EQ(session.state.view, ViewName::compare);
   must("compare add --m 4");
-  EXPECT_EQ(session.choices.kernel->sizes[0].value, 4) << "what is said counts";
+  EXPECT_EQ(session.state.kernel->sizes[0].value, 4) << "what is said counts";
   refused("compare", "takes the kernel");
   refused("compare nothing", "There is no kernel");
   must("open add");
-  session.choices.result.reset();
+  session.state.result.reset();
   refused("compare hgemm_v8", "no run yet");
 }
 
@@ -221,9 +221,9 @@ TEST(Deltas, ReadAsSentences) {
 
 TEST_F(TwoRuns, WhatHasNoCommonScaleIsSaidSo) {
   must("timeline beside on");
-  auto drawn = std::make_shared<sim::Record>(*workshop.record);
+  auto drawn = std::make_shared<sim::Record>(*backend.record);
   drawn->timed = false;
-  workshop.record = drawn;
+  backend.record = drawn;
   must("run");
   const Picture alone = shown();
   EXPECT_FALSE(alone.timeline_above);
@@ -241,17 +241,17 @@ TEST_F(TwoRuns, LinesMakeBothAgain) {
   must("timeline pin baseline block 0 tensor core");
   must("timeline totals 100 200");
   must("pick event baseline 12");
-  const Choices want = session.choices;
+  const ViewState want = session.state;
   Session other;
-  workshop.record = test::small_record();
+  backend.record = test::small_record();
   for (const std::string& line : rebuilding(want)) {
-    if (contains(line, "--m 8")) workshop.record = longer();
+    if (contains(line, "--m 8")) backend.record = longer();
     ASSERT_TRUE(act(other, line)) << line << ": " << other.message.text;
   }
-  EXPECT_TRUE(other.choices.beside_baseline);
-  EXPECT_EQ(other.choices.baseline_rows, want.baseline_rows);
-  EXPECT_EQ(other.choices.timeline_choice, want.timeline_choice);
-  EXPECT_EQ(other.choices.view, ViewName::timeline);
+  EXPECT_TRUE(other.state.beside_baseline);
+  EXPECT_EQ(other.state.baseline_rows, want.baseline_rows);
+  EXPECT_EQ(other.state.timeline_choice, want.timeline_choice);
+  EXPECT_EQ(other.state.view, ViewName::timeline);
 }
 
 TEST_F(TwoRuns, TheComparisonLeadsThere) {
@@ -261,9 +261,9 @@ TEST_F(TwoRuns, TheComparisonLeadsThere) {
                                  [](const Target& t) { return t.command == "timeline beside on"; });
   ASSERT_NE(link, now.scene.targets.end());
   must(link->command);
-  EXPECT_EQ(session.choices.view, ViewName::timeline);
+  EXPECT_EQ(session.state.view, ViewName::timeline);
   must("baseline off");
-  EXPECT_FALSE(session.choices.beside_baseline);
+  EXPECT_FALSE(session.state.beside_baseline);
   refused("timeline beside on", "No run is pinned");
   refused("timeline fold baseline block 0", "No run is pinned");
   refused("pick event baseline 3", "No run is pinned");

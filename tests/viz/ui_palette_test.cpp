@@ -1,7 +1,7 @@
 // The palette: what a few letters find, and that every command of the table can be done by typing.
 #include <gtest/gtest.h>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/command_palette.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/overlay_sheets.h"
@@ -16,20 +16,20 @@ class Palette : public ::testing::Test {
     must("open preset 9x32");
     must("open add");
     must("run");
-    workshop.wait();
-    take_result(session, workshop);
+    backend.wait();
+    take_result(session, backend);
     must("open preset 9x32");
   }
   void must(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     ASSERT_TRUE(answer.ok()) << line << ": " << answer.error().sentence;
   }
   std::string first(std::string_view text) {
-    const auto entries = palette_entries(session, workshop, text);
+    const auto entries = palette_entries(session, backend, text);
     return entries.empty() ? "" : entries.front().line;
   }
   bool offers(std::string_view text, std::string_view line) {
-    for (const PaletteEntry& entry : palette_entries(session, workshop, text)) {
+    for (const PaletteEntry& entry : palette_entries(session, backend, text)) {
       if (entry.line == line) return true;
     }
     return false;
@@ -38,11 +38,11 @@ class Palette : public ::testing::Test {
   void type_and_enter(std::string_view text) {
     open_palette(session, "");
     for (std::size_t i = 1; i <= text.size(); ++i) type_palette(session, text.substr(0, i));
-    enter_palette(session, workshop);
+    enter_palette(session, backend);
   }
 
   Session session;
-  test::FakeWorkshop workshop;
+  test::FakeWorkshop backend;
 };
 
 TEST_F(Palette, AFewLettersFindTheCommandTheArgumentAndWhatThereIsToOpen) {
@@ -56,11 +56,11 @@ TEST_F(Palette, AFewLettersFindTheCommandTheArgumentAndWhatThereIsToOpen) {
   EXPECT_TRUE(offers("wrong elements", "show wrong")) << "words of the help";
   EXPECT_TRUE(offers("tiles column", "open layout zipped_divide((4,8):(8,1), <2,4>)"))
       << "the open kernel's layouts" << first("tiles column");
-  EXPECT_TRUE(palette_entries(session, workshop, "zzzqqq").empty());
+  EXPECT_TRUE(palette_entries(session, backend, "zzzqqq").empty());
 }
 
 TEST_F(Palette, AnEmptyLineListsEveryCommandOnce) {
-  const auto entries = palette_entries(session, workshop, "  ");
+  const auto entries = palette_entries(session, backend, "  ");
   ASSERT_EQ(entries.size(), window_commands().size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     EXPECT_EQ(entries[i].line, window_commands()[i].name);
@@ -76,46 +76,46 @@ TEST_F(Palette, OnlyWhatThisLayoutCanDoIsOffered) {
 }
 
 TEST_F(Palette, LettersThatWereFoundAreToldByTheirPlace) {
-  const auto entries = palette_entries(session, workshop, "dark");
+  const auto entries = palette_entries(session, backend, "dark");
   ASSERT_EQ(entries.front().line, "theme dark");
   EXPECT_EQ(entries.front().lit, (std::vector<std::size_t>{6, 7, 8, 9}));
 }
 
 TEST_F(Palette, EnterDoesWhatIsChosenAndCloses) {
   type_and_enter("dark");
-  EXPECT_TRUE(session.choices.dark);
+  EXPECT_TRUE(session.state.dark);
   EXPECT_FALSE(session.overlay.open());
   must("undo");
-  EXPECT_FALSE(session.choices.dark) << "what the palette did is undone like all else";
+  EXPECT_FALSE(session.state.dark) << "what the palette did is undone like all else";
 }
 
 TEST_F(Palette, EnterCompletesWhatNeedsMoreAndThenTakesIt) {
   type_and_enter("isol ti");
   EXPECT_TRUE(session.overlay.open());
   EXPECT_EQ(session.overlay.text, "isolate tile ");
-  enter_palette(session, workshop);
+  enter_palette(session, backend);
   EXPECT_NE(session.overlay.problem.find("needs more: N"), std::string::npos);
   type_palette(session, "isolate tile 3");
   EXPECT_TRUE(session.overlay.problem.empty()) << "typing on mends it";
-  enter_palette(session, workshop);
-  EXPECT_TRUE((session.choices.isolate == Focus{Focus::On::tile, 3}));
+  enter_palette(session, backend);
+  EXPECT_TRUE((session.state.isolate == Focus{Focus::On::tile, 3}));
   EXPECT_FALSE(session.overlay.open());
 }
 
 TEST_F(Palette, TabWritesTheChosenEntryIntoTheLine) {
   open_palette(session, "volta");
-  complete_palette(session, workshop);
+  complete_palette(session, backend);
   EXPECT_EQ(session.overlay.text, "open preset Volta 8x8 quadpair");
   type_palette(session, "isol ti");
-  complete_palette(session, workshop);
+  complete_palette(session, backend);
   EXPECT_EQ(session.overlay.text, "isolate tile ");
   type_palette(session, "zzzqqq");
-  complete_palette(session, workshop);
+  complete_palette(session, backend);
   EXPECT_EQ(session.overlay.text, "zzzqqq");
 }
 
 TEST_F(Palette, ARefusalStandsInItAndChangesNothing) {
-  const Choices before = session.choices;
+  const ViewState before = session.state;
   for (const auto& [text, words] :
        {std::pair{"isolate tile 99", "0 to 11"}, std::pair{"pick 99 0", "9 rows"},
         std::pair{"nosuch thing", "no window command"},
@@ -127,39 +127,39 @@ TEST_F(Palette, ARefusalStandsInItAndChangesNothing) {
     EXPECT_TRUE(session.message.text.empty()) << "told once";
   }
   must("undo");  // of `theme dark`, which was good
-  EXPECT_TRUE(session.choices == before);
+  EXPECT_TRUE(session.state == before);
 }
 
 TEST_F(Palette, TheChoiceMovesAndGoesRoundTheEnds) {
   open_palette(session, "theme");
-  const auto entries = palette_entries(session, workshop, "theme");
+  const auto entries = palette_entries(session, backend, "theme");
   ASSERT_GE(entries.size(), 2u);
-  move_palette(session, workshop, 1);
+  move_palette(session, backend, 1);
   EXPECT_EQ(session.overlay.chosen, 1u);
-  move_palette(session, workshop, -2);
+  move_palette(session, backend, -2);
   EXPECT_EQ(session.overlay.chosen, entries.size() - 1);
-  move_palette(session, workshop, 1);
+  move_palette(session, backend, 1);
   EXPECT_EQ(session.overlay.chosen, 0u);
 }
 
 // What a session shows of having done a line: choices, message, and what lies over the view.
 std::string trace(const Session& session) {
-  return std::to_string(session.past.size()) + session.choices.layout_text +
-         std::string(name_of(session.choices.view)) + session.message.text + session.field +
+  return std::to_string(session.past.size()) + session.state.layout_text +
+         std::string(name_of(session.state.view)) + session.message.text + session.field +
          std::to_string(static_cast<int>(session.overlay.kind)) + session.overlay.text;
 }
 
 TEST_F(Palette, EveryCommandIsDoneByTypingItsExample) {
   ASSERT_TRUE(
-      execute(session, workshop, "lesson at layouts 2 keep").ok());  // for `answer` and `hint`
+      execute(session, backend, "lesson at layouts 2 keep").ok());  // for `answer` and `hint`
   for (const WindowCommand& command : window_commands()) {
     Session typed = session, done = session;
     if (command.name == "redo") {
-      for (Session* each : {&typed, &done}) ASSERT_TRUE(execute(*each, workshop, "undo").ok());
+      for (Session* each : {&typed, &done}) ASSERT_TRUE(execute(*each, backend, "undo").ok());
     }
-    const bool can = start_script(done, workshop, {std::string(command.example)}).ok();
-    workshop.texts.clear();  // what it wrote was not there before
-    workshop.writes.clear();
+    const bool can = start_script(done, backend, {std::string(command.example)}).ok();
+    backend.texts.clear();  // what it wrote was not there before
+    backend.writes.clear();
     std::swap(session, typed);
     type_and_enter(command.example);
     std::swap(session, typed);
@@ -183,16 +183,16 @@ TEST_F(Palette, ItOffersEveryAlternativeThatTheTableWrites) {
 }
 
 TEST_F(Palette, SeveralCommandsAreDoneInOrderAndARunIsWaitedFor) {
-  workshop.slow = true;
+  backend.slow = true;
   type_and_enter("open add --m 6; run; select matrices");
   EXPECT_TRUE(session.running);
   EXPECT_EQ(session.script.lines.size(), 1u);
-  workshop.finish();
-  EXPECT_TRUE(take_result(session, workshop));
-  EXPECT_EQ(session.choices.view, ViewName::diff);
-  EXPECT_TRUE(continue_script(session, workshop));
-  EXPECT_EQ(session.choices.view, ViewName::matrices);
-  EXPECT_FALSE(continue_script(session, workshop));
+  backend.finish();
+  EXPECT_TRUE(take_result(session, backend));
+  EXPECT_EQ(session.state.view, ViewName::diff);
+  EXPECT_TRUE(continue_script(session, backend));
+  EXPECT_EQ(session.state.view, ViewName::matrices);
+  EXPECT_FALSE(continue_script(session, backend));
 }
 
 TEST_F(Palette, TheListOfCommandsNamesEachWithItsKeysAndLeadsToThePalette) {
@@ -202,7 +202,7 @@ TEST_F(Palette, TheListOfCommandsNamesEachWithItsKeysAndLeadsToThePalette) {
     if (row.command.empty()) continue;
     ++commands;
     Session other = session;
-    ASSERT_TRUE(execute(other, workshop, row.command).ok()) << row.command;
+    ASSERT_TRUE(execute(other, backend, row.command).ok()) << row.command;
     EXPECT_EQ(other.overlay.kind, Overlay::Kind::palette);
     EXPECT_EQ(other.overlay.text.back(), ' ');
   }
@@ -221,10 +221,10 @@ TEST_F(Palette, TheListOfStepsNamesEachAndAClickGoesThere) {
   EXPECT_TRUE(sheet.rows[3].current);
   EXPECT_TRUE(sheet.rows[4].quiet);
   must(sheet.rows[4].command);
-  EXPECT_TRUE(session.choices.coordinates);
+  EXPECT_TRUE(session.state.coordinates);
   must(history_sheet(session).rows[1].command);
-  EXPECT_FALSE(session.choices.selected);
-  EXPECT_TRUE(session.choices.colour);
+  EXPECT_FALSE(session.state.selected);
+  EXPECT_TRUE(session.state.colour);
   EXPECT_EQ(session.future.size(), 3u);
   must("back");
   EXPECT_FALSE(session.overlay.open());

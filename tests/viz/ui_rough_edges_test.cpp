@@ -13,7 +13,7 @@ namespace {
 class RoughEdges : public test::WindowTest {
  protected:
   void refused(std::string_view line, std::string_view words) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     ASSERT_FALSE(answer.ok()) << line;
     EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
   }
@@ -43,10 +43,10 @@ TEST_F(RoughEdges, TypingALayoutAndEnterAreOneStep) {
   session.past.clear();
   fill_field("(4,8):(8,1)");
   press(ui::Key::enter);
-  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
+  EXPECT_EQ(session.state.layout_text, "(4,8):(8,1)");
   EXPECT_EQ(session.past.size(), 1u);
   act("undo");
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
+  EXPECT_EQ(session.state.layout_text, "preset 9x32");
 }
 
 TEST_F(RoughEdges, APastedShareStringIsOpened) {
@@ -55,12 +55,12 @@ TEST_F(RoughEdges, APastedShareStringIsOpened) {
   press(static_cast<ui::Key>('A'), true);
   for (char c : text) ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
   settle();
-  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
-  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
+  EXPECT_EQ(session.state.layout_text, "(4,8):(8,1)");
+  EXPECT_TRUE(session.state.colour == ColourBy::offset);
   EXPECT_EQ(session.field, "(4,8):(8,1)");
-  type_field(session, workshop, text.substr(0, text.size() - 3));
+  type_field(session, backend, text.substr(0, text.size() - 3));
   EXPECT_FALSE(session.problem) << "it may be still to come";
-  EXPECT_FALSE(enter_field(session, workshop).ok());
+  EXPECT_FALSE(enter_field(session, backend).ok());
   ASSERT_TRUE(session.problem);
   EXPECT_NE(session.problem->sentence.find("missing or was changed"), std::string::npos);
 }
@@ -109,14 +109,14 @@ TEST_F(RoughEdges, ViewsOfMemoryAnswerToTheCommandsOfCells) {
     act("copy value");
     EXPECT_EQ(session.copied, "19") << view;
     act("move right");
-    ASSERT_TRUE(session.choices.selected);
-    EXPECT_EQ(session.choices.selected->column, 4) << view;
+    ASSERT_TRUE(session.state.selected);
+    EXPECT_EQ(session.state.selected->column, 4) << view;
     act("point 1 1");
     EXPECT_TRUE(session.hovered.cell) << view;
     refused("zoom in", "always shown whole");
     EXPECT_EQ(session.pending_zoom, 1);
     act("back");
-    EXPECT_FALSE(session.choices.selected) << view;
+    EXPECT_FALSE(session.state.selected) << view;
     act("export a.txt");
   }
 }
@@ -135,7 +135,7 @@ TEST_F(RoughEdges, RefusalsNameAllThatWouldWork) {
 }
 
 TEST_F(RoughEdges, AMatrixOfHigherRankSaysHowItIsShown) {
-  workshop.shape = {2, 3, 4};
+  backend.shape = {2, 3, 4};
   act("open A.npy");
   EXPECT_NE(session.message.text.find("shown as 6 x 4"), std::string::npos) << session.message.text;
   act("pick 1 1");
@@ -144,30 +144,30 @@ TEST_F(RoughEdges, AMatrixOfHigherRankSaysHowItIsShown) {
 
 TEST_F(RoughEdges, AMovedFileLosesNothingElseOfYesterday) {
   session.tour_seen = false;
-  const auto said = restore_workspace_text(session, workshop, R"json({"tilescope": "workspace",
+  const auto said = restore_workspace_text(session, backend, R"json({"tilescope": "workspace",
       "version": 1, "view": ["theme dark", "open /gone/nosuch.npy", "open layout (4,8):(8,1)"],
       "settings": ["font 125", "font 900"], "tour": "seen", "kept": {"expressions": ["7:3"]}})json");
   ASSERT_TRUE(said.ok()) << said.error().sentence;
   EXPECT_NE(said->find("font 900"), std::string::npos) << *said;
   EXPECT_NE(said->find("1 more could not be done"), std::string::npos) << *said;
-  EXPECT_TRUE(session.choices.dark);
-  EXPECT_EQ(session.choices.layout_text, "(4,8):(8,1)");
-  EXPECT_EQ(session.choices.settings.font, 125);
+  EXPECT_TRUE(session.state.dark);
+  EXPECT_EQ(session.state.layout_text, "(4,8):(8,1)");
+  EXPECT_EQ(session.state.settings.font, 125);
   EXPECT_TRUE(session.tour_seen);
   EXPECT_EQ(session.kept["expressions"], std::vector<std::string>{"7:3"});
-  const auto all = restore_workspace_text(session, workshop, workspace_text(session, workshop));
+  const auto all = restore_workspace_text(session, backend, workspace_text(session, backend));
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, "");
-  EXPECT_FALSE(restore_workspace_text(session, workshop, "{").ok());
-  EXPECT_FALSE(restore_workspace_text(session, workshop, "[]").ok());
+  EXPECT_FALSE(restore_workspace_text(session, backend, "{").ok());
+  EXPECT_FALSE(restore_workspace_text(session, backend, "[]").ok());
 }
 
 TEST_F(RoughEdges, WhatIsKeptNamesFilesByTheirWholePaths) {
-  workshop.folder = "/home/me/";
+  backend.folder = "/home/me/";
   act("open data/A.npy");
   EXPECT_EQ(session.field, "data/A.npy") << "as it was written";
   act("save workspace day.json");
-  EXPECT_NE(workshop.texts["day.json"].find("open /home/me/data/A.npy"), std::string::npos);
+  EXPECT_NE(backend.texts["day.json"].find("open /home/me/data/A.npy"), std::string::npos);
   act("copy command");
   EXPECT_NE(session.copied.find("/home/me/data/A.npy"), std::string::npos) << session.copied;
   act("share");
@@ -183,12 +183,12 @@ TEST_F(RoughEdges, InASmallWindowWordsGiveWayToCells) {
     ASSERT_TRUE(small.layout);
     EXPECT_GE(small.layout->fit_cell, 2) << line;
     const Picture large = picture(session, {768, 584});
-    EXPECT_TRUE(large.layout->lens.title && large.layout->lens.formulas &&
-                large.layout->lens.legend)
+    EXPECT_TRUE(large.layout->viewport.title && large.layout->viewport.formulas &&
+                large.layout->viewport.legend)
         << "all comes back with the room";
   }
   act("open layout (1024,1024):(1024,1)");
-  EXPECT_TRUE(picture(session, {768, 584}).layout->lens.title) << "it would gain nothing";
+  EXPECT_TRUE(picture(session, {768, 584}).layout->viewport.title) << "it would gain nothing";
 }
 
 TEST_F(RoughEdges, TheTourIsGoneThroughByKeyboard) {

@@ -79,10 +79,10 @@ class ScaledWindow : public test::WindowTest {
     io.DisplayFramebufferScale = {1, 1};
     ui::scale_display(io, scale);
     ImGui::NewFrame();
-    window->draw(session, workshop);
+    window->draw(session, backend);
     ImGui::Render();
     ui::snap_to_pixels(*ImGui::GetDrawData());
-    window->perform(session, workshop);
+    window->perform(session, backend);
   }
   // How many vertices of letters lie off the display's pixels.
   static int off_grid(float scale) {

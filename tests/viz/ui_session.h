@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
 
@@ -16,18 +16,18 @@ class SessionTest : public ::testing::Test {
  protected:
   // With `slow` a run goes on until the test ends it.
   Outcome<std::string> act(Session& in, std::string_view line) {
-    auto answer = execute(in, workshop, line);
+    auto answer = execute(in, backend, line);
     const auto works = [&] {
-      return (in.running && !workshop.slow) || (in.edit.building && !workshop.slow_compiler);
+      return (in.running && !backend.slow) || (in.edit.building && !backend.slow_compiler);
     };
     do {
       while (works()) {
-        workshop.wait();
-        workshop.wait_build();
-        take_build(in, workshop);
-        take_result(in, workshop);
+        backend.wait();
+        backend.wait_build();
+        take_build(in, backend);
+        take_result(in, backend);
       }
-    } while (continue_script(in, workshop) && works());
+    } while (continue_script(in, backend) && works());
     return answer;
   }
   Outcome<std::string> act(std::string_view line) { return act(session, line); }
@@ -37,20 +37,20 @@ class SessionTest : public ::testing::Test {
   }
   // The command is refused with a sentence that has these words, and the choices stay.
   void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
+    const ViewState before = session.state;
     const std::size_t steps = session.past.size();
     const auto answer = act(line);
     ASSERT_FALSE(answer.ok()) << line;
     EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before) << line;
+    EXPECT_TRUE(session.state == before) << line;
     EXPECT_EQ(session.past.size(), steps);
     EXPECT_TRUE(session.message.failed);
     EXPECT_EQ(session.message.text, answer.error().sentence);
-    EXPECT_FALSE(session.running && !workshop.slow);
+    EXPECT_FALSE(session.running && !backend.slow);
   }
 
   Session session;
-  FakeWorkshop workshop;
+  FakeWorkshop backend;
 };
 
 }  // namespace tilescope::test

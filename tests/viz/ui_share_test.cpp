@@ -25,7 +25,7 @@ class Share : public test::SessionTest {
   // All that is to be read in the window but for what just happened.
   Json shown(Session& of) {
     of.show_times = false;
-    Json out = describe(of, workshop, picture(of, {1000, 640}));
+    Json out = describe(of, backend, picture(of, {1000, 640}));
     for (const char* passing : {"status", "copied"}) out.erase(passing);
     return out;
   }
@@ -101,39 +101,39 @@ TEST_F(Share, AStrangersStringWritesNothingAndOpensNoOther) {
                            "open share tilescope:0:open+preset+9x32", "palette", "nosuch"}) {
     refused("open share " + share_string({"open preset 9x32", line}), "does not describe a view");
   }
-  EXPECT_TRUE(workshop.exported.empty());
-  EXPECT_TRUE(workshop.texts.empty());
+  EXPECT_TRUE(backend.exported.empty());
+  EXPECT_TRUE(backend.texts.empty());
 }
 
 TEST_F(Share, VersionZeroIsWrittenByHandAndMigrated) {
   must("open share tilescope:0:open+layout+(8,8):(8,1);color+offset;pick%203%204");
-  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
-  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
-  ASSERT_TRUE(session.choices.selected);
-  EXPECT_EQ(session.choices.selected->column, 4);
+  EXPECT_EQ(session.state.layout_text, "(8,8):(8,1)");
+  EXPECT_TRUE(session.state.colour == ColourBy::offset);
+  ASSERT_TRUE(session.state.selected);
+  EXPECT_EQ(session.state.selected->column, 4);
   refused("open share " + share_string({"open preset 9x32", "color offset"}),
           "does not describe a view");
 }
 
 TEST_F(Share, OpeningOneIsOneStepAlsoWithARunInIt) {
-  workshop.slow = true;
+  backend.slow = true;
   must("open layout (4,4):(4,1)");
-  const Choices before = session.choices;
-  ASSERT_TRUE(execute(session, workshop,
+  const ViewState before = session.state;
+  ASSERT_TRUE(execute(session, backend,
                       "open share " + share_string({"open add --m 6", "run", "pick 1 2",
                                                     "open layout (8,8):(8,1)"}))
                   .ok());
   EXPECT_TRUE(session.running);
   EXPECT_EQ(session.script.lines.size(), 2u);
-  workshop.finish();
-  ASSERT_TRUE(take_result(session, workshop));
-  EXPECT_TRUE(continue_script(session, workshop));
-  EXPECT_EQ(session.choices.layout_text, "(8,8):(8,1)");
-  EXPECT_TRUE(session.choices.result);
-  EXPECT_TRUE(session.choices.element);
+  backend.finish();
+  ASSERT_TRUE(take_result(session, backend));
+  EXPECT_TRUE(continue_script(session, backend));
+  EXPECT_EQ(session.state.layout_text, "(8,8):(8,1)");
+  EXPECT_TRUE(session.state.result);
+  EXPECT_TRUE(session.state.element);
   EXPECT_EQ(session.past.size(), 2u);
   must("undo");
-  EXPECT_TRUE(session.choices == before);
+  EXPECT_TRUE(session.state == before);
   must("theme dark");
   EXPECT_EQ(session.past.back().name, "theme dark") << "the script has ended";
 }
@@ -152,29 +152,29 @@ std::string difference(const Json& one, const Json& two) {
 }
 
 TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
-  workshop.wrong = {5};
-  workshop.leaves_machine = true;
+  backend.wrong = {5};
+  backend.leaves_machine = true;
   std::mt19937 random(21);
   const Words& lines = test::random_lines();
   for (int round = 0; round < 300; ++round) {
     session = {};
     for (int i = 0; i < 25; ++i) (void)act(session, lines[random() % lines.size()]);
-    const Words made = rebuilding(session.choices);
+    const Words made = rebuilding(session.state);
     if (made.empty()) continue;
     Session other;
-    other.choices.dark = random() % 2 == 0;
+    other.state.dark = random() % 2 == 0;
     other.progress = session.progress;  // the reader's own, which no view brings along
     const auto answer = act(other, "open share " + share_string(made));
     ASSERT_TRUE(answer.ok()) << joined(made) << ": " << answer.error().sentence;
-    EXPECT_EQ(rebuilding(other.choices), made);
+    EXPECT_EQ(rebuilding(other.state), made);
     session.hovered.cell.reset();
     session.hovered.element.reset();
     fit_view(session);
-    session.layout_lens = session.matrices_lens = session.diff_lens = {};
-    session.timeline_lens = other.timeline_lens = {};
+    session.layout_viewport = session.matrices_viewport = session.diff_viewport = {};
+    session.timeline_viewport = other.timeline_viewport = {};
     // Which lessons there are is listed once one was opened, and what opened it may be closed
     // again.
-    if (!session.choices.lesson.open()) other.shelf = session.shelf;
+    if (!session.state.lesson.open()) other.shelf = session.shelf;
     EXPECT_EQ(difference(shown(session), shown(other)), "") << joined(made);
   }
 }
@@ -182,7 +182,7 @@ TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
 TEST_F(Share, JoinedLinesAreTakenApartAgain) {
   must("open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)");
   must("isolate tile 2");
-  const Words made = rebuilding(session.choices);
+  const Words made = rebuilding(session.state);
   EXPECT_EQ(*split_commands(joined(made)), made);
 }
 
@@ -197,7 +197,7 @@ TEST_F(Share, TheStringIsCopiedAndOpensTheSame) {
   must("open share \"" + text + "\"");
   EXPECT_EQ(shown(session), before);
   Session empty;
-  EXPECT_FALSE(execute(empty, workshop, "share").ok()) << "nothing is open";
+  EXPECT_FALSE(execute(empty, backend, "share").ok()) << "nothing is open";
 }
 
 TEST_F(Share, PastedWordsOpenWhatWasSharedAndAreWaitedFor) {
@@ -207,10 +207,10 @@ TEST_F(Share, PastedWordsOpenWhatWasSharedAndAreWaitedFor) {
   const std::string text = session.copied;
   Session other;
   ASSERT_TRUE(act(other, "paste " + text).ok());
-  EXPECT_TRUE(other.choices.result);
+  EXPECT_TRUE(other.state.result);
   EXPECT_EQ(other.past.size(), 1u) << "one step";
   ASSERT_TRUE(act(other, "paste \"(4,8):(8,1)\"").ok());
-  EXPECT_EQ(other.choices.layout_text, "(4,8):(8,1)");
+  EXPECT_EQ(other.state.layout_text, "(4,8):(8,1)");
   refused("paste " + text.substr(0, text.size() - 4), "share string is broken");
   refused("paste (4,8", "Expected `)`");
 }
@@ -232,7 +232,7 @@ TEST_F(Share, ValuesTablesAndCommandLinesAreCopied) {
   must("copy command");
   EXPECT_EQ(session.copied,
             "tilescope draw 'preset 9x32' --colour offset --theme dark -o view.svg");
-  workshop.wrong = {11};
+  backend.wrong = {11};
   must("open add");
   must("run");
   must("pick 1 3");
@@ -254,11 +254,11 @@ TEST_F(Share, AWorkspaceKeepsViewSettingsAndWhatIsRemembered) {
   Session other;
   ASSERT_TRUE(act(other, "open workspace day.json").ok()) << other.message.text;
   EXPECT_EQ(shown(other), shown(session));
-  EXPECT_TRUE(other.choices.settings == session.choices.settings);
+  EXPECT_TRUE(other.state.settings == session.state.settings);
   EXPECT_EQ(other.kept, session.kept);
   EXPECT_TRUE(other.tour_seen);
   EXPECT_EQ(other.past.size(), 1u) << "one step";
-  EXPECT_EQ(workspace_text(other, workshop), workspace_text(session, workshop));
+  EXPECT_EQ(workspace_text(other, backend), workspace_text(session, backend));
 }
 
 TEST_F(Share, WhatIsRememberedComesWithoutTheView) {
@@ -266,28 +266,28 @@ TEST_F(Share, WhatIsRememberedComesWithoutTheView) {
   const std::string text =
       R"({"tilescope": "workspace", "version": 1, "view": ["open nosuch"], "settings": ["font 125"],
           "tour": "seen", "kept": {"expressions": ["4:1"]}})";
-  EXPECT_FALSE(remember_workspace_text(session, workshop, text));
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
-  EXPECT_EQ(session.choices.settings.font, 125);
+  EXPECT_FALSE(remember_workspace_text(session, backend, text));
+  EXPECT_EQ(session.state.layout_text, "preset 9x32");
+  EXPECT_EQ(session.state.settings.font, 125);
   EXPECT_EQ(session.kept["expressions"], (Words{"4:1"}));
   EXPECT_TRUE(session.tour_seen);
-  EXPECT_TRUE(remember_workspace_text(session, workshop, "{"));
+  EXPECT_TRUE(remember_workspace_text(session, backend, "{"));
 }
 
 TEST_F(Share, AnOldWorkspaceIsMigrated) {
-  workshop.texts["old.json"] =
+  backend.texts["old.json"] =
       R"({"tilescope": "workspace", "version": 0, "view": "tilescope:0:open+preset+9x32;color+bank"})";
   must("open workspace old.json");
-  EXPECT_TRUE(session.choices.colour == ColourBy::bank);
+  EXPECT_TRUE(session.state.colour == ColourBy::bank);
 }
 
 TEST_F(Share, BrokenWorkspacesGetASentenceAndChangeNothing) {
   must("open preset 9x32");
   refused("open workspace", "file's name");
   refused("open workspace nosuch.json", "no such file");
-  const std::string good = workspace_text(session, workshop);
+  const std::string good = workspace_text(session, backend);
   const auto refuse_text = [&](const std::string& text, std::string_view words) {
-    workshop.texts["w.json"] = text;
+    backend.texts["w.json"] = text;
     refused("open workspace w.json", words);
     refused("open workspace w.json", "w.json: ");
   };
@@ -313,14 +313,14 @@ TEST_F(Share, BrokenWorkspacesGetASentenceAndChangeNothing) {
 TEST_F(Share, SettingsHaveBoundsAndAreUndone) {
   must("font 125");
   must("font larger");
-  EXPECT_EQ(session.choices.settings.font, 150);
+  EXPECT_EQ(session.state.settings.font, 150);
   must("undo");
-  EXPECT_EQ(session.choices.settings.font, 125);
+  EXPECT_EQ(session.state.settings.font, 125);
   must("font usual");
   must("font smaller");
-  EXPECT_EQ(session.choices.settings.font, 100);
+  EXPECT_EQ(session.state.settings.font, 100);
   for (int i = 0; i < 9; ++i) must("font larger");
-  EXPECT_EQ(session.choices.settings.font, 250);
+  EXPECT_EQ(session.state.settings.font, 250);
   refused("font 99", "100 to 250");
   refused("font huge", "100 to 250");
   refused("animation maybe", "on or off");

@@ -59,7 +59,7 @@ TEST_F(SixTasks, SeeWhyThereIsAConflict) {
   enter("(32,32):(32,1)");
   click({100, 80 + 8 + 24 + 24 + 12});  // "banks", below "grid" in the outline
   settle();
-  EXPECT_EQ(session.choices.view, ViewName::wavefronts);
+  EXPECT_EQ(session.state.view, ViewName::wavefronts);
   EXPECT_TRUE(shows("bank 0 is asked for 32 different words"));
   EXPECT_EQ(clicks(), 2);
   EXPECT_EQ(keys(), 1);
@@ -77,8 +77,8 @@ TEST_F(SixTasks, ShareAView) {
   act("open layout (4,4):(4,1)");
   settle();
   stroke('V');
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32");
-  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
+  EXPECT_EQ(session.state.layout_text, "preset 9x32");
+  EXPECT_TRUE(session.state.colour == ColourBy::offset);
   EXPECT_EQ(clicks() + keys(), 2);
 }
 
@@ -96,7 +96,7 @@ TEST_F(SixTasks, CompareTwoDivisions) {
   write("beside zipped_divide((8,16):(16,1), <2,8>)");
   press(ui::Key::enter);
   settle();
-  const auto& panels = session.choices.layout->panels();
+  const auto& panels = session.state.layout->panels();
   ASSERT_EQ(panels.size(), 4u);
   EXPECT_EQ(panels[0].title, "First: input");
   EXPECT_EQ(panels[1].title, "Second: input");
@@ -125,9 +125,9 @@ TEST_F(SixTasks, UndoThreeSteps) {
   for (const char* line : {"colour offset", "pick 2 3", "label coordinates"}) act(line);
   settle();
   for (int i = 0; i < 3; ++i) stroke('Z');
-  EXPECT_FALSE(session.choices.colour);
-  EXPECT_FALSE(session.choices.selected);
-  EXPECT_FALSE(session.choices.coordinates);
+  EXPECT_FALSE(session.state.colour);
+  EXPECT_FALSE(session.state.selected);
+  EXPECT_FALSE(session.state.coordinates);
   EXPECT_EQ(keys(), 3);
   EXPECT_EQ(clicks(), 0);
 }

@@ -17,11 +17,11 @@ namespace {
 
 class Slices : public test::SessionTest {
  protected:
-  const LayoutView& view() const { return *session.choices.layout; }
+  const LayoutView& view() const { return *session.state.layout; }
   const Panel& grid(std::size_t p = 0) const { return view().panels()[p]; }
   std::string strip_says() {
     std::string out;
-    for (const StripStep& step : strip(session, workshop).steps) {
+    for (const StripStep& step : strip(session, backend).steps) {
       if (step.title == "Slice") out = step.value;
     }
     return out;
@@ -71,7 +71,7 @@ TEST_F(Slices, AnyTwoModesAreRowsAndColumns) {
       must("slice columns " + std::to_string(columns));
       must("slice all");
       const bool usual = rows == 0 && columns == 1;
-      ASSERT_EQ(session.choices.study.slice.grid < 0, usual);
+      ASSERT_EQ(session.state.study.slice.grid < 0, usual);
       ASSERT_EQ(grid().rows, extent[rows]);
       ASSERT_EQ(grid().columns, extent[columns]);
       ASSERT_EQ(grid().slices, 120 / extent[rows] / extent[columns]);
@@ -180,27 +180,27 @@ TEST_F(Slices, ACellOfAHugeGridIsPickedAndPointedAt) {
 TEST_F(Slices, ShareStringsAndStepsKeepTheSlice) {
   must("open layout flat_divide((8,16):(1,8), <4,4>)");
   must("slice (_,1,_,2)");
-  const auto lines = rebuilding(session.choices);
+  const auto lines = rebuilding(session.state);
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, lines).ok()) << joined(lines);
-  EXPECT_TRUE(other.choices == session.choices);
-  EXPECT_EQ(rebuilding(other.choices), lines);
+  ASSERT_TRUE(rebuild(other, backend, lines).ok()) << joined(lines);
+  EXPECT_TRUE(other.state == session.state);
+  EXPECT_EQ(rebuilding(other.state), lines);
   must("derive 1");
-  EXPECT_LT(session.choices.study.slice.grid, 0) << "other grids";
+  EXPECT_LT(session.state.study.slice.grid, 0) << "other grids";
   must("undo");
-  EXPECT_TRUE(other.choices == session.choices);
+  EXPECT_TRUE(other.state == session.state);
 }
 
 // Where tiles reach beyond the input, an offset there is another element's: (0,6) has offset 6 in
 // (10,6):(6,1), which is (1,0)'s. The steps know their elements all the same.
 TEST_F(Slices, StepsOfAnUnevenDivisionKnowTheirElements) {
   must("open layout zipped_divide((10,6):(6,1), <4,4>)");
-  const std::size_t steps = session.choices.study.steps();
+  const std::size_t steps = session.state.study.steps();
   std::int64_t compared = 0, padding = 0;
   for (std::size_t step = 1; step <= steps; ++step) {
     must("derive " + std::to_string(step));
     const std::size_t at = view().panels().size() - 2;
-    const DerivationStep& told = (*session.choices.study.derivation)[step];
+    const DerivationStep& told = (*session.state.study.derivation)[step];
     if (grid(at).title != told.operation) continue;
     const bool offsets = !told.through;
     for (std::int64_t i = 0; i < grid(at).rows; ++i) {
@@ -239,14 +239,14 @@ TEST_F(Slices, AShareStringKeepsZoomAndPan) {
   EXPECT_EQ(session.past.size(), steps);
   must("share");
   Session other;
-  ASSERT_TRUE(execute(other, workshop, "open share " + session.copied).ok());
+  ASSERT_TRUE(execute(other, backend, "open share " + session.copied).ok());
   const Picture again = picture(other, {900, 700});
-  EXPECT_NEAR(again.layout->lens.cell, shown.layout->lens.cell, 1e-3);
-  EXPECT_NEAR(again.layout->lens.pan.x, shown.layout->lens.pan.x, 0.01);
-  EXPECT_NEAR(again.layout->lens.pan.y, shown.layout->lens.pan.y, 0.01);
+  EXPECT_NEAR(again.layout->viewport.cell, shown.layout->viewport.cell, 1e-3);
+  EXPECT_NEAR(again.layout->viewport.pan.x, shown.layout->viewport.pan.x, 0.01);
+  EXPECT_NEAR(again.layout->viewport.pan.y, shown.layout->viewport.pan.y, 0.01);
   // In a window of another size the same cell is in the middle.
   Session larger;
-  ASSERT_TRUE(execute(larger, workshop, "open share " + session.copied).ok());
+  ASSERT_TRUE(execute(larger, backend, "open share " + session.copied).ok());
   const Picture wide = picture(larger, {1300, 900});
   const auto middle = [](const Picture& of) {
     const Box& body = of.layout->body;
@@ -256,7 +256,7 @@ TEST_F(Slices, AShareStringKeepsZoomAndPan) {
   };
   EXPECT_NEAR(middle(wide).x, middle(shown).x, 0.01);
   EXPECT_NEAR(middle(wide).y, middle(shown).y, 0.01);
-  EXPECT_EQ(rebuilding(session, workshop, Extent::all).back(), zoom_line(session));
+  EXPECT_EQ(rebuilding(session, backend, Extent::all).back(), zoom_line(session));
   must("zoom fit");
   EXPECT_TRUE(zoom_line(session).empty());
 }
@@ -269,7 +269,7 @@ TEST_F(Slices, ZoomIsAskedForInWords) {
   EXPECT_EQ(zoom_line(session).rfind("zoom at ", 0), 0u);
   must("zoom at 40 10.5 20.5");
   const Picture shown = picture(session, {900, 700});
-  EXPECT_EQ(shown.layout->lens.cell, 40);
+  EXPECT_EQ(shown.layout->viewport.cell, 40);
   EXPECT_EQ(cell_at(view(), *shown.layout, shown.layout->body.centre()), (Cell{0, 0, 10, 20}));
   for (const char* line :
        {"zoom", "zoom at", "zoom at 3", "zoom at x 1 2", "zoom at -4 1 2", "zoom by", "zoom by 0",
@@ -303,7 +303,7 @@ TEST_F(Slices, WhatIsSharedIsTheOpenView) {
   must("select diff");
   must("copy command");
   EXPECT_EQ(session.copied, "tilescope gui --do 'open add --m 6; run'");
-  EXPECT_EQ(rebuilding(session, workshop, Extent::all).size(), 5u);
+  EXPECT_EQ(rebuilding(session, backend, Extent::all).size(), 5u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "assets/embedded.h"
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/window_ui.h"
@@ -40,7 +40,7 @@ class CountedTextures : public ui::Textures {
   std::map<std::uintptr_t, ImVec2> smooth;  // their sizes, by name
 };
 
-// Over a workshop of tests, or the program's own.
+// Over a backend of tests, or the program's own.
 template <class Shop>
 class WindowOver : public ::testing::Test {
  protected:
@@ -66,14 +66,14 @@ class WindowOver : public ::testing::Test {
   }
 
   void act(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     ASSERT_TRUE(answer.ok()) << answer.error().sentence;
   }
   void frame() {
     ImGui::NewFrame();
-    window->draw(session, workshop);
+    window->draw(session, backend);
     ImGui::Render();
-    window->perform(session, workshop);
+    window->perform(session, backend);
   }
   void settle() {
     for (int i = 0; i < 3; ++i) frame();
@@ -127,7 +127,7 @@ class WindowOver : public ::testing::Test {
   }
   // Where a cell's middle is on the display.
   ImVec2 place(const Cell& cell) {
-    const Box box = box_of(*session.choices.layout, *window->picture().layout, cell);
+    const Box box = box_of(*session.state.layout, *window->picture().layout, cell);
     return on_display(box.centre());
   }
   ImVec2 on_display(Point p) {
@@ -161,7 +161,7 @@ class WindowOver : public ::testing::Test {
 
   CountedTextures textures;
   Session session;
-  Shop workshop;
+  Shop backend;
   ui::FontSet fonts;
   std::unique_ptr<ui::WindowUi> window;
 

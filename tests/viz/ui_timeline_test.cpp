@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/describe_window.h"
 #include "viz/commands/rebuild.h"
@@ -22,33 +22,33 @@ class TimelineCommands : public ::testing::Test {
   TimelineCommands() {
     must("open add");
     must("run");
-    workshop.wait();
-    EXPECT_TRUE(take_result(session, workshop));
+    backend.wait();
+    EXPECT_TRUE(take_result(session, backend));
     must("select timeline");
   }
   std::string must(std::string_view line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
     return session.message.text;
   }
   void refused(std::string_view line, std::string_view words) {
-    const Choices before = session.choices;
-    const auto answer = execute(session, workshop, line);
+    const ViewState before = session.state;
+    const auto answer = execute(session, backend, line);
     ASSERT_FALSE(answer) << line;
     EXPECT_NE(answer.error().sentence.find(words), std::string::npos) << answer.error().sentence;
-    EXPECT_TRUE(session.choices == before) << line;
+    EXPECT_TRUE(session.state == before) << line;
   }
-  const TimelineView& view() { return *session.choices.timeline; }
-  const TimelineChoice& choice() { return session.choices.timeline_choice; }
+  const TimelineView& view() { return *session.state.timeline; }
+  const TimelineChoice& choice() { return session.state.timeline_choice; }
 
   Session session;
-  test::FakeWorkshop workshop;
+  test::FakeWorkshop backend;
 };
 
 TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
   const Picture now = picture(session, {1280, 800});
   ASSERT_TRUE(now.timeline);
-  const Json json = describe(session, workshop, now);
+  const Json json = describe(session, backend, now);
   EXPECT_EQ(json["view"], "timeline");
   EXPECT_EQ(json["picture"]["view"], "timeline");
   EXPECT_EQ(json["picture"]["rows"][0]["label"], "block 0");
@@ -56,7 +56,7 @@ TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
   must("select timeline");
   ASSERT_TRUE(emptiness(session));
   EXPECT_EQ(emptiness(session)->command, "run");
-  EXPECT_FALSE(session.choices.timeline);
+  EXPECT_FALSE(session.state.timeline);
   refused("timeline zoom in", "There is no timeline");
   refused("find wait", "There is no timeline");
   refused("pick event 3", "There is no timeline");
@@ -64,20 +64,20 @@ TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
 
 TEST_F(TimelineCommands, RangesAreSaidInCyclesOrSeconds) {
   must("timeline range 1000 2000");
-  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{1000, 2000}));
+  EXPECT_EQ(timeline_frame(session).viewport.range, (CycleRange{1000, 2000}));
   must("timeline range 0.5us 1us");
-  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{1000, 2000}));
+  EXPECT_EQ(timeline_frame(session).viewport.range, (CycleRange{1000, 2000}));
   EXPECT_TRUE(session.past.empty() || session.past.back().name != "timeline range 0.5us 1us")
       << "what is looked at is no step of undo";
   must("timeline zoom in");
-  EXPECT_LT(timeline_frame(session).lens.range.length(), 1000);
-  const double from = timeline_frame(session).lens.range.from;
+  EXPECT_LT(timeline_frame(session).viewport.range.length(), 1000);
+  const double from = timeline_frame(session).viewport.range.from;
   must("timeline pan right");
-  EXPECT_GT(timeline_frame(session).lens.range.from, from);
+  EXPECT_GT(timeline_frame(session).viewport.range.from, from);
   must("timeline pan left");
-  EXPECT_NEAR(timeline_frame(session).lens.range.from, from, 1e-6);
+  EXPECT_NEAR(timeline_frame(session).viewport.range.from, from, 1e-6);
   must("timeline zoom fit");
-  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{0, view().end()}));
+  EXPECT_EQ(timeline_frame(session).viewport.range, (CycleRange{0, view().end()}));
   refused("timeline range 5", "two times");
   refused("timeline range 9 5", "ends before it begins");
   refused("timeline range 99999999 999999999", "has ended by then");
@@ -149,7 +149,7 @@ TEST_F(TimelineCommands, WhatIsPickedIsSeenInASmallPicture) {
   }
   must(fmt::format("pick event {}", events.size() - 1));
   must("timeline pan up");
-  EXPECT_FALSE(session.timeline_lens.reveal) << "who looks elsewhere wants to be there";
+  EXPECT_FALSE(session.timeline_viewport.reveal) << "who looks elsewhere wants to be there";
 }
 
 TEST_F(TimelineCommands, AWarpThatIsLookedAtIsOpenAndMarked) {
@@ -199,7 +199,7 @@ TEST_F(TimelineCommands, BackTakesRangeThenSelectionThenSearchThenZoom) {
   EXPECT_TRUE(choice().search.empty());
   must("timeline range 100 200");
   must("back");
-  EXPECT_EQ(timeline_frame(session).lens.range, (CycleRange{0, view().end()}));
+  EXPECT_EQ(timeline_frame(session).viewport.range, (CycleRange{0, view().end()}));
 }
 
 TEST_F(TimelineCommands, FindGoesFromHitToHit) {
@@ -229,13 +229,13 @@ TEST_F(TimelineCommands, LinesMakeTheSameTimelineAgain) {
   const TimelineChoice want = choice();
   Session other;
   test::FakeWorkshop elsewhere;
-  for (const std::string& line : rebuilding(session.choices)) {
+  for (const std::string& line : rebuilding(session.state)) {
     ASSERT_TRUE(execute(other, elsewhere, line)) << line << ": " << other.message.text;
     elsewhere.wait();
     take_result(other, elsewhere);
   }
-  EXPECT_EQ(other.choices.timeline_choice, want);
-  EXPECT_EQ(other.choices.view, ViewName::timeline);
+  EXPECT_EQ(other.state.timeline_choice, want);
+  EXPECT_EQ(other.state.view, ViewName::timeline);
 }
 
 TEST_F(TimelineCommands, AClickSaysWhatItMeans) {

@@ -12,29 +12,29 @@ class TimelineWindow : public test::WindowTest {
   TimelineWindow() {
     act("open add");
     act("run");
-    workshop.wait();
-    take_result(session, workshop);
+    backend.wait();
+    take_result(session, backend);
     act("select timeline");
     settle();
   }
   const TimelineFrame& frame_now() { return *window->picture().timeline; }
-  const TimelineChoice& choice() { return session.choices.timeline_choice; }
+  const TimelineChoice& choice() { return session.state.timeline_choice; }
 };
 
 TEST_F(TimelineWindow, WAndSZoomAAndDPanAndNotWhileTyping) {
-  const double whole = frame_now().lens.range.length();
+  const double whole = frame_now().viewport.range.length();
   press(static_cast<ui::Key>('W'));
-  EXPECT_LT(frame_now().lens.range.length(), whole);
-  const double from = frame_now().lens.range.from;
+  EXPECT_LT(frame_now().viewport.range.length(), whole);
+  const double from = frame_now().viewport.range.from;
   press(static_cast<ui::Key>('D'));
-  EXPECT_GT(frame_now().lens.range.from, from);
+  EXPECT_GT(frame_now().viewport.range.from, from);
   press(static_cast<ui::Key>('A'));
-  EXPECT_NEAR(frame_now().lens.range.from, from, 1e-6);
+  EXPECT_NEAR(frame_now().viewport.range.from, from, 1e-6);
   press(static_cast<ui::Key>('S'));
-  EXPECT_NEAR(frame_now().lens.range.length(), whole, 1e-6);
+  EXPECT_NEAR(frame_now().viewport.range.length(), whole, 1e-6);
   click(field_);
   press(static_cast<ui::Key>('W'));
-  EXPECT_NEAR(frame_now().lens.range.length(), whole, 1e-6);
+  EXPECT_NEAR(frame_now().viewport.range.length(), whole, 1e-6);
 }
 
 TEST_F(TimelineWindow, TheWheelZoomsOverLanesAndScrollsOverLabels) {
@@ -44,15 +44,15 @@ TEST_F(TimelineWindow, TheWheelZoomsOverLanesAndScrollsOverLabels) {
   ImGui::GetIO().MouseWheel = 2;
   frame();
   frame();
-  EXPECT_LT(frame_now().lens.range.length(), session.choices.timeline->end() * 0.9);
+  EXPECT_LT(frame_now().viewport.range.length(), session.state.timeline->end() * 0.9);
   EXPECT_NEAR(frame_now().cycle_of(lanes.x + 200), cycle, 1);
-  const double range = frame_now().lens.range.length();
+  const double range = frame_now().viewport.range.length();
   point(on_display({20, lanes.y + 100}));
   ImGui::GetIO().MouseWheel = -2;
   frame();
   frame();
-  EXPECT_EQ(frame_now().lens.range.length(), range);
-  EXPECT_GT(frame_now().lens.scroll, 0);
+  EXPECT_EQ(frame_now().viewport.range.length(), range);
+  EXPECT_GT(frame_now().viewport.scroll, 0);
 }
 
 TEST_F(TimelineWindow, ADragAddsUpAndEscEndsIt) {
@@ -62,7 +62,7 @@ TEST_F(TimelineWindow, ADragAddsUpAndEscEndsIt) {
   ASSERT_TRUE(choice().totals);
   EXPECT_NEAR(choice().totals->from, 500, 4 * now.cycles_of_pixel());
   EXPECT_NEAR(choice().totals->to, 1500, 4 * now.cycles_of_pixel());
-  EXPECT_EQ(frame_now().lens.range, now.lens.range) << "it moves nothing";
+  EXPECT_EQ(frame_now().viewport.range, now.viewport.range) << "it moves nothing";
   EXPECT_EQ(choice().selected, sim::no_event);
   press(ui::Key::escape);
   EXPECT_FALSE(choice().totals);
@@ -75,16 +75,16 @@ TEST_F(TimelineWindow, AClickSelectsAndOneOnAHeadingFolds) {
   filter.kinds = sim::bit(sim::EventKind::operation);
   filter.unit = sim::Unit::copy_in;
   filter.block = 0;
-  const sim::EventId copy = session.choices.timeline->timeline().next(filter, 0);
-  const auto box = box_of(*session.choices.timeline, frame_now(), copy);
+  const sim::EventId copy = session.state.timeline->timeline().next(filter, 0);
+  const auto box = box_of(*session.state.timeline, frame_now(), copy);
   ASSERT_TRUE(box);
   click(on_display(box->centre()));
   EXPECT_EQ(choice().selected, copy);
-  const std::size_t rows = session.choices.timeline->rows(choice()).size();
+  const std::size_t rows = session.state.timeline->rows(choice()).size();
   click(on_display({40, frame_now().lanes.y + 8}));
-  EXPECT_LT(session.choices.timeline->rows(choice()).size(), rows);
+  EXPECT_LT(session.state.timeline->rows(choice()).size(), rows);
   press(static_cast<ui::Key>('Z'), true);
-  EXPECT_EQ(session.choices.timeline->rows(choice()).size(), rows);
+  EXPECT_EQ(session.state.timeline->rows(choice()).size(), rows);
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tests/viz/ui_workshop.h"
+#include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/describe_window.h"
 #include "viz/commands/rebuild.h"
 #include "viz/session/panels.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -18,24 +18,24 @@ class WalkTest : public ::testing::Test {
  protected:
   // The command to its end; its answer.
   std::string does(const std::string& line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     EXPECT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
-    while (on_the_way(session)) walk_on(session, workshop, 1000);
+    while (seeking(session)) seek_on(session, backend, 1000);
     return session.message.text;
   }
   std::string refused(const std::string& line) {
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     EXPECT_FALSE(answer) << line;
     return answer ? "" : answer.error().sentence;
   }
-  std::uint64_t position() { return session.choices.live->stepper.position(); }
+  std::uint64_t position() { return session.state.live->stepper.position(); }
   std::string shown() {
     const Picture now = picture(session, {1280, 800});
-    return describe(session, workshop, now).dump();
+    return describe(session, backend, now).dump();
   }
 
   Session session;
-  test::FakeWorkshop workshop;
+  test::FakeWorkshop backend;
 };
 
 TEST_F(WalkTest, StepsGoForwardsAndBackToTheSamePlace) {
@@ -70,7 +70,7 @@ TEST_F(WalkTest, ABarrierStepStopsWhereAPhaseIsComplete) {
   EXPECT_NE(does("step barrier").find("Phase 0 of the mbarrier at byte 0"), std::string::npos)
       << session.message.text;
   does("step barrier");
-  EXPECT_EQ(session.choices.spot.block, 1u) << "the next phase is of the other block";
+  EXPECT_EQ(session.state.spot.block, 1u) << "the next phase is of the other block";
   EXPECT_NE(does("step barrier").find("here is no further phase of an mbarrier"), std::string::npos)
       << session.message.text;
 }
@@ -98,15 +98,15 @@ TEST_F(WalkTest, AViewIsMadeAgainFromItsLines) {
   does("step barrier");
   does("select registers");
   does("look warp 1 lane 5");
-  const std::vector<std::string> lines = rebuilding(session.choices);
+  const std::vector<std::string> lines = rebuilding(session.state);
   const std::uint64_t stood = position();
   Session other;
-  ASSERT_TRUE(rebuild(other, workshop, lines));
+  ASSERT_TRUE(rebuild(other, backend, lines));
   while (busy(other)) {
-    walk_on(other, workshop, 1000);
+    seek_on(other, backend, 1000);
   }
-  EXPECT_EQ(other.choices.live->stepper.position(), stood);
-  EXPECT_TRUE(other.choices == session.choices) << joined(rebuilding(other.choices));
+  EXPECT_EQ(other.state.live->stepper.position(), stood);
+  EXPECT_TRUE(other.state == session.state) << joined(rebuilding(other.state));
 }
 
 // The line of the PTX that holds this text.
@@ -122,16 +122,16 @@ TEST_F(WalkTest, ContinueStopsAtLinesPhasesAndWrites) {
   does("continue");
   const sim::Machine* machine = machine_of(session);
   ASSERT_NE(machine, nullptr);
-  const RunSpot& spot = session.choices.spot;
+  const RunCursor& spot = session.state.spot;
   EXPECT_EQ(sim::warps_of(*machine, spot.block)[spot.warp].splits.front().site.ptx_line,
             line_with("mul.wide"));
   does("continue");
   does("continue");
   does("continue");
-  EXPECT_EQ(session.choices.spot.block, 1u) << "two warps of two blocks come to the line";
+  EXPECT_EQ(session.state.spot.block, 1u) << "two warps of two blocks come to the line";
   EXPECT_NE(does("continue").find("no further breakpoint"), std::string::npos);
   does("continue back");
-  EXPECT_EQ(session.choices.spot.block, 1u);
+  EXPECT_EQ(session.state.spot.block, 1u);
   does("break clear");
   does("go start");
   does("break mbarrier 0 block 1");
@@ -140,7 +140,7 @@ TEST_F(WalkTest, ContinueStopsAtLinesPhasesAndWrites) {
   does("go start");
   does("break element C 40");
   does("continue");
-  EXPECT_EQ(session.choices.spot.warp, 1u);
+  EXPECT_EQ(session.state.spot.warp, 1u);
   EXPECT_EQ(sim::element(*machine_of(session), 0, 40)->value, 40);
   does("step back");
   EXPECT_EQ(sim::element(*machine_of(session), 0, 40)->value, 0);
@@ -154,7 +154,7 @@ TEST_F(WalkTest, BehindABarrierALineIsComeToWhenTheBarrierLetsGo) {
   const std::string said = does("continue");
   EXPECT_EQ(said.find("waits"), std::string::npos) << said;
   EXPECT_NE(said.find("stands"), std::string::npos) << said;
-  const RunSpot& spot = session.choices.spot;
+  const RunCursor& spot = session.state.spot;
   const auto warps = sim::warps_of(*machine_of(session), spot.block);
   for (const sim::WarpState& warp : warps) {
     EXPECT_EQ(std::to_string(warp.splits.front().site.ptx_line), line) << "both have met";
@@ -165,17 +165,17 @@ TEST_F(WalkTest, ARegisterThatIsNotThereIsRefused) {
   does("open add");
   does("look register %r1");
   EXPECT_NE(refused("look register %rX").find("There is no register %rX"), std::string::npos);
-  EXPECT_EQ(session.choices.spot.name, "%r1");
+  EXPECT_EQ(session.state.spot.name, "%r1");
 }
 
 TEST_F(WalkTest, ABreakpointIsSetAndTakenAwayByTheSameWords) {
   does("open add");
   does("break mbarrier 0 phase 2");
-  EXPECT_EQ(session.choices.breakpoints.size(), 1u);
+  EXPECT_EQ(session.state.breakpoints.size(), 1u);
   does("break mbarrier 0 phase 2");
-  EXPECT_TRUE(session.choices.breakpoints.empty());
+  EXPECT_TRUE(session.state.breakpoints.empty());
   does("undo");
-  EXPECT_EQ(session.choices.breakpoints.size(), 1u);
+  EXPECT_EQ(session.state.breakpoints.size(), 1u);
   EXPECT_NE(refused("break line ptx:3").find("No instruction"), std::string::npos);
   EXPECT_NE(refused("break element D 3").find("there are C"), std::string::npos);
   EXPECT_NE(refused("break element C 64").find("64 elements"), std::string::npos);
@@ -193,9 +193,9 @@ TEST_F(WalkTest, ListsShowWhereItStandsAgainAfterALineWasLookedAt) {
   does("open add");
   does("step 3");
   does("look line ptx:" + std::to_string(line_with("ret;")) + " in source");
-  EXPECT_TRUE(session.choices.spot.line);
+  EXPECT_TRUE(session.state.spot.line);
   does("step");
-  EXPECT_FALSE(session.choices.spot.line);
+  EXPECT_FALSE(session.state.spot.line);
 }
 
 TEST_F(WalkTest, ThePtxBesideTheSourceIsScrolledByItself) {
@@ -232,7 +232,7 @@ TEST_F(WalkTest, AFileIsNamedByItsEndAndABarrierByItsName) {
 TEST_F(WalkTest, ARunGoesToALine) {
   does("open add");
   does("to ptx:" + std::to_string(line_with("st.global")));
-  const RunSpot& spot = session.choices.spot;
+  const RunCursor& spot = session.state.spot;
   const auto warps = sim::warps_of(*machine_of(session), spot.block);
   EXPECT_EQ(warps[spot.warp].splits.front().site.ptx_line, line_with("st.global"));
 }
@@ -248,7 +248,7 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
   EXPECT_NE(refused("go soon").find("no time"), std::string::npos);
   EXPECT_NE(refused("step 0").find("from 1"), std::string::npos);
   EXPECT_NE(refused("go report soon").find("needs a number"), std::string::npos);
-  EXPECT_EQ(session.choices.moment, 0u);
+  EXPECT_EQ(session.state.moment, 0u);
 }
 
 TEST_F(WalkTest, AReportThatThereIsNotIsLookedForToTheEnd) {
@@ -257,7 +257,7 @@ TEST_F(WalkTest, AReportThatThereIsNotIsLookedForToTheEnd) {
   EXPECT_NE(session.message.text.find("There is no report 3: the run has none."), std::string::npos)
       << session.message.text;
   EXPECT_EQ(machine_of(session)->state(), RunState::done);
-  EXPECT_FALSE(session.choices.spot.report.has_value());
+  EXPECT_FALSE(session.state.spot.report.has_value());
 }
 
 }  // namespace

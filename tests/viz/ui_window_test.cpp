@@ -30,47 +30,47 @@ TEST_F(Window, PointingAtACellTellsAllAboutIt) {
 
 TEST_F(Window, AClickSelectsASecondIsolatesAndEscapeGoesBackOne) {
   click(place({0, 0, 1, 2}));
-  ASSERT_TRUE(session.choices.selected);
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 1, 2}));
+  ASSERT_TRUE(session.state.selected);
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 1, 2}));
   click(place({0, 0, 1, 2}));
-  EXPECT_TRUE(session.choices.isolate.on == Focus::On::tile);
-  EXPECT_EQ(session.choices.isolate.number, session.choices.layout->tile({0, 0, 1, 2}));
+  EXPECT_TRUE(session.state.isolate.on == Focus::On::tile);
+  EXPECT_EQ(session.state.isolate.number, session.state.layout->tile({0, 0, 1, 2}));
   press(ui::Key::escape);
-  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+  EXPECT_TRUE(session.state.isolate.on == Focus::On::nothing);
   press(ui::Key::escape);
-  EXPECT_FALSE(session.choices.selected);
+  EXPECT_FALSE(session.state.selected);
 }
 
 TEST_F(Window, TypingAnExpressionShowsItAtOnce) {
   fill_field("(4,6):(6,1)");
-  EXPECT_EQ(session.choices.layout_text, "(4,6):(6,1)");
-  EXPECT_EQ(session.choices.layout->panels().front().rows, 4);
+  EXPECT_EQ(session.state.layout_text, "(4,6):(6,1)");
+  EXPECT_EQ(session.state.layout->panels().front().rows, 4);
   EXPECT_FALSE(session.problem);
 }
 
 TEST_F(Window, AMistakeIsToldWhileTypingAndGoesAwayWhenMended) {
   fill_field("(4,6):(6");
   ASSERT_TRUE(session.problem);
-  EXPECT_EQ(session.choices.layout_text, "preset 9x32") << "the last layout stays in view";
+  EXPECT_EQ(session.state.layout_text, "preset 9x32") << "the last layout stays in view";
   type(",1)");
   EXPECT_FALSE(session.problem);
-  EXPECT_EQ(session.choices.layout_text, "(4,6):(6,1)");
+  EXPECT_EQ(session.state.layout_text, "(4,6):(6,1)");
 }
 
 TEST_F(Window, EnterOpensAKernelByName) {
   fill_field("add --m 6");
-  EXPECT_FALSE(session.choices.kernel);
+  EXPECT_FALSE(session.state.kernel);
   press(ui::Key::enter);
-  ASSERT_TRUE(session.choices.kernel);
-  EXPECT_EQ(session.choices.kernel->sizes[0].value, 6);
-  EXPECT_EQ(session.choices.view, ViewName::matrices);
+  ASSERT_TRUE(session.state.kernel);
+  EXPECT_EQ(session.state.kernel->sizes[0].value, 6);
+  EXPECT_EQ(session.state.view, ViewName::matrices);
 }
 
 TEST_F(Window, APresetInTheOutlineOpensWithAClick) {
   // Rows of 24 px: the views of the open layout, a gap of 16, then under the heading "Layouts" the
   // second is the Volta quadpair.
   click({100, 80 + 8 + 5 * 24 + 16 + 24 + 24 + 12});
-  EXPECT_EQ(session.choices.layout->kind(), LayoutView::Kind::thread_value);
+  EXPECT_EQ(session.state.layout->kind(), LayoutView::Kind::thread_value);
   EXPECT_EQ(session.field, "preset Volta 8x8 quadpair");
   press(static_cast<ui::Key>('Z'), true);
   EXPECT_EQ(session.field, "preset 9x32") << "Ctrl+Z takes it back";
@@ -81,7 +81,7 @@ TEST_F(Window, APresetInTheOutlineOpensWithAClick) {
 TEST_F(Window, TheWheelKeepsThePointUnderThePointer) {
   const Cell cell{0, 0, 4, 7};
   point(place(cell));
-  const double before = window->picture().layout->lens.cell;
+  const double before = window->picture().layout->viewport.cell;
   for (int i = 0; i < 6; ++i) {
     ImGui::GetIO().MouseWheel = 1;
     frame();
@@ -89,9 +89,9 @@ TEST_F(Window, TheWheelKeepsThePointUnderThePointer) {
     ASSERT_TRUE(session.hovered.cell);
     EXPECT_EQ(*session.hovered.cell, cell) << "after " << i + 1 << " steps";
   }
-  EXPECT_GT(window->picture().layout->lens.cell, before * 2);
+  EXPECT_GT(window->picture().layout->viewport.cell, before * 2);
   press(ui::Key::home);
-  EXPECT_DOUBLE_EQ(window->picture().layout->lens.cell, before);
+  EXPECT_DOUBLE_EQ(window->picture().layout->viewport.cell, before);
 }
 
 TEST_F(Window, DraggingMovesTheViewAndSelectsNothing) {
@@ -104,21 +104,21 @@ TEST_F(Window, DraggingMovesTheViewAndSelectsNothing) {
   const ImVec2 after = place({0, 0, 4, 7});
   EXPECT_NEAR(after.x - before.x, -40, 1);
   EXPECT_NEAR(after.y - before.y, -30, 1);
-  EXPECT_FALSE(session.choices.selected);
+  EXPECT_FALSE(session.state.selected);
 }
 
 TEST_F(Window, F5RunsTheKernelAndAClickTellsWhoWroteAnElement) {
-  workshop.wrong = {11};
+  backend.wrong = {11};
   act("open add");
   settle();
   press(ui::Key::f5);
   settle();
-  ASSERT_EQ(workshop.starts, 1);
-  ASSERT_EQ(session.choices.view, ViewName::diff);
+  ASSERT_EQ(backend.starts, 1);
+  ASSERT_EQ(session.state.view, ViewName::diff);
   const Box wrong = box_of(*window->picture().diff, Element{1, 3});
   click(on_display(wrong.centre()));
-  ASSERT_TRUE(session.choices.element);
-  EXPECT_EQ(*session.choices.element, (Element{1, 3}));
+  ASSERT_TRUE(session.state.element);
+  EXPECT_EQ(*session.state.element, (Element{1, 3}));
   bool source = false;
   for (const InspectorSection& section : inspector(session)) {
     for (const auto& line : section.lines) source = source || line.second == "kernels/add.cu:42";
@@ -138,7 +138,7 @@ TEST_F(Window, AMillionCellsAreOneTexturedQuadAGrid) {
 TEST_F(Window, PanelsCollapseAndTheViewTakesTheirPlace) {
   const float before = static_cast<float>(window->picture().scene.size.width);
   drag({1280 - 296, 400}, {1275, 400});
-  EXPECT_EQ(session.choices.settings.inspector, 0);
+  EXPECT_EQ(session.state.settings.inspector, 0);
   settle();
   EXPECT_FLOAT_EQ(static_cast<float>(window->picture().scene.size.width), before + 296);
 }
@@ -147,25 +147,25 @@ TEST_F(Window, AChoiceWithoutRoomFoldsIntoAMenu) {
   ImGui::GetIO().DisplaySize = {900, 700};
   settle();
   const ImVec2 label{900 - 240 - 16 - 24, 104};  // the right end of the controls over the view
-  ASSERT_FALSE(session.choices.coordinates);
+  ASSERT_FALSE(session.state.coordinates);
   const ImVec2 second{label.x, 104 + 16 + 4 + 4 + 24 + 12};  // rows of 24 below it
   click(label);
-  EXPECT_FALSE(session.choices.coordinates) << "it only opens";
+  EXPECT_FALSE(session.state.coordinates) << "it only opens";
   click(second);
-  EXPECT_TRUE(session.choices.coordinates);
+  EXPECT_TRUE(session.state.coordinates);
   click(label);
   press(ui::Key::escape);
   click(second);
-  EXPECT_TRUE(session.choices.coordinates) << "Esc put the menu away, and did nothing else";
+  EXPECT_TRUE(session.state.coordinates) << "Esc put the menu away, and did nothing else";
   act("pick 1 1");
   click(label);
   click({700, 500});
-  EXPECT_TRUE(session.choices.coordinates) << "a click beside it puts it away";
+  EXPECT_TRUE(session.state.coordinates) << "a click beside it puts it away";
   click(label);
   press(ui::Key::up);  // belongs to the selection, which waits
   press(ui::Key::tab);
   press(ui::Key::enter);
-  EXPECT_FALSE(session.choices.coordinates) << "Tab and Enter choose from it";
+  EXPECT_FALSE(session.state.coordinates) << "Tab and Enter choose from it";
 }
 
 TEST_F(Window, F6GoesFromPartToPart) {
@@ -183,7 +183,7 @@ TEST_F(Window, F6GoesFromPartToPart) {
   EXPECT_TRUE(field());
   press(ui::Key::f6, false, true);  // round to the last: the strip's first button
   press(ui::Key::enter);
-  EXPECT_GT(session.choices.study.step, 0u) << "Back, from the result, is the last step";
+  EXPECT_GT(session.state.study.step, 0u) << "Back, from the result, is the last step";
 }
 
 TEST_F(Window, TheTourShowsAPanelThatIsHidden) {
@@ -204,7 +204,7 @@ TEST_F(Window, LettersSayWhatTheWindowHasRoomFor) {
   session.letters_room = 200;
   act("font 250");
   EXPECT_NE(session.message.text.find("at 200 %"), std::string::npos) << session.message.text;
-  EXPECT_EQ(session.choices.settings.font, 250);
+  EXPECT_EQ(session.state.settings.font, 250);
   act("font 150");
   EXPECT_EQ(session.message.text, "The letters are at 150 %.");
 }
@@ -229,10 +229,10 @@ TEST_F(Window, ThePaletteIsTypedInAndEnterDoesIt) {
   type("dark");
   EXPECT_EQ(session.overlay.text, "dark");
   press(ui::Key::enter);
-  EXPECT_TRUE(session.choices.dark);
+  EXPECT_TRUE(session.state.dark);
   EXPECT_FALSE(session.overlay.open());
   press(static_cast<ui::Key>('Z'), true);
-  EXPECT_FALSE(session.choices.dark);
+  EXPECT_FALSE(session.state.dark);
 }
 
 TEST_F(Window, ThePaletteCompletesKeepsTheCaretAtTheEndAndTellsARefusal) {
@@ -249,7 +249,7 @@ TEST_F(Window, ThePaletteCompletesKeepsTheCaretAtTheEndAndTellsARefusal) {
   settle();
   press(ui::Key::escape);
   EXPECT_FALSE(session.overlay.open());
-  EXPECT_TRUE(session.choices.isolate.on == Focus::On::nothing);
+  EXPECT_TRUE(session.state.isolate.on == Focus::On::nothing);
 }
 
 TEST_F(Window, TabCompletesInThePaletteAndTypingGoesOn) {
@@ -261,7 +261,7 @@ TEST_F(Window, TabCompletesInThePaletteAndTypingGoesOn) {
   type("4");
   EXPECT_EQ(session.overlay.text, "isolate tile 4");
   press(ui::Key::enter);
-  EXPECT_TRUE((session.choices.isolate == Focus{Focus::On::tile, 4}));
+  EXPECT_TRUE((session.state.isolate == Focus{Focus::On::tile, 4}));
 }
 
 TEST_F(Window, ArrowsChooseInThePaletteAndAClickBesideItClosesIt) {
@@ -273,7 +273,7 @@ TEST_F(Window, ArrowsChooseInThePaletteAndAClickBesideItClosesIt) {
   EXPECT_EQ(session.overlay.chosen, 0u);
   click({60, 600});
   EXPECT_FALSE(session.overlay.open());
-  EXPECT_FALSE(session.choices.selected) << "and does nothing else";
+  EXPECT_FALSE(session.state.selected) << "and does nothing else";
 }
 
 TEST_F(Window, AQuestionMarkListsTheCommandsUnlessItIsTyped) {
@@ -299,8 +299,8 @@ TEST_F(Window, TheListOfStepsIsWalkedByTabAndEnterGoesThere) {
   press(ui::Key::tab);  // the beginning, the preset, the colour
   press(ui::Key::enter);
   settle();
-  EXPECT_FALSE(session.choices.selected);
-  EXPECT_TRUE(session.choices.colour == ColourBy::offset);
+  EXPECT_FALSE(session.state.selected);
+  EXPECT_TRUE(session.state.colour == ColourBy::offset);
   press(ui::Key::escape);
   EXPECT_FALSE(session.overlay.open());
 }
@@ -369,7 +369,7 @@ TEST_F(Window, TabGoesIntoTheFieldAndOutOfItAndBackAgain) {
     typed = true;
   }
   ASSERT_TRUE(typed);
-  EXPECT_EQ(session.choices.layout_text, "(4,6):(6,1)");
+  EXPECT_EQ(session.state.layout_text, "(4,6):(6,1)");
   press(ui::Key::tab);
   settle();
   EXPECT_FALSE(ImGui::GetIO().WantTextInput);
@@ -382,11 +382,11 @@ TEST_F(Window, ArrowsMoveTheSelectionAndNotWhileTextIsTyped) {
   press(ui::Key::right);
   press(ui::Key::right);
   press(ui::Key::down);
-  ASSERT_TRUE(session.choices.selected);
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 1, 1}));
+  ASSERT_TRUE(session.state.selected);
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 1, 1}));
   click(field_);
   press(ui::Key::left);
-  EXPECT_EQ(*session.choices.selected, (Cell{0, 0, 1, 1}));
+  EXPECT_EQ(*session.state.selected, (Cell{0, 0, 1, 1}));
 }
 
 TEST_F(Window, TheTourIsWalkedByItsButtonsAndLeavesTheWindowUsable) {
@@ -399,7 +399,7 @@ TEST_F(Window, TheTourIsWalkedByItsButtonsAndLeavesTheWindowUsable) {
     EXPECT_EQ(session.tour, std::optional<std::size_t>(step + 1));
   }
   click(place({0, 0, 1, 2}));
-  EXPECT_TRUE(session.choices.selected) << "what it talks about can be tried";
+  EXPECT_TRUE(session.state.selected) << "what it talks about can be tried";
   press(ui::Key::escape);
   EXPECT_FALSE(session.tour);
 }
@@ -407,11 +407,11 @@ TEST_F(Window, TheTourIsWalkedByItsButtonsAndLeavesTheWindowUsable) {
 TEST_F(Window, CtrlPlusAndMinusChangeTheLetters) {
   press(ui::Key::equal, true);
   press(ui::Key::equal, true, true);
-  EXPECT_EQ(session.choices.settings.font, 150);
+  EXPECT_EQ(session.state.settings.font, 150);
   press(ui::Key::minus, true);
-  EXPECT_EQ(session.choices.settings.font, 125);
+  EXPECT_EQ(session.state.settings.font, 125);
   press(static_cast<ui::Key>('0'), true);
-  EXPECT_EQ(session.choices.settings.font, 100);
+  EXPECT_EQ(session.state.settings.font, 100);
 }
 
 TEST_F(Window, WhatIsCopiedReachesTheClipboard) {
@@ -425,7 +425,7 @@ TEST_F(Window, WhatIsCopiedReachesTheClipboard) {
 
 TEST_F(Window, AnEdgeThatIsDraggedIsRememberedAndUndone) {
   drag({216, 400}, {300, 400});
-  EXPECT_EQ(session.choices.settings.outline, 300);
+  EXPECT_EQ(session.state.settings.outline, 300);
   settle();
   EXPECT_EQ(window->view_origin().x, 300);
   act("undo");

@@ -28,7 +28,7 @@ TEST(Views, WhatIsZoomedIsMoved) {
   for (const View* view : views()) {
     EXPECT_EQ(view->zoom == nullptr, view->pan == nullptr) << view->name;
     EXPECT_FALSE(view->list && view->zoom) << view->name << " is a list, and zoomed";
-    EXPECT_TRUE(view->look == nullptr || view->lens) << view->name;
+    EXPECT_TRUE(view->look == nullptr || view->viewport) << view->name;
   }
 }
 
@@ -36,7 +36,7 @@ TEST(Views, WhatIsZoomedIsMoved) {
 TEST(Views, AnEmptyOneSaysWhatCouldBeHere) {
   for (const View* view : views()) {
     Session session;
-    session.choices.view = view->id;
+    session.state.view = view->id;
     const auto empty = emptiness(session);
     ASSERT_TRUE(empty) << view->name;
     EXPECT_FALSE(empty->sentence.empty()) << view->name;

@@ -67,10 +67,10 @@ Known known(const WindowCommand& command, std::string_view alternative) {
 }
 
 // All lines of a command. What begins with something to be said is one line together.
-void add_lines(const WindowCommand& command, const Session& session, const Workshop& workshop,
+void add_lines(const WindowCommand& command, const Session& session, const Backend& backend,
                std::vector<Known>& out) {
   std::vector<Suggestion> suggested;
-  if (command.suggest) suggested = command.suggest(session, workshop);
+  if (command.suggest) suggested = command.suggest(session, backend);
   std::optional<Known> open;
   const std::size_t first = out.size();
   for (std::string_view alternative : alternatives(command.arguments)) {
@@ -206,7 +206,7 @@ void add_all(std::vector<PaletteEntry>& out) {
 
 }  // namespace
 
-std::vector<PaletteEntry> palette_entries(const Session& session, const Workshop& workshop,
+std::vector<PaletteEntry> palette_entries(const Session& session, const Backend& backend,
                                           std::string_view text, std::size_t most) {
   std::vector<PaletteEntry> out;
   const std::vector<std::string> tokens = tokens_of(text);
@@ -216,7 +216,7 @@ std::vector<PaletteEntry> palette_entries(const Session& session, const Workshop
   }
   std::vector<Known> lines;
   for (const WindowCommand& command : window_commands()) {
-    add_lines(command, session, workshop, lines);
+    add_lines(command, session, backend, lines);
   }
   const std::string wanted = lower(trimmed(text));
   std::vector<Ranked> ranked;
@@ -248,25 +248,25 @@ void type_palette(Session& session, std::string_view text) {
   session.overlay.problem.clear();
 }
 
-void move_palette(Session& session, const Workshop& workshop, int by) {
-  const std::size_t count = palette_entries(session, workshop, session.overlay.text).size();
+void move_palette(Session& session, const Backend& backend, int by) {
+  const std::size_t count = palette_entries(session, backend, session.overlay.text).size();
   if (count == 0) return;
   const auto size = static_cast<std::ptrdiff_t>(count);
   const auto at = static_cast<std::ptrdiff_t>(session.overlay.chosen) + by;
   session.overlay.chosen = static_cast<std::size_t>((at % size + size) % size);
 }
 
-void complete_palette(Session& session, const Workshop& workshop) {
-  const auto entries = palette_entries(session, workshop, session.overlay.text);
+void complete_palette(Session& session, const Backend& backend) {
+  const auto entries = palette_entries(session, backend, session.overlay.text);
   if (session.overlay.chosen >= entries.size()) return;
   const PaletteEntry& entry = entries[session.overlay.chosen];
   type_palette(session, entry.line + (entry.arguments.empty() ? "" : " "));
 }
 
-void enter_palette(Session& session, Workshop& workshop) {
+void enter_palette(Session& session, Backend& backend) {
   const std::string text = session.overlay.text;
   const auto commands = split_commands(text);
-  const std::vector<PaletteEntry> entries = palette_entries(session, workshop, text);
+  const std::vector<PaletteEntry> entries = palette_entries(session, backend, text);
   std::vector<std::string> lines;
   if (commands && commands->size() > 1) {
     lines = *commands;
@@ -279,7 +279,7 @@ void enter_palette(Session& session, Workshop& workshop) {
   }
   const Overlay before = session.overlay;
   session.overlay = {};
-  const auto answer = start_script(session, workshop, std::move(lines));
+  const auto answer = start_script(session, backend, std::move(lines));
   if (answer) return;
   // The error stands here, next to what caused it, and nowhere else.
   session.overlay = before;

@@ -19,7 +19,7 @@
 
 #include "core/error.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
@@ -33,7 +33,7 @@ struct PaletteEntry {
 };
 
 // At most `most` of them; for an empty text every command once, in the table's order.
-std::vector<PaletteEntry> palette_entries(const Session& session, const Workshop& workshop,
+std::vector<PaletteEntry> palette_entries(const Session& session, const Backend& backend,
                                           std::string_view text, std::size_t most = 200);
 
 // Opens it with this text.
@@ -41,11 +41,11 @@ void open_palette(Session& session, std::string_view text);
 // The text has changed; the first entry is chosen again.
 void type_palette(Session& session, std::string_view text);
 // The choice moves, round the ends.
-void move_palette(Session& session, const Workshop& workshop, int by);
+void move_palette(Session& session, const Backend& backend, int by);
 // Tab: the chosen entry becomes the line, to be gone on with.
-void complete_palette(Session& session, const Workshop& workshop);
+void complete_palette(Session& session, const Backend& backend);
 // Enter: does the chosen entry and closes the palette, or completes its line. What is refused
 // leaves the palette open with the sentence in it.
-void enter_palette(Session& session, Workshop& workshop);
+void enter_palette(Session& session, Backend& backend);
 
 }  // namespace tilescope

@@ -45,7 +45,7 @@ bool moves_in_history(std::string_view name) {
 
 // Which step of a lesson it went to says more than `lesson next`. A share string is too long for a
 // list of steps.
-std::string step_name(std::string_view line, const Choices& before, const Choices& after) {
+std::string step_name(std::string_view line, const ViewState& before, const ViewState& after) {
   if (first_word(line).first == "lesson" && after.lesson.open() &&
       !(before.lesson == after.lesson)) {
     return step_command(after);
@@ -55,7 +55,7 @@ std::string step_name(std::string_view line, const Choices& before, const Choice
   return fmt::format("{}...", line.substr(0, most - 3));
 }
 
-Answer execute_as(Session& session, Workshop& workshop, std::string_view line, bool typing) {
+Answer execute_as(Session& session, Backend& backend, std::string_view line, bool typing) {
   const auto [name, arguments] = first_word(line);
   const WindowCommand* command = find_command(name);
   if (!command) {
@@ -63,24 +63,24 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
     session.message = {error.sentence, true};
     return error;
   }
-  Choices before = session.choices;
+  ViewState before = session.state;
   session.edit.change.reset();
   Answer answer = command->arguments.empty() && !arguments.empty()
                       ? Answer(usage_error(fmt::format("`{}` takes no arguments.", name)))
-                      : command->run(session, workshop, arguments);
+                      : command->run(session, backend, arguments);
   if (!answer) {
     // A machine that was loaded meanwhile is kept: it goes back to where it is to stand.
     const bool same =
-        before.kernel == session.choices.kernel && before.options == session.choices.options;
-    if (same && !before.live) before.live = session.choices.live;
-    session.choices = std::move(before);
+        before.kernel == session.state.kernel && before.options == session.state.options;
+    if (same && !before.live) before.live = session.state.live;
+    session.state = std::move(before);
     session.message = {answer.error().sentence, true};
     return answer;
   }
   session.message = {*answer, false};
   const auto change = std::exchange(session.edit.change, nullptr);
   const bool text = change && change->before != change->after;
-  if (moves_in_history(name) || (session.choices == before && !text)) return answer;
+  if (moves_in_history(name) || (session.state == before && !text)) return answer;
   session.future.clear();
   const bool joins = !session.past.empty() &&
                      ((typing && session.past.back().typing) ||
@@ -88,7 +88,7 @@ Answer execute_as(Session& session, Workshop& workshop, std::string_view line, b
   if (joins) {
     session.past.back().name = line;
   } else {
-    session.past.push_back({step_name(line, before, session.choices), before, typing, change});
+    session.past.push_back({step_name(line, before, session.state), before, typing, change});
   }
   return answer;
 }
@@ -159,47 +159,47 @@ std::string keys_text(const WindowCommand& command) {
   return out;
 }
 
-Outcome<std::string> execute(Session& session, Workshop& workshop, std::string_view line) {
-  return execute_as(session, workshop, trimmed(line), false);
+Outcome<std::string> execute(Session& session, Backend& backend, std::string_view line) {
+  return execute_as(session, backend, trimmed(line), false);
 }
 
-void type_field(Session& session, Workshop& workshop, std::string_view text) {
+void type_field(Session& session, Backend& backend, std::string_view text) {
   session.field = text;
   session.problem.reset();
   const std::string_view expression = trimmed(text);
   if (is_share(expression)) {  // opened as soon as it is whole: who pastes one wants to see it
     if (read_share(expression)) {
-      (void)execute(session, workshop, fmt::format("open share {}", expression));
+      (void)execute(session, backend, fmt::format("open share {}", expression));
     }
     return;
   }
-  if (expression.empty() || may_name_kernel(workshop, expression)) return;
+  if (expression.empty() || may_name_kernel(backend, expression)) return;
   if ((session.problem = problem_in(session.field))) return;
   // Shown while it is being typed; the field keeps the text as it stands, blanks included.
-  if (auto answer = execute_as(session, workshop, fmt::format("open layout {}", expression), true);
+  if (auto answer = execute_as(session, backend, fmt::format("open layout {}", expression), true);
       !answer) {
     problem_at_field(session, {answer.error().sentence, 0, text.size()});
   }
   session.field = text;
 }
 
-Outcome<std::string> enter_field(Session& session, Workshop& workshop) {
+Outcome<std::string> enter_field(Session& session, Backend& backend) {
   const std::string text(trimmed(session.field));
   if (is_share(text)) {
-    auto answer = execute(session, workshop, fmt::format("open share {}", text));
+    auto answer = execute(session, backend, fmt::format("open share {}", text));
     if (!answer) problem_at_field(session, {answer.error().sentence, 0, session.field.size()});
     return answer;
   }
   const std::string_view name = first_word(text).first;
   const std::vector<std::string> words = split_words(text);
-  const std::vector<KernelName> kernels = workshop.kernels();
+  const std::vector<KernelName> kernels = backend.kernels();
   const bool kernel = std::any_of(kernels.begin(), kernels.end(),
                                   [&](const KernelName& each) { return each.name == name; });
   const bool as_is = kernel || name == "preset" || (!words.empty() && names_file(words.front()));
-  auto answer = execute(session, workshop, fmt::format("open {}{}", as_is ? "" : "layout ", text));
+  auto answer = execute(session, backend, fmt::format("open {}{}", as_is ? "" : "layout ", text));
   if (!session.past.empty()) session.past.back().typing = false;
   session.problem.reset();
-  if (answer && shows_layout(session.choices.view)) remember(session, text);
+  if (answer && shows_layout(session.state.view)) remember(session, text);
   if (answer) return answer;
   session.field = text;
   const FieldProblem whole{answer.error().sentence, 0, text.size()};

@@ -2,8 +2,8 @@
 // session. Everything that can be clicked is one of these lines, so it can be typed, scripted
 // (`--do`), tested and undone.
 //
-//     execute(session, workshop, "open layout (8,8):(8,1)")
-//     execute(session, workshop, "colour offset")
+//     execute(session, backend, "open layout (8,8):(8,1)")
+//     execute(session, backend, "colour offset")
 //
 // Law: a command that is refused leaves the choices as they were. One that changed them is one step
 // of undo, and undo then redo leads to the same choices.
@@ -16,7 +16,7 @@
 
 #include "core/error.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
@@ -34,9 +34,9 @@ struct WindowCommand {
   // Empty: none.
   std::string_view shortcut;
   // Answers the sentence for the status line.
-  Outcome<std::string> (*run)(Session& session, Workshop& workshop, std::string_view arguments);
+  Outcome<std::string> (*run)(Session& session, Backend& backend, std::string_view arguments);
   // What there is to say behind it, for the palette. None: the literal words of `arguments`.
-  std::vector<Suggestion> (*suggest)(const Session& session, const Workshop& workshop) = nullptr;
+  std::vector<Suggestion> (*suggest)(const Session& session, const Backend& backend) = nullptr;
   // It makes choices and does nothing else, so that it may stand in a share string from a stranger.
   bool chooses = false;
 };
@@ -59,21 +59,21 @@ std::string keys_text(const WindowCommand& command);
 
 // Runs one command; the session's message says what happened. Refused: an unknown command (with
 // the nearest name), arguments that do not fit (with the command's own).
-Outcome<std::string> execute(Session& session, Workshop& workshop, std::string_view line);
+Outcome<std::string> execute(Session& session, Backend& backend, std::string_view line);
 
 // The field's text has changed to `text`: an expression that has a value is opened at once; where
 // it has none, the problem stands under the field and the view stays as it is. What was typed in
 // one go is one step of undo.
-void type_field(Session& session, Workshop& workshop, std::string_view text);
+void type_field(Session& session, Backend& backend, std::string_view text);
 // Enter in the field: opens the expression, preset or kernel that stands there.
-Outcome<std::string> enter_field(Session& session, Workshop& workshop);
+Outcome<std::string> enter_field(Session& session, Backend& backend);
 
 // While the derivation is played: `seconds` have passed; the next step is shown when it is due.
 // Answers whether anything changed.
-bool play_on(Session& session, Workshop& workshop, double seconds);
+bool play_on(Session& session, Backend& backend, double seconds);
 
 // About once a second: whether a file that the open kernel depends on has changed. Says so, and
 // rebuilds where that is the setting. True if anything was found. `now`: seconds.
-bool look_at_files(Session& session, Workshop& workshop, double now);
+bool look_at_files(Session& session, Backend& backend, double now);
 
 }  // namespace tilescope

@@ -21,7 +21,7 @@ Error wrong_access() {
 
 // The rest of the line: the memory that the open layout's coordinates go through.
 Answer go_through(Session& session, std::string_view rest) {
-  LayoutStudy& study = session.choices.study;
+  LayoutStudy& study = session.state.study;
   const std::string memory(unquoted(trimmed(rest)));
   if (memory.empty()) return wrong_access();
   study.instruction.reset();
@@ -35,9 +35,9 @@ Answer go_through(Session& session, std::string_view rest) {
   return fmt::format("Coordinates go through the memory {}.", text(*layout));
 }
 
-Answer run_access(Session& session, Workshop&, std::string_view arguments) {
-  if (!session.choices.layout) return usage_error("There is no layout: open one first.");
-  LayoutStudy& study = session.choices.study;
+Answer run_access(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.layout) return usage_error("There is no layout: open one first.");
+  LayoutStudy& study = session.state.study;
   std::string_view rest = trimmed(arguments);
   if (rest.empty()) return wrong_access();
   while (!rest.empty()) {
@@ -57,7 +57,7 @@ Answer run_access(Session& session, Workshop&, std::string_view arguments) {
       study.instruction = *argument;
       rest = behind;
     } else if (word == "grid" && argument) {
-      const auto grids = static_cast<std::int64_t>(session.choices.layout->panels().size());
+      const auto grids = static_cast<std::int64_t>(session.state.layout->panels().size());
       if (*argument < 0 || *argument >= grids) {
         return usage_error(
             fmt::format("There is no grid {}: there are 0 to {}.", *argument, grids - 1));
@@ -83,8 +83,8 @@ Answer run_access(Session& session, Workshop&, std::string_view arguments) {
                      study.access_bytes);
 }
 
-Answer run_element(Session& session, Workshop&, std::string_view arguments) {
-  LayoutStudy& study = session.choices.study;
+Answer run_element(Session& session, Backend&, std::string_view arguments) {
+  LayoutStudy& study = session.state.study;
   if (arguments == "auto") {
     study.element_bytes = 0;
     return std::string("Elements are as wide as the layout's type says, else 4 bytes.");

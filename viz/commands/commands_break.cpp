@@ -7,7 +7,7 @@
 #include <array>
 
 #include "viz/scene/command_text.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -46,14 +46,14 @@ Answer remove_break(std::vector<Breakpoint>& all, std::string_view word,
   return fmt::format("No breakpoint any more: {}.", gone);
 }
 
-Answer run_break(Session& session, Workshop& workshop, std::string_view arguments) {
-  std::vector<Breakpoint>& all = session.choices.breakpoints;
+Answer run_break(Session& session, Backend& backend, std::string_view arguments) {
+  std::vector<Breakpoint>& all = session.state.breakpoints;
   if (arguments == "clear") {
     if (all.empty()) return std::string("There is no breakpoint.");
     all.clear();
     return std::string("All breakpoints are gone.");
   }
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   const sim::Machine& machine = (*live)->stepper.machine();
   if (arguments == "list") return list_breaks(all, machine);
@@ -71,9 +71,9 @@ Answer run_break(Session& session, Workshop& workshop, std::string_view argument
   return fmt::format("`continue` stops at {}.", told(*asked, machine));
 }
 
-Answer go_to_breaks(Session& session, Workshop& workshop, const std::vector<Breakpoint>& all,
+Answer go_to_breaks(Session& session, Backend& backend, const std::vector<Breakpoint>& all,
                     bool back, std::string line) {
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   auto stops = stops_at(all, (*live)->stepper.machine());
   if (!stops) return stops.error();
@@ -81,32 +81,32 @@ Answer go_to_breaks(Session& session, Workshop& workshop, const std::vector<Brea
   step.by = sim::StepBy::breakpoint;
   step.back = back;
   step.breaks = std::move(*stops);
-  return begin_way(session, workshop, std::move(line), [&](sim::Stepper& s) { s.step(step); });
+  return begin_seek(session, backend, std::move(line), [&](sim::Stepper& s) { s.step(step); });
 }
 
-Answer run_continue(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_continue(Session& session, Backend& backend, std::string_view arguments) {
   if (!arguments.empty() && arguments != "back")
     return usage_error("`continue` takes back, or nothing.");
-  const std::vector<Breakpoint>& all = session.choices.breakpoints;
+  const std::vector<Breakpoint>& all = session.state.breakpoints;
   const bool back = arguments == "back";
-  if (all.empty() && session.choices.kernel) {
+  if (all.empty() && session.state.kernel) {
     // Without breakpoints there are still the ends of the run.
-    return begin_way(session, workshop, fmt::format("continue{}", back ? " back" : ""),
+    return begin_seek(session, backend, fmt::format("continue{}", back ? " back" : ""),
                      [&](sim::Stepper& s) { back ? s.to_the_beginning() : s.to_the_end(); });
   }
-  return go_to_breaks(session, workshop, all, back, fmt::format("continue{}", back ? " back" : ""));
+  return go_to_breaks(session, backend, all, back, fmt::format("continue{}", back ? " back" : ""));
 }
 
 // To the line that is looked at, or the one that is said.
-Answer run_to(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_to(Session& session, Backend& backend, std::string_view arguments) {
   auto [where, rest] = first_word(arguments);
   const bool back = where == "back";
   const std::string_view word = back ? rest : arguments;
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   Breakpoint line;
-  if (word.empty() && session.choices.spot.line) {
-    line.line = *session.choices.spot.line;
+  if (word.empty() && session.state.spot.line) {
+    line.line = *session.state.spot.line;
   } else if (const auto said = source_line_in(word, (*live)->places.files)) {
     line.line = *said;
   } else {
@@ -115,21 +115,21 @@ Answer run_to(Session& session, Workshop& workshop, std::string_view arguments) 
         "line "
         "that is looked at.");
   }
-  return go_to_breaks(session, workshop, {line}, back,
+  return go_to_breaks(session, backend, {line}, back,
                       fmt::format("to {}{}", back ? "back " : "", text(line.line)));
 }
 
-std::vector<Suggestion> suggest_breaks(const Session& session, const Workshop&) {
+std::vector<Suggestion> suggest_breaks(const Session& session, const Backend&) {
   std::vector<Suggestion> out;
-  for (const Breakpoint& each : session.choices.breakpoints) {
+  for (const Breakpoint& each : session.state.breakpoints) {
     out.push_back({text(each), "takes this breakpoint away"});
   }
-  if (session.choices.spot.line) {
-    out.push_back({"line " + text(*session.choices.spot.line), "the line that is looked at"});
+  if (session.state.spot.line) {
+    out.push_back({"line " + text(*session.state.spot.line), "the line that is looked at"});
   }
-  if (session.choices.spot.barrier && session.choices.live) {
-    const BarrierNames& names = session.choices.live->stepper.machine().barrier_names();
-    const std::uint32_t byte = *session.choices.spot.barrier;
+  if (session.state.spot.barrier && session.state.live) {
+    const BarrierNames& names = session.state.live->stepper.machine().barrier_names();
+    const std::uint32_t byte = *session.state.spot.barrier;
     const auto name = names.find(byte);
     out.push_back(
         {fmt::format("mbarrier {}", name == names.end() ? fmt::format("{}", byte) : name->second),

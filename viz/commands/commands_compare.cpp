@@ -13,34 +13,34 @@
 namespace tilescope {
 namespace {
 
-Answer run_baseline(Session& session, Workshop&, std::string_view arguments) {
-  Choices& choices = session.choices;
+Answer run_baseline(Session& session, Backend&, std::string_view arguments) {
+  ViewState& state = session.state;
   if (arguments == "off") {
-    if (!choices.baseline) return usage_error("No run is pinned as the baseline.");
-    choices.baseline.reset();
-    choices.comparison.reset();
-    choices.baseline_timeline.reset();
-    choices.baseline_rows = {};
-    choices.beside_baseline = false;
+    if (!state.baseline) return usage_error("No run is pinned as the baseline.");
+    state.baseline.reset();
+    state.comparison.reset();
+    state.baseline_timeline.reset();
+    state.baseline_rows = {};
+    state.beside_baseline = false;
     return std::string("There is no baseline any more.");
   }
   if (!arguments.empty()) return usage_error("`baseline` takes off, or nothing.");
-  if (!choices.result || !choices.result->record) {
+  if (!state.result || !state.result->record) {
     return usage_error(
         "There is no run to pin: `run` the open kernel first, then `baseline`, and every run after "
         "it is compared with this one.");
   }
-  choices.baseline = choices.result;
-  choices.comparison.reset();
-  choices.baseline_timeline = choices.timeline;
-  choices.baseline_rows = {};
+  state.baseline = state.result;
+  state.comparison.reset();
+  state.baseline_timeline = state.timeline;
+  state.baseline_rows = {};
   return fmt::format(
       "{} is the baseline. Open or change a kernel and run it: `select compare` shows both.",
-      choices.baseline->kernel.name);
+      state.baseline->kernel.name);
 }
 
 // What the open kernel was asked for and the other one may be asked too: sizes, seed.
-std::string with_same_sizes(const Choices& choices, const KernelCard& other,
+std::string with_same_sizes(const ViewState& state, const KernelCard& other,
                             const std::vector<std::string>& words) {
   std::string out;
   const auto take = [&](const std::string& name, const std::string& value) {
@@ -49,26 +49,26 @@ std::string with_same_sizes(const Choices& choices, const KernelCard& other,
     }
   };
   for (const KernelCard::Size& size : other.sizes) {
-    for (const KernelCard::Size& own : choices.kernel->sizes) {
+    for (const KernelCard::Size& own : state.kernel->sizes) {
       if (own.name == size.name) take(own.name, fmt::format("{}", own.value));
     }
   }
-  const auto seed = choices.options.find("seed");
-  if (seed != choices.options.end()) take("seed", seed->second);
+  const auto seed = state.options.find("seed");
+  if (seed != state.options.end()) take("seed", seed->second);
   return out;
 }
 
-std::vector<Suggestion> suggest_compare(const Session& session, const Workshop& workshop) {
+std::vector<Suggestion> suggest_compare(const Session& session, const Backend& backend) {
   std::vector<Suggestion> out;
-  if (!session.choices.result) return out;
-  for (const KernelName& kernel : workshop.kernels()) {
-    if (kernel.name != session.choices.result->kernel.name)
+  if (!session.state.result) return out;
+  for (const KernelName& kernel : backend.kernels()) {
+    if (kernel.name != session.state.result->kernel.name)
       out.push_back({kernel.name, kernel.help});
   }
   return out;
 }
 
-Answer run_compare(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_compare(Session& session, Backend& backend, std::string_view arguments) {
   const std::vector<std::string> words = split_words(arguments);
   if (words.empty()) {
     return usage_error(
@@ -76,21 +76,21 @@ Answer run_compare(Session& session, Workshop& workshop, std::string_view argume
         "hgemm_v8`.");
   }
   if (session.running) return usage_error("A run is under way: wait for its end, or `cancel` it.");
-  if (!session.choices.result || !session.choices.result->record) {
+  if (!session.state.result || !session.state.result->record) {
     return usage_error("There is no run yet to compare another with: `run` this kernel first.");
   }
-  const Outcome<KernelCard> other = workshop.kernel(words[0], {});
+  const Outcome<KernelCard> other = backend.kernel(words[0], {});
   if (!other) return other.error();
   std::string line(arguments);
-  line += with_same_sizes(session.choices, *other, words);
-  const Answer pinned = run_baseline(session, workshop, "");
+  line += with_same_sizes(session.state, *other, words);
+  const Answer pinned = run_baseline(session, backend, "");
   if (!pinned) return pinned;
-  const Answer opened = open_kernel(session, workshop, line);
+  const Answer opened = open_kernel(session, backend, line);
   if (!opened) return opened;
   if (session.script.lines.empty()) session.script.joins = true;  // one step of undo
   session.script.lines.push_front("select compare");
   session.script.lines.push_front("run");
-  return fmt::format("{} is compared with {}.", words[0], session.choices.baseline->kernel.name);
+  return fmt::format("{} is compared with {}.", words[0], session.state.baseline->kernel.name);
 }
 
 constexpr std::array kCompareCommands = {
@@ -107,14 +107,14 @@ std::span<const WindowCommand> compare_commands() {
   return kCompareCommands;
 }
 
-void compare_with_baseline(Choices& choices) {
-  const auto& now = choices.result;
-  const bool both = choices.baseline && now && now != choices.baseline && now->record;
+void compare_with_baseline(ViewState& state) {
+  const auto& now = state.result;
+  const bool both = state.baseline && now && now != state.baseline && now->record;
   if (!both) {
-    choices.comparison.reset();
-  } else if (!choices.comparison || &choices.comparison->now() != now.get() ||
-             &choices.comparison->baseline() != choices.baseline.get()) {
-    choices.comparison = std::make_shared<const ComparisonView>(choices.baseline, now);
+    state.comparison.reset();
+  } else if (!state.comparison || &state.comparison->now() != now.get() ||
+             &state.comparison->baseline() != state.baseline.get()) {
+    state.comparison = std::make_shared<const ComparisonView>(state.baseline, now);
   }
 }
 

@@ -14,7 +14,7 @@ namespace tilescope {
 namespace {
 
 Answer show_step(Session& session, std::size_t step) {
-  LayoutStudy study = session.choices.study;
+  LayoutStudy study = session.state.study;
   study.step = step;
   study.beside.clear();
   if (auto error = show_study(session, study)) return *error;
@@ -24,9 +24,9 @@ Answer show_step(Session& session, std::size_t step) {
 }
 
 // A second layout beside the open one, or none.
-Answer run_beside(Session& session, Workshop&, std::string_view arguments) {
-  if (!session.choices.layout) return usage_error("There is no layout: open one first.");
-  LayoutStudy study = session.choices.study;
+Answer run_beside(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.layout) return usage_error("There is no layout: open one first.");
+  LayoutStudy study = session.state.study;
   study.step = 0;
   study.beside = arguments == "nothing" ? std::string() : std::string(unquoted(arguments));
   if (arguments.empty()) return usage_error("`beside` takes an expression, or nothing.");
@@ -36,9 +36,9 @@ Answer run_beside(Session& session, Workshop&, std::string_view arguments) {
 }
 
 // The result stands behind the last step, and playing ends there.
-Answer run_derive(Session& session, Workshop&, std::string_view arguments) {
-  const LayoutStudy& study = session.choices.study;
-  if (!session.choices.layout) return usage_error("There is no layout: open one first.");
+Answer run_derive(Session& session, Backend&, std::string_view arguments) {
+  const LayoutStudy& study = session.state.study;
+  if (!session.state.layout) return usage_error("There is no layout: open one first.");
   const std::size_t steps = study.steps(), now = study.step == 0 ? steps + 1 : study.step;
   if (steps == 0) {
     return usage_error(
@@ -87,14 +87,14 @@ std::span<const WindowCommand> derivation_commands() {
   return kDerivationCommands;
 }
 
-bool play_on(Session& session, Workshop& workshop, double seconds) {
+bool play_on(Session& session, Backend& backend, double seconds) {
   constexpr double pause = 1.2;  // long enough to read a step's sentence
   if (!session.playing) return false;
   session.played += seconds;
   if (session.played < pause) return false;
   session.played = 0;
-  const LayoutStudy& study = session.choices.study;
-  if (study.step == 0 || !execute(session, workshop, "derive next").ok()) session.playing = false;
+  const LayoutStudy& study = session.state.study;
+  if (study.step == 0 || !execute(session, backend, "derive next").ok()) session.playing = false;
   if (study.step == 0) session.playing = false;
   return true;
 }

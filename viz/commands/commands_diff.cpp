@@ -27,23 +27,23 @@ struct Got {
   PatternHints hints;
 };
 
-Outcome<Got> got_of(const Choices& choices) {
+Outcome<Got> got_of(const ViewState& state) {
   Got out;
-  if (!choices.file.empty() && choices.matrices) {
-    out.values = choices.matrices->matrices().front().values;
-    out.name = file_name(choices.file);
+  if (!state.file.empty() && state.matrices) {
+    out.values = state.matrices->matrices().front().values;
+    out.name = file_name(state.file);
     out.options.tolerance = tolerance_for(out.values->dtype);
     return out;
   }
-  if (!choices.kernel) {
+  if (!state.kernel) {
     return usage_error(
         "There is nothing to compare: `open A.npy`, or open a kernel and `run` it; then `diff "
         "against F.npy`.");
   }
-  const auto& result = choices.result;
+  const auto& result = state.result;
   if (!result || result->end != RunResult::End::done || result->output >= result->matrices.size()) {
     return usage_error(fmt::format("{} has no result to compare: `run` it to its end first.",
-                                   choices.kernel->name));
+                                   state.kernel->name));
   }
   const RunResult::Matrix& output = result->matrices[result->output];
   out.values = output.values;
@@ -59,17 +59,17 @@ Outcome<Got> got_of(const Choices& choices) {
 
 // Its field says what is open.
 void show_diff(Session& session) {
-  session.choices.view = ViewName::diff;
+  session.state.view = ViewName::diff;
   show_in_field(session);
 }
 
 void show_comparison(Session& session, std::shared_ptr<const Comparison> comparison,
                      std::string against) {
-  Choices& choices = session.choices;
-  choices.compare.comparison = std::move(comparison);
-  choices.compare.against = std::move(against);
-  choices.compare.marks.reset();
-  choices.diff = choices.compare.comparison->view(choices.compare.measured);
+  ViewState& state = session.state;
+  state.compare.comparison = std::move(comparison);
+  state.compare.against = std::move(against);
+  state.compare.marks.reset();
+  state.diff = state.compare.comparison->view(state.compare.measured);
   show_diff(session);
 }
 
@@ -83,36 +83,36 @@ std::string outcome(const Comparison& comparison, std::string_view with) {
 }
 
 Answer against_reference(Session& session) {
-  Choices& choices = session.choices;
-  if (!choices.result) {
+  ViewState& state = session.state;
+  if (!state.result) {
     return usage_error("The reference is computed with a run: open a kernel and `run` it first.");
   }
-  auto comparison = comparison_of(choices.result);
+  auto comparison = comparison_of(state.result);
   if (!comparison) {
     return usage_error(
         fmt::format("Nothing says what the result of {} should be: a launch file names it with "
                     "`expect`, and `diff against F.npy` compares with any file.",
-                    choices.result->kernel.name));
+                    state.result->kernel.name));
   }
   show_comparison(session, std::move(comparison), "");
-  return outcome(*choices.compare.comparison, "the reference");
+  return outcome(*state.compare.comparison, "the reference");
 }
 
 // The output of the run that is pinned.
-Outcome<std::shared_ptr<const Buffer>> of_baseline(const Choices& choices) {
-  if (!choices.baseline) {
+Outcome<std::shared_ptr<const Buffer>> of_baseline(const ViewState& state) {
+  if (!state.baseline) {
     return usage_error(
         "No run is pinned: `baseline` pins the open one, then `run` another to compare with it.");
   }
-  const RunResult& pinned = *choices.baseline;
+  const RunResult& pinned = *state.baseline;
   if (pinned.end != RunResult::End::done || pinned.output >= pinned.matrices.size()) {
     return usage_error("The pinned run has no result: it did not come to its end.");
   }
   return pinned.matrices[pinned.output].values;
 }
 
-Answer against(Session& session, Workshop& workshop, const std::string& what) {
-  Choices& choices = session.choices;
+Answer against(Session& session, Backend& backend, const std::string& what) {
+  ViewState& state = session.state;
   if (what == "reference") return against_reference(session);
   const bool gpu = what == "gpu", pinned = what == "baseline";
   if (!gpu && !pinned && !names_file(what)) {
@@ -120,14 +120,14 @@ Answer against(Session& session, Workshop& workshop, const std::string& what) {
         "`diff against` takes reference, baseline, gpu or a .npy file; `{}` is none of these.",
         what));
   }
-  auto got = got_of(choices);
+  auto got = got_of(state);
   if (!got) return got.error();
-  if (gpu && !choices.kernel) {
+  if (gpu && !state.kernel) {
     return usage_error("A GPU runs kernels: `open` one, not a file, to compare with it.");
   }
-  auto want = pinned ? of_baseline(choices)
-              : gpu  ? workshop.on_gpu(*choices.kernel, choices.options)
-                     : workshop.matrix(what, got->values->dtype);
+  auto want = pinned ? of_baseline(state)
+              : gpu  ? backend.on_gpu(*state.kernel, state.options)
+                     : backend.matrix(what, got->values->dtype);
   if (!want) return want.error();
   const std::string name = gpu ? "the GPU" : pinned ? "the baseline" : file_name(what);
   auto comparison = compare(fmt::format("{} against {}", got->name, name), got->values, *want,
@@ -137,42 +137,42 @@ Answer against(Session& session, Workshop& workshop, const std::string& what) {
   return outcome(**comparison, name);
 }
 
-Answer run_diff(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_diff(Session& session, Backend& backend, std::string_view arguments) {
   const std::vector<std::string> words = split_words(arguments);
   if (words.size() != 2 || words[0] != "against") {
     return usage_error(
         "`diff` takes with what the result is compared: `diff against reference`, `diff against "
         "baseline`, `diff against gpu` or `diff against F.npy`.");
   }
-  return against(session, workshop, words[1]);
+  return against(session, backend, words[1]);
 }
 
 // ---- what is shown ----
 
 Answer show_measure(Session& session, Measured what) {
-  Choices& choices = session.choices;
-  choices.compare.measured = what;
-  choices.compare.marks.reset();  // its range is of another measure
-  if (choices.compare.comparison) {
-    choices.diff = choices.compare.comparison->view(what);
+  ViewState& state = session.state;
+  state.compare.measured = what;
+  state.compare.marks.reset();  // its range is of another measure
+  if (state.compare.comparison) {
+    state.diff = state.compare.comparison->view(what);
     show_diff(session);
   }
   return fmt::format("Showing {}.", words_of(what));
 }
 
-Answer run_show(Session& session, Workshop&, std::string_view arguments) {
-  Choices& choices = session.choices;
+Answer run_show(Session& session, Backend&, std::string_view arguments) {
+  ViewState& state = session.state;
   if (const auto what = measured_named(arguments)) return show_measure(session, *what);
   if (arguments == "wrong" || arguments == "all") {
-    choices.only_wrong = arguments == "wrong";
-    return std::string(choices.only_wrong ? "Only wrong elements are coloured."
+    state.only_wrong = arguments == "wrong";
+    return std::string(state.only_wrong ? "Only wrong elements are coloured."
                                           : "All differences are coloured.");
   }
   if (arguments == "map" || arguments == "table") {
-    choices.compare.as_table = arguments == "table";
+    state.compare.as_table = arguments == "table";
     session.scrolls.erase(ViewName::diff);
-    if (choices.diff) show_diff(session);
-    return std::string(choices.compare.as_table ? "The worst elements first."
+    if (state.diff) show_diff(session);
+    return std::string(state.compare.as_table ? "The worst elements first."
                                                 : "The difference as a map.");
   }
   return usage_error(fmt::format(
@@ -189,13 +189,13 @@ std::optional<double> real_in(const std::string& word) {
   return value;
 }
 
-Answer run_mark(Session& session, Workshop&, std::string_view arguments) {
-  Choices& choices = session.choices;
+Answer run_mark(Session& session, Backend&, std::string_view arguments) {
+  ViewState& state = session.state;
   if (arguments == "nothing") {
-    choices.compare.marks.reset();
+    state.compare.marks.reset();
     return std::string("Nothing is marked.");
   }
-  if (!choices.diff) {
+  if (!state.diff) {
     return usage_error("There is no comparison to mark elements of: `run` a kernel first.");
   }
   const std::vector<std::string> words = split_words(arguments);
@@ -212,47 +212,47 @@ Answer run_mark(Session& session, Workshop&, std::string_view arguments) {
         "`mark` takes a range of what is shown, from the smaller number up to the larger, which is "
         "left out (`mark 0.001 0.01`), zero, infinite, or nothing.");
   }
-  choices.compare.marks = std::make_shared<const DiffMarks>(*choices.diff, *range);
+  state.compare.marks = std::make_shared<const DiffMarks>(*state.diff, *range);
   show_diff(session);
   return fmt::format("Marked {}: {} right, {} wrong.", range_words(*range),
-                     grouped(choices.compare.marks->right_count()),
-                     grouped(choices.compare.marks->wrong_count()));
+                     grouped(state.compare.marks->right_count()),
+                     grouped(state.compare.marks->wrong_count()));
 }
 
 // ---- from wrong element to wrong element ----
 
-std::optional<Element> worst_of(const Choices& choices) {
-  if (!choices.compare.comparison) return {};
-  const std::vector<Mismatch>& worst = choices.compare.comparison->worst(choices.compare.measured);
+std::optional<Element> worst_of(const ViewState& state) {
+  if (!state.compare.comparison) return {};
+  const std::vector<Mismatch>& worst = state.compare.comparison->worst(state.compare.measured);
   if (worst.empty()) return {};
-  const std::int64_t columns = choices.diff->source().columns();
+  const std::int64_t columns = state.diff->source().columns();
   return Element{worst.front().index / columns, worst.front().index % columns};
 }
 
-Answer run_wrong(Session& session, Workshop&, std::string_view where) {
-  Choices& choices = session.choices;
+Answer run_wrong(Session& session, Backend&, std::string_view where) {
+  ViewState& state = session.state;
   if (where != "next" && where != "previous" && where != "first" && where != "worst") {
     return usage_error("`wrong` takes next, previous, first or worst.");
   }
-  if (!choices.diff) {
+  if (!state.diff) {
     return usage_error("There is no comparison to look for wrong elements in: `run` a kernel.");
   }
-  const DiffView& view = *choices.diff;
+  const DiffView& view = *state.diff;
   if (view.wrong_count() == 0) return std::string("No element is wrong.");
   std::optional<Element> to;
   if (where == "worst") {
-    to = worst_of(choices);
+    to = worst_of(state);
   } else if (where == "previous") {
-    to = view.wrong_before(choices.element);
+    to = view.wrong_before(state.element);
   } else {
-    to = view.wrong_after(where == "first" ? std::nullopt : choices.element);
+    to = view.wrong_after(where == "first" ? std::nullopt : state.element);
   }
   if (!to) {
     return usage_error(fmt::format("There is no {} wrong element: this is the {}.",
                                    where == "next" ? "further" : "earlier",
                                    where == "next" ? "last" : "first"));
   }
-  choices.element = to;
+  state.element = to;
   session.scrolls.erase(ViewName::diff);  // its row of the table comes into view
   show_diff(session);
   return fmt::format("Selected element ({}, {}): wrong {} of {}.", to->row, to->column,
@@ -260,7 +260,7 @@ Answer run_wrong(Session& session, Workshop&, std::string_view where) {
                      grouped(static_cast<std::uint64_t>(view.wrong_count())));
 }
 
-std::vector<Suggestion> suggest_against(const Session&, const Workshop&) {
+std::vector<Suggestion> suggest_against(const Session&, const Backend&) {
   return {{"against reference", "what the catalog or the launch file says"},
           {"against baseline", "the result of the run that is pinned"},
           {"against gpu", "what a GPU computes"}};

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "viz/scene/command_text.h"
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 
 namespace tilescope {
 namespace {
@@ -25,7 +25,7 @@ std::vector<std::string> lines_said(std::string_view words) {
 }
 
 // An error is mended where it stands: its line, in the editor.
-Answer edit_line(Session& session, Workshop& workshop, std::string_view text) {
+Answer edit_line(Session& session, Backend& backend, std::string_view text) {
   const auto [word, rest] = first_word(text);
   const auto number = line_number(word);
   if (!number) {
@@ -33,14 +33,14 @@ Answer edit_line(Session& session, Workshop& workshop, std::string_view text) {
         "`edit line` needs a line's number, from 1 on: `edit line 12` goes there, `edit line 12 "
         "\"  x = 3;\"` puts that in its place.");
   }
-  if (!rest.empty()) return change_lines(session, workshop, *number, *number, lines_said(rest));
-  auto opened = begin_edit(session, workshop, "");
+  if (!rest.empty()) return change_lines(session, backend, *number, *number, lines_said(rest));
+  auto opened = begin_edit(session, backend, "");
   if (!opened) return opened;
   session.edit.edit.line = static_cast<std::uint32_t>(*number);
   return fmt::format("{}, line {}.", session.edit.edit.path, *number);
 }
 
-Answer insert_lines(Session& session, Workshop& workshop, std::string_view text) {
+Answer insert_lines(Session& session, Backend& backend, std::string_view text) {
   const auto [word, rest] = first_word(text);
   const auto number = line_number(word);
   if (!number || rest.empty()) {
@@ -48,36 +48,36 @@ Answer insert_lines(Session& session, Workshop& workshop, std::string_view text)
         "`edit insert` needs a line's number and a text, which comes before that line: `edit "
         "insert 12 \"  x = 3;\"`.");
   }
-  return change_lines(session, workshop, *number, *number - 1, lines_said(rest));
+  return change_lines(session, backend, *number, *number - 1, lines_said(rest));
 }
 
-Answer delete_lines(Session& session, Workshop& workshop, std::string_view text) {
+Answer delete_lines(Session& session, Backend& backend, std::string_view text) {
   const auto [first, rest] = first_word(text);
   const auto from = line_number(first), to = rest.empty() ? from : line_number(rest);
   if (!from || !to || *to < *from) {
     return usage_error(
         "`edit delete` needs a line's number, or the first and the last one: `edit delete 12 14`.");
   }
-  return change_lines(session, workshop, *from, *to, {});
+  return change_lines(session, backend, *from, *to, {});
 }
 
-Answer run_edit(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_edit(Session& session, Backend& backend, std::string_view arguments) {
   const auto [word, rest] = first_word(arguments);
   if (arguments == "off") return end_edit(session);
-  if (arguments == "revert") return revert_edit(session, workshop);
-  if (word == "line") return edit_line(session, workshop, rest);
-  if (word == "insert") return insert_lines(session, workshop, rest);
-  if (word == "delete") return delete_lines(session, workshop, rest);
-  return begin_edit(session, workshop, std::string(unquoted(arguments)));
+  if (arguments == "revert") return revert_edit(session, backend);
+  if (word == "line") return edit_line(session, backend, rest);
+  if (word == "insert") return insert_lines(session, backend, rest);
+  if (word == "delete") return delete_lines(session, backend, rest);
+  return begin_edit(session, backend, std::string(unquoted(arguments)));
 }
 
-Answer run_rebuild(Session& session, Workshop& workshop, std::string_view arguments) {
-  if (arguments.empty()) return rebuild_kernel(session, workshop);
+Answer run_rebuild(Session& session, Backend& backend, std::string_view arguments) {
+  if (arguments.empty()) return rebuild_kernel(session, backend);
   const bool on = arguments == "on change on";
   if (!on && arguments != "on change off") {
     return usage_error("`rebuild` takes nothing, or `on change on`, or `on change off`.");
   }
-  session.choices.settings.rebuilds = on;
+  session.state.settings.rebuilds = on;
   return std::string(on ? "A kernel is built anew when a file of it changes."
                         : "A changed file is announced; `rebuild` compiles the kernel again.");
 }
@@ -99,9 +99,9 @@ std::span<const WindowCommand> edit_commands() {
   return kEditCommands;
 }
 
-bool look_at_files(Session& session, Workshop& workshop, double now) {
-  const FilesSeen seen = look_for_changes(session, workshop, now);
-  if (seen.to_rebuild) (void)execute(session, workshop, "rebuild");
+bool look_at_files(Session& session, Backend& backend, double now) {
+  const FilesSeen seen = look_for_changes(session, backend, now);
+  if (seen.to_rebuild) (void)execute(session, backend, "rebuild");
   return seen.changed;
 }
 

@@ -10,25 +10,25 @@
 namespace tilescope {
 namespace {
 
-void type(Session& session, Workshop& workshop, const std::string& text, std::size_t caret) {
+void type(Session& session, Backend& backend, const std::string& text, std::size_t caret) {
   session.editor.active = true;
   session.editor.caret = caret;
   session.editor.chosen = 0;
   session.editor.dismissed = false;
-  type_field(session, workshop, text);
+  type_field(session, backend, text);
 }
 
-Answer run_type(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_type(Session& session, Backend& backend, std::string_view arguments) {
   const std::string text(unquoted(arguments));
   session.editor.recalled.reset();
-  type(session, workshop, text, text.size());
+  type(session, backend, text, text.size());
   return std::string(session.problem ? "" : "Typed.");
 }
 
-Answer run_complete(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_complete(Session& session, Backend& backend, std::string_view arguments) {
   session.editor.active = true;
   session.editor.dismissed = false;
-  const Completions from = offered(session, workshop);
+  const Completions from = offered(session, backend);
   const auto number = arguments.empty() ? std::optional<std::int64_t>(1) : number_in(arguments);
   if (!number) return usage_error("`complete` takes which of the completions, counted from 1.");
   if (from.all.empty()) return usage_error("Nothing completes the word at the caret.");
@@ -40,16 +40,16 @@ Answer run_complete(Session& session, Workshop& workshop, std::string_view argum
   std::size_t caret = 0;
   const std::string text = completed(session.field, from, which, caret);
   const std::string word = from.all[which].text;
-  type(session, workshop, text, caret);
+  type(session, backend, text, caret);
   return fmt::format("Completed to {}.", word);
 }
 
-Answer run_recall(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_recall(Session& session, Backend& backend, std::string_view arguments) {
   if (arguments != "back" && arguments != "next")
     return usage_error("`recall` takes back or next.");
   const std::optional<std::string> text = recalled(session, arguments == "back");
   if (!text) return usage_error("There is nothing further in what was opened.");
-  type(session, workshop, *text, text->size());
+  type(session, backend, *text, text->size());
   session.editor.dismissed = true;
   return fmt::format("Recalled {}.", *text);
 }

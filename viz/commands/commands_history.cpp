@@ -30,46 +30,46 @@ Outcome<std::size_t> steps_in(std::string_view name, std::string_view arguments,
 
 // One step from the end of `from` becomes the present, and the present goes to the end of `to`.
 // `why`: why the text of the editor stays as it is, where it was to go with it.
-std::string move_step(Session& session, Workshop& workshop, bool back, std::string& why) {
+std::string move_step(Session& session, Backend& backend, bool back, std::string& why) {
   std::vector<Step>& from = back ? session.past : session.future;
   std::vector<Step>& to = back ? session.future : session.past;
   Step step = std::move(from.back());
   from.pop_back();
-  to.push_back({step.name, session.choices, false, step.text});
+  to.push_back({step.name, session.state, false, step.text});
   const bool elsewhere =
-      step.before.moment != session.choices.moment || !(step.before.spot == session.choices.spot);
-  session.choices = std::move(step.before);
+      step.before.moment != session.state.moment || !(step.before.spot == session.state.spot);
+  session.state = std::move(step.before);
   if (elsewhere) session.scrolls.clear();  // lists show where it stands
   if (!step.text) return step.name;
-  const Choices chosen = session.choices;
-  if (const auto error = change_back(session, workshop, *step.text, back)) {
+  const ViewState chosen = session.state;
+  if (const auto error = change_back(session, backend, *step.text, back)) {
     why = " " + error->sentence;
   }
-  session.choices = chosen;  // to open the editor is no choice of this step
+  session.state = chosen;  // to open the editor is no choice of this step
   return step.name;
 }
 
-Answer run_undo(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_undo(Session& session, Backend& backend, std::string_view arguments) {
   const auto steps = steps_in("undo", arguments, session.past.size());
   if (!steps) return steps.error();
   std::string name, why;
-  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, workshop, true, why);
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, backend, true, why);
   show_in_field(session);
   if (*steps == 1) return fmt::format("Undid `{}`.{}", name, why);
   return fmt::format("Undid {} steps, back to before `{}`.{}", *steps, name, why);
 }
 
-Answer run_redo(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_redo(Session& session, Backend& backend, std::string_view arguments) {
   const auto steps = steps_in("redo", arguments, session.future.size());
   if (!steps) return steps.error();
   std::string name, why;
-  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, workshop, false, why);
+  for (std::size_t i = 0; i < *steps; ++i) name = move_step(session, backend, false, why);
   show_in_field(session);
   if (*steps == 1) return fmt::format("Did `{}` again.{}", name, why);
   return fmt::format("Did {} steps again, up to `{}`.{}", *steps, name, why);
 }
 
-Answer run_history(Session& session, Workshop&, std::string_view) {
+Answer run_history(Session& session, Backend&, std::string_view) {
   session.overlay = {Overlay::Kind::history, "", 0, ""};
   return fmt::format("{} step{} made, {} taken back.", session.past.size(),
                      session.past.size() == 1 ? "" : "s", session.future.size());

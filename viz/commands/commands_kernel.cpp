@@ -5,38 +5,38 @@
 
 #include <array>
 
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
 
-Answer run_run(Session& session, Workshop& workshop, std::string_view) {
-  const Choices& choices = session.choices;
-  if (!choices.kernel) {
+Answer run_run(Session& session, Backend& backend, std::string_view) {
+  const ViewState& state = session.state;
+  if (!state.kernel) {
     return usage_error(
         "There is no kernel to run: open one first, for example `open elementwise_add`.");
   }
-  EditDesk& desk = session.edit;
-  if (not_built(session) && !desk.failed) {
-    if (!desk.building) {
+  EditState& editing = session.edit;
+  if (not_built(session) && !editing.failed) {
+    if (!editing.building) {
       const std::string file = source_file(session);
-      const Building building{choices.kernel->name, file, choices.options, true, true};
-      return begin_build(session, workshop, building);
+      const Building building{state.kernel->name, file, state.options, true, true};
+      return begin_build(session, backend, building);
     }
-    desk.building->runs = true;
-    return fmt::format("{} is being compiled, and runs when that is done.", desk.building->file);
+    editing.building->runs = true;
+    return fmt::format("{} is being compiled, and runs when that is done.", editing.building->file);
   }
   if (auto error = not_built(session)) return *error;
-  if (auto error = workshop.start(*choices.kernel, choices.options)) return *error;
+  if (auto error = backend.start(*state.kernel, state.options)) return *error;
   session.running = true;
-  return fmt::format("Running {}.", choices.kernel->name);
+  return fmt::format("Running {}.", state.kernel->name);
 }
 
-Answer run_cancel(Session& session, Workshop& workshop, std::string_view) {
-  if (session.edit.building) return stop_build(session, workshop);
-  if (!session.running && session.way) return stop_way(session);
+Answer run_cancel(Session& session, Backend& backend, std::string_view) {
+  if (session.edit.building) return stop_build(session, backend);
+  if (!session.running && session.seek) return stop_seek(session);
   if (!session.running) return usage_error("Nothing is running.");
-  workshop.cancel();
+  backend.cancel();
   return std::string("Stopping the run.");
 }
 

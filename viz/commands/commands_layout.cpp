@@ -11,8 +11,8 @@
 namespace tilescope {
 namespace {
 
-Answer run_colour(Session& session, Workshop&, std::string_view arguments) {
-  const auto& layout = session.choices.layout;
+Answer run_colour(Session& session, Backend&, std::string_view arguments) {
+  const auto& layout = session.state.layout;
   if (!layout) return usage_error("Only a layout is coloured by something: open one first.");
   const auto by = colour_by_name(arguments);
   if (!by) return by.error();
@@ -25,14 +25,14 @@ Answer run_colour(Session& session, Workshop&, std::string_view arguments) {
         ErrorKind::mismatch,
         fmt::format("This layout has no {}: it can be coloured by {}.", name_of(*by), names), ""};
   }
-  session.choices.colour = *by;
+  session.state.colour = *by;
   return fmt::format("Coloured by {}.", name_of(*by));
 }
 
 // The number is one that a grid shows: that grid's where one is named, else the element's place in
 // memory. A swizzle's input shows other numbers than its result for the same element.
-Answer isolate_offset(Choices& choices, std::string_view arguments) {
-  const LayoutView& view = *choices.layout;
+Answer isolate_offset(ViewState& state, std::string_view arguments) {
+  const LayoutView& view = *state.layout;
   const std::vector<std::string> words = split_words(arguments);
   const auto number = words.empty() ? std::nullopt : number_in(words[0]);
   const auto grid = words.size() < 2 ? std::nullopt : number_in(words[1]);
@@ -58,31 +58,31 @@ Answer isolate_offset(Choices& choices, std::string_view arguments) {
                     own ? fmt::format(" in the grid {}", own->title) : "", lowest, highest),
         ""};
   }
-  choices.isolate = {Focus::On::offset, *number, translated ? static_cast<int>(*grid) : -1};
-  choices.view = shows_layout(choices.view) ? ViewName::layout : choices.view;
+  state.isolate = {Focus::On::offset, *number, translated ? static_cast<int>(*grid) : -1};
+  state.view = shows_layout(state.view) ? ViewName::layout : state.view;
   if (!translated) return fmt::format("Only offset {} is shown in colour.", *number);
   return fmt::format("Only {} of the grid {} is shown in colour: offset {} in memory.", *number,
-                     own->title, view.resolved(choices.isolate).number);
+                     own->title, view.resolved(state.isolate).number);
 }
 
-Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
-  Choices& choices = session.choices;
-  if (!choices.layout)
+Answer run_isolate(Session& session, Backend&, std::string_view arguments) {
+  ViewState& state = session.state;
+  if (!state.layout)
     return usage_error("Only cells of a layout can be isolated: open one first.");
   const auto [what, which] = first_word(arguments);
   if (what == name_of(Focus::On::nothing)) {
-    choices.isolate = {};
+    state.isolate = {};
     return std::string("All cells are shown.");
   }
   const auto on = focus_name(what);
   if (!on) return on.error();
-  if (*on == Focus::On::offset) return isolate_offset(choices, which);
+  if (*on == Focus::On::offset) return isolate_offset(state, which);
   const auto number = number_in(which);
   if (!number || *number < 0) {
     return usage_error(
         fmt::format("`isolate {}` needs a number, for example `isolate {} 3`.", what, what));
   }
-  std::int64_t count = choices.layout->categories(colour_telling(*on));
+  std::int64_t count = state.layout->categories(colour_telling(*on));
   if (*on == Focus::On::phase) {
     const auto access = access_of(session);
     if (!access) return access.error();
@@ -95,23 +95,23 @@ Answer run_isolate(Session& session, Workshop&, std::string_view arguments) {
                                                    what, *number, count - 1);
     return Error{ErrorKind::mismatch, sentence, ""};
   }
-  choices.isolate = {*on, *number};
-  if (shows_layout(choices.view)) choices.view = ViewName::layout;  // where it is seen
+  state.isolate = {*on, *number};
+  if (shows_layout(state.view)) state.view = ViewName::layout;  // where it is seen
   return fmt::format("Only {} {} is shown in colour.", what, *number);
 }
 
-Answer run_label(Session& session, Workshop&, std::string_view arguments) {
+Answer run_label(Session& session, Backend&, std::string_view arguments) {
   if (arguments != "coordinates" && arguments != "contents") {
     return usage_error("`label` takes coordinates or contents.");
   }
-  session.choices.coordinates = arguments == "coordinates";
+  session.state.coordinates = arguments == "coordinates";
   return fmt::format("Cells show their {}.", arguments);
 }
 
-std::vector<Suggestion> suggest_colour(const Session& session, const Workshop&) {
+std::vector<Suggestion> suggest_colour(const Session& session, const Backend&) {
   std::vector<Suggestion> out;
-  if (!session.choices.layout) return out;
-  for (ColourBy by : session.choices.layout->colours()) {
+  if (!session.state.layout) return out;
+  for (ColourBy by : session.state.layout->colours()) {
     out.push_back({std::string(name_of(by)), "says what a cell's colour means"});
   }
   return out;

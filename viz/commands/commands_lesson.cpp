@@ -8,23 +8,23 @@
 #include "core/lesson/glossary.h"
 #include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
-#include "viz/session/lesson_desk.h"
+#include "viz/session/lesson_state.h"
 
 namespace tilescope {
 namespace {
 
-Answer run_step(Session& session, Workshop& workshop, std::string_view which) {
+Answer run_step(Session& session, Backend& backend, std::string_view which) {
   const auto number = number_in(which);
   if (!number || *number < 1) {
     return usage_error("`lesson step` needs the step's number, counted from 1: `lesson step 3`.");
   }
-  return go_to_step(session, workshop, static_cast<std::size_t>(*number) - 1, 0);
+  return go_to_step(session, backend, static_cast<std::size_t>(*number) - 1, 0);
 }
 
 // A step with these numbers. `keep` is for a view that comes from elsewhere, as a share string's
 // does: the lines before this one have set it. Not listed, since a person wants the numbers as they
 // are drawn: `lesson layouts 3`.
-Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_at(Session& session, Backend& backend, std::string_view arguments) {
   std::vector<std::string> words = split_words(arguments);
   const bool keeps = !words.empty() && words.back() == "keep";
   if (keeps) words.pop_back();
@@ -37,12 +37,12 @@ Answer run_at(Session& session, Workshop& workshop, std::string_view arguments) 
   }
   const auto at = static_cast<std::size_t>(*step) - 1;
   const auto numbers = static_cast<std::uint64_t>(*round);
-  return keeps ? lay_out_step(session, workshop, words[0], at, numbers)
-               : open_lesson(session, workshop, words[0], at, numbers);
+  return keeps ? lay_out_step(session, backend, words[0], at, numbers)
+               : open_lesson(session, backend, words[0], at, numbers);
 }
 
 // Lessons by name, where they are known, and what moves in the open one.
-std::vector<Suggestion> suggest_lesson(const Session& session, const Workshop&) {
+std::vector<Suggestion> suggest_lesson(const Session& session, const Backend&) {
   std::vector<Suggestion> out;
   if (session.shelf) {
     for (const Lesson& lesson : session.shelf->lessons) out.push_back({lesson.name, lesson.about});
@@ -56,59 +56,59 @@ std::vector<Suggestion> suggest_lesson(const Session& session, const Workshop&) 
 }
 
 // "layouts", or "layouts 4"
-Answer run_open(Session& session, Workshop& workshop, std::string_view name,
+Answer run_open(Session& session, Backend& backend, std::string_view name,
                 std::string_view which) {
-  if (which.empty()) return open_lesson(session, workshop, name);
+  if (which.empty()) return open_lesson(session, backend, name);
   const auto number = number_in(which);
   if (!number || *number < 1) {
     return usage_error(fmt::format(
         "`lesson {0}` may take a step's number, counted from 1: `lesson {0} 3`.", name));
   }
-  return open_lesson(session, workshop, name, static_cast<std::size_t>(*number) - 1);
+  return open_lesson(session, backend, name, static_cast<std::size_t>(*number) - 1);
 }
 
-Answer run_lesson(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_lesson(Session& session, Backend& backend, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
-  const LessonPlace& place = session.choices.lesson;
+  const LessonPlace& place = session.state.lesson;
   if (what.empty()) {
     return usage_error(
         "`lesson` needs a lesson's name, or next, back, step N, again, view or close.");
   }
-  if (what == "step") return run_step(session, workshop, rest);
-  if (what == "at") return run_at(session, workshop, rest);
+  if (what == "step") return run_step(session, backend, rest);
+  if (what == "at") return run_at(session, backend, rest);
   const bool moves =
       what == "next" || what == "back" || what == "again" || what == "view" || what == "close";
-  if (!moves) return run_open(session, workshop, what, rest);
+  if (!moves) return run_open(session, backend, what, rest);
   if (!rest.empty()) return usage_error(fmt::format("`lesson {}` takes nothing more.", what));
   if (what == "next") {
     const Lesson* lesson = place.open();
     if (lesson && place.step + 1 >= lesson->steps.size()) {
       return usage_error("This is the last step; `lesson back` goes to the one before.");
     }
-    return go_to_step(session, workshop, place.step + 1, 0);
+    return go_to_step(session, backend, place.step + 1, 0);
   }
   if (what == "back") {
     if (place.open() && place.step == 0) return usage_error("This is the first step.");
-    return go_to_step(session, workshop, place.step - 1, 0);
+    return go_to_step(session, backend, place.step - 1, 0);
   }
   if (what == "again")
-    return go_to_step(session, workshop, place.step, (place.round + 1) % most_rounds);
-  if (what == "view") return go_to_step(session, workshop, place.step, place.round);
+    return go_to_step(session, backend, place.step, (place.round + 1) % most_rounds);
+  if (what == "view") return go_to_step(session, backend, place.step, place.round);
   if (!place.open()) return usage_error("No lesson is open.");
-  session.choices.lesson = {};
+  session.state.lesson = {};
   return std::string("The lesson is closed.");
 }
 
-Answer run_answer(Session& session, Workshop& workshop, std::string_view arguments) {
-  return answer_exercise(session, workshop, unquoted(arguments));
+Answer run_answer(Session& session, Backend& backend, std::string_view arguments) {
+  return answer_exercise(session, backend, unquoted(arguments));
 }
 
-Answer run_hint(Session& session, Workshop&, std::string_view) {
+Answer run_hint(Session& session, Backend&, std::string_view) {
   return give_hint(session);
 }
 
-Answer run_glossary(Session& session, Workshop& workshop, std::string_view arguments) {
-  const auto shelf = shelf_of(session, workshop);
+Answer run_glossary(Session& session, Backend& backend, std::string_view arguments) {
+  const auto shelf = shelf_of(session, backend);
   const Overlay sheet{Overlay::Kind::words, std::string(unquoted(arguments)), 0, ""};
   std::string names;
   for (const GlossaryEntry& entry : glossary(shelf->lessons)) {

@@ -12,8 +12,8 @@ namespace {
 
 using Colour = MemoryChoice::Colour;
 
-Answer run_memory(Session& session, Workshop&, std::string_view arguments) {
-  MemoryChoice& choice = session.choices.memory;
+Answer run_memory(Session& session, Backend&, std::string_view arguments) {
+  MemoryChoice& choice = session.state.memory;
   const auto [what, how] = first_word(arguments);
   if (what == "order" && (how == "logical" || how == "physical")) {
     choice.physical = how == "physical";
@@ -30,12 +30,12 @@ Answer run_memory(Session& session, Workshop&, std::string_view arguments) {
       "physical`.");
 }
 
-Answer run_tmem(Session& session, Workshop&, std::string_view arguments) {
+Answer run_tmem(Session& session, Backend&, std::string_view arguments) {
   const auto [what, how] = first_word(arguments);
   if (what != "colour" || (how != "writer" && how != "value")) {
     return usage_error("`tmem` takes colour writer or colour value.");
   }
-  session.choices.memory.tensor_value = how == "value";
+  session.state.memory.tensor_value = how == "value";
   return fmt::format("TMEM is coloured by {}.", how);
 }
 

@@ -17,34 +17,34 @@
 namespace tilescope {
 namespace {
 
-Answer open_share(Session& session, Workshop& workshop, std::string_view text) {
+Answer open_share(Session& session, Backend& backend, std::string_view text) {
   const auto lines = read_share(text);
   if (!lines) return lines.error();
-  return rebuild(session, workshop, *lines);
+  return rebuild(session, backend, *lines);
 }
 
-Answer open_workspace(Session& session, Workshop& workshop, std::string_view path) {
+Answer open_workspace(Session& session, Backend& backend, std::string_view path) {
   if (path.empty()) return usage_error("`open workspace` needs a file's name.");
-  const auto text = workshop.read_text(std::string(path));
+  const auto text = backend.read_text(std::string(path));
   if (!text) return text.error();
-  auto answer = open_workspace_text(session, workshop, *text);
+  auto answer = open_workspace_text(session, backend, *text);
   if (answer) return answer;
   Error error = answer.error();
   error.sentence = fmt::format("{}: {}", path, error.sentence);
   return error;
 }
 
-Answer open_file(Session& session, Workshop& workshop, const std::string& path) {
+Answer open_file(Session& session, Backend& backend, const std::string& path) {
   const std::string_view end = std::string_view(path).substr(path.rfind('.'));
-  if (end == ".json") return open_workspace(session, workshop, path);
-  if (end == ".npy") return open_npy(session, workshop, path);
+  if (end == ".json") return open_workspace(session, backend, path);
+  if (end == ".npy") return open_npy(session, backend, path);
   const auto words =
-      end == ".cu" ? kernel_of_source(session, workshop, path) : kernel_of_files(workshop, path);
+      end == ".cu" ? kernel_of_source(session, backend, path) : kernel_of_files(backend, path);
   if (!words) return words.error();
-  return open_kernel(session, workshop, *words);
+  return open_kernel(session, backend, *words);
 }
 
-Answer run_open(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_open(Session& session, Backend& backend, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
   if (what.empty()) {
     return usage_error(
@@ -52,11 +52,11 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
   }
   if (what == "layout") return open_layout(session, unquoted(rest));
   if (what == "preset") return open_preset_named(session, unquoted(rest));
-  if (what == "share") return open_share(session, workshop, rest);
-  if (what == "workspace") return open_workspace(session, workshop, unquoted(rest));
+  if (what == "share") return open_share(session, backend, rest);
+  if (what == "workspace") return open_workspace(session, backend, unquoted(rest));
   if (const std::vector<std::string> words = split_words(arguments);
       words.size() == 1 && names_file(words[0])) {
-    return open_file(session, workshop, words[0]);
+    return open_file(session, backend, words[0]);
   }
   if (what == "lesson") {
     return usage_error(
@@ -71,24 +71,24 @@ Answer run_open(Session& session, Workshop& workshop, std::string_view arguments
     return usage_error(
         fmt::format("A file name with blanks goes in quotes: `open \"{}\"`.", arguments));
   }
-  return open_kernel(session, workshop, arguments);
+  return open_kernel(session, backend, arguments);
 }
 
-std::vector<Suggestion> suggest_open(const Session& session, const Workshop& workshop) {
+std::vector<Suggestion> suggest_open(const Session& session, const Backend& backend) {
   std::vector<Suggestion> out;
   for (const Preset& preset : presets()) {
     out.push_back({fmt::format("preset {}", preset.name), std::string(preset.title)});
   }
-  for (const KernelName& kernel : workshop.kernels()) out.push_back({kernel.name, kernel.help});
-  if (!session.choices.kernel) return out;
-  for (const KernelCard::OwnLayout& own : session.choices.kernel->layouts) {
+  for (const KernelName& kernel : backend.kernels()) out.push_back({kernel.name, kernel.help});
+  if (!session.state.kernel) return out;
+  for (const KernelCard::OwnLayout& own : session.state.kernel->layouts) {
     out.push_back({"layout " + own.expression, fmt::format("{}: {}", own.name, own.help)});
   }
   return out;
 }
 
 // A list of the outline, not a choice: nothing to undo.
-Answer run_atoms(Session& session, Workshop&, std::string_view arguments) {
+Answer run_atoms(Session& session, Backend&, std::string_view arguments) {
   if (arguments == "none") {
     session.atoms.clear();
     return std::string("No atoms are listed.");

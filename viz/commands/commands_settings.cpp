@@ -12,16 +12,16 @@
 namespace tilescope {
 namespace {
 
-Answer run_theme(Session& session, Workshop&, std::string_view arguments) {
+Answer run_theme(Session& session, Backend&, std::string_view arguments) {
   const Theme* theme = theme_named(arguments);
   if (!theme) return usage_error(fmt::format("There is no theme `{}`: light or dark.", arguments));
-  session.choices.dark = theme->dark;
+  session.state.dark = theme->dark;
   return fmt::format("The theme is {}.", arguments);
 }
 
-Answer run_font(Session& session, Workshop&, std::string_view arguments) {
+Answer run_font(Session& session, Backend&, std::string_view arguments) {
   constexpr int least = WindowSettings::least_font, most = WindowSettings::most_font, step = 25;
-  int& font = session.choices.settings.font;
+  int& font = session.state.settings.font;
   int wanted = font;
   if (arguments == "larger") {
     wanted = std::min(most, font + step);
@@ -50,16 +50,16 @@ Answer run_font(Session& session, Workshop&, std::string_view arguments) {
   return fmt::format("The letters are at {} %.", font);
 }
 
-Answer run_animation(Session& session, Workshop&, std::string_view arguments) {
+Answer run_animation(Session& session, Backend&, std::string_view arguments) {
   if (arguments != "on" && arguments != "off") return usage_error("`animation` takes on or off.");
-  session.choices.settings.animation = arguments == "on";
-  return std::string(session.choices.settings.animation ? "What is in flight moves."
+  session.state.settings.animation = arguments == "on";
+  return std::string(session.state.settings.animation ? "What is in flight moves."
                                                         : "Nothing moves by itself.");
 }
 
-Answer run_panel(Session& session, Workshop&, std::string_view arguments) {
+Answer run_panel(Session& session, Backend&, std::string_view arguments) {
   constexpr int least = WindowSettings::least_panel, most = WindowSettings::most_panel;
-  WindowSettings& settings = session.choices.settings;
+  WindowSettings& settings = session.state.settings;
   const auto [name, size] = first_word(arguments);
   if (name != "outline" && name != "inspector") {
     return usage_error(fmt::format("There is no panel `{}`: outline or inspector.", name));

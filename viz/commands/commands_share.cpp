@@ -9,7 +9,7 @@
 #include "viz/commands/share.h"
 #include "viz/commands/workspace.h"
 #include "viz/scene/command_text.h"
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 #include "viz/session/panels.h"
 
 namespace tilescope {
@@ -22,8 +22,8 @@ std::string copied(Session& session, std::string text, std::string_view what) {
   return fmt::format("Copied {}.", what);
 }
 
-Answer copy_share(Session& session, const Workshop& workshop) {
-  const std::vector<std::string> lines = rebuilding(session, workshop, Extent::view);
+Answer copy_share(Session& session, const Backend& backend) {
+  const std::vector<std::string> lines = rebuilding(session, backend, Extent::view);
   if (lines.empty()) return usage_error("Nothing is open that could be shared.");
   std::string text = share_string(lines);
   const std::string what =
@@ -31,36 +31,36 @@ Answer copy_share(Session& session, const Workshop& workshop) {
   return copied(session, std::move(text), what);
 }
 
-Answer run_share(Session& session, Workshop& workshop, std::string_view) {
-  return copy_share(session, workshop);
+Answer run_share(Session& session, Backend& backend, std::string_view) {
+  return copy_share(session, backend);
 }
 
 // The number that a selected or pointed at cell is about: its offset.
 Answer copy_cell(Session& session) {
-  const Choices& choices = session.choices;
-  const std::optional<Cell> cell = choices.selected ? choices.selected : session.hovered.cell;
-  if (!choices.layout || !cell || !choices.layout->exists(*cell)) {
+  const ViewState& state = session.state;
+  const std::optional<Cell> cell = state.selected ? state.selected : session.hovered.cell;
+  if (!state.layout || !cell || !state.layout->exists(*cell)) {
     return usage_error("No cell is selected: click one, or `pick 3 5`.");
   }
-  const std::int64_t offset = choices.layout->info(*cell).offset;
+  const std::int64_t offset = state.layout->info(*cell).offset;
   return copied(
       session, fmt::format("{}", offset),
       fmt::format("{}, the offset of row {}, column {}", offset, cell->row, cell->column));
 }
 
 Answer copy_element(Session& session) {
-  const Choices& choices = session.choices;
-  const std::optional<Element> at = choices.element ? choices.element : session.hovered.element;
-  if (!choices.matrices || !at) {
+  const ViewState& state = session.state;
+  const std::optional<Element> at = state.element ? state.element : session.hovered.element;
+  if (!state.matrices || !at) {
     return usage_error("No element is selected: click one, or `pick 3 5`.");
   }
   // The output where there is one, else the first matrix.
-  const bool ran = choices.result && choices.result->output < choices.matrices->matrices().size();
-  const std::size_t which = ran ? choices.result->output : 0;
-  const std::string value = choices.matrices->value(which, *at);
+  const bool ran = state.result && state.result->output < state.matrices->matrices().size();
+  const std::size_t which = ran ? state.result->output : 0;
+  const std::string value = state.matrices->value(which, *at);
   return copied(session, value,
                 fmt::format("{}, {} at row {}, column {}", value,
-                            choices.matrices->matrices()[which].name, at->row, at->column));
+                            state.matrices->matrices()[which].name, at->row, at->column));
 }
 
 Answer copy_table(Session& session) {
@@ -76,42 +76,42 @@ Answer copy_table(Session& session) {
   return copied(session, std::move(text), fmt::format("{} rows of the inspector", rows));
 }
 
-Answer run_copy(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_copy(Session& session, Backend& backend, std::string_view arguments) {
   if (arguments == "value") {
-    return shows_layout(session.choices.view) ? copy_cell(session) : copy_element(session);
+    return shows_layout(session.state.view) ? copy_cell(session) : copy_element(session);
   }
   if (arguments == "table") return copy_table(session);
-  if (arguments == "share") return copy_share(session, workshop);
+  if (arguments == "share") return copy_share(session, backend);
   if (arguments == "command") {
-    std::string line = command_line(session, workshop);
+    std::string line = command_line(session, backend);
     const std::string what = fmt::format("the command line that makes this view: {}", line);
     return copied(session, std::move(line), what);
   }
   return usage_error("`copy` takes value, table, command or share.");
 }
 
-Answer run_save(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_save(Session& session, Backend& backend, std::string_view arguments) {
   const auto [what, rest] = first_word(arguments);
-  if (arguments.empty() || arguments == "over") return save_edit(session, workshop, what == "over");
+  if (arguments.empty() || arguments == "over") return save_edit(session, backend, what == "over");
   const std::string path(unquoted(rest));
   if (what != "workspace" || path.empty()) {
     return usage_error(
         "`save` takes nothing (the source that is edited), or a workspace and its file: `save "
         "workspace day.json`.");
   }
-  if (auto error = workshop.write_text(path, workspace_text(session, workshop))) return *error;
+  if (auto error = backend.write_text(path, workspace_text(session, backend))) return *error;
   return fmt::format("Saved the workspace in {}.", path);
 }
 
 // Words that are given stand for what was copied elsewhere.
-Answer run_paste(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_paste(Session& session, Backend& backend, std::string_view arguments) {
   if (arguments.empty()) {
     session.paste_due = true;
     return std::string("What was copied is in the field.");
   }
   const std::string text(unquoted(arguments));
-  if (is_share(text)) return execute(session, workshop, fmt::format("open share {}", text));
-  type_field(session, workshop, text);
+  if (is_share(text)) return execute(session, backend, fmt::format("open share {}", text));
+  type_field(session, backend, text);
   if (session.problem) return usage_error(session.problem->sentence);
   return std::string("It is in the field.");
 }

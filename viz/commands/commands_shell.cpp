@@ -12,7 +12,7 @@
 namespace tilescope {
 namespace {
 
-Answer run_palette(Session& session, Workshop&, std::string_view arguments) {
+Answer run_palette(Session& session, Backend&, std::string_view arguments) {
   // Behind a command's name what it takes comes next.
   const auto named = [&](const WindowCommand& command) { return command.name == arguments; };
   const std::span<const WindowCommand> all = window_commands();
@@ -21,18 +21,18 @@ Answer run_palette(Session& session, Workshop&, std::string_view arguments) {
   return std::string("Type a command, or a few letters of it.");
 }
 
-Answer run_commands(Session& session, Workshop&, std::string_view) {
+Answer run_commands(Session& session, Backend&, std::string_view) {
   session.overlay = {Overlay::Kind::commands, "", 0, ""};
   return fmt::format("There are {} commands.", window_commands().size());
 }
 
-Answer run_part(Session& session, Workshop&, std::string_view arguments) {
+Answer run_part(Session& session, Backend&, std::string_view arguments) {
   if (arguments != "next" && arguments != "back") return usage_error("`part` takes next or back.");
   session.parts_due += arguments == "next" ? 1 : -1;
   return std::string("Tab goes on within this part; F6 goes to the next one.");
 }
 
-Answer run_tour(Session& session, Workshop&, std::string_view arguments) {
+Answer run_tour(Session& session, Backend&, std::string_view arguments) {
   const std::size_t count = tour_steps().size();
   if (arguments.empty()) {
     session.tour = 0;

@@ -62,10 +62,10 @@ Outcome<SliceChoice> chosen(const Panel& panel, SliceChoice now,
   return now;
 }
 
-Answer run_slice(Session& session, Workshop&, std::string_view arguments) {
-  if (!session.choices.layout) return usage_error("There is no layout: open one first.");
-  const LayoutView& view = *session.choices.layout;
-  LayoutStudy study = session.choices.study;
+Answer run_slice(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.layout) return usage_error("There is no layout: open one first.");
+  const LayoutView& view = *session.state.layout;
+  LayoutStudy study = session.state.study;
   std::vector<std::string> words = split_words(arguments);
   SliceChoice now = study.slice;
   if (now.grid < 0) now.grid = sliced_grid(view);

@@ -45,16 +45,16 @@ Outcome<CycleRange> range_in(const TimelineView& view, double end, std::string_v
 
 Answer show_range(Session& session, std::string_view arguments) {
   const auto range =
-      range_in(*session.choices.timeline, timeline_span(session), "range", arguments);
+      range_in(*session.state.timeline, timeline_span(session), "range", arguments);
   if (!range) return range.error();
-  const TimelineView& view = *session.choices.timeline;
-  session.timeline_lens = showing(view, timeline_frame(session), *range);
-  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
+  const TimelineView& view = *session.state.timeline;
+  session.timeline_viewport = showing(view, timeline_frame(session), *range);
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_viewport.range));
 }
 
 Answer zoom(Session& session, std::string_view how) {
   if (how == "fit") {
-    session.timeline_lens.range = {};
+    session.timeline_viewport.range = {};
     return std::string("All of the run is shown.");
   }
   if (how != "in" && how != "out") return usage_error("`timeline zoom` takes in, out or fit.");
@@ -62,7 +62,7 @@ Answer zoom(Session& session, std::string_view how) {
 }
 
 Answer pan(Session& session, std::string_view where) {
-  const TimelineView& view = *session.choices.timeline;
+  const TimelineView& view = *session.state.timeline;
   const TimelineFrame frame = timeline_frame(session);
   const double across = frame.lanes.width / 5, down = 4 * timeline_row_height;
   Point by;
@@ -77,8 +77,8 @@ Answer pan(Session& session, std::string_view where) {
   } else {
     return usage_error("`timeline pan` takes left, right, up or down.");
   }
-  session.timeline_lens = panned(view, frame, by.x, by.y);
-  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
+  session.timeline_viewport = panned(view, frame, by.x, by.y);
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_viewport.range));
 }
 
 Outcome<TimelinePlace> place_named(const TimelineView& view, std::string_view name,
@@ -102,17 +102,17 @@ struct Whose {
   std::string_view of;    // "baseline ", or nothing
   std::string_view name;  // of the row
 };
-Outcome<Whose> whose(Choices& choices, std::string_view name) {
+Outcome<Whose> whose(ViewState& state, std::string_view name) {
   if (name.substr(0, of_baseline.size()) != of_baseline) {
-    return Whose{choices.timeline.get(), &choices.timeline_choice, "", name};
+    return Whose{state.timeline.get(), &state.timeline_choice, "", name};
   }
-  if (!choices.baseline_timeline) return no_baseline_timeline();
-  return Whose{choices.baseline_timeline.get(), &choices.baseline_rows, of_baseline,
+  if (!state.baseline_timeline) return no_baseline_timeline();
+  return Whose{state.baseline_timeline.get(), &state.baseline_rows, of_baseline,
                trimmed(name.substr(of_baseline.size()))};
 }
 
 Answer fold(Session& session, std::string_view command, std::string_view name) {
-  const auto rows = whose(session.choices, name);
+  const auto rows = whose(session.state, name);
   if (!rows) return rows.error();
   const TimelineView& view = *rows->view;
   TimelineChoice& choice = *rows->choice;
@@ -136,7 +136,7 @@ Answer fold(Session& session, std::string_view command, std::string_view name) {
 }
 
 Answer pin(Session& session, std::string_view command, std::string_view name) {
-  const auto rows = whose(session.choices, name);
+  const auto rows = whose(session.state, name);
   if (!rows) return rows.error();
   const TimelineView& view = *rows->view;
   std::vector<TimelinePlace>& pinned = rows->choice->pinned;
@@ -160,40 +160,40 @@ Answer pin(Session& session, std::string_view command, std::string_view name) {
 
 // The baseline above the run, on one scale.
 Answer put_beside(Session& session, std::string_view how) {
-  Choices& choices = session.choices;
+  ViewState& state = session.state;
   if (how != "on" && how != "off") return usage_error("`timeline beside` takes on or off.");
   if (how == "off") {
-    choices.beside_baseline = false;
+    state.beside_baseline = false;
     return std::string("The run is drawn alone.");
   }
-  if (!choices.baseline) return no_baseline_timeline();
-  if (!choices.baseline_timeline) {
+  if (!state.baseline) return no_baseline_timeline();
+  if (!state.baseline_timeline) {
     return Error{ErrorKind::mismatch, "The run of the baseline left no timeline.", ""};
   }
-  choices.beside_baseline = true;
-  choices.view = ViewName::timeline;
-  if (std::string why = why_apart(choices); !why.empty()) return why;
-  if (choices.baseline == choices.result) {
+  state.beside_baseline = true;
+  state.view = ViewName::timeline;
+  if (std::string why = why_apart(state); !why.empty()) return why;
+  if (state.baseline == state.result) {
     return std::string("This run is the baseline: the next one is drawn below it.");
   }
-  return fmt::format("{} is drawn above this run, on one scale.", choices.baseline->kernel.name);
+  return fmt::format("{} is drawn above this run, on one scale.", state.baseline->kernel.name);
 }
 
 Answer add_up(Session& session, std::string_view arguments) {
-  std::optional<CycleRange>& totals = session.choices.timeline_choice.totals;
+  std::optional<CycleRange>& totals = session.state.timeline_choice.totals;
   if (arguments == "off") {
     totals.reset();
     return std::string("No range is added up.");
   }
   const auto range =
-      range_in(*session.choices.timeline, timeline_span(session), "totals", arguments);
+      range_in(*session.state.timeline, timeline_span(session), "totals", arguments);
   if (!range) return range.error();
   totals = CycleRange{std::round(range->from), std::round(range->to)};
-  return fmt::format("Added up: {}.", range_text(*session.choices.timeline, *totals));
+  return fmt::format("Added up: {}.", range_text(*session.state.timeline, *totals));
 }
 
-Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
-  if (!session.choices.timeline) return no_timeline();
+Answer run_timeline(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.timeline) return no_timeline();
   const auto [what, rest] = first_word(arguments);
   if (what == "range") return show_range(session, rest);
   if (what == "zoom") return zoom(session, rest);
@@ -203,7 +203,7 @@ Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
   if (what == "totals") return add_up(session, rest);
   if (what == "beside") return put_beside(session, rest);
   if (what == "arrows" && (rest == "on" || rest == "off")) {
-    session.choices.timeline_choice.arrows = rest == "on";
+    session.state.timeline_choice.arrows = rest == "on";
     return std::string(rest == "on" ? "All arrows in view are drawn."
                                     : "The selected event's arrows are drawn.");
   }
@@ -214,25 +214,25 @@ Answer run_timeline(Session& session, Workshop&, std::string_view arguments) {
 
 Answer go_to_hit(Session& session, const sim::EventFilter& filter, sim::EventId id,
                  std::string_view none) {
-  const TimelineView& view = *session.choices.timeline;
+  const TimelineView& view = *session.state.timeline;
   if (id == sim::no_event) return Error{ErrorKind::unknown, std::string(none), ""};
   const auto said = pick_event(session, fmt::format("{}", id));
   if (!said) return said.error();
-  const CycleRange range = timeline_frame(session).lens.range;
+  const CycleRange range = timeline_frame(session).viewport.range;
   const std::size_t hits = hits_in(view, filter, range);
   return fmt::format("{} {}{} in view.", *said, grouped(hits), hits == most_hits ? " or more" : "");
 }
 
-Answer run_find(Session& session, Workshop&, std::string_view arguments) {
-  if (!session.choices.timeline) return no_timeline();
-  const TimelineView& view = *session.choices.timeline;
-  TimelineChoice& choice = session.choices.timeline_choice;
+Answer run_find(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.timeline) return no_timeline();
+  const TimelineView& view = *session.state.timeline;
+  TimelineChoice& choice = session.state.timeline_choice;
   if (arguments == "nothing" || arguments.empty()) {
     choice.search.clear();
     return std::string("Nothing is looked for.");
   }
   const bool next = arguments == "next", previous = arguments == "previous";
-  const double from = timeline_frame(session).lens.range.from;
+  const double from = timeline_frame(session).viewport.range.from;
   if (next || previous) {
     if (choice.search.empty()) {
       return usage_error("Nothing is looked for: `find wait`, `find tma`, `find line 100`.");
@@ -252,7 +252,7 @@ Answer run_find(Session& session, Workshop&, std::string_view arguments) {
   if (!filter) return filter.error();
   if (mark) {
     choice.search = text;
-    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).lens.range);
+    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).viewport.range);
     return fmt::format("{}{} in view.", grouped(hits), hits == most_hits ? " or more" : "");
   }
   sim::EventId id = next_hit(view, *filter, sim::no_event, from);
@@ -263,7 +263,7 @@ Answer run_find(Session& session, Workshop&, std::string_view arguments) {
   return out;
 }
 
-std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&) {
+std::vector<Suggestion> suggest_timeline(const Session& session, const Backend&) {
   std::vector<Suggestion> out{{"zoom fit", "all of the run"},
                               {"zoom in", "half as much time"},
                               {"zoom out", "twice as much time"},
@@ -272,14 +272,14 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&
                               {"arrows on", "which event caused which, of all in view"},
                               {"arrows off", "of the selected event alone"},
                               {"totals off", "nothing is added up"}};
-  if (session.choices.baseline) {
+  if (session.state.baseline) {
     out.push_back({"beside on", "the baseline above the run, on one scale"});
     out.push_back({"beside off", "the run alone"});
   }
-  if (!session.choices.timeline) return out;
-  const TimelineView& view = *session.choices.timeline;
+  if (!session.state.timeline) return out;
+  const TimelineView& view = *session.state.timeline;
   constexpr std::size_t most = 40;
-  for (const TimelineRow& row : view.rows(session.choices.timeline_choice)) {
+  for (const TimelineRow& row : view.rows(session.state.timeline_choice)) {
     if (out.size() >= most) break;
     const std::string name = view.name_of(row.place);
     if (row.place.group) {
@@ -291,7 +291,7 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Workshop&
   return out;
 }
 
-std::vector<Suggestion> suggest_find(const Session&, const Workshop&) {
+std::vector<Suggestion> suggest_find(const Session&, const Backend&) {
   return {{"wait", "waits of warps"},
           {"wait barrier", "waits for barriers of all kinds"},
           {"run", "stretches in which warps run"},

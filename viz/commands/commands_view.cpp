@@ -10,16 +10,16 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/session/open.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/value_table.h"
 
 namespace tilescope {
 namespace {
 
-Answer run_select(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_select(Session& session, Backend& backend, std::string_view arguments) {
   if (arguments == "lesson" || arguments == "inspector") {
-    LessonPlace& lesson = session.choices.lesson;
+    LessonPlace& lesson = session.state.lesson;
     if (!lesson.open() && arguments == "lesson") {
       return usage_error("No lesson is open; `lesson layouts` opens the first.");
     }
@@ -32,9 +32,9 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
     if (arguments != view->name) continue;
     // What shows a machine makes one.
     if (view->of == View::Of::machine && !not_built(session)) {
-      if (const auto live = live_run(session, workshop); !live) return live.error();
+      if (const auto live = live_run(session, backend); !live) return live.error();
     }
-    session.choices.view = view->id;
+    session.state.view = view->id;
     show_in_field(session);
     return view->said.empty() ? fmt::format("Showing the {}.", view->name)
                               : fmt::format("Showing {}.", view->said);
@@ -48,7 +48,7 @@ Answer run_select(Session& session, Workshop& workshop, std::string_view argumen
 using Place = std::array<std::int64_t, 4>;
 
 Outcome<Place> place_in(const Session& session, std::string_view name, std::string_view arguments) {
-  const bool layout = shows_layout(session.choices.view);
+  const bool layout = shows_layout(session.state.view);
   const std::vector<std::string> words = split_words(arguments);
   Place at{};
   bool good = words.size() >= 2 && words.size() <= (layout ? 4u : 2u);
@@ -65,11 +65,11 @@ Outcome<Place> place_in(const Session& session, std::string_view name, std::stri
              : fmt::format("`{}` takes a row, a column, counted from 0: `{} 3 5`.", name, name));
 }
 
-Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
-  if (!choices.layout) return usage_error("There is no layout to pick a cell of: open one first.");
+Outcome<Cell> cell_of(const ViewState& state, const Place& at) {
+  if (!state.layout) return usage_error("There is no layout to pick a cell of: open one first.");
   const Cell cell{static_cast<int>(std::min<std::int64_t>(at[2], 1 << 20)), at[3], at[0], at[1]};
-  if (choices.layout->exists(cell)) return cell;
-  const std::size_t count = choices.layout->panels().size();
+  if (state.layout->exists(cell)) return cell;
+  const std::size_t count = state.layout->panels().size();
   if (at[2] >= static_cast<std::int64_t>(count)) {
     return Error{ErrorKind::mismatch,
                  count == 1
@@ -78,7 +78,7 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
                                    count, count - 1),
                  ""};
   }
-  const Panel& panel = choices.layout->panels()[static_cast<std::size_t>(at[2])];
+  const Panel& panel = state.layout->panels()[static_cast<std::size_t>(at[2])];
   if (at[3] >= panel.all_slices) {
     return Error{ErrorKind::mismatch,
                  fmt::format("There is no slice {} of grid {}: it has {}, counted from 0.", at[3],
@@ -94,16 +94,16 @@ Outcome<Cell> cell_of(const Choices& choices, const Place& at) {
 }
 
 // Of what an element is selected: the comparison's, or the output's.
-MatrixShape elements_of(const Choices& choices) {
-  if (choices.diff) return {choices.diff->source().rows(), choices.diff->source().columns()};
-  return {choices.matrices->rows(), choices.matrices->columns()};
+MatrixShape elements_of(const ViewState& state) {
+  if (state.diff) return {state.diff->source().rows(), state.diff->source().columns()};
+  return {state.matrices->rows(), state.matrices->columns()};
 }
 
-Outcome<Element> element_of(const Choices& choices, const Place& at) {
-  if (!choices.matrices)
+Outcome<Element> element_of(const ViewState& state, const Place& at) {
+  if (!state.matrices)
     return usage_error("There are no matrices to pick from: run a kernel first.");
   const Element element{at[0], at[1]};
-  const MatrixShape any = elements_of(choices);
+  const MatrixShape any = elements_of(state);
   if (element.row < any.rows && element.column < any.cols) return element;
   return Error{ErrorKind::mismatch,
                fmt::format("There is no element in row {}, column {} of {} x {}.", element.row,
@@ -111,12 +111,12 @@ Outcome<Element> element_of(const Choices& choices, const Place& at) {
                ""};
 }
 
-Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
-  Choices& choices = session.choices;
+Answer run_pick(Session& session, Backend&, std::string_view arguments) {
+  ViewState& state = session.state;
   if (arguments == "nothing") {
-    choices.selected.reset();
-    choices.element.reset();
-    choices.timeline_choice.selected = choices.baseline_rows.selected = sim::no_event;
+    state.selected.reset();
+    state.element.reset();
+    state.timeline_choice.selected = state.baseline_rows.selected = sim::no_event;
     return std::string("Nothing is selected.");
   }
   if (const auto [what, number] = first_word(arguments); what == "event") {
@@ -124,21 +124,21 @@ Answer run_pick(Session& session, Workshop&, std::string_view arguments) {
   }
   const auto place = place_in(session, "pick", arguments);
   if (!place) return place.error();
-  if (shows_layout(choices.view)) {
-    const auto cell = cell_of(choices, *place);
+  if (shows_layout(state.view)) {
+    const auto cell = cell_of(state, *place);
     if (!cell) return cell.error();
-    choices.selected = *cell;
+    state.selected = *cell;
     return fmt::format("Selected row {}, column {}.", cell->row, cell->column);
   }
-  const auto element = element_of(choices, *place);
+  const auto element = element_of(state, *place);
   if (!element) return element.error();
-  choices.element = *element;
-  const bool to_run = choices.kernel && !choices.result;
+  state.element = *element;
+  const bool to_run = state.kernel && !state.result;
   return fmt::format("Selected element ({}, {}){}.", element->row, element->column,
                      to_run ? "; run the kernel to learn who writes it" : "");
 }
 
-Answer run_point(Session& session, Workshop&, std::string_view arguments) {
+Answer run_point(Session& session, Backend&, std::string_view arguments) {
   if (arguments == "nowhere") {
     session.hovered.cell.reset();
     session.hovered.element.reset();
@@ -147,7 +147,7 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   }
   if (const auto [what, which] = first_word(arguments); what == "bar") {
     const auto bar = number_in(which);
-    if (!bar || *bar < 0 || !session.choices.diff || session.choices.view != ViewName::diff) {
+    if (!bar || *bar < 0 || !session.state.diff || session.state.view != ViewName::diff) {
       return usage_error(
           "`point bar N` points at a bar of the diff view's histogram, counted from 0.");
     }
@@ -156,13 +156,13 @@ Answer run_point(Session& session, Workshop&, std::string_view arguments) {
   }
   const auto place = place_in(session, "point", arguments);
   if (!place) return place.error();
-  if (shows_layout(session.choices.view)) {
-    const auto cell = cell_of(session.choices, *place);
+  if (shows_layout(session.state.view)) {
+    const auto cell = cell_of(session.state, *place);
     if (!cell) return cell.error();
     session.hovered.cell = *cell;
     return fmt::format("Pointing at row {}, column {}.", cell->row, cell->column);
   }
-  const auto element = element_of(session.choices, *place);
+  const auto element = element_of(session.state, *place);
   if (!element) return element.error();
   session.hovered.element = *element;
   session.hovered.matrix.reset();
@@ -179,28 +179,28 @@ At moved(At at, std::string_view direction) {
   return at;
 }
 
-Answer run_move(Session& session, Workshop&, std::string_view direction) {
+Answer run_move(Session& session, Backend&, std::string_view direction) {
   if (direction != "left" && direction != "right" && direction != "up" && direction != "down") {
     return usage_error("`move` takes left, right, up or down.");
   }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
-  Choices& choices = session.choices;
-  if (shows_layout(choices.view)) {
-    const std::optional<Cell> from = choices.selected;
+  ViewState& state = session.state;
+  if (shows_layout(state.view)) {
+    const std::optional<Cell> from = state.selected;
     const Cell to = from ? moved(*from, direction) : Cell{};
-    if (choices.layout->exists(to)) choices.selected = to;
-    if (!choices.selected) return usage_error("This layout has no cell to select.");
-    return fmt::format("Selected row {}, column {}.", choices.selected->row,
-                       choices.selected->column);
+    if (state.layout->exists(to)) state.selected = to;
+    if (!state.selected) return usage_error("This layout has no cell to select.");
+    return fmt::format("Selected row {}, column {}.", state.selected->row,
+                       state.selected->column);
   }
-  if (choices.view == ViewName::timeline) return move_event(session, direction);
-  const MatrixShape any = elements_of(choices);
-  const Element to = choices.element ? moved(*choices.element, direction) : Element{};
-  if (to.row < any.rows && to.column < any.cols) choices.element = to;
-  return fmt::format("Selected element ({}, {}).", choices.element->row, choices.element->column);
+  if (state.view == ViewName::timeline) return move_event(session, direction);
+  const MatrixShape any = elements_of(state);
+  const Element to = state.element ? moved(*state.element, direction) : Element{};
+  if (to.row < any.rows && to.column < any.cols) state.element = to;
+  return fmt::format("Selected element ({}, {}).", state.element->row, state.element->column);
 }
 
-Answer run_back(Session& session, Workshop&, std::string_view) {
+Answer run_back(Session& session, Backend&, std::string_view) {
   if (session.overlay.open()) {
     session.overlay = {};
     return std::string("The view is shown again.");
@@ -209,27 +209,27 @@ Answer run_back(Session& session, Workshop&, std::string_view) {
     session.tour.reset();
     return std::string("The tour has ended; `tour` begins it again.");
   }
-  Choices& choices = session.choices;
-  if (shows_layout(choices.view)) {
-    if (choices.isolate.on != Focus::On::nothing) {
-      choices.isolate = {};
+  ViewState& state = session.state;
+  if (shows_layout(state.view)) {
+    if (state.isolate.on != Focus::On::nothing) {
+      state.isolate = {};
       return std::string("All cells are shown.");
     }
-    if (choices.selected) {
-      choices.selected.reset();
+    if (state.selected) {
+      state.selected.reset();
       return std::string("Nothing is selected.");
     }
-  } else if (choices.view == ViewName::timeline) {
-    if (const auto answer = timeline_back(choices)) return *answer;
-  } else if (choices.view == ViewName::memory && choices.spot.byte) {
-    choices.spot.byte.reset();
+  } else if (state.view == ViewName::timeline) {
+    if (const auto answer = timeline_back(state)) return *answer;
+  } else if (state.view == ViewName::memory && state.spot.byte) {
+    state.spot.byte.reset();
     fit_view(session);
     return std::string("All of shared memory is shown.");
-  } else if (choices.view == ViewName::tmem && choices.spot.cell) {
-    choices.spot.cell.reset();
+  } else if (state.view == ViewName::tmem && state.spot.cell) {
+    state.spot.cell.reset();
     return std::string("Nothing is selected.");
-  } else if (choices.element) {
-    choices.element.reset();
+  } else if (state.element) {
+    state.element.reset();
     return std::string("Nothing is selected.");
   }
   fit_view(session);
@@ -244,7 +244,7 @@ std::optional<double> decimal_in(const std::string& text) {
 }
 
 // "24 5.5 12 [GRID SLICE]", as share strings have it.
-std::optional<Look> look_in(const std::vector<std::string>& words) {
+std::optional<ViewportPlace> look_in(const std::vector<std::string>& words) {
   std::vector<double> numbers;
   for (const std::string& word : words) {
     const auto number = decimal_in(word);
@@ -252,7 +252,7 @@ std::optional<Look> look_in(const std::vector<std::string>& words) {
     numbers.push_back(*number);
   }
   if ((numbers.size() != 3 && numbers.size() != 5) || numbers[0] <= 0) return {};
-  Look out{numbers[0], numbers[1], numbers[2]};
+  ViewportPlace out{numbers[0], numbers[1], numbers[2]};
   if (numbers.size() == 5) {
     out.grid = static_cast<int>(std::clamp(numbers[3], 0.0, 1e6));
     out.slice = static_cast<std::int64_t>(std::max(numbers[4], 0.0));
@@ -260,7 +260,7 @@ std::optional<Look> look_in(const std::vector<std::string>& words) {
   return out;
 }
 
-Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
+Answer run_zoom(Session& session, Backend&, std::string_view arguments) {
   if (arguments == "fit") {
     fit_view(session);
     return std::string("All of the view is shown.");
@@ -268,7 +268,7 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
   std::vector<std::string> words = split_words(arguments);
   const std::string what = words.empty() ? "" : words[0];
   double factor = what == "in" ? 1.5 : what == "out" ? 1 / 1.5 : 1;
-  std::optional<Look> look;
+  std::optional<ViewportPlace> look;
   bool good = words.size() == 1 && factor != 1;
   const bool by = words.size() >= 2 && words[words.size() - 2] == "by";
   if (by) {
@@ -289,18 +289,18 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
         "the middle (of which grid and slice): `zoom at 24 5.5 12`.");
   }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
-  if (shows_layout(session.choices.view) && session.choices.view != ViewName::layout) {
+  if (shows_layout(session.state.view) && session.state.view != ViewName::layout) {
     return usage_error(
         fmt::format("The {} are always shown whole; `select layout` shows the grid, "
                     "which can be zoomed.",
-                    name_of(session.choices.view)));
+                    name_of(session.state.view)));
   }
-  if (session.choices.view == ViewName::timeline) {
+  if (session.state.view == ViewName::timeline) {
     if (!look) return timeline_zoom(session, factor);
     return usage_error("A timeline has no rows and columns: `timeline range 1200 3400`.");
   }
   if (look) {
-    if (const View& view = view_of(session.choices.view); view.lens) view.lens(session).look = look;
+    if (const View& view = view_of(session.state.view); view.viewport) view.viewport(session).look = look;
     session.pending_zoom = factor;
     return fmt::format("Looking at row {:.6g}, column {:.6g}.", look->row, look->column);
   }
@@ -309,7 +309,7 @@ Answer run_zoom(Session& session, Workshop&, std::string_view arguments) {
                      factor > 1 ? "in" : "out");
 }
 
-Answer run_export(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_export(Session& session, Backend& backend, std::string_view arguments) {
   const std::string path(unquoted(arguments));
   if (path.empty()) {
     return usage_error(
@@ -319,7 +319,7 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
   const std::string_view end =
       std::string_view(path).substr(std::min(path.rfind('.'), path.size()));
-  const bool layout = session.choices.view == ViewName::layout;
+  const bool layout = session.state.view == ViewName::layout;
   constexpr std::array ends = {".svg", ".png", ".pdf", ".tex", ".csv", ".txt"};
   if (std::find(ends.begin(), ends.end(), end) == ends.end()) {
     return usage_error(fmt::format(
@@ -331,19 +331,19 @@ Answer run_export(Session& session, Workshop& workshop, std::string_view argumen
     const auto table = value_table(session);
     if (!table) return table.error();
     const std::string text = end == ".csv" ? csv(*table) : aligned(*table);
-    if (auto error = workshop.write_text(path, text)) return *error;
+    if (auto error = backend.write_text(path, text)) return *error;
     return fmt::format("Wrote {}: {} rows.", path, table->rows.size());
   }
   if (end == ".txt") {
     Session quiet;
-    quiet.choices = session.choices;
-    if (auto error = workshop.export_text(*session.choices.layout, layout_choice(quiet),
+    quiet.state = session.state;
+    if (auto error = backend.export_text(*session.state.layout, layout_choice(quiet),
                                           session.theme(), path)) {
       return *error;
     }
     return fmt::format("Wrote {}.", path);
   }
-  if (auto error = workshop.export_picture(export_scene(session), path)) return *error;
+  if (auto error = backend.export_picture(export_scene(session), path)) return *error;
   return fmt::format("Wrote {}.", path);
 }
 

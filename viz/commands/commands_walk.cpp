@@ -12,7 +12,7 @@
 #include "viz/machine/breakpoints.h"
 #include "viz/scene/command_text.h"
 #include "viz/session/diff_walk.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_spot.h"
 
 namespace tilescope {
@@ -128,7 +128,7 @@ bool has_source_lines(const sim::Machine& machine) {
                      [](const auto& instruction) { return instruction.source_line != 0; });
 }
 
-bool is_alive(const sim::Machine& machine, const RunSpot& spot) {
+bool is_alive(const sim::Machine& machine, const RunCursor& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
   if (warps.empty()) return !machine.has_exited(machine.cluster_number(spot.block));  // to come
   return spot.warp < warps.size() && warps[spot.warp].live;
@@ -162,13 +162,13 @@ Error no_barrier(const sim::Machine& machine, std::string_view command, std::str
                                  some.empty() ? "" : ", or as the kernel calls it: ", some));
 }
 
-Answer run_step(Session& session, Workshop& workshop, std::string_view arguments) {
+Answer run_step(Session& session, Backend& backend, std::string_view arguments) {
   auto asked = read_step(arguments);
   if (!asked) return asked.error();
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   const sim::Machine& machine = (*live)->stepper.machine();
-  const RunSpot& spot = session.choices.spot;
+  const RunCursor& spot = session.state.spot;
   if (const auto error = wrong_place(machine, asked->block.value_or(spot.block),
                                      asked->warp.value_or(spot.warp))) {
     return *error;
@@ -190,7 +190,7 @@ Answer run_step(Session& session, Workshop& workshop, std::string_view arguments
   const bool by_ptx = step.by == StepBy::line && !has_source_lines(machine);
   if (by_ptx) step.by = StepBy::instruction;
   const std::string line = arguments.empty() ? "step" : fmt::format("step {}", arguments);
-  Answer gone = begin_way(session, workshop, line, [&](sim::Stepper& s) { s.step(step); });
+  Answer gone = begin_seek(session, backend, line, [&](sim::Stepper& s) { s.step(step); });
   if (gone && by_ptx) *gone += " This PTX names no lines of a source: a line is an instruction.";
   return gone;
 }
@@ -234,16 +234,16 @@ Outcome<double> cycle_in(std::string_view word, const sim::Machine& machine) {
   return value * seconds * clock->times().clock * 1e9;
 }
 
-Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) {
-  const auto live = live_run(session, workshop);
+Answer run_go(Session& session, Backend& backend, std::string_view arguments) {
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   const auto [word, rest] = first_word(arguments);
   if (word == "write" && (rest.empty() || rest == "next")) {
-    return go_to_write(session, workshop, !rest.empty());
+    return go_to_write(session, backend, !rest.empty());
   }
   const std::string line = fmt::format("go {}", arguments);
   const auto way = [&](const std::function<void(sim::Stepper&)>& begin) {
-    return begin_way(session, workshop, line, begin);
+    return begin_seek(session, backend, line, begin);
   };
   if (arguments == "start") return way([](sim::Stepper& s) { s.to_the_beginning(); });
   if (arguments == "end") return way([](sim::Stepper& s) { s.to_the_end(); });
@@ -271,12 +271,12 @@ Answer run_go(Session& session, Workshop& workshop, std::string_view arguments) 
   return way([&](sim::Stepper& s) { s.go_to_cycle(*cycle); });
 }
 
-std::optional<RunSpot::Cell> cell_in(std::string_view word) {
+std::optional<RunCursor::Cell> cell_in(std::string_view word) {
   const std::size_t comma = word.find(',');
   if (comma == std::string_view::npos) return {};
   const auto lane = count_in(word.substr(0, comma)), column = count_in(word.substr(comma + 1));
   if (!lane || !column || *lane >= 128 || *column >= 512) return {};
-  return RunSpot::Cell{static_cast<std::uint32_t>(*lane), static_cast<std::uint32_t>(*column)};
+  return RunCursor::Cell{static_cast<std::uint32_t>(*lane), static_cast<std::uint32_t>(*column)};
 }
 
 // "%r5" is said in full: what there is, by the letters that it begins with.
@@ -302,7 +302,7 @@ std::optional<Error> no_register(const ptx::Program& program, const std::string&
 }
 
 // `look byte none`: true where there is such a place to look away from.
-bool look_away(RunSpot& spot, const std::string& what) {
+bool look_away(RunCursor& spot, const std::string& what) {
   if (what == "line") spot.line.reset();
   if (what == "byte") spot.byte.reset();
   if (what == "mbarrier") spot.barrier.reset();
@@ -313,7 +313,7 @@ bool look_away(RunSpot& spot, const std::string& what) {
          what == "register" || what == "report";
 }
 
-std::optional<Error> look_at(RunSpot& spot, const LiveRun& run, const std::string& what,
+std::optional<Error> look_at(RunCursor& spot, const LiveRun& run, const std::string& what,
                              const std::string& value) {
   if (value == "none" && look_away(spot, what)) return {};
   const sim::Machine& machine = run.stepper.machine();
@@ -396,29 +396,29 @@ std::optional<Error> look_in(ViewName& view, const std::string& name) {
                   name));
 }
 
-Answer run_look(Session& session, Workshop& workshop, std::string_view arguments) {
-  const auto live = live_run(session, workshop);
+Answer run_look(Session& session, Backend& backend, std::string_view arguments) {
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   const std::vector<std::string> words = split_words(arguments);
   if (arguments == "nothing") {
-    session.choices.spot = {};
+    session.state.spot = {};
     session.scrolls.clear();
     return std::string("Looking at block 0, and at no place of it.");
   }
   if (words.empty() || words.size() % 2) {
     return usage_error("`look` takes what and which: `look block 3 warp 1 lane 5`.");
   }
-  RunSpot spot = session.choices.spot;
+  RunCursor spot = session.state.spot;
   for (std::size_t i = 0; i < words.size(); i += 2) {
     if (words[i] == "in") {
-      if (auto error = look_in(session.choices.view, words[i + 1])) return *error;
+      if (auto error = look_in(session.state.view, words[i + 1])) return *error;
       continue;
     }
     if (auto error = look_at(spot, **live, words[i], words[i + 1])) {
       return *error;
     }
   }
-  session.choices.spot = spot;
+  session.state.spot = spot;
   session.scrolls.clear();
   bool line = false;
   for (std::size_t i = 0; i < words.size(); i += 2) line = line || words[i] == "line";
@@ -427,7 +427,7 @@ Answer run_look(Session& session, Workshop& workshop, std::string_view arguments
                      look_words(spot, &(*live)->stepper.machine().barrier_names()));
 }
 
-std::vector<Suggestion> suggest_steps(const Session&, const Workshop&) {
+std::vector<Suggestion> suggest_steps(const Session&, const Backend&) {
   std::vector<Suggestion> out;
   for (const std::string_view back : {"", "back "}) {
     for (const StepWord& each : kSteps) {

@@ -21,9 +21,9 @@ Json lines_json(const Lines& lines) {
   return out;
 }
 
-Json outline_json(const Session& session, const Workshop& workshop) {
+Json outline_json(const Session& session, const Backend& backend) {
   Json out = Json::array();
-  for (const OutlineSection& section : outline(session, workshop)) {
+  for (const OutlineSection& section : outline(session, backend)) {
     Json items = Json::array();
     for (const OutlineItem& item : section.items) {
       Json each = {{"label", item.label}, {"detail", item.detail}, {"command", item.command}};
@@ -100,38 +100,38 @@ Json view_json(const Session& session, const Picture& picture) {
     return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
   }
   if (shows_build(session) && session.edit.edit.open()) return describe_build(session);
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   return view.json ? view.json(session, picture) : describe(picture.scene);
 }
 
 }  // namespace
 
-Json describe(const Session& session, const Workshop& workshop, const Picture& picture) {
+Json describe(const Session& session, const Backend& backend, const Picture& picture) {
   Json out;
   out["schema"] = 1;
   out["field"] = session.field;
   out["meaning"] = meaning_of_field(session).text;
   if (session.problem) out["problem"] = session.problem->sentence;
-  if (session.editor.active) out["assistance"] = assistance_json(assistance(session, workshop));
-  out["theme"] = session.choices.dark ? "dark" : "light";
-  out["view"] = name_of(session.choices.view);
-  out["outline"] = outline_json(session, workshop);
-  Json choices = Json::array();
+  if (session.editor.active) out["assistance"] = assistance_json(assistance(session, backend));
+  out["theme"] = session.state.dark ? "dark" : "light";
+  out["view"] = name_of(session.state.view);
+  out["outline"] = outline_json(session, backend);
+  Json state = Json::array();
   for (const Choice& choice : view_choices(session)) {
     for (const Tab& option : choice.options) {
-      if (option.current) choices.push_back({{"name", choice.title}, {"value", option.label}});
+      if (option.current) state.push_back({{"name", choice.title}, {"value", option.label}});
     }
   }
   for (const SizeField& field : size_fields(session)) {
-    choices.push_back({{"name", field.name}, {"value", field.value}});
+    state.push_back({{"name", field.name}, {"value", field.value}});
   }
-  out["choices"] = std::move(choices);
+  out["choices"] = std::move(state);
   out["picture"] = view_json(session, picture);
-  if (const auto lesson = lesson_panel(session); lesson && session.choices.lesson.shown) {
+  if (const auto lesson = lesson_panel(session); lesson && session.state.lesson.shown) {
     out["lesson"] = describe(*lesson);
   }
   out["inspector"] = inspector_json(session);
-  const Strip shown = strip(session, workshop);
+  const Strip shown = strip(session, backend);
   out["strip"] = steps_json(shown);
   out["actions"] = actions_json(shown);
   out["status"] = session.message.text;
@@ -140,7 +140,7 @@ Json describe(const Session& session, const Workshop& workshop, const Picture& p
     const TourStep& step = tour_steps()[*session.tour];
     out["tour"] = {{"title", step.title}, {"text", step.text}, {"step", *session.tour + 1}};
   }
-  if (session.overlay.open()) out["overlay"] = describe_overlay(session, workshop);
+  if (session.overlay.open()) out["overlay"] = describe_overlay(session, backend);
   return out;
 }
 

@@ -7,6 +7,6 @@
 namespace tilescope {
 
 // All of the window: what --describe writes.
-Json describe(const Session& session, const Workshop& workshop, const Picture& picture);
+Json describe(const Session& session, const Backend& backend, const Picture& picture);
 
 }  // namespace tilescope

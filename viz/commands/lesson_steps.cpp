@@ -8,7 +8,7 @@
 namespace tilescope {
 namespace {
 
-Error no_lesson(const LessonShelf& shelf, std::string_view name) {
+Error no_lesson(const LessonIndex& shelf, std::string_view name) {
   std::string names;
   for (const Lesson& lesson : shelf.lessons) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", lesson.name);
@@ -29,9 +29,9 @@ Error no_round() {
 }
 
 // Its place on the shelf.
-Outcome<std::size_t> find_lesson(Session& session, const Workshop& workshop,
+Outcome<std::size_t> find_lesson(Session& session, const Backend& backend,
                                  std::string_view name) {
-  const std::shared_ptr<const LessonShelf> shelf = shelf_of(session, workshop);
+  const std::shared_ptr<const LessonIndex> shelf = shelf_of(session, backend);
   for (std::size_t i = 0; i < shelf->lessons.size(); ++i) {
     if (shelf->lessons[i].name == name) return i;
   }
@@ -42,11 +42,11 @@ Outcome<std::size_t> find_lesson(Session& session, const Workshop& workshop,
   return no_lesson(*shelf, name);
 }
 
-Outcome<std::shared_ptr<const LessonSheet>> sheet_of(const Lesson& lesson, std::size_t which,
+Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Lesson& lesson, std::size_t which,
                                                      std::size_t at, std::uint64_t round) {
   Outcome<PosedStep> posed = pose(lesson.steps[at], round);
   if (!posed) return posed.error();
-  auto sheet = std::make_shared<LessonSheet>();
+  auto sheet = std::make_shared<LessonPage>();
   sheet->lesson = which;
   sheet->at = at;
   sheet->round = round;
@@ -60,18 +60,18 @@ Outcome<std::shared_ptr<const LessonSheet>> sheet_of(const Lesson& lesson, std::
     }
     sheet->pictures.push_back(std::move(picture));
   }
-  return std::shared_ptr<const LessonSheet>(std::move(sheet));
+  return std::shared_ptr<const LessonPage>(std::move(sheet));
 }
 
 // Each command to its end, a run included: the next one may be about what it leaves.
-std::optional<Error> set_view(Session& session, Workshop& workshop,
+std::optional<Error> set_view(Session& session, Backend& backend,
                               const std::vector<std::string>& commands) {
   for (const std::string& command : commands) {
-    const auto answer = execute(session, workshop, command);
+    const auto answer = execute(session, backend, command);
     if (!answer) return answer.error();
     if (!session.running) continue;
-    workshop.wait();
-    take_result(session, workshop);
+    backend.wait();
+    take_result(session, backend);
     if (session.run_error) return session.run_error;
   }
   return {};
@@ -79,27 +79,27 @@ std::optional<Error> set_view(Session& session, Workshop& workshop,
 
 // A step's view begins from nothing, so that it is the same wherever one comes from. How the window
 // looks, and which lesson is open, is no part of it.
-void clear_view(Session& session, Workshop& workshop) {
+void clear_view(Session& session, Backend& backend) {
   if (session.running) {  // a run of the view that goes
-    workshop.cancel();
-    workshop.wait();
-    take_result(session, workshop);
+    backend.cancel();
+    backend.wait();
+    take_result(session, backend);
   }
-  Choices clear;
-  clear.dark = session.choices.dark;
-  clear.settings = session.choices.settings;
-  clear.lesson = session.choices.lesson;
-  session.choices = std::move(clear);
+  ViewState clear;
+  clear.dark = session.state.dark;
+  clear.settings = session.state.settings;
+  clear.lesson = session.state.lesson;
+  session.state = std::move(clear);
   session.playing = false;
   forget_passing(session);
 }
 
 // The commands of a step leave steps of undo, which the one that asked for them stands for.
-std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
+std::optional<Error> set_view_at_once(Session& session, Backend& backend,
                                       const std::vector<std::string>& commands) {
   std::vector<Step> past = session.past, future = session.future;
-  clear_view(session, workshop);
-  const std::optional<Error> problem = set_view(session, workshop, commands);
+  clear_view(session, backend);
+  const std::optional<Error> problem = set_view(session, backend, commands);
   session.past = std::move(past);
   session.future = std::move(future);
   return problem;
@@ -107,8 +107,8 @@ std::optional<Error> set_view_at_once(Session& session, Workshop& workshop,
 
 // What was done is handed over to be kept. The first time that it cannot be, why, behind what else
 // there is to say: a place that cannot be written is no reason to stop a lesson.
-std::string kept(Session& session, Workshop& workshop) {
-  const std::optional<Error> problem = workshop.keep_progress(progress_text(session.progress));
+std::string kept(Session& session, Backend& backend) {
+  const std::optional<Error> problem = backend.keep_progress(progress_text(session.progress));
   const bool told = session.progress_told;
   session.progress_told = problem.has_value();
   if (!problem || told) return "";
@@ -117,20 +117,20 @@ std::string kept(Session& session, Workshop& workshop) {
 
 }  // namespace
 
-Outcome<std::string> open_lesson(Session& session, Workshop& workshop, std::string_view name,
+Outcome<std::string> open_lesson(Session& session, Backend& backend, std::string_view name,
                                  std::optional<std::size_t> step, std::uint64_t round) {
-  const auto found = find_lesson(session, workshop, name);
+  const auto found = find_lesson(session, backend, name);
   if (!found) return found.error();
-  LessonPlace& place = session.choices.lesson;
+  LessonPlace& place = session.state.lesson;
   place.shelf = session.shelf;
   place.lesson = *found;
   const std::size_t at = step.value_or(step_to_go_on(session.progress, *place.open()));
-  return go_to_step(session, workshop, at, round);
+  return go_to_step(session, backend, at, round);
 }
 
-Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::string_view name,
+Outcome<std::string> lay_out_step(Session& session, Backend& backend, std::string_view name,
                                   std::size_t step, std::uint64_t round) {
-  const auto found = find_lesson(session, workshop, name);
+  const auto found = find_lesson(session, backend, name);
   if (!found) return found.error();
   LessonPlace place;
   place.shelf = session.shelf;
@@ -144,13 +144,13 @@ Outcome<std::string> lay_out_step(Session& session, Workshop& workshop, std::str
   place.round = round;
   place.sheet = std::move(*sheet);
   place.shown = true;
-  session.choices.lesson = place;
+  session.state.lesson = place;
   return fmt::format("{}, step {}: {}.", lesson.title, step + 1, lesson.steps[step].title);
 }
 
-Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_t step,
+Outcome<std::string> go_to_step(Session& session, Backend& backend, std::size_t step,
                                 std::uint64_t round) {
-  LessonPlace place = session.choices.lesson;
+  LessonPlace place = session.state.lesson;
   const Lesson* lesson = place.open();
   if (!lesson) {
     return Error{ErrorKind::usage, "No lesson is open; `lesson layouts` opens the first.", ""};
@@ -160,47 +160,47 @@ Outcome<std::string> go_to_step(Session& session, Workshop& workshop, std::size_
   // Setting the view again keeps the sheet, and with it what was answered.
   const bool same = place.sheet && place.lesson == place.sheet->lesson && step == place.sheet->at &&
                     round == place.sheet->round;
-  auto sheet = same ? Outcome<std::shared_ptr<const LessonSheet>>(place.sheet)
+  auto sheet = same ? Outcome<std::shared_ptr<const LessonPage>>(place.sheet)
                     : sheet_of(*lesson, place.lesson, step, round);
   if (!sheet) return sheet.error();
-  if (auto error = set_view_at_once(session, workshop, (*sheet)->step.commands)) return *error;
+  if (auto error = set_view_at_once(session, backend, (*sheet)->step.commands)) return *error;
   place.step = step;
   place.round = round;
   place.sheet = std::move(*sheet);
   place.shown = true;
-  session.choices.lesson = place;
+  session.state.lesson = place;
   session.progress.lessons[lesson->name].seen.insert(lesson->steps[step].title);
   return fmt::format("{}, step {} of {}: {}.{}", lesson->title, step + 1, lesson->steps.size(),
-                     place.sheet->step.title, kept(session, workshop));
+                     place.sheet->step.title, kept(session, backend));
 }
 
-Outcome<std::string> answer_exercise(Session& session, Workshop& workshop,
+Outcome<std::string> answer_exercise(Session& session, Backend& backend,
                                      std::string_view answer) {
-  const LessonPlace& place = session.choices.lesson;
+  const LessonPlace& place = session.state.lesson;
   if (!place.sheet || !place.sheet->step.exercise) {
     return Error{ErrorKind::usage, "Nothing is asked here; an exercise of a lesson asks.", ""};
   }
-  LessonDesk& desk = desk_of(session);
-  desk.answer = answer;
-  desk.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
-  if (desk.verdict->is != Judgement::Is::right || desk.told) return desk.verdict->sentence;
+  LessonState& work = lesson_state(session);
+  work.answer = answer;
+  work.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
+  if (work.verdict->is != Judgement::Is::right || work.told) return work.verdict->sentence;
   const Lesson& lesson = *place.open();
   session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
-  return desk.verdict->sentence + kept(session, workshop);
+  return work.verdict->sentence + kept(session, backend);
 }
 
 Outcome<std::string> give_hint(Session& session) {
-  const LessonPlace& place = session.choices.lesson;
+  const LessonPlace& place = session.state.lesson;
   if (!place.sheet || !place.sheet->step.exercise) {
     return Error{ErrorKind::usage,
                  "There is nothing to hint at; an exercise of a lesson has hints.", ""};
   }
   const PosedExercise& exercise = *place.sheet->step.exercise;
-  LessonDesk& desk = desk_of(session);
-  if (desk.hints < exercise.hints.size()) return exercise.hints[desk.hints++];
+  LessonState& work = lesson_state(session);
+  if (work.hints < exercise.hints.size()) return exercise.hints[work.hints++];
   const Outcome<std::string> answer = solution(exercise, evidence_of(session));
   if (!answer) return answer.error();
-  desk.told = true;
+  work.told = true;
   return fmt::format("The answer is {}. `lesson again` asks with other numbers.", *answer);
 }
 

@@ -13,9 +13,9 @@
 namespace tilescope {
 namespace {
 
-Json palette_json(const Session& session, const Workshop& workshop) {
+Json palette_json(const Session& session, const Backend& backend) {
   Json entries = Json::array();
-  for (const PaletteEntry& entry : palette_entries(session, workshop, session.overlay.text, 12)) {
+  for (const PaletteEntry& entry : palette_entries(session, backend, session.overlay.text, 12)) {
     entries.push_back({{"line", entry.line},
                        {"arguments", entry.arguments},
                        {"help", entry.help},
@@ -44,10 +44,10 @@ Json sheet_json(const Sheet& sheet) {
 
 }  // namespace
 
-Json describe_overlay(const Session& session, const Workshop& workshop) {
+Json describe_overlay(const Session& session, const Backend& backend) {
   Json out;
   if (session.overlay.kind == Overlay::Kind::palette) {
-    out = palette_json(session, workshop);
+    out = palette_json(session, backend);
   } else {
     out = sheet_json(sheet_of(session));
   }

@@ -11,7 +11,7 @@
 namespace tilescope {
 
 struct Session;
-class Workshop;
+class Backend;
 
 // A list under headings, each row with what a click does: the commands, the steps.
 struct SheetRow {
@@ -38,6 +38,6 @@ Sheet words_sheet(const Session& session);
 Sheet sheet_of(const Session& session);
 
 // What is to be read in it, for --describe.
-Json describe_overlay(const Session& session, const Workshop& workshop);
+Json describe_overlay(const Session& session, const Backend& backend);
 
 }  // namespace tilescope

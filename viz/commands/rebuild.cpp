@@ -10,20 +10,20 @@
 #include "viz/session/files.h"
 #include "viz/session/look.h"
 #include "viz/session/open.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 
 namespace tilescope {
 namespace {
 
-bool is_preset(const Choices& choices) {
-  return first_word(choices.layout_text).first == "preset";
+bool is_preset(const ViewState& state) {
+  return first_word(state.layout_text).first == "preset";
 }
 
 // An expression as `open layout` takes it, whatever separates its statements.
-std::string open_line(const Choices& choices) {
-  if (is_preset(choices)) return fmt::format("open {}", choices.layout_text);
-  const std::string& text = choices.layout_text;
+std::string open_line(const ViewState& state) {
+  if (is_preset(state)) return fmt::format("open {}", state.layout_text);
+  const std::string& text = state.layout_text;
   if (text.find_first_of(";\"'") == std::string::npos) return fmt::format("open layout {}", text);
   const char quote = text.find('"') == std::string::npos ? '"' : '\'';
   return fmt::format("open layout {}{}{}", quote, text, quote);
@@ -31,61 +31,61 @@ std::string open_line(const Choices& choices) {
 
 // Does the machine stand where its run is over? A position alone does not tell that from just
 // before a fault.
-bool has_ended(const Choices& choices) {
-  return choices.live && choices.live->stepper.position() == choices.moment &&
-         choices.live->stepper.state() != RunState::running;
+bool has_ended(const ViewState& state) {
+  return state.live && state.live->stepper.position() == state.moment &&
+         state.live->stepper.state() != RunState::running;
 }
 
 // The kernel and what was chosen of it; answers the view that stands then. Nothing: a report may
 // have chosen one.
-std::optional<ViewName> add_kernel(const Choices& choices, std::vector<std::string>& lines) {
-  if (!choices.kernel && choices.file.empty()) return ViewName::layout;
-  if (choices.baseline && choices.baseline != choices.result) {
-    lines.push_back("open " + kernel_words(*choices.baseline));
+std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::string>& lines) {
+  if (!state.kernel && state.file.empty()) return ViewName::layout;
+  if (state.baseline && state.baseline != state.result) {
+    lines.push_back("open " + kernel_words(*state.baseline));
     lines.emplace_back("run");
     lines.emplace_back("baseline");
   }
   lines.push_back(
-      fmt::format("open {}", choices.kernel ? kernel_words(choices) : quoted_word(choices.file)));
-  const bool ran = choices.result && choices.result->end != RunResult::End::cancelled;
+      fmt::format("open {}", state.kernel ? kernel_words(state) : quoted_word(state.file)));
+  const bool ran = state.result && state.result->end != RunResult::End::cancelled;
   if (ran) lines.emplace_back("run");
-  if (ran && choices.baseline == choices.result) lines.emplace_back("baseline");
+  if (ran && state.baseline == state.result) lines.emplace_back("baseline");
   // A machine that stands before its first instruction is another view than none.
-  const bool gone = ran ? choices.moment != choices.result->moment : choices.live != nullptr;
+  const bool gone = ran ? state.moment != state.result->moment : state.live != nullptr;
   if (gone) {
-    lines.push_back(has_ended(choices) ? "go end" : fmt::format("go position {}", choices.moment));
+    lines.push_back(has_ended(state) ? "go end" : fmt::format("go position {}", state.moment));
   }
-  for (const Breakpoint& each : choices.breakpoints) {
+  for (const Breakpoint& each : state.breakpoints) {
     lines.push_back("break " + text(each));
   }
   // On arrival a report that is told there is looked at; here perhaps it was no longer.
-  const bool arrives = gone || (ran && choices.result->end == RunResult::End::fault);
-  const MemoryChoice& memory = choices.memory;
+  const bool arrives = gone || (ran && state.result->end == RunResult::End::fault);
+  const MemoryChoice& memory = state.memory;
   if (memory.physical) lines.emplace_back("memory order physical");
   if (memory.colour != MemoryChoice::Colour::tile) {
     lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
   }
   if (memory.tensor_value) lines.emplace_back("tmem colour value");
-  if (choices.element) {
-    lines.push_back(fmt::format("pick {} {}", choices.element->row, choices.element->column));
+  if (state.element) {
+    lines.push_back(fmt::format("pick {} {}", state.element->row, state.element->column));
   } else if (arrives) {
     lines.emplace_back("pick nothing");
   }
   // What is picked is looked at; since then it may have been something else.
-  const std::vector<std::string> picks = timeline_picks(choices);
+  const std::vector<std::string> picks = timeline_picks(state);
   lines.insert(lines.end(), picks.begin(), picks.end());
-  const RunSpot& spot = choices.spot;
+  const RunCursor& spot = state.spot;
   if (arrives || !picks.empty()) lines.emplace_back("look nothing");
-  if (!(spot == RunSpot{})) lines.push_back("look" + look_words(spot));
-  for (std::string& line : timeline_lines(choices)) lines.push_back(std::move(line));
-  const DiffStudy& compare = choices.compare;
+  if (!(spot == RunCursor{})) lines.push_back("look" + look_words(spot));
+  for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
+  const DiffStudy& compare = state.compare;
   if (!compare.against.empty()) {
     lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
   }
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
-  if (choices.beside_baseline && choices.timeline) return ViewName::timeline;
+  if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
-  return choices.diff ? ViewName::diff : ViewName::matrices;
+  return state.diff ? ViewName::diff : ViewName::matrices;
 }
 
 // Where the reader is in the derivation, and how warps walk over the layout.
@@ -120,20 +120,20 @@ std::string isolate_line(const Focus& focus) {
   return focus.grid < 0 ? line : fmt::format("{} {}", line, focus.grid);
 }
 
-std::optional<ViewName> add_layout(const Choices& choices, std::optional<ViewName> view,
+std::optional<ViewName> add_layout(const ViewState& state, std::optional<ViewName> view,
                                    std::vector<std::string>& lines) {
-  if (!choices.layout) return view;
-  lines.push_back(open_line(choices));
-  add_study(choices.study, lines);
+  if (!state.layout) return view;
+  lines.push_back(open_line(state));
+  add_study(state.study, lines);
   // What was chosen for another layout, and stands idle while this one is open, is not said of it.
-  const std::vector<ColourBy> can = choices.layout->colours();
-  if (choices.colour && std::find(can.begin(), can.end(), *choices.colour) != can.end()) {
-    lines.push_back(fmt::format("colour {}", name_of(*choices.colour)));
+  const std::vector<ColourBy> can = state.layout->colours();
+  if (state.colour && std::find(can.begin(), can.end(), *state.colour) != can.end()) {
+    lines.push_back(fmt::format("colour {}", name_of(*state.colour)));
   }
-  if (choices.isolate.on != Focus::On::nothing) {
-    lines.push_back(isolate_line(choices.isolate));
+  if (state.isolate.on != Focus::On::nothing) {
+    lines.push_back(isolate_line(state.isolate));
   }
-  if (const auto& cell = choices.selected) {
+  if (const auto& cell = state.selected) {
     lines.push_back(
         fmt::format("pick {} {} {} {}", cell->row, cell->column, cell->panel, cell->slice));
   }
@@ -173,22 +173,22 @@ std::string shell_word(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> rebuilding(const Choices& choices) {
+std::vector<std::string> rebuilding(const ViewState& state) {
   std::vector<std::string> lines;
-  if (choices.dark) lines.emplace_back("theme dark");
-  if (choices.coordinates) lines.emplace_back("label coordinates");
-  if (choices.only_wrong) lines.emplace_back("show wrong");
-  if (choices.compare.measured != Measured::difference) {
-    lines.push_back(fmt::format("show {}", name_of(choices.compare.measured)));
+  if (state.dark) lines.emplace_back("theme dark");
+  if (state.coordinates) lines.emplace_back("label coordinates");
+  if (state.only_wrong) lines.emplace_back("show wrong");
+  if (state.compare.measured != Measured::difference) {
+    lines.push_back(fmt::format("show {}", name_of(state.compare.measured)));
   }
-  if (choices.compare.as_table) lines.emplace_back("show table");
-  std::optional<ViewName> view = add_kernel(choices, lines);
-  view = add_layout(choices, view, lines);
-  if (view != choices.view) lines.push_back(fmt::format("select {}", name_of(choices.view)));
-  if (const Lesson* lesson = choices.lesson.open()) {
-    lines.push_back(fmt::format("lesson at {} {} {} keep", lesson->name, choices.lesson.step + 1,
-                                choices.lesson.round));
-    if (!choices.lesson.shown) lines.emplace_back("select inspector");
+  if (state.compare.as_table) lines.emplace_back("show table");
+  std::optional<ViewName> view = add_kernel(state, lines);
+  view = add_layout(state, view, lines);
+  if (view != state.view) lines.push_back(fmt::format("select {}", name_of(state.view)));
+  if (const Lesson* lesson = state.lesson.open()) {
+    lines.push_back(fmt::format("lesson at {} {} {} keep", lesson->name, state.lesson.step + 1,
+                                state.lesson.round));
+    if (!state.lesson.shown) lines.emplace_back("select inspector");
   }
   return lines;
 }
@@ -196,51 +196,51 @@ std::vector<std::string> rebuilding(const Choices& choices) {
 namespace {
 
 // A layout says all of itself, and so do matrices; a lesson may ask about either.
-Choices needed(Choices choices) {
-  if (choices.lesson.open()) return choices;
-  if (shows_layout(choices.view)) {
-    choices.kernel.reset();
-    choices.options.clear();
-    choices.result.reset();
-    choices.matrices.reset();
-    choices.diff.reset();
-    choices.file.clear();
-    choices.element.reset();
-    choices.only_wrong = false;
-    choices.moment = 0;
-    choices.spot = {};
-    choices.memory = {};
+ViewState needed(ViewState state) {
+  if (state.lesson.open()) return state;
+  if (shows_layout(state.view)) {
+    state.kernel.reset();
+    state.options.clear();
+    state.result.reset();
+    state.matrices.reset();
+    state.diff.reset();
+    state.file.clear();
+    state.element.reset();
+    state.only_wrong = false;
+    state.moment = 0;
+    state.spot = {};
+    state.memory = {};
   } else {
-    choices.layout.reset();
-    choices.coordinates = false;
+    state.layout.reset();
+    state.coordinates = false;
   }
-  return choices;
+  return state;
 }
 
 }  // namespace
 
-std::vector<std::string> rebuilding(const Session& session, const Workshop& workshop,
+std::vector<std::string> rebuilding(const Session& session, const Backend& backend,
                                     Extent extent) {
-  Choices choices = with_whole_paths(session.choices, workshop);
-  if (extent == Extent::view) choices = needed(std::move(choices));
-  std::vector<std::string> lines = rebuilding(choices);
+  ViewState state = with_whole_paths(session.state, backend);
+  if (extent == Extent::view) state = needed(std::move(state));
+  std::vector<std::string> lines = rebuilding(state);
   if (const std::string zoom = zoom_line(session); !zoom.empty()) lines.push_back(zoom);
   return lines;
 }
 
-Choices with_whole_paths(Choices choices, const Workshop& workshop) {
-  if (!choices.file.empty()) choices.file = workshop.whole_path(choices.file);
-  std::string& against = choices.compare.against;
-  if (names_file(against)) against = workshop.whole_path(against);
-  for (auto& [name, value] : choices.options) {
-    if (names_file(value)) value = workshop.whole_path(value);
+ViewState with_whole_paths(ViewState state, const Backend& backend) {
+  if (!state.file.empty()) state.file = backend.whole_path(state.file);
+  std::string& against = state.compare.against;
+  if (names_file(against)) against = backend.whole_path(against);
+  for (auto& [name, value] : state.options) {
+    if (names_file(value)) value = backend.whole_path(value);
   }
-  if (choices.kernel && names_file(choices.kernel->name)) {
-    auto card = std::make_shared<KernelCard>(*choices.kernel);
-    card->name = workshop.whole_path(card->name);
-    choices.kernel = std::move(card);
+  if (state.kernel && names_file(state.kernel->name)) {
+    auto card = std::make_shared<KernelCard>(*state.kernel);
+    card->name = backend.whole_path(card->name);
+    state.kernel = std::move(card);
   }
-  return choices;
+  return state;
 }
 
 namespace {
@@ -248,37 +248,37 @@ namespace {
 // A session beside the open one, where lines are tried.
 Session fresh_beside(const Session& session) {
   Session fresh;
-  fresh.choices.settings = session.choices.settings;
+  fresh.state.settings = session.state.settings;
   fresh.progress = session.progress;
   fresh.shelf = session.shelf;
   return fresh;
 }
 
 // It takes the open one's place; the lines from `next` on wait for its run.
-void take_over(Session& session, Workshop& workshop, Session fresh,
+void take_over(Session& session, Backend& backend, Session fresh,
                const std::vector<std::string>& lines, std::size_t next) {
-  if (session.running && !fresh.running) workshop.cancel();
-  const Lens layout = fresh.layout_lens, matrices = fresh.matrices_lens, diff = fresh.diff_lens;
+  if (session.running && !fresh.running) backend.cancel();
+  const Viewport layout = fresh.layout_viewport, matrices = fresh.matrices_viewport, diff = fresh.diff_viewport;
   const double zoom = fresh.pending_zoom;
-  session.choices = std::move(fresh.choices);
+  session.state = std::move(fresh.state);
   session.progress = std::move(fresh.progress);
   session.shelf = std::move(fresh.shelf);
   session.running = session.running || fresh.running;
-  session.way = std::move(fresh.way);
+  session.seek = std::move(fresh.seek);
   session.edit.building = std::move(fresh.edit.building);
   session.edit.failed = std::move(fresh.edit.failed);
   session.script = {{lines.begin() + static_cast<std::ptrdiff_t>(next), lines.end()}, true};
   forget_passing(session);
-  session.layout_lens = layout;
-  session.matrices_lens = matrices;
-  session.diff_lens = diff;
+  session.layout_viewport = layout;
+  session.matrices_viewport = matrices;
+  session.diff_viewport = diff;
   session.pending_zoom = zoom;
   show_in_field(session);
 }
 
 }  // namespace
 
-Outcome<std::string> rebuild(Session& session, Workshop& workshop,
+Outcome<std::string> rebuild(Session& session, Backend& backend,
                              const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     if (only_chooses(line)) continue;
@@ -290,7 +290,7 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
   Session fresh = fresh_beside(session);
   std::size_t next = 0;
   while (next < lines.size() && !busy(fresh)) {
-    const auto answer = execute(fresh, workshop, lines[next]);
+    const auto answer = execute(fresh, backend, lines[next]);
     if (!answer) {
       Error error = answer.error();
       error.sentence = fmt::format("Its line `{}` cannot be done: {}", lines[next], error.sentence);
@@ -298,11 +298,11 @@ Outcome<std::string> rebuild(Session& session, Workshop& workshop,
     }
     ++next;
   }
-  take_over(session, workshop, std::move(fresh), lines, next);
+  take_over(session, backend, std::move(fresh), lines, next);
   return std::string("Opened the view.");
 }
 
-std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& workshop,
+std::vector<std::string> rebuild_what_can_be(Session& session, Backend& backend,
                                              const std::vector<std::string>& lines) {
   std::vector<std::string> refused;
   Session fresh = fresh_beside(session);
@@ -311,11 +311,11 @@ std::vector<std::string> rebuild_what_can_be(Session& session, Workshop& worksho
     const std::string& line = lines[next];
     if (!only_chooses(line)) {
       refused.push_back(fmt::format("`{}` does not describe a view.", line));
-    } else if (const auto answer = execute(fresh, workshop, line); !answer) {
+    } else if (const auto answer = execute(fresh, backend, line); !answer) {
       refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
     }
   }
-  take_over(session, workshop, std::move(fresh), lines, next);
+  take_over(session, backend, std::move(fresh), lines, next);
   return refused;
 }
 
@@ -325,20 +325,20 @@ std::string joined(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::string command_line(const Session& session, const Workshop& workshop) {
-  const Choices choices = with_whole_paths(session.choices, workshop);
-  const bool drawn = choices.view == ViewName::layout && choices.layout && !choices.selected &&
-                     choices.isolate.on == Focus::On::nothing && !choices.coordinates &&
-                     choices.study.slice.grid < 0 && choices.study.step == 0 &&
-                     choices.study.beside.empty() && !choices.lesson.open() &&
+std::string command_line(const Session& session, const Backend& backend) {
+  const ViewState state = with_whole_paths(session.state, backend);
+  const bool drawn = state.view == ViewName::layout && state.layout && !state.selected &&
+                     state.isolate.on == Focus::On::nothing && !state.coordinates &&
+                     state.study.slice.grid < 0 && state.study.step == 0 &&
+                     state.study.beside.empty() && !state.lesson.open() &&
                      zoom_line(session).empty();
   if (!drawn) {
     return fmt::format("tilescope gui --do {}",
-                       shell_word(joined(rebuilding(session, workshop, Extent::view))));
+                       shell_word(joined(rebuilding(session, backend, Extent::view))));
   }
-  std::string out = fmt::format("tilescope draw {}", shell_word(choices.layout_text));
-  if (choices.colour) out += fmt::format(" --colour {}", name_of(*choices.colour));
-  if (choices.dark) out += " --theme dark";
+  std::string out = fmt::format("tilescope draw {}", shell_word(state.layout_text));
+  if (state.colour) out += fmt::format(" --colour {}", name_of(*state.colour));
+  if (state.dark) out += " --theme dark";
   return out + " -o view.svg";
 }
 

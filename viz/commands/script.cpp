@@ -1,18 +1,18 @@
 #include "viz/commands/script.h"
 
 #include "viz/commands/commands.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
 
-std::optional<Error> go_on(Session& session, Workshop& workshop) {
+std::optional<Error> go_on(Session& session, Backend& backend) {
   while (!busy(session) && !session.script.lines.empty()) {
     const std::string line = session.script.lines.front();
     session.script.lines.pop_front();
     const std::size_t steps = session.past.size();
     const bool joins = session.script.joins;  // a line may have others follow, as part of its step
-    const auto answer = execute(session, workshop, line);
+    const auto answer = execute(session, backend, line);
     if (joins && session.past.size() > steps) session.past.pop_back();
     if (answer) continue;
     session.script = {};
@@ -25,20 +25,20 @@ std::optional<Error> go_on(Session& session, Workshop& workshop) {
 
 }  // namespace
 
-Outcome<std::string> start_script(Session& session, Workshop& workshop,
+Outcome<std::string> start_script(Session& session, Backend& backend,
                                   std::vector<std::string> lines) {
   session.script = {{lines.begin(), lines.end()}, false};
-  if (auto error = go_on(session, workshop)) return *error;
+  if (auto error = go_on(session, backend)) return *error;
   return session.message.text;
 }
 
-bool continue_script(Session& session, Workshop& workshop) {
+bool continue_script(Session& session, Backend& backend) {
   if (busy(session)) return false;
   if (session.script.lines.empty()) {
     session.script = {};
     return false;
   }
-  (void)go_on(session, workshop);
+  (void)go_on(session, backend);
   return true;
 }
 

@@ -73,10 +73,10 @@ Outcome<Json> read(std::string_view text) {
 
 }  // namespace
 
-std::string workspace_text(const Session& session, const Workshop& workshop) {
+std::string workspace_text(const Session& session, const Backend& backend) {
   Json out = {{"tilescope", "workspace"}, {"version", workspace_version}};
-  out["view"] = rebuilding(session, workshop, Extent::all);
-  out["settings"] = settings_lines(session.choices.settings);
+  out["view"] = rebuilding(session, backend, Extent::all);
+  out["settings"] = settings_lines(session.state.settings);
   out["tour"] = session.tour_seen ? "seen" : "new";
   for (const auto& [name, lines] : session.kept) out["kept"][name] = lines;
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -94,17 +94,17 @@ std::optional<Words> view_in(const Json& document) {
 
 // The settings that the document's lines make; in a session of their own, so that a refusal changes
 // nothing.
-Outcome<WindowSettings> settings_in(const Json& document, Workshop& workshop) {
+Outcome<WindowSettings> settings_in(const Json& document, Backend& backend) {
   const auto lines = lines_in(document, "settings");
   if (!lines) return broken_workspace("its settings must be a list of commands.");
   Session fresh;
   for (const std::string& line : *lines) {
-    const auto answer = is_setting(line) ? execute(fresh, workshop, line)
+    const auto answer = is_setting(line) ? execute(fresh, backend, line)
                                          : Outcome<std::string>(broken_workspace(fmt::format(
                                                "`{}` is no setting of the window.", line)));
     if (!answer) return answer.error();
   }
-  return fresh.choices.settings;
+  return fresh.state.settings;
 }
 
 void take_kept(Session& session, const Json& document) {
@@ -119,22 +119,22 @@ void take_kept(Session& session, const Json& document) {
 
 }  // namespace
 
-Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
+Outcome<std::string> open_workspace_text(Session& session, Backend& backend,
                                          std::string_view text) {
   const Outcome<Json> document = read(text);
   if (!document) return document.error();
   const auto view = view_in(*document);
   if (!view) return broken_workspace("its view must be a list of commands.");
-  const Outcome<WindowSettings> settings = settings_in(*document, workshop);
+  const Outcome<WindowSettings> settings = settings_in(*document, backend);
   if (!settings) return settings.error();
-  const auto answer = rebuild(session, workshop, *view);
+  const auto answer = rebuild(session, backend, *view);
   if (!answer) return answer.error();
-  session.choices.settings = *settings;
+  session.state.settings = *settings;
   take_kept(session, *document);
   return std::string("Opened the workspace.");
 }
 
-Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop,
+Outcome<std::string> restore_workspace_text(Session& session, Backend& backend,
                                             std::string_view text) {
   const Outcome<Json> document = read(text);
   if (!document) return document.error();
@@ -143,16 +143,16 @@ Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop
   for (const std::string& line : lines_in(*document, "settings").value_or(Words{})) {
     if (!is_setting(line)) {
       refused.push_back(fmt::format("`{}` is no setting of the window.", line));
-    } else if (const auto answer = execute(fresh, workshop, line); !answer) {
+    } else if (const auto answer = execute(fresh, backend, line); !answer) {
       refused.push_back(fmt::format("`{}`: {}", line, answer.error().sentence));
     }
   }
   const auto view = view_in(*document);
   if (!view) refused.emplace_back("Its view is no list of commands.");
   const std::vector<std::string> of_view =
-      rebuild_what_can_be(session, workshop, view.value_or(Words{}));
+      rebuild_what_can_be(session, backend, view.value_or(Words{}));
   refused.insert(refused.end(), of_view.begin(), of_view.end());
-  session.choices.settings = fresh.choices.settings;
+  session.state.settings = fresh.state.settings;
   take_kept(session, *document);
   if (refused.empty()) return std::string();
   // The first says why; what stands behind it mostly follows from it.
@@ -162,13 +162,13 @@ Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop
   return fmt::format("Not all is as you left it{}. {}", more, refused.front());
 }
 
-std::optional<Error> remember_workspace_text(Session& session, Workshop& workshop,
+std::optional<Error> remember_workspace_text(Session& session, Backend& backend,
                                              std::string_view text) {
   const Outcome<Json> document = read(text);
   if (!document) return document.error();
-  const Outcome<WindowSettings> settings = settings_in(*document, workshop);
+  const Outcome<WindowSettings> settings = settings_in(*document, backend);
   if (!settings) return settings.error();
-  session.choices.settings = *settings;
+  session.state.settings = *settings;
   take_kept(session, *document);
   return {};
 }

@@ -15,27 +15,27 @@
 
 #include "core/error.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
 inline constexpr int workspace_version = 1;
 
 // Files by their whole paths.
-std::string workspace_text(const Session& session, const Workshop& workshop);
+std::string workspace_text(const Session& session, const Backend& backend);
 
 // The session becomes what the text says, as one step. Refused, and nothing changes: no workspace,
 // a broken or newer one, a view whose commands are refused.
-Outcome<std::string> open_workspace_text(Session& session, Workshop& workshop,
+Outcome<std::string> open_workspace_text(Session& session, Backend& backend,
                                          std::string_view text);
 
 // Our own of yesterday: what can be done of it is done, and the sentence says what could not
 // (empty: all could). Refused, and nothing changes: what is no workspace at all.
-Outcome<std::string> restore_workspace_text(Session& session, Workshop& workshop,
+Outcome<std::string> restore_workspace_text(Session& session, Backend& backend,
                                             std::string_view text);
 
 // The same without the view: settings, and what is remembered from day to day.
-std::optional<Error> remember_workspace_text(Session& session, Workshop& workshop,
+std::optional<Error> remember_workspace_text(Session& session, Backend& backend,
                                              std::string_view text);
 
 }  // namespace tilescope

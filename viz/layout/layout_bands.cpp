@@ -47,7 +47,7 @@ Split split_for(const std::vector<std::vector<Rgba>>& owners, bool strip) {
 bool splits_cells(const Drawing& d, const Seen& seen, const LayoutView::Window& window) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   const bool several = panel.owners && panel.owners->most > 1 && !panel.owners->everyone;
-  if (!several || seen.cell.height * d.frame.lens.pixel_scale < least_height) return false;
+  if (!several || seen.cell.height * d.frame.viewport.pixel_scale < least_height) return false;
   constexpr std::int64_t finest = 12;  // rows of a cell: the common multiple of 1 to 4
   return window.down() * window.across() * finest <= most_pixels &&
          window.down() * finest <= most_side && window.across() * finest <= most_side;

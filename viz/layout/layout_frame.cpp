@@ -44,8 +44,8 @@ double longest_side(const Panel& panel) {
 // A side of an operand that is narrower gets longer cells, so that a name has room in it.
 constexpr double least_side = 80, labelled_cell = 24;
 
-double drawn_out(double cell, std::int64_t cells, const Lens& lens) {
-  const double enough = std::min(lens.side / static_cast<double>(cells), labelled_cell);
+double drawn_out(double cell, std::int64_t cells, const Viewport& viewport) {
+  const double enough = std::min(viewport.side / static_cast<double>(cells), labelled_cell);
   return std::max(cell, enough);
 }
 
@@ -57,12 +57,12 @@ double height_of_values(const LayoutView& view, double cell) {
 
 // Cells are square, and as large in every panel; but a division into large tiles is so much taller
 // than its input that it gets smaller ones, and a long thin grid is drawn thicker.
-Size cell_of(const LayoutView& view, const Panel& panel, double cell, const Lens& lens) {
+Size cell_of(const LayoutView& view, const Panel& panel, double cell, const Viewport& viewport) {
   if (view.placing() == LayoutView::Placing::product) {
     const std::int64_t m = view.panels()[2].rows, n = view.panels()[2].columns;
     const std::int64_t k = view.panels()[0].columns;
     const bool a = &panel == &view.panels()[0], b = &panel == &view.panels()[1];
-    return {drawn_out(cell, a ? k : n, lens), drawn_out(cell, b ? k : m, lens)};
+    return {drawn_out(cell, a ? k : n, viewport), drawn_out(cell, b ? k : m, viewport)};
   }
   const bool one_thread = view.kind() == LayoutView::Kind::thread_value && view.threads() == 1;
   if (one_thread && longest_side(panel) > static_cast<double>(most_operand)) {
@@ -116,35 +116,35 @@ struct Laid {
   std::vector<Frame::Place> places;
   Size size;
 };
-double heading_of(const LayoutView& view, const Panel& panel, const Lens& lens) {
-  return heading_line * (formula_is_title(view, panel, lens) ? 1 : 2);
+double heading_of(const LayoutView& view, const Panel& panel, const Viewport& viewport) {
+  return heading_line * (formula_is_title(view, panel, viewport) ? 1 : 2);
 }
 
 // A panel may be narrow, its words are not: what they want, or their share of the
 // size asked for.
-double heading_width(const LayoutView& view, const Panel& panel, const Lens& lens) {
+double heading_width(const LayoutView& view, const Panel& panel, const Viewport& viewport) {
   const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
   const double axes = text_width(panel.axes, small_text, Family::sans);
-  if (!lens.formulas) return std::min(title + inside, lens.heading);
+  if (!viewport.formulas) return std::min(title + inside, viewport.heading);
   double out = title + between + axes + inside;
-  if (!formula_is_title(view, panel, lens)) {
+  if (!formula_is_title(view, panel, viewport)) {
     out = std::max(out, text_width(panel.formula, small_text, Family::mono) + inside);
   }
-  return std::min(out, lens.heading);
+  return std::min(out, viewport.heading);
 }
 
 // A to the left of C and B above it, so that their rows and columns run on into C's.
-Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
+Laid lay_out_product(const LayoutView& view, double cell, const Viewport& viewport) {
   const std::vector<Panel>& panels = view.panels();
   const double gutter = std::max(row_gutter(panels[1]), row_gutter(panels[2]));
   Laid out;
   for (const Panel& panel : panels) {
     const bool left = &panel == &panels[0];
-    out.places.push_back(place_of(panel, cell_of(view, panel, cell, lens),
-                                  heading_of(view, panel, lens),
+    out.places.push_back(place_of(panel, cell_of(view, panel, cell, viewport),
+                                  heading_of(view, panel, viewport),
                                   left ? row_gutter(panel) : gutter));
     Box& box = out.places.back().box;
-    box.width = std::max(box.width, heading_width(view, panel, lens));
+    box.width = std::max(box.width, heading_width(view, panel, viewport));
   }
   Frame::Place &a = out.places[0], &b = out.places[1], &c = out.places[2];
   const double x = a.box.width + panel_gap, y = b.box.height + panel_gap;
@@ -156,8 +156,8 @@ Laid lay_out_product(const LayoutView& view, double cell, const Lens& lens) {
 }
 
 Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell,
-             const Lens& lens) {
-  if (view.placing() == LayoutView::Placing::product) return lay_out_product(view, cell, lens);
+             const Viewport& viewport) {
+  if (view.placing() == LayoutView::Placing::product) return lay_out_product(view, cell, viewport);
   Laid out;
   out.places.resize(view.panels().size());
   double x = 0;
@@ -165,9 +165,9 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
     double y = 0, width = 0;
     for (const int p : column) {
       const Panel& panel = view.panels()[static_cast<std::size_t>(p)];
-      Frame::Place place = place_of(panel, cell_of(view, panel, cell, lens),
-                                    heading_of(view, panel, lens), row_gutter(panel));
-      place.box.width = std::max(place.box.width, heading_width(view, panel, lens));
+      Frame::Place place = place_of(panel, cell_of(view, panel, cell, viewport),
+                                    heading_of(view, panel, viewport), row_gutter(panel));
+      place.box.width = std::max(place.box.width, heading_width(view, panel, viewport));
       move(place, x, y);
       y = place.box.bottom() + panel_gap;
       width = std::max(width, place.box.width);
@@ -181,11 +181,11 @@ Laid lay_out(const LayoutView& view, const Arrangement& arrangement, double cell
 }
 
 double fitting_cell(const LayoutView& view, const Arrangement& arrangement, Size room,
-                    const Lens& lens) {
+                    const Viewport& viewport) {
   double low = smallest_cell, high = largest_cell;
   for (int i = 0; i < 60; ++i) {
     const double cell = std::sqrt(low * high);
-    const Size size = lay_out(view, arrangement, cell, lens).size;
+    const Size size = lay_out(view, arrangement, cell, viewport).size;
     (size.width <= room.width && size.height <= room.height ? low : high) = cell;
   }
   return low >= 6 ? std::floor(low + 1e-9) : low;
@@ -255,17 +255,17 @@ double legend_width(const LayoutView& view, const LayoutChoice& choice) {
          (outlines_width(view) > 0 ? outlines_width(view) + 2 * between : 0);
 }
 
-double legend_block_height(const LayoutView& view, const Lens& lens) {
-  const double notes = note_height * static_cast<double>(notes_shown(view, lens).size());
-  return (lens.legend ? between + legend_row_height : 0) + (notes > 0 ? inside + notes : 0);
+double legend_block_height(const LayoutView& view, const Viewport& viewport) {
+  const double notes = note_height * static_cast<double>(notes_shown(view, viewport).size());
+  return (viewport.legend ? between + legend_row_height : 0) + (notes > 0 ? inside + notes : 0);
 }
 
 constexpr double most_title = 960, most_words = 1552;
 
 // What the title and the notes need to be read whole.
-double words_width(const LayoutView& view, const Lens& lens) {
+double words_width(const LayoutView& view, const Viewport& viewport) {
   double whole = 0;
-  if (lens.title) {
+  if (viewport.title) {
     whole = text_width(view.title(), title_text, Family::sans, FontWeight::bold);
     if (whole > most_title) {  // draw_title sets it smaller
       whole = text_width(view.title(), heading_text, Family::sans, FontWeight::bold) + between;
@@ -274,35 +274,35 @@ double words_width(const LayoutView& view, const Lens& lens) {
   for (const std::string& note : view.notes()) {
     whole = std::max(whole, text_width(note, small_text, Family::sans));
   }
-  whole = std::max(whole, text_width(lens.advice, small_text, Family::sans));
-  return std::min(whole, lens.size.width > 0 ? lens.size.width - 2 * margin : most_words);
+  whole = std::max(whole, text_width(viewport.advice, small_text, Family::sans));
+  return std::min(whole, viewport.size.width > 0 ? viewport.size.width - 2 * margin : most_words);
 }
 
 // `words`: the width that stands left-aligned with the grids.
-Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, double fit,
+Frame framed(const LayoutView& view, Viewport viewport, const Arrangement& arrangement, double fit,
              double words) {
   Frame out;
   out.fit_cell = fit;
-  if (!(lens.cell > 0)) lens.cell = fit;
-  lens.cell = std::clamp(lens.cell, smallest_cell, largest_cell);
-  out.lens = lens;
-  Laid laid = lay_out(view, arrangement, lens.cell, lens);
-  const double above = lens.title ? title_height : 0;
-  const double below = legend_block_height(view, lens);
-  out.body = {0, lens.title ? margin + above - inside : 0, lens.size.width, 0};
+  if (!(viewport.cell > 0)) viewport.cell = fit;
+  viewport.cell = std::clamp(viewport.cell, smallest_cell, largest_cell);
+  out.viewport = viewport;
+  Laid laid = lay_out(view, arrangement, viewport.cell, viewport);
+  const double above = viewport.title ? title_height : 0;
+  const double below = legend_block_height(view, viewport);
+  out.body = {0, viewport.title ? margin + above - inside : 0, viewport.size.width, 0};
   out.body.height =
-      std::max(0.0, lens.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
+      std::max(0.0, viewport.size.height - out.body.y - (below > 0 ? below + margin - inside : 0));
   // What fits stands in the middle; what does not is moved by the pan.
-  const double free_x = lens.size.width - std::max(laid.size.width, words) - 2 * margin;
-  const double free_y = lens.size.height - laid.size.height - above - below - 2 * margin;
+  const double free_x = viewport.size.width - std::max(laid.size.width, words) - 2 * margin;
+  const double free_y = viewport.size.height - laid.size.height - above - below - 2 * margin;
   const double left = margin + std::max(0.0, std::floor(free_x / 2));
   const double top = margin + std::max(0.0, std::floor(free_y / 2));
-  out.content = {left - lens.pan.x, top + above - lens.pan.y, laid.size.width, laid.size.height};
+  out.content = {left - viewport.pan.x, top + above - viewport.pan.y, laid.size.width, laid.size.height};
   for (Frame::Place& place : laid.places) move(place, out.content.x, out.content.y);
   out.places = std::move(laid.places);
   const double x = free_x > 0 ? left : margin;
   out.title = {x, top + title_text / 2};
-  out.legend = {x, std::min(top + above + laid.size.height, lens.size.height - margin - below) +
+  out.legend = {x, std::min(top + above + laid.size.height, viewport.size.height - margin - below) +
                        between + legend_row_height / 2};
   if (free_y > 0) {
     out.body.y = std::max(0.0, top + above - inside);
@@ -314,15 +314,15 @@ Frame framed(const LayoutView& view, Lens lens, const Arrangement& arrangement, 
 // As large as it wants to be, in the arrangement nearest to a slide's shape.
 std::pair<const Arrangement*, double> natural_arrangement(const LayoutView& view,
                                                           const std::vector<Arrangement>& all,
-                                                          const Lens& lens,
+                                                          const Viewport& viewport,
                                                           const LayoutChoice& choice,
                                                           double words) {
   const auto nearest = [&](double asked) {
     std::pair<const Arrangement*, double> best{&all[0], asked};
     double odd = 1e300;
     for (const Arrangement& each : all) {
-      const double cell = asked > 0 ? asked : fitting_cell(view, each, page, lens);
-      const Size size = lay_out(view, each, cell, lens).size;
+      const double cell = asked > 0 ? asked : fitting_cell(view, each, page, viewport);
+      const Size size = lay_out(view, each, cell, viewport).size;
       const double shape = std::fabs(std::log(size.width / (size.height + words) / 1.6));
       if (shape < odd) {
         odd = shape;
@@ -333,7 +333,7 @@ std::pair<const Arrangement*, double> natural_arrangement(const LayoutView& view
   };
   for (const double cell : natural_cells(view, choice)) {
     const std::pair<const Arrangement*, double> found = nearest(cell);
-    const Size size = lay_out(view, *found.first, cell, lens).size;
+    const Size size = lay_out(view, *found.first, cell, viewport).size;
     if (size.width <= most_natural && size.height + words <= most_natural) return found;
   }
   return nearest(0);
@@ -352,20 +352,20 @@ bool has_room(const Frame& frame) {
   });
 }
 
-std::vector<std::string> notes_shown(const LayoutView& view, const Lens& lens) {
+std::vector<std::string> notes_shown(const LayoutView& view, const Viewport& viewport) {
   std::vector<std::string> out = view.notes();
-  const std::size_t room = std::max<std::size_t>(lens.notes, 2) - (lens.advice.empty() ? 0 : 1);
+  const std::size_t room = std::max<std::size_t>(viewport.notes, 2) - (viewport.advice.empty() ? 0 : 1);
   if (out.size() > room) {
     const std::size_t left_out = out.size() - (room - 1);
     out.resize(room - 1);
     out.push_back(std::to_string(left_out) + " more notes have room in a higher picture.");
   }
-  if (!lens.advice.empty()) out.push_back(lens.advice);
+  if (!viewport.advice.empty()) out.push_back(viewport.advice);
   return out;
 }
 
-bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens) {
-  return !lens.formulas || (lens.title && panel.formula == view.title());
+bool formula_is_title(const LayoutView& view, const Panel& panel, const Viewport& viewport) {
+  return !viewport.formulas || (viewport.title && panel.formula == view.title());
 }
 
 double row_gutter(const Panel& panel) {
@@ -373,53 +373,53 @@ double row_gutter(const Panel& panel) {
                                               : std::ceil(digits_width(panel.rows - 1)) + inside;
 }
 
-Frame arrange(const LayoutView& view, const Lens& asked, const LayoutChoice& choice) {
-  Lens lens = asked;
-  lens.cell = sane(asked.cell, 0, 0, largest_cell);
-  lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
-  lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
+Frame arrange(const LayoutView& view, const Viewport& asked, const LayoutChoice& choice) {
+  Viewport viewport = asked;
+  viewport.cell = sane(asked.cell, 0, 0, largest_cell);
+  viewport.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
+  viewport.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
   const std::vector<Arrangement> all = arrangements(view);
-  const double above = lens.title ? title_height : 0;
+  const double above = viewport.title ? title_height : 0;
   const bool any_size = !(asked.size.width > 0 && asked.size.height > 0);
   // Notes leave the grids at least three quarters of the height.
-  lens.notes = any_size
+  viewport.notes = any_size
                    ? view.notes().size() + 1
                    : static_cast<std::size_t>(std::max(2.0, asked.size.height / 4 / note_height));
-  lens.heading = most_heading_width;
-  lens.side = least_side;
-  const double below = legend_block_height(view, lens);
+  viewport.heading = most_heading_width;
+  viewport.side = least_side;
+  const double below = legend_block_height(view, viewport);
 
   if (asked.size.width > 0 && asked.size.height > 0) {
-    lens.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
+    viewport.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
     const bool product = view.placing() == LayoutView::Placing::product;
-    lens.heading = std::min(most_heading_width, lens.size.width / (product ? 3 : 4));
-    const Size room{lens.size.width - 2 * margin, lens.size.height - 2 * margin - above - below};
+    viewport.heading = std::min(most_heading_width, viewport.size.width / (product ? 3 : 4));
+    const Size room{viewport.size.width - 2 * margin, viewport.size.height - 2 * margin - above - below};
     const Arrangement* best = &all[0];
     double cell = 0;
     const auto fits = [&] {
-      const Size size = lay_out(view, all[0], smallest_cell, lens).size;
+      const Size size = lay_out(view, all[0], smallest_cell, viewport).size;
       return size.width <= room.width && size.height <= room.height;
     };
-    while (view.placing() == LayoutView::Placing::product && lens.side > 1 && !fits()) {
-      lens.side /= 2;
+    while (view.placing() == LayoutView::Placing::product && viewport.side > 1 && !fits()) {
+      viewport.side /= 2;
     }
     for (const Arrangement& each : all) {
-      const double fitting = fitting_cell(view, each, room, lens);
+      const double fitting = fitting_cell(view, each, room, viewport);
       if (fitting > cell) {
         cell = fitting;
         best = &each;
       }
     }
-    return framed(view, lens, *best, cell, words_width(view, lens));
+    return framed(view, viewport, *best, cell, words_width(view, viewport));
   }
 
-  const auto [best, natural] = natural_arrangement(view, all, lens, choice, above + below);
-  const Size size = lay_out(view, *best, natural, lens).size;
+  const auto [best, natural] = natural_arrangement(view, all, viewport, choice, above + below);
+  const Size size = lay_out(view, *best, natural, viewport).size;
   const double words =
-      std::max(words_width(view, lens), lens.legend ? legend_width(view, choice) : 0);
+      std::max(words_width(view, viewport), viewport.legend ? legend_width(view, choice) : 0);
   const double width = std::max(size.width, words);
-  lens.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
-  return framed(view, lens, *best, natural, words);
+  viewport.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
+  return framed(view, viewport, *best, natural, words);
 }
 
 std::optional<Cell> cell_at(const LayoutView& view, const Frame& frame, Point at) {
@@ -492,14 +492,14 @@ std::size_t nearest_panel(const Frame& frame, Point at) {
 
 }  // namespace
 
-Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor) {
-  Lens lens = frame.lens;
-  const double cell = sane(lens.cell * factor, lens.cell, frame.fit_cell, largest_cell);
-  lens.pan = {};
-  lens.cell = cell;
+Viewport zoomed(const LayoutView& view, const Frame& frame, Point at, double factor) {
+  Viewport viewport = frame.viewport;
+  const double cell = sane(viewport.cell * factor, viewport.cell, frame.fit_cell, largest_cell);
+  viewport.pan = {};
+  viewport.cell = cell;
   if (cell <= frame.fit_cell) {
-    lens.cell = 0;
-    return lens;
+    viewport.cell = 0;
+    return viewport;
   }
   const std::size_t p = nearest_panel(frame, at);
   const Frame::Place& before = frame.places[p];
@@ -508,29 +508,29 @@ Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor)
   const double column =
       (at.x - before.first.x - across * before.slice_step.width) / before.cell.width;
   const double row = (at.y - before.first.y - down * before.slice_step.height) / before.cell.height;
-  const Frame::Place after = arrange(view, lens).places[p];
-  lens.pan = {after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
+  const Frame::Place after = arrange(view, viewport).places[p];
+  viewport.pan = {after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
               after.first.y + down * after.slice_step.height + row * after.cell.height - at.y};
-  return panned(view, arrange(view, lens), 0, 0);
+  return panned(view, arrange(view, viewport), 0, 0);
 }
 
-Lens panned(const LayoutView& view, const Frame& frame, double dx, double dy) {
-  Lens lens = frame.lens;
-  Lens still = lens;
+Viewport panned(const LayoutView& view, const Frame& frame, double dx, double dy) {
+  Viewport viewport = frame.viewport;
+  Viewport still = viewport;
   still.pan = {};
   const Frame home = arrange(view, still);
-  if (lens.cell <= home.fit_cell) return still;  // all is seen
+  if (viewport.cell <= home.fit_cell) return still;  // all is seen
   const auto along = [](double pan, double begin, double length, double from, double to) {
     // The content keeps half of the picture, or as much of it as there is.
     const double half = std::min(length, (to - from) / 2);
     const double least = begin - to + half;
     return std::clamp(pan, least, std::max(least, begin + length - from - half));
   };
-  lens.pan.x =
-      along(lens.pan.x - dx, home.content.x, home.content.width, home.body.x, home.body.right());
-  lens.pan.y =
-      along(lens.pan.y - dy, home.content.y, home.content.height, home.body.y, home.body.bottom());
-  return lens;
+  viewport.pan.x =
+      along(viewport.pan.x - dx, home.content.x, home.content.width, home.body.x, home.body.right());
+  viewport.pan.y =
+      along(viewport.pan.y - dy, home.content.y, home.content.height, home.body.y, home.body.bottom());
+  return viewport;
 }
 
 }  // namespace tilescope

@@ -12,10 +12,10 @@ inline constexpr double least_panel_width = 160, ramp_width = 160;
 
 // A formula that is the picture's title is not said twice.
 // ... or is not wanted: the panel's title stands alone.
-bool formula_is_title(const LayoutView& view, const Panel& panel, const Lens& lens);
+bool formula_is_title(const LayoutView& view, const Panel& panel, const Viewport& viewport);
 
 // The notes that there is room for, and how many there is none for.
-std::vector<std::string> notes_shown(const LayoutView& view, const Lens& lens);
+std::vector<std::string> notes_shown(const LayoutView& view, const Viewport& viewport);
 
 // Room for the row indices left of a grid.
 double row_gutter(const Panel& panel);

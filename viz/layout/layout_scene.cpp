@@ -141,7 +141,7 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
   // The cells that a pixel of the screen stands for, where it stands for several.
   const auto whole_cells = [&](double cell) {
     return std::max<std::int64_t>(1,
-                                  static_cast<std::int64_t>(1 / (cell * d.frame.lens.pixel_scale)));
+                                  static_cast<std::int64_t>(1 / (cell * d.frame.viewport.pixel_scale)));
   };
   const bool large = seen.least() >= 6;  // what is seen is little; smaller cells are kept whole
   if (!large && panel.rows <= most_side && panel.columns <= most_side &&
@@ -149,8 +149,8 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
     window = {seen.panel, seen.slice, 0, 0, panel.rows, panel.columns};
     block = {whole_cells(seen.cell.height), whole_cells(seen.cell.width)};
   } else if (!large) {
-    sample(1 / (seen.cell.height * d.frame.lens.pixel_scale), window.row_step, block.rows);
-    sample(1 / (seen.cell.width * d.frame.lens.pixel_scale), window.column_step, block.columns);
+    sample(1 / (seen.cell.height * d.frame.viewport.pixel_scale), window.row_step, block.rows);
+    sample(1 / (seen.cell.width * d.frame.viewport.pixel_scale), window.column_step, block.columns);
   }
   Raster raster;
   raster.image = stored(d, seen, window, block, store);
@@ -171,7 +171,7 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
 // How far a panel's heading may reach: to the next panel beside it, or to the picture's edge.
 double heading_room(const Drawing& d, int p, double x) {
   const Box& mine = d.frame.places[static_cast<std::size_t>(p)].box;
-  double end = d.frame.lens.size.width;
+  double end = d.frame.viewport.size.width;
   for (const Frame::Place& other : d.frame.places) {
     const bool beside = other.box.y < mine.bottom() && other.box.bottom() > mine.y;
     if (beside && other.box.x > mine.x) end = std::min(end, other.box.x - inside);
@@ -186,7 +186,7 @@ void draw_heading(const Drawing& d, int p) {
   const double room = heading_room(d, p, x);
   const double title = text_width(panel.title, heading_text, Family::sans, FontWeight::bold);
   d.scene.begin("heading");
-  const bool said = formula_is_title(d.view, panel, d.frame.lens);
+  const bool said = formula_is_title(d.view, panel, d.frame.viewport);
   const double y = place.box.y + 11;
   d.scene.add(words({x, y}, panel.title, heading_text, FontWeight::bold, Role::text));
   const std::string axes = fitted(panel.axes, room - title - between, small_text, Family::sans);
@@ -389,7 +389,7 @@ std::optional<Seen> seen_of(const Drawing& d, int p, std::int64_t slice) {
 
 void draw_legend(const Drawing& d) {
   const LayoutView::Legend legend = d.view.legend(d.choice, d.theme);
-  const double right = d.frame.lens.size.width - between;
+  const double right = d.frame.viewport.size.width - between;
   double x = d.frame.legend.x, y = d.frame.legend.y;
   const auto mono = [&](std::string text, Ink ink) {
     const double width = text_width(text, small_text, Family::mono);
@@ -463,7 +463,7 @@ void draw_legend(const Drawing& d) {
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                   const Frame& frame, RasterStore* store) {
   Scene scene;
-  scene.size = frame.lens.size;
+  scene.size = frame.viewport.size;
   scene.theme = theme;
   scene.title = view.title();
   const Drawing d{view, choice, theme, frame, scene};
@@ -471,16 +471,16 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   paper.box = {0, 0, scene.size.width, scene.size.height};
   paper.fill = Ink(Role::paper);
   scene.add(paper);
-  if (frame.lens.title) draw_title(scene, view.title(), frame.title);
+  if (frame.viewport.title) draw_title(scene, view.title(), frame.title);
   scene.begin("grids", frame.body);
   for (int p = 0; p < static_cast<int>(view.panels().size()); ++p) draw_panel(d, p, store);
   scene.end();
-  if (frame.lens.legend) draw_legend(d);
+  if (frame.viewport.legend) draw_legend(d);
   double y = frame.legend.y +
-             (frame.lens.legend ? legend_row_height / 2 + inside : -legend_row_height / 2) +
+             (frame.viewport.legend ? legend_row_height / 2 + inside : -legend_row_height / 2) +
              note_height / 2;
   scene.begin("notes");
-  for (std::string note : notes_shown(view, frame.lens)) {
+  for (std::string note : notes_shown(view, frame.viewport)) {
     const std::size_t counted = note.find(counted_owners);
     if (counted != note.npos && !counts_owners(scene)) note.replace(counted, note.npos, ".");
     const double room = scene.size.width - frame.legend.x - between;

@@ -1,6 +1,6 @@
 // From a layout view to a scene: where each grid stands, and what is drawn at this zoom.
 //
-//     Frame frame = arrange(view, lens);              // where everything is
+//     Frame frame = arrange(view, viewport);              // where everything is
 //     Scene scene = build_scene(view, choice, theme, frame);
 //     std::optional<Cell> cell = cell_at(view, frame, pointer);
 //
@@ -23,7 +23,7 @@ namespace tilescope {
 
 // Where the grids stand, in pixels of the picture.
 struct Frame {
-  Lens lens;  // as used: size and cell resolved
+  Viewport viewport;  // as used: size and cell resolved
   struct Place {
     Box box;    // headings, indices and grids of a panel
     Box first;  // the first slice's grid; the others follow in rows of `slices_across`
@@ -42,7 +42,7 @@ struct Frame {
 inline constexpr double most_natural = 8192;
 
 // `choice`: whose labels a picture of its own size has room for.
-Frame arrange(const LayoutView& view, const Lens& lens, const LayoutChoice& choice = {});
+Frame arrange(const LayoutView& view, const Viewport& viewport, const LayoutChoice& choice = {});
 // Whether every grid can be made out: none is smaller than a thumbnail.
 bool has_room(const Frame& frame);
 // Whether every panel's cells are large enough for their labels.
@@ -69,10 +69,10 @@ Box slice_box(const Frame::Place& place, std::int64_t n);
 // Where a cell is in the picture.
 Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell);
 
-// The lens after zooming by `factor` so that what is under `at` stays there; the cell size stays
+// The viewport after zooming by `factor` so that what is under `at` stays there; the cell size stays
 // between what shows everything and 256 px.
-Lens zoomed(const LayoutView& view, const Frame& frame, Point at, double factor);
-// The lens after dragging by (dx, dy); the content does not leave the picture.
-Lens panned(const LayoutView& view, const Frame& frame, double dx, double dy);
+Viewport zoomed(const LayoutView& view, const Frame& frame, Point at, double factor);
+// The viewport after dragging by (dx, dy); the content does not leave the picture.
+Viewport panned(const LayoutView& view, const Frame& frame, double dx, double dy);
 
 }  // namespace tilescope

@@ -125,10 +125,10 @@ std::optional<Telling> telling(const LayoutView& view, const LayoutChoice& choic
   for (const LayoutChoice& each : choices_for(view, choice)) {
     for (const double by : steps) {
       if (by < smallest || (!asked && by < 1)) break;
-      Lens lens;
-      lens.size = {size.width / by, size.height / by};
-      lens.pixel_scale = by;
-      Telling out{each, by, arrange(view, lens, each)};
+      Viewport viewport;
+      viewport.size = {size.width / by, size.height / by};
+      viewport.pixel_scale = by;
+      Telling out{each, by, arrange(view, viewport, each)};
       if (is_told(view, each, theme, out.frame)) return out;
     }
   }
@@ -180,13 +180,13 @@ bool is_told(const LayoutView& view, const LayoutChoice& choice, const Theme& th
 std::optional<Size> size_that_tells(const LayoutView& view, const LayoutChoice& choice,
                                     const Theme& theme, Size from, double smallest) {
   return smallest_size(from, [&](Size at) {
-    return has_room(arrange(view, Lens{at})) &&
+    return has_room(arrange(view, Viewport{at})) &&
            telling(view, choice, theme, at, smallest).has_value();
   });
 }
 
 std::optional<Size> size_with_room(const LayoutView& view, Size from) {
-  return smallest_size(from, [&](Size at) { return has_room(arrange(view, Lens{at})); });
+  return smallest_size(from, [&](Size at) { return has_room(arrange(view, Viewport{at})); });
 }
 
 Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Theme& theme, Size size,
@@ -196,10 +196,10 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
     if (how->by < 1) shrink(out, how->by, size);
     return out;
   }
-  Lens lens;
-  lens.size = size;
-  lens.advice = advice_for(view, choice, theme, arrange(view, lens, choice).lens.size, smallest);
-  return build_scene(view, choice, theme, arrange(view, lens, choice));
+  Viewport viewport;
+  viewport.size = size;
+  viewport.advice = advice_for(view, choice, theme, arrange(view, viewport, choice).viewport.size, smallest);
+  return build_scene(view, choice, theme, arrange(view, viewport, choice));
 }
 
 }  // namespace tilescope

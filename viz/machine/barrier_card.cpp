@@ -21,10 +21,10 @@ constexpr double row = 20, bar_height = 16, label_width = 96;
 constexpr std::size_t most_lines = 4;  // of those who came, or wait, or are missing
 
 std::string look_at_line(std::uint64_t block, u32 warp, const Site& site) {
-  const RunSpot::SourceLine line =
-      site.caller_line   ? RunSpot::SourceLine{site.caller, site.caller_line}
-      : site.source_line ? RunSpot::SourceLine{site.source, site.source_line}
-                         : RunSpot::SourceLine{"", site.ptx_line};
+  const RunCursor::SourceLine line =
+      site.caller_line   ? RunCursor::SourceLine{site.caller, site.caller_line}
+      : site.source_line ? RunCursor::SourceLine{site.source, site.source_line}
+                         : RunCursor::SourceLine{"", site.ptx_line};
   return fmt::format("look block {} warp {} line {} in source", block, warp, text(line));
 }
 

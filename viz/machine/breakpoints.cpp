@@ -76,7 +76,7 @@ Error wrong_line(std::string_view said, const SourcePlaces& places) {
 }
 
 // Does a line of the source mean this one? A file may be named by its end.
-bool same_line(const RunSpot::SourceLine& asked, const RunSpot::SourceLine& line) {
+bool same_line(const RunCursor::SourceLine& asked, const RunCursor::SourceLine& line) {
   if (asked.line != line.line || line.file.size() < asked.file.size()) return false;
   const std::size_t before = line.file.size() - asked.file.size();
   return line.file.compare(before, std::string::npos, asked.file) == 0 &&
@@ -87,7 +87,7 @@ bool is_of(const Breakpoint& breakpoint, const ptx::Program& program, std::uint3
   const ptx::Instruction& i = program.code[pc];
   if (breakpoint.line.file.empty()) return i.line == breakpoint.line.line;
   // The line itself, also where it was inlined elsewhere.
-  const RunSpot::SourceLine inner{std::string(program.source_file(i)), i.source_line};
+  const RunCursor::SourceLine inner{std::string(program.source_file(i)), i.source_line};
   return same_line(breakpoint.line, line_of(program, pc)) || same_line(breakpoint.line, inner);
 }
 
@@ -292,7 +292,7 @@ Outcome<sim::StopAt> stops_at(const std::vector<Breakpoint>& all, const sim::Mac
   return out;
 }
 
-RunSpot::SourceLine line_of(const ptx::Program& program, std::uint32_t pc) {
+RunCursor::SourceLine line_of(const ptx::Program& program, std::uint32_t pc) {
   const ptx::Instruction& i = program.code[pc];
   if (i.caller_line) return {std::string(program.caller_file(i)), i.caller_line};
   return {std::string(program.source_file(i)), i.source_line};
@@ -315,14 +315,14 @@ std::string whole_name(std::string_view said, const std::vector<std::string>& fi
 
 }  // namespace
 
-std::optional<RunSpot::SourceLine> source_line_in(std::string_view word,
+std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
                                                   const std::vector<std::string>& files) {
   const std::size_t colon = word.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const auto number = count_in(word.substr(colon + 1));
   if (!number || *number < 1 || *number > 0xffff'ffffu) return {};
   const std::string_view file = word.substr(0, colon);
-  return RunSpot::SourceLine{file == "ptx" ? "" : whole_name(file, files),
+  return RunCursor::SourceLine{file == "ptx" ? "" : whole_name(file, files),
                              static_cast<std::uint32_t>(*number)};
 }
 

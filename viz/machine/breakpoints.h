@@ -14,7 +14,7 @@ namespace tilescope {
 struct Breakpoint {
   enum class At : std::uint8_t { line, mbarrier, byte, element };
   At at = At::line;
-  RunSpot::SourceLine line;
+  RunCursor::SourceLine line;
   std::optional<std::uint64_t> block;  // only this one's mbarrier; byte: whose, needed
   std::uint32_t offset = 0;            // in shared memory: of the mbarrier, the byte
   std::optional<std::uint64_t> phase;
@@ -56,10 +56,10 @@ CarriedBreakpoints carried(const std::vector<Breakpoint>& all, const BuiltBefore
 
 // The line that an instruction belongs to, seen from the kernel's own file: of one that was inlined
 // from another, that of the call. Line 0: not known.
-RunSpot::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
+RunCursor::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
 // FILE:LINE or ptx:LINE. FILE is the name of one of these files, or the end of it behind a slash
 // where only one ends so.
-std::optional<RunSpot::SourceLine> source_line_in(std::string_view word,
+std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
                                                   const std::vector<std::string>& files);
 
 }  // namespace tilescope

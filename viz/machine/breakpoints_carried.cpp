@@ -34,7 +34,7 @@ std::optional<std::uint32_t> line_in(const Texts& before, const Texts& now, std:
   return {};
 }
 
-std::optional<RunSpot::SourceLine> moved(const RunSpot::SourceLine& line, const BuiltBefore& before,
+std::optional<RunCursor::SourceLine> moved(const RunCursor::SourceLine& line, const BuiltBefore& before,
                                          const LiveRun& now) {
   const auto old = before.sources.find(line.file);
   if (old == before.sources.end()) return line;  // nobody knows what it said
@@ -43,7 +43,7 @@ std::optional<RunSpot::SourceLine> moved(const RunSpot::SourceLine& line, const 
   if (text == now.sources.end()) return {};
   const auto number = line_in(old->second, text->second, line.line);
   if (!number) return {};
-  return RunSpot::SourceLine{name, *number};
+  return RunCursor::SourceLine{name, *number};
 }
 
 }  // namespace

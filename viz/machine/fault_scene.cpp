@@ -82,10 +82,10 @@ std::string source_command(const Evidence::Party& party, const sim::Machine& mac
   const Site& site = party.site;
   const std::uint64_t block =
       site.block.x + std::uint64_t{grid.x} * (site.block.y + std::uint64_t{grid.y} * site.block.z);
-  const RunSpot::SourceLine line =
-      site.caller_line   ? RunSpot::SourceLine{site.caller, site.caller_line}
-      : site.source_line ? RunSpot::SourceLine{site.source, site.source_line}
-                         : RunSpot::SourceLine{"", site.ptx_line};
+  const RunCursor::SourceLine line =
+      site.caller_line   ? RunCursor::SourceLine{site.caller, site.caller_line}
+      : site.source_line ? RunCursor::SourceLine{site.source, site.source_line}
+                         : RunCursor::SourceLine{"", site.ptx_line};
   return fmt::format("look block {} warp {} lane {} line {} in source", block, site.warp, site.lane,
                      text(line));
 }
@@ -219,7 +219,7 @@ void draw_party_number(Scene& scene, std::size_t party, Point corner) {
                   Across::centre));
 }
 
-double report_height(const LiveRun& run, const RunSpot& spot, double width) {
+double report_height(const LiveRun& run, const RunCursor& spot, double width) {
   const Report* report = report_looked_at(run, spot);
   if (!report) return 0;
   std::size_t lines =
@@ -228,7 +228,7 @@ double report_height(const LiveRun& run, const RunSpot& spot, double width) {
   return static_cast<double>(lines) * report_row + above;
 }
 
-void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Box& room) {
+void draw_report(Scene& scene, const LiveRun& run, const RunCursor& spot, const Box& room) {
   const Report* report = report_looked_at(run, spot);
   if (!report) return;
   const sim::Machine& machine = run.stepper.machine();

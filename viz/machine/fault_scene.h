@@ -37,8 +37,8 @@ std::string place_words(const Evidence::Place& place, const sim::Machine& machin
 
 // Under a view of the machine: what the report that is looked at tells, and those who have a part
 // in it, each with the number that marks it in the view. How high it is; 0 where there is none.
-double report_height(const LiveRun& run, const RunSpot& spot, double width);
-void draw_report(Scene& scene, const LiveRun& run, const RunSpot& spot, const Box& room);
+double report_height(const LiveRun& run, const RunCursor& spot, double width);
+void draw_report(Scene& scene, const LiveRun& run, const RunCursor& spot, const Box& room);
 
 // Marks of those who have a part in it: the first one's red, the others' as text is, dashed where
 // it is an operation on its way.

@@ -63,12 +63,12 @@ std::string what_happened(const Happened& h, const sim::Machine& machine) {
 }
 
 // The split that the lane looked at is in, else the first.
-const sim::SplitState* split_of(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
+const sim::SplitState* split_of(const std::vector<sim::WarpState>& warps, const RunCursor& spot) {
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) return nullptr;
   return &warps[spot.warp].splits[sim::split_of_lane(warps[spot.warp], spot.lane)];
 }
 
-std::string warp_stands(const sim::Machine& machine, const RunSpot& spot) {
+std::string warp_stands(const sim::Machine& machine, const RunCursor& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
   const sim::SplitState* split = split_of(warps, spot);
   if (!split) {
@@ -109,7 +109,7 @@ SourcePlaces::SourcePlaces(const ptx::Program& program) {
   for (std::size_t i = 0; i < known && known < of.size(); ++i) of[i] = of[known];
 }
 
-const Report* report_looked_at(const LiveRun& run, const RunSpot& spot) {
+const Report* report_looked_at(const LiveRun& run, const RunCursor& spot) {
   if (!spot.report) return nullptr;
   const auto& told = run.stepper.machine().reports();
   if (*spot.report < told.size()) return &told[*spot.report];
@@ -117,7 +117,7 @@ const Report* report_looked_at(const LiveRun& run, const RunSpot& spot) {
   return *spot.report < known.size() ? &known[*spot.report] : nullptr;
 }
 
-std::string look_words(const RunSpot& spot, const BarrierNames* names) {
+std::string look_words(const RunCursor& spot, const BarrierNames* names) {
   std::string out = fmt::format(" block {} warp {} lane {}", spot.block, spot.warp, spot.lane);
   if (spot.line) out += fmt::format(" line {}", text(*spot.line));
   if (spot.byte) out += fmt::format(" byte {}", *spot.byte);
@@ -131,7 +131,7 @@ std::string look_words(const RunSpot& spot, const BarrierNames* names) {
   return out;
 }
 
-std::string text(const RunSpot::SourceLine& line) {
+std::string text(const RunCursor::SourceLine& line) {
   return line.file.empty() ? fmt::format("ptx:{}", line.line)
                            : fmt::format("{}:{}", line.file, line.line);
 }
@@ -150,7 +150,7 @@ std::string moment_text(const sim::Machine& machine) {
   return fmt::format("cycle {} ({})", grouped(whole), seconds);
 }
 
-std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot) {
+std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot) {
   const sim::Machine& machine = stepper.machine();
   const std::string when = moment_text(machine);
   if (machine.state() == RunState::fault && !machine.reports().empty()) {

@@ -47,7 +47,7 @@ struct LiveRun {
 };
 
 // What of a run is looked at, by all views of it together.
-struct RunSpot {
+struct RunCursor {
   std::uint64_t block = 0;  // x + y * grid.x + z * grid.x * grid.y
   std::uint32_t warp = 0, lane = 0;
 
@@ -69,7 +69,7 @@ struct RunSpot {
   std::string name;                      // of a register: "%r3"; empty: none
   std::optional<std::uint32_t> report;   // a fault or hazard whose places are marked: its number
 
-  friend bool operator==(const RunSpot& a, const RunSpot& b) {
+  friend bool operator==(const RunCursor& a, const RunCursor& b) {
     return a.block == b.block && a.warp == b.warp && a.lane == b.lane && a.line == b.line &&
            a.byte == b.byte && a.barrier == b.barrier && a.cell == b.cell && a.name == b.name &&
            a.report == b.report;
@@ -77,15 +77,15 @@ struct RunSpot {
 };
 
 // The report whose places are marked. Null: none, or the run is not known to tell it.
-const Report* report_looked_at(const LiveRun& run, const RunSpot& spot);
+const Report* report_looked_at(const LiveRun& run, const RunCursor& spot);
 
 // As `look` takes it: " block 3 warp 5 lane 2"; for readers, with the names of mbarriers.
-std::string look_words(const RunSpot& spot, const BarrierNames* names = nullptr);
+std::string look_words(const RunCursor& spot, const BarrierNames* names = nullptr);
 // "kernels/blackwell/hgemm_v7.cu:120", "ptx:310"
-std::string text(const RunSpot::SourceLine& line);
+std::string text(const RunCursor::SourceLine& line);
 
 // Where a machine stands, in a sentence: what has just happened, who is about to do what, and when.
-std::string standing_text(const sim::Stepper& stepper, const RunSpot& spot);
+std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot);
 // "cycle 1,234 (0.66 us)"; "instruction 1,234" where there is no clock.
 std::string moment_text(const sim::Machine& machine);
 // When that is, in cycles. The machine's clock stands where warps last met; behind an instruction

@@ -20,7 +20,7 @@ std::string with_ideal(std::uint64_t count, std::uint64_t ideal) {
 }  // namespace
 
 sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
-                              const RunSpot::SourceLine& line) {
+                              const RunCursor::SourceLine& line) {
   sim::LineCounters sum;
   const ptx::Program& program = run.stepper.machine().program();
   if (record.counters.size() != program.code.size()) return sum;
@@ -66,7 +66,7 @@ Lines inspect(const sim::LineCounters& c, bool known_time) {
   return out;
 }
 
-std::optional<RunSpot::SourceLine> line_looked_at(const LiveRun& run, const RunSpot& spot) {
+std::optional<RunCursor::SourceLine> line_looked_at(const LiveRun& run, const RunCursor& spot) {
   if (spot.line) return spot.line;
   for (const sim::WarpState& warp : sim::warps_of(run.stepper.machine(), spot.block)) {
     if (warp.index != spot.warp) continue;
@@ -74,8 +74,8 @@ std::optional<RunSpot::SourceLine> line_looked_at(const LiveRun& run, const RunS
     const std::uint32_t pc = warp.splits[sim::split_of_lane(warp, spot.lane)].pc;
     if (pc >= run.places.of.size()) continue;
     const SourcePlaces::Place& place = run.places.of[pc];
-    if (!place.line) return RunSpot::SourceLine{"", run.stepper.machine().program().code[pc].line};
-    return RunSpot::SourceLine{run.places.files[place.file], place.line};
+    if (!place.line) return RunCursor::SourceLine{"", run.stepper.machine().program().code[pc].line};
+    return RunCursor::SourceLine{run.places.files[place.file], place.line};
   }
   return {};
 }

@@ -10,11 +10,11 @@ namespace tilescope {
 
 // The counters of its instructions, added up; of a line of the PTX (no file) those of its own.
 sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
-                              const RunSpot::SourceLine& line);
+                              const RunCursor::SourceLine& line);
 // Every number of it with its name; without those that are 0. Stalls: the causes, most first.
 Lines inspect(const sim::LineCounters& counters, bool known_time);
 
 // The line that is looked at, else that where the warp stands that is looked at.
-std::optional<RunSpot::SourceLine> line_looked_at(const LiveRun& run, const RunSpot& spot);
+std::optional<RunCursor::SourceLine> line_looked_at(const LiveRun& run, const RunCursor& spot);
 
 }  // namespace tilescope

@@ -367,7 +367,7 @@ void add_axes(Scene& scene, const Paint& paint, const MemoryCard& card) {
 }
 
 void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterStore& store,
-              const RunSpot& spot, std::optional<u32> hover, const Report* report) {
+              const RunCursor& spot, std::optional<u32> hover, const Report* report) {
   const MemoryPart& part = paint.now().parts[card.part];
   const MemoryTile* tile = paint.now().tile_in(part);
   const Box clip = card.grid.cut(card.room);
@@ -396,7 +396,7 @@ void add_card(Scene& scene, const Paint& paint, const MemoryCard& card, RasterSt
   scene.end();
 }
 
-void add_map(Scene& scene, const Paint& paint, const RunSpot& spot, const Report* report) {
+void add_map(Scene& scene, const Paint& paint, const RunCursor& spot, const Report* report) {
   const MemoryFrame& frame = paint.frame;
   const MemoryNow& now = paint.now();
   scene.begin("map");

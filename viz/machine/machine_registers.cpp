@@ -121,7 +121,7 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
 }  // namespace
 
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
-  const RunSpot& spot = shown.spot;
+  const RunCursor& spot = shown.spot;
   const auto warps = sim::warps_of(shown.machine(), spot.block);
   Table table;
   table.name = "registers";

@@ -195,7 +195,7 @@ void draw_sentence(Scene& scene, Point at, double width, std::string_view senten
 }
 
 void draw_whose(Scene& scene, const MachineShown& shown, double width) {
-  const RunSpot& spot = shown.spot;
+  const RunCursor& spot = shown.spot;
   const sim::Machine& machine = shown.machine();
   const std::uint64_t blocks = machine.launch().grid.count();
   scene.begin("whose");

@@ -1,6 +1,6 @@
 // A machine that stands still, as pictures: who executes what, and what lies where.
 //
-// All views show the same block, warp and lane (RunSpot), chosen in the line at their top; a click
+// All views show the same block, warp and lane (RunCursor), chosen in the line at their top; a click
 // on anything leads to the others by the same commands that can be typed.
 #pragma once
 
@@ -25,7 +25,7 @@ struct SelectedEvent {
 
 struct MachineShown {
   const LiveRun& run;
-  const RunSpot& spot;
+  const RunCursor& spot;
   const sim::Record* record = nullptr;  // for counters; null: it has not been run whole
   const Theme& theme;
   const std::vector<Breakpoint>& breakpoints;

@@ -14,7 +14,7 @@
 namespace tilescope {
 namespace {
 
-using SourceLine = RunSpot::SourceLine;
+using SourceLine = RunCursor::SourceLine;
 
 // Which warps stand where: "0, 4 to 7".
 using Standing = std::map<std::uint32_t, std::set<std::uint32_t>>;

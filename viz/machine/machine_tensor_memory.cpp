@@ -324,7 +324,7 @@ void add_values(Scene& scene, const Paint& paint) {
   }
 }
 
-void add_mark(Scene& scene, const TensorFrame& frame, RunSpot::Cell cell, bool selected) {
+void add_mark(Scene& scene, const TensorFrame& frame, RunCursor::Cell cell, bool selected) {
   Rectangle mark;
   mark.box = box_of(frame, {cell.lane, 1, cell.column, 1});
   if (mark.box.width < 8 || mark.box.height < 8) {
@@ -423,7 +423,7 @@ void add_legend(Scene& scene, const Paint& paint) {
 
 }  // namespace
 
-TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Lens& lens) {
+TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Viewport& viewport) {
   TensorFrame frame;
   frame.now = std::move(now);
   frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
@@ -433,16 +433,16 @@ TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const
   frame.room = {room.x + warps_axis, room.y + above,
                 std::max(1.0, room.width - warps_axis - between),
                 std::max(1.0, frame.body.height - above - 32)};
-  frame.lens = lens;
-  frame.lens.cell = std::clamp(lens.cell, 1.0, most_zoom);
-  frame.lens = panned_in(frame.lens, frame.room, 0, 0);
-  frame.cells = {frame.room.x - frame.lens.pan.x, frame.room.y - frame.lens.pan.y,
-                 frame.room.width * frame.lens.cell, frame.room.height * frame.lens.cell};
+  frame.viewport = viewport;
+  frame.viewport.cell = std::clamp(viewport.cell, 1.0, most_zoom);
+  frame.viewport = panned_in(frame.viewport, frame.room, 0, 0);
+  frame.cells = {frame.room.x - frame.viewport.pan.x, frame.room.y - frame.viewport.pan.y,
+                 frame.room.width * frame.viewport.cell, frame.room.height * frame.viewport.cell};
   return frame;
 }
 
 void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineShown& shown,
-                        const MemoryChoice& choice, std::optional<RunSpot::Cell> hover,
+                        const MemoryChoice& choice, std::optional<RunCursor::Cell> hover,
                         RasterStore& rasters) {
   const TensorNow& now = *frame.now;
   scene.begin("tensor memory");
@@ -495,20 +495,20 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   scene.end();
 }
 
-std::optional<RunSpot::Cell> cell_at(const TensorFrame& frame, Point at) {
+std::optional<RunCursor::Cell> cell_at(const TensorFrame& frame, Point at) {
   if (frame.now->allocations.empty() || !frame.room.contains(at)) return {};
   const auto lane = static_cast<u32>((at.y - frame.cells.y) / frame.cell_height());
   const auto column = static_cast<u32>((at.x - frame.cells.x) / frame.cell_width());
   if (lane >= TensorNow::lanes || column >= TensorNow::columns) return {};
-  return RunSpot::Cell{lane, column};
+  return RunCursor::Cell{lane, column};
 }
 
-Lens zoomed(const TensorFrame& frame, Point at, double factor) {
-  return zoomed_in(frame.lens, frame.room, at, factor, most_zoom);
+Viewport zoomed(const TensorFrame& frame, Point at, double factor) {
+  return zoomed_in(frame.viewport, frame.room, at, factor, most_zoom);
 }
 
-Lens panned(const TensorFrame& frame, double dx, double dy) {
-  return panned_in(frame.lens, frame.room, dx, dy);
+Viewport panned(const TensorFrame& frame, double dx, double dy) {
+  return panned_in(frame.viewport, frame.room, dx, dy);
 }
 
 }  // namespace tilescope

@@ -134,7 +134,7 @@ void arrange_cards(MemoryFrame& frame) {
   const std::size_t down = (frame.cards.size() + across - 1) / across;
   const double width = canvas.width / static_cast<double>(across);
   const double height = canvas.height / static_cast<double>(std::max<std::size_t>(1, down));
-  const double zoom = frame.lens.cell;
+  const double zoom = frame.viewport.cell;
   for (std::size_t i = 0; i < frame.cards.size(); ++i) {
     MemoryCard& card = frame.cards[i];
     Box at{static_cast<double>(i % across) * width, static_cast<double>(i / across) * height,
@@ -143,14 +143,14 @@ void arrange_cards(MemoryFrame& frame) {
     const double heading = frame.alone ? alone_heading : card_heading;
     const double w = std::max(1.0, std::min(at.width, card.columns * widest_cell));
     const double h = std::max(1.0, std::min(at.height - heading, card.rows * highest_cell));
-    card.grid = {canvas.x + at.x * zoom - frame.lens.pan.x,
-                 canvas.y + (at.y + heading) * zoom - frame.lens.pan.y, w * zoom, h * zoom};
+    card.grid = {canvas.x + at.x * zoom - frame.viewport.pan.x,
+                 canvas.y + (at.y + heading) * zoom - frame.viewport.pan.y, w * zoom, h * zoom};
     card.room = canvas;
     if (frame.alone) {
       // Its coordinates stay beside it, however far it is moved.
       card.room = {canvas.x + row_axis, canvas.y + heading, canvas.width - row_axis,
                    canvas.height - heading};
-      card.grid = {card.room.x - frame.lens.pan.x, card.room.y - frame.lens.pan.y, w * zoom,
+      card.grid = {card.room.x - frame.viewport.pan.x, card.room.y - frame.viewport.pan.y, w * zoom,
                    h * zoom};
     }
   }
@@ -188,12 +188,12 @@ std::optional<TilePlace> MemoryFrame::place_in(const MemoryCard& card, u32 byte)
   return place_of(now->tile_in(part)->box(), byte);
 }
 
-MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunSpot& spot,
-                    const MemoryChoice& choice, const Box& room, const Lens& lens) {
+MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunCursor& spot,
+                    const MemoryChoice& choice, const Box& room, const Viewport& viewport) {
   MemoryFrame frame;
   frame.now = std::move(now);
-  frame.lens = lens;
-  frame.lens.cell = std::clamp(lens.cell, 1.0, most_zoom);
+  frame.viewport = viewport;
+  frame.viewport.cell = std::clamp(viewport.cell, 1.0, most_zoom);
   frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
   frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
   const double left = between + map_width(room) + between_groups;
@@ -210,9 +210,9 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunSpot& spot,
       frame.cards.push_back(card_of(*frame.now, i, choice));
     }
   }
-  const Point most{frame.canvas.width * (frame.lens.cell - 1),
-                   frame.canvas.height * (frame.lens.cell - 1)};
-  frame.lens.pan = {std::clamp(lens.pan.x, 0.0, most.x), std::clamp(lens.pan.y, 0.0, most.y)};
+  const Point most{frame.canvas.width * (frame.viewport.cell - 1),
+                   frame.canvas.height * (frame.viewport.cell - 1)};
+  frame.viewport.pan = {std::clamp(viewport.pan.x, 0.0, most.x), std::clamp(viewport.pan.y, 0.0, most.y)};
   arrange_cards(frame);
   return frame;
 }
@@ -230,20 +230,20 @@ std::optional<u32> byte_at(const MemoryFrame& frame, Point at) {
   return {};
 }
 
-Lens zoomed_in(const Lens& lens, const Box& canvas, Point at, double factor, double most) {
-  Lens out = lens;
-  out.cell = std::clamp(lens.cell * factor, 1.0, most);
-  const double ratio = out.cell / lens.cell;
+Viewport zoomed_in(const Viewport& viewport, const Box& canvas, Point at, double factor, double most) {
+  Viewport out = viewport;
+  out.cell = std::clamp(viewport.cell * factor, 1.0, most);
+  const double ratio = out.cell / viewport.cell;
   const Point held{std::clamp(at.x - canvas.x, 0.0, canvas.width),
                    std::clamp(at.y - canvas.y, 0.0, canvas.height)};
-  out.pan = {(held.x + lens.pan.x) * ratio - held.x, (held.y + lens.pan.y) * ratio - held.y};
+  out.pan = {(held.x + viewport.pan.x) * ratio - held.x, (held.y + viewport.pan.y) * ratio - held.y};
   return panned_in(out, canvas, 0, 0);
 }
 
-Lens panned_in(const Lens& lens, const Box& canvas, double dx, double dy) {
-  Lens out = lens;
-  out.pan = {std::clamp(lens.pan.x - dx, 0.0, canvas.width * (lens.cell - 1)),
-             std::clamp(lens.pan.y - dy, 0.0, canvas.height * (lens.cell - 1))};
+Viewport panned_in(const Viewport& viewport, const Box& canvas, double dx, double dy) {
+  Viewport out = viewport;
+  out.pan = {std::clamp(viewport.pan.x - dx, 0.0, canvas.width * (viewport.cell - 1)),
+             std::clamp(viewport.pan.y - dy, 0.0, canvas.height * (viewport.cell - 1))};
   return out;
 }
 
@@ -254,12 +254,12 @@ Box moving(const MemoryFrame& frame) {
 }
 }  // namespace
 
-Lens zoomed(const MemoryFrame& frame, Point at, double factor) {
-  return zoomed_in(frame.lens, moving(frame), at, factor, most_zoom);
+Viewport zoomed(const MemoryFrame& frame, Point at, double factor) {
+  return zoomed_in(frame.viewport, moving(frame), at, factor, most_zoom);
 }
 
-Lens panned(const MemoryFrame& frame, double dx, double dy) {
-  return panned_in(frame.lens, moving(frame), dx, dy);
+Viewport panned(const MemoryFrame& frame, double dx, double dy) {
+  return panned_in(frame.viewport, moving(frame), dx, dy);
 }
 
 }  // namespace tilescope

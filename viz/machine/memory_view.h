@@ -54,7 +54,7 @@ struct MemoryCard {
 
 struct MemoryFrame {
   std::shared_ptr<const MemoryNow> now;
-  Lens lens;  // cell: how many times larger than what fits
+  Viewport viewport;  // cell: how many times larger than what fits
   Box body, canvas, legend;
   std::vector<Box> map;  // of each part
   std::vector<MemoryCard> cards;
@@ -67,8 +67,8 @@ struct MemoryFrame {
   // Where a byte is: row, and byte of the row.
   std::optional<TilePlace> place_in(const MemoryCard& card, std::uint32_t byte) const;
 };
-MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunSpot& spot,
-                    const MemoryChoice& choice, const Box& room, const Lens& lens);
+MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunCursor& spot,
+                    const MemoryChoice& choice, const Box& room, const Viewport& viewport);
 void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& shown,
                  const MemoryChoice& choice, std::optional<std::uint32_t> hover,
                  RasterStore& rasters);
@@ -80,14 +80,14 @@ std::vector<std::size_t> parties_in(const MemoryPart& part, const Evidence& evid
                                     std::uint64_t block);
 // The byte under a point: the first one of a part in the map.
 std::optional<std::uint32_t> byte_at(const MemoryFrame& frame, Point at);
-Lens zoomed(const MemoryFrame& frame, Point at, double factor);
-Lens panned(const MemoryFrame& frame, double dx, double dy);
+Viewport zoomed(const MemoryFrame& frame, Point at, double factor);
+Viewport panned(const MemoryFrame& frame, double dx, double dy);
 
 // The colour of a tile's part: a hue each.
 Rgba part_colour(const MemoryPart& part, const Theme& theme);
 
 // Room for a canvas that is zoomed: what was under `at` stays there, and no edge comes inside.
-Lens zoomed_in(const Lens& lens, const Box& canvas, Point at, double factor, double most);
-Lens panned_in(const Lens& lens, const Box& canvas, double dx, double dy);
+Viewport zoomed_in(const Viewport& viewport, const Box& canvas, Point at, double factor, double most);
+Viewport panned_in(const Viewport& viewport, const Box& canvas, double dx, double dy);
 
 }  // namespace tilescope

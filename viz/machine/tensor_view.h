@@ -16,19 +16,19 @@ namespace tilescope {
 
 struct TensorFrame {
   std::shared_ptr<const TensorNow> now;
-  Lens lens;  // cell: how many times larger than what fits
+  Viewport viewport;  // cell: how many times larger than what fits
   Box room;   // where cells may be seen
   Box cells;  // all of them
   Box legend, body;
   double cell_width() const { return cells.width / TensorNow::columns; }
   double cell_height() const { return cells.height / TensorNow::lanes; }
 };
-TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Lens& lens);
+TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Viewport& viewport);
 void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineShown& shown,
-                        const MemoryChoice& choice, std::optional<RunSpot::Cell> hover,
+                        const MemoryChoice& choice, std::optional<RunCursor::Cell> hover,
                         RasterStore& rasters);
-std::optional<RunSpot::Cell> cell_at(const TensorFrame& frame, Point at);
-Lens zoomed(const TensorFrame& frame, Point at, double factor);
-Lens panned(const TensorFrame& frame, double dx, double dy);
+std::optional<RunCursor::Cell> cell_at(const TensorFrame& frame, Point at);
+Viewport zoomed(const TensorFrame& frame, Point at, double factor);
+Viewport panned(const TensorFrame& frame, double dx, double dy);
 
 }  // namespace tilescope

@@ -34,7 +34,7 @@ struct Part {
 Part part_of(const DiffView& view, const DiffFrame& frame) {
   const std::int64_t rows = view.source().rows(), columns = view.source().columns();
   Part out;
-  const double least = std::min(frame.cell.width, frame.cell.height) * frame.lens.pixel_scale;
+  const double least = std::min(frame.cell.width, frame.cell.height) * frame.viewport.pixel_scale;
   // The coarsest level has one bin for the whole at most.
   while (static_cast<double>(out.step) * least < 1 && out.step * 32 < std::max(rows, columns)) {
     out.step *= 2;
@@ -255,7 +255,7 @@ void draw_outline(Scene& scene, const DiffFrame& frame, Element element, double 
 
 // What is known of the selected element, beside it.
 void draw_provenance(Scene& scene, const DiffFrame& frame, const DiffChoice& choice) {
-  if (!choice.selected || choice.provenance.empty() || !frame.lens.title) return;
+  if (!choice.selected || choice.provenance.empty() || !frame.viewport.title) return;
   double names = 0, values = 0;
   for (const auto& [name, value] : choice.provenance) {
     names = std::max(names, text_width(name, small_text, Family::sans));
@@ -265,9 +265,9 @@ void draw_provenance(Scene& scene, const DiffFrame& frame, const DiffChoice& cho
   const Box at = box_of(frame, *choice.selected);
   Box box{at.right() + between, at.y, names + values + between + 2 * inside,
           line * static_cast<double>(choice.provenance.size()) + 2 * inside};
-  if (box.right() > frame.lens.size.width - inside) box.x = at.x - between - box.width;
+  if (box.right() > frame.viewport.size.width - inside) box.x = at.x - between - box.width;
   box.x = std::max(box.x, inside);
-  box.y = std::max(std::min(box.y, frame.lens.size.height - box.height - inside), inside);
+  box.y = std::max(std::min(box.y, frame.viewport.size.height - box.height - inside), inside);
   Rectangle panel;
   panel.box = box;
   panel.fill = Ink(Role::panel);
@@ -398,7 +398,7 @@ void draw_legend(Scene& scene, const DiffView& view, const DiffFrame& frame,
     scene.end();
     return;
   }
-  pen.right = frame.lens.size.width - margin;
+  pen.right = frame.viewport.size.width - margin;
   if (const char* sentence = nothing_to_colour(view, choice)) {
     pen.say(fitted(sentence, pen.right - pen.x, small_text, Family::sans), Family::sans,
             FontWeight::regular, Role::text, 0);
@@ -437,46 +437,46 @@ void draw_totals(Scene& scene, const DiffView& view, const DiffFrame& frame) {
 
 }  // namespace
 
-DiffFrame arrange(const DiffView& view, const Lens& asked) {
+DiffFrame arrange(const DiffView& view, const Viewport& asked) {
   DiffFrame out;
-  Lens lens = asked;
+  Viewport viewport = asked;
   const std::int64_t rows = std::max<std::int64_t>(view.source().rows(), 1);
   const std::int64_t columns = std::max<std::int64_t>(view.source().columns(), 1);
   const bool sized = asked.size.width > 0 && asked.size.height > 0;
-  lens.size = sized ? Size{sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)}
+  viewport.size = sized ? Size{sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)}
                     : Size{1280, 960};
-  lens.cell = sane(asked.cell, 0, 0, largest_cell);
-  lens.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
-  lens.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
+  viewport.cell = sane(asked.cell, 0, 0, largest_cell);
+  viewport.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
+  viewport.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
 
   const double gutter =
       std::ceil(text_width(fmt::format("{}", rows - 1), small_text, Family::mono)) + inside;
-  const double top = margin + (lens.title ? title_height : 0) +
-                     (lens.title && !view.totals().empty() ? totals_height : 0) + index_height;
-  const double below = lens.legend ? between + legend_height : 0;
-  const Size room{std::max(1.0, lens.size.width - 2 * margin - gutter),
-                  std::max(1.0, lens.size.height - top - below - margin)};
+  const double top = margin + (viewport.title ? title_height : 0) +
+                     (viewport.title && !view.totals().empty() ? totals_height : 0) + index_height;
+  const double below = viewport.legend ? between + legend_height : 0;
+  const Size room{std::max(1.0, viewport.size.width - 2 * margin - gutter),
+                  std::max(1.0, viewport.size.height - top - below - margin)};
   out.fit_cell = std::min({room.width / static_cast<double>(columns),
                            room.height / static_cast<double>(rows), largest_fit});
   if (out.fit_cell >= 6) out.fit_cell = std::floor(out.fit_cell);
-  if (!(lens.cell > 0)) lens.cell = out.fit_cell;
-  out.lens = lens;
-  out.cell = {std::max(lens.cell, thin / static_cast<double>(columns)),
-              std::max(lens.cell, thin / static_cast<double>(rows))};
+  if (!(viewport.cell > 0)) viewport.cell = out.fit_cell;
+  out.viewport = viewport;
+  out.cell = {std::max(viewport.cell, thin / static_cast<double>(columns)),
+              std::max(viewport.cell, thin / static_cast<double>(rows))};
   const Size whole{out.cell.width * static_cast<double>(columns),
                    out.cell.height * static_cast<double>(rows)};
   // Title, totals, map and legend stand in the middle as one block, flush left.
   double block = gutter + whole.width;
-  if (lens.title) {
+  if (viewport.title) {
     block = std::max(block, text_width(view.title(), title_text, Family::sans, FontWeight::bold));
     block = std::max(block, totals_width(view));
   }
-  if (lens.legend) block = std::max(block, legend_width);
+  if (viewport.legend) block = std::max(block, legend_width);
   const double left =
-      margin + std::max(0.0, std::floor((lens.size.width - 2 * margin - block) / 2));
+      margin + std::max(0.0, std::floor((viewport.size.width - 2 * margin - block) / 2));
   const double free_y = std::max(0.0, std::floor((room.height - whole.height) / 2));
-  out.map = {left + gutter - lens.pan.x, top + free_y - lens.pan.y, whole.width, whole.height};
-  out.body = {left + gutter, top + free_y, lens.size.width - margin - left - gutter,
+  out.map = {left + gutter - viewport.pan.x, top + free_y - viewport.pan.y, whole.width, whole.height};
+  out.body = {left + gutter, top + free_y, viewport.size.width - margin - left - gutter,
               std::max(1.0, room.height - free_y)};
   out.title = {left, margin + free_y + 11};
   out.legend = {
@@ -487,14 +487,14 @@ DiffFrame arrange(const DiffView& view, const Lens& asked) {
 Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& theme,
                   const DiffFrame& frame, RasterStore* store) {
   Scene scene;
-  scene.size = frame.lens.size;
+  scene.size = frame.viewport.size;
   scene.theme = theme;
   scene.title = view.title();
   Rectangle paper;
   paper.box = {0, 0, scene.size.width, scene.size.height};
   paper.fill = Ink(Role::paper);
   scene.add(paper);
-  if (frame.lens.title) {
+  if (frame.viewport.title) {
     draw_title(scene, view.title(), frame.title);
     draw_totals(scene, view, frame);
   }
@@ -524,7 +524,7 @@ Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& t
   if (choice.selected) draw_outline(scene, frame, *choice.selected, 3);
   scene.end();
   draw_indices(scene, view, frame);
-  if (frame.lens.legend) draw_legend(scene, view, frame, choice, theme);
+  if (frame.viewport.legend) draw_legend(scene, view, frame, choice, theme);
   draw_provenance(scene, frame, choice);
   return scene;
 }
@@ -545,36 +545,36 @@ Box box_of(const DiffFrame& frame, Element element) {
           frame.cell.height};
 }
 
-Lens zoomed(const DiffView& view, const DiffFrame& frame, Point at, double factor) {
-  Lens lens = frame.lens;
-  lens.cell = sane(lens.cell * factor, lens.cell, frame.fit_cell, largest_cell);
-  lens.pan = {};
-  if (lens.cell <= frame.fit_cell) {
-    lens.cell = 0;
-    return lens;
+Viewport zoomed(const DiffView& view, const DiffFrame& frame, Point at, double factor) {
+  Viewport viewport = frame.viewport;
+  viewport.cell = sane(viewport.cell * factor, viewport.cell, frame.fit_cell, largest_cell);
+  viewport.pan = {};
+  if (viewport.cell <= frame.fit_cell) {
+    viewport.cell = 0;
+    return viewport;
   }
   const double column = (at.x - frame.map.x) / frame.cell.width;
   const double row = (at.y - frame.map.y) / frame.cell.height;
-  const DiffFrame after = arrange(view, lens);
-  lens.pan = {after.map.x + column * after.cell.width - at.x,
+  const DiffFrame after = arrange(view, viewport);
+  viewport.pan = {after.map.x + column * after.cell.width - at.x,
               after.map.y + row * after.cell.height - at.y};
-  return panned(view, arrange(view, lens), 0, 0);
+  return panned(view, arrange(view, viewport), 0, 0);
 }
 
-Lens panned(const DiffView& view, const DiffFrame& frame, double dx, double dy) {
-  Lens lens = frame.lens;
-  Lens still = lens;
+Viewport panned(const DiffView& view, const DiffFrame& frame, double dx, double dy) {
+  Viewport viewport = frame.viewport;
+  Viewport still = viewport;
   still.pan = {};
   const DiffFrame home = arrange(view, still);
-  if (lens.cell <= home.fit_cell) return still;  // all is seen
+  if (viewport.cell <= home.fit_cell) return still;  // all is seen
   const auto along = [](double pan, double begin, double length, double from, double to) {
     // The map keeps half of the picture, or as much of it as there is.
     const double half = std::min(length, (to - from) / 2), least = begin - to + half;
     return std::clamp(pan, least, std::max(least, begin + length - from - half));
   };
-  lens.pan.x = along(lens.pan.x - dx, home.map.x, home.map.width, home.body.x, home.body.right());
-  lens.pan.y = along(lens.pan.y - dy, home.map.y, home.map.height, home.body.y, home.body.bottom());
-  return lens;
+  viewport.pan.x = along(viewport.pan.x - dx, home.map.x, home.map.width, home.body.x, home.body.right());
+  viewport.pan.y = along(viewport.pan.y - dy, home.map.y, home.map.height, home.body.y, home.body.bottom());
+  return viewport;
 }
 
 }  // namespace tilescope

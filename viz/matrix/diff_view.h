@@ -146,19 +146,19 @@ std::string_view words_of(Measured what);
 
 // Where the map stands in the picture; zoom and pan as in layout_scene.h.
 struct DiffFrame {
-  Lens lens;            // `cell` is pixels an element, below 1 for large matrices
+  Viewport viewport;            // `cell` is pixels an element, below 1 for large matrices
   Box map;              // all of the matrix, where it is now
   Box body;             // what of it is seen
   Size cell;            // a long thin matrix is drawn thicker than its elements are long
   Point title, legend;  // left ends
   double fit_cell = 1;
 };
-DiffFrame arrange(const DiffView& view, const Lens& lens);
+DiffFrame arrange(const DiffView& view, const Viewport& viewport);
 Scene build_scene(const DiffView& view, const DiffChoice& choice, const Theme& theme,
                   const DiffFrame& frame, RasterStore* store = nullptr);
 std::optional<Element> element_at(const DiffView& view, const DiffFrame& frame, Point at);
 Box box_of(const DiffFrame& frame, Element element);
-Lens zoomed(const DiffView& view, const DiffFrame& frame, Point at, double factor);
-Lens panned(const DiffView& view, const DiffFrame& frame, double dx, double dy);
+Viewport zoomed(const DiffView& view, const DiffFrame& frame, Point at, double factor);
+Viewport panned(const DiffView& view, const DiffFrame& frame, double dx, double dy);
 
 }  // namespace tilescope

@@ -91,16 +91,16 @@ std::shared_ptr<const Image> stored_image(RasterStore* store, std::vector<double
 
 // The part of a matrix that is seen, in whole pixels of a step that is as fine as the screen.
 Seen seen_part(const MatricesView::Matrix& matrix, const Box& map, const Box& clip,
-               const Lens& lens) {
+               const Viewport& viewport) {
   Seen part;
-  while (static_cast<double>(part.step) * lens.cell * lens.pixel_scale < 0.75) part.step *= 2;
+  while (static_cast<double>(part.step) * viewport.cell * viewport.pixel_scale < 0.75) part.step *= 2;
   const auto step = static_cast<double>(part.step);
   const auto first = [&](double from) {
-    return static_cast<std::int64_t>(std::max(0.0, std::floor(from / lens.cell / step))) *
+    return static_cast<std::int64_t>(std::max(0.0, std::floor(from / viewport.cell / step))) *
            part.step;
   };
   const auto last = [&](double to, std::int64_t limit) {
-    return std::min(limit, static_cast<std::int64_t>(std::ceil(to / lens.cell / step)) * part.step);
+    return std::min(limit, static_cast<std::int64_t>(std::ceil(to / viewport.cell / step)) * part.step);
   };
   part.row = first(clip.y - map.y);
   part.column = first(clip.x - map.x);
@@ -110,13 +110,13 @@ Seen seen_part(const MatricesView::Matrix& matrix, const Box& map, const Box& cl
   return part;
 }
 
-Box element_box(const Box& map, const Lens& lens, Element element) {
-  return {map.x + static_cast<double>(element.column) * lens.cell,
-          map.y + static_cast<double>(element.row) * lens.cell, lens.cell, lens.cell};
+Box element_box(const Box& map, const Viewport& viewport, Element element) {
+  return {map.x + static_cast<double>(element.column) * viewport.cell,
+          map.y + static_cast<double>(element.row) * viewport.cell, viewport.cell, viewport.cell};
 }
 
 void add_values(Scene& scene, const MatricesView& view, std::size_t which, const Box& map,
-                const Seen& part, const Lens& lens, const Theme& theme) {
+                const Seen& part, const Viewport& viewport, const Theme& theme) {
   const MatricesView::Matrix& matrix = view.matrices()[which];
   Seen one = part;
   one.step = 1;
@@ -124,7 +124,7 @@ void add_values(Scene& scene, const MatricesView& view, std::size_t which, const
     for (std::int64_t c = part.column; c < part.column + part.columns; ++c) {
       if (is_missing(matrix, r * matrix.columns + c)) continue;
       Text text;
-      text.at = element_box(map, lens, {r, c}).centre();
+      text.at = element_box(map, viewport, {r, c}).centre();
       const double value =
           load_element(matrix.values->dtype, at(*matrix.values, r * matrix.columns + c));
       text.text = fmt::format("{:.3g}", value);
@@ -140,7 +140,7 @@ void add_values(Scene& scene, const MatricesView& view, std::size_t which, const
 void add_mark(Scene& scene, const MatricesView& view, const MatricesFrame& frame, std::size_t which,
               std::optional<MatricesView::Part> part, bool pointer) {
   if (!part) return;
-  const double cell = frame.lens.cell;
+  const double cell = frame.viewport.cell;
   const Box& map = frame.maps[which];
   Box box{map.x + static_cast<double>(part->column) * cell,
           map.y + static_cast<double>(part->row) * cell, static_cast<double>(part->columns) * cell,
@@ -398,15 +398,15 @@ Lines MatricesView::inspect(Element element, std::optional<std::size_t> pointed)
   return lines;
 }
 
-MatricesFrame arrange(const MatricesView& view, const Lens& lens) {
+MatricesFrame arrange(const MatricesView& view, const Viewport& viewport) {
   MatricesFrame frame;
-  frame.lens = lens;
-  frame.body = {between_groups, 56, std::max(1.0, lens.size.width - 2 * between_groups),
-                std::max(1.0, lens.size.height - 56 - kLegend)};
+  frame.viewport = viewport;
+  frame.body = {between_groups, 56, std::max(1.0, viewport.size.width - 2 * between_groups),
+                std::max(1.0, viewport.size.height - 56 - kLegend)};
   const std::size_t across = best_across(view, frame.body);
   const std::size_t down = (view.matrices().size() + across - 1) / across;
   frame.fit = fitting_cell(view, frame.body, across);
-  const double cell = frame.lens.cell = std::max(frame.fit, lens.cell);
+  const double cell = frame.viewport.cell = std::max(frame.fit, viewport.cell);
   const double width = (frame.body.width - between_groups * static_cast<double>(across - 1)) /
                        static_cast<double>(across);
   const double height = frame.body.height / static_cast<double>(down);
@@ -417,7 +417,7 @@ MatricesFrame arrange(const MatricesView& view, const Lens& lens) {
     most.x = std::max(most.x, static_cast<double>(matrix.columns) * cell - room.width);
     most.y = std::max(most.y, static_cast<double>(matrix.rows) * cell - room.height);
   }
-  Point& pan = frame.lens.pan;
+  Point& pan = frame.viewport.pan;
   pan = {std::clamp(pan.x, 0.0, most.x), std::clamp(pan.y, 0.0, most.y)};
   for (std::size_t i = 0; i < view.matrices().size(); ++i) {
     const MatricesView::Matrix& matrix = view.matrices()[i];
@@ -453,7 +453,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
                   RasterStore* store, std::optional<std::size_t> pointed) {
   Scene scene;
-  scene.size = frame.lens.size;
+  scene.size = frame.viewport.size;
   scene.theme = theme;
   scene.title = view.title();
   scene.add(Rectangle{{0, 0, scene.size.width, scene.size.height}, Ink(Role::paper), {}, 0});
@@ -465,21 +465,21 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     scene.begin(fmt::format("matrix {}", matrix.name));
     add_heading(scene, matrix, clip, frame.rooms[i].width);
     scene.begin("elements", clip);
-    const Seen part = seen_part(matrix, map, clip, frame.lens);
+    const Seen part = seen_part(matrix, map, clip, frame.viewport);
     if (part.rows > 0 && part.columns > 0) {
       std::vector<double> key;
       for (std::int64_t k : {static_cast<std::int64_t>(i), part.step, part.row, part.column,
                              part.rows, part.columns, std::int64_t{theme.dark}}) {
         key.push_back(static_cast<double>(k));
       }
-      const Box box{map.x + static_cast<double>(part.column) * frame.lens.cell,
-                    map.y + static_cast<double>(part.row) * frame.lens.cell,
-                    static_cast<double>(part.columns) * frame.lens.cell,
-                    static_cast<double>(part.rows) * frame.lens.cell};
+      const Box box{map.x + static_cast<double>(part.column) * frame.viewport.cell,
+                    map.y + static_cast<double>(part.row) * frame.viewport.cell,
+                    static_cast<double>(part.columns) * frame.viewport.cell,
+                    static_cast<double>(part.rows) * frame.viewport.cell};
       scene.add(Raster{box, stored_image(store, std::move(key),
                                          [&] { return image_of(view, i, part, theme); })});
-      if (part.step == 1 && frame.lens.cell >= kLabelCell) {
-        add_values(scene, view, i, map, part, frame.lens, theme);
+      if (part.step == 1 && frame.viewport.cell >= kLabelCell) {
+        add_values(scene, view, i, map, part, frame.viewport, theme);
       }
     }
     scene.end();
@@ -502,33 +502,33 @@ std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at) {
 std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at) {
   for (std::size_t i = 0; i < frame.maps.size() && i < view.matrices().size(); ++i) {
     if (!frame.slots[i].contains(at)) continue;
-    const Element element{static_cast<std::int64_t>((at.y - frame.maps[i].y) / frame.lens.cell),
-                          static_cast<std::int64_t>((at.x - frame.maps[i].x) / frame.lens.cell)};
+    const Element element{static_cast<std::int64_t>((at.y - frame.maps[i].y) / frame.viewport.cell),
+                          static_cast<std::int64_t>((at.x - frame.maps[i].x) / frame.viewport.cell)};
     const MatricesView::Matrix& matrix = view.matrices()[i];
     if (element.row < matrix.rows && element.column < matrix.columns) return element;
   }
   return {};
 }
 
-Lens zoomed(const MatricesView&, const MatricesFrame& frame, Point at, double factor) {
-  Lens lens = frame.lens;
-  if (frame.rooms.empty()) return lens;
-  lens.cell = std::clamp(lens.cell * factor, frame.fit, std::max(frame.fit, kLargestCell));
-  const double ratio = lens.cell / frame.lens.cell;
+Viewport zoomed(const MatricesView&, const MatricesFrame& frame, Point at, double factor) {
+  Viewport viewport = frame.viewport;
+  if (frame.rooms.empty()) return viewport;
+  viewport.cell = std::clamp(viewport.cell * factor, frame.fit, std::max(frame.fit, kLargestCell));
+  const double ratio = viewport.cell / frame.viewport.cell;
   // What is under the pointer stays there, in this matrix and alike in the others. A pointer
   // beside all of them zooms at the middle.
   Point held{frame.slots[0].width / 2, frame.slots[0].height / 2};
   for (const Box& slot : frame.slots) {
     if (slot.contains(at)) held = {at.x - slot.x, at.y - slot.y};
   }
-  lens.pan = {(held.x + lens.pan.x) * ratio - held.x, (held.y + lens.pan.y) * ratio - held.y};
-  return lens;
+  viewport.pan = {(held.x + viewport.pan.x) * ratio - held.x, (held.y + viewport.pan.y) * ratio - held.y};
+  return viewport;
 }
 
-Lens panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy) {
-  Lens lens = frame.lens;
-  lens.pan = {lens.pan.x - dx, lens.pan.y - dy};
-  return arrange(view, lens).lens;
+Viewport panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy) {
+  Viewport viewport = frame.viewport;
+  viewport.pan = {viewport.pan.x - dx, viewport.pan.y - dy};
+  return arrange(view, viewport).viewport;
 }
 
 }  // namespace tilescope

@@ -83,21 +83,21 @@ class MatricesView {
 
 // Where each matrix stands in the picture.
 struct MatricesFrame {
-  Lens lens;               // `cell` is pixels an element
+  Viewport viewport;               // `cell` is pixels an element
   double fit = 1;          // the cell at which everything is seen; never smaller
   std::vector<Box> maps;   // all of each matrix, before cutting
   std::vector<Box> rooms;  // where each may be seen
   std::vector<Box> slots;  // where it is seen: map and room
   Box body;
 };
-MatricesFrame arrange(const MatricesView& view, const Lens& lens);
+MatricesFrame arrange(const MatricesView& view, const Viewport& viewport);
 Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
                   RasterStore* store = nullptr, std::optional<std::size_t> pointed = {});
 // The matrix under a point, and its element there.
 std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at);
 std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at);
-Lens zoomed(const MatricesView& view, const MatricesFrame& frame, Point at, double factor);
-Lens panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy);
+Viewport zoomed(const MatricesView& view, const MatricesFrame& frame, Point at, double factor);
+Viewport panned(const MatricesView& view, const MatricesFrame& frame, double dx, double dy);
 
 }  // namespace tilescope

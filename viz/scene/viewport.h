@@ -12,14 +12,14 @@
 namespace tilescope {
 
 // The same in the data's own terms (viz/session/look.h): pixels a cell, and what is in the middle.
-struct Look {
+struct ViewportPlace {
   double cell = 0, row = 0, column = 0;
   int grid = 0;
   std::int64_t slice = 0;
 };
 
 // What part of the view is looked at, and how large.
-struct Lens {
+struct Viewport {
   Size size{};             // of the picture; 0 x 0: as large as the content wants to be
   double cell = 0;         // pixels a cell; 0: what fits the size
   Point pan{};             // how far the content is moved to the left and up
@@ -27,7 +27,7 @@ struct Lens {
   bool title = true, legend = true;
   bool formulas = true;           // under the panels' titles
   std::string advice = {};        // one more note under the picture
-  std::optional<Look> look = {};  // asked for; the next picture brings it about
+  std::optional<ViewportPlace> look = {};  // asked for; the next picture brings it about
   // Found by arrange(): what a panel's words widen it to at most, what narrow operands are drawn
   // out to, and how many notes there is room for.
   double heading = 0, side = 0;

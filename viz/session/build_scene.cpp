@@ -163,7 +163,7 @@ double draw_build(Scene& scene, const Build& build, bool stands, Scroll& scroll)
 
 const Build* complained_of(const Session& session) {
   if (session.edit.failed) return session.edit.failed.get();
-  const KernelCard* kernel = session.choices.kernel.get();
+  const KernelCard* kernel = session.state.kernel.get();
   const Build* build = kernel ? kernel->built.get() : nullptr;
   return build && !build->complaints.empty() ? build : nullptr;
 }
@@ -180,7 +180,7 @@ std::string heading_of(const Build& build) {
 }
 
 bool shows_build(const Session& session) {
-  return session.choices.kernel && session.choices.view == ViewName::source &&
+  return session.state.kernel && session.state.view == ViewName::source &&
          (session.edit.edit.open() || session.edit.failed);
 }
 
@@ -188,7 +188,7 @@ std::optional<double> draw_build_of(Session& session, Scene& scene, Size size) {
   scene.size = size;
   scene.theme = session.theme();
   if (session.edit.edit.open()) return {};
-  return draw_build(scene, *session.edit.failed, session.choices.live != nullptr,
+  return draw_build(scene, *session.edit.failed, session.state.live != nullptr,
                     session.scrolls[ViewName::source]);
 }
 

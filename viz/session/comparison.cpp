@@ -9,7 +9,7 @@
 
 #include "core/numeric/number_text.h"
 #include "viz/scene/number_words.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 namespace {

@@ -8,11 +8,11 @@
 namespace tilescope {
 
 std::vector<InspectorSection> comparison_sections(const Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   std::vector<InspectorSection> out;
-  if (choices.view != ViewName::diff || !choices.compare.comparison) return out;
-  const Comparison& comparison = *choices.compare.comparison;
-  if (!choices.compare.against.empty()) {
+  if (state.view != ViewName::diff || !state.compare.comparison) return out;
+  const Comparison& comparison = *state.compare.comparison;
+  if (!state.compare.against.empty()) {
     out.push_back({"Compared", totals(comparison.report), ""});
   }
   const std::int64_t columns = as_matrix(comparison.got->shape).cols;
@@ -22,7 +22,7 @@ std::vector<InspectorSection> comparison_sections(const Session& session) {
     const std::int64_t row = pattern.first / columns, column = pattern.first % columns;
     section.links.push_back({"first", fmt::format("({}, {})", row, column),
                              fmt::format("pick {} {}", row, column),
-                             choices.element == Element{row, column}});
+                             state.element == Element{row, column}});
     out.push_back(std::move(section));
   }
   if (comparison.patterns.empty() && comparison.report.wrong > 0) {
@@ -32,10 +32,10 @@ std::vector<InspectorSection> comparison_sections(const Session& session) {
 }
 
 std::vector<Choice> comparison_choices(const Session& session) {
-  const Choices& choices = session.choices;
-  const DiffStudy& study = choices.compare;
+  const ViewState& state = session.state;
+  const DiffStudy& study = state.compare;
   std::vector<Choice> out;
-  if (choices.view != ViewName::diff || !choices.diff) return out;
+  if (state.view != ViewName::diff || !state.diff) return out;
   out.push_back(
       {"As",
        {{"map", "show map", !study.as_table}, {"worst first", "show table", study.as_table}}});
@@ -46,8 +46,8 @@ std::vector<Choice> comparison_choices(const Session& session) {
   }
   out.push_back(std::move(measure));
   out.push_back({"Show",
-                 {{"all", "show all", !choices.only_wrong},
-                  {"only wrong", "show wrong", choices.only_wrong}}});
+                 {{"all", "show all", !state.only_wrong},
+                  {"only wrong", "show wrong", state.only_wrong}}});
   if (study.marks) {
     out.push_back({"Marked",
                    {{range_words(study.marks->range()), mark_command(study.marks->range()), true},

@@ -15,14 +15,14 @@ constexpr double least_map = 240;
 }  // namespace
 
 Picture diff_picture(Session& session, Size size, double pixel_scale, bool stands_alone) {
-  const Choices& choices = session.choices;
-  const DiffView& view = *choices.diff;
+  const ViewState& state = session.state;
+  const DiffView& view = *state.diff;
   const Theme& theme = session.theme();
   const DiffChoice choice = diff_choice(session, stands_alone);
   Picture out;
   const bool counts = size.height >= least_map + histogram_height && view.source().rows() > 0;
   const Size upper{size.width, counts ? size.height - histogram_height : size.height};
-  if (choices.compare.as_table && choices.compare.comparison) {
+  if (state.compare.as_table && state.compare.comparison) {
     out.scene.size = upper;
     out.scene.theme = theme;
     out.scene.title = view.title();
@@ -40,7 +40,7 @@ Picture diff_picture(Session& session, Size size, double pixel_scale, bool stand
                           Role::quiet));
     }
   } else {
-    out.diff = framed<DiffView, DiffFrame>(view, session.diff_lens, upper, pixel_scale,
+    out.diff = framed<DiffView, DiffFrame>(view, session.diff_viewport, upper, pixel_scale,
                                            session.pending_zoom);
     out.scene = build_scene(view, choice, theme, *out.diff, &session.diff_rasters);
   }

@@ -18,7 +18,7 @@ struct DiffStudy {
   std::shared_ptr<const DiffMarks> marks;  // null: none
   bool as_table = false;                   // the worst elements as a table, instead of the map
 
-  // What is compared shows in Choices::diff.
+  // What is compared shows in ViewState::diff.
   friend bool operator==(const DiffStudy& a, const DiffStudy& b) {
     const bool same_marks =
         a.marks && b.marks ? a.marks->range() == b.marks->range() : a.marks == b.marks;

@@ -71,8 +71,8 @@ std::vector<std::string> titles(const Comparison& comparison) {
 // The selected element, where it is wrong and not among the worst.
 std::optional<Mismatch> selected_beyond(const Session& session,
                                         const std::vector<Mismatch>& worst) {
-  const Comparison& comparison = *session.choices.compare.comparison;
-  const auto& at = session.choices.element;
+  const Comparison& comparison = *session.state.compare.comparison;
+  const auto& at = session.state.element;
   const MatrixShape shape = as_matrix(comparison.got->shape);
   if (!at || at->row >= shape.rows || at->column >= shape.cols) return {};
   const std::int64_t index = at->row * shape.cols + at->column;
@@ -81,7 +81,7 @@ std::optional<Mismatch> selected_beyond(const Session& session,
   }
   float value = 0;
   std::uint8_t wrong = 0;
-  session.choices.diff->source().read(at->row, at->column, {&value, 1}, {&wrong, 1});
+  session.state.diff->source().read(at->row, at->column, {&value, 1}, {&wrong, 1});
   if (!wrong) return {};
   Mismatch out = mismatch_at(*comparison.got, *comparison.want, comparison.report.options, index);
   if (comparison.hints.writer) out.writer = comparison.hints.writer(index);
@@ -98,7 +98,7 @@ std::string left_out_words(const Table& table, double width) {
 }
 
 Table worst_table(const Session& session) {
-  const DiffStudy& study = session.choices.compare;
+  const DiffStudy& study = session.state.compare;
   const Comparison& comparison = *study.comparison;
   Table out;
   out.name = "worst first";
@@ -142,7 +142,7 @@ Table worst_table(const Session& session) {
     row.cells[3].ink = Role::wrong;
     row.command = fmt::format("pick {} {}", e.row, e.column);
     row.hint = "selects this element";
-    row.selected = session.choices.element == e;
+    row.selected = session.state.element == e;
     if (row.selected) out.focus = i;
     out.rows.push_back(std::move(row));
   }
@@ -150,7 +150,7 @@ Table worst_table(const Session& session) {
 }
 
 ValueTable worst_values(const Session& session) {
-  const DiffStudy& study = session.choices.compare;
+  const DiffStudy& study = session.state.compare;
   const Comparison& comparison = *study.comparison;
   ValueTable out{titles(comparison), {}};
   const std::vector<Mismatch>& all = comparison.worst(study.measured);

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
 // Brings the machine to just behind the write that made the selected element's last value; where it
 // stands behind such a write already, to the one before. `next`: forward, from where it stands.
 // What wrote it is looked at then. Refused: no run, no element of its output.
-Outcome<std::string> go_to_write(Session& session, Workshop& workshop, bool next);
+Outcome<std::string> go_to_write(Session& session, Backend& backend, bool next);
 
 // After a way to a write: block, warp, lane and line are those of the thread that wrote the
 // selected element, and the answer says what its value is now. Nothing where it was another's

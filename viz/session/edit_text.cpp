@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "viz/scene/command_text.h"
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 #include "viz/session/session.h"
 
 namespace tilescope {
@@ -33,9 +33,9 @@ std::string what_was_done(const std::string& path, std::size_t from, std::size_t
 
 }  // namespace
 
-Outcome<std::string> change_lines(Session& session, Workshop& workshop, std::size_t from,
+Outcome<std::string> change_lines(Session& session, Backend& backend, std::size_t from,
                                   std::size_t to, const std::vector<std::string>& lines) {
-  if (auto opened = begin_edit(session, workshop, ""); !opened) return opened;
+  if (auto opened = begin_edit(session, backend, ""); !opened) return opened;
   SourceEdit& edit = session.edit.edit;
   std::vector<std::string> all = lines_with_ends(edit.text);
   const bool inserts = to < from;
@@ -53,23 +53,23 @@ Outcome<std::string> change_lines(Session& session, Workshop& workshop, std::siz
   for (const std::string& line : lines) text += line + end;
   for (auto i = behind; i != all.end(); ++i) text += *i;
   session.edit.change = std::make_shared<const TextChange>(TextChange{edit.path, edit.text, text});
-  type_edit(session, workshop, std::move(text));
+  type_edit(session, backend, std::move(text));
   edit.line = static_cast<std::uint32_t>(from);
   return what_was_done(edit.path, from, to, lines.size());
 }
 
-std::optional<Error> change_back(Session& session, Workshop& workshop, const TextChange& change,
+std::optional<Error> change_back(Session& session, Backend& backend, const TextChange& change,
                                  bool before) {
   SourceEdit& edit = session.edit.edit;
   if (edit.path != change.path) {
-    if (auto opened = begin_edit(session, workshop, change.path); !opened) return opened.error();
+    if (auto opened = begin_edit(session, backend, change.path); !opened) return opened.error();
   }
   if (edit.text != (before ? change.after : change.before)) {
     return Error{
         ErrorKind::mismatch,
         fmt::format("The text of {} has changed since, so it stays as it is.", change.path), ""};
   }
-  type_edit(session, workshop, before ? change.before : change.after);
+  type_edit(session, backend, before ? change.before : change.after);
   return {};
 }
 

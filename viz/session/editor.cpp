@@ -4,7 +4,7 @@
 
 #include "viz/layout/presets.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
@@ -20,7 +20,7 @@ const std::vector<std::string>& opened_before(const Session& session) {
   return found == session.kept.end() ? none : found->second;
 }
 
-Completions offered(const Session& session, const Workshop& workshop) {
+Completions offered(const Session& session, const Backend& backend) {
   const Editor& editor = session.editor;
   if (!editor.active || editor.dismissed) return {};
   const std::string_view text = session.field;
@@ -36,7 +36,7 @@ Completions offered(const Session& session, const Workshop& workshop) {
       whole.push_back({Completion::Kind::preset, name, std::string(preset.title)});
     }
   }
-  for (const KernelName& kernel : workshop.kernels()) {
+  for (const KernelName& kernel : backend.kernels()) {
     if (!matches(kernel.name, begun).any) continue;
     whole.push_back({Completion::Kind::kernel, kernel.name, kernel.help});
   }

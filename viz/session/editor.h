@@ -14,7 +14,7 @@
 namespace tilescope {
 
 struct Session;
-class Workshop;
+class Backend;
 
 struct Editor {
   bool active = false;     // the keyboard's
@@ -28,7 +28,7 @@ struct Editor {
 
 // What the field offers at the caret: nothing while it is not being typed in. Presets and kernels
 // are offered as the first word.
-Completions offered(const Session& session, const Workshop& workshop);
+Completions offered(const Session& session, const Backend& backend);
 std::optional<Signature> signature(const Session& session);
 
 // The text with the word replaced; `caret` goes behind it, and behind the `(` of a function.

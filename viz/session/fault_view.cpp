@@ -17,7 +17,7 @@ namespace {
 using Of = Evidence::Place::Of;
 
 // The mbarrier that a warp waits at.
-std::optional<std::uint32_t> waits_at(const sim::Machine& machine, const RunSpot& spot) {
+std::optional<std::uint32_t> waits_at(const sim::Machine& machine, const RunCursor& spot) {
   for (const sim::Block& block : machine.blocks()) {
     if (block.number != spot.block || spot.warp >= block.warps.size()) continue;
     for (const sim::Split& split : block.warps[spot.warp].splits) {
@@ -34,7 +34,7 @@ std::uint64_t block_number(const Site& site, const Dim3& grid) {
 
 // Who is looked at: the one that it was told at, where the place is of its block; else somebody who
 // has a part in it there.
-void look_at_who(RunSpot& spot, const Report& report, const Dim3& grid) {
+void look_at_who(RunCursor& spot, const Report& report, const Dim3& grid) {
   const Evidence::Place& place = report.evidence.place;
   const bool of_block = place.of != Of::nothing && place.of != Of::global;
   spot.block = block_number(report.site, grid);
@@ -78,13 +78,13 @@ ViewName view_of_report(const Report& report) {
   return ViewName::source;
 }
 
-void show_report(Choices& choices, const Report& report, std::size_t number) {
-  choices.view = view_of_report(report);
-  if (!choices.live) return;
-  const sim::Machine& machine = choices.live->stepper.machine();
+void show_report(ViewState& state, const Report& report, std::size_t number) {
+  state.view = view_of_report(report);
+  if (!state.live) return;
+  const sim::Machine& machine = state.live->stepper.machine();
   const Evidence& evidence = report.evidence;
-  if (is_gone(machine, evidence.place)) choices.view = ViewName::source;
-  RunSpot& spot = choices.spot;
+  if (is_gone(machine, evidence.place)) state.view = ViewName::source;
+  RunCursor& spot = state.spot;
   spot = {};
   look_at_who(spot, report, machine.launch().grid);
   spot.report = static_cast<std::uint32_t>(number);
@@ -92,35 +92,35 @@ void show_report(Choices& choices, const Report& report, std::size_t number) {
   if (evidence.place.of == Of::mbarrier) {
     spot.barrier = static_cast<std::uint32_t>(evidence.place.begin);
   }
-  if (!spot.barrier && choices.view == ViewName::barriers) spot.barrier = waits_at(machine, spot);
+  if (!spot.barrier && state.view == ViewName::barriers) spot.barrier = waits_at(machine, spot);
   if (evidence.place.of == Of::shared) spot.byte = static_cast<std::uint32_t>(evidence.place.begin);
   if (evidence.place.of == Of::tensor && evidence.place.lane < 128 && evidence.place.column < 512) {
-    spot.cell = RunSpot::Cell{evidence.place.lane, evidence.place.column};
+    spot.cell = RunCursor::Cell{evidence.place.lane, evidence.place.column};
   }
   const Site& site = report.site;
   if (site.caller_line) {
-    spot.line = RunSpot::SourceLine{site.caller, site.caller_line};
+    spot.line = RunCursor::SourceLine{site.caller, site.caller_line};
   } else if (site.source_line) {
-    spot.line = RunSpot::SourceLine{site.source, site.source_line};
+    spot.line = RunCursor::SourceLine{site.source, site.source_line};
   } else if (site.ptx_line) {
-    spot.line = RunSpot::SourceLine{"", site.ptx_line};
+    spot.line = RunCursor::SourceLine{"", site.ptx_line};
   }
   const auto element = element_at(evidence.place, machine);
   if (element && is_output(machine.shells()[element->buffer])) {
-    choices.element = Element{element->row, element->column};
+    state.element = Element{element->row, element->column};
   }
 }
 
-void show_fault(Choices& choices) {
-  if (!choices.result || choices.result->reports.empty()) return;
-  show_report(choices, choices.result->reports.back(), choices.result->reports.size() - 1);
+void show_fault(ViewState& state) {
+  if (!state.result || state.result->reports.empty()) return;
+  show_report(state, state.result->reports.back(), state.result->reports.size() - 1);
 }
 
 std::string command_of_message(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.live) return "";
+  const ViewState& state = session.state;
+  if (!state.live) return "";
   const std::vector<Report>& reports =
-      choices.result ? choices.result->reports : choices.live->stepper.known_reports();
+      state.result ? state.result->reports : state.live->stepper.known_reports();
   for (std::size_t i = reports.size(); i-- > 0;) {
     const bool told = session.message.text.find(reports[i].sentence) != std::string::npos;
     if (told) return fmt::format("go report {}", i);

@@ -25,9 +25,9 @@ namespace tilescope {
 
 ViewName view_of_report(const Report& report);
 // Looks at the places that report `number` is about, in that view.
-void show_report(Choices& choices, const Report& report, std::size_t number);
+void show_report(ViewState& state, const Report& report, std::size_t number);
 // The fault that the run ended with.
-void show_fault(Choices& choices);
+void show_fault(ViewState& state);
 
 // Where a click on the status line leads: to the fault or hazard that it tells; empty: it tells
 // none.

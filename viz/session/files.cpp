@@ -16,23 +16,23 @@ bool names_file(std::string_view word) {
   return false;
 }
 
-Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::string& path) {
-  Outcome<std::shared_ptr<const Buffer>> values = workshop.matrix(path);
+Outcome<std::string> open_npy(Session& session, Backend& backend, const std::string& path) {
+  Outcome<std::shared_ptr<const Buffer>> values = backend.matrix(path);
   if (!values) return values.error();
   const std::size_t rank = (*values)->shape.size();
-  Choices& choices = session.choices;
-  choices.kernel.reset();
-  choices.options.clear();
-  choices.result.reset();
-  choices.diff.reset();
-  choices.compare = {nullptr, "", choices.compare.measured, nullptr, choices.compare.as_table};
-  choices.element.reset();
-  choices.file = path;
-  choices.matrices = matrices_of(path, *values);
-  choices.view = ViewName::matrices;
+  ViewState& state = session.state;
+  state.kernel.reset();
+  state.options.clear();
+  state.result.reset();
+  state.diff.reset();
+  state.compare = {nullptr, "", state.compare.measured, nullptr, state.compare.as_table};
+  state.element.reset();
+  state.file = path;
+  state.matrices = matrices_of(path, *values);
+  state.view = ViewName::matrices;
   forget_passing(session);
   show_in_field(session);
-  const MatricesView::Matrix& matrix = choices.matrices->matrices().front();
+  const MatricesView::Matrix& matrix = state.matrices->matrices().front();
   const std::string flat =
       rank > 2 ? fmt::format(", shown as {} x {}: a row for each index of the first {} dimensions",
                              matrix.rows, matrix.columns, rank - 1)
@@ -40,9 +40,9 @@ Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::s
   return fmt::format("Opened {}: {}{}.", path, matrix.detail, flat);
 }
 
-Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path) {
+Outcome<std::string> kernel_of_files(Backend& backend, const std::string& path) {
   const bool ptx = path.ends_with(".ptx");
-  const std::vector<std::string> beside = workshop.beside(path, ptx ? ".toml" : ".ptx");
+  const std::vector<std::string> beside = backend.beside(path, ptx ? ".toml" : ".ptx");
   const std::string_view missing = ptx ? "launch file" : "PTX";
   if (beside.empty()) {
     return Error{
@@ -82,19 +82,19 @@ bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-Outcome<std::string> kernel_of_source(const Session& session, Workshop& workshop,
+Outcome<std::string> kernel_of_source(const Session& session, Backend& backend,
                                       const std::string& path) {
-  const auto text = workshop.read_text(path);
+  const auto text = backend.read_text(path);
   if (!text) return text.error();
   const std::string_view file = std::string_view(path).substr(path.rfind('/') + 1);
   std::vector<std::string> named;
-  for (const KernelName& kernel : workshop.kernels()) {
+  for (const KernelName& kernel : backend.kernels()) {
     if (file == kernel.name + ".cu") {
       return fmt::format("{} --source {}", kernel.name, quoted_word(path));
     }
     if (has_word(*text, kernel.name)) named.push_back(kernel.name);
   }
-  const KernelCard* open = session.choices.kernel.get();
+  const KernelCard* open = session.state.kernel.get();
   if (named.size() != 1 && open && !names_file(open->name)) named = {open->name};
   if (named.size() == 1) return fmt::format("{} --source {}", named[0], quoted_word(path));
   return Error{ErrorKind::usage,

@@ -13,22 +13,22 @@
 
 #include "core/error.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
 // Whether `open` takes this word as a file's name.
 bool names_file(std::string_view word);
 
-Outcome<std::string> open_npy(Session& session, Workshop& workshop, const std::string& path);
+Outcome<std::string> open_npy(Session& session, Backend& backend, const std::string& path);
 // The words that open the kernel: "F.ptx --launch F.toml", with what stands beside the file named.
 // Refused: nothing fitting stands there.
-Outcome<std::string> kernel_of_files(Workshop& workshop, const std::string& path);
+Outcome<std::string> kernel_of_files(Backend& backend, const std::string& path);
 
 // The same for a CUDA file: "hgemm_v4 --source my.cu", the kernel in whose place it is put. That is
 // the one that it is called after, else the only one of the catalog that it names, else the open
 // one.
-Outcome<std::string> kernel_of_source(const Session& session, Workshop& workshop,
+Outcome<std::string> kernel_of_source(const Session& session, Backend& backend,
                                       const std::string& path);
 
 // The commands for files that were dropped together. A drop of what nothing opens gives a command

@@ -36,22 +36,22 @@ Outcome<LayoutView> study_view(std::string_view expression, const LayoutStudy& s
 namespace {
 
 bool shows_owners(const Session& session) {
-  const auto& view = session.choices.layout;
+  const auto& view = session.state.layout;
   return view && !view->panels().empty() && view->kind() == LayoutView::Kind::thread_value;
 }
 
 // The grid whose owners' accesses are shown.
 int accessed_grid(const Session& session) {
-  const LayoutView& view = *session.choices.layout;
-  const int asked = session.choices.study.access_grid;
+  const LayoutView& view = *session.state.layout;
+  const int asked = session.state.study.access_grid;
   return asked >= 0 && asked < static_cast<int>(view.panels().size()) ? asked
                                                                       : first_accessed(view);
 }
 
 int element_bytes_of(const Session& session) {
   constexpr int bits = 8, usual = 32;
-  const LayoutView& view = *session.choices.layout;
-  if (session.choices.study.element_bytes > 0) return session.choices.study.element_bytes;
+  const LayoutView& view = *session.state.layout;
+  if (session.state.study.element_bytes > 0) return session.state.study.element_bytes;
   const int own = shows_owners(session)
                       ? view.panels()[static_cast<std::size_t>(accessed_grid(session))].element_bits
                       : 0;
@@ -59,23 +59,23 @@ int element_bytes_of(const Session& session) {
 }
 
 AccessCache& cached(const Session& session) {
-  const LayoutStudy& study = session.choices.study;
+  const LayoutStudy& study = session.state.study;
   AccessCache& cache = session.access;
   AccessChoice choice;
   choice.walk = study.walk;
   choice.width = study.access_bytes;
   choice.element_bytes = element_bytes_of(session);
-  if (cache.of != session.choices.layout || !(cache.choice == choice) ||
+  if (cache.of != session.state.layout || !(cache.choice == choice) ||
       cache.grid != study.access_grid || cache.through != study.access_through) {
     cache = {
-        session.choices.layout, choice, study.access_grid, study.access_through, {}, {}, {}, {}};
+        session.state.layout, choice, study.access_grid, study.access_through, {}, {}, {}, {}};
   }
   return cache;
 }
 
 // Nothing where none is given.
 Outcome<std::optional<Layout>> memory_given(const Session& session) {
-  const std::string& text = session.choices.study.access_through;
+  const std::string& text = session.state.study.access_through;
   if (text.empty()) return std::optional<Layout>();
   const Outcome<Layout> layout = layout_given(text);
   if (!layout) return layout.error();
@@ -86,7 +86,7 @@ Outcome<std::optional<Layout>> memory_given(const Session& session) {
 
 Result<std::int64_t> reach_of(const Session& session) {
   AccessCache& cache = cached(session);
-  if (!cache.reach) cache.reach = cosize(session.choices.layout->panels().back().layout);
+  if (!cache.reach) cache.reach = cosize(session.state.layout->panels().back().layout);
   return *cache.reach;
 }
 
@@ -107,7 +107,7 @@ Outcome<Layout> layout_given(std::string_view expression) {
 }
 
 Outcome<Layout> memory_of(const Session& session) {
-  const auto& view = session.choices.layout;
+  const auto& view = session.state.layout;
   if (!view || view->panels().empty() || shows_owners(session) || view->shows_places() ||
       view->panels().back().through) {
     return Error{ErrorKind::mismatch,
@@ -125,13 +125,13 @@ Outcome<Layout> memory_of(const Session& session) {
 }
 
 Outcome<std::shared_ptr<const AccessView>> access_of(const Session& session) {
-  if (!session.choices.layout) return memory_of(session).error();
+  if (!session.state.layout) return memory_of(session).error();
   AccessCache& cache = cached(session);
   if (cache.view) return *cache.view;
   if (shows_owners(session)) {
     const Outcome<std::optional<Layout>> given = memory_given(session);
     if (!given) return given.error();
-    cache.view = accesses_of(*session.choices.layout, accessed_grid(session), *given, cache.choice);
+    cache.view = accesses_of(*session.state.layout, accessed_grid(session), *given, cache.choice);
   } else {
     const Outcome<Layout> memory = memory_of(session);
     if (!memory) return memory.error();
@@ -150,19 +150,19 @@ Outcome<SwizzleAdvice> advice_for(const Session& session) {
 }
 
 Outcome<BitMatrix> bit_matrix_of(const Session& session) {
-  if (!session.choices.layout) return memory_of(session).error();
+  if (!session.state.layout) return memory_of(session).error();
   AccessCache& cache = cached(session);
   if (cache.bits) return *cache.bits;
   if (shows_owners(session)) {
     const Outcome<std::optional<Layout>> given = memory_given(session);
     if (!given) return given.error();
-    cache.bits = bits_of(*session.choices.layout, accessed_grid(session), *given);
+    cache.bits = bits_of(*session.state.layout, accessed_grid(session), *given);
     return *cache.bits;
   }
   const Outcome<Layout> memory = memory_of(session);
   if (!memory) {
     return Error{ErrorKind::mismatch,
-                 session.choices.study.access_through.empty()
+                 session.state.study.access_through.empty()
                      ? "This layout does not send coordinates to offsets, so it is no matrix of "
                        "bits; a layout such as (8,8):(8,1) is."
                      : memory.error().sentence,

@@ -29,21 +29,21 @@ LessonBlock block_of(const LessonPart& part, std::shared_ptr<const LayoutView> p
 }
 
 LessonQuestion question_of(const Session& session, const PosedExercise& exercise, bool solved) {
-  const LessonDesk& desk = desk_of(session);
+  const LessonState& work = lesson_state(session);
   LessonQuestion out;
   out.question = spans_of(exercise.question);
   out.form = exercise.form;
-  out.answer = desk.answer;
-  out.verdict = desk.verdict;
-  for (std::size_t i = 0; i < desk.hints; ++i) out.hints.push_back(spans_of(exercise.hints[i]));
-  if (desk.told) {
+  out.answer = work.answer;
+  out.verdict = work.verdict;
+  for (std::size_t i = 0; i < work.hints; ++i) out.hints.push_back(spans_of(exercise.hints[i]));
+  if (work.told) {
     const Outcome<std::string> answer = solution(exercise, evidence_of(session));
     out.told = answer ? *answer : answer.error().sentence;
   }
-  const bool right = desk.verdict && desk.verdict->is == Judgement::Is::right;
-  if (!desk.told && !right) {
-    out.hint_button = desk.hints == 0                      ? "Hint"
-                      : desk.hints < exercise.hints.size() ? "Another hint"
+  const bool right = work.verdict && work.verdict->is == Judgement::Is::right;
+  if (!work.told && !right) {
+    out.hint_button = work.hints == 0                      ? "Hint"
+                      : work.hints < exercise.hints.size() ? "Another hint"
                                                            : "Show the answer";
   }
   out.solved = solved;
@@ -105,7 +105,7 @@ std::string plain_text(const std::vector<TextSpan>& spans) {
 }
 
 std::optional<LessonPanel> lesson_panel(const Session& session) {
-  const LessonPlace& place = session.choices.lesson;
+  const LessonPlace& place = session.state.lesson;
   const Lesson* lesson = place.open();
   if (!lesson || !place.sheet) return {};
   LessonPanel out;

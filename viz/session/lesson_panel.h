@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "viz/scene/describe.h"
-#include "viz/session/lesson_desk.h"
+#include "viz/session/lesson_state.h"
 
 namespace tilescope {
 

@@ -9,26 +9,26 @@
 namespace tilescope {
 namespace {
 
-bool sized(const Lens& lens) {
-  return lens.cell > 0 && lens.size.width > 0 && lens.size.height > 0;
+bool sized(const Viewport& viewport) {
+  return viewport.cell > 0 && viewport.size.width > 0 && viewport.size.height > 0;
 }
 
 // Where everything of it is when nothing is moved.
 template <class View>
-auto unmoved(const View& view, Lens& lens, const Look& look) {
-  lens.cell = look.cell;
-  lens.pan = {};
-  lens.look.reset();
-  return arrange(view, lens);
+auto unmoved(const View& view, Viewport& viewport, const ViewportPlace& look) {
+  viewport.cell = look.cell;
+  viewport.pan = {};
+  viewport.look.reset();
+  return arrange(view, viewport);
 }
 
 }  // namespace
 
-std::optional<Look> look_of(const LayoutView& view, const Lens& lens) {
-  if (!sized(lens)) return {};
-  const Frame frame = arrange(view, lens);
+std::optional<ViewportPlace> look_of(const LayoutView& view, const Viewport& viewport) {
+  if (!sized(viewport)) return {};
+  const Frame frame = arrange(view, viewport);
   const Point at = frame.body.centre();
-  Look out;
+  ViewportPlace out;
   double least = 1e300;
   for (std::size_t p = 0; p < frame.places.size(); ++p) {
     const Box& box = frame.places[p].box;
@@ -52,14 +52,14 @@ std::optional<Look> look_of(const LayoutView& view, const Lens& lens) {
   const std::int64_t shown = std::min(down * place.slices_across + across, panel.slices - 1);
   const Box grid = slice_box(place, shown);
   out.slice = panel.first_slice + shown;
-  out.cell = lens.cell;
+  out.cell = viewport.cell;
   out.row = (at.y - grid.y) / place.cell.height;
   out.column = (at.x - grid.x) / place.cell.width;
   return out;
 }
 
-Lens looking(const LayoutView& view, Lens lens, const Look& look) {
-  const Frame frame = unmoved(view, lens, look);
+Viewport looking(const LayoutView& view, Viewport viewport, const ViewportPlace& look) {
+  const Frame frame = unmoved(view, viewport, look);
   const bool there = look.grid >= 0 && look.grid < static_cast<int>(frame.places.size());
   const auto p = static_cast<std::size_t>(there ? look.grid : 0);
   const Panel& panel = view.panels()[p];
@@ -67,52 +67,52 @@ Lens looking(const LayoutView& view, Lens lens, const Look& look) {
       slice_box(frame.places[p],
                 std::clamp<std::int64_t>(look.slice - panel.first_slice, 0, panel.slices - 1));
   const Point middle = frame.body.centre();
-  lens.pan = {grid.x + look.column * frame.places[p].cell.width - middle.x,
+  viewport.pan = {grid.x + look.column * frame.places[p].cell.width - middle.x,
               grid.y + look.row * frame.places[p].cell.height - middle.y};
-  return panned(view, arrange(view, lens), 0, 0);
+  return panned(view, arrange(view, viewport), 0, 0);
 }
 
-std::optional<Look> look_of(const MatricesView& view, const Lens& lens) {
-  if (!sized(lens)) return {};
-  const MatricesFrame frame = arrange(view, lens);
-  if (frame.slots.empty() || frame.lens.cell <= frame.fit) return {};
-  Look out;
-  out.cell = frame.lens.cell;
-  out.row = (frame.lens.pan.y + frame.slots[0].height / 2) / out.cell;
-  out.column = (frame.lens.pan.x + frame.slots[0].width / 2) / out.cell;
+std::optional<ViewportPlace> look_of(const MatricesView& view, const Viewport& viewport) {
+  if (!sized(viewport)) return {};
+  const MatricesFrame frame = arrange(view, viewport);
+  if (frame.slots.empty() || frame.viewport.cell <= frame.fit) return {};
+  ViewportPlace out;
+  out.cell = frame.viewport.cell;
+  out.row = (frame.viewport.pan.y + frame.slots[0].height / 2) / out.cell;
+  out.column = (frame.viewport.pan.x + frame.slots[0].width / 2) / out.cell;
   return out;
 }
 
-Lens looking(const MatricesView& view, Lens lens, const Look& look) {
-  const MatricesFrame frame = unmoved(view, lens, look);
-  if (frame.slots.empty()) return lens;
-  lens.pan = {look.column * frame.lens.cell - frame.slots[0].width / 2,
-              look.row * frame.lens.cell - frame.slots[0].height / 2};
-  return arrange(view, lens).lens;
+Viewport looking(const MatricesView& view, Viewport viewport, const ViewportPlace& look) {
+  const MatricesFrame frame = unmoved(view, viewport, look);
+  if (frame.slots.empty()) return viewport;
+  viewport.pan = {look.column * frame.viewport.cell - frame.slots[0].width / 2,
+              look.row * frame.viewport.cell - frame.slots[0].height / 2};
+  return arrange(view, viewport).viewport;
 }
 
-std::optional<Look> look_of(const DiffView& view, const Lens& lens) {
-  if (!sized(lens)) return {};
-  const DiffFrame frame = arrange(view, lens);
+std::optional<ViewportPlace> look_of(const DiffView& view, const Viewport& viewport) {
+  if (!sized(viewport)) return {};
+  const DiffFrame frame = arrange(view, viewport);
   const Point at = frame.body.centre();
-  Look out;
-  out.cell = lens.cell;
+  ViewportPlace out;
+  out.cell = viewport.cell;
   out.row = (at.y - frame.map.y) / frame.cell.height;
   out.column = (at.x - frame.map.x) / frame.cell.width;
   return out;
 }
 
-Lens looking(const DiffView& view, Lens lens, const Look& look) {
-  const DiffFrame frame = unmoved(view, lens, look);
+Viewport looking(const DiffView& view, Viewport viewport, const ViewportPlace& look) {
+  const DiffFrame frame = unmoved(view, viewport, look);
   const Point middle = frame.body.centre();
-  lens.pan = {frame.map.x + look.column * frame.cell.width - middle.x,
+  viewport.pan = {frame.map.x + look.column * frame.cell.width - middle.x,
               frame.map.y + look.row * frame.cell.height - middle.y};
-  return panned(view, arrange(view, lens), 0, 0);
+  return panned(view, arrange(view, viewport), 0, 0);
 }
 
 std::string zoom_line(const Session& session) {
   std::string out;
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (const auto look = view.look ? view.look(session) : std::nullopt) {
     out = fmt::format("zoom at {:.6g} {:.8g} {:.8g}", look->cell, look->row, look->column);
     if (look->grid > 0 || look->slice > 0) out += fmt::format(" {} {}", look->grid, look->slice);

@@ -9,7 +9,7 @@
 #include "viz/machine/machine_scene.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/site_words.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_spot.h"
 
 namespace tilescope {
@@ -45,7 +45,7 @@ std::string lanes_text(std::uint32_t lanes) {
 // What a warp is there for, by what it issued in the run: "copies in". Nothing before there was
 // one.
 std::string role_of(const Session& session, std::uint32_t warp) {
-  const TimelineView* timeline = session.choices.timeline.get();
+  const TimelineView* timeline = session.state.timeline.get();
   if (!timeline) return "";
   for (const sim::Role& role : timeline->roles()) {
     if (std::count(role.warps.begin(), role.warps.end(), warp)) return role.name;
@@ -55,14 +55,14 @@ std::string role_of(const Session& session, std::uint32_t warp) {
 
 InspectorSection warp_section(const Session& session, const sim::WarpState& warp) {
   InspectorSection section{
-      fmt::format("Warp {} of block {}", warp.index, session.choices.spot.block), {}, ""};
+      fmt::format("Warp {} of block {}", warp.index, session.state.spot.block), {}, ""};
   const std::string role = role_of(session, warp.index);
   if (!role.empty()) section.lines.emplace_back("role", role);
   section.lines.emplace_back("executed", fmt::format("{} instructions", grouped(warp.executed)));
   if (!warp.live) section.when_empty = "It has exited.";
   std::vector<sim::SplitState> splits = warp.splits;
   if (!splits.empty()) {
-    const std::size_t first = sim::split_of_lane(warp, session.choices.spot.lane);
+    const std::size_t first = sim::split_of_lane(warp, session.state.spot.lane);
     std::rotate(splits.begin(), splits.begin() + static_cast<std::ptrdiff_t>(first),
                 splits.begin() + static_cast<std::ptrdiff_t>(first) + 1);
   }
@@ -81,7 +81,7 @@ InspectorSection warp_section(const Session& session, const sim::WarpState& warp
   return section;
 }
 
-InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const RunSpot& spot) {
+InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const RunCursor& spot) {
   InspectorSection section{"Its block's warps", {}, ""};
   for (const sim::WarpState& warp : warps) {
     const sim::SplitState* split = sim::speaking_split(warp.splits);
@@ -95,7 +95,7 @@ InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const R
   return section;
 }
 
-void add_barrier(const sim::Machine& machine, const RunSpot& spot,
+void add_barrier(const sim::Machine& machine, const RunCursor& spot,
                  std::vector<InspectorSection>& out) {
   if (!spot.barrier) return;
   for (const sim::MbarrierState& b : sim::mbarriers_of(machine, spot.block)) {
@@ -130,15 +130,15 @@ void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out
 
 // Of the line that is looked at, in the whole run: nothing before there was one.
 void add_line(const Session& session, std::vector<InspectorSection>& out) {
-  const Choices& choices = session.choices;
-  if (choices.view != ViewName::source || !choices.live || !choices.result ||
-      !choices.result->record) {
+  const ViewState& state = session.state;
+  if (state.view != ViewName::source || !state.live || !state.result ||
+      !state.result->record) {
     return;
   }
-  const auto line = line_looked_at(*choices.live, choices.spot);
+  const auto line = line_looked_at(*state.live, state.spot);
   if (!line) return;
-  const sim::Record& record = *choices.result->record;
-  const sim::LineCounters counters = counters_of(record, *choices.live, *line);
+  const sim::Record& record = *state.result->record;
+  const sim::LineCounters counters = counters_of(record, *state.live, *line);
   if (!counters.issued) return;
   const char* of = line->file.empty() ? "PTX line" : "Line";
   out.push_back(
@@ -163,7 +163,7 @@ void add_event(const Session& session, std::vector<InspectorSection>& out) {
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
   const sim::Machine* machine = machine_of(session);
   if (!machine) return;
-  const RunSpot& spot = session.choices.spot;
+  const RunCursor& spot = session.state.spot;
   add_reports(*machine, out);
   add_event(session, out);
   const auto warps = sim::warps_of(*machine, spot.block);
@@ -186,19 +186,19 @@ Strip machine_strip(const Session& session) {
                  {"Line", "step line", false},
                  {"Barrier back", "step back barrier", false},
                  {"Barrier", "step barrier", false}};
-  if (on_the_way(session)) {
-    out.share = way_share(session).value_or(0);
+  if (seeking(session)) {
+    out.share = seek_share(session).value_or(0);
     out.progress =
-        session.choices.live ? moment_text(session.choices.live->stepper.machine()) : "loading";
-    out.steps.push_back({"Going", session.way ? session.way->line : "", true});
+        session.state.live ? moment_text(session.state.live->stepper.machine()) : "loading";
+    out.steps.push_back({"Going", session.seek ? session.seek->line : "", true});
     return out;
   }
-  const Choices& choices = session.choices;
-  if (!choices.live) {
+  const ViewState& state = session.state;
+  if (!state.live) {
     out.steps.push_back({"Stands", "before the first instruction", true});
     return out;
   }
-  const sim::Stepper& stepper = choices.live->stepper;
+  const sim::Stepper& stepper = state.live->stepper;
   const sim::Machine& machine = stepper.machine();
   out.steps.push_back({"Start", machine.clock() ? "cycle 0" : "nothing executed",
                        machine.position() == 0, "go start"});

@@ -7,7 +7,7 @@
 #include "core/sim/stepping/find_block.h"
 #include "viz/session/memory_panels.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -51,7 +51,7 @@ MatrixTile marked(const sim::Machine& machine, std::size_t buffer, const Extent&
 
 void add_tiles(const Session& session, const sim::Machine& machine, const MemoryNow& now,
                std::vector<MatrixTile>& out) {
-  const auto& byte = session.choices.spot.byte;
+  const auto& byte = session.state.spot.byte;
   for (const MemoryPart& part : now.parts) {
     for (const auto& index : {part.there, part.coming}) {
       if (!index) continue;
@@ -180,7 +180,7 @@ std::vector<MatrixTile> output_tile(const sim::Machine& machine, const MemoryNow
 
 Box place_of(const MatricesFrame& frame, std::size_t matrix, const MatrixTile& tile) {
   const Box& map = frame.maps[matrix];
-  const double cell = frame.lens.cell;
+  const double cell = frame.viewport.cell;
   return {map.x + static_cast<double>(tile.column) * cell,
           map.y + static_cast<double>(tile.row) * cell, static_cast<double>(tile.columns) * cell,
           static_cast<double>(tile.rows) * cell};
@@ -251,9 +251,9 @@ std::vector<MatrixTile> matrix_tiles(const Session& session) {
   const auto now = shared_memory_of(session);
   if (!machine || !now) return out;
   add_tiles(session, *machine, *now, out);
-  MemoryDesk& desk = session.memory;
-  if (!desk.output) desk.output = output_tile(*machine, *now);
-  for (MatrixTile tile : *desk.output) {
+  MemoryViews& views = session.memory;
+  if (!views.output) views.output = output_tile(*machine, *now);
+  for (MatrixTile tile : *views.output) {
     tile.colour = session.theme().accent;
     out.push_back(std::move(tile));
   }

@@ -10,7 +10,7 @@
 #include "core/sim/tcgen05/multiplication.h"
 #include "viz/scene/number_words.h"
 #include "viz/session/matrices_tiles.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -46,7 +46,7 @@ bool has(const std::vector<sim::Range>& ranges, u32 byte) {
                      [&](const sim::Range& r) { return byte >= r.begin && byte < r.end; });
 }
 
-bool has(const std::vector<sim::CellRange>& ranges, RunSpot::Cell cell) {
+bool has(const std::vector<sim::CellRange>& ranges, RunCursor::Cell cell) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const sim::CellRange& r) {
     return r.meets({cell.lane, 1, cell.column, 1});
   });
@@ -70,7 +70,7 @@ void add_element(Lines& lines, const sim::Machine& machine, const MemoryNow& now
 
 // Row and column of the product's accumulator that a cell holds, where its organisation says so.
 std::optional<std::pair<u32, u32>> accumulator_place(const sim::Machine& machine,
-                                                     const TensorNow& now, RunSpot::Cell cell) {
+                                                     const TensorNow& now, RunCursor::Cell cell) {
   const sim::Block* block = sim::find_block(machine, now.block);
   if (!block) return {};
   for (const sim::AsyncOperation& o : block->flight.operations) {
@@ -116,8 +116,8 @@ InspectorSection memory_section(const Session& session, const MemoryNow& now) {
   for (const MemoryPart& part : now.parts) {
     const bool seen = part.kind == MemoryPart::Kind::tile || part.kind == MemoryPart::Kind::written;
     if (!seen) continue;
-    const bool current = session.choices.spot.byte && *session.choices.spot.byte >= part.begin &&
-                         *session.choices.spot.byte < part.end;
+    const bool current = session.state.spot.byte && *session.state.spot.byte >= part.begin &&
+                         *session.state.spot.byte < part.end;
     const MemoryTile* tile = now.tile_in(part);
     const std::string where = tile ? tile->where() : "";
     section.links.push_back(
@@ -194,7 +194,7 @@ Lines byte_lines(const Session& session, u32 byte) {
   return lines;
 }
 
-Lines cell_lines(const Session& session, RunSpot::Cell cell) {
+Lines cell_lines(const Session& session, RunCursor::Cell cell) {
   Lines lines;
   const sim::Machine* machine = machine_of(session);
   const auto now = tensor_memory_of(session);
@@ -263,7 +263,7 @@ Lines cell_lines(const Session& session, RunSpot::Cell cell) {
 
 namespace {
 
-void inspect_places(const Session& session, const RunSpot& spot, bool tensor,
+void inspect_places(const Session& session, const RunCursor& spot, bool tensor,
                     std::vector<InspectorSection>& out) {
   if (tensor) {
     const auto& hover = session.hovered.tmem;
@@ -287,10 +287,10 @@ void inspect_places(const Session& session, const RunSpot& spot, bool tensor,
 }  // namespace
 
 void inspect_memory(const Session& session, std::vector<InspectorSection>& all) {
-  const RunSpot& spot = session.choices.spot;
-  const bool tensor = session.choices.view == ViewName::tmem;
+  const RunCursor& spot = session.state.spot;
+  const bool tensor = session.state.view == ViewName::tmem;
   const sim::Machine* machine = machine_of(session);
-  if (!machine || (!tensor && session.choices.view != ViewName::memory)) return;
+  if (!machine || (!tensor && session.state.view != ViewName::memory)) return;
   std::vector<InspectorSection> out;
   inspect_places(session, spot, tensor, out);
   // What is pointed at stands first, but for a fault.
@@ -298,8 +298,8 @@ void inspect_memory(const Session& session, std::vector<InspectorSection>& all) 
 }
 
 void add_memory_choices(const Session& session, std::vector<Choice>& out) {
-  const MemoryChoice& choice = session.choices.memory;
-  if (session.choices.view == ViewName::memory) {
+  const MemoryChoice& choice = session.state.memory;
+  if (session.state.view == ViewName::memory) {
     // What threads wrote has the order of memory alone.
     const auto now = shared_memory_of(session);
     if (now && !now->tiles.empty()) {
@@ -314,7 +314,7 @@ void add_memory_choices(const Session& session, std::vector<Choice>& out) {
     }
     out.push_back(std::move(colour));
   }
-  if (session.choices.view == ViewName::tmem) {
+  if (session.state.view == ViewName::tmem) {
     out.push_back({"Colour",
                    {{"writer", "tmem colour writer", !choice.tensor_value},
                     {"value", "tmem colour value", choice.tensor_value}}});

@@ -11,7 +11,7 @@ namespace tilescope {
 // A byte of the block's shared memory: where, which element of which tensor, its value, who wrote
 // it, what in flight uses it.
 Lines byte_lines(const Session& session, std::uint32_t byte);
-Lines cell_lines(const Session& session, RunSpot::Cell cell);
+Lines cell_lines(const Session& session, RunCursor::Cell cell);
 
 // Under the pointer, selected, and how it all is, in the memory and TMEM views: before what else is
 // told of the machine, but behind a fault.

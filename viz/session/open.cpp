@@ -15,19 +15,19 @@ namespace {
 
 void show_layout(Session& session, LayoutView view, std::string text, std::string origin,
                  LayoutStudy study) {
-  Choices& choices = session.choices;
-  if (!shows_layout(choices.view)) choices.view = ViewName::layout;
-  choices.layout = std::make_shared<const LayoutView>(std::move(view));
-  choices.layout_text = std::move(text);
-  choices.layout_origin = std::move(origin);
-  choices.study = std::move(study);
+  ViewState& state = session.state;
+  if (!shows_layout(state.view)) state.view = ViewName::layout;
+  state.layout = std::make_shared<const LayoutView>(std::move(view));
+  state.layout_text = std::move(text);
+  state.layout_origin = std::move(origin);
+  state.study = std::move(study);
   session.playing = false;
   // What was chosen for another layout means nothing for this one.
-  choices.colour.reset();
-  choices.isolate = {};
-  choices.selected.reset();
+  state.colour.reset();
+  state.isolate = {};
+  state.selected.reset();
   session.hovered.cell.reset();
-  session.layout_lens = {};
+  session.layout_viewport = {};
   session.layout_rasters = {};
   show_in_field(session);
 }
@@ -57,10 +57,10 @@ Outcome<KernelOptions> options_in(const std::vector<std::string>& words) {
 }
 
 // The kernel whose own layout this expression is; empty if none is open or it has none such.
-std::string origin_of(const Choices& choices, std::string_view expression) {
-  if (!choices.kernel) return "";
-  for (const KernelCard::OwnLayout& own : choices.kernel->layouts) {
-    if (own.expression == expression) return choices.kernel->name;
+std::string origin_of(const ViewState& state, std::string_view expression) {
+  if (!state.kernel) return "";
+  for (const KernelCard::OwnLayout& own : state.kernel->layouts) {
+    if (own.expression == expression) return state.kernel->name;
   }
   return "";
 }
@@ -86,37 +86,37 @@ Outcome<LayoutView> view_of(const Preset& preset, const LayoutStudy& study) {
 
 }  // namespace
 
-std::string open_expression(const Choices& choices) {
-  const auto [what, name] = first_word(choices.layout_text);
-  if (what != "preset") return choices.layout_text;
+std::string open_expression(const ViewState& state) {
+  const auto [what, name] = first_word(state.layout_text);
+  if (what != "preset") return state.layout_text;
   const auto preset = preset_named(name);
   return preset ? expression_of(*preset) : "";
 }
 
 std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
-  Choices& choices = session.choices;
+  ViewState& state = session.state;
   LayoutStudy study = asked;
   // Grids that a step brings or takes have other numbers.
-  const bool other_grids = study.step != choices.study.step || study.beside != choices.study.beside;
+  const bool other_grids = study.step != state.study.step || study.beside != state.study.beside;
   if (other_grids) study.slice = {};
-  const SliceChoice before = choices.study.slice;
-  const auto [what, name] = first_word(choices.layout_text);
+  const SliceChoice before = state.study.slice;
+  const auto [what, name] = first_word(state.layout_text);
   const auto preset = what == "preset" ? preset_named(name) : Outcome<Preset>(Error{});
-  auto view = preset ? view_of(*preset, study) : study_view(choices.layout_text, study);
+  auto view = preset ? view_of(*preset, study) : study_view(state.layout_text, study);
   if (!view) return view.error();
-  const bool from_elsewhere = !shows_layout(choices.view);
-  choices.view = ViewName::layout;
+  const bool from_elsewhere = !shows_layout(state.view);
+  state.view = ViewName::layout;
   if (from_elsewhere) show_in_field(session);
-  choices.layout = std::make_shared<const LayoutView>(sliced(std::move(*view), study.slice));
-  choices.study = study;
+  state.layout = std::make_shared<const LayoutView>(sliced(std::move(*view), study.slice));
+  state.study = study;
   // Grids that stand elsewhere now are pointed at anew.
   const bool turned = before.rows != study.slice.rows || before.columns != study.slice.columns;
-  if (turned || (choices.selected && !choices.layout->exists(*choices.selected))) {
-    choices.selected.reset();
+  if (turned || (state.selected && !state.layout->exists(*state.selected))) {
+    state.selected.reset();
   }
   session.hovered.cell.reset();
   const bool goes_on = !other_grids && !turned && before.at >= 0 && study.slice.at >= 0;
-  if (!goes_on) session.layout_lens = {};
+  if (!goes_on) session.layout_viewport = {};
   session.layout_rasters = {};
   return {};
 }
@@ -127,10 +127,10 @@ Outcome<std::string> open_layout(Session& session, std::string_view expression) 
                  "There is no expression: try `open layout zipped_divide((8,8):(8,1), <4,4>)`.",
                  ""};
   }
-  LayoutStudy study = study_of(expression, session.choices.study);
+  LayoutStudy study = study_of(expression, session.state.study);
   auto view = study_view(expression, study);
   if (!view) return view.error();
-  const std::string origin = origin_of(session.choices, expression);
+  const std::string origin = origin_of(session.state, expression);
   show_layout(session, std::move(*view), std::string(expression), origin, std::move(study));
   return fmt::format("Opened {}.", expression);
 }
@@ -138,7 +138,7 @@ Outcome<std::string> open_layout(Session& session, std::string_view expression) 
 Outcome<std::string> open_preset_named(Session& session, std::string_view name) {
   const auto preset = preset_named(name);
   if (!preset) return preset.error();
-  LayoutStudy study = study_of(expression_of(*preset), session.choices.study);
+  LayoutStudy study = study_of(expression_of(*preset), session.state.study);
   auto view = view_of(*preset, study);
   if (!view) return view.error();
   show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), "",
@@ -146,54 +146,54 @@ Outcome<std::string> open_preset_named(Session& session, std::string_view name) 
   return fmt::format("Opened the preset {}.", preset->name);
 }
 
-Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::string_view words) {
+Outcome<std::string> open_kernel(Session& session, Backend& backend, std::string_view words) {
   const std::vector<std::string> all = split_words(words);
   auto options = options_in(all);
   if (!options) return options.error();
-  auto card = workshop.kernel(all.front(), *options);
+  auto card = backend.kernel(all.front(), *options);
   if (!card) return card.error();
-  if (session.edit.building) workshop.cancel_build();
+  if (session.edit.building) backend.cancel_build();
   session.edit.building.reset();
   session.edit.failed.reset();
   session.edit.changed.clear();
   // The editor goes with its kernel; what was not saved there is kept.
-  const KernelCard* before = session.choices.kernel.get();
+  const KernelCard* before = session.state.kernel.get();
   if (!before || before->name != card->name) session.edit.edit = {};
   show_kernel(session, std::move(*card), std::move(*options));
-  const Choices& choices = session.choices;
-  if (is_compiled(choices.options)) {
+  const ViewState& state = session.state;
+  if (is_compiled(state.options)) {
     const std::string file = source_file(session);
-    return begin_build(session, workshop,
-                       {choices.kernel->name, file, choices.options, true, false});
+    return begin_build(session, backend,
+                       {state.kernel->name, file, state.options, true, false});
   }
-  return fmt::format("Opened {}: {}.", choices.kernel->name, choices.kernel->launch);
+  return fmt::format("Opened {}: {}.", state.kernel->name, state.kernel->launch);
 }
 
 void show_kernel(Session& session, KernelCard card, KernelOptions options) {
-  Choices& choices = session.choices;
-  choices.kernel = std::make_shared<const KernelCard>(std::move(card));
-  choices.file.clear();
-  choices.options = std::move(options);
-  choices.result.reset();
-  choices.diff.reset();
-  choices.compare = {nullptr, "", choices.compare.measured, nullptr, choices.compare.as_table};
-  choices.element.reset();
-  choices.timeline.reset();
-  choices.timeline_choice = {};
+  ViewState& state = session.state;
+  state.kernel = std::make_shared<const KernelCard>(std::move(card));
+  state.file.clear();
+  state.options = std::move(options);
+  state.result.reset();
+  state.diff.reset();
+  state.compare = {nullptr, "", state.compare.measured, nullptr, state.compare.as_table};
+  state.element.reset();
+  state.timeline.reset();
+  state.timeline_choice = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
-  session.timeline_lens = {};
+  session.timeline_viewport = {};
   session.timeline_rasters = session.baseline_rasters = {};
-  choices.comparison.reset();
-  choices.live.reset();
-  choices.moment = 0;
-  choices.spot = {};
-  choices.breakpoints.clear();
-  session.way.reset();
-  choices.matrices = matrices_of(*choices.kernel);
-  choices.view = ViewName::matrices;
+  state.comparison.reset();
+  state.live.reset();
+  state.moment = 0;
+  state.spot = {};
+  state.breakpoints.clear();
+  session.seek.reset();
+  state.matrices = matrices_of(*state.kernel);
+  state.view = ViewName::matrices;
   session.hovered.element.reset();
-  session.matrices_lens = session.diff_lens = {};
+  session.matrices_viewport = session.diff_viewport = {};
   session.matrices_rasters = session.diff_rasters = {};
   show_in_field(session);
 }
@@ -207,14 +207,14 @@ std::optional<FieldProblem> problem_in(std::string_view expression) {
   return FieldProblem{problem->sentence, problem->begin, problem->end};
 }
 
-bool may_name_kernel(const Workshop& workshop, std::string_view text) {
+bool may_name_kernel(const Backend& backend, std::string_view text) {
   const std::string_view word = first_word(text).first;
   const std::vector<std::string> words = split_words(text);
   if (!words.empty() && names_file(words[0])) return true;
   if (word.find('/') != std::string_view::npos) return true;  // a path that is being typed
   const auto begins = [&](std::string_view name) { return name.substr(0, word.size()) == word; };
   if (word.size() >= 3 && begins("preset")) return true;
-  for (const KernelName& kernel : workshop.kernels()) {
+  for (const KernelName& kernel : backend.kernels()) {
     if (kernel.name == word || (word.size() >= 3 && begins(kernel.name))) return true;
   }
   return false;
@@ -232,8 +232,8 @@ std::string words_of(const std::string& kernel, const KernelOptions& options) {
 
 }  // namespace
 
-std::string kernel_words(const Choices& choices) {
-  return choices.kernel ? words_of(choices.kernel->name, choices.options) : "";
+std::string kernel_words(const ViewState& state) {
+  return state.kernel ? words_of(state.kernel->name, state.options) : "";
 }
 
 std::string kernel_words(const RunResult& run) {
@@ -242,43 +242,43 @@ std::string kernel_words(const RunResult& run) {
 
 namespace {
 
-std::string quoted_file(const Choices& choices) {
-  return choices.file.empty() ? "" : quoted_word(choices.file);
+std::string quoted_file(const ViewState& state) {
+  return state.file.empty() ? "" : quoted_word(state.file);
 }
 
 }  // namespace
 
 void show_in_field(Session& session) {
-  const Choices& choices = session.choices;
-  session.field = shows_layout(choices.view) ? choices.layout_text
-                  : choices.kernel           ? kernel_words(choices)
-                                             : quoted_file(choices);
+  const ViewState& state = session.state;
+  session.field = shows_layout(state.view) ? state.layout_text
+                  : state.kernel           ? kernel_words(state)
+                                             : quoted_file(state);
   session.problem.reset();
 }
 
 void show_result(Session& session, FinishedRun run) {
-  Choices& choices = session.choices;
-  choices.result = std::move(run.result);
-  choices.matrices = std::move(run.matrices);
-  choices.compare = {run.comparison, "", choices.compare.measured, nullptr,
-                     choices.compare.as_table};
-  choices.diff = run.comparison ? run.comparison->view(choices.compare.measured) : nullptr;
-  choices.timeline = std::move(run.timeline);
-  choices.timeline_choice = {};
+  ViewState& state = session.state;
+  state.result = std::move(run.result);
+  state.matrices = std::move(run.matrices);
+  state.compare = {run.comparison, "", state.compare.measured, nullptr,
+                     state.compare.as_table};
+  state.diff = run.comparison ? run.comparison->view(state.compare.measured) : nullptr;
+  state.timeline = std::move(run.timeline);
+  state.timeline_choice = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
-  session.timeline_lens = {};
+  session.timeline_viewport = {};
   session.timeline_rasters = session.baseline_rasters = {};
-  choices.live = std::move(run.live);
-  choices.moment = choices.live ? choices.live->stepper.position() : 0;
-  session.way.reset();
+  state.live = std::move(run.live);
+  state.moment = state.live ? state.live->stepper.position() : 0;
+  session.seek.reset();
   session.matrices_rasters = session.diff_rasters = {};
-  session.diff_lens = {};
+  session.diff_viewport = {};
   // Who looks at the timeline goes on looking at it.
-  if (choices.view != ViewName::timeline || !choices.timeline) {
-    choices.view = choices.diff ? ViewName::diff : ViewName::matrices;
+  if (state.view != ViewName::timeline || !state.timeline) {
+    state.view = state.diff ? ViewName::diff : ViewName::matrices;
   }
-  if (choices.result->end == RunResult::End::fault) show_fault(choices);
+  if (state.result->end == RunResult::End::fault) show_fault(state);
   show_in_field(session);
 }
 

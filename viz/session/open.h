@@ -14,7 +14,7 @@ namespace tilescope {
 Outcome<std::string> open_layout(Session& session, std::string_view expression);
 Outcome<std::string> open_preset_named(Session& session, std::string_view name);
 // "elementwise_add --m 300 --n 200"
-Outcome<std::string> open_kernel(Session& session, Workshop& workshop, std::string_view words);
+Outcome<std::string> open_kernel(Session& session, Backend& backend, std::string_view words);
 
 // The kernel of this card becomes the open one, as it is before its first instruction.
 void show_kernel(Session& session, KernelCard card, KernelOptions options);
@@ -23,17 +23,17 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options);
 // was selected stays where the grids stay. Refused where nothing can be shown so.
 std::optional<Error> show_study(Session& session, const LayoutStudy& study);
 // The expression of the open layout: what was typed, or what a preset stands for.
-std::string open_expression(const Choices& choices);
+std::string open_expression(const ViewState& state);
 
 // What is wrong with an expression, with the place; nothing where it has a value.
 std::optional<FieldProblem> problem_in(std::string_view expression);
 // Whether a text is, or may become while it is being typed, the name of a kernel.
-bool may_name_kernel(const Workshop& workshop, std::string_view text);
+bool may_name_kernel(const Backend& backend, std::string_view text);
 
 // Puts into the field what the open view was opened with.
 void show_in_field(Session& session);
 // The words that `open` takes for the open kernel: "elementwise_add --m 300".
-std::string kernel_words(const Choices& choices);
+std::string kernel_words(const ViewState& state);
 std::string kernel_words(const RunResult& run);
 
 // The result of a run becomes what the diff and matrices views show.

@@ -14,8 +14,8 @@ namespace {
 
 // The modes of a grid with more than two, as its rows and as its columns.
 void add_modes(const Session& session, std::vector<Choice>& out) {
-  const LayoutView& view = *session.choices.layout;
-  const SliceChoice& now = session.choices.study.slice;
+  const LayoutView& view = *session.state.layout;
+  const SliceChoice& now = session.state.study.slice;
   const int grid = now.grid >= 0 ? now.grid : sliced_grid(view);
   if (grid < 0) return;
   const int rank = view.panels()[static_cast<std::size_t>(grid)].layout.rank();
@@ -34,14 +34,14 @@ void add_modes(const Session& session, std::vector<Choice>& out) {
 }  // namespace
 
 Meaning meaning_of_field(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!shows_layout(choices.view)) {
-    if (!choices.kernel && choices.matrices) return {choices.matrices->matrices()[0].detail, false};
-    return {choices.kernel ? choices.kernel->help : "", false};
+  const ViewState& state = session.state;
+  if (!shows_layout(state.view)) {
+    if (!state.kernel && state.matrices) return {state.matrices->matrices()[0].detail, false};
+    return {state.kernel ? state.kernel->help : "", false};
   }
-  if (!choices.layout || choices.layout->panels().empty()) return {};
-  const Panel& result = choices.layout->panels().back();
-  if (result.formula != choices.layout_text) return {"= " + result.formula, true};
+  if (!state.layout || state.layout->panels().empty()) return {};
+  const Panel& result = state.layout->panels().back();
+  if (result.formula != state.layout_text) return {"= " + result.formula, true};
   const Result<std::int64_t> elements = size(result.layout), reach = reach_of(session);
   if (!elements || !reach) return {};
   return {fmt::format("{} elements, offsets below {}", grouped(std::uint64_t(*elements)),
@@ -49,22 +49,22 @@ Meaning meaning_of_field(const Session& session) {
           false};
 }
 
-Assistance assistance(const Session& session, const Workshop& workshop) {
-  Assistance out{offered(session, workshop), signature(session), false};
+Assistance assistance(const Session& session, const Backend& backend) {
+  Assistance out{offered(session, backend), signature(session), false};
   out.unfinished = session.problem && session.problem->end >= session.editor.caret;
   return out;
 }
 
 std::vector<Tab> tabs(const Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   std::vector<Tab> out;
-  if (!choices.kernel && choices.diff) {  // two files
-    return {{"Matrix", "select matrices", choices.view == ViewName::matrices},
-            {"Difference", "select diff", choices.view == ViewName::diff}};
+  if (!state.kernel && state.diff) {  // two files
+    return {{"Matrix", "select matrices", state.view == ViewName::matrices},
+            {"Difference", "select diff", state.view == ViewName::diff}};
   }
-  if (!choices.kernel) return out;
+  if (!state.kernel) return out;
   for (const View* view : views()) {
-    const bool current = choices.view == view->id;
+    const bool current = state.view == view->id;
     const bool offered = !view->offered || view->offered(session);
     if (view->tab.empty() || (!offered && !current)) continue;
     out.push_back({std::string(view->tab), fmt::format("select {}", view->name), current});
@@ -73,32 +73,32 @@ std::vector<Tab> tabs(const Session& session) {
 }
 
 std::vector<Choice> view_choices(const Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   std::vector<Choice> out;
-  if (choices.view == ViewName::layout && choices.layout) {
-    const ColourBy shown = choices.layout->colour(layout_choice(session));
+  if (state.view == ViewName::layout && state.layout) {
+    const ColourBy shown = state.layout->colour(layout_choice(session));
     Choice colour{"Colour", {}};
-    for (ColourBy by : choices.layout->colours()) {
+    for (ColourBy by : state.layout->colours()) {
       colour.options.push_back(
           {std::string(name_of(by)), fmt::format("colour {}", name_of(by)), by == shown});
     }
     out.push_back(std::move(colour));
     out.push_back({"Label",
-                   {{"contents", "label contents", !choices.coordinates},
-                    {"coordinates", "label coordinates", choices.coordinates}}});
+                   {{"contents", "label contents", !state.coordinates},
+                    {"coordinates", "label coordinates", state.coordinates}}});
     add_modes(session, out);
   }
-  if (choices.view == ViewName::timeline && choices.timeline) {
-    const bool arrows = choices.timeline_choice.arrows;
+  if (state.view == ViewName::timeline && state.timeline) {
+    const bool arrows = state.timeline_choice.arrows;
     out.push_back(
         {"Arrows",
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
-    if (choices.baseline == choices.result || !choices.baseline_timeline) {
-      const bool pinned = choices.baseline && choices.baseline == choices.result;
+    if (state.baseline == state.result || !state.baseline_timeline) {
+      const bool pinned = state.baseline && state.baseline == state.result;
       out.push_back({"Baseline",
-                     {{"none", "baseline off", !choices.baseline}, {"this", "baseline", pinned}}});
+                     {{"none", "baseline off", !state.baseline}, {"this", "baseline", pinned}}});
     } else {
-      const bool beside = choices.beside_baseline;
+      const bool beside = state.beside_baseline;
       out.push_back(
           {"Baseline",
            {{"hidden", "timeline beside off", !beside}, {"above", "timeline beside on", beside}}});
@@ -111,14 +111,14 @@ std::vector<Choice> view_choices(const Session& session) {
 
 std::vector<SizeField> size_fields(const Session& session) {
   std::vector<SizeField> out;
-  const Choices& choices = session.choices;
-  if (!choices.kernel || shows_layout(choices.view)) return out;
-  for (const KernelCard::Size& size : choices.kernel->sizes) out.push_back({size.name, size.value});
+  const ViewState& state = session.state;
+  if (!state.kernel || shows_layout(state.view)) return out;
+  for (const KernelCard::Size& size : state.kernel->sizes) out.push_back({size.name, size.value});
   return out;
 }
 
-std::string with_size(const Choices& choices, const std::string& name, const std::string& value) {
-  Choices changed = choices;
+std::string with_size(const ViewState& state, const std::string& name, const std::string& value) {
+  ViewState changed = state;
   changed.options[name] = value;
   return "open " + kernel_words(changed);
 }

@@ -30,7 +30,7 @@ struct OutlineSection {
   std::string title;
   std::vector<OutlineItem> items;
 };
-std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop);
+std::vector<OutlineSection> outline(const Session& session, const Backend& backend);
 
 // A number's bits before and after a swizzle, the highest first.
 struct BitPicture {
@@ -69,7 +69,7 @@ struct Assistance {
   // The problem is about what is being typed, or is still to come: the signature says more.
   bool unfinished = false;
 };
-Assistance assistance(const Session& session, const Workshop& workshop);
+Assistance assistance(const Session& session, const Backend& backend);
 
 // Steps of a derivation, or of a run: where we are in it.
 struct StripStep {
@@ -83,7 +83,7 @@ struct Strip {
   std::optional<double> share;    // of a run in progress: 0 to 1
   std::string progress;           // "12 of 64 blocks, 1.2 s"
 };
-Strip strip(const Session& session, const Workshop& workshop);
+Strip strip(const Session& session, const Backend& backend);
 
 // The views that can be chosen.
 std::vector<Tab> tabs(const Session& session);
@@ -102,6 +102,6 @@ struct SizeField {
 };
 std::vector<SizeField> size_fields(const Session& session);
 // The command that opens the kernel with one size changed.
-std::string with_size(const Choices& choices, const std::string& name, const std::string& value);
+std::string with_size(const ViewState& state, const std::string& name, const std::string& value);
 
 }  // namespace tilescope

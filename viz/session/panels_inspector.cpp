@@ -14,7 +14,7 @@
 #include "viz/session/matrices_tiles.h"
 #include "viz/session/memory_panels.h"
 #include "viz/session/result_view.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 #include "viz/timeline/write_time.h"
 
@@ -80,21 +80,21 @@ InspectorSection layout_section(const LayoutView& view, bool owned) {
 }
 
 void inspect_layout(const Session& session, std::vector<InspectorSection>& out) {
-  const Choices& choices = session.choices;
-  if (!choices.layout) return;
-  if (choices.view == ViewName::bits) {
+  const ViewState& state = session.state;
+  if (!state.layout) return;
+  if (state.view == ViewName::bits) {
     // no cells to point at
-  } else if (session.hovered.cell && choices.layout->exists(*session.hovered.cell)) {
-    out.push_back(cell_section("Under the pointer", *choices.layout, *session.hovered.cell,
-                               choices.study.element_bytes));
+  } else if (session.hovered.cell && state.layout->exists(*session.hovered.cell)) {
+    out.push_back(cell_section("Under the pointer", *state.layout, *session.hovered.cell,
+                               state.study.element_bytes));
   } else {
     out.push_back({"Under the pointer", {}, "Point at a cell to see its numbers."});
   }
-  if (choices.selected && choices.layout->exists(*choices.selected)) {
+  if (state.selected && state.layout->exists(*state.selected)) {
     out.push_back(
-        cell_section("Selected", *choices.layout, *choices.selected, choices.study.element_bytes));
+        cell_section("Selected", *state.layout, *state.selected, state.study.element_bytes));
   }
-  const LayoutView& view = *choices.layout;
+  const LayoutView& view = *state.layout;
   const ColourBy by = view.colour(layout_choice(session));
   const bool owned = view.kind() == LayoutView::Kind::thread_value || by == ColourBy::thread ||
                      by == ColourBy::warp || by == ColourBy::value;
@@ -112,7 +112,7 @@ void inspect_access(const Session& session, std::vector<InspectorSection>& out) 
   all.lines.emplace_back("instructions", grouped(std::uint64_t(access.instructions())));
   all.lines.emplace_back("bytes a lane", fmt::format("{}", access.width()));
   all.lines.emplace_back("bytes an element", fmt::format("{}", choice.element_bytes));
-  if (session.choices.view == ViewName::sectors) {
+  if (session.state.view == ViewName::sectors) {
     const Coalescing& found = access.coalesced();
     all.lines.emplace_back("sectors", grouped(std::uint64_t(found.sectors)));
     all.lines.emplace_back("ideal", grouped(std::uint64_t(found.ideal)));
@@ -167,8 +167,8 @@ InspectorSection kernel_section(const KernelCard& kernel) {
 // `pointed`: the matrix whose element it is; else it is the output's.
 Lines element_lines(const Session& session, Element element,
                     std::optional<std::size_t> pointed = {}) {
-  const Choices& choices = session.choices;
-  if (choices.view == ViewName::diff && choices.diff) return choices.diff->inspect(element);
+  const ViewState& state = session.state;
+  if (state.view == ViewName::diff && state.diff) return state.diff->inspect(element);
   if (const auto matrices = matrices_now(session)) {
     Lines lines = matrices->inspect(element, pointed);
     for (auto& line : element_in_memory(session, *matrices, element, pointed)) {
@@ -198,13 +198,13 @@ bool has_elements(ViewName view) {
 
 // Who wrote the element, when, and from what.
 void add_provenance(const Session& session, InspectorSection& section) {
-  const Choices& choices = session.choices;
-  const RunResult& result = *choices.result;
+  const ViewState& state = session.state;
+  const RunResult& result = *state.result;
   const Buffer& output = *result.matrices[result.output].values;
   const MatrixShape shape = as_matrix(output.shape);
-  const Element at = *choices.element;
+  const Element at = *state.element;
   // The matrices view has told the inputs already.
-  const bool told = choices.view == ViewName::matrices;
+  const bool told = state.view == ViewName::matrices;
   for (auto& line : provenance(result, at)) {
     if (told && line.first.rfind("from ", 0) == 0) continue;
     section.lines.push_back(std::move(line));
@@ -212,8 +212,8 @@ void add_provenance(const Session& session, InspectorSection& section) {
   if (at.row >= shape.rows || at.column >= shape.cols || !result.writer) return;
   const std::optional<Site> writer = result.writer(at.row * shape.cols + at.column);
   if (!writer) return;
-  if (choices.timeline) {
-    for (auto& line : write_time(*choices.timeline, *writer)) {
+  if (state.timeline) {
+    for (auto& line : write_time(*state.timeline, *writer)) {
       section.lines.push_back(std::move(line));
     }
   }
@@ -221,59 +221,59 @@ void add_provenance(const Session& session, InspectorSection& section) {
 }
 
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
-  const Choices& choices = session.choices;
-  if (!choices.kernel && choices.file.empty()) return;
+  const ViewState& state = session.state;
+  if (!state.kernel && state.file.empty()) return;
   if (session.hovered.element) {
     out.push_back({"Under the pointer",
                    element_lines(session, *session.hovered.element, session.hovered.matrix), ""});
-  } else if (has_elements(choices.view) && !emptiness(session) && !shows_build(session)) {
+  } else if (has_elements(state.view) && !emptiness(session) && !shows_build(session)) {
     out.push_back({"Under the pointer",
                    {},
-                   choices.kernel ? "Point at an element to see its numbers; click to see who "
+                   state.kernel ? "Point at an element to see its numbers; click to see who "
                                     "wrote it."
                                   : "Point at an element to see its number."});
   }
-  if (choices.element) {
-    InspectorSection section{"Selected", element_lines(session, *choices.element), ""};
-    if (choices.result) add_provenance(session, section);
+  if (state.element) {
+    InspectorSection section{"Selected", element_lines(session, *state.element), ""};
+    if (state.result) add_provenance(session, section);
     out.push_back(std::move(section));
   }
   for (InspectorSection& each : comparison_sections(session)) out.push_back(std::move(each));
   // Of the result as it is at the end, which may not be what is shown.
-  const bool at_end = matrices_now(session) == choices.matrices;
-  if (choices.result && choices.result->diff && choices.view == ViewName::matrices && at_end) {
-    out.push_back({"Difference", totals(*choices.result->diff), ""});
+  const bool at_end = matrices_now(session) == state.matrices;
+  if (state.result && state.result->diff && state.view == ViewName::matrices && at_end) {
+    out.push_back({"Difference", totals(*state.result->diff), ""});
   }
-  if (choices.compare.comparison && !choices.compare.comparison->report.ok()) {
-    out.push_back(first_wrong(choices.compare.comparison->report, choices.element));
+  if (state.compare.comparison && !state.compare.comparison->report.ok()) {
+    out.push_back(first_wrong(state.compare.comparison->report, state.element));
   }
-  if (choices.result) {
-    for (std::size_t i = 0; i < choices.result->reports.size(); ++i) {
-      const Report& report = choices.result->reports[i];
+  if (state.result) {
+    for (std::size_t i = 0; i < state.result->reports.size(); ++i) {
+      const Report& report = state.result->reports[i];
       InspectorSection section{std::string(name_of(report.weight)),
                                {{"what", report.sentence}, {"where", text(report.site)}},
                                ""};
-      if (choices.live) {
+      if (state.live) {
         section.links.push_back({"go there", "", fmt::format("go report {}", i), false});
       }
       out.push_back(std::move(section));
     }
   }
-  if (choices.kernel) out.push_back(kernel_section(*choices.kernel));
+  if (state.kernel) out.push_back(kernel_section(*state.kernel));
 }
 
 }  // namespace
 
 std::vector<InspectorSection> inspector(const Session& session) {
   std::vector<InspectorSection> out;
-  if (session.choices.view == ViewName::wavefronts || session.choices.view == ViewName::sectors) {
+  if (session.state.view == ViewName::wavefronts || session.state.view == ViewName::sectors) {
     inspect_access(session, out);
-  } else if (shows_layout(session.choices.view)) {
+  } else if (shows_layout(session.state.view)) {
     inspect_layout(session, out);
-  } else if (shows_machine(session.choices.view) && machine_of(session)) {
+  } else if (shows_machine(session.state.view) && machine_of(session)) {
     inspect_machine(session, out);
     inspect_memory(session, out);
-  } else if (session.choices.view == ViewName::timeline && session.choices.timeline) {
+  } else if (session.state.view == ViewName::timeline && session.state.timeline) {
     inspect_timeline(session, out);
   } else {
     inspect_kernel(session, out);

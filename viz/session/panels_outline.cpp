@@ -14,14 +14,14 @@ namespace {
 
 OutlineSection layouts_of(const Session& session) {
   OutlineSection section{"Layouts", {}};
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   for (const Preset& preset : presets()) {
     OutlineItem item;
     item.label = preset.name;
     item.detail = preset.title;
     item.command = fmt::format("open preset {}", preset.name);
     item.current =
-        shows_layout(choices.view) && choices.layout_text == fmt::format("preset {}", preset.name);
+        shows_layout(state.view) && state.layout_text == fmt::format("preset {}", preset.name);
     section.items.push_back(std::move(item));
   }
   return section;
@@ -56,7 +56,7 @@ OutlineSection atoms_of(const Session& session) {
       atom.command = fmt::format("open layout {}", family.example);
       atom.level = 1;
       atom.current =
-          shows_layout(session.choices.view) && session.choices.layout_text == family.example;
+          shows_layout(session.state.view) && session.state.layout_text == family.example;
       section.items.push_back(std::move(atom));
     }
   }
@@ -82,7 +82,7 @@ OutlineSection views_of(const Session& session) {
     item.label = way.label;
     item.detail = way.detail;
     item.command = fmt::format("select {}", name_of(way.view));
-    item.current = session.choices.view == way.view;
+    item.current = session.state.view == way.view;
     section.items.push_back(std::move(item));
   }
   return section;
@@ -98,13 +98,13 @@ OutlineSection recent_of(const Session& session) {
     OutlineItem item;
     item.label = item.detail = all[i];
     item.command = fmt::format("open layout {}", all[i]);
-    item.current = shows_layout(session.choices.view) && session.choices.layout_text == all[i];
+    item.current = shows_layout(session.state.view) && session.state.layout_text == all[i];
     section.items.push_back(std::move(item));
   }
   return section;
 }
 
-void add_open_kernel(OutlineSection& section, const Choices& choices) {
+void add_open_kernel(OutlineSection& section, const ViewState& state) {
   for (ViewName view : {ViewName::matrices, ViewName::diff}) {
     OutlineItem item;
     item.label = view == ViewName::matrices ? "matrices" : "difference";
@@ -112,49 +112,49 @@ void add_open_kernel(OutlineSection& section, const Choices& choices) {
                                              : "output against reference, element by element";
     item.command = fmt::format("select {}", name_of(view));
     item.level = 1;
-    item.current = choices.view == view;
+    item.current = state.view == view;
     section.items.push_back(std::move(item));
   }
-  for (const KernelCard::OwnLayout& own : choices.kernel->layouts) {
+  for (const KernelCard::OwnLayout& own : state.kernel->layouts) {
     OutlineItem item;
     item.label = own.name;
     item.detail =
         own.help.empty() ? own.expression : fmt::format("{}: {}", own.help, own.expression);
     item.command = fmt::format("open layout {}", own.expression);
     item.level = 1;
-    item.current = shows_layout(choices.view) && choices.layout_text == own.expression;
+    item.current = shows_layout(state.view) && state.layout_text == own.expression;
     section.items.push_back(std::move(item));
   }
 }
 
-OutlineSection kernels_of(const Session& session, const Workshop& workshop) {
+OutlineSection kernels_of(const Session& session, const Backend& backend) {
   OutlineSection section{"Kernels", {}};
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   bool listed = false;
-  for (const KernelName& kernel : workshop.kernels()) {
-    const bool open = choices.kernel && choices.kernel->name == kernel.name;
+  for (const KernelName& kernel : backend.kernels()) {
+    const bool open = state.kernel && state.kernel->name == kernel.name;
     OutlineItem item;
     item.label = kernel.name;
     item.detail = kernel.help;
     item.command = open ? "select matrices" : fmt::format("open {}", kernel.name);
     section.items.push_back(std::move(item));
-    if (open) add_open_kernel(section, choices);
+    if (open) add_open_kernel(section, state);
     listed = listed || open;
   }
-  if (choices.kernel && !listed) {  // from a file
+  if (state.kernel && !listed) {  // from a file
     OutlineItem item;
-    item.label = choices.kernel->name;
-    item.detail = choices.kernel->help;
+    item.label = state.kernel->name;
+    item.detail = state.kernel->help;
     item.command = "select matrices";
     section.items.push_back(std::move(item));
-    add_open_kernel(section, choices);
+    add_open_kernel(section, state);
   }
   return section;
 }
 
 OutlineSection lessons_of(const Session& session) {
   OutlineSection section{"Lessons", {}};
-  const LessonPlace& place = session.choices.lesson;
+  const LessonPlace& place = session.state.lesson;
   const std::vector<Lesson>& lessons = session.shelf->lessons;
   for (std::size_t i = 0; i < lessons.size(); ++i) {
     OutlineItem item;
@@ -171,14 +171,14 @@ OutlineSection lessons_of(const Session& session) {
 
 }  // namespace
 
-std::vector<OutlineSection> outline(const Session& session, const Workshop& workshop) {
+std::vector<OutlineSection> outline(const Session& session, const Backend& backend) {
   std::vector<OutlineSection> out;
-  if (session.choices.layout) out.push_back(views_of(session));
+  if (session.state.layout) out.push_back(views_of(session));
   out.push_back(layouts_of(session));
   OutlineSection recent = recent_of(session);
   if (recent.items.size() > 1) out.push_back(std::move(recent));
   if (session.shelf && !session.shelf->lessons.empty()) out.push_back(lessons_of(session));
-  out.push_back(kernels_of(session, workshop));
+  out.push_back(kernels_of(session, backend));
   out.push_back(atoms_of(session));
   return out;
 }

@@ -11,27 +11,27 @@
 namespace tilescope {
 namespace {
 
-std::string compared_words(const Choices& choices) {
-  if (!choices.compare.comparison) return "not yet";
-  const DiffReport& report = choices.compare.comparison->report;
+std::string compared_words(const ViewState& state) {
+  if (!state.compare.comparison) return "not yet";
+  const DiffReport& report = state.compare.comparison->report;
   return report.ok()
              ? fmt::format("all {} agree", grouped(report.compared))
              : fmt::format("{} of {} wrong", grouped(report.wrong), grouped(report.compared));
 }
 
-Strip run_strip(const Session& session, const Workshop& workshop) {
-  const Choices& choices = session.choices;
+Strip run_strip(const Session& session, const Backend& backend) {
+  const ViewState& state = session.state;
   Strip out;
-  if (!choices.kernel) {
-    const bool compared = choices.compare.comparison != nullptr;
-    if (!choices.file.empty()) out.steps.push_back({"File", choices.file, !compared});
-    if (compared) out.steps.push_back({"Compare", compared_words(choices), true});
+  if (!state.kernel) {
+    const bool compared = state.compare.comparison != nullptr;
+    if (!state.file.empty()) out.steps.push_back({"File", state.file, !compared});
+    if (compared) out.steps.push_back({"Compare", compared_words(state), true});
     return out;
   }
-  const RunResult* result = choices.result.get();
-  out.steps.push_back({"Inputs", choices.kernel->launch, !result && !session.running});
+  const RunResult* result = state.result.get();
+  out.steps.push_back({"Inputs", state.kernel->launch, !result && !session.running});
   if (session.running) {
-    const RunProgress now = workshop.progress();
+    const RunProgress now = backend.progress();
     out.share = now.total ? double(now.done) / double(now.total) : 0;
     out.progress = now.total ? fmt::format("{} of {} blocks, {}", grouped(now.done),
                                            grouped(now.total), duration(now.seconds))
@@ -48,12 +48,12 @@ Strip run_strip(const Session& session, const Workshop& workshop) {
          result && !result->diff});
   }
   out.steps.push_back(
-      {"Compare", compared_words(choices), choices.compare.comparison && !session.running});
+      {"Compare", compared_words(state), state.compare.comparison && !session.running});
   return out;
 }
 
-Strip with_edit(Strip strip, const Session& session, const Workshop& workshop) {
-  add_edit(session, workshop, strip);
+Strip with_edit(Strip strip, const Session& session, const Backend& backend) {
+  add_edit(session, backend, strip);
   return strip;
 }
 
@@ -70,9 +70,9 @@ std::string in_one_line(std::string_view text) {
 
 // Which slice is shown, where one is.
 void add_slice(const Session& session, Strip& out) {
-  const SliceChoice& slice = session.choices.study.slice;
+  const SliceChoice& slice = session.state.study.slice;
   if (slice.grid < 0 || slice.at < 0) return;
-  const Panel& panel = session.choices.layout->panels()[static_cast<std::size_t>(slice.grid)];
+  const Panel& panel = session.state.layout->panels()[static_cast<std::size_t>(slice.grid)];
   out.steps.push_back(
       {"Slice",
        fmt::format("{}, {} of {}", slice_text(panel, slice), slice.at + 1, slices_of(panel, slice)),
@@ -83,7 +83,7 @@ void add_slice(const Session& session, Strip& out) {
 
 Strip derivation_strip(const Session& session) {
   Strip out;
-  const LayoutStudy& study = session.choices.study;
+  const LayoutStudy& study = session.state.study;
   out.actions = {
       {"Back", "derive back", false},
       {"Next", "derive next", false},
@@ -103,24 +103,24 @@ Strip derivation_strip(const Session& session) {
 
 }  // namespace
 
-Strip strip(const Session& session, const Workshop& workshop) {
-  const Choices& choices = session.choices;
+Strip strip(const Session& session, const Backend& backend) {
+  const ViewState& state = session.state;
   // The matrices are of a moment where the machine stands elsewhere than at the run's end.
-  const std::uint64_t end = choices.result ? choices.result->moment : 0;
-  const bool on_its_way = choices.live && choices.moment != end;
-  const bool stands = shows_machine(choices.view) ||
-                      (choices.view == ViewName::timeline && choices.live != nullptr) ||
-                      (choices.view == ViewName::diff && choices.live != nullptr &&
-                       !choices.result && choices.moment > 0) ||
-                      (choices.view == ViewName::matrices && on_its_way);
-  if (stands && !session.running) return with_edit(machine_strip(session), session, workshop);
-  if (!shows_layout(choices.view) || session.running) {
-    return with_edit(run_strip(session, workshop), session, workshop);
+  const std::uint64_t end = state.result ? state.result->moment : 0;
+  const bool on_its_way = state.live && state.moment != end;
+  const bool stands = shows_machine(state.view) ||
+                      (state.view == ViewName::timeline && state.live != nullptr) ||
+                      (state.view == ViewName::diff && state.live != nullptr &&
+                       !state.result && state.moment > 0) ||
+                      (state.view == ViewName::matrices && on_its_way);
+  if (stands && !session.running) return with_edit(machine_strip(session), session, backend);
+  if (!shows_layout(state.view) || session.running) {
+    return with_edit(run_strip(session, backend), session, backend);
   }
   Strip out;
-  if (!choices.layout) return out;
-  if (choices.study.steps() > 0) return derivation_strip(session);
-  const std::vector<Panel>& panels = choices.layout->panels();
+  if (!state.layout) return out;
+  if (state.study.steps() > 0) return derivation_strip(session);
+  const std::vector<Panel>& panels = state.layout->panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Panel& panel = panels[i];
     const bool current =

@@ -6,7 +6,7 @@
 
 #include "viz/matrix/diff_view.h"
 #include "viz/matrix/matrices_view.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 

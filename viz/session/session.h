@@ -1,11 +1,11 @@
 // The window's state, as plain data: what is open, how it is looked at, what was done before.
 //
-//     Choices   what the reader chose. Undo restores exactly this; everything that is costly to
+//     ViewState   what the reader chose. Undo restores exactly this; everything that is costly to
 //               make (views, cards, results) is immutable and shared, so a step costs a copy of
 //               small values.
 //     Session   the choices, their past and future, and what passes: pointer, zoom, messages.
 //
-// Nothing changes Choices but a command (viz/commands/commands.h). Widgets read the session and
+// Nothing changes ViewState but a command (viz/commands/commands.h). Widgets read the session and
 // issue commands; a picture without a window reads the same session.
 #pragma once
 
@@ -32,20 +32,20 @@
 #include "viz/scene/view_name.h"
 #include "viz/scene/viewport.h"
 #include "viz/session/diff_study.h"
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 #include "viz/session/editor.h"
 #include "viz/session/layout_study.h"
-#include "viz/session/lesson_desk.h"
-#include "viz/session/memory_desk.h"
+#include "viz/session/lesson_state.h"
+#include "viz/session/memory_views.h"
 #include "viz/session/overlay.h"
 #include "viz/session/settings.h"
 #include "viz/session/views.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 #include "viz/timeline/timeline_scene.h"
 
 namespace tilescope {
 
-struct Choices {
+struct ViewState {
   ViewName view = ViewName::layout;
 
   // The layout view: nothing where none has been opened.
@@ -73,9 +73,9 @@ struct Choices {
   std::shared_ptr<const TimelineView> timeline;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
   // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
-  // can be brought there again (viz/session/standing.h).
+  // can be brought there again (viz/session/seek.h).
   std::uint64_t moment = 0;
-  RunSpot spot;
+  RunCursor spot;
   std::vector<Breakpoint> breakpoints;  // in the order in which they were set
   std::shared_ptr<LiveRun> live;
   MemoryChoice memory;  // how its memories are drawn
@@ -94,13 +94,13 @@ struct Choices {
   WindowSettings settings;
 
   // By what they mean: a layout that was opened twice is the same.
-  friend bool operator==(const Choices& a, const Choices& b);
+  friend bool operator==(const ViewState& a, const ViewState& b);
 };
 
 // A choice that was made, and how it was before: one step of undo.
 struct Step {
   std::string name;  // the command: "colour value"
-  Choices before;
+  ViewState before;
   bool typing = false;                          // steps of one typing join into one
   std::shared_ptr<const TextChange> text = {};  // what it did to the text of the editor
 };
@@ -123,12 +123,12 @@ struct Script {
 };
 
 // Makes the comparison of the open result with the baseline, where there are both.
-void compare_with_baseline(Choices& choices);
+void compare_with_baseline(ViewState& state);
 
-// The machine is on its way: to a place that a command began to look for, or to Choices::moment.
-struct Way {
+// The machine is on its way: to a place that a command began to look for, or to ViewState::moment.
+struct PendingSeek {
   std::string line;        // the command: a step of undo when it is there
-  std::uint64_t from = 0;  // Choices::moment when it began
+  std::uint64_t from = 0;  // ViewState::moment when it began
   bool to_chosen = false;
   std::function<void(sim::Stepper&)> then = {};  // where it leads on from the place it leads to
 };
@@ -143,7 +143,7 @@ struct Hovered {
   sim::EventId event = sim::no_event;  // of the timeline; and in the baseline's above it
   sim::EventId baseline = sim::no_event;
   std::optional<std::uint32_t> byte;  // of the block's shared memory
-  std::optional<RunSpot::Cell> tmem;
+  std::optional<RunCursor::Cell> tmem;
 
   friend bool operator==(const Hovered& a, const Hovered& b) {
     return a.cell == b.cell && a.element == b.element && a.matrix == b.matrix && a.bar == b.bar &&
@@ -154,7 +154,7 @@ struct Hovered {
 };
 
 struct Session {
-  Choices choices;
+  ViewState state;
   std::vector<Step> past, future;
 
   std::string field;  // the text in the field, as typed
@@ -164,13 +164,13 @@ struct Session {
 
   Hovered hovered;                    // under the pointer
   std::optional<sim::Watch> watched;  // that the machine stopped for last: diff_walk.h
-  Lens layout_lens, matrices_lens, diff_lens;
-  TimelineLens timeline_lens;
+  Viewport layout_viewport, matrices_viewport, diff_viewport;
+  TimelineViewport timeline_viewport;
   double baseline_scroll = 0;                  // of the rows of the one above
   std::optional<CycleRange> timeline_dragged;  // while it is dragged
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters, baseline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
-  mutable MemoryDesk memory;
+  mutable MemoryViews memory;
 
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
@@ -194,19 +194,19 @@ struct Session {
 
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 
-  std::shared_ptr<const LessonShelf> shelf;  // all lessons, once asked for
-  LessonDesk desk;                           // answer and hints of the open step: desk_of()
+  std::shared_ptr<const LessonIndex> shelf;  // all lessons, once asked for
+  LessonState lesson;                           // answer and hints of the open step: lesson_state()
   LessonProgress progress;
   bool progress_told = false;  // that it cannot be kept was said, and is still so
 
-  EditDesk edit;  // a kernel's source, and what the compiler makes of it
-  std::optional<Way> way;
+  EditState edit;  // a kernel's source, and what the compiler makes of it
+  std::optional<PendingSeek> seek;
   bool running = false;            // a run was started and its result not yet taken
   std::optional<Error> run_error;  // why the last run could not be done at all
   // Whether times are told. Pictures for comparison leave them out: they differ from run to run.
   bool show_times = true;
 
-  const Theme& theme() const { return choices.dark ? dark_theme() : light_theme(); }
+  const Theme& theme() const { return state.dark ? dark_theme() : light_theme(); }
 };
 
 // What the layout view is drawn from: choices and pointer together.
@@ -256,6 +256,6 @@ void fit_view(Session& session);
 void forget_passing(Session& session);
 
 // Takes the result of a run that has finished since; true if there was one.
-bool take_result(Session& session, Workshop& workshop);
+bool take_result(Session& session, Backend& backend);
 
 }  // namespace tilescope

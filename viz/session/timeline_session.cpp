@@ -10,7 +10,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/timeline/timeline_search.h"
 #include "viz/timeline/timeline_words.h"
@@ -20,15 +20,15 @@ namespace tilescope {
 using sim::EventId;
 
 TimelineChoice timeline_choice_of(const Session& session) {
-  TimelineChoice out = session.choices.timeline_choice;
+  TimelineChoice out = session.state.timeline_choice;
   out.hovered = session.hovered.event;
   if (session.timeline_dragged) out.totals = session.timeline_dragged;
-  out.warp = track_looked_at(session.choices);
+  out.warp = track_looked_at(session.state);
   const sim::Machine* machine = machine_of(session);
   if (!machine) return out;
   // At the end of the run that of its record, a little behind the last moment.
-  const bool over = machine->state() == RunState::done && session.choices.timeline;
-  out.moment = over ? run_end(*session.choices.timeline) : time_of(*machine);
+  const bool over = machine->state() == RunState::done && session.state.timeline;
+  out.moment = over ? run_end(*session.state.timeline) : time_of(*machine);
   return out;
 }
 
@@ -36,19 +36,19 @@ TimelineChoice timeline_choice_of(const Session& session) {
 
 namespace {
 
-std::string name_of_baseline(const Choices& choices) {
-  return choices.comparison ? choices.comparison->name_of_baseline()
-                            : choices.baseline->kernel.name;
+std::string name_of_baseline(const ViewState& state) {
+  return state.comparison ? state.comparison->name_of_baseline()
+                            : state.baseline->kernel.name;
 }
 
-bool is_another(const Choices& choices) {
-  return choices.baseline && choices.baseline_timeline && choices.timeline &&
-         choices.baseline != choices.result;
+bool is_another(const ViewState& state) {
+  return state.baseline && state.baseline_timeline && state.timeline &&
+         state.baseline != state.result;
 }
 
 // What is chosen of both is of the one above, too.
 TimelineChoice baseline_choice_of(const Session& session, const TimelineChoice& below) {
-  TimelineChoice out = session.choices.baseline_rows;
+  TimelineChoice out = session.state.baseline_rows;
   out.totals = below.totals;
   out.search = below.search;
   out.arrows = below.arrows;
@@ -58,36 +58,36 @@ TimelineChoice baseline_choice_of(const Session& session, const TimelineChoice& 
 
 }  // namespace
 
-std::string why_apart(const Choices& choices) {
-  if (!choices.beside_baseline || !is_another(choices)) return "";
-  return why_apart(*choices.baseline_timeline, *choices.timeline, name_of_baseline(choices));
+std::string why_apart(const ViewState& state) {
+  if (!state.beside_baseline || !is_another(state)) return "";
+  return why_apart(*state.baseline_timeline, *state.timeline, name_of_baseline(state));
 }
 
 std::optional<TimelinePair> timeline_pair(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.beside_baseline || !is_another(choices) || !why_apart(choices).empty()) return {};
+  const ViewState& state = session.state;
+  if (!state.beside_baseline || !is_another(state) || !why_apart(state).empty()) return {};
   TimelinePair out;
-  out.below = {choices.timeline.get(), timeline_choice_of(session), choices.result->kernel.name};
-  out.above = {choices.baseline_timeline.get(), baseline_choice_of(session, out.below.choice),
-               name_of_baseline(choices)};
+  out.below = {state.timeline.get(), timeline_choice_of(session), state.result->kernel.name};
+  out.above = {state.baseline_timeline.get(), baseline_choice_of(session, out.below.choice),
+               name_of_baseline(state)};
   return out;
 }
 
-std::optional<ComparedWith> timeline_baseline(const Choices& choices) {
-  if (!is_another(choices)) return {};
-  return ComparedWith{choices.baseline_timeline.get(), choices.baseline_rows,
-                      name_of_baseline(choices)};
+std::optional<ComparedWith> timeline_baseline(const ViewState& state) {
+  if (!is_another(state)) return {};
+  return ComparedWith{state.baseline_timeline.get(), state.baseline_rows,
+                      name_of_baseline(state)};
 }
 
 double timeline_span(const Session& session) {
   const auto pair = timeline_pair(session);
-  const double own = session.choices.timeline->end();
+  const double own = session.state.timeline->end();
   return pair ? std::max(own, pair->above.view->end()) : own;
 }
 
 namespace {
 
-TimelineLens revealing(const TimelinePair::Run& run, const TimelineFrame& frame,
+TimelineViewport revealing(const TimelinePair::Run& run, const TimelineFrame& frame,
                        const TimelineReveal& what) {
   return what.track ? showing_row(*run.view, run.choice, frame, *what.track)
                     : showing(*run.view, run.choice, frame, what.event);
@@ -96,48 +96,48 @@ TimelineLens revealing(const TimelinePair::Run& run, const TimelineFrame& frame,
 // The one above scrolls by itself; what of time is seen is of both.
 void bring_into_view(Session& session, const TimelineReveal& what) {
   if (!what.above) {
-    const TimelinePair::Run below{session.choices.timeline.get(), timeline_choice_of(session), ""};
-    session.timeline_lens = revealing(below, timeline_frame(session), what);
+    const TimelinePair::Run below{session.state.timeline.get(), timeline_choice_of(session), ""};
+    session.timeline_viewport = revealing(below, timeline_frame(session), what);
     return;
   }
   const auto pair = timeline_pair(session);
   if (!pair) return;
-  TimelineLens lens = session.timeline_lens;
-  if (!(lens.size.width > 0)) lens.size = {1024, 640};
-  const PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
-  const TimelineLens shown = revealing(pair->above, frame.above, what);
-  session.timeline_lens.range = shown.range;
+  TimelineViewport viewport = session.timeline_viewport;
+  if (!(viewport.size.width > 0)) viewport.size = {1024, 640};
+  const PairFrame frame = arrange(*pair, viewport, session.baseline_scroll);
+  const TimelineViewport shown = revealing(pair->above, frame.above, what);
+  session.timeline_viewport.range = shown.range;
   session.baseline_scroll = shown.scroll;
 }
 
 // Now, as later commands begin from what is seen, and by the next picture, whose size counts.
 void reveal(Session& session, const TimelineReveal& what) {
   bring_into_view(session, what);
-  session.timeline_lens.reveal = what;
+  session.timeline_viewport.reveal = what;
 }
 
 }  // namespace
 
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone) {
-  TimelineLens& lens = session.timeline_lens;
-  lens.size = size;
-  lens.pixel_scale = pixel_scale;
-  lens.title = stands_alone;
-  lens.notice = why_apart(session.choices);
-  if (const auto asked = std::exchange(lens.reveal, {})) bring_into_view(session, *asked);
+  TimelineViewport& viewport = session.timeline_viewport;
+  viewport.size = size;
+  viewport.pixel_scale = pixel_scale;
+  viewport.title = stands_alone;
+  viewport.notice = why_apart(session.state);
+  if (const auto asked = std::exchange(viewport.reveal, {})) bring_into_view(session, *asked);
   if (const auto pair = timeline_pair(session)) {
-    PairFrame frame = arrange(*pair, lens, session.baseline_scroll);
+    PairFrame frame = arrange(*pair, viewport, session.baseline_scroll);
     picture.scene = build_scene(*pair, session.theme(), frame, &session.baseline_rasters,
                                 &session.timeline_rasters);
     picture.timeline_above = std::move(frame.above);
     picture.timeline = std::move(frame.below);
     return;
   }
-  lens.span = 0;
+  viewport.span = 0;
   const TimelineChoice choice = timeline_choice_of(session);
-  picture.timeline = arrange(*session.choices.timeline, choice, lens);
-  picture.scene = build_scene(*session.choices.timeline, choice, session.theme(), *picture.timeline,
+  picture.timeline = arrange(*session.state.timeline, choice, viewport);
+  picture.scene = build_scene(*session.state.timeline, choice, session.theme(), *picture.timeline,
                               &session.timeline_rasters);
 }
 
@@ -151,8 +151,8 @@ namespace {
 // The run that a frame is of.
 TimelinePair::Run run_of(const Session& session, const TimelineFrame& frame) {
   const TimelineChoice below = timeline_choice_of(session);
-  if (frame.whose.empty()) return {session.choices.timeline.get(), below, ""};
-  return {session.choices.baseline_timeline.get(), baseline_choice_of(session, below), ""};
+  if (frame.whose.empty()) return {session.state.timeline.get(), below, ""};
+  return {session.state.baseline_timeline.get(), baseline_choice_of(session, below), ""};
 }
 
 }  // namespace
@@ -160,9 +160,9 @@ TimelinePair::Run run_of(const Session& session, const TimelineFrame& frame) {
 void pan_timeline(Session& session, const Picture& picture, double dx, double dy,
                   std::optional<Point> at) {
   const TimelineFrame& part = at ? timeline_part(picture, *at) : *picture.timeline;
-  const TimelineLens lens = panned(*run_of(session, part).view, part, dx, dy);
-  session.timeline_lens.range = lens.range;
-  (part.whose.empty() ? session.timeline_lens.scroll : session.baseline_scroll) = lens.scroll;
+  const TimelineViewport viewport = panned(*run_of(session, part).view, part, dx, dy);
+  session.timeline_viewport.range = viewport.range;
+  (part.whose.empty() ? session.timeline_viewport.scroll : session.baseline_scroll) = viewport.scroll;
 }
 
 sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at) {
@@ -184,35 +184,35 @@ std::string range_text(const TimelineView& view, CycleRange range) {
 }
 
 void bring_moment_into_view(Session& session) {
-  if (!session.choices.timeline) return;
-  CycleRange& seen = session.timeline_lens.range;
+  if (!session.state.timeline) return;
+  CycleRange& seen = session.timeline_viewport.range;
   const double length = seen.length();
   const auto moment = timeline_choice_of(session).moment;
   if (!(length > 0) || !moment || (seen.from <= *moment && *moment <= seen.to)) return;
   const double from = std::clamp(*moment - length / 2, 0.0,
-                                 std::max(0.0, session.choices.timeline->end() - length));
+                                 std::max(0.0, session.state.timeline->end() - length));
   seen = {from, from + length};
 }
 
 std::string timeline_zoom(Session& session, double factor) {
-  const TimelineView& view = *session.choices.timeline;
+  const TimelineView& view = *session.state.timeline;
   const TimelineFrame frame = timeline_frame(session);
   Point at = frame.lanes.centre();
-  for (const sim::EventId id : {session.choices.timeline_choice.selected, session.hovered.event}) {
+  for (const sim::EventId id : {session.state.timeline_choice.selected, session.hovered.event}) {
     if (const auto box = box_of(view, frame, id)) at = box->centre();
   }
-  session.timeline_lens = zoomed(view, frame, at, factor);
-  return fmt::format("Shown: {}.", range_text(view, session.timeline_lens.range));
+  session.timeline_viewport = zoomed(view, frame, at, factor);
+  return fmt::format("Shown: {}.", range_text(view, session.timeline_viewport.range));
 }
 
-std::optional<std::string> timeline_back(Choices& choices) {
-  TimelineChoice& choice = choices.timeline_choice;
+std::optional<std::string> timeline_back(ViewState& state) {
+  TimelineChoice& choice = state.timeline_choice;
   if (choice.totals) {
     choice.totals.reset();
     return "No range is added up.";
   }
-  if (choice.selected != sim::no_event || choices.baseline_rows.selected != sim::no_event) {
-    choice.selected = choices.baseline_rows.selected = sim::no_event;
+  if (choice.selected != sim::no_event || state.baseline_rows.selected != sim::no_event) {
+    choice.selected = state.baseline_rows.selected = sim::no_event;
     return "Nothing is selected.";
   }
   if (!choice.search.empty()) {
@@ -223,13 +223,13 @@ std::optional<std::string> timeline_back(Choices& choices) {
 }
 
 TimelineFrame timeline_frame(const Session& session) {
-  TimelineLens lens = session.timeline_lens;
-  if (!(lens.size.width > 0)) lens.size = {1024, 640};
+  TimelineViewport viewport = session.timeline_viewport;
+  if (!(viewport.size.width > 0)) viewport.size = {1024, 640};
   if (const auto pair = timeline_pair(session)) {
-    return arrange(*pair, lens, session.baseline_scroll).below;
+    return arrange(*pair, viewport, session.baseline_scroll).below;
   }
-  lens.span = 0;
-  return arrange(*session.choices.timeline, timeline_choice_of(session), lens);
+  viewport.span = 0;
+  return arrange(*session.state.timeline, timeline_choice_of(session), viewport);
 }
 
 namespace {
@@ -244,9 +244,9 @@ void add_links(const TimelineView& view, std::string_view whose, sim::EventId ev
 
 // What is pointed at and what is selected, in either run.
 void inspect_events(const Session& session, std::vector<InspectorSection>& out) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   const auto pair = timeline_pair(session);
-  const TimelineView& view = *choices.timeline;
+  const TimelineView& view = *state.timeline;
   const bool above = pair && session.hovered.baseline < pair->above.view->record().events.size();
   if (above) {
     out.push_back({fmt::format("Under the pointer, {}", pair->above.name),
@@ -272,22 +272,22 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
     add_links(of, whose, event, section);
     out.push_back(std::move(section));
   };
-  selected(view, choices.timeline_choice.selected, "Selected", "");
+  selected(view, state.timeline_choice.selected, "Selected", "");
   if (!pair) return;
-  selected(*pair->above.view, choices.baseline_rows.selected,
+  selected(*pair->above.view, state.baseline_rows.selected,
            fmt::format("Selected in {}", pair->above.name), of_baseline);
 }
 
 }  // namespace
 
 void inspect_timeline(const Session& session, std::vector<InspectorSection>& out) {
-  const Choices& choices = session.choices;
-  if (!choices.timeline) return;
-  const TimelineView& view = *choices.timeline;
+  const ViewState& state = session.state;
+  if (!state.timeline) return;
+  const TimelineView& view = *state.timeline;
   inspect_events(session, out);
-  TimelineChoice range = choices.timeline_choice;
+  TimelineChoice range = state.timeline_choice;
   if (session.timeline_dragged) range.totals = session.timeline_dragged;
-  const auto baseline = timeline_baseline(choices);
+  const auto baseline = timeline_baseline(state);
   const auto pair = timeline_pair(session);
   if (range.totals && pair) {
     out.push_back({"Range", totals_beside(view, range, *baseline), ""});
@@ -297,11 +297,11 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
     out.push_back({"Range", {}, "Drag over the lanes to add up what each row did in that time."});
   }
   out.push_back({"Run", figure_lines(view, baseline ? &*baseline : nullptr), ""});
-  if (choices.timeline_choice.search.empty()) return;
+  if (state.timeline_choice.search.empty()) return;
   InspectorSection found{"Search", {}, ""};
-  found.lines.emplace_back("for", choices.timeline_choice.search);
-  if (const auto filter = search_of(view, choices.timeline_choice.search)) {
-    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).lens.range);
+  found.lines.emplace_back("for", state.timeline_choice.search);
+  if (const auto filter = search_of(view, state.timeline_choice.search)) {
+    const std::size_t hits = hits_in(view, *filter, timeline_frame(session).viewport.range);
     found.lines.emplace_back(
         "in view", fmt::format("{}{}", grouped(hits), hits == most_hits ? " or more" : ""));
   }
@@ -342,17 +342,17 @@ Outcome<sim::EventId> event_in(const TimelineView& view, std::string_view number
 }  // namespace
 
 Outcome<std::string> pick_event(Session& session, std::string_view number) {
-  Choices& choices = session.choices;
-  if (!choices.timeline) {
+  ViewState& state = session.state;
+  if (!state.timeline) {
     return Error{ErrorKind::usage, "There is no timeline to pick from: run a kernel first.", ""};
   }
   number = trimmed(number);
   const bool above = take_whose(number);
-  if (above && !choices.baseline_timeline) return no_baseline_timeline();
-  const TimelineView& view = above ? *choices.baseline_timeline : *choices.timeline;
+  if (above && !state.baseline_timeline) return no_baseline_timeline();
+  const TimelineView& view = above ? *state.baseline_timeline : *state.timeline;
   const auto event = event_in(view, number);
   if (!event) return event.error();
-  TimelineChoice& choice = above ? choices.baseline_rows : choices.timeline_choice;
+  TimelineChoice& choice = above ? state.baseline_rows : state.timeline_choice;
   choice = view.unfolded_to(choice, view.record().events.track(*event));
   choice.selected = *event;
   if (!above) look_at_selected(session);
@@ -361,12 +361,12 @@ Outcome<std::string> pick_event(Session& session, std::string_view number) {
 }
 
 Outcome<std::string> move_event(Session& session, std::string_view direction) {
-  const Choices& choices = session.choices;
-  const EventId from = choices.timeline_choice.selected;
-  const TimelineView& view = *choices.timeline;
+  const ViewState& state = session.state;
+  const EventId from = state.timeline_choice.selected;
+  const TimelineView& view = *state.timeline;
   if (from >= view.record().events.size()) {
     const EventId first = view.timeline().next(
-        {}, static_cast<sim::Cycle>(std::max(0.0, session.timeline_lens.range.from)));
+        {}, static_cast<sim::Cycle>(std::max(0.0, session.timeline_viewport.range.from)));
     return pick_event(session, fmt::format("{}", first));
   }
   const sim::Event event = view.record().events[from];
@@ -379,7 +379,7 @@ Outcome<std::string> move_event(Session& session, std::string_view direction) {
     to = next_hit(view, of_row, from, 0);
   } else {
     std::vector<sim::TrackId> rows;
-    for (const TimelineRow& row : view.rows(choices.timeline_choice)) {
+    for (const TimelineRow& row : view.rows(state.timeline_choice)) {
       if (!row.place.group && view.timeline().events_of(row.place.index) > 0) {
         rows.push_back(row.place.index);
       }
@@ -437,7 +437,7 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
 
 std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from,
                           Point to) {
-  if (!session.choices.timeline) return "";
+  if (!session.state.timeline) return "";
   const double end = timeline_span(session);
   const double a = std::clamp(frame.cycle_of(from.x), 0.0, end);
   const double b = std::clamp(frame.cycle_of(to.x), 0.0, end);
@@ -475,7 +475,7 @@ TimelineChoice as_picked(const TimelineView& view, const TimelineChoice& choice)
 
 }  // namespace
 
-std::vector<std::string> timeline_picks(const Choices& choices) {
+std::vector<std::string> timeline_picks(const ViewState& state) {
   std::vector<std::string> out;
   const auto add = [&](const TimelineView* view, const TimelineChoice& choice,
                        std::string_view whose) {
@@ -483,30 +483,30 @@ std::vector<std::string> timeline_picks(const Choices& choices) {
       out.push_back(fmt::format("pick event {}{}", whose, choice.selected));
     }
   };
-  if (!choices.timeline) return out;
-  add(choices.timeline.get(), choices.timeline_choice, "");
-  add(choices.baseline_timeline.get(), choices.baseline_rows, of_baseline);
+  if (!state.timeline) return out;
+  add(state.timeline.get(), state.timeline_choice, "");
+  add(state.baseline_timeline.get(), state.baseline_rows, of_baseline);
   return out;
 }
 
-std::vector<std::string> timeline_lines(const Choices& choices) {
+std::vector<std::string> timeline_lines(const ViewState& state) {
   std::vector<std::string> out;
-  if (!choices.timeline) return out;
-  const TimelineView& view = *choices.timeline;
-  const TimelineChoice& choice = choices.timeline_choice;
+  if (!state.timeline) return out;
+  const TimelineView& view = *state.timeline;
+  const TimelineChoice& choice = state.timeline_choice;
   // First, since it says how far a range may go.
-  if (choices.beside_baseline && choices.baseline_timeline) {
+  if (state.beside_baseline && state.baseline_timeline) {
     out.emplace_back("timeline beside on");
   }
-  add_row_lines(view, unfolded_to_spot(choices, as_picked(view, choice)), choice, "", out);
-  if (const TimelineView* above = choices.baseline_timeline.get()) {
-    add_row_lines(*above, as_picked(*above, choices.baseline_rows), choices.baseline_rows,
+  add_row_lines(view, unfolded_to_spot(state, as_picked(view, choice)), choice, "", out);
+  if (const TimelineView* above = state.baseline_timeline.get()) {
+    add_row_lines(*above, as_picked(*above, state.baseline_rows), state.baseline_rows,
                   of_baseline, out);
   }
   if (choice.totals) {
     out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));
   }
-  if (choice.search != search_of_line(choices)) {
+  if (choice.search != search_of_line(state)) {
     out.push_back(choice.search.empty() ? "find nothing"
                                         : fmt::format("find mark {}", choice.search));
   }

@@ -14,7 +14,7 @@
 
 namespace tilescope {
 
-// Choices, pointer and moment together.
+// ViewState, pointer and moment together.
 TimelineChoice timeline_choice_of(const Session& session);
 // The run's frame in the last picture; in one of the usual size where there was none.
 TimelineFrame timeline_frame(const Session& session);
@@ -32,9 +32,9 @@ const TimelineFrame& timeline_part(const Picture& picture, Point at);
 // Both, where both are drawn.
 std::optional<TimelinePair> timeline_pair(const Session& session);
 // Why the baseline is not above the run though it is to be; empty: it is, or nobody wants it.
-std::string why_apart(const Choices& choices);
+std::string why_apart(const ViewState& state);
 // The baseline, where it is another run than the open one.
-std::optional<ComparedWith> timeline_baseline(const Choices& choices);
+std::optional<ComparedWith> timeline_baseline(const ViewState& state);
 // Cycles that can be seen: the longer of both.
 double timeline_span(const Session& session);
 // Where the machine has come to another moment, that is in the stretch of the run that is seen.
@@ -42,7 +42,7 @@ void bring_moment_into_view(Session& session);
 // About the selected event where it is seen, else the middle.
 std::string timeline_zoom(Session& session, double factor);
 // Goes back one: range, selection, search; nothing where none is chosen.
-std::optional<std::string> timeline_back(Choices& choices);
+std::optional<std::string> timeline_back(ViewState& state);
 // Cycles, and as time: "1,200 to 3,400 cycles (1.12 us)".
 std::string range_text(const TimelineView& view, CycleRange range);
 
@@ -66,7 +66,7 @@ Outcome<std::string> move_event(Session& session, std::string_view direction);
 
 // The commands that make the chosen timeline again, where the record is there: what is selected,
 // before what is looked at, as it says that too; and all else behind that.
-std::vector<std::string> timeline_picks(const Choices& choices);
-std::vector<std::string> timeline_lines(const Choices& choices);
+std::vector<std::string> timeline_picks(const ViewState& state);
+std::vector<std::string> timeline_lines(const ViewState& state);
 
 }  // namespace tilescope

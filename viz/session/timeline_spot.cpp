@@ -6,7 +6,7 @@
 
 #include "core/record/issuer.h"
 #include "viz/scene/number_words.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/timeline/timeline_search.h"
 #include "viz/timeline/timeline_words.h"
 
@@ -32,10 +32,10 @@ const sim::Track* warp_of(const sim::Record& record, const Event& event) {
 }
 
 // Events are of the run whose machine is looked at; a record may be of another launch.
-bool is_of_machine(const Choices& choices) {
-  return choices.timeline && choices.live &&
-         choices.timeline->record().launch.grid.count() ==
-             choices.live->stepper.machine().launch().grid.count();
+bool is_of_machine(const ViewState& state) {
+  return state.timeline && state.live &&
+         state.timeline->record().launch.grid.count() ==
+             state.live->stepper.machine().launch().grid.count();
 }
 
 bool is_of_a_line(const Event& event) {
@@ -44,10 +44,10 @@ bool is_of_a_line(const Event& event) {
          event.kind == EventKind::report;
 }
 
-const Event* selected_in(const Choices& choices, Event& out) {
-  const EventId id = choices.timeline_choice.selected;
-  if (!choices.timeline || id >= choices.timeline->record().events.size()) return nullptr;
-  out = choices.timeline->record().events[id];
+const Event* selected_in(const ViewState& state, Event& out) {
+  const EventId id = state.timeline_choice.selected;
+  if (!state.timeline || id >= state.timeline->record().events.size()) return nullptr;
+  out = state.timeline->record().events[id];
   return &out;
 }
 
@@ -55,12 +55,12 @@ bool is_in_the_middle(const Session& session, const Event& event) {
   const sim::Machine* machine = machine_of(session);
   if (!machine || machine->state() == RunState::done) return false;
   const double now = time_of(*machine);
-  return static_cast<double>(event.issue) <= now && now <= session.choices.timeline->end_of(event);
+  return static_cast<double>(event.issue) <= now && now <= session.state.timeline->end_of(event);
 }
 
 // The first byte of shared memory that a copy uses which is on its way now.
 std::optional<std::uint32_t> byte_of_copy(const Session& session, const Event& event) {
-  const sim::Record& record = session.choices.timeline->record();
+  const sim::Record& record = session.state.timeline->record();
   const sim::Track& track = record.tracks[event.track];
   const sim::Track* warp = warp_of(record, event);
   if ((track.unit != Unit::copy_in && track.unit != Unit::copy_out) || !warp ||
@@ -78,13 +78,13 @@ std::optional<std::uint32_t> byte_of_copy(const Session& session, const Event& e
 
 }  // namespace
 
-RunSpot spot_of(const TimelineView& view, EventId id, RunSpot spot) {
+RunCursor spot_of(const TimelineView& view, EventId id, RunCursor spot) {
   const sim::Record& record = view.record();
   if (id >= record.events.size()) return spot;
   const Event event = record.events[id];
   const sim::Track& track = record.tracks[event.track];
   if (track.block == sim::many_blocks || event.kind == EventKind::folded) return spot;
-  RunSpot out;
+  RunCursor out;
   out.block = track.block;
   out.warp = track.block == spot.block ? spot.warp : 0;
   out.lane = spot.lane;
@@ -92,7 +92,7 @@ RunSpot spot_of(const TimelineView& view, EventId id, RunSpot spot) {
     out.warp = warp->index;
   }
   if (is_of_a_line(event) && event.pc < record.lines.size()) {
-    out.line = RunSpot::SourceLine{"", record.lines[event.pc].ptx_line};
+    out.line = RunCursor::SourceLine{"", record.lines[event.pc].ptx_line};
   }
   const bool on_mbarrier = track.unit == Unit::mbarrier ||
                            (event.kind == EventKind::wait && event.stall == sim::Stall::mbarrier) ||
@@ -101,63 +101,63 @@ RunSpot spot_of(const TimelineView& view, EventId id, RunSpot spot) {
   return out;
 }
 
-std::optional<sim::TrackId> track_looked_at(const Choices& choices) {
-  if (!choices.timeline || choices.spot == RunSpot{}) return {};
-  const std::vector<sim::Track>& tracks = choices.timeline->record().tracks;
+std::optional<sim::TrackId> track_looked_at(const ViewState& state) {
+  if (!state.timeline || state.spot == RunCursor{}) return {};
+  const std::vector<sim::Track>& tracks = state.timeline->record().tracks;
   const auto found = std::find_if(tracks.begin(), tracks.end(), [&](const sim::Track& t) {
-    return t.unit == Unit::warp && t.block == choices.spot.block && t.index == choices.spot.warp;
+    return t.unit == Unit::warp && t.block == state.spot.block && t.index == state.spot.warp;
   });
   if (found == tracks.end()) return {};
   return static_cast<sim::TrackId>(found - tracks.begin());
 }
 
-std::string search_of_line(const Choices& choices) {
-  if (!choices.timeline || !choices.spot.line) return "";
-  std::string out = text(*choices.spot.line);
-  return search_of(*choices.timeline, out) ? out : "";
+std::string search_of_line(const ViewState& state) {
+  if (!state.timeline || !state.spot.line) return "";
+  std::string out = text(*state.spot.line);
+  return search_of(*state.timeline, out) ? out : "";
 }
 
-TimelineChoice unfolded_to_spot(const Choices& choices, TimelineChoice rows) {
-  const auto track = track_looked_at(choices);
-  return track ? choices.timeline->unfolded_to(std::move(rows), *track) : rows;
+TimelineChoice unfolded_to_spot(const ViewState& state, TimelineChoice rows) {
+  const auto track = track_looked_at(state);
+  return track ? state.timeline->unfolded_to(std::move(rows), *track) : rows;
 }
 
 void look_at_selected(Session& session) {
-  Choices& choices = session.choices;
+  ViewState& state = session.state;
   Event event;
-  if (!is_of_machine(choices) || !selected_in(choices, event)) return;
-  choices.spot = spot_of(*choices.timeline, choices.timeline_choice.selected, choices.spot);
-  if (is_in_the_middle(session, event)) choices.spot.byte = byte_of_copy(session, event);
+  if (!is_of_machine(state) || !selected_in(state, event)) return;
+  state.spot = spot_of(*state.timeline, state.timeline_choice.selected, state.spot);
+  if (is_in_the_middle(session, event)) state.spot.byte = byte_of_copy(session, event);
 }
 
 void look_on_at_selected(Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   Event event;
-  if (!is_of_machine(choices) || !selected_in(choices, event)) return;
-  const RunSpot of = spot_of(*choices.timeline, choices.timeline_choice.selected, choices.spot);
-  const bool same = of.block == choices.spot.block && of.warp == choices.spot.warp;
+  if (!is_of_machine(state) || !selected_in(state, event)) return;
+  const RunCursor of = spot_of(*state.timeline, state.timeline_choice.selected, state.spot);
+  const bool same = of.block == state.spot.block && of.warp == state.spot.warp;
   if (same && is_in_the_middle(session, event)) look_at_selected(session);
 }
 
 void show_spot(Session& session, bool line) {
-  Choices& choices = session.choices;
-  if (!choices.timeline) return;
-  TimelineChoice& rows = choices.timeline_choice;
-  rows = unfolded_to_spot(choices, std::move(rows));
-  if (line) rows.search = search_of_line(choices);
-  if (const auto track = track_looked_at(choices)) {
-    session.timeline_lens.reveal = TimelineReveal{sim::no_event, track, false};
+  ViewState& state = session.state;
+  if (!state.timeline) return;
+  TimelineChoice& rows = state.timeline_choice;
+  rows = unfolded_to_spot(state, std::move(rows));
+  if (line) rows.search = search_of_line(state);
+  if (const auto track = track_looked_at(state)) {
+    session.timeline_viewport.reveal = TimelineReveal{sim::no_event, track, false};
   }
 }
 
 void select_write(Session& session, const Site& site) {
-  Choices& choices = session.choices;
+  ViewState& state = session.state;
   const sim::Machine* machine = machine_of(session);
-  if (!is_of_machine(choices) || !machine) return;
-  const TimelineView& view = *choices.timeline;
+  if (!is_of_machine(state) || !machine) return;
+  const TimelineView& view = *state.timeline;
   const sim::Record& record = view.record();
   sim::EventFilter filter;
-  filter.block = choices.spot.block;
+  filter.block = state.spot.block;
   filter.kinds = bit(EventKind::operation) | bit(EventKind::run);
   for (std::uint32_t pc = 0; pc < record.lines.size(); ++pc) {
     if (record.lines[pc].ptx_line == site.ptx_line) filter.pcs.push_back(pc);
@@ -178,20 +178,20 @@ void select_write(Session& session, const Site& site) {
     if (best == sim::no_event || !later(record.events[best])) best = id;
   }
   if (best == sim::no_event) return;
-  TimelineChoice& rows = choices.timeline_choice;
+  TimelineChoice& rows = state.timeline_choice;
   rows = view.unfolded_to(std::move(rows), record.events.track(best));
   rows.selected = best;
-  session.timeline_lens.reveal = TimelineReveal{best, {}, false};
+  session.timeline_viewport.reveal = TimelineReveal{best, {}, false};
 }
 
 std::optional<SelectedEvent> selected_event(const Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   Event event;
-  if (!selected_in(choices, event)) return {};
-  const TimelineView& view = *choices.timeline;
-  if (view.record().tracks[event.track].block != choices.spot.block) return {};
+  if (!selected_in(state, event)) return {};
+  const TimelineView& view = *state.timeline;
+  if (view.record().tracks[event.track].block != state.spot.block) return {};
   SelectedEvent out;
-  out.sentence = sentence_of(view, choices.timeline_choice.selected);
+  out.sentence = sentence_of(view, state.timeline_choice.selected);
   const auto begin = std::min(event.issue, event.begin);
   const auto end = static_cast<std::uint64_t>(view.end_of(event));
   const char* unit = view.known_time() ? "cycle" : "instruction";

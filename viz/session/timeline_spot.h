@@ -17,13 +17,13 @@
 namespace tilescope {
 
 // What an event is about, over what was looked at before.
-RunSpot spot_of(const TimelineView& view, sim::EventId event, RunSpot before);
+RunCursor spot_of(const TimelineView& view, sim::EventId event, RunCursor before);
 // The row of the warp that is looked at, where the record has it.
-std::optional<sim::TrackId> track_looked_at(const Choices& choices);
+std::optional<sim::TrackId> track_looked_at(const ViewState& state);
 // What `find` takes for the line that is looked at; empty: none, or no event is of it.
-std::string search_of_line(const Choices& choices);
+std::string search_of_line(const ViewState& state);
 // What `look` does to a timeline's rows.
-TimelineChoice unfolded_to_spot(const Choices& choices, TimelineChoice rows);
+TimelineChoice unfolded_to_spot(const ViewState& state, TimelineChoice rows);
 
 // The selected event is looked at; with its bytes where the machine stands in the middle of it.
 void look_at_selected(Session& session);

@@ -189,7 +189,7 @@ Outcome<ValueTable> events_of(const TimelineView& view) {
 
 Outcome<ValueTable> value_table(const Session& session) {
   if (const auto empty = emptiness(session)) return Error{ErrorKind::usage, empty->sentence, ""};
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (view.values) return view.values(session);
   return Error{ErrorKind::usage,
                fmt::format("The {} is no table of values; `export F.svg` draws it.", view.name),
@@ -197,7 +197,7 @@ Outcome<ValueTable> value_table(const Session& session) {
 }
 
 Outcome<ValueTable> cell_values(const Session& session) {
-  return cells_of(*session.choices.layout);
+  return cells_of(*session.state.layout);
 }
 Outcome<ValueTable> bank_values(const Session& session) {
   return words_of(**access_of(session));
@@ -209,15 +209,15 @@ Outcome<ValueTable> bit_values(const Session& session) {
   return images_of(*bit_matrix_of(session));
 }
 Outcome<ValueTable> matrix_values(const Session& session) {
-  return elements_of(*session.choices.matrices);
+  return elements_of(*session.state.matrices);
 }
 Outcome<ValueTable> event_values(const Session& session) {
-  return events_of(*session.choices.timeline);
+  return events_of(*session.state.timeline);
 }
 Outcome<ValueTable> difference_values(const Session& session) {
-  const Choices& choices = session.choices;
-  if (choices.compare.as_table && choices.compare.comparison) return worst_values(session);
-  return differences_of(*choices.diff);
+  const ViewState& state = session.state;
+  if (state.compare.as_table && state.compare.comparison) return worst_values(session);
+  return differences_of(*state.diff);
 }
 
 std::string csv(const ValueTable& table) {

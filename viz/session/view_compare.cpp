@@ -12,28 +12,28 @@ namespace {
 
 // Why there is nothing to compare.
 std::optional<Emptiness> no_comparison(const Session& session) {
-  const Choices& choices = session.choices;
-  if (choices.comparison) return {};
-  if (!choices.baseline) {
+  const ViewState& state = session.state;
+  if (state.comparison) return {};
+  if (!state.baseline) {
     return Emptiness{
         "No baseline. Run a kernel, pin it with `baseline`, and run another: both are shown here.",
-        choices.result ? "baseline" : "run", choices.result ? "Pin this run" : "Run"};
+        state.result ? "baseline" : "run", state.result ? "Pin this run" : "Run"};
   }
   return Emptiness{fmt::format("{} is the baseline. The next run is shown beside it.",
-                               choices.baseline->kernel.name),
+                               state.baseline->kernel.name),
                    "run", "Run"};
 }
 
 void draw_comparison_view(Session& session, Picture& out, const Drawing& how) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   out.scroll =
-      draw_comparison(out.scene, *choices.comparison, {0, 0, how.size.width, how.size.height},
-                      session.scrolls[choices.view], choices.baseline_timeline && choices.timeline,
+      draw_comparison(out.scene, *state.comparison, {0, 0, how.size.width, how.size.height},
+                      session.scrolls[state.view], state.baseline_timeline && state.timeline,
                       out.beside, out.scroll_beside);
 }
 
 bool has_baseline(const Session& session) {
-  return session.choices.baseline != nullptr;
+  return session.state.baseline != nullptr;
 }
 
 }  // namespace

@@ -17,59 +17,59 @@ namespace {
 // Words give way, the outermost first, where they leave the cells too little: the field and the
 // inspector say them too. Where that gains little (a large layout), they stay. In a low window, as
 // one with large letters is, cells should have room for a label.
-void make_room(const LayoutView& view, Lens& lens, Size size) {
+void make_room(const LayoutView& view, Viewport& viewport, Size size) {
   constexpr double low = 320, worth = 1.5;           // pixels, and times what a cell had
   const double enough = size.height < low ? 16 : 4;  // pixels a cell
-  lens.size = size;
-  lens.title = lens.formulas = lens.legend = true;
-  const double before = arrange(view, lens).fit_cell;
+  viewport.size = size;
+  viewport.title = viewport.formulas = viewport.legend = true;
+  const double before = arrange(view, viewport).fit_cell;
   double cell = before;
-  for (bool Lens::*words : {&Lens::title, &Lens::formulas, &Lens::legend}) {
+  for (bool Viewport::*words : {&Viewport::title, &Viewport::formulas, &Viewport::legend}) {
     if (cell >= enough) break;
-    lens.*words = false;
-    cell = arrange(view, lens).fit_cell;
+    viewport.*words = false;
+    cell = arrange(view, viewport).fit_cell;
   }
-  if (cell < worth * before) lens.title = lens.formulas = lens.legend = true;
+  if (cell < worth * before) viewport.title = viewport.formulas = viewport.legend = true;
 }
 
 void draw_grid(Session& session, Picture& out, const Drawing& how) {
-  const LayoutView& view = *session.choices.layout;
-  make_room(view, session.layout_lens, how.size);
-  out.layout = framed<LayoutView, Frame>(view, session.layout_lens, how.size, how.pixel_scale,
+  const LayoutView& view = *session.state.layout;
+  make_room(view, session.layout_viewport, how.size);
+  out.layout = framed<LayoutView, Frame>(view, session.layout_viewport, how.size, how.pixel_scale,
                                          session.pending_zoom);
   out.scene = build_scene(view, layout_choice(session), session.theme(), *out.layout,
                           &session.layout_rasters);
 }
 
 Scene grid_for_file(Session& quiet, const Session&) {
-  return build_scene(*quiet.choices.layout, layout_choice(quiet), quiet.theme());
+  return build_scene(*quiet.state.layout, layout_choice(quiet), quiet.theme());
 }
 
 void point_at_grid(const Session& session, const Picture& picture, Point at, Hovered& out) {
-  if (picture.layout) out.cell = cell_at(*session.choices.layout, *picture.layout, at);
+  if (picture.layout) out.cell = cell_at(*session.state.layout, *picture.layout, at);
 }
 
 void zoom_grid(Session& session, const Picture& picture, Point at, double factor) {
   if (!picture.layout) return;
-  session.layout_lens = zoomed(*session.choices.layout, *picture.layout, at, factor);
+  session.layout_viewport = zoomed(*session.state.layout, *picture.layout, at, factor);
 }
 
 void pan_grid(Session& session, const Picture& picture, double dx, double dy,
               std::optional<Point>) {
   if (!picture.layout) return;
-  session.layout_lens = panned(*session.choices.layout, *picture.layout, dx, dy);
+  session.layout_viewport = panned(*session.state.layout, *picture.layout, dx, dy);
 }
 
-std::optional<Look> look_at_grid(const Session& session) {
-  return look_through(session.choices.layout, session.layout_lens);
+std::optional<ViewportPlace> look_at_grid(const Session& session) {
+  return look_through(session.state.layout, session.layout_viewport);
 }
 
 Json grid_json(const Session& session, const Picture& picture) {
-  return describe(*session.choices.layout, layout_choice(session), picture.scene);
+  return describe(*session.state.layout, layout_choice(session), picture.scene);
 }
 
-Lens& lens_of_grid(Session& session) {
-  return session.layout_lens;
+Viewport& lens_of_grid(Session& session) {
+  return session.layout_viewport;
 }
 
 // Why the open layout has no banks or sectors, or no bits, to show.
@@ -88,14 +88,14 @@ std::optional<Emptiness> no_bits(const Session& session) {
 Scene bits_scene(const Session& session, Size size) {
   const Outcome<Layout> memory = memory_of(session);
   return build_scene(*bit_matrix_of(session),
-                     memory ? text(*memory) : session.choices.layout->title(), session.theme(),
+                     memory ? text(*memory) : session.state.layout->title(), session.theme(),
                      size);
 }
 
 Scene access_scene(const Session& session, bool sectors, Size size) {
   const std::shared_ptr<const AccessView> view = *access_of(session);
   const std::int64_t worst = sectors ? view->worst_in_sectors() : view->worst_in_banks();
-  const std::int64_t asked = session.choices.study.instruction.value_or(worst);
+  const std::int64_t asked = session.state.study.instruction.value_or(worst);
   return build_scene(*view, sectors, asked < view->instructions() ? asked : worst, session.theme(),
                      size);
 }
@@ -119,7 +119,7 @@ const View grid_view = {
     .of = View::Of::layout,
     .draw = draw_grid,
     .for_file = grid_for_file,
-    .lens = lens_of_grid,
+    .viewport = lens_of_grid,
     .point = point_at_grid,
     .zoom = zoom_grid,
     .pan = pan_grid,
@@ -134,7 +134,7 @@ const View banks_view = {
     .of = View::Of::layout,
     .empty = no_access,
     .draw = draw_banks,
-    .lens = lens_of_grid,
+    .viewport = lens_of_grid,
     .values = bank_values,
 };
 
@@ -144,7 +144,7 @@ const View sectors_view = {
     .of = View::Of::layout,
     .empty = no_access,
     .draw = draw_sectors,
-    .lens = lens_of_grid,
+    .viewport = lens_of_grid,
     .values = sector_values,
 };
 
@@ -154,7 +154,7 @@ const View bits_view = {
     .of = View::Of::layout,
     .empty = no_bits,
     .draw = draw_bits,
-    .lens = lens_of_grid,
+    .viewport = lens_of_grid,
     .values = bit_values,
 };
 

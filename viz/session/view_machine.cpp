@@ -12,7 +12,7 @@
 #include "viz/session/look.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/session/view_rows.h"
@@ -25,9 +25,9 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
   const sim::Machine& machine = *machine_of(session);
   const bool resident = std::any_of(machine.blocks().begin(), machine.blocks().end(),
                                     [](const sim::Block& block) { return !block.ended; });
-  const Choices& choices = session.choices;
-  if (resident || choices.view == ViewName::source) return {};
-  const std::string& name = choices.kernel->name;
+  const ViewState& state = session.state;
+  if (resident || state.view == ViewName::source) return {};
+  const std::string& name = state.kernel->name;
   if (machine.position() == 0) {
     return Emptiness{fmt::format("{} is before its first instruction: no CTA has started.", name),
                      "step", "Step"};
@@ -45,14 +45,14 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
 
 // Why there is no machine to show.
 std::optional<Emptiness> no_machine(const Session& session) {
-  const std::string& name = session.choices.kernel->name;
+  const std::string& name = session.state.kernel->name;
   if (shows_build(session)) return {};
   if (const auto missing = not_built(session)) {
     if (session.edit.building) return Emptiness{missing->sentence, "cancel", "Stop"};
     return Emptiness{missing->sentence, "rebuild", "Compile it"};
   }
   if (machine_of(session)) return nobody_resident(session);
-  if (on_the_way(session)) {
+  if (seeking(session)) {
     return Emptiness{fmt::format("{} is stepping.", name), "cancel", "Stop here"};
   }
   return Emptiness{
@@ -60,12 +60,12 @@ std::optional<Emptiness> no_machine(const Session& session) {
       "go start", "Load it"};
 }
 
-// The lens for this size, zoomed as a command asked since.
+// The viewport for this size, zoomed as a command asked since.
 template <class FrameOf>
-FrameOf framed_in(const FrameOf& frame, Session& session, Lens& lens, const auto& again) {
+FrameOf framed_in(const FrameOf& frame, Session& session, Viewport& viewport, const auto& again) {
   if (session.pending_zoom == 1) return frame;
-  const Size size = lens.size;
-  lens = zoomed(frame, {size.width / 2, size.height / 2}, session.pending_zoom);
+  const Size size = viewport.size;
+  viewport = zoomed(frame, {size.width / 2, size.height / 2}, session.pending_zoom);
   session.pending_zoom = 1;
   return again();
 }
@@ -80,13 +80,13 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
     return;
   }
   Scene& scene = out.scene;
-  const Choices& choices = session.choices;
-  const MachineShown shown{*choices.live,
-                           choices.spot,
-                           choices.result ? choices.result->record.get() : nullptr,
+  const ViewState& state = session.state;
+  const MachineShown shown{*state.live,
+                           state.spot,
+                           state.result ? state.result->record.get() : nullptr,
                            session.theme(),
-                           choices.breakpoints,
-                           choices.comparison.get(),
+                           state.breakpoints,
+                           state.comparison.get(),
                            selected_event(session)};
   scene.size = size;
   scene.theme = session.theme();
@@ -94,7 +94,7 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
   const double told = report_height(shown.run, shown.spot, size.width);
   const Box room{0, whose_height, size.width, std::max(0.0, size.height - whose_height - told)};
   draw_report(scene, shown.run, shown.spot, {0, room.bottom(), size.width, told});
-  out.scroll = inside(shown, room, session.scrolls[choices.view]);
+  out.scroll = inside(shown, room, session.scrolls[state.view]);
 }
 
 using Scrolled = std::optional<double>;
@@ -119,30 +119,30 @@ void draw_barriers_view(Session& session, Picture& out, const Drawing& how) {
 
 void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
   draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
-    const Choices& choices = session.choices;
-    MemoryDesk& desk = session.memory;
+    const ViewState& state = session.state;
+    MemoryViews& views = session.memory;
     const auto now = shared_memory_of(session);
     const auto place = [&] {
-      return arrange(now, choices.spot, choices.memory, room, desk.memory_lens);
+      return arrange(now, state.spot, state.memory, room, views.memory_viewport);
     };
-    desk.memory_lens.size = out.scene.size;
-    out.memory = framed_in(place(), session, desk.memory_lens, place);
-    draw_memory(out.scene, *out.memory, shown, choices.memory, session.hovered.byte,
-                desk.memory_rasters);
+    views.memory_viewport.size = out.scene.size;
+    out.memory = framed_in(place(), session, views.memory_viewport, place);
+    draw_memory(out.scene, *out.memory, shown, state.memory, session.hovered.byte,
+                views.memory_rasters);
     return Scrolled();
   });
 }
 
 void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
   draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
-    const Choices& choices = session.choices;
-    MemoryDesk& desk = session.memory;
+    const ViewState& state = session.state;
+    MemoryViews& views = session.memory;
     const auto now = tensor_memory_of(session);
-    const auto place = [&] { return arrange(now, room, desk.tensor_lens); };
-    desk.tensor_lens.size = out.scene.size;
-    out.tensor = framed_in(place(), session, desk.tensor_lens, place);
-    draw_tensor_memory(out.scene, *out.tensor, shown, choices.memory, session.hovered.tmem,
-                       desk.tensor_rasters);
+    const auto place = [&] { return arrange(now, room, views.tensor_viewport); };
+    views.tensor_viewport.size = out.scene.size;
+    out.tensor = framed_in(place(), session, views.tensor_viewport, place);
+    draw_tensor_memory(out.scene, *out.tensor, shown, state.memory, session.hovered.tmem,
+                       views.tensor_rasters);
     return Scrolled();
   });
 }
@@ -152,16 +152,16 @@ void point_at_memory(const Session&, const Picture& picture, Point at, Hovered& 
 }
 
 void zoom_memory(Session& session, const Picture& picture, Point at, double factor) {
-  if (picture.memory) session.memory.memory_lens = zoomed(*picture.memory, at, factor);
+  if (picture.memory) session.memory.memory_viewport = zoomed(*picture.memory, at, factor);
 }
 
 void pan_memory(Session& session, const Picture& picture, double dx, double dy,
                 std::optional<Point>) {
-  if (picture.memory) session.memory.memory_lens = panned(*picture.memory, dx, dy);
+  if (picture.memory) session.memory.memory_viewport = panned(*picture.memory, dx, dy);
 }
 
-Lens& lens_of_memory(Session& session) {
-  return session.memory.memory_lens;
+Viewport& lens_of_memory(Session& session) {
+  return session.memory.memory_viewport;
 }
 
 void point_at_tmem(const Session&, const Picture& picture, Point at, Hovered& out) {
@@ -169,23 +169,23 @@ void point_at_tmem(const Session&, const Picture& picture, Point at, Hovered& ou
 }
 
 void zoom_tmem(Session& session, const Picture& picture, Point at, double factor) {
-  if (picture.tensor) session.memory.tensor_lens = zoomed(*picture.tensor, at, factor);
+  if (picture.tensor) session.memory.tensor_viewport = zoomed(*picture.tensor, at, factor);
 }
 
 void pan_tmem(Session& session, const Picture& picture, double dx, double dy,
               std::optional<Point>) {
-  if (picture.tensor) session.memory.tensor_lens = panned(*picture.tensor, dx, dy);
+  if (picture.tensor) session.memory.tensor_viewport = panned(*picture.tensor, dx, dy);
 }
 
-Lens& lens_of_tmem(Session& session) {
-  return session.memory.tensor_lens;
+Viewport& lens_of_tmem(Session& session) {
+  return session.memory.tensor_viewport;
 }
 
 // Where the kernel has any.
 bool has_tmem(const Session& session) {
-  const Choices& choices = session.choices;
-  return choices.kernel->tensor_memory ||
-         (choices.live && choices.live->stepper.machine().program().cta_group != 0);
+  const ViewState& state = session.state;
+  return state.kernel->tensor_memory ||
+         (state.live && state.live->stepper.machine().program().cta_group != 0);
 }
 
 Json source_json(const Session& session, const Picture& picture) {
@@ -233,7 +233,7 @@ const View memory_view = {
     .of = View::Of::machine,
     .empty = no_machine,
     .draw = draw_memory_view,
-    .lens = lens_of_memory,
+    .viewport = lens_of_memory,
     .point = point_at_memory,
     .zoom = zoom_memory,
     .pan = pan_memory,
@@ -248,7 +248,7 @@ const View tmem_view = {
     .offered = has_tmem,
     .empty = no_machine,
     .draw = draw_tmem_view,
-    .lens = lens_of_tmem,
+    .viewport = lens_of_tmem,
     .point = point_at_tmem,
     .zoom = zoom_tmem,
     .pan = pan_tmem,

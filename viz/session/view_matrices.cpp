@@ -12,7 +12,7 @@
 #include "viz/session/matrices_tiles.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/value_table.h"
 #include "viz/session/view_rows.h"
 
@@ -22,28 +22,28 @@ namespace {
 std::optional<Emptiness> still_running(const Session& session, std::string_view what) {
   if (!session.running) return {};
   return Emptiness{
-      fmt::format("{} is running. Its {} when it has ended.", session.choices.kernel->name, what),
+      fmt::format("{} is running. Its {} when it has ended.", session.state.kernel->name, what),
       "", ""};
 }
 
 std::optional<Emptiness> no_matrices(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.file.empty() || choices.matrices) return {};
+  const ViewState& state = session.state;
+  if (!state.file.empty() || state.matrices) return {};
   if (const auto running = still_running(session, "matrices come here")) return running;
   return Emptiness{
-      fmt::format("The matrices of {} come here when it has run.", choices.kernel->name), "run",
+      fmt::format("The matrices of {} come here when it has run.", state.kernel->name), "run",
       "Run"};
 }
 
 std::optional<Emptiness> no_difference(const Session& session) {
-  const Choices& choices = session.choices;
-  if (choices.diff) return {};
+  const ViewState& state = session.state;
+  if (state.diff) return {};
   if (const auto running = still_running(session, "difference comes here")) return running;
-  const std::string& name = choices.kernel->name;
-  if (!choices.result) {
-    if (choices.live && choices.moment > 0) {
+  const std::string& name = state.kernel->name;
+  if (!state.result) {
+    if (state.live && state.moment > 0) {
       return Emptiness{fmt::format("{} is at {}. Nothing is compared before its end.", name,
-                                   moment_text(choices.live->stepper.machine())),
+                                   moment_text(state.live->stepper.machine())),
                        "run", "Run to the end"};
     }
     return Emptiness{
@@ -52,9 +52,9 @@ std::optional<Emptiness> no_difference(const Session& session) {
                     name),
         "run", "Run"};
   }
-  if (choices.result->end == RunResult::End::fault) {
-    const auto& reports = choices.result->reports;
-    const bool there = choices.live && !reports.empty();
+  if (state.result->end == RunResult::End::fault) {
+    const auto& reports = state.result->reports;
+    const bool there = state.live && !reports.empty();
     return Emptiness{fmt::format("{} faulted, so there is no result to compare. {}", name,
                                  reports.empty() ? "" : reports.back().sentence),
                      there ? fmt::format("go report {}", reports.size() - 1) : "select matrices",
@@ -73,44 +73,44 @@ void draw_matrices(Session& session, Picture& out, const Drawing& how) {
     session.memory.painted = view;
     session.matrices_rasters = {};
   }
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   const bool stands = machine_of(session) != nullptr;
-  const double told = stands ? report_height(*choices.live, choices.spot, size.width) : 0;
+  const double told = stands ? report_height(*state.live, state.spot, size.width) : 0;
   const Size room{size.width, std::max(1.0, size.height - told)};
-  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_lens, room,
+  out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_viewport, room,
                                                      how.pixel_scale, session.pending_zoom);
-  out.scene = build_scene(*view, session.hovered.element, session.choices.element, session.theme(),
+  out.scene = build_scene(*view, session.hovered.element, session.state.element, session.theme(),
                           *out.matrices, &session.matrices_rasters, session.hovered.matrix);
   draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
   out.scene.size = size;
   if (told > 0) {
-    draw_report(out.scene, *choices.live, choices.spot, {0, room.height, size.width, told});
+    draw_report(out.scene, *state.live, state.spot, {0, room.height, size.width, told});
   }
 }
 
 void point_at_matrices(const Session& session, const Picture& picture, Point at, Hovered& out) {
-  if (!picture.matrices || !session.choices.matrices) return;
+  if (!picture.matrices || !session.state.matrices) return;
   out.element = element_at(*matrices_now(session), *picture.matrices, at);
   if (out.element) out.matrix = matrix_at(*picture.matrices, at);
 }
 
 void zoom_matrices(Session& session, const Picture& picture, Point at, double factor) {
-  if (!picture.matrices || !session.choices.matrices) return;
-  session.matrices_lens = zoomed(*matrices_now(session), *picture.matrices, at, factor);
+  if (!picture.matrices || !session.state.matrices) return;
+  session.matrices_viewport = zoomed(*matrices_now(session), *picture.matrices, at, factor);
 }
 
 void pan_matrices(Session& session, const Picture& picture, double dx, double dy,
                   std::optional<Point>) {
-  if (!picture.matrices || !session.choices.matrices) return;
-  session.matrices_lens = panned(*matrices_now(session), *picture.matrices, dx, dy);
+  if (!picture.matrices || !session.state.matrices) return;
+  session.matrices_viewport = panned(*matrices_now(session), *picture.matrices, dx, dy);
 }
 
-std::optional<Look> look_at_matrices(const Session& session) {
-  return look_through(session.choices.matrices, session.matrices_lens);
+std::optional<ViewportPlace> look_at_matrices(const Session& session) {
+  return look_through(session.state.matrices, session.matrices_viewport);
 }
 
-Lens& lens_of_matrices(Session& session) {
-  return session.matrices_lens;
+Viewport& lens_of_matrices(Session& session) {
+  return session.matrices_viewport;
 }
 
 void draw_difference(Session& session, Picture& out, const Drawing& how) {
@@ -118,32 +118,32 @@ void draw_difference(Session& session, Picture& out, const Drawing& how) {
 }
 
 void point_at_difference(const Session& session, const Picture& picture, Point at, Hovered& out) {
-  if (picture.diff) out.element = element_at(*session.choices.diff, *picture.diff, at);
+  if (picture.diff) out.element = element_at(*session.state.diff, *picture.diff, at);
   if (picture.histogram) out.bar = bar_at(*picture.histogram, at);
 }
 
 void zoom_difference(Session& session, const Picture& picture, Point at, double factor) {
   if (!picture.diff) return;
-  session.diff_lens = zoomed(*session.choices.diff, *picture.diff, at, factor);
+  session.diff_viewport = zoomed(*session.state.diff, *picture.diff, at, factor);
 }
 
 void pan_difference(Session& session, const Picture& picture, double dx, double dy,
                     std::optional<Point>) {
   if (!picture.diff) return;
-  session.diff_lens = panned(*session.choices.diff, *picture.diff, dx, dy);
+  session.diff_viewport = panned(*session.state.diff, *picture.diff, dx, dy);
 }
 
-std::optional<Look> look_at_difference(const Session& session) {
-  return look_through(session.choices.diff, session.diff_lens);
+std::optional<ViewportPlace> look_at_difference(const Session& session) {
+  return look_through(session.state.diff, session.diff_viewport);
 }
 
-Lens& lens_of_difference(Session& session) {
-  return session.diff_lens;
+Viewport& lens_of_difference(Session& session) {
+  return session.diff_viewport;
 }
 
 Json difference_json(const Session& session, const Picture& picture) {
   if (!picture.diff) return describe(picture.scene);
-  return describe(*session.choices.diff, diff_choice(session, true), picture.scene);
+  return describe(*session.state.diff, diff_choice(session, true), picture.scene);
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ const View matrices_view = {
     .tab = "Matrices",
     .empty = no_matrices,
     .draw = draw_matrices,
-    .lens = lens_of_matrices,
+    .viewport = lens_of_matrices,
     .point = point_at_matrices,
     .zoom = zoom_matrices,
     .pan = pan_matrices,
@@ -169,7 +169,7 @@ const View difference_view = {
     .said = "the difference",
     .empty = no_difference,
     .draw = draw_difference,
-    .lens = lens_of_difference,
+    .viewport = lens_of_difference,
     .point = point_at_difference,
     .zoom = zoom_difference,
     .pan = pan_difference,

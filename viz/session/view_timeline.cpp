@@ -7,7 +7,7 @@
 #include "viz/session/look.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/value_table.h"
 #include "viz/session/view_rows.h"
@@ -18,9 +18,9 @@ namespace {
 
 // Why there is no timeline to show.
 std::optional<Emptiness> no_timeline(const Session& session) {
-  const Choices& choices = session.choices;
-  if (choices.timeline) return {};
-  const std::string& name = choices.kernel->name;
+  const ViewState& state = session.state;
+  if (state.timeline) return {};
+  const std::string& name = state.kernel->name;
   if (session.running) {
     return Emptiness{fmt::format("{} is running. Its timeline comes here when it has ended.", name),
                      "", ""};
@@ -28,7 +28,7 @@ std::optional<Emptiness> no_timeline(const Session& session) {
   const std::string what = "what every warp, unit and barrier did, and who waited for whom";
   const sim::Machine* machine = machine_of(session);
   if (machine && machine->position() > 0) {
-    const sim::Stepper& stepper = choices.live->stepper;
+    const sim::Stepper& stepper = state.live->stepper;
     const bool faults = machine->state() == RunState::fault || stepper.fault();
     return Emptiness{fmt::format("{} is at {}{}. Steps keep no record: a run records {}{}.", name,
                                  moment_text(*machine), faults ? ", where it faults" : "", what,
@@ -45,7 +45,7 @@ void draw_timeline_view(Session& session, Picture& out, const Drawing& how) {
 
 // The stretch that is looked at, twice as fine as a screen's.
 Scene timeline_for_file(Session& quiet, const Session& session) {
-  quiet.timeline_lens = session.timeline_lens;
+  quiet.timeline_viewport = session.timeline_viewport;
   quiet.baseline_scroll = session.baseline_scroll;
   return picture(quiet, {1280, 800}, 2, true).scene;
 }
@@ -60,7 +60,7 @@ void timeline_point(const Session& session, const Picture& picture, Point at, Ho
 
 void timeline_zoom(Session& session, const Picture& picture, Point at, double factor) {
   if (!picture.timeline) return;
-  session.timeline_lens = zoomed(*session.choices.timeline, *picture.timeline, at, factor);
+  session.timeline_viewport = zoomed(*session.state.timeline, *picture.timeline, at, factor);
 }
 
 void timeline_pan(Session& session, const Picture& picture, double dx, double dy,
@@ -70,7 +70,7 @@ void timeline_pan(Session& session, const Picture& picture, double dx, double dy
 
 Json timeline_json(const Session& session, const Picture& picture) {
   if (!picture.timeline) return describe(picture.scene);
-  Json out = describe(*session.choices.timeline, timeline_choice_of(session), *picture.timeline,
+  Json out = describe(*session.state.timeline, timeline_choice_of(session), *picture.timeline,
                       picture.scene);
   const auto pair = timeline_pair(session);
   if (!pair || !picture.timeline_above) return out;

@@ -36,16 +36,16 @@ std::string_view name_of(ViewName view) {
 }
 
 std::optional<Emptiness> emptiness(const Session& session) {
-  const Choices& choices = session.choices;
-  const View& view = view_of(choices.view);
-  if (view.of == View::Of::layout && !choices.layout) {
+  const ViewState& state = session.state;
+  const View& view = view_of(state.view);
+  if (view.of == View::Of::layout && !state.layout) {
     return Emptiness{"No layout is open. Type an expression above, or begin with the 9x32 example.",
                      "open preset 9x32", "Open the 9x32 example"};
   }
   // Of files there are matrices and a difference without a kernel.
-  const bool of_files = (choices.view == ViewName::matrices && !choices.file.empty()) ||
-                        (choices.view == ViewName::diff && choices.diff);
-  if (view.of != View::Of::layout && !choices.kernel && !of_files) {
+  const bool of_files = (state.view == ViewName::matrices && !state.file.empty()) ||
+                        (state.view == ViewName::diff && state.diff);
+  if (view.of != View::Of::layout && !state.kernel && !of_files) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};
   }
@@ -57,23 +57,23 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
   out.scene.size = size;
   out.scene.theme = session.theme();
   if (!emptiness(session)) {
-    view_of(session.choices.view).draw(session, out, {size, pixel_scale, stands_alone});
+    view_of(session.state.view).draw(session, out, {size, pixel_scale, stands_alone});
   }
   return out;
 }
 
 Scene export_scene(const Session& session) {
   Session quiet;  // what is under the pointer is no part of a file
-  quiet.choices = session.choices;
+  quiet.state = session.state;
   quiet.edit.failed = session.edit.failed;
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (view.for_file) return view.for_file(quiet, session);
   return picture(quiet, {1280, 800}, 1, true).scene;
 }
 
 bool point_at(Session& session, const Picture& picture, std::optional<Point> at) {
   Hovered now;
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (at && view.point) view.point(session, picture, *at, now);
   const bool changed = now != session.hovered;
   session.hovered = std::move(now);
@@ -81,13 +81,13 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
 }
 
 void zoom_view(Session& session, const Picture& picture, Point at, double factor) {
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (view.zoom) view.zoom(session, picture, at, factor);
 }
 
 void pan_view(Session& session, const Picture& picture, double dx, double dy,
               std::optional<Point> at) {
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   if (view.pan) view.pan(session, picture, dx, dy, at);
 }
 

@@ -54,13 +54,13 @@ struct View {
   Scene (*for_file)(Session& quiet, const Session& session) = nullptr;
 
   // The rest is null where it cannot be done.
-  Lens& (*lens)(Session&) = nullptr;
+  Viewport& (*viewport)(Session&) = nullptr;
   // What is under a point becomes the hover.
   void (*point)(const Session&, const Picture&, Point, Hovered&) = nullptr;
   void (*zoom)(Session&, const Picture&, Point at, double factor) = nullptr;
   void (*pan)(Session&, const Picture&, double dx, double dy, std::optional<Point> at) = nullptr;
   // Where it is zoomed to, in the data's own terms.
-  std::optional<Look> (*look)(const Session&) = nullptr;
+  std::optional<ViewportPlace> (*look)(const Session&) = nullptr;
   // What it shows as a table of values.
   Outcome<ValueTable> (*values)(const Session&) = nullptr;
   // What it says of itself beyond the texts of its picture.

@@ -99,8 +99,8 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
                  const TimelineFrame& frame) {
   scene.begin("arrows");
   Painter arrows(scene, view, choice, frame);
-  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
-  const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.viewport.range.from));
+  const auto to = static_cast<sim::Cycle>(std::ceil(frame.viewport.range.to)) + 1;
   std::set<std::pair<EventId, EventId>> chosen;
   if (choice.selected < view.record().events.size()) {
     EventId effect = choice.selected;

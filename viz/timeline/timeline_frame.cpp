@@ -17,14 +17,14 @@ double sane(double value, double otherwise) {
 }
 
 // What can be seen: the run, and another on the same scale.
-double span_of(const TimelineView& view, const TimelineLens& lens) {
-  return std::max({view.end(), lens.span, least_range});
+double span_of(const TimelineView& view, const TimelineViewport& viewport) {
+  return std::max({view.end(), viewport.span, least_range});
 }
 
 }  // namespace
 
-CycleRange range_within(const TimelineView& view, const TimelineLens& lens, CycleRange range) {
-  const double end = span_of(view, lens);
+CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport, CycleRange range) {
+  const double end = span_of(view, viewport);
   double from = sane(range.from, 0), to = sane(range.to, end);
   if (!(to > from)) return {0, end};
   const double length = std::clamp(to - from, least_range, end);
@@ -44,18 +44,18 @@ double height_of(const TimelineView& view, const TimelineRow& row) {
 }
 
 TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
-                      const TimelineLens& lens) {
+                      const TimelineViewport& viewport) {
   TimelineFrame out;
-  out.lens = lens;
-  out.lens.reveal.reset();  // whoever looks elsewhere from this frame wants to be there
-  out.lens.range = range_within(view, lens, lens.range);
-  const Size size = lens.size;
-  const bool title = lens.title && size.height >= 480;
-  out.lens.title = title;
+  out.viewport = viewport;
+  out.viewport.reveal.reset();  // whoever looks elsewhere from this frame wants to be there
+  out.viewport.range = range_within(view, viewport, viewport.range);
+  const Size size = viewport.size;
+  const bool title = viewport.title && size.height >= 480;
+  out.viewport.title = title;
   const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
   const double legend = legend_height({&view}, size);
-  const double top = (title ? title_height : inside) + (lens.notice.empty() ? 0 : notice_height);
+  const double top = (title ? title_height : inside) + (viewport.notice.empty() ? 0 : notice_height);
   const double bottom = std::max(size.height - legend - margin - inside, top + axis + 1);
   out.title = {margin, 28};
   out.legend = {margin, bottom + margin + legend_line / 2 - inside / 2};
@@ -80,8 +80,8 @@ void place_rows(const TimelineView& view, const TimelineChoice& choice, Timeline
   const std::vector<TimelineRow> rows = view.rows(choice);
   for (const TimelineRow& row : rows) out.all_rows += height_of(view, row);
   const double room = out.lanes.bottom() - y;
-  out.lens.scroll = std::clamp(sane(out.lens.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
-  y -= out.lens.scroll;
+  out.viewport.scroll = std::clamp(sane(out.viewport.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
+  y -= out.viewport.scroll;
   for (const TimelineRow& row : rows) {
     const double height = height_of(view, row);
     if (y >= out.lanes.bottom()) break;
@@ -112,7 +112,7 @@ Box box_of(const TimelineView& view, const TimelineFrame& frame, const TimelineF
 SeenTime seen_of(const TimelineView& view, const TimelineFrame& frame, sim::TrackId track,
                  double pixel) {
   SeenTime out;
-  const CycleRange& range = frame.lens.range;
+  const CycleRange& range = frame.viewport.range;
   out.from = static_cast<sim::Cycle>(std::max(0.0, std::floor(range.from)));
   const double queue = std::min(static_cast<double>(view.longest_queue(track)), range.length());
   out.to = static_cast<sim::Cycle>(std::ceil(range.to + queue)) + 1;
@@ -141,7 +141,7 @@ namespace {
 void look_at(const TimelineView& view, const TimelineFrame& frame, const TimelineFrame::Place& row,
              Point at, TimelineHit& out) {
   const sim::TrackId track = row.row.place.index;
-  const SeenTime seen = seen_of(view, frame, track, 1 / frame.lens.pixel_scale);
+  const SeenTime seen = seen_of(view, frame, track, 1 / frame.viewport.pixel_scale);
   double nearest = 3;  // pixels that a pointer may be beside what it means
   const auto better = [&](double distance, double width, bool in_lane) {
     const double miss = distance + (in_lane ? 0 : 1.5) + std::min(width, 1e6) * 1e-7;
@@ -202,71 +202,71 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice&, const TimelineF
   return out;
 }
 
-TimelineLens zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor) {
-  TimelineLens lens = frame.lens;
-  if (!(factor > 0) || !std::isfinite(factor)) return lens;
+TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor) {
+  TimelineViewport viewport = frame.viewport;
+  if (!(factor > 0) || !std::isfinite(factor)) return viewport;
   const double x = std::clamp(at.x, frame.lanes.x, frame.lanes.right());
   const double cycle = frame.cycle_of(x), share = (x - frame.lanes.x) / frame.lanes.width;
-  const double end = span_of(view, lens);
-  const double length = std::clamp(lens.range.length() / factor, least_range, end);
+  const double end = span_of(view, viewport);
+  const double length = std::clamp(viewport.range.length() / factor, least_range, end);
   // What stands at the ends may pull it aside; lengths are kept.
   const double from = std::clamp(cycle - share * length, 0.0, end - length);
-  lens.range = {from, from + length};
-  return lens;
+  viewport.range = {from, from + length};
+  return viewport;
 }
 
-TimelineLens panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy) {
-  TimelineLens lens = frame.lens;
-  const double length = lens.range.length();
-  const double from = std::clamp(lens.range.from - dx * frame.cycles_of_pixel(), 0.0,
-                                 std::max(0.0, span_of(view, lens) - length));
-  lens.range = {from, from + length};
+TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy) {
+  TimelineViewport viewport = frame.viewport;
+  const double length = viewport.range.length();
+  const double from = std::clamp(viewport.range.from - dx * frame.cycles_of_pixel(), 0.0,
+                                 std::max(0.0, span_of(view, viewport) - length));
+  viewport.range = {from, from + length};
   const double room = frame.lanes.bottom() - frame.scrolled_from;
-  lens.scroll = std::clamp(lens.scroll - dy, 0.0, std::max(0.0, frame.all_rows - room));
-  return lens;
+  viewport.scroll = std::clamp(viewport.scroll - dy, 0.0, std::max(0.0, frame.all_rows - room));
+  return viewport;
 }
 
-TimelineLens showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range) {
-  TimelineLens lens = frame.lens;
-  lens.range = range_within(view, lens, range);
-  return lens;
+TimelineViewport showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range) {
+  TimelineViewport viewport = frame.viewport;
+  viewport.range = range_within(view, viewport, range);
+  return viewport;
 }
 
-TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
+TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,
                      const TimelineFrame& frame, sim::EventId id) {
-  TimelineLens lens = frame.lens;
-  if (id >= view.record().events.size()) return lens;
+  TimelineViewport viewport = frame.viewport;
+  if (id >= view.record().events.size()) return viewport;
   const sim::Event event = view.record().events[id];
   const double begin = static_cast<double>(std::min(event.issue, event.begin));
   const double end = event.end == sim::never_ends ? view.end() : static_cast<double>(event.end);
   const double length = std::max(end - begin, 0.0);
   // In view, it stays where it is; too small to be seen or too large, it gets a third of the width.
-  const double share = length / lens.range.length();
-  if (begin < lens.range.from || end > lens.range.to || (length > 0 && share < 0.01)) {
+  const double share = length / viewport.range.length();
+  if (begin < viewport.range.from || end > viewport.range.to || (length > 0 && share < 0.01)) {
     const double want =
-        share < 0.01 || share > 0.5 ? std::max(length * 3, 200.0) : lens.range.length();
-    lens.range = range_within(view, lens, {(begin + end - want) / 2, (begin + end + want) / 2});
+        share < 0.01 || share > 0.5 ? std::max(length * 3, 200.0) : viewport.range.length();
+    viewport.range = range_within(view, viewport, {(begin + end - want) / 2, (begin + end + want) / 2});
   }
-  lens.scroll = showing_row(view, choice, frame, event.track).scroll;
-  return lens;
+  viewport.scroll = showing_row(view, choice, frame, event.track).scroll;
+  return viewport;
 }
 
-TimelineLens showing_row(const TimelineView& view, const TimelineChoice& choice,
+TimelineViewport showing_row(const TimelineView& view, const TimelineChoice& choice,
                          const TimelineFrame& frame, sim::TrackId track) {
-  TimelineLens lens = frame.lens;
+  TimelineViewport viewport = frame.viewport;
   const TimelinePlace place = view.shown_as(choice, track);
   double y = 0;
   for (const TimelineRow& row : view.rows(choice)) {
     const double height = height_of(view, row);
     if (row.place == place) {
       const double room = frame.lanes.bottom() - frame.scrolled_from;
-      if (y < lens.scroll) lens.scroll = std::max(0.0, y - timeline_row_height);
-      if (y + height > lens.scroll + room) lens.scroll = y + height - room + timeline_row_height;
+      if (y < viewport.scroll) viewport.scroll = std::max(0.0, y - timeline_row_height);
+      if (y + height > viewport.scroll + room) viewport.scroll = y + height - room + timeline_row_height;
       break;
     }
     y += height;
   }
-  return lens;
+  return viewport;
 }
 
 }  // namespace tilescope

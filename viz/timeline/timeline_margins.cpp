@@ -19,7 +19,7 @@ Line straight(Point from, Point to, Ink ink, double width) {
 }
 
 void draw_paper(Scene& scene, const TimelineFrame& frame) {
-  scene.size = frame.lens.size;
+  scene.size = frame.viewport.size;
   Rectangle paper;
   paper.box = {0, 0, scene.size.width, scene.size.height};
   paper.fill = Ink(Role::paper);
@@ -27,14 +27,14 @@ void draw_paper(Scene& scene, const TimelineFrame& frame) {
 }
 
 void draw_head(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
-  if (!frame.lens.notice.empty()) {
+  if (!frame.viewport.notice.empty()) {
     const double room = scene.size.width - frame.title.x - between;
     scene.begin("notice");
     scene.add(words({frame.title.x, frame.axis.y - inside - 4},
-                    fitted(frame.lens.notice, room, small_text, Family::sans), Role::text));
+                    fitted(frame.viewport.notice, room, small_text, Family::sans), Role::text));
     scene.end();
   }
-  if (!frame.lens.title) return;
+  if (!frame.viewport.title) return;
   draw_title(scene, view.title(), frame.title);
   const sim::Record& record = view.record();
   std::string line = cycles_text(view, view.end());
@@ -82,7 +82,7 @@ std::string number_text(double value, double step) {
 void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit unit, bool down,
                 std::optional<Box> plate) {
   constexpr double apart = 96;
-  const CycleRange& range = frame.lens.range;
+  const CycleRange& range = frame.viewport.range;
   const double step = round_step(apart * frame.cycles_of_pixel() / unit.cycles);
   const double whole = unit.cycles == 1 ? std::max(step, 1.0) : step;
   Segments lines;
@@ -106,7 +106,7 @@ void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit uni
 }  // namespace
 
 std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment) {
-  if (!moment || *moment < frame.lens.range.from || *moment > frame.lens.range.to) return {};
+  if (!moment || *moment < frame.viewport.range.from || *moment > frame.viewport.range.to) return {};
   const double wide = text_width(number_text(*moment, 1), small_text, Family::mono) + inside;
   const double x = std::round(frame.x_of(*moment)) - wide / 2;
   const Box& room = frame.heading.empty() ? frame.axis : frame.heading;
@@ -123,7 +123,7 @@ void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& fram
                   Role::quiet, Family::sans, Across::right));
   draw_ticks(scene, frame, frame.axis.y + 10, {"cycles", 1}, true, plate);
   if (seconds && view.known_time() && view.clock() > 0) {
-    const TimeUnit unit = unit_of(view, frame.lens.range.to);
+    const TimeUnit unit = unit_of(view, frame.viewport.range.to);
     scene.add(words({x, frame.axis.y + 30}, std::string(unit.name), Role::quiet, Family::sans,
                     Across::right));
     draw_ticks(scene, frame, frame.axis.y + 30, unit, false, plate);

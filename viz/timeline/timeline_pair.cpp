@@ -48,16 +48,16 @@ void draw_heading(Scene& scene, const TimelinePair::Run& run, const TimelineFram
   const Box& room = frame.heading;
   const bool quiet = !frame.whose.empty();
   Rectangle paper;
-  paper.box = {0, room.y, frame.lens.size.width, room.height};
+  paper.box = {0, room.y, frame.viewport.size.width, room.height};
   paper.fill = Ink(Role::panel);
   scene.add(paper);
-  double right = frame.lens.size.width - timeline_margin;
+  double right = frame.viewport.size.width - timeline_margin;
   if (const auto plate = plate_of(frame, run.choice.moment)) right = plate->x - inside;
   double x = timeline_margin;
   constexpr double least = 320;
   if (right - x < least && run.choice.moment) {
     x = plate_of(frame, run.choice.moment)->right() + inside;
-    right = frame.lens.size.width - timeline_margin;
+    right = frame.viewport.size.width - timeline_margin;
   }
   const double y = room.centre().y;
   Text name = words({x, y}, "", quiet ? Role::quiet : Role::text);
@@ -72,10 +72,10 @@ void draw_heading(Scene& scene, const TimelinePair::Run& run, const TimelineFram
   }
 }
 
-void place(const TimelinePair::Run& run, const TimelineLens& lens, double y, double height,
+void place(const TimelinePair::Run& run, const TimelineViewport& viewport, double y, double height,
            double left, TimelineFrame& out) {
-  out.lens = lens;
-  const double width = std::max(lens.size.width - left - timeline_margin, 1.0);
+  out.viewport = viewport;
+  const double width = std::max(viewport.size.width - left - timeline_margin, 1.0);
   out.heading = {left, y, width, heading_height};
   out.lanes = {left, y + heading_height, width, std::max(1.0, height)};
   place_rows(*run.view, run.choice, out);
@@ -94,13 +94,13 @@ std::string why_apart(const TimelineView& above, const TimelineView& below,
       name_above, unit(above), unit(below));
 }
 
-PairFrame arrange(const TimelinePair& pair, const TimelineLens& asked, double scroll_above) {
+PairFrame arrange(const TimelinePair& pair, const TimelineViewport& asked, double scroll_above) {
   PairFrame out;
-  TimelineLens lens = asked;
-  lens.title = false;  // headings say it
-  lens.span = std::max(pair.above.view->end(), pair.below.view->end());
-  lens.range = range_within(*pair.below.view, lens, lens.range);
-  const Size size = lens.size;
+  TimelineViewport viewport = asked;
+  viewport.title = false;  // headings say it
+  viewport.span = std::max(pair.above.view->end(), pair.below.view->end());
+  viewport.range = range_within(*pair.below.view, viewport, viewport.range);
+  const Size size = viewport.size;
   const double left = labels_width(size);
   const bool seconds = pair.below.view->known_time() && same_clock(pair);
   const double axis = seconds ? 2 * axis_line : axis_line;
@@ -112,10 +112,10 @@ PairFrame arrange(const TimelinePair& pair, const TimelineLens& asked, double sc
   const double needs_above = height_of_rows(*pair.above.view, pair.above.choice);
   const double needs_below = height_of_rows(*pair.below.view, pair.below.choice);
   const double above = std::min(needs_above, std::max(std::round(room / 2), room - needs_below));
-  TimelineLens lens_above = lens;
+  TimelineViewport lens_above = viewport;
   lens_above.scroll = scroll_above;
   place(pair.above, lens_above, top, above, left, out.above);
-  place(pair.below, lens, top + heading_height + above, room - above, left, out.below);
+  place(pair.below, viewport, top + heading_height + above, room - above, left, out.below);
   out.above.whose = of_baseline;
   const Box axis_box{left, inside, out.below.lanes.width, axis};
   out.above.axis = out.below.axis = axis_box;

@@ -1,7 +1,7 @@
 // Two runs on one scale of time: the baseline above, the run below, so many cycles as many pixels
 // in both, and cycle 0 of both at the same place.
 //
-//     PairFrame frame = arrange(pair, lens, scroll_above);
+//     PairFrame frame = arrange(pair, viewport, scroll_above);
 //     Scene scene = build_scene(pair, theme, frame, stores);
 //
 // Each run has its own rows, folded and scrolled by themselves; range, search and the range that is
@@ -34,8 +34,8 @@ inline constexpr std::string_view of_baseline = "baseline ";
 std::string why_apart(const TimelineView& above, const TimelineView& below,
                       const std::string& name_above);
 
-// `lens`: its range is of both, its scroll of the lower one.
-PairFrame arrange(const TimelinePair& pair, const TimelineLens& lens, double scroll_above);
+// `viewport`: its range is of both, its scroll of the lower one.
+PairFrame arrange(const TimelinePair& pair, const TimelineViewport& viewport, double scroll_above);
 Scene build_scene(const TimelinePair& pair, const Theme& theme, const PairFrame& frame,
                   RasterStore* store_above = nullptr, RasterStore* store_below = nullptr);
 

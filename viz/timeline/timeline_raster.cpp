@@ -74,8 +74,8 @@ class Lanes {
       : view_(view),
         frame_(frame),
         theme_(theme),
-        pixel_(1 / frame.lens.pixel_scale),
-        canvas_(image, frame.lens.pixel_scale, theme.paper) {}
+        pixel_(1 / frame.viewport.pixel_scale),
+        canvas_(image, frame.viewport.pixel_scale, theme.paper) {}
 
   void draw() {
     // Those that scroll first: pinned rows cover what slides under them.
@@ -258,8 +258,8 @@ class Lanes {
 
   void draw_shares(const TimelineFrame::Place& row, TrackId track, double begin, double end) {
     const Density& density = view_.density(track);
-    begin = std::max(begin, frame_.lens.range.from);
-    end = std::min(end, frame_.lens.range.to);
+    begin = std::max(begin, frame_.viewport.range.from);
+    end = std::min(end, frame_.viewport.range.to);
     const double step = frame_.cycles_of_pixel() * pixel_ * 2;
     for (double at = begin; at < end; at += step) {
       const double to = std::min(at + step, end);
@@ -290,8 +290,8 @@ class Lanes {
   void draw_stripe(const FoldedStripe& stripe, const Box& box) {
     constexpr double column = 2;  // pixels
     const double step = frame_.cycles_of_pixel() * column;
-    const double from = std::max(frame_.lens.range.from, static_cast<double>(stripe.begin));
-    const double to = std::min(frame_.lens.range.to, static_cast<double>(stripe.end));
+    const double from = std::max(frame_.viewport.range.from, static_cast<double>(stripe.begin));
+    const double to = std::min(frame_.viewport.range.to, static_cast<double>(stripe.end));
     if (!(from < to)) return;
     // What stood before the left edge of a column, by density and doing.
     std::vector<double> before;
@@ -344,11 +344,11 @@ class Lanes {
 
 std::shared_ptr<const Image> lanes_image(const TimelineView& view, const TimelineFrame& frame,
                                          const Theme& theme, RasterStore* store) {
-  std::vector<double> key{frame.lens.range.from,
-                          frame.lens.range.to,
+  std::vector<double> key{frame.viewport.range.from,
+                          frame.viewport.range.to,
                           frame.lanes.width,
                           frame.lanes.height,
-                          frame.lens.pixel_scale,
+                          frame.viewport.pixel_scale,
                           theme.dark ? 1.0 : 0.0,
                           static_cast<double>(reinterpret_cast<std::uintptr_t>(&view.record()))};
   for (const TimelineFrame::Place& row : frame.rows) {
@@ -363,9 +363,9 @@ std::shared_ptr<const Image> lanes_image(const TimelineView& view, const Timelin
   }
   auto out = std::make_shared<Image>();
   out->columns =
-      std::max(1, static_cast<int>(std::lround(frame.lanes.width * frame.lens.pixel_scale)));
+      std::max(1, static_cast<int>(std::lround(frame.lanes.width * frame.viewport.pixel_scale)));
   out->rows =
-      std::max(1, static_cast<int>(std::lround(frame.lanes.height * frame.lens.pixel_scale)));
+      std::max(1, static_cast<int>(std::lround(frame.lanes.height * frame.viewport.pixel_scale)));
   out->version = new_image_version();
   Lanes(view, frame, theme, *out).draw();
   if (store != nullptr) {

@@ -167,8 +167,8 @@ void draw_found(Scene& scene, const TimelineView& view, const TimelineChoice& ch
                 const TimelineFrame& frame) {
   const auto filter = search_of(view, choice.search);
   if (choice.search.empty() || !filter) return;
-  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
-  const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.viewport.range.from));
+  const auto to = static_cast<sim::Cycle>(std::ceil(frame.viewport.range.to)) + 1;
   Segments marks;
   marks.stroke = {Role::accent, 3, false};
   for (const TimelineFrame::Place& row : frame.rows) {
@@ -193,8 +193,8 @@ void draw_found(Scene& scene, const TimelineView& view, const TimelineChoice& ch
 void draw_reports(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
   sim::EventFilter filter;
   filter.kinds = sim::bit(EventKind::report);
-  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.lens.range.from));
-  const auto to = static_cast<sim::Cycle>(std::ceil(frame.lens.range.to)) + 1;
+  const auto from = static_cast<sim::Cycle>(std::max(0.0, frame.viewport.range.from));
+  const auto to = static_cast<sim::Cycle>(std::ceil(frame.viewport.range.to)) + 1;
   for (const TimelineFrame::Place& row : frame.rows) {
     if (row.row.place.group) continue;
     filter.track = row.row.place.index;

@@ -1,6 +1,6 @@
 // From a timeline to a scene: which rows stand where, what of time is seen, what is drawn.
 //
-//     TimelineFrame frame = arrange(view, choice, lens);
+//     TimelineFrame frame = arrange(view, choice, viewport);
 //     Scene scene = build_scene(view, choice, theme, frame, &store);
 //     TimelineHit at = hit(view, choice, frame, pointer);
 //
@@ -31,7 +31,7 @@ struct TimelineReveal {
   bool above = false;  // of the baseline's run
 };
 
-struct TimelineLens {
+struct TimelineViewport {
   Size size{};
   CycleRange range;   // empty: all of the run
   double scroll = 0;  // pixels of rows that are above what is seen
@@ -43,7 +43,7 @@ struct TimelineLens {
 };
 
 struct TimelineFrame {
-  TimelineLens lens;  // as used: range and scroll resolved
+  TimelineViewport viewport;  // as used: range and scroll resolved
   struct Place {
     TimelineRow row;
     double y = 0;  // its top
@@ -60,19 +60,19 @@ struct TimelineFrame {
   Point title, legend;       // left ends
 
   double x_of(double cycle) const {
-    return lanes.x + (cycle - lens.range.from) / lens.range.length() * lanes.width;
+    return lanes.x + (cycle - viewport.range.from) / viewport.range.length() * lanes.width;
   }
   double cycle_of(double x) const {
-    return lens.range.from + (x - lanes.x) / lanes.width * lens.range.length();
+    return viewport.range.from + (x - lanes.x) / lanes.width * viewport.range.length();
   }
-  double cycles_of_pixel() const { return lens.range.length() / lanes.width; }
+  double cycles_of_pixel() const { return viewport.range.length() / lanes.width; }
   // Where lines through the lanes begin.
   double lines_top() const { return heading.empty() ? axis.y : lanes.y; }
 };
 constexpr double timeline_row_height = 22;
 
 TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
-                      const TimelineLens& lens);
+                      const TimelineViewport& viewport);
 Scene build_scene(const TimelineView& view, const TimelineChoice& choice, const Theme& theme,
                   const TimelineFrame& frame, RasterStore* store = nullptr);
 
@@ -91,13 +91,13 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice& choice, const Ti
 std::optional<Box> box_of(const TimelineView& view, const TimelineFrame& frame, sim::EventId event);
 
 // Zoom about a point of the picture, and drag; what is shown stays within the run and the rows.
-TimelineLens zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor);
-TimelineLens panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy);
-// The lens that shows a range, or an event with what is around it.
-TimelineLens showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range);
-TimelineLens showing(const TimelineView& view, const TimelineChoice& choice,
+TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor);
+TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy);
+// The viewport that shows a range, or an event with what is around it.
+TimelineViewport showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range);
+TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,
                      const TimelineFrame& frame, sim::EventId event);
-TimelineLens showing_row(const TimelineView& view, const TimelineChoice& choice,
+TimelineViewport showing_row(const TimelineView& view, const TimelineChoice& choice,
                          const TimelineFrame& frame, sim::TrackId track);
 
 }  // namespace tilescope

@@ -431,8 +431,8 @@ Json describe(const TimelineView& view, const TimelineChoice& choice, const Time
   out["unit"] = view.known_time() ? "cycles" : "instructions";
   out["end"] = static_cast<std::uint64_t>(view.end());
   out["events"] = view.record().events.size();
-  out["from"] = frame.lens.range.from;
-  out["to"] = frame.lens.range.to;
+  out["from"] = frame.viewport.range.from;
+  out["to"] = frame.viewport.range.to;
   if (choice.moment) out["moment"] = *choice.moment;
   Json rows = Json::array();
   for (const TimelineFrame::Place& row : frame.rows) {
@@ -444,7 +444,7 @@ Json describe(const TimelineView& view, const TimelineChoice& choice, const Time
     }
     if (row.row.place.group) each["open"] = row.row.open;
     if (row.pinned) each["pinned"] = true;
-    const std::string shares = shares_of(view, row.row.place, frame.lens.range);
+    const std::string shares = shares_of(view, row.row.place, frame.viewport.range);
     if (!shares.empty()) each["shares"] = shares;
     rows.push_back(std::move(each));
   }
@@ -456,7 +456,7 @@ Json describe(const TimelineView& view, const TimelineChoice& choice, const Time
   if (!choice.search.empty()) {
     out["search"] = choice.search;
     if (const auto filter = search_of(view, choice.search)) {
-      out["hits in view"] = hits_in(view, *filter, frame.lens.range);
+      out["hits in view"] = hits_in(view, *filter, frame.viewport.range);
     }
   }
   out["picture"] = describe(scene);

@@ -14,10 +14,10 @@ namespace {
 
 constexpr float kHead = 48, kRow = 24, kEdge = 16;
 
-std::vector<CodeMark> marks_of(const EditDesk& desk, const Build* build) {
+std::vector<CodeMark> marks_of(const EditState& editing, const Build* build) {
   std::vector<CodeMark> out;
   if (!build) return out;
-  const std::vector<std::string> lines = lines_of_text(desk.edit.text);
+  const std::vector<std::string> lines = lines_of_text(editing.edit.text);
   for (const Complaint& each : build->complaints) {
     const auto line = line_now(*build, each, lines);
     if (!line) continue;
@@ -33,16 +33,16 @@ std::vector<CodeMark> marks_of(const EditDesk& desk, const Build* build) {
 
 }  // namespace
 
-void WindowUi::draw_edit_head(const Brush& brush, const EditDesk& desk, ImVec2 at, float width) {
+void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at, float width) {
   brush.line(at.x, at.y + kHead - 1, at.x + width, at.y + kHead - 1);
-  const SourceEdit& edit = desk.edit;
+  const SourceEdit& edit = editing.edit;
   float right = at.x + width - kEdge;
   struct Action {
     const char *words, *command;
     bool enabled, loud;
   };
   for (const Action& each : {Action{"Close", "edit off", true, false},
-                             Action{"Rebuild", "rebuild", !desk.building, true},
+                             Action{"Rebuild", "rebuild", !editing.building, true},
                              Action{"Save", "save", edit.unsaved(), false}}) {
     right -= button_width(brush, each.words);
     if (button(brush, each.command, each.words, {right, at.y + 8}, 0, each.enabled, each.loud)) {
@@ -55,7 +55,7 @@ void WindowUi::draw_edit_head(const Brush& brush, const EditDesk& desk, ImVec2 a
   const std::string name = cut_in_the_middle(strong, edit.path, room * 0.6f);
   brush.text(at.x + kEdge, at.y + kHead / 2, strong, Role::text, name);
   const float used = text_width(strong, name) + 16;
-  const std::string state = desk.building    ? "is being compiled"
+  const std::string state = editing.building    ? "is being compiled"
                             : edit.unsaved() ? "not saved"
                                              : "saved";
   cut_line(brush, at.x + kEdge + used, at.y + kHead / 2, std::max(0.0f, room - used),
@@ -87,33 +87,33 @@ void WindowUi::draw_complaints(Brush brush, const Build& build,
   end_panel();
 }
 
-void WindowUi::draw_edit(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+void WindowUi::draw_edit(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                          ImVec2 size) {
-  EditDesk& desk = session.edit;
-  draw_edit_head(brush, desk, at, size.x);
+  EditState& editing = session.edit;
+  draw_edit_head(brush, editing, at, size.x);
   float height = size.y - kHead;
   const Build* build = complained_of(session);
   if (build) {
     const float rows = 2 + static_cast<float>(std::min<std::size_t>(6, build->complaints.size()));
     const float list = std::min(std::round(height * 0.4f), rows * kRow);
     height -= list;
-    draw_complaints(brush, *build, lines_of_text(desk.edit.text), {at.x, at.y + kHead + height},
+    draw_complaints(brush, *build, lines_of_text(editing.edit.text), {at.x, at.y + kHead + height},
                     {size.x, list});
   }
   // Opened, reverted, or written by another program.
-  if (edited_ != desk.edit.path ||
-      (code_.text != desk.edit.text && edit_given_ != desk.edit.text)) {
-    code_.takes_keyboard = code_.active || edited_ != desk.edit.path;
-    code_.text = edit_given_ = desk.edit.text;
-    edited_ = desk.edit.path;
+  if (edited_ != editing.edit.path ||
+      (code_.text != editing.edit.text && edit_given_ != editing.edit.text)) {
+    code_.takes_keyboard = code_.active || edited_ != editing.edit.path;
+    code_.text = edit_given_ = editing.edit.text;
+    edited_ = editing.edit.path;
     ++code_.generation;
   }
-  if (desk.edit.line) code_.go_to = desk.edit.line;
-  desk.edit.line.reset();
+  if (editing.edit.line) code_.go_to = editing.edit.line;
+  editing.edit.line.reset();
   if (code_field(brush, code_, {at.x, at.y + kHead}, {size.x, std::max(1.0f, height)},
-                 marks_of(desk, build))) {
+                 marks_of(editing, build))) {
     edit_given_ = code_.text;
-    type_edit(session, workshop, code_.text);
+    type_edit(session, backend, code_.text);
     changed_ = true;
   }
 }

@@ -80,10 +80,10 @@ void put_steps(const Brush& brush, const LessonPanel& panel) {
 void WindowUi::draw_picture_of_lesson(const Brush& brush, const Session& session,
                                       const LessonBlock& block) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Lens lens{{double{room()}, double{kPicture}}};
-  lens.title = false;
-  lens.legend = false;
-  const Frame frame = arrange(*block.picture, lens);
+  Viewport viewport{{double{room()}, double{kPicture}}};
+  viewport.title = false;
+  viewport.legend = false;
+  const Frame frame = arrange(*block.picture, viewport);
   const Scene scene = build_scene(*block.picture, block.choice, session.theme(), frame);
   brush.box(at.x + kMargin, at.y, room(), kPicture, Role::paper, 4);
   painter_.paint(scene, *brush.list, {at.x + kMargin, at.y}, fonts_, 1, true);
@@ -112,8 +112,8 @@ void WindowUi::draw_block(const Brush& brush, const Session& session, const Less
 void WindowUi::draw_answer_field(const Brush& brush, const Session& session,
                                  const LessonQuestion& question) {
   // Another step or other numbers: what was typed belonged to the one before.
-  if (answered_sheet_ != session.choices.lesson.sheet) {
-    answered_sheet_ = session.choices.lesson.sheet;
+  if (answered_sheet_ != session.state.lesson.sheet) {
+    answered_sheet_ = session.state.lesson.sheet;
     answer_text_ = question.answer;
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -175,7 +175,7 @@ void WindowUi::show_what_was_said(const LessonQuestion& question) {
 void WindowUi::draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
   const std::optional<LessonPanel> lesson = lesson_panel(session);
   if (!lesson) return draw_inspector(brush, session, at, size);
-  const bool shown = session.choices.lesson.shown;
+  const bool shown = session.state.lesson.shown;
   const Choice which{
       "", {{"Lesson", "select lesson", shown}, {"Inspector", "select inspector", !shown}}};
   if (const std::string* command = segmented(brush, which, {at.x + 16, at.y + 8})) issue(*command);
@@ -198,7 +198,7 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
            fmt::format("{}, step {} of {}", panel.title, panel.step + 1, panel.steps), 24);
   put_steps(brush, panel);
   put_heading(brush, panel.heading);
-  KnownWords known{session.choices.lesson.shelf->meanings};
+  KnownWords known{session.state.lesson.shelf->meanings};
   int index = 0;
   for (const LessonBlock& block : panel.blocks) {
     ImGui::PushID(index++);

@@ -81,7 +81,7 @@ int on_line_event(ImGuiInputTextCallbackData* data) {
 
 }  // namespace
 
-void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Workshop& workshop) {
+void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Backend& backend) {
   if (!session.overlay.open()) {
     palette_text_.clear();
     palette_active_ = false;
@@ -99,7 +99,7 @@ void WindowUi::draw_overlay(const Brush& brush, const Session& session, const Wo
   // A click beside the box puts it away and does nothing else.
   if (ImGui::InvisibleButton("veil", display) || pressed({Key::escape})) issue("back");
   if (session.overlay.kind == Overlay::Kind::palette) {
-    draw_palette(brush, session, workshop, display);
+    draw_palette(brush, session, backend, display);
   } else {
     draw_sheet(brush, sheet_of(session), display);
   }
@@ -178,10 +178,10 @@ void WindowUi::draw_palette_line(const Brush& brush, const Session& session, ImV
   brush.line(at.x - kInset, at.y + kLine, at.x + width + kInset, at.y + kLine);
 }
 
-void WindowUi::draw_palette(Brush brush, const Session& session, const Workshop& workshop,
+void WindowUi::draw_palette(Brush brush, const Session& session, const Backend& backend,
                             ImVec2 display) {
   const std::vector<PaletteEntry> entries =
-      palette_entries(session, workshop, session.overlay.text);
+      palette_entries(session, backend, session.overlay.text);
   const auto shown = static_cast<float>(std::clamp<int>(int(entries.size()), 1, kMostRows));
   const ImVec2 size = box_size(display, kLine + 8 + shown * kRow + 8 + kFoot);
   begin_box(brush, display, size);

@@ -25,10 +25,10 @@ bool strip_step(const Brush& brush, const StripStep& step, ImVec2 at, ImVec2 siz
 
 }  // namespace
 
-void WindowUi::draw_outline(Brush brush, const Session& session, const Workshop& workshop,
+void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& backend,
                             ImVec2 at, ImVec2 size) {
   begin_panel(brush, "outline", at, size);
-  for (const OutlineSection& section : outline(session, workshop)) {
+  for (const OutlineSection& section : outline(session, backend)) {
     ImGui::PushID(section.title.c_str());
     heading(brush, section.title);
     int index = 0;
@@ -63,10 +63,10 @@ void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, Im
   end_panel();
 }
 
-void WindowUi::draw_strip(const Brush& brush, const Session& session, const Workshop& workshop,
+void WindowUi::draw_strip(const Brush& brush, const Session& session, const Backend& backend,
                           ImVec2 at, ImVec2 size) {
   brush.line(at.x, at.y, at.x + size.x, at.y);
-  const Strip shown = strip(session, workshop);
+  const Strip shown = strip(session, backend);
   const float right = shown.share ? 400 : 0;
   float x = at.x + 16;
   for (const Tab& action : shown.actions) {
@@ -121,7 +121,7 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Work
 void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
   brush.line(at.x, at.y, at.x + size.x, at.y);
   ImFont* font = fonts_.words(TextSize::small);
-  const View& view = view_of(session.choices.view);
+  const View& view = view_of(session.state.view);
   const std::string hints = view.id == ViewName::timeline
                                 ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
                             : view.list

@@ -25,7 +25,7 @@ constexpr float kMargin = 16, kFieldTop = 12, kFieldPadding = 10;
 
 }  // namespace
 
-void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+void WindowUi::draw_top(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                         ImVec2 size) {
   brush.line(at.x, at.y + size.y - 1, at.x + size.x, at.y + size.y - 1);
   ImFont* name = fonts_.strong(TextSize::medium);
@@ -38,14 +38,14 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& wo
     bool enabled, loud;
     std::string about = {};  // on hover
   };
-  const bool kernel = session.choices.kernel != nullptr;
+  const bool kernel = session.state.kernel != nullptr;
   std::vector<Action> actions = {
       {"Run", "run", kernel && !session.running, kernel},
       {"Undo", "undo", !session.past.empty(), false, step_words("Takes back", session.past)},
       {"Redo", "redo", !session.future.empty(), false, step_words("Does again", session.future)},
       {"Share", "share", true, false, "Copies a word that opens this view elsewhere"},
       {"Show all", "zoom fit", true, false},
-      {session.choices.dark ? "Light" : "Dark", session.choices.dark ? "theme light" : "theme dark",
+      {session.state.dark ? "Light" : "Dark", session.state.dark ? "theme light" : "theme dark",
        true, false},
   };
   // The field comes first: where it would be narrow, what also has a key or is seldom needed goes.
@@ -62,7 +62,7 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& wo
   const float width = all_of_them();
   float x = at.x + size.x - kMargin - width + 8;
   const float field_width = std::max(80.0f, x - 16 - field_x);
-  draw_field(brush, session, workshop, {field_x, at.y + kFieldTop}, field_width);
+  draw_field(brush, session, backend, {field_x, at.y + kFieldTop}, field_width);
   for (const Action& action : actions) {
     if (button(brush, action.command.c_str(), action.words, {x, at.y + kFieldTop}, 0,
                action.enabled, action.loud)) {
@@ -85,7 +85,7 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Workshop& wo
   draw_completions(brush, session);
 }
 
-void WindowUi::draw_field(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+void WindowUi::draw_field(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                           float width) {
   // Text that a command put into the session replaces what is being typed.
   if (session.field != field_shown_) {
@@ -96,7 +96,7 @@ void WindowUi::draw_field(const Brush& brush, Session& session, const Workshop& 
     }
     field_shown_ = session.field;
   }
-  offers_ = assistance(session, workshop);
+  offers_ = assistance(session, backend);
   chosen_ = std::min(session.editor.chosen, offers_.completions.all.size());
   recall_ = 0;
   accept_.reset();

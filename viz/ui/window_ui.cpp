@@ -8,7 +8,7 @@
 #include "viz/commands/command_palette.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 #include "viz/session/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
@@ -38,7 +38,7 @@ ImGuiWindowFlags whole_display() {
 
 }  // namespace
 
-void WindowUi::draw(Session& session, Workshop& workshop) {
+void WindowUi::draw(Session& session, Backend& backend) {
   apply_style(ImGui::GetStyle(), session.theme());
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   backdrops_.clear();
@@ -50,10 +50,10 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   const Brush brush{session.theme(), fonts_, ImGui::GetWindowDrawList(), &ring_};
   ring_.begin_frame();
 
-  const WindowSettings& settings = session.choices.settings;
+  const WindowSettings& settings = session.state.settings;
   float left = panel_width(panels_.outline, settings.outline, display.x, 0.168f, 168, 216);
   // A lesson is read: its lines have some fifty letters. Numbers need less.
-  const bool reads = session.choices.lesson.open() && session.choices.lesson.shown;
+  const bool reads = session.state.lesson.open() && session.state.lesson.shown;
   float right =
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
@@ -78,27 +78,27 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   splitter(brush, "inspector", display.x - right, kTop, middle_height, panels_.inspector, right > 0,
            -1);
   ring_.part(2);
-  draw_view(brush, session, workshop, {left, kTop}, {middle_width, middle_height});
+  draw_view(brush, session, backend, {left, kTop}, {middle_width, middle_height});
   ring_.part(1);
-  if (left > 0) draw_outline(brush, session, workshop, {0, kTop}, {left, middle_height});
+  if (left > 0) draw_outline(brush, session, backend, {0, kTop}, {left, middle_height});
   ring_.part(3);
   if (right > 0) {
     draw_right(brush, session, {display.x - right, kTop}, {right, middle_height});
   }
   ring_.part(4);
   if (strip_height > 0) {
-    draw_strip(brush, session, workshop, {0, kTop + middle_height}, {display.x, strip_height});
+    draw_strip(brush, session, backend, {0, kTop + middle_height}, {display.x, strip_height});
   }
   draw_status(brush, session, {0, display.y - kStatus}, {display.x, kStatus});
   ring_.part(0);
-  draw_top(brush, session, workshop, {0, 0}, {display.x, kTop});
+  draw_top(brush, session, backend, {0, 0}, {display.x, kTop});
 
   use_shortcuts(session);
   ImGui::PopFont();
   ImGui::End();
   draw_menu(brush);
   draw_tour(brush, session);
-  draw_overlay(brush, session, workshop);
+  draw_overlay(brush, session, backend);
   if (session.parts_due != 0) {
     ring_.go_on(session.parts_due);
     session.parts_due = 0;
@@ -109,7 +109,7 @@ void WindowUi::draw(Session& session, Workshop& workshop) {
   if (!completes) changed_ |= ring_.move();
 }
 
-void exchange_clipboard(Session& session, Workshop& workshop) {
+void exchange_clipboard(Session& session, Backend& backend) {
   if (session.copy_due) {
     ImGui::SetClipboardText(session.copied.c_str());
     session.copy_due = false;
@@ -117,48 +117,48 @@ void exchange_clipboard(Session& session, Workshop& workshop) {
   if (session.paste_due) {
     session.paste_due = false;
     const char* text = ImGui::GetClipboardText();
-    if (text && *text) type_field(session, workshop, text);
+    if (text && *text) type_field(session, backend, text);
   }
 }
 
-bool WindowUi::perform(Session& session, Workshop& workshop) {
+bool WindowUi::perform(Session& session, Backend& backend) {
   const std::vector<Intent> intents = std::move(intents_);
   intents_.clear();
   for (const Intent& intent : intents) {
     switch (intent.kind) {
       case Intent::Kind::command:
-        (void)execute(session, workshop, intent.text);
+        (void)execute(session, backend, intent.text);
         break;
       case Intent::Kind::typed:
-        type_field(session, workshop, intent.text);
+        type_field(session, backend, intent.text);
         break;
       case Intent::Kind::entered:
         // What is wrong is mended where it stands: the field keeps the keyboard.
-        if (!enter_field(session, workshop)) move_caret_ = session.editor.caret;
+        if (!enter_field(session, backend)) move_caret_ = session.editor.caret;
         break;
       case Intent::Kind::palette_typed:
         type_palette(session, intent.text);
         break;
       case Intent::Kind::palette_moved:
-        move_palette(session, workshop, intent.number);
+        move_palette(session, backend, intent.number);
         break;
       case Intent::Kind::palette_completed:
-        complete_palette(session, workshop);
+        complete_palette(session, backend);
         break;
       case Intent::Kind::palette_entered:
         if (intent.number >= 0) session.overlay.chosen = static_cast<std::size_t>(intent.number);
-        enter_palette(session, workshop);
+        enter_palette(session, backend);
         break;
     }
   }
-  exchange_clipboard(session, workshop);
-  const bool finished = take_result(session, workshop);
-  const bool built = take_build(session, workshop);
-  const bool changed_file = look_at_files(session, workshop, ImGui::GetTime());
+  exchange_clipboard(session, backend);
+  const bool finished = take_result(session, backend);
+  const bool built = take_build(session, backend);
+  const bool changed_file = look_at_files(session, backend, ImGui::GetTime());
   constexpr double share_of_frame = 10;  // milliseconds
-  const bool walked = walk_on(session, workshop, share_of_frame);
-  const bool went_on = continue_script(session, workshop);
-  const bool played = play_on(session, workshop, double{ImGui::GetIO().DeltaTime});
+  const bool walked = seek_on(session, backend, share_of_frame);
+  const bool went_on = continue_script(session, backend);
+  const bool played = play_on(session, backend, double{ImGui::GetIO().DeltaTime});
   const bool changed = changed_ || finished || built || changed_file || walked || went_on ||
                        played || !intents.empty();
   changed_ = false;

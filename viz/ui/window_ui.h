@@ -38,17 +38,17 @@ struct Backdrop {
 };
 
 // What was copied goes to the platform's clipboard, and what is pasted comes from there.
-void exchange_clipboard(Session& session, Workshop& workshop);
+void exchange_clipboard(Session& session, Backend& backend);
 
 class WindowUi {
  public:
   WindowUi(const FontSet& fonts, Textures& textures) : fonts_(fonts), painter_(textures) {}
 
   // One frame over the whole display; between ImGui::NewFrame and ImGui::Render.
-  void draw(Session& session, Workshop& workshop);
+  void draw(Session& session, Backend& backend);
   // Carries out what the reader did in the frame; true if anything changed, so that another frame
   // is due.
-  bool perform(Session& session, Workshop& workshop);
+  bool perform(Session& session, Backend& backend);
 
   const std::vector<Backdrop>& backdrops() const { return backdrops_; }
 
@@ -77,15 +77,15 @@ class WindowUi {
     intents_.push_back({Intent::Kind::command, std::move(command), 0});
   }
   void back(ImVec2 at, ImVec2 size, Rgba colour) { backdrops_.push_back({at, size, colour}); }
-  void draw_top(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_top(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                 ImVec2 size);
-  void draw_field(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_field(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                   float width);
   void draw_completions(const Brush& brush, Session& session);
   bool draw_signature(const Brush& brush, ImVec2 at, float width);
   static int edit(ImGuiInputTextCallbackData* data);
   void draw_problem(const Brush& brush, const Session& session, ImVec2 at, float width);
-  void draw_outline(Brush brush, const Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_outline(Brush brush, const Session& session, const Backend& backend, ImVec2 at,
                     ImVec2 size);
   void draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size);
   // What stands at the right: the inspector, or the lesson that is open (window_lesson.cpp).
@@ -102,12 +102,12 @@ class WindowUi {
   void show_what_was_said(const LessonQuestion& question);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
-  void draw_view(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_view(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                  ImVec2 size);
   // The editor (window_edit.cpp).
-  void draw_edit(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_edit(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                  ImVec2 size);
-  void draw_edit_head(const Brush& brush, const EditDesk& desk, ImVec2 at, float width);
+  void draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at, float width);
   void draw_complaints(Brush brush, const Build& build, const std::vector<std::string>& lines,
                        ImVec2 at, ImVec2 size);
   void draw_folded(const Brush& brush, const Choice& choice, ImVec2 at);
@@ -116,13 +116,13 @@ class WindowUi {
   void use_pointer(Session& session, ImVec2 at);
   void drag_range(Session& session, Point pointer, bool held);
   void click(Session& session, Point at);
-  void draw_strip(const Brush& brush, const Session& session, const Workshop& workshop, ImVec2 at,
+  void draw_strip(const Brush& brush, const Session& session, const Backend& backend, ImVec2 at,
                   ImVec2 size);
   void draw_status(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
   void splitter(const Brush& brush, const char* panel, float x, float top, float height,
                 float& dragged, bool shown, float direction);
-  void draw_overlay(const Brush& brush, const Session& session, const Workshop& workshop);
-  void draw_palette(Brush brush, const Session& session, const Workshop& workshop, ImVec2 room);
+  void draw_overlay(const Brush& brush, const Session& session, const Backend& backend);
+  void draw_palette(Brush brush, const Session& session, const Backend& backend, ImVec2 room);
   void draw_palette_line(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sheet(Brush brush, const Sheet& sheet, ImVec2 room);
   void draw_tour(const Brush& brush, const Session& session);
@@ -173,7 +173,7 @@ class WindowUi {
   bool palette_active_ = false, palette_caret_to_end_ = false;
   std::size_t palette_chosen_ = 0;  // that was last scrolled to
   std::string answer_text_;         // in the exercise's field, which belongs to this sheet
-  std::shared_ptr<const LessonSheet> answered_sheet_;
+  std::shared_ptr<const LessonPage> answered_sheet_;
   std::string said_;     // verdict and hints that were shown last
   bool toured_ = false;  // the tour was shown in the last frame
   bool changed_ = false;

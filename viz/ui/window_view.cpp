@@ -86,7 +86,7 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
     if (!ImGui::IsItemActive()) {
       const std::string now = fmt::format("{}", field.value);
       if (left && typed != now && !typed.empty()) {
-        issue(with_size(session.choices, field.name, typed));
+        issue(with_size(session.state, field.name, typed));
       }
       typed = now;
     }
@@ -217,7 +217,7 @@ void WindowUi::draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at,
   }
 }
 
-void WindowUi::draw_view(const Brush& brush, Session& session, const Workshop& workshop, ImVec2 at,
+void WindowUi::draw_view(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                          ImVec2 size) {
   back(at, size, brush.theme.paper);
   const bool controls = !view_choices(session).empty() || !tabs(session).empty();
@@ -232,7 +232,7 @@ void WindowUi::draw_view(const Brush& brush, Session& session, const Workshop& w
     return;
   }
   const bool edits = shows_build(session) && session.edit.edit.open();
-  if (edits) return draw_edit(brush, session, workshop, view_origin_, room);
+  if (edits) return draw_edit(brush, session, backend, view_origin_, room);
   code_.active = false;
   edited_.clear();
   ImGui::SetCursorScreenPos(view_origin_);
@@ -244,8 +244,8 @@ void WindowUi::draw_view(const Brush& brush, Session& session, const Workshop& w
   // The frame lies inside, since the view's edges are its neighbours'.
   const bool focused = focus_frame(brush, {view_origin_.x + 3, view_origin_.y + 3},
                                    {view_origin_.x + room.x - 3, view_origin_.y + room.y - 3});
-  if (focused && activated && picture_.layout && session.choices.selected) {
-    issue(isolating(*session.choices.layout, layout_choice(session), *session.choices.selected));
+  if (focused && activated && picture_.layout && session.state.selected) {
+    issue(isolating(*session.state.layout, layout_choice(session), *session.state.selected));
   }
 }
 
@@ -325,7 +325,7 @@ void WindowUi::click(Session& session, Point at) {
     if (!command.empty()) issue(command);
     return;
   }
-  const Choices& choices = session.choices;
+  const ViewState& choices = session.state;
   if (session.hovered.cell && choices.layout) {
     const Cell& cell = *session.hovered.cell;
     if (choices.selected == cell)

@@ -1,4 +1,4 @@
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ constexpr std::size_t machines_kept = 3;
 
 // Who did what it stopped for is looked at, where nobody else was named.
 void follow(Session& session, const sim::Stepper& stepper) {
-  RunSpot& spot = session.choices.spot;
+  RunCursor& spot = session.state.spot;
   const auto& reason = stepper.reason();
   if (!reason) return;
   // A warp may come to a line when another one lets it go.
@@ -49,7 +49,7 @@ void follow(Session& session, const sim::Stepper& stepper) {
 }
 
 // A line that was looked at goes on being so as long as the warp looked at stands there.
-bool stands_at_line(const sim::Machine& machine, const RunSpot& spot) {
+bool stands_at_line(const sim::Machine& machine, const RunCursor& spot) {
   const auto warps = sim::warps_of(machine, spot.block);
   if (!spot.line || spot.warp >= warps.size()) return false;
   const ptx::Program& program = machine.program();
@@ -71,9 +71,9 @@ bool led_to_report(const sim::Stepper& stepper, Arrival arrival) {
 
 // Several may be told at one moment: the one that was looked at there last.
 std::size_t report_of_moment(const Session& session, std::size_t told_last) {
-  const Choices& now = session.choices;
+  const ViewState& now = session.state;
   for (auto step = session.past.rbegin(); step != session.past.rend(); ++step) {
-    const Choices& then = step->before;
+    const ViewState& then = step->before;
     const bool same = then.live == now.live && then.moment == now.moment;
     if (same && then.spot.report && report_looked_at(*now.live, then.spot)) {
       return *then.spot.report;
@@ -85,8 +85,8 @@ std::size_t report_of_moment(const Session& session, std::size_t told_last) {
 // A fault or hazard of this moment, marked where it can be seen: in its own view where one went to
 // it, else in the one that is open. Nothing: there is none here.
 std::optional<std::string> show_what_is_told(Session& session, Arrival arrival) {
-  Choices& choices = session.choices;
-  const sim::Stepper& stepper = choices.live->stepper;
+  ViewState& state = session.state;
+  const sim::Stepper& stepper = state.live->stepper;
   const sim::Machine& machine = stepper.machine();
   auto number = stepper.report_here();
   const bool led = led_to_report(stepper, arrival);
@@ -95,28 +95,28 @@ std::optional<std::string> show_what_is_told(Session& session, Arrival arrival) 
   const bool before_fault = number && *number >= told.size();
   if (!number || (before_fault && !stepper.fault())) return {};
   const Report& report = before_fault ? *stepper.fault() : told[*number];
-  const ViewName view = choices.view;
-  show_report(choices, report, *number);
-  if (!led) choices.view = view;
+  const ViewName view = state.view;
+  show_report(state, report, *number);
+  if (!led) state.view = view;
   if (!before_fault) return fmt::format("{}; {}.", report.sentence, moment_text(machine));
   return fmt::format("Just before the fault: {}; {}.", report.sentence, moment_text(machine));
 }
 
 std::string arrive(Session& session, Arrival arrival) {
-  Choices& choices = session.choices;
-  const sim::Stepper& stepper = choices.live->stepper;
-  choices.moment = stepper.position();
+  ViewState& state = session.state;
+  const sim::Stepper& stepper = state.live->stepper;
+  state.moment = stepper.position();
   session.scrolls.clear();  // lists show where it stands
   bring_moment_into_view(session);
   if (arrival == Arrival::there) follow(session, stepper);
-  if (!stands_at_line(stepper.machine(), choices.spot)) choices.spot.line.reset();
-  choices.spot.report.reset();  // what was marked for it was of another moment
+  if (!stands_at_line(stepper.machine(), state.spot)) state.spot.line.reset();
+  state.spot.report.reset();  // what was marked for it was of another moment
   if (!stepper.reason()) look_on_at_selected(session);
   if (const auto told = show_what_is_told(session, arrival)) return *told;
   if (arrival == Arrival::there) {
     if (const auto written = look_at_writer(session)) return *written;
   }
-  std::string text = standing_text(stepper, choices.spot);
+  std::string text = standing_text(stepper, state.spot);
   if (arrival == Arrival::none && !stepper.story().empty()) {
     std::string story = stepper.story();
     story.front() = static_cast<char>(story.front() - 'a' + 'A');
@@ -143,105 +143,105 @@ Arrival go_for(sim::Stepper& stepper, double milliseconds,
 
 // A fault is looked at from before it, in a run of which this machine does not know yet that it
 // ends so: it was shared, or comes back by undo. It goes there and back, to know it.
-bool must_learn_report(const Choices& choices) {
-  return choices.spot.report && choices.live && !choices.live->stepper.ending() &&
-         !report_looked_at(*choices.live, choices.spot);
+bool must_learn_report(const ViewState& state) {
+  return state.spot.report && state.live && !state.live->stepper.ending() &&
+         !report_looked_at(*state.live, state.spot);
 }
 
-bool stands(const Choices& choices) {
-  if (!choices.live) return choices.moment == 0;
-  return choices.live->stepper.position() == choices.moment && !must_learn_report(choices);
+bool stands(const ViewState& state) {
+  if (!state.live) return state.moment == 0;
+  return state.live->stepper.position() == state.moment && !must_learn_report(state);
 }
 
 // Where it stands is where it is to stand; a report that no run tells is none to look at.
 void settle(Session& session) {
-  Choices& choices = session.choices;
-  choices.moment = choices.live->stepper.position();
-  if (!report_looked_at(*choices.live, choices.spot)) choices.spot.report.reset();
+  ViewState& state = session.state;
+  state.moment = state.live->stepper.position();
+  if (!report_looked_at(*state.live, state.spot)) state.spot.report.reset();
   session.scrolls.clear();
 }
 
 }  // namespace
 
 const sim::Machine* machine_of(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.live || on_the_way(session)) return nullptr;
-  return &choices.live->stepper.machine();
+  const ViewState& state = session.state;
+  if (!state.live || seeking(session)) return nullptr;
+  return &state.live->stepper.machine();
 }
 
-Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Workshop& workshop) {
-  Choices& choices = session.choices;
-  if (!choices.kernel) {
+Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Backend& backend) {
+  ViewState& state = session.state;
+  if (!state.kernel) {
     return Error{ErrorKind::usage,
                  "There is no kernel to step through: open one first, for example `open hgemm_v7`.",
                  ""};
   }
-  if (choices.live) return choices.live;
+  if (state.live) return state.live;
   if (auto error = not_built(session)) return *error;
-  auto made = workshop.live(*choices.kernel, choices.options);
-  if (made) choices.live = *made;
+  auto made = backend.live(*state.kernel, state.options);
+  if (made) state.live = *made;
   return made;
 }
 
-bool on_the_way(const Session& session) {
-  return session.way.has_value() || (session.choices.kernel && !stands(session.choices));
+bool seeking(const Session& session) {
+  return session.seek.has_value() || (session.state.kernel && !stands(session.state));
 }
 
 bool busy(const Session& session) {
-  return session.running || session.edit.building.has_value() || on_the_way(session);
+  return session.running || session.edit.building.has_value() || seeking(session);
 }
 
-Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
+Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
                                const std::function<void(sim::Stepper&)>& begin,
                                std::function<void(sim::Stepper&)> then) {
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return live.error();
   sim::Stepper& stepper = (*live)->stepper;
   // On its way to elsewhere (undo): it begins from there.
-  if (stepper.position() != session.choices.moment) {
-    stepper.go_to(session.choices.moment);
+  if (stepper.position() != session.state.moment) {
+    stepper.go_to(session.state.moment);
     (void)stepper.arrive();
   }
-  session.way.reset();
+  session.seek.reset();
   session.edit.failed.reset();  // it is the machine that is looked at, not what does not compile
   begin(stepper);
   const Arrival arrival = go_for(stepper, at_once, then);
   if (arrival != Arrival::going) return arrive(session, arrival);
-  session.way = Way{std::move(line), session.choices.moment, false, std::move(then)};
+  session.seek = PendingSeek{std::move(line), session.state.moment, false, std::move(then)};
   return std::string("Going there...");
 }
 
-bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
-  if (!on_the_way(session)) return false;
-  Choices& choices = session.choices;
-  const auto live = live_run(session, workshop);
+bool seek_on(Session& session, Backend& backend, double milliseconds) {
+  if (!seeking(session)) return false;
+  ViewState& state = session.state;
+  const auto live = live_run(session, backend);
   if (!live) {
-    session.way.reset();
-    choices.moment = 0;
+    session.seek.reset();
+    state.moment = 0;
     session.message = {live.error().sentence, true};
     return true;
   }
   sim::Stepper& stepper = (*live)->stepper;
-  if (session.way && session.way->from != choices.moment) session.way.reset();
-  if (!session.way) {
-    stepper.go_to(choices.moment);
-    session.way = Way{"", choices.moment, true};
+  if (session.seek && session.seek->from != state.moment) session.seek.reset();
+  if (!session.seek) {
+    stepper.go_to(state.moment);
+    session.seek = PendingSeek{"", state.moment, true};
   }
-  const Arrival arrival = go_for(stepper, milliseconds, session.way->then);
+  const Arrival arrival = go_for(stepper, milliseconds, session.seek->then);
   if (arrival == Arrival::going) return true;
-  if (session.way->to_chosen && must_learn_report(choices)) {
+  if (session.seek->to_chosen && must_learn_report(state)) {
     stepper.step({sim::StepBy::fault});
-    session.way->then = [to = choices.moment](sim::Stepper& s) { s.go_to(to); };
+    session.seek->then = [to = state.moment](sim::Stepper& s) { s.go_to(to); };
     return true;
   }
-  const Way way = std::exchange(session.way, {}).value();
+  const PendingSeek way = std::exchange(session.seek, {}).value();
   if (way.to_chosen) {
     settle(session);
     return true;
   }
-  const Choices before = choices;
+  const ViewState before = state;
   const std::string text = arrive(session, arrival);
-  if (!(choices == before) && !session.script.joins) {
+  if (!(state == before) && !session.script.joins) {
     session.past.push_back({way.line, before, false});
     session.future.clear();
   }
@@ -249,16 +249,16 @@ bool walk_on(Session& session, Workshop& workshop, double milliseconds) {
   return true;
 }
 
-std::string stop_way(Session& session) {
-  Choices& choices = session.choices;
-  session.way.reset();
+std::string stop_seek(Session& session) {
+  ViewState& state = session.state;
+  session.seek.reset();
   settle(session);
-  return "Stopped. " + standing_text(choices.live->stepper, choices.spot);
+  return "Stopped. " + standing_text(state.live->stepper, state.spot);
 }
 
-std::optional<double> way_share(const Session& session) {
-  if (!session.choices.live || !session.way) return {};
-  const auto progress = session.choices.live->stepper.progress();
+std::optional<double> seek_share(const Session& session) {
+  if (!session.state.live || !session.seek) return {};
+  const auto progress = session.state.live->stepper.progress();
   if (!progress.target || *progress.target == 0) return {};
   return std::min(1.0,
                   static_cast<double>(progress.position) / static_cast<double>(*progress.target));
@@ -266,12 +266,12 @@ std::optional<double> way_share(const Session& session) {
 
 void let_old_machines_go(Session& session) {
   std::vector<const LiveRun*> kept;
-  if (session.choices.live) kept.push_back(session.choices.live.get());
-  const auto look_at = [&](Choices& choices) {
-    if (!choices.live) return;
-    const bool known = std::find(kept.begin(), kept.end(), choices.live.get()) != kept.end();
-    if (!known && kept.size() >= machines_kept) return choices.live.reset();
-    if (!known) kept.push_back(choices.live.get());
+  if (session.state.live) kept.push_back(session.state.live.get());
+  const auto look_at = [&](ViewState& state) {
+    if (!state.live) return;
+    const bool known = std::find(kept.begin(), kept.end(), state.live.get()) != kept.end();
+    if (!known && kept.size() >= machines_kept) return state.live.reset();
+    if (!known) kept.push_back(state.live.get());
   };
   for (auto step = session.past.rbegin(); step != session.past.rend(); ++step) {
     look_at(step->before);

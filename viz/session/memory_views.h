@@ -16,8 +16,8 @@ namespace tilescope {
 
 struct Session;
 
-struct MemoryDesk {
-  Lens memory_lens, tensor_lens;
+struct MemoryViews {
+  Viewport memory_viewport, tensor_viewport;
   RasterStore memory_rasters, tensor_rasters;
 
   // The models, and of which moment they are. No state: they can be made anew.
@@ -34,7 +34,7 @@ struct MemoryDesk {
 std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session);
 std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session);
 // The matrices to show: while a kernel is on its way its inputs, and of the output what is written
-// at this moment, where that is small enough to be looked through; else Choices::matrices.
+// at this moment, where that is small enough to be looked through; else ViewState::matrices.
 std::shared_ptr<const MatricesView> matrices_now(const Session& session);
 // The element of the output that the one under the pointer stands for: of a product's factor the
 // row or column that it says, and the other as it is selected.

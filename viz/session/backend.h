@@ -1,6 +1,6 @@
 // What the window asks of the program around it: kernels, runs, files. The window knows neither
 // the catalog nor the simulator nor the disk; app answers through this, and tests answer with a
-// workshop of their own.
+// backend of their own.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct FinishedRun {
   std::shared_ptr<LiveRun> live;  // the machine at the end; null where there is none to see
 };
 
-class Workshop {
+class Backend {
  public:
-  virtual ~Workshop() = default;
+  virtual ~Backend() = default;
 
   virtual std::vector<KernelName> kernels() const = 0;
   // Refused: an unknown kernel or option, sizes that the kernel cannot do, unreadable files.

@@ -1,4 +1,4 @@
-// A workshop without a simulator, a catalog or a disk: one kernel, `add`, whose runs end when the
+// A backend without a simulator, a catalog or a disk: one kernel, `add`, whose runs end when the
 // test says so and whose result is wrong in the elements that the test chooses.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "tests/sim/record/synthetic_record.h"
 #include "tests/viz/small_machine.h"
 #include "viz/session/result_view.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope::test {
 
@@ -26,7 +26,7 @@ inline std::shared_ptr<const sim::Record> small_record(const sim::SyntheticPipel
   return record;
 }
 
-class FakeWorkshop : public Workshop {
+class FakeWorkshop : public Backend {
  public:
   std::set<std::int64_t> wrong;                                // elements of C that are off by one
   bool faults = false;                                         // the next run does

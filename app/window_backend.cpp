@@ -1,4 +1,4 @@
-#include "app/window_workshop.h"
+#include "app/window_backend.h"
 
 #include <fmt/format.h>
 
@@ -263,13 +263,13 @@ BackgroundRun::Result result_of(const PreparedRun& run, const KernelCard& card,
 
 }  // namespace
 
-std::vector<KernelName> AppWorkshop::kernels() const {
+std::vector<KernelName> AppBackend::kernels() const {
   std::vector<KernelName> names;
   for (const CatalogEntry& entry : catalog()) names.push_back({entry.name, entry.help});
   return names;
 }
 
-Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptions& options) {
+Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOptions& options) {
   if (!name.ends_with(".ptx")) {
     if (auto error = wrong_source(options)) return *error;
     Outcome<std::optional<KernelCard>> large = large_card(name, options);
@@ -300,7 +300,7 @@ Outcome<KernelCard> AppWorkshop::kernel(std::string_view name, const KernelOptio
   return card;
 }
 
-std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOptions& options) {
+std::optional<Error> AppBackend::start(const KernelCard& kernel, const KernelOptions& options) {
   // Files are read, inputs made and PTX decoded by the run's own thread.
   const auto run = std::make_shared<PreparedRun>();
   BackgroundRun::Steps steps;
@@ -321,14 +321,14 @@ std::optional<Error> AppWorkshop::start(const KernelCard& kernel, const KernelOp
   return {};
 }
 
-Outcome<std::shared_ptr<LiveRun>> AppWorkshop::live(const KernelCard& kernel,
+Outcome<std::shared_ptr<LiveRun>> AppBackend::live(const KernelCard& kernel,
                                                     const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return tilescope::live_run(*prepared);
 }
 
-std::optional<Error> AppWorkshop::start_build(const KernelCard& kernel,
+std::optional<Error> AppBackend::start_build(const KernelCard& kernel,
                                               const KernelOptions& options) {
   const Outcome<std::string> ours = carried_ptx(kernel.name);
   if (!ours) return ours.error();
@@ -340,24 +340,24 @@ std::optional<Error> AppWorkshop::start_build(const KernelCard& kernel,
   return {};
 }
 
-double AppWorkshop::build_seconds() const {
+double AppBackend::build_seconds() const {
   return build_ ? build_->seconds() : 0;
 }
 
-void AppWorkshop::cancel_build() {
+void AppBackend::cancel_build() {
   if (build_) build_->cancel();
 }
 
-void AppWorkshop::wait_build() {
+void AppBackend::wait_build() {
   if (build_) build_->wait();
 }
 
-std::optional<Outcome<std::shared_ptr<const Build>>> AppWorkshop::take_build() {
+std::optional<Outcome<std::shared_ptr<const Build>>> AppBackend::take_build() {
   if (!build_) return {};
   return build_->take();
 }
 
-Outcome<std::string> AppWorkshop::kernel_source(std::string_view kernel) {
+Outcome<std::string> AppBackend::kernel_source(std::string_view kernel) {
   const Outcome<const CatalogEntry*> entry = entry_named(kernel);
   if (!entry) return entry.error();
   const Outcome<Asset> text = load_asset((*entry)->source);
@@ -365,28 +365,28 @@ Outcome<std::string> AppWorkshop::kernel_source(std::string_view kernel) {
   return std::string(text->text());
 }
 
-std::uint64_t AppWorkshop::stamp(const std::string& path) const {
+std::uint64_t AppBackend::stamp(const std::string& path) const {
   return file_stamp(path);
 }
 
-RunProgress AppWorkshop::progress() const {
+RunProgress AppBackend::progress() const {
   return run_ ? run_->progress() : RunProgress{};
 }
 
-void AppWorkshop::cancel() {
+void AppBackend::cancel() {
   if (run_) run_->cancel();
 }
 
-std::optional<Outcome<FinishedRun>> AppWorkshop::take_result() {
+std::optional<Outcome<FinishedRun>> AppBackend::take_result() {
   if (!run_) return {};
   return run_->take();
 }
 
-void AppWorkshop::wait() {
+void AppBackend::wait() {
   if (run_) run_->wait();
 }
 
-Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& path,
+Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& path,
                                                            std::optional<DType> as) {
   const Outcome<std::vector<std::byte>> bytes = read_file(path);
   if (!bytes) return bytes.error();
@@ -398,14 +398,14 @@ Outcome<std::shared_ptr<const Buffer>> AppWorkshop::matrix(const std::string& pa
   return std::make_shared<const Buffer>(std::move(*values));
 }
 
-Outcome<std::shared_ptr<const Buffer>> AppWorkshop::on_gpu(const KernelCard& kernel,
+Outcome<std::shared_ptr<const Buffer>> AppBackend::on_gpu(const KernelCard& kernel,
                                                            const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return output_of_gpu(prepared->run);
 }
 
-std::vector<std::string> AppWorkshop::beside(const std::string& path, std::string_view end) {
+std::vector<std::string> AppBackend::beside(const std::string& path, std::string_view end) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path same = fs::path(path).replace_extension(end);
@@ -419,12 +419,12 @@ std::vector<std::string> AppWorkshop::beside(const std::string& path, std::strin
   return found;
 }
 
-std::optional<Error> AppWorkshop::export_text(const LayoutView& view, const LayoutChoice& choice,
+std::optional<Error> AppBackend::export_text(const LayoutView& view, const LayoutChoice& choice,
                                               const Theme& theme, const std::string& path) {
   return write_file(path, text_for(view, choice, theme, path));
 }
 
-std::string AppWorkshop::whole_path(const std::string& path) const {
+std::string AppBackend::whole_path(const std::string& path) const {
   // PTX that the program carries lies in no folder.
   const std::vector<std::string_view> carried = asset_names();
   const bool own =
@@ -435,30 +435,30 @@ std::string AppWorkshop::whole_path(const std::string& path) const {
   return error ? path : whole.lexically_normal().string();
 }
 
-Outcome<std::string> AppWorkshop::read_text(const std::string& path) {
+Outcome<std::string> AppBackend::read_text(const std::string& path) {
   return tilescope::read_text(path);
 }
 
-std::optional<Error> AppWorkshop::write_text(const std::string& path, std::string_view text) {
+std::optional<Error> AppBackend::write_text(const std::string& path, std::string_view text) {
   return write_file(path, text);
 }
 
-std::optional<Error> AppWorkshop::export_picture(const Scene& scene, const std::string& path) {
+std::optional<Error> AppBackend::export_picture(const Scene& scene, const std::string& path) {
   const auto bytes = paint_for_file(scene, path);
   if (!bytes) return bytes.error();
   return write_file(path, std::span<const std::byte>(*bytes));
 }
 
-std::vector<std::string> AppWorkshop::lesson_names() const {
+std::vector<std::string> AppBackend::lesson_names() const {
   return tilescope::lesson_names();
 }
 
-Outcome<std::string> AppWorkshop::lesson_text(std::string_view name) const {
+Outcome<std::string> AppBackend::lesson_text(std::string_view name) const {
   return tilescope::lesson_text(name);
 }
 
 // A place that cannot be written is no reason to stop a lesson.
-std::optional<Error> AppWorkshop::keep_progress(const std::string& text) {
+std::optional<Error> AppBackend::keep_progress(const std::string& text) {
   return keeps_progress_ ? write_progress(text) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-#include "viz/session/edit_desk.h"
+#include "viz/session/edit_state.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "viz/session/open.h"
 #include "viz/session/panels.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -19,8 +19,8 @@ std::string option(const KernelOptions& options, const char* name) {
   return found == options.end() ? "" : found->second;
 }
 
-std::string kept_under(const Workshop& workshop, const std::string& path) {
-  return "unsaved " + workshop.whole_path(path);
+std::string kept_under(const Backend& backend, const std::string& path) {
+  return "unsaved " + backend.whole_path(path);
 }
 
 std::string joined_lines(const std::vector<std::string>& lines) {
@@ -31,20 +31,20 @@ std::string joined_lines(const std::vector<std::string>& lines) {
 
 // The file is opened where there is one; else the kernel's own text is copied there. Answers what
 // was done.
-Outcome<std::string> provide(Session& session, Workshop& workshop, const std::string& path,
+Outcome<std::string> provide(Session& session, Backend& backend, const std::string& path,
                              std::string& text) {
-  const KernelCard& kernel = *session.choices.kernel;
+  const KernelCard& kernel = *session.state.kernel;
   std::string done = fmt::format("Opened {}", path);
-  if (workshop.stamp(path) == 0) {
+  if (backend.stamp(path) == 0) {
     if (!path.ends_with(".cu")) {
       return usage_error(fmt::format("There is no file {} that could be edited.", path));
     }
-    const auto source = workshop.kernel_source(kernel.name);
+    const auto source = backend.kernel_source(kernel.name);
     if (!source) return source.error();
-    if (auto error = workshop.write_text(path, *source)) return *error;
+    if (auto error = backend.write_text(path, *source)) return *error;
     done = fmt::format("Copied the source of {} to {}", kernel.name, path);
   }
-  auto read = workshop.read_text(path);
+  auto read = backend.read_text(path);
   if (!read) return read.error();
   if (path.ends_with(".cu") && read->find(kernel.name) == std::string::npos) {
     return usage_error(
@@ -57,10 +57,10 @@ Outcome<std::string> provide(Session& session, Workshop& workshop, const std::st
 }
 
 // Writes what stands in the editor.
-std::optional<Error> store(Session& session, Workshop& workshop, bool over) {
+std::optional<Error> store(Session& session, Backend& backend, bool over) {
   SourceEdit& edit = session.edit.edit;
-  if (workshop.stamp(edit.path) != 0 && !over) {
-    const auto there = workshop.read_text(edit.path);
+  if (backend.stamp(edit.path) != 0 && !over) {
+    const auto there = backend.read_text(edit.path);
     if (!there) return there.error();
     if (*there != edit.saved && *there != edit.text) {
       return Error{ErrorKind::mismatch,
@@ -70,17 +70,17 @@ std::optional<Error> store(Session& session, Workshop& workshop, bool over) {
                    ""};
     }
   }
-  if (auto error = workshop.write_text(edit.path, edit.text)) return error;
+  if (auto error = backend.write_text(edit.path, edit.text)) return error;
   edit.saved = edit.text;
-  session.kept.erase(kept_under(workshop, edit.path));
-  session.edit.stamps[edit.path] = workshop.stamp(edit.path);
+  session.kept.erase(kept_under(backend, edit.path));
+  session.edit.stamps[edit.path] = backend.stamp(edit.path);
   return {};
 }
 
 // The texts that the compiler had last; null: none.
 const Build* last_build(const Session& session) {
   if (session.edit.failed) return session.edit.failed.get();
-  return session.choices.kernel ? session.choices.kernel->built.get() : nullptr;
+  return session.state.kernel ? session.state.kernel->built.get() : nullptr;
 }
 
 // Whether the contents are others than those that what is open was made from.
@@ -99,7 +99,7 @@ bool differs(const Session& session, const std::string& path, const std::string&
 }
 
 std::string say_changed(const Session& session, const std::string& path) {
-  const std::string way = is_compiled(session.choices.options) ? "compiles it" : "opens it anew";
+  const std::string way = is_compiled(session.state.options) ? "compiles it" : "opens it anew";
   return fmt::format("{} has changed: `rebuild` {}.", path, way);
 }
 
@@ -128,18 +128,18 @@ void show_failed(Session& session, std::shared_ptr<const Build> build) {
     break;
   }
   session.edit.failed = std::move(build);
-  session.choices.view = ViewName::source;
+  session.state.view = ViewName::source;
   session.scrolls.erase(ViewName::source);
   session.script = {};
 }
 
 // What breakpoints are found again by, of what is open.
-BuiltBefore built_before(const Choices& choices) {
+BuiltBefore built_before(const ViewState& state) {
   BuiltBefore out;
-  const KernelCard& kernel = *choices.kernel;
-  if (choices.live) {
-    out.sources = choices.live->sources;
-    out.barriers = choices.live->stepper.machine().barrier_names();
+  const KernelCard& kernel = *state.kernel;
+  if (state.live) {
+    out.sources = state.live->sources;
+    out.barriers = state.live->stepper.machine().barrier_names();
   } else if (kernel.built) {
     out.sources = kernel.built->sources;
   }
@@ -148,16 +148,16 @@ BuiltBefore built_before(const Choices& choices) {
 }
 
 // Answers what to say of those that are gone; empty: none is.
-std::string carry_breakpoints(Session& session, Workshop& workshop, BuiltBefore before,
+std::string carry_breakpoints(Session& session, Backend& backend, BuiltBefore before,
                               const std::vector<Breakpoint>& all) {
-  Choices& choices = session.choices;
+  ViewState& state = session.state;
   if (all.empty()) return "";
-  const auto live = live_run(session, workshop);
+  const auto live = live_run(session, backend);
   if (!live) return "";
-  const KernelCard& kernel = *choices.kernel;
+  const KernelCard& kernel = *state.kernel;
   before.own = kernel.built ? kernel.built->name : kernel.source;
   CarriedBreakpoints now = carried(all, before, **live);
-  choices.breakpoints = std::move(now.all);
+  state.breakpoints = std::move(now.all);
   if (now.gone.empty()) return "";
   std::string gone;
   for (const std::string& each : now.gone) gone += (gone.empty() ? "" : ", ") + each;
@@ -168,31 +168,31 @@ std::string carry_breakpoints(Session& session, Workshop& workshop, BuiltBefore 
 
 // The kernel is opened as it is built now; what was looked at stays, and so does the view. Answers
 // what is to be said of breakpoints.
-Outcome<std::string> reopen(Session& session, Workshop& workshop, const std::string& kernel,
+Outcome<std::string> reopen(Session& session, Backend& backend, const std::string& kernel,
                             const KernelOptions& options, std::shared_ptr<const Build> build) {
-  auto card = workshop.kernel(kernel, options);
+  auto card = backend.kernel(kernel, options);
   if (!card) return card.error();
   card->built = std::move(build);
-  if (session.running) workshop.cancel();  // of what it was before
+  if (session.running) backend.cancel();  // of what it was before
   session.running = false;
-  const Choices before = session.choices;
+  const ViewState before = session.state;
   BuiltBefore built = built_before(before);
   show_kernel(session, std::move(*card), options);
-  Choices& choices = session.choices;
-  choices.view = before.view;
-  choices.spot.block = before.spot.block;
-  choices.spot.warp = before.spot.warp;
-  choices.spot.lane = before.spot.lane;
+  ViewState& state = session.state;
+  state.view = before.view;
+  state.spot.block = before.spot.block;
+  state.spot.warp = before.spot.warp;
+  state.spot.lane = before.spot.lane;
   session.past.push_back({"rebuild", before, false});
   session.future.clear();
-  std::string said = carry_breakpoints(session, workshop, std::move(built), before.breakpoints);
+  std::string said = carry_breakpoints(session, backend, std::move(built), before.breakpoints);
   let_old_machines_go(session);
   return said;
 }
 
-void run_it(Session& session, Workshop& workshop) {
-  const Choices& choices = session.choices;
-  if (const auto error = workshop.start(*choices.kernel, choices.options)) {
+void run_it(Session& session, Backend& backend) {
+  const ViewState& state = session.state;
+  if (const auto error = backend.start(*state.kernel, state.options)) {
     session.message = {error->sentence, true};
     return;
   }
@@ -202,25 +202,25 @@ void run_it(Session& session, Workshop& workshop) {
 // Undo may have brought another kernel than the one whose source is edited.
 bool edits_open_kernel(const Session& session) {
   const SourceEdit& edit = session.edit.edit;
-  const KernelCard* kernel = session.choices.kernel.get();
+  const KernelCard* kernel = session.state.kernel.get();
   return kernel && edit.open() &&
          (!edit.path.ends_with(".cu") || edit.text.find(kernel->name) != std::string::npos);
 }
 
-bool is_open(const Choices& choices, const Building& building) {
-  return choices.kernel && choices.kernel->name == building.kernel &&
-         choices.options == building.options;
+bool is_open(const ViewState& state, const Building& building) {
+  return state.kernel && state.kernel->name == building.kernel &&
+         state.options == building.options;
 }
 
 }  // namespace
 
 std::string source_file(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.kernel) return "";
+  const ViewState& state = session.state;
+  if (!state.kernel) return "";
   for (const char* name : {"source", "ptx"}) {
-    if (std::string file = option(choices.options, name); !file.empty()) return file;
+    if (std::string file = option(state.options, name); !file.empty()) return file;
   }
-  return choices.kernel->name.ends_with(".ptx") ? choices.kernel->name : "";
+  return state.kernel->name.ends_with(".ptx") ? state.kernel->name : "";
 }
 
 bool is_compiled(const KernelOptions& options) {
@@ -228,9 +228,9 @@ bool is_compiled(const KernelOptions& options) {
 }
 
 std::optional<Error> not_built(const Session& session) {
-  const Choices& choices = session.choices;
-  if (!choices.kernel || !is_compiled(choices.options) || choices.kernel->built) return {};
-  const std::string file = option(choices.options, "source");
+  const ViewState& state = session.state;
+  if (!state.kernel || !is_compiled(state.options) || state.kernel->built) return {};
+  const std::string file = option(state.options, "source");
   if (session.edit.building) {
     return Error{ErrorKind::usage,
                  fmt::format("{} is being compiled; its machine comes when that is done.", file),
@@ -243,14 +243,14 @@ std::optional<Error> not_built(const Session& session) {
                fmt::format("{} is not compiled yet: `rebuild` compiles it.", file), ""};
 }
 
-Outcome<std::string> begin_edit(Session& session, Workshop& workshop, std::string path) {
-  Choices& choices = session.choices;
+Outcome<std::string> begin_edit(Session& session, Backend& backend, std::string path) {
+  ViewState& state = session.state;
   SourceEdit& edit = session.edit.edit;
-  if (!choices.kernel) {
+  if (!state.kernel) {
     return usage_error(
         "There is no kernel to edit: open one first, for example `open elementwise_add`.");
   }
-  const std::string& name = choices.kernel->name;
+  const std::string& name = state.kernel->name;
   if (path.empty()) path = edits_open_kernel(session) ? edit.path : source_file(session);
   if (path.empty()) path = name + ".cu";
   const bool of_catalog = !name.ends_with(".ptx");
@@ -260,14 +260,14 @@ Outcome<std::string> begin_edit(Session& session, Workshop& workshop, std::strin
                    : fmt::format("{} is PTX: `edit` opens it, and no CUDA file is compiled for it.",
                                  name));
   }
-  choices.view = ViewName::source;
+  state.view = ViewName::source;
   if (edit.path == path) return fmt::format("Editing {}.", path);
   std::string text;
-  auto done = provide(session, workshop, path, text);
+  auto done = provide(session, backend, path, text);
   if (!done) return done;
   edit = {path, text, std::move(text), {}};
-  session.edit.stamps[path] = workshop.stamp(path);
-  const auto kept = session.kept.find(kept_under(workshop, path));
+  session.edit.stamps[path] = backend.stamp(path);
+  const auto kept = session.kept.find(kept_under(backend, path));
   if (kept != session.kept.end()) {
     edit.text = joined_lines(kept->second);
     return fmt::format(
@@ -287,36 +287,36 @@ Outcome<std::string> end_edit(Session& session) {
                      was.path);
 }
 
-Outcome<std::string> revert_edit(Session& session, Workshop& workshop) {
+Outcome<std::string> revert_edit(Session& session, Backend& backend) {
   SourceEdit& edit = session.edit.edit;
   if (!edit.open()) return usage_error("Nothing is edited.");
-  auto text = workshop.read_text(edit.path);
+  auto text = backend.read_text(edit.path);
   if (!text) return text.error();
   session.edit.change = std::make_shared<const TextChange>(TextChange{edit.path, edit.text, *text});
   edit.text = edit.saved = std::move(*text);
-  session.kept.erase(kept_under(workshop, edit.path));
+  session.kept.erase(kept_under(backend, edit.path));
   return fmt::format("The text of {} is that of the file again.", edit.path);
 }
 
-Outcome<std::string> save_edit(Session& session, Workshop& workshop, bool over) {
+Outcome<std::string> save_edit(Session& session, Backend& backend, bool over) {
   const SourceEdit& edit = session.edit.edit;
   if (!edit.open()) {
     return usage_error(
         "Nothing is edited here: `edit` opens the kernel's source, `save workspace F.json` keeps "
         "what is open.");
   }
-  if (auto error = store(session, workshop, over)) return *error;
-  if (session.choices.settings.rebuilds) return rebuild_kernel(session, workshop);
+  if (auto error = store(session, backend, over)) return *error;
+  if (session.state.settings.rebuilds) return rebuild_kernel(session, backend);
   if (!differs(session, edit.path, edit.text, true)) return fmt::format("Saved {}.", edit.path);
   session.edit.changed = edit.path;
   return fmt::format("Saved {}: `rebuild` puts it in the kernel's place.", edit.path);
 }
 
-void type_edit(Session& session, const Workshop& workshop, std::string text) {
+void type_edit(Session& session, const Backend& backend, std::string text) {
   SourceEdit& edit = session.edit.edit;
   if (!edit.open()) return;
   edit.text = std::move(text);
-  const std::string name = kept_under(workshop, edit.path);
+  const std::string name = kept_under(backend, edit.path);
   if (edit.unsaved()) {
     session.kept[name] = lines_with_ends(edit.text);
   } else {
@@ -324,12 +324,12 @@ void type_edit(Session& session, const Workshop& workshop, std::string text) {
   }
 }
 
-Outcome<std::string> begin_build(Session& session, Workshop& workshop, Building building) {
-  const Choices& choices = session.choices;
-  auto card = building.opened ? Outcome<KernelCard>(*choices.kernel)
-                              : workshop.kernel(building.kernel, building.options);
+Outcome<std::string> begin_build(Session& session, Backend& backend, Building building) {
+  const ViewState& state = session.state;
+  auto card = building.opened ? Outcome<KernelCard>(*state.kernel)
+                              : backend.kernel(building.kernel, building.options);
   if (!card) return card.error();
-  if (auto error = workshop.start_build(*card, building.options)) return *error;
+  if (auto error = backend.start_build(*card, building.options)) return *error;
   session.edit.failed.reset();
   session.edit.changed.clear();
   const std::string file = building.file;
@@ -337,43 +337,43 @@ Outcome<std::string> begin_build(Session& session, Workshop& workshop, Building 
   return fmt::format("Compiling {}.", file);
 }
 
-Outcome<std::string> rebuild_kernel(Session& session, Workshop& workshop) {
-  const Choices& choices = session.choices;
+Outcome<std::string> rebuild_kernel(Session& session, Backend& backend) {
+  const ViewState& state = session.state;
   const SourceEdit& edit = session.edit.edit;
   const std::string file = edits_open_kernel(session) ? edit.path : source_file(session);
-  if (!choices.kernel || file.empty()) {
+  if (!state.kernel || file.empty()) {
     return usage_error(
         "There is no file to build the kernel from: `edit` copies its source to one, `open K "
         "--source F.cu` takes yours.");
   }
   if (edit.path == file && edit.unsaved()) {
-    if (auto error = store(session, workshop, false)) return *error;
+    if (auto error = store(session, backend, false)) return *error;
   }
-  const bool ran = choices.result != nullptr || session.running;
-  KernelOptions options = choices.options;
+  const bool ran = state.result != nullptr || session.running;
+  KernelOptions options = state.options;
   if (file.ends_with(".cu")) {
     options.erase("ptx");
     options["source"] = file;
-    return begin_build(session, workshop, {choices.kernel->name, file, options, false, ran});
+    return begin_build(session, backend, {state.kernel->name, file, options, false, ran});
   }
-  if (file != choices.kernel->name) {
+  if (file != state.kernel->name) {
     options.erase("source");
     options["ptx"] = file;
   }
-  const auto said = reopen(session, workshop, choices.kernel->name, options, nullptr);
+  const auto said = reopen(session, backend, state.kernel->name, options, nullptr);
   if (!said) return said;
   session.edit.failed.reset();
   session.edit.changed.clear();
-  if (ran) run_it(session, workshop);
+  if (ran) run_it(session, backend);
   return fmt::format("Opened {} anew.{}", file, *said);
 }
 
-bool take_build(Session& session, Workshop& workshop) {
-  EditDesk& desk = session.edit;
-  if (!desk.building) return false;
-  auto result = workshop.take_build();
+bool take_build(Session& session, Backend& backend) {
+  EditState& editing = session.edit;
+  if (!editing.building) return false;
+  auto result = backend.take_build();
   if (!result) return false;
-  const Building building = *std::exchange(desk.building, {});
+  const Building building = *std::exchange(editing.building, {});
   if (!*result) {
     session.message = {result->error().sentence, true};
     session.run_error = result->error();
@@ -382,9 +382,9 @@ bool take_build(Session& session, Workshop& workshop) {
   }
   session.run_error.reset();
   std::shared_ptr<const Build> build = std::move(**result);
-  Choices& choices = session.choices;
-  const bool still = building.opened ? is_open(choices, building)
-                                     : choices.kernel && choices.kernel->name == building.kernel;
+  ViewState& state = session.state;
+  const bool still = building.opened ? is_open(state, building)
+                                     : state.kernel && state.kernel->name == building.kernel;
   if (!still) return true;  // of one since closed
   if (!build->compiled()) {
     show_failed(session, std::move(build));
@@ -394,12 +394,12 @@ bool take_build(Session& session, Workshop& workshop) {
   const std::string warnings = warnings_of(*build);
   if (!warnings.empty()) said = fmt::format(" {}.", warnings);
   if (building.opened) {
-    KernelCard card = *choices.kernel;
+    KernelCard card = *state.kernel;
     card.built = std::move(build);
-    choices.kernel = std::make_shared<const KernelCard>(std::move(card));
+    state.kernel = std::make_shared<const KernelCard>(std::move(card));
   } else {
     const auto opened =
-        reopen(session, workshop, building.kernel, building.options, std::move(build));
+        reopen(session, backend, building.kernel, building.options, std::move(build));
     if (!opened) {
       session.message = {opened.error().sentence, true};
       session.run_error = opened.error();
@@ -412,18 +412,18 @@ bool take_build(Session& session, Workshop& workshop) {
                                  building.file, building.kernel, said),
                      false};
   if (building.runs) {
-    run_it(session, workshop);
-  } else if (shows_machine(choices.view)) {
-    if (const auto live = live_run(session, workshop); !live) {
+    run_it(session, backend);
+  } else if (shows_machine(state.view)) {
+    if (const auto live = live_run(session, backend); !live) {
       session.message = {live.error().sentence, true};
     }
   }
   return true;
 }
 
-Outcome<std::string> stop_build(Session& session, Workshop& workshop) {
+Outcome<std::string> stop_build(Session& session, Backend& backend) {
   const std::string file = session.edit.building->file;
-  workshop.cancel_build();
+  backend.cancel_build();
   return fmt::format("Stopping the compilation of {}.", file);
 }
 
@@ -434,72 +434,72 @@ std::vector<std::string> watched_files(const Session& session) {
   };
   add(session.edit.edit.path);
   add(source_file(session));
-  add(option(session.choices.options, "launch"));
+  add(option(session.state.options, "launch"));
   if (const Build* build = last_build(session)) {
     for (const std::string& file : build->files) add(file);
   }
   return out;
 }
 
-bool files_changed(const Session& session, const Workshop& workshop) {
+bool files_changed(const Session& session, const Backend& backend) {
   const auto& known = session.edit.stamps;
   for (const std::string& path : watched_files(session)) {
     const auto found = known.find(path);
-    if (found == known.end() || found->second != workshop.stamp(path)) return true;
+    if (found == known.end() || found->second != backend.stamp(path)) return true;
   }
   return false;
 }
 
-FilesSeen look_for_changes(Session& session, Workshop& workshop, double now) {
+FilesSeen look_for_changes(Session& session, Backend& backend, double now) {
   constexpr double pause = 1;  // seconds
-  EditDesk& desk = session.edit;
-  if (now < desk.next_look || desk.building) return {};
-  desk.next_look = now + pause;
+  EditState& editing = session.edit;
+  if (now < editing.next_look || editing.building) return {};
+  editing.next_look = now + pause;
   bool found = false;
   for (const std::string& path : watched_files(session)) {
-    const std::uint64_t stamp = workshop.stamp(path);
-    const auto [known, fresh] = desk.stamps.emplace(path, stamp);
+    const std::uint64_t stamp = backend.stamp(path);
+    const auto [known, fresh] = editing.stamps.emplace(path, stamp);
     if (!fresh && known->second == stamp) continue;
     known->second = stamp;
     // An editor that puts another file in its place takes it away for a moment.
-    const auto text = stamp ? workshop.read_text(path) : Outcome<std::string>(Error{});
+    const auto text = stamp ? backend.read_text(path) : Outcome<std::string>(Error{});
     if (!text) continue;
     const bool other = differs(session, path, *text, !fresh);
     const auto conflict = reload(session, path, *text);
     if (!other && !conflict) continue;
     found = true;
-    desk.changed = path;
+    editing.changed = path;
     session.message = {conflict ? *conflict : say_changed(session, path), conflict.has_value()};
-    const bool unsaved = desk.edit.open() && desk.edit.unsaved();
-    if (!session.choices.settings.rebuilds || unsaved || session.running) continue;
+    const bool unsaved = editing.edit.open() && editing.edit.unsaved();
+    if (!session.state.settings.rebuilds || unsaved || session.running) continue;
     return {true, true};
   }
   return {found, false};
 }
 
-void add_edit(const Session& session, const Workshop& workshop, Strip& strip) {
-  const EditDesk& desk = session.edit;
-  if (desk.building) {
+void add_edit(const Session& session, const Backend& backend, Strip& strip) {
+  const EditState& editing = session.edit;
+  if (editing.building) {
     if (not_built(session)) {
       strip.steps = {{"Compile", "in progress", true}};
       strip.actions.clear();
     }
     strip.share = 0;
-    strip.progress = fmt::format("compiling {}", desk.building->file);
+    strip.progress = fmt::format("compiling {}", editing.building->file);
     if (session.show_times) {
-      strip.progress += fmt::format(", {:.0f} s", workshop.build_seconds());
+      strip.progress += fmt::format(", {:.0f} s", backend.build_seconds());
     }
     return;
   }
   if (not_built(session)) {
-    const std::string state = desk.failed ? "does not compile" : "not yet";
+    const std::string state = editing.failed ? "does not compile" : "not yet";
     strip.steps = {{"Compile", state, true}};
     strip.actions = {{"Compile", "rebuild", false}};
   }
-  const bool editable = session.choices.kernel && session.choices.view == ViewName::source;
-  const bool asked = !desk.changed.empty() && !not_built(session);
+  const bool editable = session.state.kernel && session.state.view == ViewName::source;
+  const bool asked = !editing.changed.empty() && !not_built(session);
   if (asked) strip.actions.insert(strip.actions.begin(), {"Rebuild", "rebuild"});
-  if (editable && !desk.edit.open()) strip.actions.push_back({"Edit", "edit", false});
+  if (editable && !editing.edit.open()) strip.actions.push_back({"Edit", "edit", false});
 }
 
 }  // namespace tilescope

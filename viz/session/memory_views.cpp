@@ -1,4 +1,4 @@
-#include "viz/session/memory_desk.h"
+#include "viz/session/memory_views.h"
 
 #include <fmt/format.h>
 
@@ -7,29 +7,29 @@
 #include "viz/scene/number_words.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
-#include "viz/session/standing.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
 
-// The desk at the moment that is shown; null where there is none.
-MemoryDesk* desk_now(const Session& session, const sim::Machine*& machine) {
+// The views at the moment that is shown; null where there is none.
+MemoryViews* views_now(const Session& session, const sim::Machine*& machine) {
   machine = machine_of(session);
   if (!machine) return nullptr;
-  MemoryDesk& desk = session.memory;
-  const Choices& choices = session.choices;
-  const bool same = desk.run.lock() == choices.live && desk.position == machine->position() &&
-                    desk.block == choices.spot.block;
-  if (same) return &desk;
-  desk.run = choices.live;
-  desk.position = machine->position();
-  desk.block = choices.spot.block;
-  desk.memory.reset();
-  desk.tensor.reset();
-  desk.matrices.reset();
-  desk.output.reset();
-  desk.memory_rasters = desk.tensor_rasters = {};
-  return &desk;
+  MemoryViews& views = session.memory;
+  const ViewState& state = session.state;
+  const bool same = views.run.lock() == state.live && views.position == machine->position() &&
+                    views.block == state.spot.block;
+  if (same) return &views;
+  views.run = state.live;
+  views.position = machine->position();
+  views.block = state.spot.block;
+  views.memory.reset();
+  views.tensor.reset();
+  views.matrices.reset();
+  views.output.reset();
+  views.memory_rasters = views.tensor_rasters = {};
+  return &views;
 }
 
 // Elements that are looked through anew for each moment.
@@ -101,45 +101,45 @@ bool is_output(const Buffer& shell) {
 }
 
 std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
-  const Choices& choices = session.choices;
+  const ViewState& state = session.state;
   const sim::Machine* machine = nullptr;
-  const bool done = choices.result && choices.result->end == RunResult::End::done;
+  const bool done = state.result && state.result->end == RunResult::End::done;
   // Where the machine stands at the run's end, its result; before, what is there by then.
-  const bool at_end = done && choices.moment == choices.result->moment;
-  if (!choices.matrices || at_end || !choices.kernel) return choices.matrices;
-  MemoryDesk* desk = desk_now(session, machine);
-  if (!desk) return choices.matrices;
-  if (!desk->matrices || desk->inputs != choices.matrices) {
-    desk->inputs = choices.matrices;
-    const auto inputs = done ? matrices_of(*choices.kernel) : choices.matrices;
-    desk->matrices = inputs ? with_output(*machine, *inputs) : nullptr;
-    if (!desk->matrices) desk->matrices = choices.matrices;
+  const bool at_end = done && state.moment == state.result->moment;
+  if (!state.matrices || at_end || !state.kernel) return state.matrices;
+  MemoryViews* views = views_now(session, machine);
+  if (!views) return state.matrices;
+  if (!views->matrices || views->inputs != state.matrices) {
+    views->inputs = state.matrices;
+    const auto inputs = done ? matrices_of(*state.kernel) : state.matrices;
+    views->matrices = inputs ? with_output(*machine, *inputs) : nullptr;
+    if (!views->matrices) views->matrices = state.matrices;
   }
-  return desk->matrices;
+  return views->matrices;
 }
 
 Element pointed_output(const Session& session) {
   const Element at = session.hovered.element.value_or(Element{});
-  const auto view = session.choices.view == ViewName::matrices ? matrices_now(session) : nullptr;
+  const auto view = session.state.view == ViewName::matrices ? matrices_now(session) : nullptr;
   const auto& matrix = session.hovered.matrix;
   if (!view || !matrix || *matrix >= view->matrices().size()) return at;
-  return view->output_of(*matrix, at, session.choices.element.value_or(Element{}));
+  return view->output_of(*matrix, at, session.state.element.value_or(Element{}));
 }
 
 std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session) {
   const sim::Machine* machine = nullptr;
-  MemoryDesk* desk = desk_now(session, machine);
-  if (!desk) return nullptr;
-  if (!desk->memory) desk->memory = memory_now(*machine, desk->block);
-  return desk->memory;
+  MemoryViews* views = views_now(session, machine);
+  if (!views) return nullptr;
+  if (!views->memory) views->memory = memory_now(*machine, views->block);
+  return views->memory;
 }
 
 std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session) {
   const sim::Machine* machine = nullptr;
-  MemoryDesk* desk = desk_now(session, machine);
-  if (!desk) return nullptr;
-  if (!desk->tensor) desk->tensor = tensor_now(*machine, desk->block);
-  return desk->tensor;
+  MemoryViews* views = views_now(session, machine);
+  if (!views) return nullptr;
+  if (!views->tensor) views->tensor = tensor_now(*machine, views->block);
+  return views->tensor;
 }
 
 }  // namespace tilescope

@@ -1,4 +1,4 @@
-#include "viz/session/lesson_desk.h"
+#include "viz/session/lesson_state.h"
 
 #include <fmt/format.h>
 
@@ -8,26 +8,26 @@
 #include "viz/session/session.h"
 
 namespace tilescope {
-const LessonDesk& desk_of(const Session& session) {
-  static const LessonDesk blank;
-  const LessonPlace& place = session.choices.lesson;
-  return place.sheet && session.desk.sheet == place.sheet ? session.desk : blank;
+const LessonState& lesson_state(const Session& session) {
+  static const LessonState blank;
+  const LessonPlace& place = session.state.lesson;
+  return place.sheet && session.lesson.sheet == place.sheet ? session.lesson : blank;
 }
 
-LessonDesk& desk_of(Session& session) {
-  const LessonPlace& place = session.choices.lesson;
-  if (session.desk.sheet != place.sheet) {
-    session.desk = {};
-    session.desk.sheet = place.sheet;
+LessonState& lesson_state(Session& session) {
+  const LessonPlace& place = session.state.lesson;
+  if (session.lesson.sheet != place.sheet) {
+    session.lesson = {};
+    session.lesson.sheet = place.sheet;
   }
-  return session.desk;
+  return session.lesson;
 }
 
-std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& workshop) {
+std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& backend) {
   if (session.shelf) return session.shelf;
-  auto shelf = std::make_shared<LessonShelf>();
-  for (const std::string& name : workshop.lesson_names()) {
-    const Outcome<std::string> text = workshop.lesson_text(name);
+  auto shelf = std::make_shared<LessonIndex>();
+  for (const std::string& name : backend.lesson_names()) {
+    const Outcome<std::string> text = backend.lesson_text(name);
     Outcome<Lesson> lesson = text ? read_lesson(*text, name) : Outcome<Lesson>(text.error());
     if (lesson) {
       shelf->lessons.push_back(std::move(*lesson));
@@ -46,14 +46,14 @@ std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& wo
   return session.shelf;
 }
 
-std::string step_command(const Choices& choices) {
-  const Lesson* lesson = choices.lesson.open();
-  return lesson ? fmt::format("lesson {} {}", lesson->name, choices.lesson.step + 1) : "";
+std::string step_command(const ViewState& state) {
+  const Lesson* lesson = state.lesson.open();
+  return lesson ? fmt::format("lesson {} {}", lesson->name, state.lesson.step + 1) : "";
 }
 
 RunEvidence evidence_of(const Session& session) {
   RunEvidence evidence;
-  const std::shared_ptr<const DiffView> view = session.choices.diff;
+  const std::shared_ptr<const DiffView> view = session.state.diff;
   if (!view) return evidence;
   const DifferenceSource& source = view->source();
   evidence.done = true;

@@ -27,7 +27,7 @@ namespace tilescope {
 
 struct Session;
 struct Strip;
-class Workshop;
+class Backend;
 using KernelOptions = std::map<std::string, std::string>;
 
 // The editor in the source view.
@@ -54,7 +54,7 @@ struct Building {
   bool runs = false;    // and is run then
 };
 
-struct EditDesk {
+struct EditState {
   SourceEdit edit;
   std::optional<Building> building;
   std::shared_ptr<const Build> failed;  // the last one, where it does not compile
@@ -71,30 +71,30 @@ bool is_compiled(const KernelOptions& options);
 // Why the open kernel has no PTX yet; nothing where it has.
 std::optional<Error> not_built(const Session& session);
 
-Outcome<std::string> begin_edit(Session& session, Workshop& workshop, std::string path);
+Outcome<std::string> begin_edit(Session& session, Backend& backend, std::string path);
 // Unsaved text stays remembered.
 Outcome<std::string> end_edit(Session& session);
-Outcome<std::string> revert_edit(Session& session, Workshop& workshop);
+Outcome<std::string> revert_edit(Session& session, Backend& backend);
 // `over`: also what another program wrote there meanwhile.
-Outcome<std::string> save_edit(Session& session, Workshop& workshop, bool over);
+Outcome<std::string> save_edit(Session& session, Backend& backend, bool over);
 // The text of the editor has become this.
-void type_edit(Session& session, const Workshop& workshop, std::string text);
+void type_edit(Session& session, const Backend& backend, std::string text);
 
 // Lines from..to (from 1 on, the last one included; to < from: none) become this text. Refused
 // where the editor has no such lines.
-Outcome<std::string> change_lines(Session& session, Workshop& workshop, std::size_t from,
+Outcome<std::string> change_lines(Session& session, Backend& backend, std::size_t from,
                                   std::size_t to, const std::vector<std::string>& lines);
 // The text is as it was before (after) a change, in the editor, which is opened where it is not.
 // Refused: it has become another one since.
-std::optional<Error> change_back(Session& session, Workshop& workshop, const TextChange& change,
+std::optional<Error> change_back(Session& session, Backend& backend, const TextChange& change,
                                  bool before);
 
 // Begins to compile; the answer is for the status line.
-Outcome<std::string> begin_build(Session& session, Workshop& workshop, Building building);
-Outcome<std::string> rebuild_kernel(Session& session, Workshop& workshop);
+Outcome<std::string> begin_build(Session& session, Backend& backend, Building building);
+Outcome<std::string> rebuild_kernel(Session& session, Backend& backend);
 // Takes what was compiled, once it is there; true if there was something.
-bool take_build(Session& session, Workshop& workshop);
-Outcome<std::string> stop_build(Session& session, Workshop& workshop);
+bool take_build(Session& session, Backend& backend);
+Outcome<std::string> stop_build(Session& session, Backend& backend);
 
 // What is open depends on these files.
 std::vector<std::string> watched_files(const Session& session);
@@ -103,11 +103,11 @@ std::vector<std::string> watched_files(const Session& session);
 struct FilesSeen {
   bool changed = false, to_rebuild = false;
 };
-FilesSeen look_for_changes(Session& session, Workshop& workshop, double now);
+FilesSeen look_for_changes(Session& session, Backend& backend, double now);
 // For who sleeps: whether there is something to look at, without looking into it.
-bool files_changed(const Session& session, const Workshop& workshop);
+bool files_changed(const Session& session, const Backend& backend);
 
 // Compiling, and what can be done about what has changed, in the strip below.
-void add_edit(const Session& session, const Workshop& workshop, Strip& strip);
+void add_edit(const Session& session, const Backend& backend, Strip& strip);
 
 }  // namespace tilescope

@@ -8,11 +8,11 @@
 #include "app/builds.h"
 #include "app/jobs.h"
 #include "app/runs.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
-class AppWorkshop : public Workshop {
+class AppBackend : public Backend {
  public:
   std::vector<KernelName> kernels() const override;
   Outcome<KernelCard> kernel(std::string_view name, const KernelOptions& options) override;

@@ -1,8 +1,8 @@
-// The lesson on the learner's desk: which one is open, at which step, with which numbers, and what
+// The open lesson: which one is open, at which step, with which numbers, and what
 // was answered so far.
 //
 //     LessonPlace   a choice: undo goes back to it, together with the view that its step had set
-//     LessonDesk    what passes: answer, verdict, hints. It belongs to one step and one draw of its
+//     LessonState    what passes: answer, verdict, hints. It belongs to one step and one draw of its
 //                   numbers, and is blank for another
 #pragma once
 
@@ -20,20 +20,20 @@
 
 namespace tilescope {
 
-struct Choices;
+struct ViewState;
 struct Session;
-class Workshop;
+class Backend;
 
 // All lessons in their order, read once; a lesson that cannot be read is told where it is asked
 // for.
-struct LessonShelf {
+struct LessonIndex {
   std::vector<Lesson> lessons;
   std::vector<Error> problems;
   std::map<std::string, std::string> meanings;  // of the words that they explain, in lower case
 };
 
 // A step as it lies there, numbers drawn and pictures made.
-struct LessonSheet {
+struct LessonPage {
   std::size_t lesson = 0, at = 0;  // whose step it is
   std::uint64_t round = 0;
   PosedStep step;
@@ -41,10 +41,10 @@ struct LessonSheet {
 };
 
 struct LessonPlace {
-  std::shared_ptr<const LessonShelf> shelf;  // null: no lesson is open
+  std::shared_ptr<const LessonIndex> shelf;  // null: no lesson is open
   std::size_t lesson = 0, step = 0;
   std::uint64_t round = 0;  // of the numbers
-  std::shared_ptr<const LessonSheet> sheet;
+  std::shared_ptr<const LessonPage> sheet;
   bool shown = false;  // the lesson stands where the inspector stands
 
   const Lesson* open() const { return shelf ? &shelf->lessons[lesson] : nullptr; }
@@ -53,24 +53,24 @@ struct LessonPlace {
   }
 };
 
-struct LessonDesk {
-  std::shared_ptr<const LessonSheet> sheet;  // what all of this is about
+struct LessonState {
+  std::shared_ptr<const LessonPage> sheet;  // what all of this is about
   std::string answer;
   std::optional<Judgement> verdict;
   std::size_t hints = 0;  // shown
   bool told = false;      // the answer was asked for
 };
 
-// The desk of the step that is open; blank where it was another's.
-const LessonDesk& desk_of(const Session& session);
-LessonDesk& desk_of(Session& session);
+// What passes of the step that is open; blank where it was another's.
+const LessonState& lesson_state(const Session& session);
+LessonState& lesson_state(Session& session);
 
-// Reads the lessons that the workshop has, once a session.
-std::shared_ptr<const LessonShelf> shelf_of(Session& session, const Workshop& workshop);
+// Reads the lessons that the backend has, once a session.
+std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& backend);
 
 // "lesson layouts 4", the command that goes to the open step: what undo calls it. Empty where no
 // lesson is open.
-std::string step_command(const Choices& choices);
+std::string step_command(const ViewState& state);
 
 // What the open result says, for exercises about a run.
 RunEvidence evidence_of(const Session& session);

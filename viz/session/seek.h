@@ -1,9 +1,9 @@
 // Where the machine of the open kernel stands, and its way to where it is to stand.
 //
-//   begin_way(session, workshop, "step barrier 3", [](sim::Stepper& s) { s.step(...); });
-//   while (on_the_way(session)) walk_on(session, workshop, 10);    // milliseconds
+//   begin_seek(session, backend, "step barrier 3", [](sim::Stepper& s) { s.step(...); });
+//   while (seeking(session)) seek_on(session, backend, 10);    // milliseconds
 //
-// Choices::moment says where it is to stand. A way that a command began has a place that is not
+// ViewState::moment says where it is to stand. A way that a command began has a place that is not
 // known before the machine is there; it becomes a choice then, and a step of undo. Another choice
 // of the moment meanwhile (undo) ends that way, and the machine goes there.
 #pragma once
@@ -14,7 +14,7 @@
 
 #include "core/error.h"
 #include "viz/session/session.h"
-#include "viz/session/workshop.h"
+#include "viz/session/backend.h"
 
 namespace tilescope {
 
@@ -24,23 +24,23 @@ const sim::Machine* machine_of(const Session& session);
 
 // The machine of the open kernel, made where there is none. Refused: no kernel is open, or it
 // cannot be loaded.
-Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Workshop& workshop);
+Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Backend& backend);
 
-bool on_the_way(const Session& session);
+bool seeking(const Session& session);
 // A run or a compilation is in progress, or the machine is on its way: scripts wait.
 bool busy(const Session& session);
 
 // Goes as far as a few frames allow. Answers what happened, or that it is still going; `line` is
 // the name of the step of undo. `then`: a second way, from where the first one leads to.
-Outcome<std::string> begin_way(Session& session, Workshop& workshop, std::string line,
+Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
                                const std::function<void(sim::Stepper&)>& begin,
                                std::function<void(sim::Stepper&)> then = {});
 // Goes on for about so long; true if the picture may have changed.
-bool walk_on(Session& session, Workshop& workshop, double milliseconds);
+bool seek_on(Session& session, Backend& backend, double milliseconds);
 // It stays where it is, and that is where it is to stand.
-std::string stop_way(Session& session);
+std::string stop_seek(Session& session);
 // 0 to 1; nothing: how far it is, is not known.
-std::optional<double> way_share(const Session& session);
+std::optional<double> seek_share(const Session& session);
 
 // Machines of what was open before are let go, but for the last few: they are large, and can be
 // brought back to where they stood.
