@@ -11,8 +11,8 @@ namespace tilescope {
 
 // One option or argument of a command, as a reader sees it.
 struct OptionText {
-  std::vector<std::string> names;    // "-o", "--out"; one plain name for a positional argument
-  std::string value;                 // "FILE"; empty for a flag
+  std::vector<std::string> names;  // "-o", "--out"; one plain name for a positional argument
+  std::string value;               // "FILE"; empty for a flag
   std::vector<std::string> state;  // the values there are, where they can be counted
   std::string help;
   bool positional = false;

@@ -16,8 +16,8 @@
 #include "viz/commands/commands.h"
 #include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
-#include "viz/session/lesson_state.h"
 #include "viz/session/lesson_panel.h"
+#include "viz/session/lesson_state.h"
 #include "viz/session/panels.h"
 #include "viz/session/result_view.h"
 
@@ -203,12 +203,10 @@ class Reading {
     const ViewState& state = session_.state;
     if (state.view == ViewName::layout) {
       if (!state.layout) return;
-      print(shortened(text_for(*state.layout, layout_choice(session_), light_theme(), "-")) +
-            "\n");
+      print(shortened(text_for(*state.layout, layout_choice(session_), light_theme(), "-")) + "\n");
       return;
     }
-    if (state.kernel)
-      print(fmt::format("{}: {}\n", state.kernel->name, state.kernel->launch));
+    if (state.kernel) print(fmt::format("{}: {}\n", state.kernel->name, state.kernel->launch));
     if (state.result) {
       print(outcome_of(*state.result, false) + "\n");
       if (state.result->diff) print(text(*state.result->diff));

@@ -11,6 +11,7 @@
 #include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/files.h"
+#include "app/kernel_options.h"
 #include "app/predictions.h"
 #include "app/profiles.h"
 #include "app/reports.h"
@@ -19,6 +20,7 @@
 #include "app/workers.h"
 #include "core/diff/diff.h"
 #include "core/io/npy.h"
+#include "kernels/catalog/catalog.h"
 
 namespace tilescope {
 namespace {
@@ -27,8 +29,9 @@ constexpr std::uint64_t most_threads = 1024;
 
 struct Options {
   std::string kernel, launch, on = "sim", against, output, numerics, schedule, device;
-  std::optional<std::int64_t> m, n, k;
-  std::uint64_t search = 0;  // orders to try
+  KernelOptions own;                    // the kernel's: {"m", "300"}
+  std::optional<std::int64_t> m, n, k;  // of these, as they are typed
+  std::uint64_t search = 0;             // orders to try
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
@@ -76,6 +79,29 @@ std::optional<Error> build_source(Options& options) {
   return std::nullopt;
 }
 
+// The kernel's own options by their names; of a kernel of the catalog they are read.
+std::optional<Error> name_options(Options& options) {
+  const auto number = [&](const char* name, const std::optional<std::int64_t>& value) {
+    if (value) options.own[name] = std::to_string(*value);
+  };
+  const auto word = [&](const char* name, const std::string& value) {
+    if (!value.empty()) options.own[name] = value;
+  };
+  number("m", options.m), number("n", options.n), number("k", options.k);
+  word("a", options.a), word("b", options.b), word("grid", options.grid);
+  word("dtype", options.run.dtype), word("ptx", options.run.ptx);
+  word("source", options.run.source);
+  const Outcome<const CatalogEntry*> entry = find_kernel(options.kernel);
+  if (!entry) return {};  // a file, or told where it is run
+  Outcome<RunOptions> run = run_options(**entry, options.own);
+  if (!run) return run.error();
+  run->seed = options.run.seed;
+  run->processors = options.run.processors;
+  run->built = options.run.built;
+  options.run = std::move(*run);
+  return {};
+}
+
 // The catalog's kernel with the command line's words, or a PTX file with its launch file.
 Outcome<PreparedRun> prepare(Options& options) {
   const bool is_file = options.kernel.ends_with(".ptx");
@@ -87,20 +113,8 @@ Outcome<PreparedRun> prepare(Options& options) {
                          : "--launch goes with a PTX file: tilescope run F.ptx --launch F.toml.",
                  ""};
   }
-  if (options.m) options.run.sizes["m"] = *options.m;
-  if (options.n) options.run.sizes["n"] = *options.n;
-  if (options.k) options.run.sizes["k"] = *options.k;
-  if (!options.a.empty()) options.run.files["A"] = options.a;
-  if (!options.b.empty()) options.run.files["B"] = options.b;
-  if (!options.grid.empty()) {
-    const Outcome<Dim3> grid = grid_in(options.grid);
-    if (!grid) return grid.error();
-    options.run.grid = *grid;
-  }
-  const bool inputs_named = options.run.grid || !options.run.sizes.empty() ||
-                            !options.run.files.empty() || !options.run.dtype.empty() ||
-                            !options.run.ptx.empty() || !options.run.source.empty();
-  if (is_file && (inputs_named || !options.output.empty() ||
+  if (auto error = name_options(options)) return *error;
+  if (is_file && (!options.own.empty() || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
     return Error{ErrorKind::usage,
                  "Sizes, inputs, --dtype, --grid, --ptx, --source, --out and --against FILE are "

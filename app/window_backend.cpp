@@ -9,6 +9,7 @@
 #include "app/compiled_files.h"
 #include "app/compiler.h"
 #include "app/files.h"
+#include "app/kernel_options.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
@@ -322,14 +323,14 @@ std::optional<Error> AppBackend::start(const KernelCard& kernel, const KernelOpt
 }
 
 Outcome<std::shared_ptr<LiveRun>> AppBackend::live(const KernelCard& kernel,
-                                                    const KernelOptions& options) {
+                                                   const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return tilescope::live_run(*prepared);
 }
 
 std::optional<Error> AppBackend::start_build(const KernelCard& kernel,
-                                              const KernelOptions& options) {
+                                             const KernelOptions& options) {
   const Outcome<std::string> ours = carried_ptx(kernel.name);
   if (!ours) return ours.error();
   build_.reset();  // an earlier compiler is stopped before the next begins
@@ -387,7 +388,7 @@ void AppBackend::wait() {
 }
 
 Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& path,
-                                                           std::optional<DType> as) {
+                                                          std::optional<DType> as) {
   const Outcome<std::vector<std::byte>> bytes = read_file(path);
   if (!bytes) return bytes.error();
   Outcome<Buffer> values = read_npy(*bytes, path, as);
@@ -399,7 +400,7 @@ Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& pat
 }
 
 Outcome<std::shared_ptr<const Buffer>> AppBackend::on_gpu(const KernelCard& kernel,
-                                                           const KernelOptions& options) {
+                                                          const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return output_of_gpu(prepared->run);
@@ -420,7 +421,7 @@ std::vector<std::string> AppBackend::beside(const std::string& path, std::string
 }
 
 std::optional<Error> AppBackend::export_text(const LayoutView& view, const LayoutChoice& choice,
-                                              const Theme& theme, const std::string& path) {
+                                             const Theme& theme, const std::string& path) {
   return write_file(path, text_for(view, choice, theme, path));
 }
 

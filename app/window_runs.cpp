@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "app/assets.h"
 #include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/files.h"
+#include "app/kernel_options.h"
 #include "app/profiles.h"
 #include "kernels/catalog/catalog.h"
 
@@ -16,61 +15,6 @@ namespace {
 
 // Copies of the machine that one may go back to: a window may hold several machines.
 constexpr sim::CheckpointLimits kCopies{std::uint64_t{256} << 20};
-
-template <class Number>
-std::optional<Error> read_number(const std::string& option, const std::string& text, Number& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size()) return {};
-  return Error{ErrorKind::usage,
-               fmt::format("--{} takes a number, and `{}` is none.", option, text), ""};
-}
-
-bool chooses_order(const std::string& option) {
-  return option == "device" || option == "schedule" || option == "lazy" || option == "numerics";
-}
-
-// The option's place in the entry: a size, an input tensor, or what every kernel takes.
-std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
-                         const std::string& value, RunOptions& out) {
-  for (const SizeParameter& size : entry.sizes) {
-    if (size.name == option) return read_number(option, value, out.sizes[size.name]);
-  }
-  for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input && option_of(tensor) == option) {
-      out.files[tensor.name] = value;
-      return {};
-    }
-  }
-  if (option == "seed") return read_number(option, value, out.seed);
-  if (option == "ptx") {
-    out.ptx = value;
-    return {};
-  }
-  if (option == "source") {
-    out.source = value;
-    return {};
-  }
-  if (option == "dtype") {
-    out.dtype = value;
-    return {};
-  }
-  if (option == "grid") {
-    const Outcome<Dim3> grid = grid_in(value);
-    if (!grid) return grid.error();
-    out.grid = *grid;
-    return {};
-  }
-  std::string known;
-  for (const SizeParameter& size : entry.sizes) known += fmt::format("--{}, ", size.name);
-  for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", option_of(tensor));
-  }
-  return Error{ErrorKind::usage,
-               fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --grid, --ptx, "
-                           "--source, --device, --schedule, --lazy and --numerics.",
-                           entry.name, option, known),
-               ""};
-}
 
 // The order of the run; nothing is said yet of the chip.
 Outcome<Order> order_of(const KernelOptions& options) {
@@ -91,14 +35,6 @@ Outcome<Order> order_of(const KernelOptions& options) {
     }
   }
   return order;
-}
-
-KernelOptions without_order(const KernelOptions& options) {
-  KernelOptions out;
-  for (const auto& option : options) {
-    if (!chooses_order(option.first)) out.insert(option);
-  }
-  return out;
 }
 
 Outcome<PreparedRun> prepare_file(std::string_view name, const KernelOptions& options) {
@@ -172,26 +108,12 @@ void take_poison_for_outputs(PreparedRun& run) {
 
 }  // namespace
 
-std::string option_of(const TensorSpec& tensor) {
-  std::string out = tensor.name;
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 Outcome<const CatalogEntry*> entry_named(std::string_view name) {
   Outcome<const CatalogEntry*> entry = find_kernel(name);
   if (entry) return entry;
   Error error = entry.error();
   error.sentence += " A layout is opened with `open layout EXPR`.";
   return error;
-}
-
-Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options) {
-  RunOptions run;
-  for (const auto& [option, value] : without_order(options)) {
-    if (auto error = put(entry, option, value, run)) return *error;
-  }
-  return run;
 }
 
 Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options,

@@ -24,11 +24,8 @@ struct WindowRun {
 // is enough to know its sizes and inputs.
 Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions& options,
                                       const std::shared_ptr<const Build>& built = nullptr);
-// Of a catalog kernel: the options that are its own. Refused: others, with those that it has.
+// Refused: there is no such kernel, with the names that there are.
 Outcome<const CatalogEntry*> entry_named(std::string_view name);
-Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options);
-// As an option: "A" is --a.
-std::string option_of(const TensorSpec& tensor);
 
 // The machine before its first instruction, with the sources at hand.
 Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run);

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 

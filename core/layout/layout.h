@@ -31,9 +31,7 @@ namespace tilescope {
 struct Mode {
   Int shape = 1;
   Int stride = 0;
-  friend constexpr bool operator==(const Mode& a, const Mode& b) {
-    return a.shape == b.shape && a.stride == b.stride;
-  }
+  friend constexpr bool operator==(const Mode&, const Mode&) = default;
 };
 
 struct Layout {
@@ -79,9 +77,7 @@ struct Layout {
     return swizzle(sum);
   }
 
-  friend constexpr bool operator==(const Layout& a, const Layout& b) {
-    return a.modes == b.modes && a.swizzle == b.swizzle && a.offset == b.offset;
-  }
+  friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };
 
 static_assert(std::is_trivially_copyable_v<Layout>);

@@ -32,9 +32,7 @@ struct Swizzle {
     return static_cast<std::int64_t>(x ^ moved);
   }
 
-  friend constexpr bool operator==(Swizzle a, Swizzle b) {
-    return a.bits == b.bits && a.base == b.base && a.shift == b.shift;
-  }
+  friend constexpr bool operator==(Swizzle, Swizzle) = default;
 };
 
 constexpr Result<Swizzle> make_swizzle(std::int64_t bits, std::int64_t base, std::int64_t shift) {

@@ -51,7 +51,7 @@ BENCHMARK(a_million_differences)->Unit(benchmark::kMillisecond);
 // The last key of an expression: value, completions, picture.
 void a_keystroke(benchmark::State& state) {
   Session session;
-  test::FakeWorkshop backend;
+  test::FakeBackend backend;
   const std::string text = "zipped_divide((1024,1024):(1024,1), <64,64>)";
   for (auto _ : state) {
     type_field(session, backend, text.substr(0, text.size() - 1));

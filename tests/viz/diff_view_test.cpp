@@ -143,7 +143,8 @@ TEST(Diff, ColoursSayTheSignAndWhiteIsZero) {
 
 TEST(Diff, AnExactResultIsWhite) {
   const DiffView view = view_of(300, 200, {}, 0);
-  const Raster map = map_of(build_scene(view, {}, light_theme(), arrange(view, Viewport{{900, 700}})));
+  const Raster map =
+      map_of(build_scene(view, {}, light_theme(), arrange(view, Viewport{{900, 700}})));
   EXPECT_EQ(count(map, rgb(0xffffff)), map.image->rgba.size());
 }
 
@@ -207,8 +208,9 @@ TEST(Diff, OddShapesGiveASanePicture) {
                                       {100000, 1},
                                       {1, 100000}}) {
     const DiffView view = view_of(rows, columns, {});
-    for (const Viewport& viewport : {Viewport{}, Viewport{{1, 1}}, Viewport{{800, 600}, std::nan("")},
-                             Viewport{{800, 600}, 20, {1e9, -1e9}}}) {
+    for (const Viewport& viewport :
+         {Viewport{}, Viewport{{1, 1}}, Viewport{{800, 600}, std::nan("")},
+          Viewport{{800, 600}, 20, {1e9, -1e9}}}) {
       const Scene scene = build_scene(view, {}, light_theme(), arrange(view, viewport));
       EXPECT_GT(scene.items.size(), 1u);
     }

@@ -401,10 +401,11 @@ TEST(Sizes, OddOnesGiveASanePicture) {
   const double inf = std::numeric_limits<double>::infinity();
   for (const std::string& expression : pictures()) {
     const LayoutView view = view_of(expression);
-    for (const Viewport& viewport : {Viewport{{1, 1}}, Viewport{{nan, 5}}, Viewport{{40, 1e5}}, Viewport{{800, 600}, nan},
-                             Viewport{{800, 600}, inf}, Viewport{{800, 600}, -3}, Viewport{{800, 600}, 1e-30},
-                             Viewport{{800, 600}, 50, {nan, inf}}, Viewport{{800, 600}, 50, {1e15, -1e15}},
-                             Viewport{{800, 600}, 0, {}, nan}, Viewport{{inf, inf}}}) {
+    for (const Viewport& viewport :
+         {Viewport{{1, 1}}, Viewport{{nan, 5}}, Viewport{{40, 1e5}}, Viewport{{800, 600}, nan},
+          Viewport{{800, 600}, inf}, Viewport{{800, 600}, -3}, Viewport{{800, 600}, 1e-30},
+          Viewport{{800, 600}, 50, {nan, inf}}, Viewport{{800, 600}, 50, {1e15, -1e15}},
+          Viewport{{800, 600}, 0, {}, nan}, Viewport{{inf, inf}}}) {
       const Scene scene = build_scene(view, {}, dark_theme(), arrange(view, viewport));
       EXPECT_GT(scene.size.width, 0);
       EXPECT_TRUE(std::isfinite(scene.size.width * scene.size.height));

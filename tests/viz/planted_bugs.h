@@ -11,13 +11,13 @@
 #include "tests/sim/chip_times.h"
 #include "tests/viz/ui_backend.h"
 #include "viz/commands/commands.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 
 namespace tilescope::test {
 
 // A backend whose one kernel is the bug's, in the order in which the bug shows.
-class BugWorkshop : public FakeWorkshop {
+class BugWorkshop : public FakeBackend {
  public:
   BugWorkshop(const Bug& bug, Job job, sim::Options options)
       : bug_(bug), job_(std::move(job)), options_(std::move(options)) {}

@@ -2,6 +2,7 @@
 // that no choice is forgotten by undo or by a view that goes elsewhere.
 #pragma once
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ inline const std::vector<std::string>& random_lines() {
       "open preset 9x32", "open preset Volta 8x8 quadpair", "open layout (4,8):(8,1)",
       "open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)",
       "open layout zipped_divide((4,8):(8,1), <2,4>)", "open layout (4,4,3):(1,4,16)", "open add",
-      "open add --m 6 --n 12", "run", "baseline", "baseline off", "compare hgemm_v8",
-      "lesson layouts", "lesson next", "lesson close",
+      "open add --m 6 --n 12", "open values.npy", "run", "baseline", "baseline off",
+      "compare hgemm_v8", "lesson layouts", "lesson next", "lesson close",
       // A layout.
       "colour offset", "colour thread", "colour bank", "isolate tile 1", "isolate offset 5",
       "isolate thread 2", "label coordinates", "label contents", "beside (9,32):(1,9)",
@@ -43,6 +44,17 @@ inline const std::vector<std::string>& random_lines() {
       // And back.
       "undo", "redo"};
   return lines;
+}
+
+// So many of them in random order. Most need something that is open, so that every third sequence
+// begins with two runs that are compared.
+inline std::vector<std::string> random_sequence(std::mt19937& random, int count) {
+  std::vector<std::string> out;
+  if (random() % 3 == 0) {
+    out = {"open add", "run", "baseline", "open add --m 6 --n 12", "run", "timeline beside on"};
+  }
+  for (int i = 0; i < count; ++i) out.push_back(random_lines()[random() % random_lines().size()]);
+  return out;
 }
 
 }  // namespace tilescope::test

@@ -243,7 +243,7 @@ TimelineFrame close_to(const TimelineView& view, EventId id, double around) {
   const Event event = view.record().events[id];
   TimelineViewport viewport = showing(view, {}, arrange(view, {}, lens_of()), id);
   viewport.range = {std::max(0.0, static_cast<double>(event.begin) - around),
-                static_cast<double>(event.end) + around};
+                    static_cast<double>(event.end) + around};
   return arrange(view, {}, viewport);
 }
 
@@ -509,7 +509,8 @@ TEST(TimelineScene, OddSizesAndEmptyRecordsGiveASanePicture) {
   const TimelineView empty(record, timeline);
   const auto view = small_timeline();
   for (const TimelineView* each : {&empty, view.get()}) {
-    for (TimelineViewport viewport : {lens_of(), lens_of(1, 1), lens_of(120, 90), lens_of(4000, 3000)}) {
+    for (TimelineViewport viewport :
+         {lens_of(), lens_of(1, 1), lens_of(120, 90), lens_of(4000, 3000)}) {
       for (const CycleRange& range :
            {CycleRange{}, CycleRange{std::nan(""), 5}, CycleRange{1e18, 1e19},
             CycleRange{-100, -50}, CycleRange{5, 5}}) {

@@ -12,8 +12,8 @@
 
 #include "tests/sim/record/synthetic_record.h"
 #include "tests/viz/small_machine.h"
-#include "viz/session/result_view.h"
 #include "viz/session/backend.h"
+#include "viz/session/result_view.h"
 
 namespace tilescope::test {
 
@@ -26,7 +26,7 @@ inline std::shared_ptr<const sim::Record> small_record(const sim::SyntheticPipel
   return record;
 }
 
-class FakeWorkshop : public Backend {
+class FakeBackend : public Backend {
  public:
   std::set<std::int64_t> wrong;                                // elements of C that are off by one
   bool faults = false;                                         // the next run does

@@ -16,7 +16,7 @@
 namespace tilescope {
 namespace {
 
-using test::FakeWorkshop;
+using test::FakeBackend;
 
 class Commands : public test::SessionTest {};
 
@@ -173,7 +173,6 @@ TEST_F(Commands, AKernelListsItsLayoutsAndEachOpensInTheLayoutView) {
   for (const std::string& command : layouts) {
     must(command);
     EXPECT_EQ(session.state.view, ViewName::layout);
-    EXPECT_EQ(session.state.layout_origin, "add");
     EXPECT_TRUE(session.state.kernel) << "the kernel stays open";
   }
 }
@@ -294,11 +293,10 @@ TEST_F(Commands, EveryOneThatChoosesIsAmongTheRandomLines) {
 }
 
 TEST_F(Commands, UndoReturnsFromAnyRandomSequence) {
-  const std::vector<std::string>& lines = test::random_lines();
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     session = {};
-    for (int i = 0; i < 60; ++i) (void)act(lines[random() % lines.size()]);
+    for (const std::string& line : test::random_sequence(random, 60)) (void)act(line);
     const ViewState last = session.state;
     std::size_t steps = 0;
     while (!session.past.empty()) {

@@ -17,7 +17,7 @@
 namespace tilescope {
 namespace {
 
-using test::FakeWorkshop;
+using test::FakeBackend;
 
 class Lessons : public test::SessionTest {
  protected:

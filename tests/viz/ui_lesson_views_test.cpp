@@ -18,7 +18,7 @@ namespace tilescope {
 namespace {
 
 // The shipped lessons, with the fake kernel in the place of theirs.
-class ShippedLessons : public test::FakeWorkshop {
+class ShippedLessons : public test::FakeBackend {
  public:
   std::vector<std::string> lesson_names() const override {
     std::vector<std::string> names;
@@ -36,7 +36,7 @@ class ShippedLessons : public test::FakeWorkshop {
   Outcome<KernelCard> kernel(std::string_view, const KernelOptions& options) override {
     KernelOptions sizes = options;
     sizes.erase("ptx");
-    return FakeWorkshop::kernel("add", sizes);
+    return FakeBackend::kernel("add", sizes);
   }
 
  private:

@@ -221,7 +221,7 @@ class MemoryTest : public ::testing::Test {
   bool says(const std::string& part) { return shown().dump().find(part) != std::string::npos; }
 
   Session session;
-  test::FakeWorkshop backend;
+  test::FakeBackend backend;
 };
 
 TEST_F(MemoryTest, AByteSaysWhereItIsWhatItIsAndWhoWroteIt) {

@@ -42,7 +42,7 @@ class Palette : public ::testing::Test {
   }
 
   Session session;
-  test::FakeWorkshop backend;
+  test::FakeBackend backend;
 };
 
 TEST_F(Palette, AFewLettersFindTheCommandTheArgumentAndWhatThereIsToOpen) {

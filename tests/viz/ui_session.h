@@ -50,7 +50,7 @@ class SessionTest : public ::testing::Test {
   }
 
   Session session;
-  FakeWorkshop backend;
+  FakeBackend backend;
 };
 
 }  // namespace tilescope::test

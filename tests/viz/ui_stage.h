@@ -169,6 +169,6 @@ class WindowOver : public ::testing::Test {
   int clicks_ = 0, keys_ = 0, texts_ = 0;
 };
 
-using WindowTest = WindowOver<FakeWorkshop>;
+using WindowTest = WindowOver<FakeBackend>;
 
 }  // namespace tilescope::test

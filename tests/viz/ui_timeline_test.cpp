@@ -42,7 +42,7 @@ class TimelineCommands : public ::testing::Test {
   const TimelineChoice& choice() { return session.state.timeline_choice; }
 
   Session session;
-  test::FakeWorkshop backend;
+  test::FakeBackend backend;
 };
 
 TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
@@ -228,7 +228,7 @@ TEST_F(TimelineCommands, LinesMakeTheSameTimelineAgain) {
   must("timeline fold block 0");
   const TimelineChoice want = choice();
   Session other;
-  test::FakeWorkshop elsewhere;
+  test::FakeBackend elsewhere;
   for (const std::string& line : rebuilding(session.state)) {
     ASSERT_TRUE(execute(other, elsewhere, line)) << line << ": " << other.message.text;
     elsewhere.wait();

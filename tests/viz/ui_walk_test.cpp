@@ -35,7 +35,7 @@ class WalkTest : public ::testing::Test {
   }
 
   Session session;
-  test::FakeWorkshop backend;
+  test::FakeBackend backend;
 };
 
 TEST_F(WalkTest, StepsGoForwardsAndBackToTheSamePlace) {

@@ -92,7 +92,7 @@ Answer run_continue(Session& session, Backend& backend, std::string_view argumen
   if (all.empty() && session.state.kernel) {
     // Without breakpoints there are still the ends of the run.
     return begin_seek(session, backend, fmt::format("continue{}", back ? " back" : ""),
-                     [&](sim::Stepper& s) { back ? s.to_the_beginning() : s.to_the_end(); });
+                      [&](sim::Stepper& s) { back ? s.to_the_beginning() : s.to_the_end(); });
   }
   return go_to_breaks(session, backend, all, back, fmt::format("continue{}", back ? " back" : ""));
 }

@@ -62,8 +62,7 @@ std::vector<Suggestion> suggest_compare(const Session& session, const Backend& b
   std::vector<Suggestion> out;
   if (!session.state.result) return out;
   for (const KernelName& kernel : backend.kernels()) {
-    if (kernel.name != session.state.result->kernel.name)
-      out.push_back({kernel.name, kernel.help});
+    if (kernel.name != session.state.result->kernel.name) out.push_back({kernel.name, kernel.help});
   }
   return out;
 }

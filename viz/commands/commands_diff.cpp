@@ -42,8 +42,8 @@ Outcome<Got> got_of(const ViewState& state) {
   }
   const auto& result = state.result;
   if (!result || result->end != RunResult::End::done || result->output >= result->matrices.size()) {
-    return usage_error(fmt::format("{} has no result to compare: `run` it to its end first.",
-                                   state.kernel->name));
+    return usage_error(
+        fmt::format("{} has no result to compare: `run` it to its end first.", state.kernel->name));
   }
   const RunResult::Matrix& output = result->matrices[result->output];
   out.values = output.values;
@@ -166,14 +166,14 @@ Answer run_show(Session& session, Backend&, std::string_view arguments) {
   if (arguments == "wrong" || arguments == "all") {
     state.only_wrong = arguments == "wrong";
     return std::string(state.only_wrong ? "Only wrong elements are coloured."
-                                          : "All differences are coloured.");
+                                        : "All differences are coloured.");
   }
   if (arguments == "map" || arguments == "table") {
     state.compare.as_table = arguments == "table";
     session.scrolls.erase(ViewName::diff);
     if (state.diff) show_diff(session);
     return std::string(state.compare.as_table ? "The worst elements first."
-                                                : "The difference as a map.");
+                                              : "The difference as a map.");
   }
   return usage_error(fmt::format(
       "`show` takes wrong or all; difference, absolute, relative, ulp, got or want; map or table. "

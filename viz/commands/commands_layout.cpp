@@ -67,8 +67,7 @@ Answer isolate_offset(ViewState& state, std::string_view arguments) {
 
 Answer run_isolate(Session& session, Backend&, std::string_view arguments) {
   ViewState& state = session.state;
-  if (!state.layout)
-    return usage_error("Only cells of a layout can be isolated: open one first.");
+  if (!state.layout) return usage_error("Only cells of a layout can be isolated: open one first.");
   const auto [what, which] = first_word(arguments);
   if (what == name_of(Focus::On::nothing)) {
     state.isolate = {};

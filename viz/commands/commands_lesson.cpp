@@ -56,8 +56,7 @@ std::vector<Suggestion> suggest_lesson(const Session& session, const Backend&) {
 }
 
 // "layouts", or "layouts 4"
-Answer run_open(Session& session, Backend& backend, std::string_view name,
-                std::string_view which) {
+Answer run_open(Session& session, Backend& backend, std::string_view name, std::string_view which) {
   if (which.empty()) return open_lesson(session, backend, name);
   const auto number = number_in(which);
   if (!number || *number < 1) {

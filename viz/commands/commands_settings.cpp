@@ -54,7 +54,7 @@ Answer run_animation(Session& session, Backend&, std::string_view arguments) {
   if (arguments != "on" && arguments != "off") return usage_error("`animation` takes on or off.");
   session.state.settings.animation = arguments == "on";
   return std::string(session.state.settings.animation ? "What is in flight moves."
-                                                        : "Nothing moves by itself.");
+                                                      : "Nothing moves by itself.");
 }
 
 Answer run_panel(Session& session, Backend&, std::string_view arguments) {

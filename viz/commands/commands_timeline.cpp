@@ -44,8 +44,7 @@ Outcome<CycleRange> range_in(const TimelineView& view, double end, std::string_v
 }
 
 Answer show_range(Session& session, std::string_view arguments) {
-  const auto range =
-      range_in(*session.state.timeline, timeline_span(session), "range", arguments);
+  const auto range = range_in(*session.state.timeline, timeline_span(session), "range", arguments);
   if (!range) return range.error();
   const TimelineView& view = *session.state.timeline;
   session.timeline_viewport = showing(view, timeline_frame(session), *range);
@@ -185,8 +184,7 @@ Answer add_up(Session& session, std::string_view arguments) {
     totals.reset();
     return std::string("No range is added up.");
   }
-  const auto range =
-      range_in(*session.state.timeline, timeline_span(session), "totals", arguments);
+  const auto range = range_in(*session.state.timeline, timeline_span(session), "totals", arguments);
   if (!range) return range.error();
   totals = CycleRange{std::round(range->from), std::round(range->to)};
   return fmt::format("Added up: {}.", range_text(*session.state.timeline, *totals));

@@ -190,8 +190,7 @@ Answer run_move(Session& session, Backend&, std::string_view direction) {
     const Cell to = from ? moved(*from, direction) : Cell{};
     if (state.layout->exists(to)) state.selected = to;
     if (!state.selected) return usage_error("This layout has no cell to select.");
-    return fmt::format("Selected row {}, column {}.", state.selected->row,
-                       state.selected->column);
+    return fmt::format("Selected row {}, column {}.", state.selected->row, state.selected->column);
   }
   if (state.view == ViewName::timeline) return move_event(session, direction);
   const MatrixShape any = elements_of(state);
@@ -300,7 +299,8 @@ Answer run_zoom(Session& session, Backend&, std::string_view arguments) {
     return usage_error("A timeline has no rows and columns: `timeline range 1200 3400`.");
   }
   if (look) {
-    if (const View& view = view_of(session.state.view); view.viewport) view.viewport(session).look = look;
+    if (const View& view = view_of(session.state.view); view.viewport)
+      view.viewport(session).look = look;
     session.pending_zoom = factor;
     return fmt::format("Looking at row {:.6g}, column {:.6g}.", look->row, look->column);
   }
@@ -338,7 +338,7 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
     Session quiet;
     quiet.state = session.state;
     if (auto error = backend.export_text(*session.state.layout, layout_choice(quiet),
-                                          session.theme(), path)) {
+                                         session.theme(), path)) {
       return *error;
     }
     return fmt::format("Wrote {}.", path);

@@ -29,8 +29,7 @@ Error no_round() {
 }
 
 // Its place on the shelf.
-Outcome<std::size_t> find_lesson(Session& session, const Backend& backend,
-                                 std::string_view name) {
+Outcome<std::size_t> find_lesson(Session& session, const Backend& backend, std::string_view name) {
   const std::shared_ptr<const LessonIndex> shelf = shelf_of(session, backend);
   for (std::size_t i = 0; i < shelf->lessons.size(); ++i) {
     if (shelf->lessons[i].name == name) return i;
@@ -43,7 +42,7 @@ Outcome<std::size_t> find_lesson(Session& session, const Backend& backend,
 }
 
 Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Lesson& lesson, std::size_t which,
-                                                     std::size_t at, std::uint64_t round) {
+                                                    std::size_t at, std::uint64_t round) {
   Outcome<PosedStep> posed = pose(lesson.steps[at], round);
   if (!posed) return posed.error();
   auto sheet = std::make_shared<LessonPage>();
@@ -174,8 +173,7 @@ Outcome<std::string> go_to_step(Session& session, Backend& backend, std::size_t 
                      place.sheet->step.title, kept(session, backend));
 }
 
-Outcome<std::string> answer_exercise(Session& session, Backend& backend,
-                                     std::string_view answer) {
+Outcome<std::string> answer_exercise(Session& session, Backend& backend, std::string_view answer) {
   const LessonPlace& place = session.state.lesson;
   if (!place.sheet || !place.sheet->step.exercise) {
     return Error{ErrorKind::usage, "Nothing is asked here; an exercise of a lesson asks.", ""};

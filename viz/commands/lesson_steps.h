@@ -1,5 +1,5 @@
-// Going through a lesson: opening it, its steps, answers and hints. What passes of the open step is in
-// LessonState (viz/session/lesson_state.h).
+// Going through a lesson: opening it, its steps, answers and hints. What passes of the open step is
+// in LessonState (viz/session/lesson_state.h).
 #pragma once
 
 #include <cstdint>

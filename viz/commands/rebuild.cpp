@@ -36,10 +36,21 @@ bool has_ended(const ViewState& state) {
          state.live->stepper.state() != RunState::running;
 }
 
+void add_memory(const MemoryChoice& memory, std::vector<std::string>& lines) {
+  if (memory.physical) lines.emplace_back("memory order physical");
+  if (memory.colour != MemoryChoice::Colour::tile) {
+    lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
+  }
+  if (memory.tensor_value) lines.emplace_back("tmem colour value");
+}
+
 // The kernel and what was chosen of it; answers the view that stands then. Nothing: a report may
 // have chosen one.
 std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::string>& lines) {
-  if (!state.kernel && state.file.empty()) return ViewName::layout;
+  if (!state.kernel && state.file.empty()) {
+    add_memory(state.memory, lines);  // for the next one
+    return ViewName::layout;
+  }
   if (state.baseline && state.baseline != state.result) {
     lines.push_back("open " + kernel_words(*state.baseline));
     lines.emplace_back("run");
@@ -60,12 +71,7 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   }
   // On arrival a report that is told there is looked at; here perhaps it was no longer.
   const bool arrives = gone || (ran && state.result->end == RunResult::End::fault);
-  const MemoryChoice& memory = state.memory;
-  if (memory.physical) lines.emplace_back("memory order physical");
-  if (memory.colour != MemoryChoice::Colour::tile) {
-    lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
-  }
-  if (memory.tensor_value) lines.emplace_back("tmem colour value");
+  add_memory(state.memory, lines);
   if (state.element) {
     lines.push_back(fmt::format("pick {} {}", state.element->row, state.element->column));
   } else if (arrives) {
@@ -91,19 +97,13 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
 // Where the reader is in the derivation, and how warps walk over the layout.
 void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   const LayoutStudy usual;
-  if (study.element_bytes != usual.element_bytes) {
-    lines.push_back(fmt::format("element {}", study.element_bytes));
-  }
-  std::string access;
-  if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
-  if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
-  if (study.access_grid >= 0) access += fmt::format(" grid {}", study.access_grid);
-  if (!access.empty()) lines.push_back("access" + access);
+  if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
+  if (study.access_grid >= 0) lines.push_back(fmt::format("access grid {}", study.access_grid));
+  // Only with the usual widths is it sure that a memory is taken: it is refused where accesses are
+  // not whole, which another width may have made them since.
   if (!study.access_through.empty()) {
     lines.push_back(fmt::format("access through {}", quoted_word(study.access_through)));
   }
-  if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
-  if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
   if (!study.beside.empty()) {
     const char quote = study.beside.find('"') == std::string::npos ? '"' : '\'';
     lines.push_back(fmt::format("beside {}{}{}", quote, study.beside, quote));
@@ -113,6 +113,14 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("slice columns {} grid {}", slice.columns, slice.grid));
     if (slice.at >= 0) lines.push_back(fmt::format("slice {} grid {}", slice.at, slice.grid));
   }
+  if (study.element_bytes != usual.element_bytes) {
+    lines.push_back(fmt::format("element {}", study.element_bytes));
+  }
+  std::string access;
+  if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
+  if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
+  if (!access.empty()) lines.push_back("access" + access);
+  if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
 }
 
 std::string isolate_line(const Focus& focus) {
@@ -219,8 +227,7 @@ ViewState needed(ViewState state) {
 
 }  // namespace
 
-std::vector<std::string> rebuilding(const Session& session, const Backend& backend,
-                                    Extent extent) {
+std::vector<std::string> rebuilding(const Session& session, const Backend& backend, Extent extent) {
   ViewState state = with_whole_paths(session.state, backend);
   if (extent == Extent::view) state = needed(std::move(state));
   std::vector<std::string> lines = rebuilding(state);
@@ -258,7 +265,8 @@ Session fresh_beside(const Session& session) {
 void take_over(Session& session, Backend& backend, Session fresh,
                const std::vector<std::string>& lines, std::size_t next) {
   if (session.running && !fresh.running) backend.cancel();
-  const Viewport layout = fresh.layout_viewport, matrices = fresh.matrices_viewport, diff = fresh.diff_viewport;
+  const Viewport layout = fresh.layout_viewport, matrices = fresh.matrices_viewport,
+                 diff = fresh.diff_viewport;
   const double zoom = fresh.pending_zoom;
   session.state = std::move(fresh.state);
   session.progress = std::move(fresh.progress);

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 
@@ -26,8 +26,7 @@ std::vector<std::string> rebuilding(const ViewState& state);
 // All of it, with whole paths and zoom: a workspace. `view`: what the open view needs and no more,
 // so that who shares a layout does not share the kernel that is open behind it.
 enum class Extent : std::uint8_t { all, view };
-std::vector<std::string> rebuilding(const Session& session, const Backend& backend,
-                                    Extent extent);
+std::vector<std::string> rebuilding(const Session& session, const Backend& backend, Extent extent);
 
 // The choices with every file by its whole path: what is read tomorrow, or from another folder.
 ViewState with_whole_paths(ViewState state, const Backend& backend);

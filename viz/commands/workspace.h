@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 
@@ -26,8 +26,7 @@ std::string workspace_text(const Session& session, const Backend& backend);
 
 // The session becomes what the text says, as one step. Refused, and nothing changes: no workspace,
 // a broken or newer one, a view whose commands are refused.
-Outcome<std::string> open_workspace_text(Session& session, Backend& backend,
-                                         std::string_view text);
+Outcome<std::string> open_workspace_text(Session& session, Backend& backend, std::string_view text);
 
 // Our own of yesterday: what can be done of it is done, and the sentence says what could not
 // (empty: all could). Refused, and nothing changes: what is no workspace at all.

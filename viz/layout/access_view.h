@@ -30,9 +30,7 @@ struct AccessChoice {
   Walk walk = Walk::down_columns;
   std::int64_t width = 4;          // bytes a lane moves: 4, 8 or 16
   std::int64_t element_bytes = 4;  // of what the layout counts
-  friend bool operator==(const AccessChoice& a, const AccessChoice& b) {
-    return a.walk == b.walk && a.width == b.width && a.element_bytes == b.element_bytes;
-  }
+  friend bool operator==(const AccessChoice&, const AccessChoice&) = default;
 };
 
 // What a picture of a thread/value layout's accesses says besides: whose they are, and through

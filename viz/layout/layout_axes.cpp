@@ -57,8 +57,8 @@ Layout counted(Layout grid) {
 void LayoutView::show_places(Places places) {
   for (const std::vector<std::string>& each : places.texts) {
     const std::int64_t count = static_cast<std::int64_t>(each.size());
-    most_places_ = std::max(most_places_, count);
-    for (const std::string& place : each) longest_place_ = std::max(longest_place_, place.size());
+    places_.most = std::max(places_.most, count);
+    for (const std::string& place : each) places_.longest = std::max(places_.longest, place.size());
   }
   for (OnAxis& on : places.scales) {
     const auto [low, high] = std::minmax_element(on.numbers.begin(), on.numbers.end());
@@ -69,15 +69,16 @@ void LayoutView::show_places(Places places) {
     panel.overlaps.reset();
   }
   for (std::string& note : places.notes) remark(std::move(note));
-  places_ = std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places.texts));
-  on_axes_ = std::make_shared<const std::vector<OnAxis>>(std::move(places.scales));
+  places_.texts =
+      std::make_shared<const std::vector<std::vector<std::string>>>(std::move(places.texts));
+  places_.on_axes = std::make_shared<const std::vector<OnAxis>>(std::move(places.scales));
 }
 
 Outcome<LayoutView> LayoutView::of_places(Places places, std::string title) {
   Outcome<LayoutView> view = plain(counted(places.grid), std::move(title));
   if (!view) return view;
   view->panels_[0].formula = places.formula;
-  view->threads_ = view->values_ = view->tiles_ = 0;
+  view->owned_.threads = view->owned_.values = view->division_.tiles = 0;
   view->kind_ = Kind::places;
   view->show_places(std::move(places));
   return view;

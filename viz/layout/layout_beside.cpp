@@ -74,16 +74,16 @@ Outcome<LayoutView> LayoutView::beside(std::string_view first, std::string_view 
   };
   const std::string title = fmt::format("{} beside {}", name(first), name(second));
   if (left->kind_ == Kind::thread_value && right->kind_ == Kind::thread_value &&
-      left->thread_mark_ == right->thread_mark_) {
+      left->owned_.thread_mark == right->owned_.thread_mark) {
     left->placing_ = Placing::free;
     for (Panel& panel : left->panels_) panel.title = "First: " + panel.title;
     for (Panel& panel : right->panels_) {
       panel.title = "Second: " + panel.title;
       left->panels_.push_back(std::move(panel));
     }
-    left->threads_ = std::max(left->threads_, right->threads_);
-    left->values_ = std::max(left->values_, right->values_);
-    left->most_owners_ = std::max(left->most_owners_, right->most_owners_);
+    left->owned_.threads = std::max(left->owned_.threads, right->owned_.threads);
+    left->owned_.values = std::max(left->owned_.values, right->owned_.values);
+    left->owned_.most_owners = std::max(left->owned_.most_owners, right->owned_.most_owners);
     left->highest_ = std::max(left->highest_, right->highest_);
     for (std::string& note : right->notes_) left->notes_.push_back(std::move(note));
     left->retitle(title);
@@ -116,11 +116,11 @@ Outcome<LayoutView> LayoutView::beside(std::string_view first, std::string_view 
       view->panels_.insert(view->panels_.begin(), {std::move(*one), std::move(*too)});
     }
   }
-  view->threads_ = view->values_ = view->tiles_ = 0;
+  view->owned_.threads = view->owned_.values = view->division_.tiles = 0;
   for (const Shown* each : {&*a, &*b}) {
     if (!each->tiles) continue;
     const Result<std::int64_t> tiles = cosize(*each->tiles);
-    view->tiles_ = std::max(view->tiles_, tiles ? *tiles : 0);
+    view->division_.tiles = std::max(view->division_.tiles, tiles ? *tiles : 0);
   }
   view->lowest_ = std::min(view->lowest_, other->lowest_);
   view->highest_ = std::max(view->highest_, other->highest_);

@@ -69,7 +69,7 @@ std::int64_t LayoutView::linked(const Cell& cell) const {
 
 std::int64_t LayoutView::input_index(std::int64_t key) const {
   std::int64_t index = 0;
-  for (const KeyPart& part : key_parts_) {
+  for (const LayoutTiles::KeyPart& part : division_.key_parts) {
     const std::int64_t here = (key >> part.shift) & part.mask;
     if (here >= part.extent) return -1;
     index += here * part.weight;
@@ -81,10 +81,11 @@ std::int64_t LayoutView::element_of(const Cell& cell) const {
   const Panel& p = panels_[static_cast<std::size_t>(cell.panel)];
   const std::int64_t index = index_of(cell);
   if (kind_ == Kind::divided && p.keys.modes.empty()) {  // a step of the derivation
-    if (!element_at_) return -1;
-    const auto found = std::lower_bound(element_at_->begin(), element_at_->end(),
+    if (!division_.element_at) return -1;
+    const auto found = std::lower_bound(division_.element_at->begin(), division_.element_at->end(),
                                         std::pair(linked(cell), std::int64_t{0}));
-    return found != element_at_->end() && found->first == linked(cell) ? found->second : -1;
+    return found != division_.element_at->end() && found->first == linked(cell) ? found->second
+                                                                                : -1;
   }
   if (kind_ == Kind::divided) {
     const std::int64_t key = p.keys(index);
@@ -95,7 +96,7 @@ std::int64_t LayoutView::element_of(const Cell& cell) const {
 
 std::int64_t LayoutView::place_of(const Cell& cell) const {
   const std::int64_t element = element_of(cell);
-  return element < 0 ? -1 : place_of_[static_cast<std::size_t>(element)];
+  return element < 0 ? -1 : division_.place_of[static_cast<std::size_t>(element)];
 }
 
 std::int64_t LayoutView::block_of(const Cell& cell) const {
@@ -132,7 +133,7 @@ std::string LayoutView::bank_words(int element_bytes) const {
 bool LayoutView::inside(const Cell& cell) const {
   const bool step =
       kind_ == Kind::divided && panels_[static_cast<std::size_t>(cell.panel)].keys.modes.empty();
-  return !padded_ || step || element_of(cell) >= 0;
+  return !division_.padded || step || element_of(cell) >= 0;
 }
 
 std::int64_t LayoutView::tile(const Cell& cell) const {
@@ -182,15 +183,15 @@ std::int64_t LayoutView::number_of(const Cell& cell, ColourBy by, int element_by
     case ColourBy::tile:
       if (kind_ == Kind::divided) {
         const std::int64_t place = place_of(cell);
-        return place < 0 ? -1 : place / tile_size_;
+        return place < 0 ? -1 : place / division_.tile_size;
       }
-      return tiles_ > 0 ? block_of(cell) : -1;
+      return division_.tiles > 0 ? block_of(cell) : -1;
     case ColourBy::thread:
-      return threads_ > 0 ? cell.row : -1;
+      return owned_.threads > 0 ? cell.row : -1;
     case ColourBy::warp:
-      return threads_ > 0 ? cell.row / lanes : -1;
+      return owned_.threads > 0 ? cell.row / lanes : -1;
     case ColourBy::value:
-      return threads_ > 0 ? cell.column : -1;
+      return owned_.threads > 0 ? cell.column : -1;
     case ColourBy::axis:
     case ColourBy::axis2:
     case ColourBy::axis3:
@@ -303,8 +304,8 @@ std::int64_t LayoutView::count(const Focus& focus, int panel) const {
 std::string LayoutView::owner_words(const Cell& cell) const {
   std::string out;
   for (const Owner& owner : owners(cell)) {
-    out +=
-        fmt::format("{}{}{} V{}", out.empty() ? "" : ", ", thread_mark_, owner.thread, owner.value);
+    out += fmt::format("{}{}{} V{}", out.empty() ? "" : ", ", owned_.thread_mark, owner.thread,
+                       owner.value);
   }
   return out;
 }
@@ -350,24 +351,24 @@ CellInfo LayoutView::info(const Cell& cell, int element_bytes) const {
   }
   const std::int64_t place = kind_ == Kind::divided ? place_of(cell) : -1;
   if (place >= 0 && out.inside) {
-    out.input_coordinate = coordinate_of(element_of(cell), input_shape_);
-    out.tile = place / tile_size_;
-    out.tile_coordinate = coordinate_of(*out.tile, rest_shape_);
-    out.in_tile = coordinate_of(place % tile_size_, tile_shape_);
+    out.input_coordinate = coordinate_of(element_of(cell), division_.input_shape);
+    out.tile = place / division_.tile_size;
+    out.tile_coordinate = coordinate_of(*out.tile, division_.rest_shape);
+    out.in_tile = coordinate_of(place % division_.tile_size, division_.tile_shape);
   }
   if (shows_places() && out.inside) {
     constexpr std::size_t most = 64;
-    const std::vector<std::string>& all = (*places_)[static_cast<std::size_t>(out.offset)];
+    const std::vector<std::string>& all = (*places_.texts)[static_cast<std::size_t>(out.offset)];
     const std::size_t shown = std::min(all.size(), most);
     out.place = fmt::format(
         "{}", fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < all.size()) out.place += fmt::format(" and {} more", all.size() - shown);
   }
-  if (kind_ == Kind::plain && tiles_ > 0) out.tile = tile(cell);
+  if (kind_ == Kind::plain && division_.tiles > 0) out.tile = tile(cell);
   const std::span<const Owner> all = owners(cell);
   out.owners.assign(all.begin(), all.end());
   out.threads = kind_ == Kind::thread_value;
-  out.thread_mark = thread_mark_;
+  out.thread_mark = owned_.thread_mark;
   if (maps_tensor_memory()) {
     for (const Owner& owner : all) out.regions.push_back(name(ColourBy::value, owner.value));
   }

@@ -101,10 +101,11 @@ std::vector<ColourBy> LayoutView::colours() const {
     }
     case Kind::thread_value:
       // Where cells are too many for labels of their own, a warp's block can still have one.
-      if (!value_names_.empty()) return {value, warp, none};
-      if (threads_ == 1 && placing_ == Placing::free) return {offset, value, none};
-      if (thread_mark_ != "T") return {thread, value, offset, none};  // CTAs and rows have no warps
-      if (highest_ >= most_told_apart && threads_ > lanes) {
+      if (!owned_.value_names.empty()) return {value, warp, none};
+      if (owned_.threads == 1 && placing_ == Placing::free) return {offset, value, none};
+      if (owned_.thread_mark != "T")
+        return {thread, value, offset, none};  // CTAs and rows have no warps
+      if (highest_ >= most_told_apart && owned_.threads > lanes) {
         return {warp, thread, value, offset, none};
       }
       return {thread, warp, value, offset, none};
@@ -116,9 +117,9 @@ std::vector<ColourBy> LayoutView::colours() const {
       break;
   }
   std::vector<ColourBy> out{offset};
-  if (tiles_ > 0) out.push_back(tile);
+  if (division_.tiles > 0) out.push_back(tile);
   if (panels_[0].tiles) std::swap(out[0], out[1]);  // a product is about its copies
-  if (threads_ > 0) {
+  if (owned_.threads > 0) {
     for (const ColourBy by : {thread, warp, value}) out.push_back(by);
   }
   for (const ColourBy by : {bank, none}) out.push_back(by);
@@ -133,14 +134,14 @@ ColourBy LayoutView::colour(const LayoutChoice& choice) const {
 }
 
 ColourBy LayoutView::meant_by(ColourBy by) const {
-  if (!on_axes_ || (by != ColourBy::thread && by != ColourBy::warp)) return by;
+  if (!places_.on_axes || (by != ColourBy::thread && by != ColourBy::warp)) return by;
   const bool threads = by == ColourBy::thread;
   // TIRx's names of thread axes, the nearest first.
   for (const std::string_view name :
        threads ? std::array<std::string_view, 3>{"tx", "tid_in_wg", "laneid"}
                : std::array<std::string_view, 3>{"warpid", "wid_in_wg", ""}) {
-    for (std::size_t i = 0; i < on_axes_->size() && !name.empty(); ++i) {
-      const std::string_view title = (*on_axes_)[i].title;
+    for (std::size_t i = 0; i < places_.on_axes->size() && !name.empty(); ++i) {
+      const std::string_view title = (*places_.on_axes)[i].title;
       if (title != fmt::format("axis {}", name)) continue;
       return static_cast<ColourBy>(static_cast<int>(ColourBy::axis) + static_cast<int>(i));
     }
@@ -166,8 +167,8 @@ std::optional<Error> LayoutView::cannot_colour(ColourBy by) const {
 
 const LayoutView::OnAxis* LayoutView::axis_of(ColourBy by) const {
   const int k = static_cast<int>(by) - static_cast<int>(ColourBy::axis);
-  const bool there = on_axes_ && k >= 0 && k < static_cast<int>(on_axes_->size());
-  return there && by < ColourBy::none ? &(*on_axes_)[static_cast<std::size_t>(k)] : nullptr;
+  const bool there = places_.on_axes && k >= 0 && k < static_cast<int>(places_.on_axes->size());
+  return there && by < ColourBy::none ? &(*places_.on_axes)[static_cast<std::size_t>(k)] : nullptr;
 }
 
 std::optional<LayoutView::Scale> LayoutView::scale_of(ColourBy by) const {
@@ -183,9 +184,9 @@ Rgba LayoutView::paint(std::int64_t number, ColourBy by, const Theme& theme) con
     return quantity(range > 0 ? static_cast<double>(number - scale->lowest) / range : 0);
   }
   if (number < 0) return theme.panel;
-  if (by == ColourBy::thread) return thread_colour(number, threads_, theme.dark);
+  if (by == ColourBy::thread) return thread_colour(number, owned_.threads, theme.dark);
   if (by == ColourBy::value && maps_tensor_memory()) {
-    number = group_of_value_[static_cast<std::size_t>(number)];
+    number = owned_.group_of_value[static_cast<std::size_t>(number)];
   }
   return category(number, theme.dark);
 }
@@ -228,7 +229,8 @@ std::vector<std::int64_t> LayoutView::numbers_of(const Window& w, ColourBy by,
                                                   : value;
       return by == ColourBy::bank ? bank_of(before ? value : offset, element_bytes) : offset;
     });
-  } else if (by == ColourBy::tile && by_mode_ && !padded_ && !panel.keys.modes.empty()) {
+  } else if (by == ColourBy::tile && division_.by_mode && !division_.padded &&
+             !panel.keys.modes.empty()) {
     // Tiles are counted colexicographically, so that a row and a column each give their share.
     const std::int64_t corner = number_of({w.panel, w.slice, w.row, w.column}, by, 0);
     std::vector<std::int64_t> shares;
@@ -335,12 +337,13 @@ LayoutView::Painted LayoutView::painted(const Window& window, const LayoutChoice
   const bool scaled = scale.has_value();
   const std::int64_t lowest = scaled ? scale->lowest : 0;
   const std::int64_t range = scaled ? std::max<std::int64_t>(scale->highest - lowest, 1) : 1;
-  const std::int64_t known = scaled                   ? steps
-                             : by == ColourBy::thread ? std::min<std::int64_t>(threads_, 1 << 16)
-                             : maps_tensor_memory()   ? std::max(values_, ceil_div(threads_, lanes))
-                                                      : distinct_categories;
+  const std::int64_t known =
+      scaled                   ? steps
+      : by == ColourBy::thread ? std::min<std::int64_t>(owned_.threads, 1 << 16)
+      : maps_tensor_memory()   ? std::max(owned_.values, ceil_div(owned_.threads, lanes))
+                               : distinct_categories;
   for (std::int64_t n = 0; n < known; ++n) {
-    const bool beyond = by == ColourBy::value && maps_tensor_memory() && n >= values_;
+    const bool beyond = by == ColourBy::value && maps_tensor_memory() && n >= owned_.values;
     table.push_back(scaled   ? quantity(static_cast<double>(n) / (steps - 1))
                     : beyond ? theme.panel
                              : paint(n, by, theme));
@@ -366,7 +369,7 @@ LayoutView::Painted LayoutView::painted(const Window& window, const LayoutChoice
     }
   }
   // Padding is grey whatever the colour means.
-  for (std::size_t i = 0; padded_ && i < out.size(); ++i) {
+  for (std::size_t i = 0; division_.padded && i < out.size(); ++i) {
     if (!inside(cell_in(window, i))) out[i] = theme.panel;
   }
   return result;

@@ -212,13 +212,14 @@ Outcome<LayoutView> LayoutView::derived(std::string_view expression, const Deriv
       return done;
     }
     // Else a step's cells are found by their offset.
-    if (step != nullptr && !view->padded_ && view->place_of_.size() <= most_linked) {
+    if (step != nullptr && !view->division_.padded &&
+        view->division_.place_of.size() <= most_linked) {
       std::vector<std::pair<std::int64_t, std::int64_t>> elements;
-      for (std::size_t e = 0; e < view->place_of_.size(); ++e) {
+      for (std::size_t e = 0; e < view->division_.place_of.size(); ++e) {
         elements.emplace_back((*input)(static_cast<std::int64_t>(e)), e);
       }
       std::sort(elements.begin(), elements.end());
-      view->element_at_ = std::make_shared<const decltype(elements)>(std::move(elements));
+      view->division_.element_at = std::make_shared<const decltype(elements)>(std::move(elements));
     }
     return finished(std::move(*view));
   }
@@ -244,7 +245,7 @@ Outcome<LayoutView> LayoutView::derived(std::string_view expression, const Deriv
   }
   view->lowest_ = low;
   view->highest_ = high;
-  view->threads_ = view->values_ = view->tiles_ = 0;
+  view->owned_.threads = view->owned_.values = view->division_.tiles = 0;
   return finished(std::move(*view));
 }
 

@@ -297,7 +297,8 @@ Frame framed(const LayoutView& view, Viewport viewport, const Arrangement& arran
   const double free_y = viewport.size.height - laid.size.height - above - below - 2 * margin;
   const double left = margin + std::max(0.0, std::floor(free_x / 2));
   const double top = margin + std::max(0.0, std::floor(free_y / 2));
-  out.content = {left - viewport.pan.x, top + above - viewport.pan.y, laid.size.width, laid.size.height};
+  out.content = {left - viewport.pan.x, top + above - viewport.pan.y, laid.size.width,
+                 laid.size.height};
   for (Frame::Place& place : laid.places) move(place, out.content.x, out.content.y);
   out.places = std::move(laid.places);
   const double x = free_x > 0 ? left : margin;
@@ -354,7 +355,8 @@ bool has_room(const Frame& frame) {
 
 std::vector<std::string> notes_shown(const LayoutView& view, const Viewport& viewport) {
   std::vector<std::string> out = view.notes();
-  const std::size_t room = std::max<std::size_t>(viewport.notes, 2) - (viewport.advice.empty() ? 0 : 1);
+  const std::size_t room =
+      std::max<std::size_t>(viewport.notes, 2) - (viewport.advice.empty() ? 0 : 1);
   if (out.size() > room) {
     const std::size_t left_out = out.size() - (room - 1);
     out.resize(room - 1);
@@ -382,9 +384,9 @@ Frame arrange(const LayoutView& view, const Viewport& asked, const LayoutChoice&
   const double above = viewport.title ? title_height : 0;
   const bool any_size = !(asked.size.width > 0 && asked.size.height > 0);
   // Notes leave the grids at least three quarters of the height.
-  viewport.notes = any_size
-                   ? view.notes().size() + 1
-                   : static_cast<std::size_t>(std::max(2.0, asked.size.height / 4 / note_height));
+  viewport.notes =
+      any_size ? view.notes().size() + 1
+               : static_cast<std::size_t>(std::max(2.0, asked.size.height / 4 / note_height));
   viewport.heading = most_heading_width;
   viewport.side = least_side;
   const double below = legend_block_height(view, viewport);
@@ -393,7 +395,8 @@ Frame arrange(const LayoutView& view, const Viewport& asked, const LayoutChoice&
     viewport.size = {sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)};
     const bool product = view.placing() == LayoutView::Placing::product;
     viewport.heading = std::min(most_heading_width, viewport.size.width / (product ? 3 : 4));
-    const Size room{viewport.size.width - 2 * margin, viewport.size.height - 2 * margin - above - below};
+    const Size room{viewport.size.width - 2 * margin,
+                    viewport.size.height - 2 * margin - above - below};
     const Arrangement* best = &all[0];
     double cell = 0;
     const auto fits = [&] {
@@ -418,7 +421,8 @@ Frame arrange(const LayoutView& view, const Viewport& asked, const LayoutChoice&
   const double words =
       std::max(words_width(view, viewport), viewport.legend ? legend_width(view, choice) : 0);
   const double width = std::max(size.width, words);
-  viewport.size = {std::ceil(width + 2 * margin), std::ceil(size.height + above + below + 2 * margin)};
+  viewport.size = {std::ceil(width + 2 * margin),
+                   std::ceil(size.height + above + below + 2 * margin)};
   return framed(view, viewport, *best, natural, words);
 }
 
@@ -509,8 +513,9 @@ Viewport zoomed(const LayoutView& view, const Frame& frame, Point at, double fac
       (at.x - before.first.x - across * before.slice_step.width) / before.cell.width;
   const double row = (at.y - before.first.y - down * before.slice_step.height) / before.cell.height;
   const Frame::Place after = arrange(view, viewport).places[p];
-  viewport.pan = {after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
-              after.first.y + down * after.slice_step.height + row * after.cell.height - at.y};
+  viewport.pan = {
+      after.first.x + across * after.slice_step.width + column * after.cell.width - at.x,
+      after.first.y + down * after.slice_step.height + row * after.cell.height - at.y};
   return panned(view, arrange(view, viewport), 0, 0);
 }
 
@@ -520,16 +525,7 @@ Viewport panned(const LayoutView& view, const Frame& frame, double dx, double dy
   still.pan = {};
   const Frame home = arrange(view, still);
   if (viewport.cell <= home.fit_cell) return still;  // all is seen
-  const auto along = [](double pan, double begin, double length, double from, double to) {
-    // The content keeps half of the picture, or as much of it as there is.
-    const double half = std::min(length, (to - from) / 2);
-    const double least = begin - to + half;
-    return std::clamp(pan, least, std::max(least, begin + length - from - half));
-  };
-  viewport.pan.x =
-      along(viewport.pan.x - dx, home.content.x, home.content.width, home.body.x, home.body.right());
-  viewport.pan.y =
-      along(viewport.pan.y - dy, home.content.y, home.content.height, home.body.y, home.body.bottom());
+  viewport.pan = dragged(viewport, home.content, home.body, dx, dy);
   return viewport;
 }
 

@@ -18,7 +18,7 @@ namespace tilescope {
 
 struct Owner {
   std::int32_t thread = 0, value = 0;
-  friend bool operator==(Owner a, Owner b) { return a.thread == b.thread && a.value == b.value; }
+  friend bool operator==(Owner, Owner) = default;
 };
 
 struct Owners {

@@ -94,11 +94,11 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
     view.lowest_ = whole ? alone->lowest_ : std::min(view.lowest_, alone->lowest_);
     view.highest_ = std::max(view.highest_, alone->highest_);
   }
-  view.by_element_ = std::all_of(chain.begin() + 1, chain.end(),
-                                 [](const Part& part) { return !part.elements.empty(); });
+  view.division_.by_element = std::all_of(chain.begin() + 1, chain.end(),
+                                          [](const Part& part) { return !part.elements.empty(); });
   for (std::size_t p = 1; p < chain.size(); ++p) {
     Panel& panel = view.panels_[p];
-    if (!view.by_element_) {
+    if (!view.division_.by_element) {
       view.panels_[p - 1].part = in_order(offsets_of(chain[p].layout));
       continue;
     }
@@ -108,7 +108,7 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
     view.panels_[p - 1].part = in_order(std::move(there));
     const auto beyond = std::count(panel.elements->begin(), panel.elements->end(), -1);
     if (beyond == 0) continue;
-    view.padded_ = true;
+    view.division_.padded = true;
     view.notes_.push_back(fmt::format("{}: {} of {} cells lie beyond {}; they are grey.",
                                       panel.title, beyond, panel.elements->size(),
                                       view.panels_[0].formula));
@@ -117,7 +117,7 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
     view.panels_[p].last_part = view.panels_[chain.size() - 2].part;
   }
   for (Panel& panel : view.panels_) {
-    if (!view.by_element_) break;
+    if (!view.division_.by_element) break;
     panel.part_frame = frame_of(panel, panel.part);
     panel.last_part_frame = frame_of(panel, panel.last_part);
   }
@@ -125,7 +125,7 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
 }
 
 std::int64_t LayoutView::member_of(const Cell& cell) const {
-  return by_element_ ? element_of(cell) : offset(cell);
+  return division_.by_element ? element_of(cell) : offset(cell);
 }
 
 bool LayoutView::taken(const Cell& cell) const {
@@ -136,7 +136,7 @@ bool LayoutView::taken(const Cell& cell) const {
 std::vector<std::int64_t> LayoutView::members_of(const Window& w,
                                                  const Panel::Numbers& part) const {
   std::vector<std::int64_t> out;
-  if (!by_element_) {
+  if (!division_.by_element) {
     out = numbers_of(w, ColourBy::offset, 0);
   } else {
     out.reserve(static_cast<std::size_t>(w.down() * w.across()));

@@ -89,8 +89,8 @@ Outcome<LayoutView> LayoutView::multiplied(std::string_view operation, const Lay
   view->add_panel("Product", axes, *product);
   view->panels_.back().tiles =
       counting(*product, pairs, block_rank, found->copies == Copies::paired_first);
-  view->tiles_ = *size(begins);
-  view->threads_ = view->values_ = 0;
+  view->division_.tiles = *size(begins);
+  view->owned_.threads = view->owned_.values = 0;
   return view;
 }
 

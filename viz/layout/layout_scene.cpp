@@ -140,8 +140,8 @@ void draw_raster(const Drawing& d, const Seen& seen, RasterStore* store) {
   Block block;
   // The cells that a pixel of the screen stands for, where it stands for several.
   const auto whole_cells = [&](double cell) {
-    return std::max<std::int64_t>(1,
-                                  static_cast<std::int64_t>(1 / (cell * d.frame.viewport.pixel_scale)));
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(1 / (cell * d.frame.viewport.pixel_scale)));
   };
   const bool large = seen.least() >= 6;  // what is seen is little; smaller cells are kept whole
   if (!large && panel.rows <= most_side && panel.columns <= most_side &&

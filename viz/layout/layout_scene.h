@@ -69,8 +69,8 @@ Box slice_box(const Frame::Place& place, std::int64_t n);
 // Where a cell is in the picture.
 Box box_of(const LayoutView& view, const Frame& frame, const Cell& cell);
 
-// The viewport after zooming by `factor` so that what is under `at` stays there; the cell size stays
-// between what shows everything and 256 px.
+// The viewport after zooming by `factor` so that what is under `at` stays there; the cell size
+// stays between what shows everything and 256 px.
 Viewport zoomed(const LayoutView& view, const Frame& frame, Point at, double factor);
 // The viewport after dragging by (dx, dy); the content does not leave the picture.
 Viewport panned(const LayoutView& view, const Frame& frame, double dx, double dy);

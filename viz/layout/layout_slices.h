@@ -25,9 +25,7 @@ struct SliceChoice {
   int grid = -1;  // -1: none was chosen; every slice of every grid is shown
   int rows = 0, columns = 1;
   std::int64_t at = -1;  // -1: all of them
-  friend bool operator==(const SliceChoice& a, const SliceChoice& b) {
-    return a.grid == b.grid && a.rows == b.rows && a.columns == b.columns && a.at == b.at;
-  }
+  friend bool operator==(const SliceChoice&, const SliceChoice&) = default;
 };
 
 // The last grid that has slices; -1 where none has.

@@ -198,7 +198,8 @@ Scene build_scene(const LayoutView& view, const LayoutChoice& choice, const Them
   }
   Viewport viewport;
   viewport.size = size;
-  viewport.advice = advice_for(view, choice, theme, arrange(view, viewport, choice).viewport.size, smallest);
+  viewport.advice =
+      advice_for(view, choice, theme, arrange(view, viewport, choice).viewport.size, smallest);
   return build_scene(view, choice, theme, arrange(view, viewport, choice));
 }
 

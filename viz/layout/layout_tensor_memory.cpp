@@ -263,31 +263,32 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   LayoutView view;
   view.kind_ = Kind::thread_value;
   view.title_ = std::move(title);
-  view.thread_mark_ = "L";
+  view.owned_.thread_mark = "L";
   Filled filled;
   std::vector<Whereabouts> where;
   for (const Region& region : regions) {
     Cutting cutting(region);
-    const std::size_t known = view.group_names_.size();
+    const std::size_t known = view.owned_.group_names.size();
     for (const Region& part : cutting.rectangles()) {
-      const auto begin = view.group_names_.begin();
+      const auto begin = view.owned_.group_names.begin();
       const auto found = std::find(begin + static_cast<std::ptrdiff_t>(known),
-                                   view.group_names_.end(), part.group);
+                                   view.owned_.group_names.end(), part.group);
       const auto group = static_cast<std::size_t>(found - begin);
-      if (found == view.group_names_.end()) {
-        view.group_names_.push_back(part.group);
+      if (found == view.owned_.group_names.end()) {
+        view.owned_.group_names.push_back(part.group);
         where.push_back({});
         where.back().copies = cutting.copies();
       }
-      const auto number = static_cast<std::int32_t>(view.value_names_.size());
+      const auto number = static_cast<std::int32_t>(view.owned_.value_names.size());
       if (auto error = filled.add(part, number, where[group])) return *error;
-      view.value_names_.push_back(part.name);
-      view.group_of_value_.push_back(static_cast<int>(group));
+      view.owned_.value_names.push_back(part.name);
+      view.owned_.group_of_value.push_back(static_cast<int>(group));
     }
   }
   const std::size_t told = where.size() > most_notes ? most_notes - 1 : where.size();
   for (std::size_t g = 0; g < told; ++g) {
-    view.notes_.push_back(fmt::format("{}: {}.", view.group_names_[g], filled.words(where[g])));
+    view.notes_.push_back(
+        fmt::format("{}: {}.", view.owned_.group_names[g], filled.words(where[g])));
   }
   if (told < where.size()) {
     view.notes_.push_back(
@@ -303,12 +304,12 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
                    "lanes down, columns of 32 bits across", grid);
     Panel& panel = view.panels_.back();
     panel.formula = fmt::format("{} lanes x {} columns", lanes, columns);
-    Owners owners = filled.owners(cta, view.value_names_.size());
-    view.most_owners_ = std::max(view.most_owners_, owners.most);
+    Owners owners = filled.owners(cta, view.owned_.value_names.size());
+    view.owned_.most_owners = std::max(view.owned_.most_owners, owners.most);
     panel.owners = std::make_shared<const Owners>(std::move(owners));
   }
-  view.threads_ = lanes;
-  view.values_ = static_cast<std::int64_t>(view.value_names_.size());
+  view.owned_.threads = lanes;
+  view.owned_.values = static_cast<std::int64_t>(view.owned_.value_names.size());
   view.highest_ = lanes * columns - 1;
   return view;
 }

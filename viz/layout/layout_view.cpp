@@ -263,8 +263,8 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
   view.measure_offsets(layout);
   const Panel& panel = view.panels_[0];
   if (layout.rank() == 2) {
-    view.threads_ = panel.rows;
-    view.values_ = panel.columns;
+    view.owned_.threads = panel.rows;
+    view.owned_.values = panel.columns;
   }
   const auto first_part = [](const Tree<Mode>& mode) { return extent_of(mode.mode(0)); };
   std::int64_t blocks = 1;
@@ -272,7 +272,7 @@ Outcome<LayoutView> LayoutView::plain(const Layout& layout, std::string formula)
     const Tree<Mode> mode = layout.modes.mode(i);
     if (mode.rank() > 1) blocks *= extent_of(mode) / first_part(mode);
   }
-  view.tiles_ = blocks > 1 ? blocks : 0;
+  view.division_.tiles = blocks > 1 ? blocks : 0;
   if (panel.again) {
     std::int64_t times = 1;
     for (int i = 0; i < layout.modes.leaves; ++i) {
@@ -324,7 +324,7 @@ std::optional<Error> LayoutView::lay_out_keys(const Layout& input, const Tiler& 
       keys.modes.leaf[k].stride = step;
       step *= keys.modes.leaf[k].shape.value;
     }
-    key_parts_.push_back({shift, (std::int64_t{1} << bits) - 1, extent, weight});
+    division_.key_parts.push_back({shift, (std::int64_t{1} << bits) - 1, extent, weight});
     shift += bits;
     weight *= extent;
   }
@@ -386,24 +386,24 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler,
   panels_.back().keys = *last_keys;
   panels_.back().column_is_tile = form == DivideForm::zipped;
 
-  input_shape_ = input.shape();
-  tile_shape_ = zipped->modes.mode(0).map<Int>([](const Mode& m) { return m.shape; });
-  rest_shape_ = zipped->modes.mode(1).map<Int>([](const Mode& m) { return m.shape; });
-  tile_size_ = extent_of(zipped->modes.mode(0));
-  tiles_ = *cells / tile_size_;
-  place_of_.assign(static_cast<std::size_t>(*elements), 0);
+  division_.input_shape = input.shape();
+  division_.tile_shape = zipped->modes.mode(0).map<Int>([](const Mode& m) { return m.shape; });
+  division_.rest_shape = zipped->modes.mode(1).map<Int>([](const Mode& m) { return m.shape; });
+  division_.tile_size = extent_of(zipped->modes.mode(0));
+  division_.tiles = *cells / division_.tile_size;
+  division_.place_of.assign(static_cast<std::size_t>(*elements), 0);
   std::int64_t padding = 0;
   for (std::int64_t z = 0; z < *cells; ++z) {
     const std::int64_t element = input_index((*zipped_keys)(z));
     if (element < 0) {
       ++padding;
     } else {
-      place_of_[static_cast<std::size_t>(element)] = static_cast<std::uint32_t>(z);
+      division_.place_of[static_cast<std::size_t>(element)] = static_cast<std::uint32_t>(z);
     }
   }
-  padded_ = padding > 0;
-  by_mode_ = tiler.by_mode();
-  if (padded_) {
+  division_.padded = padding > 0;
+  division_.by_mode = tiler.by_mode();
+  if (division_.padded) {
     notes_.push_back(fmt::format(
         "{} grey cells lie beyond the input: the tiles do not divide it evenly.", padding));
   }
@@ -426,7 +426,7 @@ Outcome<LayoutView> LayoutView::operands(const std::vector<Operand>& all, Placin
   view.kind_ = Kind::thread_value;
   view.placing_ = placing;
   view.title_ = std::move(title);
-  view.thread_mark_ = std::move(thread_mark);
+  view.owned_.thread_mark = std::move(thread_mark);
   for (const Operand& operand : all) {
     if (auto error = view.add_operand(operand)) return *error;
     for (std::string& remark : view.panels_.back().owners->remarks()) {
@@ -472,10 +472,10 @@ std::optional<Error> LayoutView::add_operand(const Operand& operand) {
   panel.tv = layout;
   panel.tile = operand.tile;
   panel.element_bits = operand.element_bits;
-  threads_ = std::max(threads_, panel.owners->threads);
-  values_ = std::max(values_, panel.owners->values);
+  owned_.threads = std::max(owned_.threads, panel.owners->threads);
+  owned_.values = std::max(owned_.values, panel.owners->values);
   const bool named = !panel.owners->everyone;
-  most_owners_ = std::max<std::int64_t>(most_owners_, named ? panel.owners->most : 1);
+  owned_.most_owners = std::max<std::int64_t>(owned_.most_owners, named ? panel.owners->most : 1);
   highest_ = std::max(highest_, count - 1);
   return std::nullopt;
 }

@@ -40,155 +40,13 @@
 
 #include "core/error.h"
 #include "core/language/language.h"
+#include "viz/layout/layout_choice.h"
+#include "viz/layout/layout_kinds.h"
 #include "viz/layout/layout_owners.h"
+#include "viz/layout/layout_panel.h"
 #include "viz/scene/theme.h"
 
 namespace tilescope {
-
-// `axis` is the first axis that a layout's strides name; those after it have names of their own.
-enum class ColourBy : std::uint8_t {
-  tile,
-  thread,
-  warp,
-  value,
-  offset,
-  bank,
-  axis,
-  axis2,
-  axis3,
-  axis4,
-  none
-};
-std::string_view name_of(ColourBy by);
-std::string colour_names(std::string_view separator);     // all of them
-Outcome<ColourBy> colour_by_name(std::string_view name);  // a wrong name: the sentence lists all
-
-// A cell of a grid of a view. Row and column count over the flattened modes.
-struct Cell {
-  int panel = 0;
-  std::int64_t slice = 0, row = 0, column = 0;
-  friend bool operator==(const Cell& a, const Cell& b) {
-    return a.panel == b.panel && a.slice == b.slice && a.row == b.row && a.column == b.column;
-  }
-};
-
-// A set of cells, as a predicate: all cells of thread 5, of tile 2, with offset 59, in bank 3. A
-// phase is what a part of a warp asks shared memory for at once; which offsets these are the choice
-// says.
-struct Focus {
-  enum class On : std::uint8_t { nothing, offset, tile, thread, warp, value, bank, phase };
-  On on = On::nothing;
-  std::int64_t number = 0;
-  // Of an offset: the grid that shows this number, such as a swizzle's input; -1: where the element
-  // lies in memory at last, which is what most grids show.
-  int grid = -1;
-  friend bool operator==(Focus a, Focus b) {
-    return a.on == b.on && a.number == b.number && a.grid == b.grid;
-  }
-};
-std::string_view name_of(Focus::On on);
-Outcome<Focus::On> focus_name(std::string_view name);
-ColourBy colour_telling(Focus::On on);  // the colour that tells such sets apart
-
-// What the reader chose. All of the view's changing state.
-struct LayoutChoice {
-  std::optional<ColourBy> colour;  // not set: the kind's own first
-  std::optional<Cell> hover;
-  std::optional<Cell> selected;
-  Focus isolate;
-  bool coordinates = false;  // labels are coordinates instead of offsets or owners
-  int element_bytes = 0;     // for banks; 0: as wide as the value's elements are, else 4
-  // Isolating a phase: the offsets that it asks for, in order.
-  std::shared_ptr<const std::vector<std::int64_t>> phase;
-  int phase_grid = -1;  // the grid that it asks for; -1: any
-};
-
-// Everything the inspector tells about a cell.
-struct CellInfo {
-  Cell cell;
-  bool inside = true;              // false: padding of a division that leaves a remainder
-  Tuple coordinate;                // nested, with the structure of the panel's shape
-  std::vector<std::int64_t> flat;  // (i, j, k...): one number a top-level mode
-  std::int64_t index = 0;          // colexicographic
-  std::int64_t offset = 0;
-  std::optional<Tuple> input_coordinate;  // divided: where the element stands in the input
-  std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
-  std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
-  std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
-  std::optional<std::int64_t> element;  // where the grid shows coordinates: the offset they lead to
-  std::int64_t bits_in_element = 32;    // for the byte address
-  bool bits_known = false;              // else taken for granted
-  // Of a swizzled layout: the offset before the swizzle, and which bits it reads.
-  struct Swizzled {
-    std::int64_t before = 0, after = 0;
-    Swizzle by;
-  };
-  std::optional<Swizzled> swizzled;
-  std::string place;                 // places: where strides on axes lead
-  std::optional<bool> taken;         // parts: whether the next one has it
-  bool threads = false;              // thread_value: owners are meant
-  std::string thread_mark = "T";     // what counts as a thread: "T", "CTA", "R", "L"
-  std::vector<Owner> owners;         // all of them, by thread then value
-  std::vector<std::string> regions;  // tensor memory: what stands there, by owner
-  std::int64_t bank = 0;
-  // The same as lines for an inspector: {"offset", "59"}...
-  std::vector<std::pair<std::string, std::string>> lines() const;
-};
-
-// Lines between parts of a nested mode: one every `period` cells; level 1 between the mode's own
-// parts, 2 inside these, 3 deeper.
-inline constexpr int division_levels = 3;
-struct Division {
-  std::int64_t period = 1;
-  int level = 1;
-};
-
-struct Panel {
-  std::string title;    // "Input"
-  std::string axes;     // what rows and columns are
-  std::string formula;  // "(9,(4,8)):(59,(13,1))"
-  Layout layout;        // coordinates of the grid -> offset
-  std::int64_t rows = 0, columns = 0;
-  // Those that are shown, [first_slice, first_slice + slices), of all (viz/layout/layout_slices.h).
-  std::int64_t slices = 1, first_slice = 0, all_slices = 1;
-  // Where a reader has chosen other modes as rows and columns: `layout` has mode order[i] as its
-  // i-th, and was this before.
-  std::vector<int> order = {};
-  std::optional<Layout> unturned = {};
-  std::vector<Division> row_divisions, column_divisions;
-  Layout keys;  // divided: coordinates of the grid -> element of the input (see .cpp)
-  // A step of a division's derivation that shows coordinates: from these to elements of the input.
-  std::optional<Layout> key_through;
-  bool column_is_tile = false;  // divided: and its index is the tile's number
-  // A derivation: the grid's values are coordinates of this layout; the offsets that it sends them
-  // to are those of the other grids.
-  std::optional<Layout> through;
-  std::optional<Layout> tiles;  // plain: coordinates of the grid -> tile, of a product
-  // How many slices make a row of them: all of mode 2 where there are more modes; 0: what fits.
-  std::int64_t slices_in_row = 0;
-  std::optional<Layout> again;  // not 0 where a stride of 0 brings an element once more
-  // By index, where strides overlap otherwise: cells whose offset an earlier one has.
-  std::shared_ptr<const std::vector<bool>> overlaps;
-  bool repeats() const { return again.has_value() || overlaps != nullptr; }
-  std::shared_ptr<const Owners> owners;  // thread_value; of the element at layout's offset
-  std::optional<Layout> tv;              // thread_value: (thread, value) -> element of the tile
-  Tuple tile;                            // its shape
-  int element_bits = 0;                  // of this operand; 0: as the view's, or not known
-  using Numbers = std::shared_ptr<const std::vector<std::int64_t>>;
-  Numbers elements;  // parts: by index, which of the whole's it is, -1: beyond it; none: the whole
-  // In order: what the next part takes, and what the last one does, where that is a further one.
-  // Elements of the whole, or offsets where a chain does not say which elements it takes.
-  Numbers part, last_part;
-  // The rectangle of cells that each of them is, where it is one.
-  struct Rectangle {
-    std::int64_t row = 0, column = 0, rows = 0, columns = 0;
-  };
-  std::optional<Rectangle> part_frame, last_part_frame;
-};
-
-std::string_view words_for(Memory memory);  // "shared memory"
-// What rows, columns and slices of a layout's grid are, in words.
-std::string axes_of(const Layout& layout);
 
 class LayoutView {
  public:
@@ -287,10 +145,10 @@ class LayoutView {
   static Outcome<LayoutView> beside(std::string_view first, std::string_view second);
 
   Kind kind() const { return kind_; }
-  bool shows_places() const { return places_ != nullptr; }  // instead of offsets
+  bool shows_places() const { return places_.texts != nullptr; }  // instead of offsets
   bool shows_offsets() const { return kind_ == Kind::plain || kind_ == Kind::parts; }
   Placing placing() const { return placing_; }
-  const std::string& thread_mark() const { return thread_mark_; }
+  const std::string& thread_mark() const { return owned_.thread_mark; }
   const std::string& title() const { return title_; }
   void retitle(std::string title) { title_ = std::move(title); }
   void remark(std::string note) { notes_.push_back(std::move(note)); }
@@ -304,18 +162,20 @@ class LayoutView {
   // Why this view cannot be coloured so, and what would work; nothing where it can.
   std::optional<Error> cannot_colour(ColourBy by) const;
 
-  std::int64_t tiles() const { return tiles_; }      // divided
-  std::int64_t threads() const { return threads_; }  // thread_value, and plain of rank 2 (its rows)
-  std::int64_t values() const { return values_; }
+  std::int64_t tiles() const { return division_.tiles; }  // divided
+  std::int64_t threads() const {
+    return owned_.threads;
+  }  // thread_value, and plain of rank 2 (its rows)
+  std::int64_t values() const { return owned_.values; }
 
   // How many tiles, threads, warps, values or banks there are to tell apart; 0 of a scale.
   std::int64_t categories(ColourBy by) const;
 
   std::int64_t lowest_offset() const { return lowest_; }
   std::int64_t highest_offset() const { return highest_; }
-  std::size_t longest_place() const { return longest_place_; }  // places: in characters
-  std::int64_t most_places() const { return most_places_; }     // of one element
-  std::int64_t most_owners() const { return most_owners_; }     // of one cell
+  std::size_t longest_place() const { return places_.longest; }    // places: in characters
+  std::int64_t most_places() const { return places_.most; }        // of one element
+  std::int64_t most_owners() const { return owned_.most_owners; }  // of one cell
 
   std::string slice_name(int panel, std::int64_t slice) const;  // "(_,_,1)"
   bool exists(const Cell& cell) const;
@@ -362,7 +222,7 @@ class LayoutView {
   // The mark and the number, "T5", or the name that the number has.
   std::string name(ColourBy by, std::int64_t number) const;
   // Tensor memory as a map: runs of lanes and columns that hold the same.
-  bool maps_tensor_memory() const { return !value_names_.empty(); }
+  bool maps_tensor_memory() const { return !owned_.value_names.empty(); }
   // The forms that this view's labels can have, the fullest first.
   std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
   std::vector<std::string> label(const Cell& cell, const LayoutChoice& choice,
@@ -416,12 +276,7 @@ class LayoutView {
   Legend legend(const LayoutChoice& choice, const Theme& theme) const;
 
  private:
-  // A stretch of bits of a key that holds the input's coordinate in one part of its shape. Parts
-  // are kept apart so that padding of a division is never mistaken for another element.
-  struct KeyPart {
-    int shift = 0;
-    std::int64_t mask = 0, extent = 1, weight = 1;  // weight: of one step, in elements of the input
-  };
+  using OnAxis = LayoutPlaces::OnAxis;
 
   LayoutView() = default;
   static Outcome<LayoutView> of_evaluated(Scope& scope, std::string_view expression,
@@ -455,12 +310,6 @@ class LayoutView {
   std::int64_t block_of(const Cell& cell) const;     // plain: its copy, or outer coordinates
   std::int64_t number_of(const Cell& cell, ColourBy by, int element_bytes) const;
   static std::int64_t number_of_owner(const Owner& owner, ColourBy by);
-  // Places: a scale, such as an axis of the strides, and each cell's number on it.
-  struct OnAxis {
-    std::string title;  // "axis TLane"
-    std::int64_t lowest = 0, highest = 0;
-    std::vector<std::int64_t> numbers;  // by index
-  };
   // All places of each element of a grid, its own first, by colexicographic index.
   struct Places {
     Layout grid;  // its shape; strides do not matter
@@ -488,30 +337,15 @@ class LayoutView {
 
   Kind kind_ = Kind::plain;
   Placing placing_ = Placing::free;
-  std::string title_, thread_mark_ = "T";
+  std::string title_;
   std::vector<Panel> panels_;
   std::vector<std::string> notes_;
-  std::int64_t tiles_ = 0, threads_ = 0, values_ = 0;
   std::int64_t lowest_ = 0, highest_ = 0;  // offsets that are reached
-  std::int64_t most_owners_ = 0;           // of one cell
   std::optional<int> element_bits_;        // for banks; none: the value says no type
-  std::int64_t tile_size_ = 1;
-  bool padded_ = false;      // some cells lie beyond the input, or the whole
-  bool by_element_ = false;  // parts: told by elements, not by offsets
-  bool by_mode_ = false;     // divided: each mode cut on its own
-  Tuple input_shape_, tile_shape_, rest_shape_;
-  std::vector<KeyPart> key_parts_;
-  std::vector<std::uint32_t> place_of_;  // divided: by element of the input
-  // Divided, with grids of a derivation: (offset, element of the input), in order.
-  std::shared_ptr<const std::vector<std::pair<std::int64_t, std::int64_t>>> element_at_;
-  std::shared_ptr<const std::vector<std::vector<std::string>>> places_;  // places: by index
-  std::shared_ptr<const std::vector<OnAxis>> on_axes_;  // places: in order of the strides
-  std::size_t longest_place_ = 0;
-  std::int64_t most_places_ = 1;
-  std::vector<std::string> value_names_;  // what values are, where they are more than numbers
-  // Tensor memory: values of one region, such as its copies, share a colour.
-  std::vector<int> group_of_value_;
-  std::vector<std::string> group_names_;
+  // What a kind keeps besides; of the other kinds they are empty.
+  LayoutTiles division_;
+  LayoutPlaces places_;
+  LayoutOwnership owned_;
 };
 
 }  // namespace tilescope

@@ -50,13 +50,13 @@ std::vector<std::int32_t> banks_met(const LayoutView& view, int element_bytes) {
 std::int64_t LayoutView::categories(ColourBy by) const {
   switch (by) {
     case ColourBy::tile:
-      return tiles_;
+      return division_.tiles;
     case ColourBy::thread:
-      return threads_;
+      return owned_.threads;
     case ColourBy::warp:
-      return ceil_div(threads_, lanes);
+      return ceil_div(owned_.threads, lanes);
     case ColourBy::value:
-      return values_;
+      return owned_.values;
     case ColourBy::bank:
       return 32;
     case ColourBy::offset:
@@ -75,7 +75,7 @@ std::string_view LayoutView::mark(ColourBy by) const {
     case ColourBy::tile:
       return "t";
     case ColourBy::thread:
-      return thread_mark_;
+      return owned_.thread_mark;
     case ColourBy::warp:
       return "W";
     case ColourBy::value:
@@ -95,7 +95,8 @@ std::string_view LayoutView::mark(ColourBy by) const {
 
 std::string LayoutView::name(ColourBy by, std::int64_t number) const {
   const std::size_t i = static_cast<std::size_t>(number);
-  if (by == ColourBy::value && number >= 0 && i < value_names_.size()) return value_names_[i];
+  if (by == ColourBy::value && number >= 0 && i < owned_.value_names.size())
+    return owned_.value_names[i];
   return fmt::format("{}{}", mark(by), number);
 }
 
@@ -104,19 +105,19 @@ std::vector<LayoutView::LabelForm> LayoutView::label_forms(const LayoutChoice& c
   constexpr std::int64_t most_lines = 4;
   if (kind_ == Kind::places) {
     std::vector<LabelForm> out;
-    for (std::int64_t lines = std::min(most_places_, most_lines); lines >= 1; --lines) {
+    for (std::int64_t lines = std::min(places_.most, most_lines); lines >= 1; --lines) {
       out.push_back({static_cast<int>(lines), lines > 1});
     }
     return out;
   }
-  const bool alone = threads_ == 1 && placing_ == Placing::free;
+  const bool alone = owned_.threads == 1 && placing_ == Placing::free;
   if (kind_ == Kind::thread_value && alone) return {{1, false}};
   if (kind_ != Kind::thread_value) {
     if (mark(colour(choice)).empty()) return {{1, false}};
     return {{2, false}, {1, false}};
   }
   std::vector<LabelForm> out;
-  for (std::int64_t lines = std::min(most_owners_, most_lines); lines >= 2; --lines) {
+  for (std::int64_t lines = std::min(owned_.most_owners, most_lines); lines >= 2; --lines) {
     out.push_back({static_cast<int>(lines), true});
   }
   out.push_back({2, false});
@@ -134,7 +135,7 @@ std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice&
   }
   const ColourBy by = colour(choice);
   if (kind_ == Kind::places) {
-    std::vector<std::string> all = (*places_)[static_cast<std::size_t>(offset(cell))];
+    std::vector<std::string> all = (*places_.texts)[static_cast<std::size_t>(offset(cell))];
     const std::size_t lines = static_cast<std::size_t>(form.lines), count = all.size();
     if (count <= lines) return all;
     if (lines == 1) return {fmt::format("{} +{}", all[0], count - 1)};
@@ -143,8 +144,9 @@ std::vector<std::string> LayoutView::label(const Cell& cell, const LayoutChoice&
     return all;
   }
   if (kind_ == Kind::thread_value) return owner_label(cell, by, form);
-  const std::string first = shows_places() ? (*places_)[static_cast<std::size_t>(offset(cell))][0]
-                                           : fmt::format("{}", offset(cell));
+  const std::string first = shows_places()
+                                ? (*places_.texts)[static_cast<std::size_t>(offset(cell))][0]
+                                : fmt::format("{}", offset(cell));
   if (mark(by).empty()) return {first};
   // With room for one thing it is what the colour stands for.
   const std::string second =
@@ -164,16 +166,16 @@ std::vector<std::string> LayoutView::owner_label(const Cell& cell, ColourBy by,
     const std::size_t lines = static_cast<std::size_t>(form.lines);
     const std::size_t shown = all.size() <= lines ? all.size() : lines - 1;
     for (const Owner& owner : all.first(shown)) {
-      out.push_back(fmt::format("{}{} V{}", thread_mark_, owner.thread, owner.value));
+      out.push_back(fmt::format("{}{} V{}", owned_.thread_mark, owner.thread, owner.value));
     }
     if (shown < all.size()) out.push_back(fmt::format("+{}", all.size() - shown));
     return out;
   }
   // Where a copy has but one thread the values tell the cells apart.
-  if (threads_ == 1 && placing_ == Placing::free) return {fmt::format("V{}", all[0].value)};
+  if (owned_.threads == 1 && placing_ == Placing::free) return {fmt::format("V{}", all[0].value)};
   const std::string more = all.size() > 1 ? fmt::format("+{}", all.size() - 1) : std::string();
   if (form.lines > 1 || by != ColourBy::value) {
-    out.push_back(fmt::format("{}{}", thread_mark_, all[0].thread) + more);
+    out.push_back(fmt::format("{}{}", owned_.thread_mark, all[0].thread) + more);
   }
   if (form.lines > 1 || by == ColourBy::value) out.push_back(fmt::format("V{}", all[0].value));
   return out;
@@ -198,20 +200,20 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     return out;
   }
   if (by == ColourBy::value && maps_tensor_memory()) {
-    for (std::size_t g = 0; g < group_names_.size(); ++g) {
-      const auto first =
-          std::find(group_of_value_.begin(), group_of_value_.end(), static_cast<int>(g));
-      const auto count =
-          std::count(group_of_value_.begin(), group_of_value_.end(), static_cast<int>(g));
+    for (std::size_t g = 0; g < owned_.group_names.size(); ++g) {
+      const auto first = std::find(owned_.group_of_value.begin(), owned_.group_of_value.end(),
+                                   static_cast<int>(g));
+      const auto count = std::count(owned_.group_of_value.begin(), owned_.group_of_value.end(),
+                                    static_cast<int>(g));
       Legend::Entry entry{
-          {category(static_cast<std::int64_t>(g), theme.dark)}, group_names_[g], {}};
-      if (count == 1) entry.focus = {Focus::On::value, first - group_of_value_.begin()};
+          {category(static_cast<std::int64_t>(g), theme.dark)}, owned_.group_names[g], {}};
+      if (count == 1) entry.focus = {Focus::On::value, first - owned_.group_of_value.begin()};
       out.entries.push_back(std::move(entry));
     }
     out.title = "region";
     return out;
   }
-  const bool by_warp = by == ColourBy::thread && threads_ > lanes;
+  const bool by_warp = by == ColourBy::thread && owned_.threads > lanes;
   const std::int64_t all = categories(by_warp ? ColourBy::warp : by);
   // Of a warp with holes only the threads that take part, of banks those that hold a cell.
   const std::vector<std::int32_t> some =
@@ -226,9 +228,9 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
     Legend::Entry entry;
     entry.label = name(by_warp ? ColourBy::warp : by, i);
     entry.focus = {by_warp ? Focus::On::warp : focus_of(by), i};
-    if (by_warp && thread_mark_ != "T") {  // 32 of what is no thread make no warp
-      entry.label = fmt::format("{}{}-{}", thread_mark_, i * lanes,
-                                std::min(i * lanes + lanes, threads_) - 1);
+    if (by_warp && owned_.thread_mark != "T") {  // 32 of what is no thread make no warp
+      entry.label = fmt::format("{}{}-{}", owned_.thread_mark, i * lanes,
+                                std::min(i * lanes + lanes, owned_.threads) - 1);
       entry.focus = {};
     }
     if (by_warp) {
@@ -242,8 +244,8 @@ LayoutView::Legend LayoutView::legend(const LayoutChoice& choice, const Theme& t
   }
   if (by == ColourBy::bank) out.title = bank_words(choice.element_bytes);
   if (by_warp) out.title = "warp, lane 0 to 31";
-  if (by == ColourBy::thread && thread_mark_ != "T") {
-    out.title = thread_mark_ == "R" ? "row of shared memory" : thread_mark_;
+  if (by == ColourBy::thread && owned_.thread_mark != "T") {
+    out.title = owned_.thread_mark == "R" ? "row of shared memory" : owned_.thread_mark;
   }
   out.unlisted = present - listed;
   return out;

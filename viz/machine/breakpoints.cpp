@@ -316,14 +316,14 @@ std::string whole_name(std::string_view said, const std::vector<std::string>& fi
 }  // namespace
 
 std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
-                                                  const std::vector<std::string>& files) {
+                                                    const std::vector<std::string>& files) {
   const std::size_t colon = word.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const auto number = count_in(word.substr(colon + 1));
   if (!number || *number < 1 || *number > 0xffff'ffffu) return {};
   const std::string_view file = word.substr(0, colon);
   return RunCursor::SourceLine{file == "ptx" ? "" : whole_name(file, files),
-                             static_cast<std::uint32_t>(*number)};
+                               static_cast<std::uint32_t>(*number)};
 }
 
 }  // namespace tilescope

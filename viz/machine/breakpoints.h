@@ -21,10 +21,7 @@ struct Breakpoint {
   std::string buffer;         // element: of which buffer of the job
   std::uint64_t element = 0;  // counted as they lie
 
-  friend bool operator==(const Breakpoint& a, const Breakpoint& b) {
-    return a.at == b.at && a.line == b.line && a.block == b.block && a.offset == b.offset &&
-           a.phase == b.phase && a.buffer == b.buffer && a.element == b.element;
-  }
+  friend bool operator==(const Breakpoint&, const Breakpoint&) = default;
 };
 
 // As `break` takes it: "line kernels/x.cu:40", "mbarrier 16 phase 3 block 0", "byte 64 block 0",
@@ -60,6 +57,6 @@ RunCursor::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
 // FILE:LINE or ptx:LINE. FILE is the name of one of these files, or the end of it behind a slash
 // where only one ends so.
 std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
-                                                  const std::vector<std::string>& files);
+                                                    const std::vector<std::string>& files);
 
 }  // namespace tilescope

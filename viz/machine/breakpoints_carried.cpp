@@ -34,8 +34,8 @@ std::optional<std::uint32_t> line_in(const Texts& before, const Texts& now, std:
   return {};
 }
 
-std::optional<RunCursor::SourceLine> moved(const RunCursor::SourceLine& line, const BuiltBefore& before,
-                                         const LiveRun& now) {
+std::optional<RunCursor::SourceLine> moved(const RunCursor::SourceLine& line,
+                                           const BuiltBefore& before, const LiveRun& now) {
   const auto old = before.sources.find(line.file);
   if (old == before.sources.end()) return line;  // nobody knows what it said
   const std::string& name = line.file == before.was ? before.own : line.file;

@@ -54,13 +54,11 @@ struct RunCursor {
   struct SourceLine {
     std::string file;  // as the PTX names it; empty: a line of the PTX
     std::uint32_t line = 0;
-    friend bool operator==(const SourceLine& a, const SourceLine& b) {
-      return a.file == b.file && a.line == b.line;
-    }
+    friend bool operator==(const SourceLine&, const SourceLine&) = default;
   };
   struct Cell {
     std::uint32_t lane = 0, column = 0;
-    friend bool operator==(Cell a, Cell b) { return a.lane == b.lane && a.column == b.column; }
+    friend bool operator==(Cell, Cell) = default;
   };
   std::optional<SourceLine> line;
   std::optional<std::uint32_t> byte;     // of the block's shared memory
@@ -69,11 +67,7 @@ struct RunCursor {
   std::string name;                      // of a register: "%r3"; empty: none
   std::optional<std::uint32_t> report;   // a fault or hazard whose places are marked: its number
 
-  friend bool operator==(const RunCursor& a, const RunCursor& b) {
-    return a.block == b.block && a.warp == b.warp && a.lane == b.lane && a.line == b.line &&
-           a.byte == b.byte && a.barrier == b.barrier && a.cell == b.cell && a.name == b.name &&
-           a.report == b.report;
-  }
+  friend bool operator==(const RunCursor&, const RunCursor&) = default;
 };
 
 // The report whose places are marked. Null: none, or the run is not known to tell it.

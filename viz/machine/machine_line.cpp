@@ -74,7 +74,8 @@ std::optional<RunCursor::SourceLine> line_looked_at(const LiveRun& run, const Ru
     const std::uint32_t pc = warp.splits[sim::split_of_lane(warp, spot.lane)].pc;
     if (pc >= run.places.of.size()) continue;
     const SourcePlaces::Place& place = run.places.of[pc];
-    if (!place.line) return RunCursor::SourceLine{"", run.stepper.machine().program().code[pc].line};
+    if (!place.line)
+      return RunCursor::SourceLine{"", run.stepper.machine().program().code[pc].line};
     return RunCursor::SourceLine{run.places.files[place.file], place.line};
   }
   return {};

@@ -1,7 +1,7 @@
 // A machine that stands still, as pictures: who executes what, and what lies where.
 //
-// All views show the same block, warp and lane (RunCursor), chosen in the line at their top; a click
-// on anything leads to the others by the same commands that can be typed.
+// All views show the same block, warp and lane (RunCursor), chosen in the line at their top; a
+// click on anything leads to the others by the same commands that can be typed.
 #pragma once
 
 #include <optional>

@@ -423,7 +423,8 @@ void add_legend(Scene& scene, const Paint& paint) {
 
 }  // namespace
 
-TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Viewport& viewport) {
+TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room,
+                    const Viewport& viewport) {
   TensorFrame frame;
   frame.now = std::move(now);
   frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
@@ -435,7 +436,7 @@ TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const
                 std::max(1.0, frame.body.height - above - 32)};
   frame.viewport = viewport;
   frame.viewport.cell = std::clamp(viewport.cell, 1.0, most_zoom);
-  frame.viewport = panned_in(frame.viewport, frame.room, 0, 0);
+  frame.viewport = dragged_inside(frame.viewport, frame.room, 0, 0);
   frame.cells = {frame.room.x - frame.viewport.pan.x, frame.room.y - frame.viewport.pan.y,
                  frame.room.width * frame.viewport.cell, frame.room.height * frame.viewport.cell};
   return frame;
@@ -504,11 +505,11 @@ std::optional<RunCursor::Cell> cell_at(const TensorFrame& frame, Point at) {
 }
 
 Viewport zoomed(const TensorFrame& frame, Point at, double factor) {
-  return zoomed_in(frame.viewport, frame.room, at, factor, most_zoom);
+  return magnified(frame.viewport, frame.room, at, factor, most_zoom);
 }
 
 Viewport panned(const TensorFrame& frame, double dx, double dy) {
-  return panned_in(frame.viewport, frame.room, dx, dy);
+  return dragged_inside(frame.viewport, frame.room, dx, dy);
 }
 
 }  // namespace tilescope

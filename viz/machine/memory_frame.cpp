@@ -212,7 +212,8 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunCursor& spot,
   }
   const Point most{frame.canvas.width * (frame.viewport.cell - 1),
                    frame.canvas.height * (frame.viewport.cell - 1)};
-  frame.viewport.pan = {std::clamp(viewport.pan.x, 0.0, most.x), std::clamp(viewport.pan.y, 0.0, most.y)};
+  frame.viewport.pan = {std::clamp(viewport.pan.x, 0.0, most.x),
+                        std::clamp(viewport.pan.y, 0.0, most.y)};
   arrange_cards(frame);
   return frame;
 }
@@ -230,23 +231,6 @@ std::optional<u32> byte_at(const MemoryFrame& frame, Point at) {
   return {};
 }
 
-Viewport zoomed_in(const Viewport& viewport, const Box& canvas, Point at, double factor, double most) {
-  Viewport out = viewport;
-  out.cell = std::clamp(viewport.cell * factor, 1.0, most);
-  const double ratio = out.cell / viewport.cell;
-  const Point held{std::clamp(at.x - canvas.x, 0.0, canvas.width),
-                   std::clamp(at.y - canvas.y, 0.0, canvas.height)};
-  out.pan = {(held.x + viewport.pan.x) * ratio - held.x, (held.y + viewport.pan.y) * ratio - held.y};
-  return panned_in(out, canvas, 0, 0);
-}
-
-Viewport panned_in(const Viewport& viewport, const Box& canvas, double dx, double dy) {
-  Viewport out = viewport;
-  out.pan = {std::clamp(viewport.pan.x - dx, 0.0, canvas.width * (viewport.cell - 1)),
-             std::clamp(viewport.pan.y - dy, 0.0, canvas.height * (viewport.cell - 1))};
-  return out;
-}
-
 namespace {
 // What zoom and pan move: alone a part's cells, without its heading and coordinates.
 Box moving(const MemoryFrame& frame) {
@@ -255,11 +239,11 @@ Box moving(const MemoryFrame& frame) {
 }  // namespace
 
 Viewport zoomed(const MemoryFrame& frame, Point at, double factor) {
-  return zoomed_in(frame.viewport, moving(frame), at, factor, most_zoom);
+  return magnified(frame.viewport, moving(frame), at, factor, most_zoom);
 }
 
 Viewport panned(const MemoryFrame& frame, double dx, double dy) {
-  return panned_in(frame.viewport, moving(frame), dx, dy);
+  return dragged_inside(frame.viewport, moving(frame), dx, dy);
 }
 
 }  // namespace tilescope

@@ -25,7 +25,7 @@ namespace tilescope {
 // A byte of a tile as the tensor map means it.
 struct TilePlace {
   std::uint32_t row = 0, byte = 0;  // byte of the row
-  friend bool operator==(TilePlace a, TilePlace b) { return a.row == b.row && a.byte == b.byte; }
+  friend bool operator==(TilePlace, TilePlace) = default;
 };
 std::uint32_t byte_of(const sim::Box& box, TilePlace at);
 // Nothing: the byte is not the box's, or lies between its rows.
@@ -35,9 +35,7 @@ std::optional<TilePlace> place_of(const sim::Box& box, std::uint32_t byte);
 struct TensorElement {
   std::size_t buffer = 0;
   std::int64_t row = 0, column = 0;
-  friend bool operator==(TensorElement a, TensorElement b) {
-    return a.buffer == b.buffer && a.row == b.row && a.column == b.column;
-  }
+  friend bool operator==(TensorElement, TensorElement) = default;
 };
 
 struct MemoryTile {

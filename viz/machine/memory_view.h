@@ -30,9 +30,7 @@ struct MemoryChoice {
   Colour colour = Colour::tile;
   bool physical = false;      // the order of memory, not of the tiles
   bool tensor_value = false;  // TMEM by value, not by writer
-  friend bool operator==(const MemoryChoice& a, const MemoryChoice& b) {
-    return a.colour == b.colour && a.physical == b.physical && a.tensor_value == b.tensor_value;
-  }
+  friend bool operator==(const MemoryChoice&, const MemoryChoice&) = default;
 };
 std::string_view name_of(MemoryChoice::Colour colour);
 
@@ -85,9 +83,5 @@ Viewport panned(const MemoryFrame& frame, double dx, double dy);
 
 // The colour of a tile's part: a hue each.
 Rgba part_colour(const MemoryPart& part, const Theme& theme);
-
-// Room for a canvas that is zoomed: what was under `at` stays there, and no edge comes inside.
-Viewport zoomed_in(const Viewport& viewport, const Box& canvas, Point at, double factor, double most);
-Viewport panned_in(const Viewport& viewport, const Box& canvas, double dx, double dy);
 
 }  // namespace tilescope

@@ -17,13 +17,14 @@ namespace tilescope {
 struct TensorFrame {
   std::shared_ptr<const TensorNow> now;
   Viewport viewport;  // cell: how many times larger than what fits
-  Box room;   // where cells may be seen
-  Box cells;  // all of them
+  Box room;           // where cells may be seen
+  Box cells;          // all of them
   Box legend, body;
   double cell_width() const { return cells.width / TensorNow::columns; }
   double cell_height() const { return cells.height / TensorNow::lanes; }
 };
-TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room, const Viewport& viewport);
+TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room,
+                    const Viewport& viewport);
 void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineShown& shown,
                         const MemoryChoice& choice, std::optional<RunCursor::Cell> hover,
                         RasterStore& rasters);

@@ -443,8 +443,9 @@ DiffFrame arrange(const DiffView& view, const Viewport& asked) {
   const std::int64_t rows = std::max<std::int64_t>(view.source().rows(), 1);
   const std::int64_t columns = std::max<std::int64_t>(view.source().columns(), 1);
   const bool sized = asked.size.width > 0 && asked.size.height > 0;
-  viewport.size = sized ? Size{sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)}
-                    : Size{1280, 960};
+  viewport.size = sized
+                      ? Size{sane(asked.size.width, 1, 1, 1e6), sane(asked.size.height, 1, 1, 1e6)}
+                      : Size{1280, 960};
   viewport.cell = sane(asked.cell, 0, 0, largest_cell);
   viewport.pan = {sane(asked.pan.x, 0, -1e12, 1e12), sane(asked.pan.y, 0, -1e12, 1e12)};
   viewport.pixel_scale = sane(asked.pixel_scale, 1, 0.1, 16);
@@ -475,7 +476,8 @@ DiffFrame arrange(const DiffView& view, const Viewport& asked) {
   const double left =
       margin + std::max(0.0, std::floor((viewport.size.width - 2 * margin - block) / 2));
   const double free_y = std::max(0.0, std::floor((room.height - whole.height) / 2));
-  out.map = {left + gutter - viewport.pan.x, top + free_y - viewport.pan.y, whole.width, whole.height};
+  out.map = {left + gutter - viewport.pan.x, top + free_y - viewport.pan.y, whole.width,
+             whole.height};
   out.body = {left + gutter, top + free_y, viewport.size.width - margin - left - gutter,
               std::max(1.0, room.height - free_y)};
   out.title = {left, margin + free_y + 11};
@@ -557,7 +559,7 @@ Viewport zoomed(const DiffView& view, const DiffFrame& frame, Point at, double f
   const double row = (at.y - frame.map.y) / frame.cell.height;
   const DiffFrame after = arrange(view, viewport);
   viewport.pan = {after.map.x + column * after.cell.width - at.x,
-              after.map.y + row * after.cell.height - at.y};
+                  after.map.y + row * after.cell.height - at.y};
   return panned(view, arrange(view, viewport), 0, 0);
 }
 
@@ -567,13 +569,7 @@ Viewport panned(const DiffView& view, const DiffFrame& frame, double dx, double 
   still.pan = {};
   const DiffFrame home = arrange(view, still);
   if (viewport.cell <= home.fit_cell) return still;  // all is seen
-  const auto along = [](double pan, double begin, double length, double from, double to) {
-    // The map keeps half of the picture, or as much of it as there is.
-    const double half = std::min(length, (to - from) / 2), least = begin - to + half;
-    return std::clamp(pan, least, std::max(least, begin + length - from - half));
-  };
-  viewport.pan.x = along(viewport.pan.x - dx, home.map.x, home.map.width, home.body.x, home.body.right());
-  viewport.pan.y = along(viewport.pan.y - dy, home.map.y, home.map.height, home.body.y, home.body.bottom());
+  viewport.pan = dragged(viewport, home.map, home.body, dx, dy);
   return viewport;
 }
 

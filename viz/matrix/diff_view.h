@@ -45,7 +45,7 @@ class DifferenceSource {
 
 struct Element {
   std::int64_t row = 0, column = 0;
-  friend bool operator==(Element a, Element b) { return a.row == b.row && a.column == b.column; }
+  friend bool operator==(Element, Element) = default;
 };
 
 // How many elements have which size, by powers of two: |value| in [2^(i - 127), 2^(i - 126)) is
@@ -60,9 +60,7 @@ struct Histogram {
 struct MarkedRange {
   double low = 0, high = 0;
   bool holds(double value) const;
-  friend bool operator==(MarkedRange a, MarkedRange b) {
-    return a.low == b.low && a.high == b.high;
-  }
+  friend bool operator==(MarkedRange, MarkedRange) = default;
 };
 class DiffMarks;
 
@@ -146,7 +144,7 @@ std::string_view words_of(Measured what);
 
 // Where the map stands in the picture; zoom and pan as in layout_scene.h.
 struct DiffFrame {
-  Viewport viewport;            // `cell` is pixels an element, below 1 for large matrices
+  Viewport viewport;    // `cell` is pixels an element, below 1 for large matrices
   Box map;              // all of the matrix, where it is now
   Box body;             // what of it is seen
   Size cell;            // a long thin matrix is drawn thicker than its elements are long

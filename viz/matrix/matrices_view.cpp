@@ -93,14 +93,16 @@ std::shared_ptr<const Image> stored_image(RasterStore* store, std::vector<double
 Seen seen_part(const MatricesView::Matrix& matrix, const Box& map, const Box& clip,
                const Viewport& viewport) {
   Seen part;
-  while (static_cast<double>(part.step) * viewport.cell * viewport.pixel_scale < 0.75) part.step *= 2;
+  while (static_cast<double>(part.step) * viewport.cell * viewport.pixel_scale < 0.75)
+    part.step *= 2;
   const auto step = static_cast<double>(part.step);
   const auto first = [&](double from) {
     return static_cast<std::int64_t>(std::max(0.0, std::floor(from / viewport.cell / step))) *
            part.step;
   };
   const auto last = [&](double to, std::int64_t limit) {
-    return std::min(limit, static_cast<std::int64_t>(std::ceil(to / viewport.cell / step)) * part.step);
+    return std::min(limit,
+                    static_cast<std::int64_t>(std::ceil(to / viewport.cell / step)) * part.step);
   };
   part.row = first(clip.y - map.y);
   part.column = first(clip.x - map.x);
@@ -502,8 +504,9 @@ std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at) {
 std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at) {
   for (std::size_t i = 0; i < frame.maps.size() && i < view.matrices().size(); ++i) {
     if (!frame.slots[i].contains(at)) continue;
-    const Element element{static_cast<std::int64_t>((at.y - frame.maps[i].y) / frame.viewport.cell),
-                          static_cast<std::int64_t>((at.x - frame.maps[i].x) / frame.viewport.cell)};
+    const Element element{
+        static_cast<std::int64_t>((at.y - frame.maps[i].y) / frame.viewport.cell),
+        static_cast<std::int64_t>((at.x - frame.maps[i].x) / frame.viewport.cell)};
     const MatricesView::Matrix& matrix = view.matrices()[i];
     if (element.row < matrix.rows && element.column < matrix.columns) return element;
   }
@@ -521,7 +524,8 @@ Viewport zoomed(const MatricesView&, const MatricesFrame& frame, Point at, doubl
   for (const Box& slot : frame.slots) {
     if (slot.contains(at)) held = {at.x - slot.x, at.y - slot.y};
   }
-  viewport.pan = {(held.x + viewport.pan.x) * ratio - held.x, (held.y + viewport.pan.y) * ratio - held.y};
+  viewport.pan = {(held.x + viewport.pan.x) * ratio - held.x,
+                  (held.y + viewport.pan.y) * ratio - held.y};
   return viewport;
 }
 

@@ -83,7 +83,7 @@ class MatricesView {
 
 // Where each matrix stands in the picture.
 struct MatricesFrame {
-  Viewport viewport;               // `cell` is pixels an element
+  Viewport viewport;       // `cell` is pixels an element
   double fit = 1;          // the cell at which everything is seen; never smaller
   std::vector<Box> maps;   // all of each matrix, before cutting
   std::vector<Box> rooms;  // where each may be seen

@@ -11,9 +11,7 @@ namespace tilescope {
 // 8 bits a channel, sRGB, not premultiplied; four bytes in this order, as textures take them.
 struct Rgba {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;
-  friend constexpr bool operator==(Rgba x, Rgba y) {
-    return x.r == y.r && x.g == y.g && x.b == y.b && x.a == y.a;
-  }
+  friend constexpr bool operator==(Rgba, Rgba) = default;
 };
 
 // 0xRRGGBB, opaque.

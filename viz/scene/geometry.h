@@ -8,12 +8,12 @@ namespace tilescope {
 
 struct Point {
   double x = 0, y = 0;
-  friend bool operator==(Point a, Point b) { return a.x == b.x && a.y == b.y; }
+  friend bool operator==(Point, Point) = default;
 };
 
 struct Size {
   double width = 0, height = 0;
-  friend bool operator==(Size a, Size b) { return a.width == b.width && a.height == b.height; }
+  friend bool operator==(Size, Size) = default;
 };
 
 struct Box {
@@ -31,9 +31,7 @@ struct Box {
             std::min(bottom(), other.bottom()) - top};
   }
   Box grown(double by) const { return {x - by, y - by, width + 2 * by, height + 2 * by}; }
-  friend bool operator==(const Box& a, const Box& b) {
-    return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
-  }
+  friend bool operator==(const Box&, const Box&) = default;
 };
 
 }  // namespace tilescope

@@ -19,9 +19,7 @@ namespace tilescope {
 struct TextStyle {
   std::optional<Rgba> ink, paper;  // not set: the terminal's own
   bool bold = false;
-  friend bool operator==(const TextStyle& a, const TextStyle& b) {
-    return a.ink == b.ink && a.paper == b.paper && a.bold == b.bold;
-  }
+  friend bool operator==(const TextStyle&, const TextStyle&) = default;
 };
 
 enum class LineWeight : std::uint8_t { none, light, heavy };

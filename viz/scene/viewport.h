@@ -25,14 +25,23 @@ struct Viewport {
   Point pan{};             // how far the content is moved to the left and up
   double pixel_scale = 1;  // device pixels for one pixel at 100%, for the fineness of rasters
   bool title = true, legend = true;
-  bool formulas = true;           // under the panels' titles
-  std::string advice = {};        // one more note under the picture
+  bool formulas = true;                    // under the panels' titles
+  std::string advice = {};                 // one more note under the picture
   std::optional<ViewportPlace> look = {};  // asked for; the next picture brings it about
   // Found by arrange(): what a panel's words widen it to at most, what narrow operands are drawn
   // out to, and how many notes there is room for.
   double heading = 0, side = 0;
   std::size_t notes = 0;
 };
+
+// Drag of content that is larger than the picture: it keeps half of `body`, or as much of it as
+// there is. `home`: where it is at no pan. Answers the pan.
+Point dragged(const Viewport& viewport, const Box& home, const Box& body, double dx, double dy);
+// Zoom and drag of a canvas whose content fills it at cell 1, the least: what is under `at` stays
+// there, and no edge of the content comes inside.
+Viewport magnified(const Viewport& viewport, const Box& canvas, Point at, double factor,
+                   double most);
+Viewport dragged_inside(const Viewport& viewport, const Box& canvas, double dx, double dy);
 
 // Cells a raster was made for are kept here between frames, so that a texture is made once a
 // change. Plain value without a lifetime of its own; the window keeps one a view.

@@ -45,9 +45,9 @@ std::vector<Choice> comparison_choices(const Session& session) {
                                each == study.measured});
   }
   out.push_back(std::move(measure));
-  out.push_back({"Show",
-                 {{"all", "show all", !state.only_wrong},
-                  {"only wrong", "show wrong", state.only_wrong}}});
+  out.push_back(
+      {"Show",
+       {{"all", "show all", !state.only_wrong}, {"only wrong", "show wrong", state.only_wrong}}});
   if (study.marks) {
     out.push_back({"Marked",
                    {{range_words(study.marks->range()), mark_command(study.marks->range()), true},

@@ -61,9 +61,8 @@ Outcome<std::string> go_to_write(Session& session, Backend& backend, bool next) 
   const sim::Machine& machine = (*live)->stepper.machine();
   const auto bytes = bytes_of_element(state, machine);
   if (!bytes) {
-    return not_there(fmt::format("({}, {}) is no element of the output of {}.",
-                                 state.element->row, state.element->column,
-                                 state.kernel->name));
+    return not_there(fmt::format("({}, {}) is no element of the output of {}.", state.element->row,
+                                 state.element->column, state.kernel->name));
   }
   sim::Step step;
   step.by = sim::StepBy::write;

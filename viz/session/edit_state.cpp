@@ -8,8 +8,8 @@
 #include "viz/scene/command_text.h"
 #include "viz/session/open.h"
 #include "viz/session/panels.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 namespace {
@@ -208,8 +208,7 @@ bool edits_open_kernel(const Session& session) {
 }
 
 bool is_open(const ViewState& state, const Building& building) {
-  return state.kernel && state.kernel->name == building.kernel &&
-         state.options == building.options;
+  return state.kernel && state.kernel->name == building.kernel && state.options == building.options;
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "viz/layout/presets.h"
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 

@@ -21,12 +21,9 @@ Outcome<std::string> open_npy(Session& session, Backend& backend, const std::str
   if (!values) return values.error();
   const std::size_t rank = (*values)->shape.size();
   ViewState& state = session.state;
+  forget_run(session);
   state.kernel.reset();
   state.options.clear();
-  state.result.reset();
-  state.diff.reset();
-  state.compare = {nullptr, "", state.compare.measured, nullptr, state.compare.as_table};
-  state.element.reset();
   state.file = path;
   state.matrices = matrices_of(path, *values);
   state.view = ViewName::matrices;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 

@@ -67,8 +67,7 @@ AccessCache& cached(const Session& session) {
   choice.element_bytes = element_bytes_of(session);
   if (cache.of != session.state.layout || !(cache.choice == choice) ||
       cache.grid != study.access_grid || cache.through != study.access_through) {
-    cache = {
-        session.state.layout, choice, study.access_grid, study.access_through, {}, {}, {}, {}};
+    cache = {session.state.layout, choice, study.access_grid, study.access_through, {}, {}, {}, {}};
   }
   return cache;
 }

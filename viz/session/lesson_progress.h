@@ -18,9 +18,7 @@ namespace tilescope {
 struct LessonProgress {
   struct Of {
     std::set<std::string> seen, solved;  // titles of steps
-    friend bool operator==(const Of& a, const Of& b) {
-      return a.seen == b.seen && a.solved == b.solved;
-    }
+    friend bool operator==(const Of&, const Of&) = default;
   };
   std::map<std::string, Of> lessons;  // by name
   friend bool operator==(const LessonProgress& a, const LessonProgress& b) {

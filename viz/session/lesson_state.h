@@ -2,7 +2,8 @@
 // was answered so far.
 //
 //     LessonPlace   a choice: undo goes back to it, together with the view that its step had set
-//     LessonState    what passes: answer, verdict, hints. It belongs to one step and one draw of its
+//     LessonState    what passes: answer, verdict, hints. It belongs to one step and one draw of
+//     its
 //                   numbers, and is blank for another
 #pragma once
 

@@ -68,7 +68,7 @@ Viewport looking(const LayoutView& view, Viewport viewport, const ViewportPlace&
                 std::clamp<std::int64_t>(look.slice - panel.first_slice, 0, panel.slices - 1));
   const Point middle = frame.body.centre();
   viewport.pan = {grid.x + look.column * frame.places[p].cell.width - middle.x,
-              grid.y + look.row * frame.places[p].cell.height - middle.y};
+                  grid.y + look.row * frame.places[p].cell.height - middle.y};
   return panned(view, arrange(view, viewport), 0, 0);
 }
 
@@ -87,7 +87,7 @@ Viewport looking(const MatricesView& view, Viewport viewport, const ViewportPlac
   const MatricesFrame frame = unmoved(view, viewport, look);
   if (frame.slots.empty()) return viewport;
   viewport.pan = {look.column * frame.viewport.cell - frame.slots[0].width / 2,
-              look.row * frame.viewport.cell - frame.slots[0].height / 2};
+                  look.row * frame.viewport.cell - frame.slots[0].height / 2};
   return arrange(view, viewport).viewport;
 }
 
@@ -106,7 +106,7 @@ Viewport looking(const DiffView& view, Viewport viewport, const ViewportPlace& l
   const DiffFrame frame = unmoved(view, viewport, look);
   const Point middle = frame.body.centre();
   viewport.pan = {frame.map.x + look.column * frame.cell.width - middle.x,
-              frame.map.y + look.row * frame.cell.height - middle.y};
+                  frame.map.y + look.row * frame.cell.height - middle.y};
   return panned(view, arrange(view, viewport), 0, 0);
 }
 

@@ -1,7 +1,8 @@
 // Where a view is zoomed and moved to, in the data's own terms, so that another window shows the
 // same part: the size of a cell, and which cell is in the middle.
 //
-//     ViewportPlace{24, 5.5, 12, 0, 0}    24 px a cell; the middle of row 5 begins column 12 of grid 0
+//     ViewportPlace{24, 5.5, 12, 0, 0}    24 px a cell; the middle of row 5 begins column 12 of
+//     grid 0
 //
 // A Viewport (viz/scene/viewport.h) says the same in pixels of one picture. Zoom and pan are no
 // steps of undo, since nobody decides on a wheel's tick; but share strings, workspaces and command
@@ -24,8 +25,8 @@ std::optional<ViewportPlace> look_of(const LayoutView& view, const Viewport& vie
 std::optional<ViewportPlace> look_of(const MatricesView& view, const Viewport& viewport);
 std::optional<ViewportPlace> look_of(const DiffView& view, const Viewport& viewport);
 
-// The viewport of a size that shows it. A grid or a slice that is not there any more is no reason to
-// refuse: the first one is looked at.
+// The viewport of a size that shows it. A grid or a slice that is not there any more is no reason
+// to refuse: the first one is looked at.
 Viewport looking(const LayoutView& view, Viewport viewport, const ViewportPlace& look);
 Viewport looking(const MatricesView& view, Viewport viewport, const ViewportPlace& look);
 Viewport looking(const DiffView& view, Viewport viewport, const ViewportPlace& look);
@@ -33,7 +34,9 @@ Viewport looking(const DiffView& view, Viewport viewport, const ViewportPlace& l
 // Where an open view is looked at, or is to be from the next picture on.
 template <class Of>
 std::optional<ViewportPlace> look_through(const Of& view, const Viewport& viewport) {
-  return viewport.look ? viewport.look : view ? look_of(*view, viewport) : std::optional<ViewportPlace>();
+  return viewport.look ? viewport.look
+         : view        ? look_of(*view, viewport)
+                       : std::optional<ViewportPlace>();
 }
 
 // The command that brings the open view to where it is; empty where it shows everything.
@@ -41,7 +44,8 @@ std::string zoom_line(const Session& session);
 
 // Where a view stands in a picture of this size: as it is looked at, or zoomed since.
 template <class Of, class FrameOf>
-FrameOf framed(const Of& view, Viewport& viewport, Size size, double pixel_scale, double& pending_zoom) {
+FrameOf framed(const Of& view, Viewport& viewport, Size size, double pixel_scale,
+               double& pending_zoom) {
   viewport.size = size;
   viewport.pixel_scale = pixel_scale;
   if (viewport.look) viewport = looking(view, viewport, ViewportPlace(*viewport.look));

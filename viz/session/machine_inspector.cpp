@@ -131,8 +131,7 @@ void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out
 // Of the line that is looked at, in the whole run: nothing before there was one.
 void add_line(const Session& session, std::vector<InspectorSection>& out) {
   const ViewState& state = session.state;
-  if (state.view != ViewName::source || !state.live || !state.result ||
-      !state.result->record) {
+  if (state.view != ViewName::source || !state.live || !state.result || !state.result->record) {
     return;
   }
   const auto line = line_looked_at(*state.live, state.spot);

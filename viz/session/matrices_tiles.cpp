@@ -6,8 +6,8 @@
 
 #include "core/sim/stepping/find_block.h"
 #include "viz/session/memory_panels.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "viz/scene/number_words.h"
 #include "viz/session/result_view.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 namespace {

@@ -13,13 +13,11 @@
 namespace tilescope {
 namespace {
 
-void show_layout(Session& session, LayoutView view, std::string text, std::string origin,
-                 LayoutStudy study) {
+void show_layout(Session& session, LayoutView view, std::string text, LayoutStudy study) {
   ViewState& state = session.state;
   if (!shows_layout(state.view)) state.view = ViewName::layout;
   state.layout = std::make_shared<const LayoutView>(std::move(view));
   state.layout_text = std::move(text);
-  state.layout_origin = std::move(origin);
   state.study = std::move(study);
   session.playing = false;
   // What was chosen for another layout means nothing for this one.
@@ -54,15 +52,6 @@ Outcome<KernelOptions> options_in(const std::vector<std::string>& words) {
     }
   }
   return options;
-}
-
-// The kernel whose own layout this expression is; empty if none is open or it has none such.
-std::string origin_of(const ViewState& state, std::string_view expression) {
-  if (!state.kernel) return "";
-  for (const KernelCard::OwnLayout& own : state.kernel->layouts) {
-    if (own.expression == expression) return state.kernel->name;
-  }
-  return "";
 }
 
 // What is kept of how another layout was studied: the width of elements, no step.
@@ -114,6 +103,13 @@ std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
   if (turned || (state.selected && !state.layout->exists(*state.selected))) {
     state.selected.reset();
   }
+  // So is what was isolated, where these grids have no such thing.
+  const Focus& only = state.isolate;
+  const bool counted =
+      only.on != Focus::On::nothing && only.on != Focus::On::offset && only.on != Focus::On::phase;
+  if (counted && only.number >= state.layout->categories(colour_telling(only.on))) {
+    state.isolate = {};
+  }
   session.hovered.cell.reset();
   const bool goes_on = !other_grids && !turned && before.at >= 0 && study.slice.at >= 0;
   if (!goes_on) session.layout_viewport = {};
@@ -130,8 +126,7 @@ Outcome<std::string> open_layout(Session& session, std::string_view expression) 
   LayoutStudy study = study_of(expression, session.state.study);
   auto view = study_view(expression, study);
   if (!view) return view.error();
-  const std::string origin = origin_of(session.state, expression);
-  show_layout(session, std::move(*view), std::string(expression), origin, std::move(study));
+  show_layout(session, std::move(*view), std::string(expression), std::move(study));
   return fmt::format("Opened {}.", expression);
 }
 
@@ -141,8 +136,7 @@ Outcome<std::string> open_preset_named(Session& session, std::string_view name) 
   LayoutStudy study = study_of(expression_of(*preset), session.state.study);
   auto view = view_of(*preset, study);
   if (!view) return view.error();
-  show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), "",
-              std::move(study));
+  show_layout(session, std::move(*view), fmt::format("preset {}", preset->name), std::move(study));
   return fmt::format("Opened the preset {}.", preset->name);
 }
 
@@ -163,17 +157,13 @@ Outcome<std::string> open_kernel(Session& session, Backend& backend, std::string
   const ViewState& state = session.state;
   if (is_compiled(state.options)) {
     const std::string file = source_file(session);
-    return begin_build(session, backend,
-                       {state.kernel->name, file, state.options, true, false});
+    return begin_build(session, backend, {state.kernel->name, file, state.options, true, false});
   }
   return fmt::format("Opened {}: {}.", state.kernel->name, state.kernel->launch);
 }
 
-void show_kernel(Session& session, KernelCard card, KernelOptions options) {
+void forget_run(Session& session) {
   ViewState& state = session.state;
-  state.kernel = std::make_shared<const KernelCard>(std::move(card));
-  state.file.clear();
-  state.options = std::move(options);
   state.result.reset();
   state.diff.reset();
   state.compare = {nullptr, "", state.compare.measured, nullptr, state.compare.as_table};
@@ -190,6 +180,14 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   state.spot = {};
   state.breakpoints.clear();
   session.seek.reset();
+}
+
+void show_kernel(Session& session, KernelCard card, KernelOptions options) {
+  ViewState& state = session.state;
+  forget_run(session);
+  state.kernel = std::make_shared<const KernelCard>(std::move(card));
+  state.file.clear();
+  state.options = std::move(options);
   state.matrices = matrices_of(*state.kernel);
   state.view = ViewName::matrices;
   session.hovered.element.reset();
@@ -252,7 +250,7 @@ void show_in_field(Session& session) {
   const ViewState& state = session.state;
   session.field = shows_layout(state.view) ? state.layout_text
                   : state.kernel           ? kernel_words(state)
-                                             : quoted_file(state);
+                                           : quoted_file(state);
   session.problem.reset();
 }
 
@@ -260,8 +258,7 @@ void show_result(Session& session, FinishedRun run) {
   ViewState& state = session.state;
   state.result = std::move(run.result);
   state.matrices = std::move(run.matrices);
-  state.compare = {run.comparison, "", state.compare.measured, nullptr,
-                     state.compare.as_table};
+  state.compare = {run.comparison, "", state.compare.measured, nullptr, state.compare.as_table};
   state.diff = run.comparison ? run.comparison->view(state.compare.measured) : nullptr;
   state.timeline = std::move(run.timeline);
   state.timeline_choice = {};

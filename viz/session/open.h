@@ -16,6 +16,10 @@ Outcome<std::string> open_preset_named(Session& session, std::string_view name);
 // "elementwise_add --m 300 --n 200"
 Outcome<std::string> open_kernel(Session& session, Backend& backend, std::string_view words);
 
+// Another kernel or file takes the place of the open one: its run, where its machine stands and
+// what was chosen of them go.
+void forget_run(Session& session);
+
 // The kernel of this card becomes the open one, as it is before its first instruction.
 void show_kernel(Session& session, KernelCard card, KernelOptions options);
 

@@ -95,8 +95,8 @@ std::vector<Choice> view_choices(const Session& session) {
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
     if (state.baseline == state.result || !state.baseline_timeline) {
       const bool pinned = state.baseline && state.baseline == state.result;
-      out.push_back({"Baseline",
-                     {{"none", "baseline off", !state.baseline}, {"this", "baseline", pinned}}});
+      out.push_back(
+          {"Baseline", {{"none", "baseline off", !state.baseline}, {"this", "baseline", pinned}}});
     } else {
       const bool beside = state.beside_baseline;
       out.push_back(

@@ -230,8 +230,8 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back({"Under the pointer",
                    {},
                    state.kernel ? "Point at an element to see its numbers; click to see who "
-                                    "wrote it."
-                                  : "Point at an element to see its number."});
+                                  "wrote it."
+                                : "Point at an element to see its number."});
   }
   if (state.element) {
     InspectorSection section{"Selected", element_lines(session, *state.element), ""};

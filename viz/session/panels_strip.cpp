@@ -110,8 +110,8 @@ Strip strip(const Session& session, const Backend& backend) {
   const bool on_its_way = state.live && state.moment != end;
   const bool stands = shows_machine(state.view) ||
                       (state.view == ViewName::timeline && state.live != nullptr) ||
-                      (state.view == ViewName::diff && state.live != nullptr &&
-                       !state.result && state.moment > 0) ||
+                      (state.view == ViewName::diff && state.live != nullptr && !state.result &&
+                       state.moment > 0) ||
                       (state.view == ViewName::matrices && on_its_way);
   if (stands && !session.running) return with_edit(machine_strip(session), session, backend);
   if (!shows_layout(state.view) || session.running) {

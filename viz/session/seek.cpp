@@ -192,8 +192,8 @@ bool busy(const Session& session) {
 }
 
 Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
-                               const std::function<void(sim::Stepper&)>& begin,
-                               std::function<void(sim::Stepper&)> then) {
+                                const std::function<void(sim::Stepper&)>& begin,
+                                std::function<void(sim::Stepper&)> then) {
   const auto live = live_run(session, backend);
   if (!live) return live.error();
   sim::Stepper& stepper = (*live)->stepper;

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "viz/session/session.h"
 #include "viz/session/backend.h"
+#include "viz/session/session.h"
 
 namespace tilescope {
 
@@ -33,8 +33,8 @@ bool busy(const Session& session);
 // Goes as far as a few frames allow. Answers what happened, or that it is still going; `line` is
 // the name of the step of undo. `then`: a second way, from where the first one leads to.
 Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
-                               const std::function<void(sim::Stepper&)>& begin,
-                               std::function<void(sim::Stepper&)> then = {});
+                                const std::function<void(sim::Stepper&)>& begin,
+                                std::function<void(sim::Stepper&)> then = {});
 // Goes on for about so long; true if the picture may have changed.
 bool seek_on(Session& session, Backend& backend, double milliseconds);
 // It stays where it is, and that is where it is to stand.

@@ -11,42 +11,6 @@
 #include "viz/session/seek.h"
 
 namespace tilescope {
-namespace {
-
-// A view follows from its text and the study; what was chosen by hand and what is usual is the same
-// colour.
-bool same_layout(const ViewState& a, const ViewState& b) {
-  if (!a.layout || !b.layout) return a.layout == b.layout && a.colour == b.colour;
-  LayoutChoice of_a, of_b;
-  of_a.colour = a.colour;
-  of_b.colour = b.colour;
-  return a.layout_text == b.layout_text && a.study == b.study &&
-         a.layout->colour(of_a) == b.layout->colour(of_b);
-}
-
-// A kernel's inputs follow from its options, but for those that files hold: a file may have changed
-// since.
-bool same_kernel(const ViewState& a, const ViewState& b) {
-  if (a.kernel == b.kernel && a.matrices == b.matrices) return true;
-  const auto reads = [](const auto& option) { return names_file(option.second); };
-  return a.kernel && b.kernel && !a.result && !b.result && a.kernel->name == b.kernel->name &&
-         !names_file(a.kernel->name) && std::none_of(a.options.begin(), a.options.end(), reads);
-}
-
-}  // namespace
-
-bool operator==(const ViewState& a, const ViewState& b) {
-  return a.view == b.view && same_layout(a, b) && a.layout_origin == b.layout_origin &&
-         a.isolate == b.isolate && a.selected == b.selected && a.coordinates == b.coordinates &&
-         same_kernel(a, b) && a.options == b.options && a.result == b.result && a.diff == b.diff &&
-         a.compare == b.compare && a.file == b.file && a.element == b.element &&
-         a.only_wrong == b.only_wrong && a.timeline == b.timeline &&
-         a.timeline_choice == b.timeline_choice && a.moment == b.moment && a.spot == b.spot &&
-         a.baseline == b.baseline && a.baseline_rows == b.baseline_rows &&
-         a.beside_baseline == b.beside_baseline && a.memory == b.memory &&
-         a.breakpoints == b.breakpoints && a.lesson == b.lesson && a.dark == b.dark &&
-         a.settings == b.settings;
-}
 
 LayoutChoice layout_choice(const Session& session) {
   const ViewState& state = session.state;

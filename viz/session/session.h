@@ -1,9 +1,7 @@
 // The window's state, as plain data: what is open, how it is looked at, what was done before.
 //
-//     ViewState   what the reader chose. Undo restores exactly this; everything that is costly to
-//               make (views, cards, results) is immutable and shared, so a step costs a copy of
-//               small values.
-//     Session   the choices, their past and future, and what passes: pointer, zoom, messages.
+//     ViewState   what is open and chosen (viz/session/view_state.h); undo restores exactly this
+//     Session     that state, its past and future, and what passes: pointer, zoom, messages
 //
 // Nothing changes ViewState but a command (viz/commands/commands.h). Widgets read the session and
 // issue commands; a picture without a window reads the same session.
@@ -31,6 +29,7 @@
 #include "viz/scene/table_scene.h"
 #include "viz/scene/view_name.h"
 #include "viz/scene/viewport.h"
+#include "viz/session/backend.h"
 #include "viz/session/diff_study.h"
 #include "viz/session/edit_state.h"
 #include "viz/session/editor.h"
@@ -39,63 +38,11 @@
 #include "viz/session/memory_views.h"
 #include "viz/session/overlay.h"
 #include "viz/session/settings.h"
+#include "viz/session/view_state.h"
 #include "viz/session/views.h"
-#include "viz/session/backend.h"
 #include "viz/timeline/timeline_scene.h"
 
 namespace tilescope {
-
-struct ViewState {
-  ViewName view = ViewName::layout;
-
-  // The layout view: nothing where none has been opened.
-  std::shared_ptr<const LayoutView> layout;
-  std::string layout_text;    // the expression, or "preset NAME": what `open` took
-  std::string layout_origin;  // the kernel whose own layout it is; else empty
-  std::optional<ColourBy> colour;
-  Focus isolate;
-  std::optional<Cell> selected;
-  bool coordinates = false;
-  LayoutStudy study;
-
-  // The kernel: nothing where none has been opened.
-  std::shared_ptr<const KernelCard> kernel;
-  KernelOptions options;
-  std::shared_ptr<const RunResult> result;
-  std::shared_ptr<const MatricesView> matrices;  // inputs, and the output once it is there
-  DiffStudy compare;
-  std::shared_ptr<const DiffView> diff;  // what of the comparison is shown; null: none
-  std::string file;                      // a .npy file instead of a kernel; else empty
-  std::optional<Element> element;        // selected
-  bool only_wrong = false;
-
-  // The timeline of the run: nothing where there is no record.
-  std::shared_ptr<const TimelineView> timeline;
-  TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
-  // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
-  // can be brought there again (viz/session/seek.h).
-  std::uint64_t moment = 0;
-  RunCursor spot;
-  std::vector<Breakpoint> breakpoints;  // in the order in which they were set
-  std::shared_ptr<LiveRun> live;
-  MemoryChoice memory;  // how its memories are drawn
-
-  // A run that others are compared with; and that comparison, which follows from both. Its
-  // timeline is drawn above the run's where that was chosen, with folds and pins of its own.
-  std::shared_ptr<const RunResult> baseline;
-  std::shared_ptr<const ComparisonView> comparison;
-  std::shared_ptr<const TimelineView> baseline_timeline;
-  TimelineChoice baseline_rows;
-  bool beside_baseline = false;
-
-  LessonPlace lesson;  // which lesson is open, and where in it
-
-  bool dark = false;
-  WindowSettings settings;
-
-  // By what they mean: a layout that was opened twice is the same.
-  friend bool operator==(const ViewState& a, const ViewState& b);
-};
 
 // A choice that was made, and how it was before: one step of undo.
 struct Step {
@@ -145,12 +92,7 @@ struct Hovered {
   std::optional<std::uint32_t> byte;  // of the block's shared memory
   std::optional<RunCursor::Cell> tmem;
 
-  friend bool operator==(const Hovered& a, const Hovered& b) {
-    return a.cell == b.cell && a.element == b.element && a.matrix == b.matrix && a.bar == b.bar &&
-           a.idle == b.idle && a.event == b.event && a.baseline == b.baseline && a.byte == b.byte &&
-           a.tmem == b.tmem;
-  }
-  friend bool operator!=(const Hovered& a, const Hovered& b) { return !(a == b); }
+  friend bool operator==(const Hovered&, const Hovered&) = default;
 };
 
 struct Session {
@@ -195,7 +137,7 @@ struct Session {
   double pending_zoom = 1;  // by `zoom in` and `zoom out`, applied by the next picture
 
   std::shared_ptr<const LessonIndex> shelf;  // all lessons, once asked for
-  LessonState lesson;                           // answer and hints of the open step: lesson_state()
+  LessonState lesson;                        // answer and hints of the open step: lesson_state()
   LessonProgress progress;
   bool progress_told = false;  // that it cannot be kept was said, and is still so
 

@@ -1,4 +1,4 @@
-// How the window stands on the desk, whatever is open in it: letters, motion, widths of panels.
+// How the window looks, whatever is open in it: letters, motion, widths of panels.
 // They are choices too (undone, scripted), but a share string leaves them as the reader has them.
 #pragma once
 
@@ -18,10 +18,7 @@ struct WindowSettings {
   bool rebuilds = false;                   // a kernel whose file has changed, by itself
   int outline = usual, inspector = usual;  // widths in pixels at 100 %; 0: collapsed
 
-  friend bool operator==(const WindowSettings& a, const WindowSettings& b) {
-    return a.font == b.font && a.animation == b.animation && a.rebuilds == b.rebuilds &&
-           a.outline == b.outline && a.inspector == b.inspector;
-  }
+  friend bool operator==(const WindowSettings&, const WindowSettings&) = default;
 };
 
 // The commands that make these settings from the usual ones, and whether a line is such a command.

@@ -68,7 +68,7 @@ Json grid_json(const Session& session, const Picture& picture) {
   return describe(*session.state.layout, layout_choice(session), picture.scene);
 }
 
-Viewport& lens_of_grid(Session& session) {
+Viewport& viewport_of_grid(Session& session) {
   return session.layout_viewport;
 }
 
@@ -88,8 +88,7 @@ std::optional<Emptiness> no_bits(const Session& session) {
 Scene bits_scene(const Session& session, Size size) {
   const Outcome<Layout> memory = memory_of(session);
   return build_scene(*bit_matrix_of(session),
-                     memory ? text(*memory) : session.state.layout->title(), session.theme(),
-                     size);
+                     memory ? text(*memory) : session.state.layout->title(), session.theme(), size);
 }
 
 Scene access_scene(const Session& session, bool sectors, Size size) {
@@ -119,7 +118,7 @@ const View grid_view = {
     .of = View::Of::layout,
     .draw = draw_grid,
     .for_file = grid_for_file,
-    .viewport = lens_of_grid,
+    .viewport = viewport_of_grid,
     .point = point_at_grid,
     .zoom = zoom_grid,
     .pan = pan_grid,
@@ -134,7 +133,7 @@ const View banks_view = {
     .of = View::Of::layout,
     .empty = no_access,
     .draw = draw_banks,
-    .viewport = lens_of_grid,
+    .viewport = viewport_of_grid,
     .values = bank_values,
 };
 
@@ -144,7 +143,7 @@ const View sectors_view = {
     .of = View::Of::layout,
     .empty = no_access,
     .draw = draw_sectors,
-    .viewport = lens_of_grid,
+    .viewport = viewport_of_grid,
     .values = sector_values,
 };
 
@@ -154,7 +153,7 @@ const View bits_view = {
     .of = View::Of::layout,
     .empty = no_bits,
     .draw = draw_bits,
-    .viewport = lens_of_grid,
+    .viewport = viewport_of_grid,
     .values = bit_values,
 };
 

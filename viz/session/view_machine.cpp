@@ -11,8 +11,8 @@
 #include "viz/session/build_scene.h"
 #include "viz/session/look.h"
 #include "viz/session/result_view.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/session/view_rows.h"
@@ -160,7 +160,7 @@ void pan_memory(Session& session, const Picture& picture, double dx, double dy,
   if (picture.memory) session.memory.memory_viewport = panned(*picture.memory, dx, dy);
 }
 
-Viewport& lens_of_memory(Session& session) {
+Viewport& viewport_of_memory(Session& session) {
   return session.memory.memory_viewport;
 }
 
@@ -177,7 +177,7 @@ void pan_tmem(Session& session, const Picture& picture, double dx, double dy,
   if (picture.tensor) session.memory.tensor_viewport = panned(*picture.tensor, dx, dy);
 }
 
-Viewport& lens_of_tmem(Session& session) {
+Viewport& viewport_of_tmem(Session& session) {
   return session.memory.tensor_viewport;
 }
 
@@ -233,7 +233,7 @@ const View memory_view = {
     .of = View::Of::machine,
     .empty = no_machine,
     .draw = draw_memory_view,
-    .viewport = lens_of_memory,
+    .viewport = viewport_of_memory,
     .point = point_at_memory,
     .zoom = zoom_memory,
     .pan = pan_memory,
@@ -248,7 +248,7 @@ const View tmem_view = {
     .offered = has_tmem,
     .empty = no_machine,
     .draw = draw_tmem_view,
-    .viewport = lens_of_tmem,
+    .viewport = viewport_of_tmem,
     .point = point_at_tmem,
     .zoom = zoom_tmem,
     .pan = pan_tmem,

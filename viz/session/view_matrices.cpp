@@ -11,8 +11,8 @@
 #include "viz/session/look.h"
 #include "viz/session/matrices_tiles.h"
 #include "viz/session/result_view.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 #include "viz/session/value_table.h"
 #include "viz/session/view_rows.h"
 
@@ -22,17 +22,16 @@ namespace {
 std::optional<Emptiness> still_running(const Session& session, std::string_view what) {
   if (!session.running) return {};
   return Emptiness{
-      fmt::format("{} is running. Its {} when it has ended.", session.state.kernel->name, what),
-      "", ""};
+      fmt::format("{} is running. Its {} when it has ended.", session.state.kernel->name, what), "",
+      ""};
 }
 
 std::optional<Emptiness> no_matrices(const Session& session) {
   const ViewState& state = session.state;
   if (!state.file.empty() || state.matrices) return {};
   if (const auto running = still_running(session, "matrices come here")) return running;
-  return Emptiness{
-      fmt::format("The matrices of {} come here when it has run.", state.kernel->name), "run",
-      "Run"};
+  return Emptiness{fmt::format("The matrices of {} come here when it has run.", state.kernel->name),
+                   "run", "Run"};
 }
 
 std::optional<Emptiness> no_difference(const Session& session) {
@@ -109,7 +108,7 @@ std::optional<ViewportPlace> look_at_matrices(const Session& session) {
   return look_through(session.state.matrices, session.matrices_viewport);
 }
 
-Viewport& lens_of_matrices(Session& session) {
+Viewport& viewport_of_matrices(Session& session) {
   return session.matrices_viewport;
 }
 
@@ -137,7 +136,7 @@ std::optional<ViewportPlace> look_at_difference(const Session& session) {
   return look_through(session.state.diff, session.diff_viewport);
 }
 
-Viewport& lens_of_difference(Session& session) {
+Viewport& viewport_of_difference(Session& session) {
   return session.diff_viewport;
 }
 
@@ -154,7 +153,7 @@ const View matrices_view = {
     .tab = "Matrices",
     .empty = no_matrices,
     .draw = draw_matrices,
-    .viewport = lens_of_matrices,
+    .viewport = viewport_of_matrices,
     .point = point_at_matrices,
     .zoom = zoom_matrices,
     .pan = pan_matrices,
@@ -169,7 +168,7 @@ const View difference_view = {
     .said = "the difference",
     .empty = no_difference,
     .draw = draw_difference,
-    .viewport = lens_of_difference,
+    .viewport = viewport_of_difference,
     .point = point_at_difference,
     .zoom = zoom_difference,
     .pan = pan_difference,

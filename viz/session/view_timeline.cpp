@@ -6,8 +6,8 @@
 
 #include "viz/session/look.h"
 #include "viz/session/result_view.h"
-#include "viz/session/session.h"
 #include "viz/session/seek.h"
+#include "viz/session/session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/value_table.h"
 #include "viz/session/view_rows.h"

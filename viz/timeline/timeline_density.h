@@ -18,7 +18,7 @@ struct Doing {
   sim::Unit unit = sim::Unit::warp;  // that works; of a wait: who completes it, count_: not known
   sim::Stall stall = sim::Stall::none;  // none: it is no wait
   bool waits() const { return stall != sim::Stall::none; }
-  friend bool operator==(Doing a, Doing b) { return a.unit == b.unit && a.stall == b.stall; }
+  friend bool operator==(Doing, Doing) = default;
   friend bool operator<(Doing a, Doing b) {
     return a.stall != b.stall ? a.stall < b.stall : a.unit < b.unit;
   }

@@ -23,7 +23,8 @@ double span_of(const TimelineView& view, const TimelineViewport& viewport) {
 
 }  // namespace
 
-CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport, CycleRange range) {
+CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport,
+                        CycleRange range) {
   const double end = span_of(view, viewport);
   double from = sane(range.from, 0), to = sane(range.to, end);
   if (!(to > from)) return {0, end};
@@ -55,7 +56,8 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
   const double legend = legend_height({&view}, size);
-  const double top = (title ? title_height : inside) + (viewport.notice.empty() ? 0 : notice_height);
+  const double top =
+      (title ? title_height : inside) + (viewport.notice.empty() ? 0 : notice_height);
   const double bottom = std::max(size.height - legend - margin - inside, top + axis + 1);
   out.title = {margin, 28};
   out.legend = {margin, bottom + margin + legend_line / 2 - inside / 2};
@@ -80,7 +82,8 @@ void place_rows(const TimelineView& view, const TimelineChoice& choice, Timeline
   const std::vector<TimelineRow> rows = view.rows(choice);
   for (const TimelineRow& row : rows) out.all_rows += height_of(view, row);
   const double room = out.lanes.bottom() - y;
-  out.viewport.scroll = std::clamp(sane(out.viewport.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
+  out.viewport.scroll =
+      std::clamp(sane(out.viewport.scroll, 0), 0.0, std::max(0.0, out.all_rows - room));
   y -= out.viewport.scroll;
   for (const TimelineRow& row : rows) {
     const double height = height_of(view, row);
@@ -202,7 +205,8 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice&, const TimelineF
   return out;
 }
 
-TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor) {
+TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at,
+                        double factor) {
   TimelineViewport viewport = frame.viewport;
   if (!(factor > 0) || !std::isfinite(factor)) return viewport;
   const double x = std::clamp(at.x, frame.lanes.x, frame.lanes.right());
@@ -215,7 +219,8 @@ TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Po
   return viewport;
 }
 
-TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy) {
+TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx,
+                        double dy) {
   TimelineViewport viewport = frame.viewport;
   const double length = viewport.range.length();
   const double from = std::clamp(viewport.range.from - dx * frame.cycles_of_pixel(), 0.0,
@@ -233,7 +238,7 @@ TimelineViewport showing(const TimelineView& view, const TimelineFrame& frame, C
 }
 
 TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,
-                     const TimelineFrame& frame, sim::EventId id) {
+                         const TimelineFrame& frame, sim::EventId id) {
   TimelineViewport viewport = frame.viewport;
   if (id >= view.record().events.size()) return viewport;
   const sim::Event event = view.record().events[id];
@@ -245,14 +250,15 @@ TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,
   if (begin < viewport.range.from || end > viewport.range.to || (length > 0 && share < 0.01)) {
     const double want =
         share < 0.01 || share > 0.5 ? std::max(length * 3, 200.0) : viewport.range.length();
-    viewport.range = range_within(view, viewport, {(begin + end - want) / 2, (begin + end + want) / 2});
+    viewport.range =
+        range_within(view, viewport, {(begin + end - want) / 2, (begin + end + want) / 2});
   }
   viewport.scroll = showing_row(view, choice, frame, event.track).scroll;
   return viewport;
 }
 
 TimelineViewport showing_row(const TimelineView& view, const TimelineChoice& choice,
-                         const TimelineFrame& frame, sim::TrackId track) {
+                             const TimelineFrame& frame, sim::TrackId track) {
   TimelineViewport viewport = frame.viewport;
   const TimelinePlace place = view.shown_as(choice, track);
   double y = 0;
@@ -261,7 +267,8 @@ TimelineViewport showing_row(const TimelineView& view, const TimelineChoice& cho
     if (row.place == place) {
       const double room = frame.lanes.bottom() - frame.scrolled_from;
       if (y < viewport.scroll) viewport.scroll = std::max(0.0, y - timeline_row_height);
-      if (y + height > viewport.scroll + room) viewport.scroll = y + height - room + timeline_row_height;
+      if (y + height > viewport.scroll + room)
+        viewport.scroll = y + height - room + timeline_row_height;
       break;
     }
     y += height;

@@ -106,7 +106,8 @@ void draw_ticks(Scene& scene, const TimelineFrame& frame, double y, TimeUnit uni
 }  // namespace
 
 std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment) {
-  if (!moment || *moment < frame.viewport.range.from || *moment > frame.viewport.range.to) return {};
+  if (!moment || *moment < frame.viewport.range.from || *moment > frame.viewport.range.to)
+    return {};
   const double wide = text_width(number_text(*moment, 1), small_text, Family::mono) + inside;
   const double x = std::round(frame.x_of(*moment)) - wide / 2;
   const Box& room = frame.heading.empty() ? frame.axis : frame.heading;

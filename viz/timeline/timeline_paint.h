@@ -94,6 +94,7 @@ constexpr double legend_line = 20, swatch_width = 24;
 constexpr double timeline_margin = 16, axis_line = 20;
 double labels_width(Size size);
 void place_rows(const TimelineView& view, const TimelineChoice& choice, TimelineFrame& frame);
-CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport, CycleRange range);
+CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport,
+                        CycleRange range);
 
 }  // namespace tilescope

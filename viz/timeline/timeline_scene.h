@@ -91,13 +91,14 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice& choice, const Ti
 std::optional<Box> box_of(const TimelineView& view, const TimelineFrame& frame, sim::EventId event);
 
 // Zoom about a point of the picture, and drag; what is shown stays within the run and the rows.
-TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at, double factor);
+TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at,
+                        double factor);
 TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy);
 // The viewport that shows a range, or an event with what is around it.
 TimelineViewport showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range);
 TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,
-                     const TimelineFrame& frame, sim::EventId event);
+                         const TimelineFrame& frame, sim::EventId event);
 TimelineViewport showing_row(const TimelineView& view, const TimelineChoice& choice,
-                         const TimelineFrame& frame, sim::TrackId track);
+                             const TimelineFrame& frame, sim::TrackId track);
 
 }  // namespace tilescope

@@ -32,18 +32,14 @@ namespace tilescope {
 struct CycleRange {
   double from = 0, to = 0;
   double length() const { return to - from; }
-  friend bool operator==(const CycleRange& a, const CycleRange& b) {
-    return a.from == b.from && a.to == b.to;
-  }
+  friend bool operator==(const CycleRange&, const CycleRange&) = default;
 };
 
 // A group or a track of the record, as a row.
 struct TimelinePlace {
   bool group = false;
   std::uint32_t index = 0;
-  friend bool operator==(const TimelinePlace& a, const TimelinePlace& b) {
-    return a.group == b.group && a.index == b.index;
-  }
+  friend bool operator==(const TimelinePlace&, const TimelinePlace&) = default;
 };
 
 struct TimelineRow {
@@ -66,11 +62,7 @@ struct TimelineChoice {
   std::optional<double> moment;
   std::optional<sim::TrackId> warp;
 
-  friend bool operator==(const TimelineChoice& a, const TimelineChoice& b) {
-    return a.turned == b.turned && a.pinned == b.pinned && a.totals == b.totals &&
-           a.selected == b.selected && a.search == b.search && a.arrows == b.arrows &&
-           a.hovered == b.hovered && a.moment == b.moment && a.warp == b.warp;
-  }
+  friend bool operator==(const TimelineChoice&, const TimelineChoice&) = default;
 };
 
 // A folded group is drawn as stripes: what its warps do all together, and each kind of unit.

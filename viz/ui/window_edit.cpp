@@ -33,7 +33,8 @@ std::vector<CodeMark> marks_of(const EditState& editing, const Build* build) {
 
 }  // namespace
 
-void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at, float width) {
+void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at,
+                              float width) {
   brush.line(at.x, at.y + kHead - 1, at.x + width, at.y + kHead - 1);
   const SourceEdit& edit = editing.edit;
   float right = at.x + width - kEdge;
@@ -55,7 +56,7 @@ void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVe
   const std::string name = cut_in_the_middle(strong, edit.path, room * 0.6f);
   brush.text(at.x + kEdge, at.y + kHead / 2, strong, Role::text, name);
   const float used = text_width(strong, name) + 16;
-  const std::string state = editing.building    ? "is being compiled"
+  const std::string state = editing.building ? "is being compiled"
                             : edit.unsaved() ? "not saved"
                                              : "saved";
   cut_line(brush, at.x + kEdge + used, at.y + kHead / 2, std::max(0.0f, room - used),

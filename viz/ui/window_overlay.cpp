@@ -180,8 +180,7 @@ void WindowUi::draw_palette_line(const Brush& brush, const Session& session, ImV
 
 void WindowUi::draw_palette(Brush brush, const Session& session, const Backend& backend,
                             ImVec2 display) {
-  const std::vector<PaletteEntry> entries =
-      palette_entries(session, backend, session.overlay.text);
+  const std::vector<PaletteEntry> entries = palette_entries(session, backend, session.overlay.text);
   const auto shown = static_cast<float>(std::clamp<int>(int(entries.size()), 1, kMostRows));
   const ImVec2 size = box_size(display, kLine + 8 + shown * kRow + 8 + kFoot);
   begin_box(brush, display, size);

@@ -25,8 +25,8 @@ bool strip_step(const Brush& brush, const StripStep& step, ImVec2 at, ImVec2 siz
 
 }  // namespace
 
-void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& backend,
-                            ImVec2 at, ImVec2 size) {
+void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& backend, ImVec2 at,
+                            ImVec2 size) {
   begin_panel(brush, "outline", at, size);
   for (const OutlineSection& section : outline(session, backend)) {
     ImGui::PushID(section.title.c_str());

@@ -25,9 +25,7 @@ struct TensorAddress {
 // Cells of TMEM: lanes x columns.
 struct CellRange {
   std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
-  friend bool operator==(const CellRange& a, const CellRange& b) {
-    return a.lane == b.lane && a.lanes == b.lanes && a.column == b.column && a.columns == b.columns;
-  }
+  friend bool operator==(const CellRange&, const CellRange&) = default;
   bool meets(const CellRange& o) const {
     return lane < o.lane + o.lanes && o.lane < lane + lanes && column < o.column + o.columns &&
            o.column < column + columns;
