@@ -20,7 +20,7 @@ struct Finding {
   // Where somebody waited, but not for this: that wait says more than what they meet in.
   bool by_wait = false;
 };
-// Null: the kind has no row, and the report's own place says what is to be seen.
+// Null: a kind that is not known, as of a newer record.
 const Finding* finding_of(const Report& report);
 
 // The buffer that a place of global memory lies in, and its element there.
