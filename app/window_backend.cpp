@@ -25,7 +25,7 @@ std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) 
 }
 
 std::string launch_text(const Launch& launch) {
-  return fmt::format("{} block{} of {} threads", launch.grid.count(),
+  return fmt::format("{} CTA{} of {} threads", launch.grid.count(),
                      launch.grid.count() == 1 ? "" : "s", launch.block.count());
 }
 
@@ -322,14 +322,14 @@ std::optional<Error> AppBackend::start(const KernelCard& kernel, const KernelOpt
 }
 
 Outcome<std::shared_ptr<LiveRun>> AppBackend::live(const KernelCard& kernel,
-                                                    const KernelOptions& options) {
+                                                   const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return tilescope::live_run(*prepared);
 }
 
 std::optional<Error> AppBackend::start_build(const KernelCard& kernel,
-                                              const KernelOptions& options) {
+                                             const KernelOptions& options) {
   const Outcome<std::string> ours = carried_ptx(kernel.name);
   if (!ours) return ours.error();
   build_.reset();  // an earlier compiler is stopped before the next begins
@@ -387,7 +387,7 @@ void AppBackend::wait() {
 }
 
 Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& path,
-                                                           std::optional<DType> as) {
+                                                          std::optional<DType> as) {
   const Outcome<std::vector<std::byte>> bytes = read_file(path);
   if (!bytes) return bytes.error();
   Outcome<Buffer> values = read_npy(*bytes, path, as);
@@ -399,7 +399,7 @@ Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& pat
 }
 
 Outcome<std::shared_ptr<const Buffer>> AppBackend::on_gpu(const KernelCard& kernel,
-                                                           const KernelOptions& options) {
+                                                          const KernelOptions& options) {
   Outcome<WindowRun> prepared = prepare_window_run(kernel.name, options, kernel.built);
   if (!prepared) return prepared.error();
   return output_of_gpu(prepared->run);
@@ -420,7 +420,7 @@ std::vector<std::string> AppBackend::beside(const std::string& path, std::string
 }
 
 std::optional<Error> AppBackend::export_text(const LayoutView& view, const LayoutChoice& choice,
-                                              const Theme& theme, const std::string& path) {
+                                             const Theme& theme, const std::string& path) {
   return write_file(path, text_for(view, choice, theme, path));
 }
 

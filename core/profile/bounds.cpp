@@ -178,7 +178,7 @@ std::string verdict_of(const Statistics& s) {
   }
   // Of work that some processors never get, and of those that wait for the last ones.
   if (s.processors_used > 0 && s.processors_used < s.processors && s.blocks < s.processors) {
-    out += fmt::format(" Only {} of {} processors {} a block.", s.processors_used, s.processors,
+    out += fmt::format(" Only {} of {} SMs {} a CTA.", s.processors_used, s.processors,
                        s.processors_used == 1 ? "has" : "have");
   } else if (s.blocks_simulated == s.blocks && s.folded == 0 && s.occupied > 0 &&
              s.occupied < nearly_all) {

@@ -283,11 +283,11 @@ class Events {
 
   std::string name_of_role(Signature issues) const {
     static constexpr std::pair<Unit, std::string_view> words[] = {
-        {Unit::copy_in, "copies in"},     {Unit::async_copy, "cp.async"},
-        {Unit::tensor_copy, "to TMEM"},   {Unit::tensor, "products"},
-        {Unit::tensor_store, "to TMEM"},  {Unit::tensor_load, "write back"},
-        {Unit::copy_out, "copies out"},   {Unit::remote, "to other CTAs"},
-        {Unit::launch, "asks for blocks"}};
+        {Unit::copy_in, "copies in"},          {Unit::async_copy, "cp.async"},
+        {Unit::tensor_copy, "to TMEM"},        {Unit::tensor, "MMAs"},
+        {Unit::tensor_store, "to TMEM"},       {Unit::tensor_load, "write back"},
+        {Unit::copy_out, "copies out"},        {Unit::remote, "to other CTAs"},
+        {Unit::launch, "clusterlaunchcontrol"}};
     // Who writes back also starts the copies out, with one of its warps.
     if (issues & bit(Unit::tensor_load)) issues &= ~bit(Unit::copy_out);
     std::string name;

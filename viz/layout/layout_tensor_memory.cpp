@@ -299,7 +299,7 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   grid.modes.push(make_layout_of(Layout(quarter, 1), Layout(lanes / quarter, quarter)).modes);
   grid.modes.push(Tree<Mode>(Mode{columns, lanes}));
   for (std::size_t cta = 0; cta < filled.ctas(); ++cta) {
-    view.add_panel(filled.ctas() > 1 ? fmt::format("TMEM of CTA {}", cta) : "Tensor memory",
+    view.add_panel(filled.ctas() > 1 ? fmt::format("TMEM of CTA {}", cta) : "TMEM",
                    "lanes down, columns of 32 bits across", grid);
     Panel& panel = view.panels_.back();
     panel.formula = fmt::format("{} lanes x {} columns", lanes, columns);
@@ -326,7 +326,7 @@ Outcome<LayoutView> LayoutView::of_fragment(const CopyAtom& atom, const Layout& 
   const Result<std::int64_t> across = cosize(along(layout, axis_column));
   if (!down || !across) return refused(sentence(down ? across.refusal : down.refusal));
   Operand one;
-  one.title = "Tensor memory";
+  one.title = "TMEM";
   one.axes = "a warp's lanes down, columns of 32 bits across: whose register it is";
   one.tile = make_tuple_of(*down, *across);
   one.layout = Layout(layout.modes);

@@ -38,8 +38,7 @@ std::uint64_t shared_bytes(const sim::Machine& machine) {
 std::optional<Error> wrong_block(std::uint64_t block, const sim::Machine& machine) {
   const std::uint64_t count = machine.launch().grid.count();
   if (block < count) return {};
-  return missing(
-      fmt::format("There is no block {}: the grid has {}, counted from 0.", block, count));
+  return missing(fmt::format("There is no CTA {}: the grid has {}, counted from 0.", block, count));
 }
 
 // Nothing of the program lies there.
@@ -49,7 +48,7 @@ std::optional<Error> wrong_byte(std::uint64_t byte, std::uint64_t width,
   if (bytes == 0) return missing("This kernel has no shared memory.");
   if (byte < bytes && bytes - byte >= width) return {};
   return missing(
-      fmt::format("Byte {} is none of a block's shared memory: it has {} bytes, counted from 0.",
+      fmt::format("Byte {} is none of a CTA's shared memory: it has {} bytes, counted from 0.",
                   byte, grouped(bytes)));
 }
 
@@ -316,14 +315,14 @@ std::string whole_name(std::string_view said, const std::vector<std::string>& fi
 }  // namespace
 
 std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
-                                                  const std::vector<std::string>& files) {
+                                                    const std::vector<std::string>& files) {
   const std::size_t colon = word.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const auto number = count_in(word.substr(colon + 1));
   if (!number || *number < 1 || *number > 0xffff'ffffu) return {};
   const std::string_view file = word.substr(0, colon);
   return RunCursor::SourceLine{file == "ptx" ? "" : whole_name(file, files),
-                             static_cast<std::uint32_t>(*number)};
+                               static_cast<std::uint32_t>(*number)};
 }
 
 }  // namespace tilescope

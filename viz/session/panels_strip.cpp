@@ -33,14 +33,14 @@ Strip run_strip(const Session& session, const Backend& backend) {
   if (session.running) {
     const RunProgress now = backend.progress();
     out.share = now.total ? double(now.done) / double(now.total) : 0;
-    out.progress = now.total ? fmt::format("{} of {} blocks, {}", grouped(now.done),
+    out.progress = now.total ? fmt::format("{} of {} CTAs, {}", grouped(now.done),
                                            grouped(now.total), duration(now.seconds))
                              : "making the inputs";
     out.steps.push_back({"Run", "running", true});
   } else {
     out.steps.push_back(
         {"Run",
-         result ? fmt::format("{} block{}, {} PTX instructions{}", grouped(result->progress.done),
+         result ? fmt::format("{} CTA{}, {} PTX instructions{}", grouped(result->progress.done),
                               result->progress.done == 1 ? "" : "s",
                               grouped(result->progress.instructions),
                               session.show_times ? ", " + duration(result->progress.seconds) : "")
@@ -110,8 +110,8 @@ Strip strip(const Session& session, const Backend& backend) {
   const bool on_its_way = state.live && state.moment != end;
   const bool stands = shows_machine(state.view) ||
                       (state.view == ViewName::timeline && state.live != nullptr) ||
-                      (state.view == ViewName::diff && state.live != nullptr &&
-                       !state.result && state.moment > 0) ||
+                      (state.view == ViewName::diff && state.live != nullptr && !state.result &&
+                       state.moment > 0) ||
                       (state.view == ViewName::matrices && on_its_way);
   if (stands && !session.running) return with_edit(machine_strip(session), session, backend);
   if (!shows_layout(state.view) || session.running) {

@@ -37,8 +37,7 @@ TimelineChoice timeline_choice_of(const Session& session) {
 namespace {
 
 std::string name_of_baseline(const ViewState& state) {
-  return state.comparison ? state.comparison->name_of_baseline()
-                            : state.baseline->kernel.name;
+  return state.comparison ? state.comparison->name_of_baseline() : state.baseline->kernel.name;
 }
 
 bool is_another(const ViewState& state) {
@@ -75,8 +74,7 @@ std::optional<TimelinePair> timeline_pair(const Session& session) {
 
 std::optional<ComparedWith> timeline_baseline(const ViewState& state) {
   if (!is_another(state)) return {};
-  return ComparedWith{state.baseline_timeline.get(), state.baseline_rows,
-                      name_of_baseline(state)};
+  return ComparedWith{state.baseline_timeline.get(), state.baseline_rows, name_of_baseline(state)};
 }
 
 double timeline_span(const Session& session) {
@@ -88,7 +86,7 @@ double timeline_span(const Session& session) {
 namespace {
 
 TimelineViewport revealing(const TimelinePair::Run& run, const TimelineFrame& frame,
-                       const TimelineReveal& what) {
+                           const TimelineReveal& what) {
   return what.track ? showing_row(*run.view, run.choice, frame, *what.track)
                     : showing(*run.view, run.choice, frame, what.event);
 }
@@ -162,7 +160,8 @@ void pan_timeline(Session& session, const Picture& picture, double dx, double dy
   const TimelineFrame& part = at ? timeline_part(picture, *at) : *picture.timeline;
   const TimelineViewport viewport = panned(*run_of(session, part).view, part, dx, dy);
   session.timeline_viewport.range = viewport.range;
-  (part.whose.empty() ? session.timeline_viewport.scroll : session.baseline_scroll) = viewport.scroll;
+  (part.whose.empty() ? session.timeline_viewport.scroll : session.baseline_scroll) =
+      viewport.scroll;
 }
 
 sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at) {
@@ -189,8 +188,8 @@ void bring_moment_into_view(Session& session) {
   const double length = seen.length();
   const auto moment = timeline_choice_of(session).moment;
   if (!(length > 0) || !moment || (seen.from <= *moment && *moment <= seen.to)) return;
-  const double from = std::clamp(*moment - length / 2, 0.0,
-                                 std::max(0.0, session.state.timeline->end() - length));
+  const double from =
+      std::clamp(*moment - length / 2, 0.0, std::max(0.0, session.state.timeline->end() - length));
   seen = {from, from + length};
 }
 
@@ -259,7 +258,7 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back({"Under the pointer",
                    {},
                    "Point at a box to see its numbers, between two of a unit to see what it was "
-                   "idle for; click to see what brought it about."});
+                   "idle for; click to see what caused it."});
   }
   const auto selected = [&](const TimelineView& of, sim::EventId event, std::string title,
                             std::string_view whose) {
@@ -500,8 +499,8 @@ std::vector<std::string> timeline_lines(const ViewState& state) {
   }
   add_row_lines(view, unfolded_to_spot(state, as_picked(view, choice)), choice, "", out);
   if (const TimelineView* above = state.baseline_timeline.get()) {
-    add_row_lines(*above, as_picked(*above, state.baseline_rows), state.baseline_rows,
-                  of_baseline, out);
+    add_row_lines(*above, as_picked(*above, state.baseline_rows), state.baseline_rows, of_baseline,
+                  out);
   }
   if (choice.totals) {
     out.push_back(fmt::format("timeline totals {} {}", choice.totals->from, choice.totals->to));

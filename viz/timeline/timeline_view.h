@@ -132,6 +132,8 @@ class TimelineView {
   std::string label_of(TimelinePlace place) const;
   std::string detail_of(TimelinePlace place) const;
   std::string name_of(TimelinePlace place) const;
+  // The same for a reader: "CTA 1 warp 3".
+  std::string title_of(TimelinePlace place) const;
   // "block 3", "block 3 write back", "warp 4" (of the first block), "full[0]".
   std::optional<TimelinePlace> find_place(std::string_view name) const;
 

@@ -531,8 +531,8 @@ std::string mbarrier_story(const Machine& machine, const Block& block, u32 offse
   }
   const std::vector<Attendance> missing = absent(b);
   if (bits.pending && !missing.empty()) {
-    out +=
-        fmt::format("; in phase {} came also: {}", b.phase - 1, came_text(machine, block, missing));
+    out += fmt::format("; in phase {} also arrived: {}", b.phase - 1,
+                       came_text(machine, block, missing));
   }
   const std::string made = line_text(machine, block, b.maker, b.made_at);
   if (b.arrived.empty() && missing.empty()) {

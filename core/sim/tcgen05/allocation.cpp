@@ -299,7 +299,7 @@ bool Machine::may_get_columns(const Block& block) {
 Machine::Room Machine::room_of_processor() const {
   const u32 threads = static_cast<u32>((launch_.block.count() + 31) / 32 * 32);
   const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  Room room{options_.processor_blocks, "the CTAs that it has room for"};
+  Room room{options_.processor_blocks, "CTAs per SM"};
   const auto limit = [&](std::uint64_t blocks, std::string_view by) {
     if (blocks < room.blocks) room = {blocks, by};
   };
