@@ -30,7 +30,7 @@ Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& 
 // As an option: "A" is --a.
 std::string option_of(const TensorSpec& tensor);
 
-// The machine before its first instruction, with the sources at hand.
+// The machine before its first instruction, with the sources available.
 Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run);
 
 // The first output of the run on the first GPU. Refused: there is none, or it faults there.

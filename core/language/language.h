@@ -81,7 +81,7 @@ using Evaluated = std::variant<Value, Problem>;
 
 // Why a value is what it is: what each operation did, in the order in which it was done.
 struct DerivationStep {
-  int level = 0;          // 0: a call of the expression; deeper: a part of the call behind it
+  int level = 0;          // 0: a call of the expression; deeper: a part of the call after it
   std::string operation;  // "composition", "complement", "leaf 1"...
   std::string operands;   // as text; may be empty
   std::string result;     // as text; empty where the step was refused

@@ -176,7 +176,7 @@ std::string verdict_of(const Statistics& s) {
   } else {
     out = main_sentence(s);
   }
-  // Of work that some processors never get, and of those that wait for the last ones.
+  // Of work that some SMs never get, and of those that wait for the last ones.
   if (s.processors_used > 0 && s.processors_used < s.processors && s.blocks < s.processors) {
     out += fmt::format(" Only {} of {} SMs {} a CTA.", s.processors_used, s.processors,
                        s.processors_used == 1 ? "has" : "have");

@@ -1,4 +1,4 @@
-// What the kept events say: roles of warps, asynchronous units, and which processors had blocks.
+// What the kept events say: roles of warps, asynchronous units, and which SMs had blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -223,7 +223,7 @@ class Events {
   }
 
   // What is no operation shows by the instructions that a warp executes: how many that copy by
-  // cp.async come before each; and without a clock, how many that load from tensor memory or store.
+  // cp.async come before each; and without a clock, how many that load from TMEM or store.
   void count_by_hand() {
     const auto count = [&](Unit unit, std::string_view opcode) {
       std::vector<std::uint32_t> before{0};

@@ -95,7 +95,7 @@ void add_pipes(const Record& record, double scale, Statistics& out) {
 // What the tensor cores multiply, by the first product that was executed.
 struct Products {
   std::string_view name;
-  double rate = 0;  // multiply-adds of one processor in a cycle
+  double rate = 0;  // multiply-adds of one SM in a cycle
 };
 Products products_of(const Record& record) {
   const DeviceTimes& times = record.device.times;
@@ -142,7 +142,7 @@ void add_rates(const Record& record, double scale, Statistics& out) {
   rate(out.memory, 1);
 }
 
-// What sets how many blocks a processor has, as far as launch and device say it.
+// What sets how many blocks an SM has, as far as launch and device say it.
 std::string limit_of(const Record& record, const Statistics& s) {
   if (s.resident_blocks == 0) return "";
   const DeviceDescription& d = record.device;

@@ -219,7 +219,7 @@ bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,
   return true;
 }
 
-// Parameters, variables and registers of the function at hand.
+// Parameters, variables and registers of the current function.
 bool Decoder::declare_function() {
   const Function& f = *functions_[routine_].function;
   Routine& r = routine();

@@ -8,7 +8,7 @@
 //
 // A "thread" of these atoms is a CTA. One CTA holds everything; of a pair each holds half the rows
 // of A, of B and of the accumulator (all columns of it). A lies in shared memory (SS) or in tensor
-// memory (TS, K-major only), B in shared memory, the accumulator in tensor memory. K is 32 bytes.
+// memory (TS, K-major only), B in shared memory, the accumulator in TMEM. K is 32 bytes.
 // Source: the static_asserts of CuTe's include/cute/arch/mma_sm100_umma.hpp and the traits in
 // include/cute/atom/mma_traits_sm100.hpp; PTX ISA 9.7.16.2 (shapes).
 #include <fmt/format.h>

@@ -104,7 +104,7 @@ Launch launch_with_memory(const Sizes& s, int stages) {
   return launch;
 }
 
-// At most a block for each processor.
+// At most a block for each SM.
 Launch launch_persistent(const Sizes& s, std::int64_t processors, int stages, std::uint32_t block) {
   Launch launch = launch_with_memory(s, stages);
   const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);

@@ -437,7 +437,7 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
-  // Of other pairs' tensor memory nobody of this pair asks.
+  // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);
   }

@@ -289,7 +289,7 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
 
 namespace {
 
-// The block whose shared memory this is: that at hand, or another one of the cluster.
+// The block whose shared memory this is: the current one, or another one of the cluster.
 Block& owner_of(Core& x, const Region& shared) {
   for (std::uint32_t rank = 0; rank < x.machine->cluster_size(); ++rank) {
     Block* block = x.machine->member(*x.block, rank);

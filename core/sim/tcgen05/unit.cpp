@@ -51,12 +51,12 @@ Block* peer_of(const Core& x, const Block& block) {
   return x.machine->member(block, block.rank ^ 1);
 }
 
-// " of block 1 of the cluster", where they are not those of the block at hand.
+// " of block 1 of the cluster", where they are not those of the current block.
 std::string whose(const Core& x, const Block& home) {
   return &home == x.block ? "" : fmt::format(" of CTA {} of the cluster", home.rank);
 }
 
-// What the lane at hand does, and a past or present use by another warp of the same block or not.
+// What the current lane does, and a past or present use by another warp of the same block or not.
 Evidence between(const Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
                  Evidence::Party other) {
   return collision(
@@ -116,7 +116,7 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
   });
 }
 
-// Has the warp of a load, of the block at hand, arrived somewhere since?
+// Has the warp of a load, of the current block, arrived somewhere since?
 bool has_arrived_since(const Core& x, const TensorMove& move) {
   const TensorUnit& unit = x.block->tensor;
   for (const TensorEvent* past : unit.past.touching(move.cells)) {
@@ -199,7 +199,7 @@ bool is_to_arrive(const Core& x, u32 mbarrier) {
   return false;
 }
 
-// Products are in flight: the mbarrier at which the thread at hand has waited last, where that was
+// Products are in flight: the mbarrier at which the current thread has waited last, where that was
 // for an earlier phase than the one that they complete. None has come, or it is still to come.
 std::optional<u32> waited_in_vain(const Core& x) {
   const u32 at = x.warp->splits[x.split].mbarrier;
