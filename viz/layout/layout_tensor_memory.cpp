@@ -1,4 +1,4 @@
-// Pictures of tensor memory: 128 lanes x 512 columns of each CTA, and what stands where in them.
+// Pictures of TMEM: 128 lanes x 512 columns of each CTA, and what stands where in them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Region = LayoutView::Region;
 
-constexpr std::int64_t lanes = 128, columns = 512;  // of tensor memory (PTX ISA, tcgen05)
+constexpr std::int64_t lanes = 128, columns = 512;  // of TMEM (PTX ISA, tcgen05)
 constexpr std::int64_t quarter = 32;                // lanes that one warp reaches
 // A cluster has up to 8 CTAs, and up to 16 where a kernel allows what is not portable (CUDA C
 // Programming Guide, Thread Block Clusters).
@@ -193,7 +193,7 @@ struct Whereabouts {
   std::int64_t copies = 1;
 };
 
-// What stands in the tensor memory of some CTAs, cell by cell.
+// What stands in the TMEM of some CTAs, cell by cell.
 class Filled {
  public:
   std::optional<Error> add(const Region& region, std::int32_t number, Whereabouts& where) {
@@ -364,7 +364,7 @@ LayoutView::Region LayoutView::region_on_axes(std::string name, const Layout& la
 }
 
 // A shard and its replicas as one set of places: what of memory is taken. Nothing where it is not
-// tensor memory alone.
+// TMEM alone.
 std::optional<LayoutView::Region> LayoutView::region_of_tiles(std::string name,
                                                               const TileLayout& layout) {
   Layout all;
@@ -428,7 +428,7 @@ Tree<Mode> by_coordinates(const Tree<Mode>& modes) {
 
 }  // namespace
 
-// CuTe's addresses of tensor memory: a lane is 2^16 times 32 bits, counted in elements, so that
+// CuTe's addresses of TMEM: a lane is 2^16 times 32 bits, counted in elements, so that
 // elements of half the width have lanes of twice as many (core/tensor/fragment.h).
 std::optional<LayoutView::Region> LayoutView::region_of_addresses(std::string name,
                                                                   const Layout& layout) {

@@ -3,14 +3,14 @@
 // Five kinds of content:
 //     plain         one layout; cell (i, j) shows its offset. A product's block and where its
 //     copies
-//                   begin stand before it, and a cell belongs to a copy, its tile
+//                   begin are before it, and a cell belongs to a copy, its tile
 //     divided       input, logical_divide and the form that was asked for side by side; a cell
 //                   belongs to a tile
 //     parts         a whole and a part of it, a part of that...; what is not taken is faded
 //     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
 //     or
 //                   several that belong together: a copy's two sides, or A, B and C of a product
-//     places        one layout whose strides stand on axes; a cell shows its place
+//     places        one layout whose strides are on axes; a cell shows its place
 // A derivation has what an operation was given before what it answers
 // (viz/scene/layout_derivation); grids of coordinates show these, and stand for the elements that
 // they lead to.
@@ -80,7 +80,7 @@ struct Focus {
   On on = On::nothing;
   std::int64_t number = 0;
   // Of an offset: the grid that shows this number, such as a swizzle's input; -1: where the element
-  // lies in memory at last, which is what most grids show.
+  // is in memory at last, which is what most grids show.
   int grid = -1;
   friend bool operator==(Focus a, Focus b) {
     return a.on == b.on && a.number == b.number && a.grid == b.grid;
@@ -111,7 +111,7 @@ struct CellInfo {
   std::vector<std::int64_t> flat;  // (i, j, k...): one number a top-level mode
   std::int64_t index = 0;          // colexicographic
   std::int64_t offset = 0;
-  std::optional<Tuple> input_coordinate;  // divided: where the element stands in the input
+  std::optional<Tuple> input_coordinate;  // divided: where the element is in the input
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
@@ -129,7 +129,7 @@ struct CellInfo {
   bool threads = false;              // thread_value: owners are meant
   std::string thread_mark = "T";     // what counts as a thread: "T", "CTA", "R", "L"
   std::vector<Owner> owners;         // all of them, by thread then value
-  std::vector<std::string> regions;  // tensor memory: what stands there, by owner
+  std::vector<std::string> regions;  // TMEM: what is there, by owner
   std::int64_t bank = 0;
   // The same as lines for an inspector: {"offset", "59"}...
   std::vector<std::pair<std::string, std::string>> lines() const;
@@ -193,7 +193,7 @@ std::string axes_of(const Layout& layout);
 class LayoutView {
  public:
   enum class Kind : std::uint8_t { plain, divided, thread_value, parts, places };
-  // How panels stand: wherever there is room, or as a product: A, and B above C to its right, so
+  // How panels are: wherever there is room, or as a product: A, and B above C to its right, so
   // that a row of A meets a column of B in their element of C.
   enum class Placing : std::uint8_t { free, product };
 
@@ -202,7 +202,7 @@ class LayoutView {
     std::string title, axes;
     Layout layout;             // (thread, value) -> element of the tile
     Tuple tile;                // its shape: elements are counted colexicographically
-    bool turned = false;       // mode 1 down and mode 0 across, as B stands above its product
+    bool turned = false;       // mode 1 down and mode 0 across, as B is above its product
     bool shared = false;       // read from memory by descriptor, not thread by thread
     ThreadNames threads = {};  // the thread that the layout's i-th is, where that is not i
     std::string remark = {};   // under the picture: what its owners mean
@@ -215,7 +215,7 @@ class LayoutView {
   enum class DivideForm : std::uint8_t { zipped, tiled, flat };
   static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler,
                                      DivideForm form = DivideForm::zipped);
-  // The same of a layout whose strides stand on axes, or that has unknown numbers: cells show
+  // The same of a layout whose strides are on axes, or that has unknown numbers: cells show
   // places. Of an unknown extent two tiles are drawn.
   static Outcome<LayoutView> divided_places(const Layout& input, const Place& begin,
                                             const Tiler& tiler, DivideForm form);
@@ -244,11 +244,11 @@ class LayoutView {
   static Outcome<LayoutView> of_operand(const MmaAtom& atom, OperandName x, std::string title);
   static Outcome<LayoutView> of_side(const TiledCopy& copy, Side side, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
-  // Which thread's register is in which lane and column of tensor memory: tmem_fragment(ATOM).
+  // Which thread's register is in which lane and column of TMEM: tmem_fragment(ATOM).
   static Outcome<LayoutView> of_fragment(const CopyAtom& atom, const Layout& layout,
                                          std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
-  // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
+  // A layout whose strides are on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
   // `begin` is added to each; with replicas an element has several places (TIRx's R).
   static Outcome<LayoutView> on_axes(const Layout& layout, std::string title,
                                      const Place& begin = {}, const Layout& replica = {});
@@ -256,7 +256,7 @@ class LayoutView {
   // unknown stride. Of an unknown extent the first few are shown.
   static Outcome<LayoutView> with_unknowns(const Layout& layout, std::string title);
   static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
-  // What stands in tensor memory, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
+  // What is in TMEM, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
   struct Region {
     std::string name;          // empty: each of its rectangles has a colour and a name of its own
     Layout lane, column, cta;  // element -> lane, column and CTA; they have one shape
@@ -321,7 +321,7 @@ class LayoutView {
   bool exists(const Cell& cell) const;
   bool inside(const Cell& cell) const;
   std::int64_t offset(const Cell& cell) const;  // what the grid's layout answers
-  // The same element wherever it stands: its offset, which of a grid of coordinates is that of the
+  // The same element wherever it is: its offset, which of a grid of coordinates is that of the
   // element that they lead to.
   std::int64_t linked(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
@@ -361,7 +361,7 @@ class LayoutView {
   };
   // The mark and the number, "T5", or the name that the number has.
   std::string name(ColourBy by, std::int64_t number) const;
-  // Tensor memory as a map: runs of lanes and columns that hold the same.
+  // TMEM as a map: runs of lanes and columns that hold the same.
   bool maps_tensor_memory() const { return !value_names_.empty(); }
   // The forms that this view's labels can have, the fullest first.
   std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
@@ -396,7 +396,7 @@ class LayoutView {
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
-  // The first cells, row by row, that lie at this offset; none that are padding.
+  // The first cells, row by row, that are at this offset; none that are padding.
   std::vector<Cell> cells_at(const Window& window, std::int64_t offset, std::size_t most) const;
   // Parts: 1 for each cell that a panel's `part` or `last_part` has, 0 for the others.
   std::vector<std::int64_t> members_of(const Window& window, const Panel::Numbers& part) const;
@@ -496,7 +496,7 @@ class LayoutView {
   std::int64_t most_owners_ = 0;           // of one cell
   std::optional<int> element_bits_;        // for banks; none: the value says no type
   std::int64_t tile_size_ = 1;
-  bool padded_ = false;      // some cells lie beyond the input, or the whole
+  bool padded_ = false;      // some cells are beyond the input, or the whole
   bool by_element_ = false;  // parts: told by elements, not by offsets
   bool by_mode_ = false;     // divided: each mode cut on its own
   Tuple input_shape_, tile_shape_, rest_shape_;
@@ -509,7 +509,7 @@ class LayoutView {
   std::size_t longest_place_ = 0;
   std::int64_t most_places_ = 1;
   std::vector<std::string> value_names_;  // what values are, where they are more than numbers
-  // Tensor memory: values of one region, such as its copies, share a colour.
+  // TMEM: values of one region, such as its copies, share a colour.
   std::vector<int> group_of_value_;
   std::vector<std::string> group_names_;
 };

@@ -72,7 +72,7 @@ struct ViewState {
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
-  // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
+  // Where its machine is to be, and what of it is looked at. The machine itself is no choice: it
   // can be brought there again (viz/session/seek.h).
   std::uint64_t moment = 0;
   RunCursor spot;
@@ -212,7 +212,7 @@ struct Session {
 // What the layout view is drawn from: choices and pointer together.
 LayoutChoice layout_choice(const Session& session);
 // The same for the difference. In the window the inspector tells the selected element's provenance;
-// a picture that stands alone has it beside the element.
+// a picture that is alone has it beside the element.
 DiffChoice diff_choice(const Session& session, bool stands_alone);
 
 // Why there is nothing in the open view.

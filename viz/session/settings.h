@@ -1,4 +1,4 @@
-// How the window stands on the desk, whatever is open in it: letters, motion, widths of panels.
+// How the window is on the desk, whatever is open in it: letters, motion, widths of panels.
 // They are choices too (undone, scripted), but a share string leaves them as the reader has them.
 #pragma once
 
