@@ -94,7 +94,7 @@ std::string tensor_waits(const Statistics& s, const UnitUse& tensor) {
   if (most <= 0) return fmt::format("Bound by latency: {}.", head);
   if (most == tensor.outside) {
     return fmt::format(
-        "Bound by prologue and epilogue of CTAs: {}, and {} of it lies before its first MMA or "
+        "Bound by prologue and epilogue of CTAs: {}, and {} of it is before its first MMA or "
         "after its last, such as the epilogue; more work for each CTA would help, with the "
         "epilogue of one tile overlapping the MMAs of the next.",
         head, percent(most));

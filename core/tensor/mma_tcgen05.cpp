@@ -271,7 +271,7 @@ std::optional<Form> form_of(std::string_view base) {
 AtomAnswer make(const AtomSpelling& s) {
   if (s.base.substr(0, 5) == "SM100" && s.base.find("_INTERLEAVED_") != s.base.npos) {
     return no_atom(s,
-                   "complex numbers whose parts lie interleaved in TMEM are not there; "
+                   "complex numbers whose parts are interleaved in TMEM are not there; "
                    "SM100_MMA_TF32_TS<tf32,tf32,f32,128,256,K,K> multiplies real ones.");
   }
   const std::optional<Form> form = form_of(s.base);

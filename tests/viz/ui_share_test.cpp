@@ -90,7 +90,7 @@ TEST_F(Share, BrokenNewerAndForeignOnesGetASentence) {
   refused("open share tilescope:1:****", "belongs to no share string");
   refused("open share tilescope:1:b3BlbiBwcmVzZXQ", "missing or was changed");
   refused("open share tilescope:0:open%2", "hexadecimal");
-  refused("open share tilescope:0:", "nothing stands in it");
+  refused("open share tilescope:0:", "nothing is in it");
   refused("open share " + share_string({"open nosuch"}), "`open nosuch` cannot be done");
   refused("open share " + share_string({"open preset 9x32", "isolate tile 99"}), "0 to 11");
 }

@@ -291,7 +291,7 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   }
   if (told < where.size()) {
     view.notes_.push_back(
-        fmt::format("{} more have their names where they stand.", where.size() - told));
+        fmt::format("{} more have their names where they are.", where.size() - told));
   }
   view.notes_.push_back(
       "Warp w of a warpgroup reaches lanes 32 w to 32 w + 31 alone, in all columns.");

@@ -142,9 +142,8 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
         : block.races.is_agent(c.warp)
             ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
-    r.sentence =
-        fmt::format("{} {} byte {} of {}shared memory, which {}, and no barrier lies between", name,
-                    verb_of(kind), c.offset, whose_memory(x, block), other);
+    r.sentence = fmt::format("{} {} byte {} of {}shared memory, which {}, with no barrier between",
+                             name, verb_of(kind), c.offset, whose_memory(x, block), other);
     r.expected = "a barrier, or atomics that order the two";
     r.found = "either could be first";
     return r;

@@ -170,7 +170,7 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
                                  where(x, home, move.warp, move.pc)),
         move.store ? "tcgen05.wait::st in the storing warp before"
                    : "tcgen05.wait::ld in the loading warp before",
-        move.store ? "a store under way" : "a load under way",
+        move.store ? "a store in flight" : "a load in flight",
         party_of(x, home, move, *meeting(move.cells, cells)));
   }
   return true;
@@ -228,7 +228,7 @@ bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRan
   return report(
       x, lane, *x.block, use, cells[0],
       fmt::format(
-          "the {} at {} is still under way there: nobody has waited for its commit",
+          "the {} at {} is still in flight there: nobody has waited for its commit",
           other->work->name,
           text(x.machine->site(x.machine->issuer(*x.block, *other), other->thread, other->pc))),
       "tcgen05.commit after it, and a wait for its mbarrier",
