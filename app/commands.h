@@ -14,7 +14,7 @@ namespace tilescope {
 struct Command {
   std::string_view name;
   std::string_view help;     // one line
-  std::string_view example;  // a command line that works as it stands
+  std::string_view example;  // a command line that works as it is
   Action (*define)(CommandOptions& options);
   bool hidden = false;  // not in --help: for the build
 };

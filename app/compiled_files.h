@@ -13,20 +13,20 @@ namespace tilescope {
 
 struct CudaHeader {
   std::string text;
-  std::string path;   // where it lies; empty where it is ours
+  std::string path;   // where it is; empty where it is ours
   bool ours = false;  // the program carries it
 };
 
 struct CudaFiles {
   std::string name;    // of the file, without its folder and without odd characters
-  std::string folder;  // that it lies in
+  std::string folder;  // that it is in
   std::string text;
   // Everything that `#include "..."` leads to, by its path below that folder or among our own. What
   // is neither is the toolkit's, or the compiler will miss it.
   std::map<std::string, CudaHeader> headers;
 };
 
-// What the PTX calls a file, wherever it lies: its own name, odd characters as _.
+// What the PTX calls a file, wherever it is: its own name, odd characters as _.
 std::string name_in_ptx(const std::string& path);
 
 // Refused: it is no CUDA file, or cannot be read.

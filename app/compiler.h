@@ -1,11 +1,11 @@
-// A CUDA file that stands in a kernel's place, made into PTX by the nvcc of this machine.
+// A CUDA file that is in a kernel's place, made into PTX by the nvcc of this machine.
 //
 //   nvcc        the one in $PATH, $CUDA_HOME/bin, $CUDA_PATH/bin or /usr/local/cuda/bin
 //   headers     first those beside the file, or in the tree it is of, then the program's own
 //               (core/layout, kernels/device), which it carries and lays out for the compiler
 //   flags       as for the PTX that is shipped, so that the same text gives the same PTX
 //   names       in the PTX as in ours: "my.cu" for the file, "kernels/device/tma.h" for our
-//               headers, whatever folder they lay in; so lines lead to texts that are at hand
+//               headers, whatever folder they lay in; so lines lead to texts that are available
 //   kept        by a hash of all texts, the architecture and the compiler's version, in
 //               $XDG_CACHE_HOME/tilescope/ptx (or ~/.cache): what was compiled once opens at once
 #pragma once

@@ -18,7 +18,7 @@ Outcome<DeviceDescription> device_described(const std::string& name);
 // The program's own, each with its name.
 std::vector<std::pair<std::string, DeviceDescription>> described_devices();
 
-// "NVIDIA B200: 148 processors, 2048 threads and 228 KiB of shared memory each"
+// "NVIDIA B200: 148 SMs, 2048 threads and 228 KiB of shared memory each"
 std::string text(const DeviceDescription& device);
 
 // Would the chip take this PTX? What it is for, ".target sm_100a", and a sentence where it would

@@ -18,7 +18,7 @@ namespace tilescope {
 Outcome<std::vector<std::byte>> read_file(const std::string& path);
 Outcome<std::string> read_text(const std::string& path);
 
-// Where what is kept from one day to the next lies: $XDG_STATE_HOME, or ~/.local/state (XDG Base
+// Where what is kept from one day to the next is: $XDG_STATE_HOME, or ~/.local/state (XDG Base
 // Directory Specification 0.8). Empty where the environment names no home.
 std::string state_folder();
 

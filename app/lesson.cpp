@@ -310,7 +310,8 @@ int run_lesson(const Options& options, Terminal& terminal) {
 Action define_lesson(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, "which one (default: list all)");
-  app.add_option("--step", options->step, "where to begin, counted from 1; where you left off")
+  app.add_option("--step", options->step,
+                 "where to begin, counted from 1 (default: where you left off)")
       .type_name("N");
   app.add_flag("--keep", options->keep, "keep the progress though the input is no terminal");
   app.add_flag("--json", options->json, "one JSON document on stdout: the lesson, or the list");

@@ -113,7 +113,7 @@ Outcome<TakenUp> take_up_progress() {
                  path.string()};
   }
   return TakenUp{{},
-                 fmt::format("{} It lies in {} now, and another is begun.", saved.error().sentence,
+                 fmt::format("{} It is now {}, and a new one is begun.", saved.error().sentence,
                              aside.string())};
 }
 

@@ -1,6 +1,6 @@
 // Lessons as the program carries them, and the learner's progress on disk.
 //
-// Progress lies in tilescope/progress.json of the state folder (app/files.h). Law: what one program
+// Progress is in tilescope/progress.json of the state folder (app/files.h). Law: what one program
 // has written is in what any other writes later.
 #pragma once
 
@@ -30,7 +30,7 @@ struct TakenUp {
 };
 Outcome<TakenUp> take_up_progress();
 
-// Together with what lies there: another window may have written since. Programs that write at the
+// Together with what is there: another window may have written since. Programs that write at the
 // same time take turns.
 std::optional<Error> write_progress(const std::string& text);
 

@@ -13,7 +13,7 @@
 
 namespace tilescope {
 
-// Pixels as they lie in memory: top row first, four bytes a pixel: red, green, blue, alpha.
+// Pixels as they are in memory: top row first, four bytes a pixel: red, green, blue, alpha.
 struct Pixels {
   int width = 0, height = 0;
   std::vector<std::uint8_t> rgba;

@@ -16,7 +16,7 @@ namespace tilescope {
 nlohmann::ordered_json data_of(const Value& value);
 nlohmann::ordered_json data_of(const Derivation& steps);
 
-// One line a step, indented by level: operation operands = result, and the sentence behind it.
+// One line a step, indented by level: operation operands = result, and the sentence after it.
 std::string derivation_text(const Derivation& steps);
 
 }  // namespace tilescope

@@ -26,7 +26,7 @@ std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) 
 }
 
 std::string launch_text(const Launch& launch) {
-  return fmt::format("{} block{} of {} threads", launch.grid.count(),
+  return fmt::format("{} CTA{} of {} threads", launch.grid.count(),
                      launch.grid.count() == 1 ? "" : "s", launch.block.count());
 }
 

@@ -27,7 +27,7 @@ Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions
 // Refused: there is no such kernel, with the names that there are.
 Outcome<const CatalogEntry*> entry_named(std::string_view name);
 
-// The machine before its first instruction, with the sources at hand.
+// The machine before its first instruction, with the sources available.
 Outcome<std::shared_ptr<LiveRun>> live_run(const WindowRun& run);
 
 // The first output of the run on the first GPU. Refused: there is none, or it faults there.

@@ -22,7 +22,7 @@ class WorkspaceFile {
   bool restore(Session& session, Backend& backend);
   // Yesterday's settings and what is remembered, without the view: where another was asked for.
   void remember(Session& session, Backend& backend);
-  // Writes what has changed since. Where nothing can be kept that is told once: true then, since
+  // Writes what has changed since. Where nothing can be kept that is said once: true then, since
   // there is something to read.
   bool keep(Session& session, const Backend& backend);
 

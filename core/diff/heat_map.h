@@ -1,4 +1,4 @@
-// Where in a matrix the differences lie, coarsely: the matrix cut into bins of equal size, each
+// Where in a matrix the differences are, coarsely: the matrix cut into bins of equal size, each
 // with its worst error and its count of wrong elements.
 //
 // A tensor of any rank is seen as a matrix: its last dimension is the columns, all others folded in

@@ -6,7 +6,7 @@
 //   wrong     not (absolute <= atol + rtol |want|), the rule of allclose
 //
 // Where one is NaN or infinite and the other is not the same, absolute and relative are infinite
-// and the element is wrong under any tolerance. Two NaNs are equal unless told otherwise.
+// and the element is wrong under any tolerance. Two NaNs are equal unless said otherwise.
 // 64-bit integers are subtracted as integers, so a difference of 1 at 2^60 is seen.
 #pragma once
 

@@ -95,7 +95,7 @@ bool find_comb(const Search& search, bool in_rows, std::vector<Pattern>& out) {
     where = name;
   }
   out.push_back(search.pattern(in_rows ? Pattern::Kind::rows : Pattern::Kind::columns, name,
-                               fmt::format("All {} wrong elements lie in {}{}.", search.wrong(),
+                               fmt::format("All {} wrong elements are in {}{}.", search.wrong(),
                                            where, in_rows ? rows_of_a_warp(*comb) : "")));
   return true;
 }
@@ -158,7 +158,7 @@ void add_tiles(const Search& search, const Tiles& tiles, bool of_block, std::vec
     const std::int64_t columns = std::min(tiles.shape.cols, search.columns() - column);
     out.push_back(search.pattern(
         Pattern::Kind::tile, tiles.whole ? "a whole tile" : "inside one tile",
-        fmt::format("All {} wrong elements lie in tile ({},{}) of {}{}: {}, {}; {:.3g}% of it is "
+        fmt::format("All {} wrong elements are in tile ({},{}) of {}{}: {}, {}; {:.3g}% of it is "
                     "wrong.",
                     search.wrong(), t.row, t.column, size,
                     of_block ? ", what one CTA computes" : "", range_text("row", row, rows),
@@ -167,7 +167,7 @@ void add_tiles(const Search& search, const Tiles& tiles, bool of_block, std::vec
   }
   out.push_back(search.pattern(
       Pattern::Kind::tile, fmt::format("{} whole tiles", tiles.touched.size()),
-      fmt::format("All {} wrong elements lie in {} tiles of {}{}: {}; {:.3g}% of these is wrong.",
+      fmt::format("All {} wrong elements are in {} tiles of {}{}: {}; {:.3g}% of these is wrong.",
                   search.wrong(), tiles.touched.size(), size, owner, tile_names(tiles),
                   100 * tiles.fill)));
 }
@@ -222,7 +222,7 @@ bool find_rectangle(const Search& search, std::vector<Pattern>& out) {
   }
   out.push_back(
       search.pattern(Pattern::Kind::rectangle, name,
-                     fmt::format("All {} wrong elements lie in {}, {}; {:.3g}% of these is wrong.",
+                     fmt::format("All {} wrong elements are in {}, {}; {:.3g}% of these is wrong.",
                                  search.wrong(), range_text("row", box.row, box.rows),
                                  range_text("column", box.col, box.cols), 100 * fill)));
   return true;

@@ -11,7 +11,7 @@ enum class Chips : std::uint8_t {
   f8,      // 8.9 and later
   copies,  // 9.0 and later: TMA, clusters
   wide,    // 9.x, 10.x, 11.x: products by wgmma or tcgen05
-  memory,  // 10.x, 11.x: tensor memory
+  memory,  // 10.x, 11.x: TMEM
   f4,      // 10.0 and later
 };
 
@@ -120,7 +120,7 @@ const std::vector<Table>& tables() {
   return all;
 }
 
-// Units of a processor that warps issue to: tables in [issue].
+// Units of an SM that warps issue to: tables in [issue].
 struct Pipe {
   std::string_view key;
   PipeTimes DeviceTimes::*member;

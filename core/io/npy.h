@@ -28,7 +28,7 @@ namespace tilescope {
 // little-endian. `as` is the type the caller expects: another one in the file is a mismatch, raw
 // bits of its width are accepted (void for any type, integers for bf16, e4m3, e5m2).
 // Errors: unreadable where the file is broken, mismatch where it is whole but not what was asked.
-// All sizes are checked against the bytes at hand before anything is allocated.
+// All sizes are checked against the bytes available before anything is allocated.
 Outcome<Buffer> read_npy(std::span<const std::byte> file, std::string_view name,
                          std::optional<DType> as = std::nullopt);
 

@@ -127,7 +127,7 @@ class Writer {
       case Unit::copy_out:
         return "copy out";
       case Unit::tensor:
-        return "product";
+        return "MMA";
       case Unit::tensor_copy:
         return "TMEM copy";
       case Unit::tensor_load:

@@ -5,7 +5,7 @@
 //   a thread    a warp, a barrier, a unit as the block uses it; copies in have one for each
 //   mbarrier
 //               that they complete on, which is a stage of the pipeline. Where operations overlap
-//               there is another thread for each that is under way beside
+//               there is another thread for each that is in flight beside
 //   X           what was done, from ts for dur; args say where in the source, bytes, barrier, phase
 //   i           arrivals at a barrier, and reports
 //   s, f        arrows: from the instruction to the operation that it issued; from the copy, the
@@ -22,7 +22,7 @@
 //   (src/trace_processor/importers/json, thread_name).
 // - s and f bind to the slice on their thread that has begun last before them in time and, at one
 //   time, in the file (flow_tracker, GetTopmostSliceOnTrack); f with "bp":"e". So all is written
-//   in order of time, and arrows behind the slices that they belong to.
+//   in order of time, and arrows after the slices that they belong to.
 // The format: "Trace Event Format", Google, docs.google.com/document/d/
 // 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 #pragma once

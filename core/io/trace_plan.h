@@ -1,4 +1,4 @@
-// What stands in a trace (core/io/trace_file.h), before it is written: threads and their names,
+// What is in a trace (core/io/trace_file.h), before it is written: threads and their names,
 // which event is on which, and in which order all is written.
 #pragma once
 
@@ -48,7 +48,7 @@ struct TracePlan {
   sim::Cycle last = 0;           // what has no end, ends here
 };
 
-// An event with a begin and an end (an operation's issue stands in its args).
+// An event with a begin and an end (an operation's issue is in its args).
 bool is_slice(const sim::Event& event);
 // Its end in a trace, as `last` is the record's.
 sim::Cycle end_in_trace(const sim::Event& event, sim::Cycle last);

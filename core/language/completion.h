@@ -1,5 +1,5 @@
 // What helps while an expression is typed: names that the word at the caret may become, and which
-// parameter of which function the caret stands in.
+// parameter of which function the caret is in.
 //
 //     completions("zipped_d", 8)             zipped_divide (A, TILER)
 //     completions("T = <4,4>; divide(T", 19) T, bound before; then functions and atoms

@@ -9,7 +9,7 @@
 //
 // The steps come out of the code that computes (detail::Silent names what it tells), never from a
 // second account of it. A refused operation has the steps up to the one that failed; the refusal's
-// own sentence stands with the call.
+// own sentence is with the call.
 #pragma once
 
 #include <string>

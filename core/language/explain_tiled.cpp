@@ -282,7 +282,7 @@ void explain_fragment(const TiledMma& mma, OperandName x, const Int& thr, const 
           "so many 16-byte units apart.";
       break;
     case Memory::tmem:
-      sentence = "It lies in TMEM: the lane is 65536 times 32 bits, the column one.";
+      sentence = "It is in TMEM: the lane is 65536 times 32 bits, the column one.";
       break;
     default:
       sentence = x == OperandName::c
@@ -337,7 +337,7 @@ void explain_local_partition(const Layout& layout, const Layout& threads, const 
   Account account = top(steps);
   account.say(
       "thread", text(threads),
-      fmt::format("Thread {} stands at {} of {}{}.", text(index), text(*whole), text(*sizes),
+      fmt::format("Thread {} is at {} of {}{}.", text(index), text(*whole), text(*sizes),
                   projection.empty() ? "" : fmt::format(", and {} counts here", text(*at))));
   const Result<Layout> tiled = zipped_divide(layout, Tiler(*shape));
   account.call("zipped_divide", fmt::format("{}, {}", text(layout), text(*shape)), tiled,

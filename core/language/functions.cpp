@@ -68,7 +68,7 @@ std::optional<Problem> convert_slice(const Function& f, std::size_t i, const Sli
   if (!composed) {
     return Problem{true,
                    fmt::format("{}: argument {} begins at {}, and only a layout that begins at 0 "
-                               "can stand here. {}",
+                               "can be used here. {}",
                                f.help.name, i + 1, text(slice.offset), alone_advice),
                    a.begin, a.end};
   }
@@ -283,7 +283,7 @@ static Answer made_of_slices(const Function& f, const Arguments& arguments, Answ
   if (refusal && (refusal->rule == Rule::has_swizzle || refusal->rule == Rule::has_offset)) {
     return Reason{
         fmt::format("The slice has an offset, and only a layout that begins at 0 can "
-                    "stand here. {}",
+                    "be used here. {}",
                     alone_advice)};
   }
   const bool begins = f.kinds[0] == 'O' || f.kinds[0] == 'E';

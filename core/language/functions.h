@@ -79,7 +79,7 @@ Answer compose(const Value& left, const Value& right);
 // What begins at `origin` further on: a layout becomes a slice, a slice's offset grows.
 Answer from(const Place& origin, Answer answer);
 // A slice's layout with the offset as its own, as in 256 o (8,8):(8,1); nothing where the offset
-// stands on axes.
+// is on axes.
 std::optional<Layout> composed_of(const Slice& slice);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);

@@ -215,9 +215,8 @@ Answer add_modes(const Arguments& a) {
     else if (tuple && tuple->scalar() && tuple->leaf[0].known() && i + 1 == a.size())
       rank = tuple;
     else
-      return Reason{
-          fmt::format("Behind the layout come another one, a rank, or both; this is {}.{}",
-                      kind_of(a[i].value), advice_for(a[i].value, ""))};
+      return Reason{fmt::format("After the layout come another one, a rank, or both; this is {}.{}",
+                                kind_of(a[i].value), advice_for(a[i].value, ""))};
   }
   return answer(rank ? up_to(a[0].layout, x, rank->leaf[0].value) : once(a[0].layout, x));
 }

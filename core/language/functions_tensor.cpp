@@ -143,7 +143,7 @@ Answer get_slice(const Arguments& a) {
 Answer tmem_fragment_call(const Arguments& a) {
   if (a.size() > 1 && a[1].number == 0) {  // the library's 0 is no split
     return Reason{
-        "A split of 0 columns would put both halves into the same ones; without a split they lie "
+        "A split of 0 columns would put both halves into the same ones; without a split they are "
         "side by side."};
   }
   return answer(tmem_fragment(*a[0].copy_atom, a.size() > 1 ? a[1].number : 0));
@@ -351,7 +351,7 @@ Answer tensor_of(const Tensor& place, const Value& right) {
   }
   const Layout* layout = std::get_if<Layout>(&right);
   if (!layout) {
-    return Reason{fmt::format("The elements of a tensor lie as a layout says, and this is {}.{}",
+    return Reason{fmt::format("The elements of a tensor are where a layout says, and this is {}.{}",
                               kind_of(right), advice_for(right, "a layout"))};
   }
   Tensor out = place;

@@ -81,11 +81,11 @@ using Evaluated = std::variant<Value, Problem>;
 
 // Why a value is what it is: what each operation did, in the order in which it was done.
 struct DerivationStep {
-  int level = 0;          // 0: a call of the expression; deeper: a part of the call behind it
-  std::string operation;  // "composition", "complement", "leaf 1"...
-  std::string operands;   // as text; may be empty
-  std::string result;     // as text; empty where the step was refused
-  std::string sentence;   // what happened and by which rule
+  int level = 0;                 // 0: a call of the expression; deeper: a part of the call after it
+  std::string operation;         // "composition", "complement", "leaf 1"...
+  std::string operands;          // as text; may be empty
+  std::string result;            // as text; empty where the step was refused
+  std::string sentence;          // what happened and by which rule
   std::optional<Layout> layout;  // the intermediate layout, for drawing
   // Where that layout's values are coordinates of a layout, such as a tiler's or a complement's of
   // the layout that is divided: this one, which turns them into offsets.

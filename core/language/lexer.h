@@ -24,7 +24,7 @@ class Lexer {
 
   // The next token; Kind::end at the end, again and again.
   Token next();
-  // The mark behind the last token, blanks of the line passed over; 0 at the end.
+  // The mark after the last token, blanks of the line passed over; 0 at the end.
   char mark_ahead() const;
 
  private:

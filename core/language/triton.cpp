@@ -170,7 +170,7 @@ Or<LinearLayout> linear_of(const Blocked& blocked, const Numbers& asked) {
   for (const std::int64_t dim : cta_order) {
     const auto d = static_cast<std::size_t>(dim);
     if (ctas[d] % split[d] != 0) {
-      return fmt::format("`CTASplitNum` has {} for {} blocks: it divides their number.", split[d],
+      return fmt::format("`CTASplitNum` has {} for {} CTAs: it divides their number.", split[d],
                          ctas[d]);
     }
     for (std::int64_t n = 1; n < ctas[d]; n *= 2) {

@@ -5,7 +5,7 @@
 //     #ttg.linear<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
 //                  warp = [], block = []}>
 //
-// Triton prints the tensor's shape with the tensor; here it stands behind `on`. Without it the
+// Triton prints the tensor's shape with the tensor; here it is behind `on`. Without it the
 // shape is what the encoding covers once. Both name what an element is by bits: basis k of an input
 // is what its bit k adds (XOR) to the coordinate. Inputs are register, lane, warp and block, the
 // lowest first; a value is a register, a thread is lane + 32 * (warp + warps * block).

@@ -15,7 +15,7 @@ namespace tilescope::language {
 
 struct Encoding {
   bool blocked = false;                              // else linear
-  std::map<std::string_view, triton::Bases> fields;  // as they stand
+  std::map<std::string_view, triton::Bases> fields;  // as they are
 };
 
 // At the `#`. Nothing after a problem.

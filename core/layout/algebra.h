@@ -38,7 +38,7 @@ constexpr Result<Layout> filter_zeros(const Layout& layout);
 
 // R(c) == A(B(c)) for every coordinate c of B; R has B's structure, leaf by leaf.
 //     composition((6,2):(8,2), (4,3):(3,1)) = ((2,2),3):((24,2),8)
-// Where B's strides stand on numbered axes, B(c) is a coordinate of A:
+// Where B's strides are on numbered axes, B(c) is a coordinate of A:
 //     composition((4,5):(5,1), (2,5):(2@0,1@1)) = (2,5):(10,1)
 // Refused where no layout can keep the law: a stride of B that does not divide (or is not divided
 // by) an extent of A, or parts of B that together run over the end of a mode of A.
@@ -46,7 +46,7 @@ constexpr Result<Layout> filter_zeros(const Layout& layout);
 // swizzle that does the same there (verified for every coordinate), and refused elsewhere.
 constexpr Result<Layout> composition(const Layout& a, const Layout& b);
 // By mode: each mode of the tiler composed with the same mode of A. As in CuTe 4.7, modes of A
-// behind the tiler's are dropped.
+// after the tiler's are dropped.
 constexpr Result<Layout> composition(const Layout& a, const Tiler& b);
 // The two swizzles as one, where there is one: R(x) == A(B(x)) for every x.
 constexpr Result<Swizzle> composition(Swizzle a, Swizzle b);

@@ -225,7 +225,7 @@ constexpr Mode without_axis(Mode m) {
   return m;
 }
 
-// Leaf i of B where B's strides stand on axes: B(c) is then a coordinate of A, and each axis goes
+// Leaf i of B where B's strides are on axes: B(c) is then a coordinate of A, and each axis goes
 // through its own mode (CuTe's rule for a ScaledBasis on the right). What the leaves before it do
 // on the same axis is added up with it.
 template <class Trace>
@@ -245,7 +245,7 @@ constexpr Refusal compose_coordinate(const Tree<Mode>& a, const Tree<Mode>& b, i
   return compose_leaf(digits, without_axis(leaf), out, trace);
 }
 
-// Offsets and coordinates do not mix: B's leaves that move all stand on axes, or none does. And
+// Offsets and coordinates do not mix: B's leaves that move all are on axes, or none does. And
 // axes of a coordinate are apart: none leads into the mode of another.
 constexpr Refusal needs_one_kind(const Tree<Mode>& b) {
   for (int i = 0; i < b.leaves; ++i) {
@@ -415,7 +415,7 @@ constexpr Result<Layout> complement_in(const Layout& layout, const Tuple& cotarg
     reach = times(stride, covered.leaf[i].shape, fits);
     if (!fits) return refuse(Rule::overflow);
   }
-  // The rest of the target behind what is covered: ceil(cotarget / reach), leaf by leaf.
+  // The rest of the target after what is covered: ceil(cotarget / reach), leaf by leaf.
   Int rest = reach, stride = reach;
   for (int i = 0; i < cotarget.leaves; ++i) {
     const Int& target = cotarget.leaf[i];

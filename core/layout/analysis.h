@@ -6,7 +6,7 @@
 //     contiguous   L(i) == L(0) + i: neighbours in coordinates are neighbours in memory
 //     broadcast    how many coordinates own each offset (all of them: coordinates(OFFSET, L))
 //
-// Of a layout whose strides stand on axes the same is said of its places: each axis has cosize(L)
+// Of a layout whose strides are on axes the same is said of its places: each axis has cosize(L)
 // numbers, and a place is one of the box that they span.
 //
 // Answers are exact for every concrete layout, with swizzle or without. Where strides alone do not
@@ -32,7 +32,7 @@ struct Truth {
     pigeonhole,  // `a` coordinates for `b` offsets
     shared,      // coordinates number `a` and `b` have the same offset, `offset`
     hole,        // `offset` is not reached
-    step,        // coordinate number `a` stands at `offset`, not behind the one before it
+    step,        // coordinate number `a` is at `offset`, not after the one before it
   } because = Because::counted;
   int mode = -1;
   std::int64_t a = 0, b = 0, offset = 0;

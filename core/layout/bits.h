@@ -48,7 +48,7 @@ constexpr bool disjoint(const Tuple& columns, Swizzle swizzle) {
 
 }  // namespace detail
 
-// The layout with these columns: plain where XOR is addition, else behind the smallest swizzle that
+// The layout with these columns: plain where XOR is addition, else after the smallest swizzle that
 // makes it so (a swizzle is its own inverse). Refused where no single swizzle does.
 constexpr Result<Layout> layout_of_matrix(const Tuple& columns) {
   using Rule = Refusal::Rule;

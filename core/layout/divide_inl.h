@@ -179,7 +179,7 @@ constexpr Result<Layout> logical_product(const Layout& a, const Layout& b) {
   bool fits = true;
   const Int target = times(*block, reach->offset(), fits);
   if (!fits) return detail::refuse(Refusal::Rule::overflow);
-  // A swizzle in front of A stays in front of all copies. Copies need room, not every offset of it.
+  // A swizzle before A stays before all copies. Copies need room, not every offset of it.
   const Result<Layout> room =
       detail::complement_in(Layout(a.modes), Tuple(target), detail::Holes::left);
   if (!room) return room;

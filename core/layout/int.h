@@ -1,7 +1,7 @@
 // One number of a shape, a stride or a coordinate.
 //
 // A number is known (`16`), unknown but divisible (`?`, `?{div=16}`), or the slicing mark `_`.
-// A stride may stand on an axis: `1@0` adds to coordinate 0, `1@TLane` to a lane of tensor memory,
+// A stride may be on an axis: `1@0` adds to coordinate 0, `1@TLane` to a lane of TMEM,
 // `2@1@0` to mode 1 inside mode 0. A number without an axis is an offset in elements.
 //
 // This header, like every header of the layout value, includes only <array>, <cstdint> and
@@ -120,7 +120,7 @@ constexpr bool at_least(const Int& extent, std::int64_t n) {
   return extent.value >= n;
 }
 
-// At most one of the two stands on an axis; the product does too, unless it is 0.
+// At most one of the two is on an axis; the product does too, unless it is 0.
 constexpr Int times(const Int& a, const Int& b, bool& fits) {
   if (a.zero() || b.zero()) return 0;
   const Axis axis = a.axis.none() ? b.axis : a.axis;

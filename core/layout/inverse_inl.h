@@ -14,7 +14,7 @@ constexpr Result<Layout> right_inverse_of(const Layout& layout, Trace trace = {}
   if (const Refusal r = needs_concrete(layout, 0, {.unknown = true})) return r;
   if (const Refusal r = needs_order(layout.modes)) return r;
   // Walk the leaves by stride; those that continue [0, reach) without a gap are inverted: where a
-  // leaf stands among A's coordinates becomes its stride.
+  // leaf is among A's coordinates becomes its stride.
   Tree<Mode> leaves = coalesce(layout)->modes;
   Int before = 1;
   bool fits = true;  // as does the size
@@ -102,7 +102,7 @@ constexpr Result<Swizzle> swizzle_of_masks(std::int64_t source, std::int64_t tar
   return made ? made : Result<Swizzle>(no);
 }
 
-// L(index) with arithmetic that says when it does not fit: an index may lie far outside of L.
+// L(index) with arithmetic that says when it does not fit: an index may be far outside of L.
 constexpr Result<std::int64_t> offset_at(const Layout& layout, std::int64_t index) {
   if (index < 0) return refuse(Refusal::Rule::out_of_bounds, -1, index);
   bool fits = true;

@@ -1,11 +1,11 @@
 // Layout: the function from coordinates to offsets that everything in Tilescope is about.
 //
 //     (9,(4,8)):(59,(13,1))        shape : stride, congruent nested tuples
-//     Sw<3,3,3> o 0 o (8,64):(64,1)  a swizzle behind a plain layout (a composed layout)
+//     Sw<3,3,3> o 0 o (8,64):(64,1)  a swizzle after a plain layout (a composed layout)
 //
 //     L(c) = swizzle(offset + sum over leaves of coordinate * stride)
 //
-// A stride may stand on an axis, `(4,5):(1@0,1@1)`: then L(c) is a place (place.h), a sum over
+// A stride may be on an axis, `(4,5):(1@0,1@1)`: then L(c) is a place (place.h), a sum over
 // axes. A leaf may be unknown, `(?,8):(1,?{div=16})`: then so is what depends on it (int.h).
 //
 // A coordinate may be given whole (one number), by mode, or by leaf. A number is split over the
@@ -134,7 +134,7 @@ constexpr Result<Layout> get(const Layout& layout, std::int64_t i) {
 constexpr Result<Tuple> idx2crd(const Int& index, const Tuple& shape);
 // The index of a coordinate, which may be given whole, by mode or by leaf.
 constexpr Result<std::int64_t> crd2index(const Tuple& coordinate, const Tuple& shape);
-// The offset of such a coordinate; its place where strides stand on axes or numbers are unknown, in
+// The offset of such a coordinate; its place where strides are on axes or numbers are unknown, in
 // the layout or in the coordinate: place_of(?, (4,8):(2,16)) = ?{div=2}.
 constexpr Result<std::int64_t> crd2idx(const Tuple& coordinate, const Layout& layout);
 constexpr Result<Place> place_of(const Tuple& coordinate, const Layout& layout);

@@ -19,7 +19,7 @@ constexpr Result<Layout> select(const Layout& layout, const Tuple& modes);
 // The modes [begin, end) as one mode.      group((2,3,4):(1,2,6), 0, 2) = ((2,3),4):((1,2),6)
 constexpr Result<Layout> group(const Layout& layout, std::int64_t begin, std::int64_t end);
 
-// X as a further mode, behind or before the others.   append(2:1, 3:2) = (2,3):(1,2)
+// X as a further mode, after or before the others.   append(2:1, 3:2) = (2,3):(1,2)
 constexpr Result<Layout> append(const Layout& layout, const Layout& x);
 constexpr Result<Layout> prepend(const Layout& layout, const Layout& x);
 // X as often as it takes to have rank n.          append(2:1, 1:0, 3) = (2,1,1):(1,0,0)

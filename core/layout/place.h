@@ -6,7 +6,7 @@
 //     (128,64):(1@TLane,1@TCol)       (3,4)         3@TLane+4@TCol
 //     (128,64):(1@tid_in_wg,1)        (3,4)         3@tid_in_wg+4         thread 3 has offset 4
 //
-// An offset is the number that stands on no axis. Parts stand in the order in which they came, one
+// An offset is the number that is on no axis. Parts are in the order in which they came, one
 // an axis; a part of 0 stays, so that the place (0,0) knows its two axes, but changes nothing: two
 // places are equal where all their numbers are. CuTe calls the numbered kind an ArithmeticTuple
 // (include/cute/numeric/arithmetic_tuple.hpp); TIRx's places are the named kind.
@@ -95,7 +95,7 @@ constexpr Result<Tuple> coordinate_below(const Place& place, Axis outer, int ste
     const Axis axis = place.part[i].axis;
     const int inner = axis.steps() - steps;  // steps left, the outermost of them the next mode
     if (axis.none() || inner < 0 || !(axis.without(inner) == outer)) continue;
-    if (inner == 0) {  // a number here: nothing else may stand below
+    if (inner == 0) {  // a number here: nothing else may be below
       for (int k = 0; k < place.parts; ++k) {
         const int deeper = place.part[k].axis.steps() - steps;
         if (deeper > 0 && place.part[k].axis.without(deeper) == outer) return none;

@@ -51,7 +51,7 @@ constexpr Result<Layout> upcast(const Layout& layout, std::int64_t n) {
     if (m.stride.zero()) continue;
     if (!m.stride.known() && !multiple_of(m.stride, n))
       return detail::refuse(Rule::divisor, i, stride, n);
-    // Backwards only whole elements: what stands before the first one is no part of it.
+    // Backwards only whole elements: what is before the first one is no part of it.
     if (stride % n != 0 && (stride < 0 || n % stride != 0))
       return detail::refuse(Rule::not_divisible, i, stride, n);
     if (stride % n == 0) {
@@ -113,7 +113,7 @@ constexpr Result<std::int64_t> max_alignment(const Layout& layout) {
   if (!inverse) return inverse.refusal;
   const Result<Layout> permuted = logical_divide(*coalesce(layout), *inverse);
   if (!permuted) return permuted.refusal;
-  // Every offset is a sum of multiples of the widest run and of the strides behind it.
+  // Every offset is a sum of multiples of the widest run and of the strides after it.
   const Result<Int> run = extent(*get(*permuted, 0));
   if (!run) return run.refusal;
   std::int64_t common = run->value;  // what surely divides it

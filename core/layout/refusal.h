@@ -60,7 +60,7 @@ struct Refusal {
     not_adjacent,         // downcast: no stride is 1
     factor,               // a factor of `a`: 1 or more, for a swizzle a power of two
     tile_does_not_fill,   // tile_to_shape: an extent of `a` does not divide the target's `b`
-    swizzle_through,      // no swizzle behind this layout does what the one before it does
+    swizzle_through,      // no swizzle after this layout does what the one before it does
     swizzle_below,        // a swizzle reads bit `a`, below the lowest bit `b` of the new element
     swizzle_merge,        // two swizzles that are not one swizzle together
     has_offset,           // a swizzle with an offset of `a` where only 0 can be carried over

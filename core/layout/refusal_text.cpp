@@ -72,7 +72,7 @@ std::string sentence(const Refusal& r) {
           r.a, at, r.b, r.b, r.a);
     case Rule::not_injective:
       return fmt::format(
-          "A stride of {}{} lies inside the {} offsets that smaller strides already cover: the "
+          "A stride of {}{} is inside the {} offsets that smaller strides already cover: the "
           "layout visits an offset twice and has no complement.",
           r.a, at, r.b);
     case Rule::hole:
@@ -116,7 +116,7 @@ std::string sentence(const Refusal& r) {
           "Extents nested {} deep: TIRx's are one flat list; flatten(L) has the same elements.",
           r.a);
     case Rule::two_shards:
-      return "Two shards: S[...] stands once, and R[...] or an offset may be added to it.";
+      return "Two shards: S[...] appears once, and R[...] or an offset may be added to it.";
     case Rule::replicas:
       return fmt::format(
           "Each element has {} copies, and a CuTe layout has one place for a coordinate; the "
@@ -169,20 +169,19 @@ std::string sentence(const Refusal& r) {
           "A place is a number, or numbers on axes such as 3@TLane+4@TCol, and this{} is none.",
           at);
     case Rule::axis_extent:
-      return fmt::format("An extent of {}{}: only strides stand on an axis.", number_on_axis(r),
-                         at);
+      return fmt::format("An extent of {}{}: only strides are on an axis.", number_on_axis(r), at);
     case Rule::axis_coordinate:
       return fmt::format("A coordinate of {}: coordinates are numbers without an axis.",
                          number_on_axis(r));
     case Rule::has_swizzle:
       return fmt::format(
-          "A swizzled layout{} stands where only a plain one can: take the swizzle off, or put the "
+          "A swizzled layout{} is where only a plain one can be: take the swizzle off, or put the "
           "layout on the left side of the composition.",
           at);
     case Rule::out_of_bounds:
       return fmt::format("A coordinate of {}: coordinates are 0 or more.", r.a);
     case Rule::underscore:
-      return "A `_` stands where a number is needed; `_` belongs in slice().";
+      return "A `_` is where a number is needed; `_` belongs in slice().";
     case Rule::empty:
       return fmt::format("An empty layout (){}: at least one mode is needed.", at);
     case Rule::swizzle_bits:
@@ -233,7 +232,7 @@ std::string sentence(const Refusal& r) {
              "do not meet would be.";
     case Rule::has_offset:
       return fmt::format(
-          "An offset of {} stands between swizzle and layout; only an offset of 0 can be taken "
+          "An offset of {} is between swizzle and layout; only an offset of 0 can be taken "
           "through.",
           r.a);
     case Rule::too_large_to_list:
@@ -293,7 +292,7 @@ std::string sentence(const Refusal& r) {
           r.a, r.b, r.b, 512 - r.b);
     case Rule::no_split:
       return fmt::format(
-          "A split of {} columns: only the two halves of 16dp32b (.16x32bx2) lie apart.", r.a);
+          "A split of {} columns: only the two halves of 16dp32b (.16x32bx2) are apart.", r.a);
     case Rule::accumulator_rows:
       return fmt::format(
           "M is {} for {} CTAs: one CTA makes 64 or 128 rows (weight-stationary also 32), a pair "
@@ -303,7 +302,7 @@ std::string sentence(const Refusal& r) {
       if (r.b == 64) return fmt::format("N is {}: weight-stationary it is 64, 128 or 256.", r.a);
       return fmt::format("N is {}: multiples of {} up to 256 are legal here.", r.a, r.b);
     case Rule::order_not_distinct:
-      return fmt::format("Order {} stands twice{}: each mode needs its own place in the order.",
+      return fmt::format("Order {} appears twice{}: each mode needs its own place in the order.",
                          r.a, at);
   }
   return "";

@@ -49,7 +49,7 @@ struct Cut {
 //
 // One of `upper` and `lower` is XORed with the other. A sum of offsets of which no field carries
 // into the next one is swizzled field by field, so that the fields that the swizzle leaves alone
-// may be added behind it.
+// may be added after it.
 struct Fields {
   Swizzle swizzle;
 
@@ -61,7 +61,7 @@ struct Fields {
   constexpr std::int64_t lower() const { return ((bit(swizzle.bits)) - 1) << swizzle.base; }
   constexpr std::int64_t upper() const { return lower() << distance(); }
   constexpr std::int64_t meet() const { return lower() | upper(); }
-  // The offsets behind all fields: they pass a swizzle whatever they are added to.
+  // The offsets after all fields: they pass a swizzle whatever they are added to.
   constexpr std::int64_t behind() const { return ~(bit(end()) - 1); }
 
   // A layout of the fields with the bits at `mask` alone.
@@ -137,7 +137,7 @@ struct FieldSum {
 };
 
 // A swizzle over modes that move no two bits which it XORs: each bit of the modes moves the offset
-// by as much as it would alone behind `inside`. CuTe's make_swizzle_strides.
+// by as much as it would alone after `inside`. CuTe's make_swizzle_strides.
 //     y\z  0    1
 //      0   Z   ...   a bit that is read: Z+Y where its partner is 0, Y-Z where it is 1;
 //      1  -Z   ...   a bit that is changed: Z, or -Z where its partner is 1
@@ -161,7 +161,7 @@ constexpr Result<Layout> without_swizzle(const Fields& fields, std::int64_t insi
   return compose(moved, Layout(modes), true);
 }
 
-// The offset of a slice of a swizzled layout: what stays inside, and what is added behind.
+// The offset of a slice of a swizzled layout: what stays inside, and what is added after.
 struct Parted {
   Int inside, behind;
 };

@@ -32,7 +32,7 @@ Result<TileLayout> group(const TileLayout& layout, const Tuple& shape);
 //     canonicalize(S[(8,1,64):(64,64,1)]) = S[512:1]
 TileLayout canonicalize(const TileLayout& layout);
 
-// Copies of `inner` (of a shape), arranged as `outer`, mode by mode: element (o0*I0+i0, ...) stands
+// Copies of `inner` (of a shape), arranged as `outer`, mode by mode: element (o0*I0+i0, ...) is
 // at outer(o) * span(inner) + inner(i), axis by axis.
 //     tile(S[(8,64):(64,1)], S[(2,4):(4,1)], (2,4), (8,64)) = S[(2,8,4,64):(2048,64,512,1)]
 Result<TileLayout> tile(const TileLayout& inner, const TileLayout& outer, const Tuple& outer_shape,
@@ -63,7 +63,7 @@ Result<TileLayout> storage(const TileLayout& layout);
 Result<TileLayout> pack(const TileLayout& layout, std::int64_t n);
 Result<TileLayout> unpack(const TileLayout& layout, std::int64_t n);
 
-// A digit of n that does not move (stride 0), put in before digit `position`; -1: behind the last.
+// A digit of n that does not move (stride 0), put in before digit `position`; -1: after the last.
 //     broadcast(S[(8,4):(4,1)], 2, 1) = S[(8,2,4):(4,0,1)]
 Result<TileLayout> broadcast(const TileLayout& layout, std::int64_t n, std::int64_t position = -1);
 

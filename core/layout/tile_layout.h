@@ -2,16 +2,16 @@
 //
 //     S  the shard: the element x, flattened row-major in its logical shape, is split over these
 //        extents, the last one innermost; each adds digit * stride to its axis
-//     R  replicas: the element stands at its place plus each place of R, all of them copies
+//     R  replicas: the element is at its place plus each place of R, all of them copies
 //     +  an offset, a place that is added to all
 //
 //     X(x) = { swizzle(S(x) + r + offset) for r in R }        a set: its owners
 //
 // Axes have names: threads (tx, warpid, laneid, tid_in_wg, bx, ...) and memories (m, TLane, TCol,
-// Bank, P, F); a stride without one is on the memory axis m. A swizzle permutes what stands on m.
+// Bank, P, F); a stride without one is on the memory axis m. A swizzle permutes what is on m.
 //
 // That is the same value as a CuTe layout (layout.h) but for three things: CuTe counts its
-// coordinates with the first mode fastest, so that the modes stand in the other order; CuTe has no
+// coordinates with the first mode fastest, so that the modes are in the other order; CuTe has no
 // replicas, as a coordinate has one place; and CuTe's axes are numbered. Where none of them is in
 // the way, to_cute and to_tirx translate. Sources: TVM's TIRx, TileLayout and its notation.
 #pragma once
@@ -61,7 +61,7 @@ Result<TileLayout> add(const TileLayout& a, const Place& offset);
 // extents of the shard.
 Result<std::vector<Place>> owners(const TileLayout& layout, const Tuple& element);
 
-// The CuTe layout with the same place for every number x, and the offset behind it: the modes in
+// The CuTe layout with the same place for every number x, and the offset after it: the modes in
 // the other order. With a shape, the layout has a mode for each of its extents, and coordinates in
 // that shape have the same places; its product is the number of elements.
 //     to_cute(S[(64,4,64):(64,4096,1)])           = (64,4,64):(1,4096,64)

@@ -78,7 +78,7 @@ struct Tree {
     return {};
   }
 
-  // Puts `element` behind the modes of this tuple. A tuple under construction starts as Tree{} and
+  // Puts `element` after the modes of this tuple. A tuple under construction starts as Tree{} and
   // is a tuple of `rank` modes at any time.
   constexpr void push(const Tree& element) {
     if (element.overflowed || leaves + element.leaves > max_leaves) {

@@ -92,7 +92,7 @@ class LessonReader {
           "`{}` is no heading of a lesson: `# Title` is, once, and `## A step`.", line));
     }
     if (lesson_.steps.empty()) {
-      return fail("Text stands before the first step; a step begins with `## ` and its name.");
+      return fail("There is text before the first step; a step begins with `## ` and its name.");
     }
     if (begins(line, "- ")) {
       end_paragraph();
@@ -164,7 +164,7 @@ class LessonReader {
 
   void read_header(const Lines& lines) {
     if (lesson_.number > 0 || !lesson_.steps.empty()) {
-      return fail("A ```lesson block stands once, before the first step.");
+      return fail("A ```lesson block appears once, before the first step.");
     }
     for (const auto& [line, words] : lines) {
       const std::optional<Entry> entry = entry_of(words);

@@ -17,13 +17,13 @@
 //     composition_of(A, B)         a layout with R(c) == A(B(c))
 //     complement_of(L, N)          what L leaves out of [0, N)
 //     divide_mode(A, T, K)         mode K of zipped_divide(A, T): 0 a tile, 1 the tiles
-//     tile_of(S, T, C)             the number of the tile that a coordinate of S lies in
+//     tile_of(S, T, C)             the number of the tile that a coordinate of S is in
 //     thread_at(TV, S, C)          who holds a place of a tile of shape S, and as which value
 //     value_at(TV, S, C)
-//     place_of(TV, S, THREAD, VALUE)   where a thread's value stands in the tile
+//     place_of(TV, S, THREAD, VALUE)   where a thread's value is in the tile
 //     tiles_for(S, T)              how many tiles of shape T cover S
-//     predicate_of(S, C)           whether a coordinate lies inside S: yes or no
-//     outside_of(S, T, TILE)       how many elements of a tile lie outside S
+//     predicate_of(S, C)           whether a coordinate is inside S: yes or no
+//     outside_of(S, T, TILE)       how many elements of a tile are outside S
 //     wrong_element()              an element of the run's output that is wrong
 //     wrong_count()                how many are
 #pragma once

@@ -59,7 +59,7 @@ class SameFunction : public LayoutTask {
     return fmt::format("Yours is for {} {}s, and there are {}.", has, noun_, wants);
   }
   std::string differs(std::int64_t at, std::int64_t yours) const override {
-    return fmt::format("Yours leads {} {} to {}, and it stands at {}. Those before it are right.",
+    return fmt::format("Yours leads {} {} to {}, and it is at {}. Those before it are right.",
                        noun_, at, yours, want_(at));
   }
 

@@ -40,10 +40,10 @@ class OffsetOf : public Task {
         {index_,
          given_as_index()
              ? fmt::format("{} is the number of the coordinate. {} The strides {} say where it "
-                           "lies.",
+                           "is.",
                            index_, whose(), text(stride))
              : fmt::format("{} is the number of {} when coordinates are counted, first mode "
-                           "fastest. The strides {} say where it lies.",
+                           "fastest. The strides {} say where it is.",
                            index_, text(coordinate_), text(stride))},
         {row_major_index(index_, shape),
          fmt::format("That counts along the rows. Nothing says that rows are contiguous here: the "

@@ -165,7 +165,7 @@ class HolderOf : public Task {
     }
     if (!thread_) {
       const std::int64_t thread = holders_.front() % owned_.threads;
-      return fmt::format("Value {} of that thread stands at {}.", n,
+      return fmt::format("Value {} of that thread is at {}.", n,
                          coordinate_text(owned_.place(thread, n), owned_.shape));
     }
     std::string places;
@@ -224,7 +224,7 @@ class PlaceOf : public Task {
     const Tuple* at = std::get_if<Tuple>(&wrong);
     const auto index = at ? index_inside(*at, owned_.shape) : std::nullopt;
     if (!index) {
-      return fmt::format("{} lies outside the tile, which is {}.", text(wrong), text(owned_.shape));
+      return fmt::format("{} is outside the tile, which is {}.", text(wrong), text(owned_.shape));
     }
     for (std::int64_t i = 0; i < owned_.threads * owned_.values; ++i) {
       if (owned_.tv(i) != *index) continue;
@@ -328,7 +328,7 @@ class OutsideOf : public Task {
   AnswerForm form() const override { return AnswerForm::number; }
   Outcome<Reply> solution() const override { return Reply(cut_.in_tile - inside()); }
   std::vector<Slip> slips() const override {
-    return {{inside(), "That is how many lie inside."},
+    return {{inside(), "That is how many are inside."},
             {cut_.in_tile, "That would be all of the tile, but part of it is the matrix's."}};
   }
   std::string explain(const Reply& wrong) const override {

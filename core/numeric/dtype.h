@@ -45,7 +45,7 @@ double load_element(DType type, const std::byte* at);
 // canonical one, see small_float.h), integers truncate towards zero and wrap.
 void store_element(DType type, std::byte* at, double value);
 
-// Distance in units in the last place: how many values of `type` lie between a and b. Two NaNs are
+// Distance in units in the last place: how many values of `type` are between a and b. Two NaNs are
 // 0 apart, a NaN and a number are UINT64_MAX; +0 and -0 are 0 apart. Integers: |a - b|.
 std::uint64_t ulp_distance(DType type, const std::byte* a, const std::byte* b);
 

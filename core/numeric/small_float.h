@@ -9,7 +9,7 @@
 //                       the format is without_nan
 //
 // Laws: decode(encode(x)) is x for every x the format holds; encode rounds once, to nearest, ties
-// to even, unless told otherwise. As every format here is narrower than double, converting a float
+// to even, unless said otherwise. As every format here is narrower than double, converting a float
 // by way of double also rounds once; so does a double that was itself rounded to odd.
 // Sources: PTX ISA "Fundamental types, alternate floating-point data formats" (bf16, e4m3, e5m2,
 // tf32, e2m3, e3m2, e2m1) and "cvt" (the canonical NaN); IEEE 754-2019 section 3 (binary16,

@@ -54,7 +54,7 @@ struct MatrixShape {
 };
 
 // C += A * B. A is m x k of `a_format`, B is k x n, C is m x n patterns of f32 (or f16, as the rule
-// says), whose rows lie `stride` apart; A and B are row after row. A NaN among the results is the
+// says), whose rows are `stride` apart; A and B are row after row. A NaN among the results is the
 // canonical one: all ones but the sign.
 void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
                   FloatFormat b_format, Factors b, std::uint32_t* c, int stride);

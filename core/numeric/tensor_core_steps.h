@@ -12,7 +12,7 @@ constexpr std::int32_t special_exponent = 16384;  // infinity (significand +-1) 
 constexpr std::int32_t least_special = 8192;
 
 // One step of one element with infinities or NaNs among its terms: a's row and b's column (whose
-// elements lie `stride` apart) over `block` products.
+// elements are `stride` apart) over `block` products.
 std::uint32_t special_sum(bool half, int block, Factors a, Factors b, int stride,
                           std::int32_t c_significand, std::int32_t c_exponent);
 
@@ -21,7 +21,7 @@ std::uint32_t half_of(double value);  // as f16, rounded to nearest even; zeros 
 struct Steps {
   StepRule rule;
   MatrixShape shape;
-  int product_bits = 0;  // bits of a product's significand behind the point
+  int product_bits = 0;  // bits of a product's significand after the point
   bool narrow = false;   // exponents of 5 bits or fewer: products are exact as f32
   Factors a, b;
   std::uint32_t* c = nullptr;

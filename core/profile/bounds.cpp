@@ -94,7 +94,7 @@ std::string tensor_waits(const Statistics& s, const UnitUse& tensor) {
   if (most <= 0) return fmt::format("Bound by latency: {}.", head);
   if (most == tensor.outside) {
     return fmt::format(
-        "Bound by prologue and epilogue of CTAs: {}, and {} of it lies before its first MMA or "
+        "Bound by prologue and epilogue of CTAs: {}, and {} of it is before its first MMA or "
         "after its last, such as the epilogue; more work for each CTA would help, with the "
         "epilogue of one tile overlapping the MMAs of the next.",
         head, percent(most));
@@ -176,9 +176,9 @@ std::string verdict_of(const Statistics& s) {
   } else {
     out = main_sentence(s);
   }
-  // Of work that some processors never get, and of those that wait for the last ones.
+  // Of work that some SMs never get, and of those that wait for the last ones.
   if (s.processors_used > 0 && s.processors_used < s.processors && s.blocks < s.processors) {
-    out += fmt::format(" Only {} of {} processors {} a block.", s.processors_used, s.processors,
+    out += fmt::format(" Only {} of {} SMs {} a CTA.", s.processors_used, s.processors,
                        s.processors_used == 1 ? "has" : "have");
   } else if (s.blocks_simulated == s.blocks && s.folded == 0 && s.occupied > 0 &&
              s.occupied < nearly_all) {

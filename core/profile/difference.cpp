@@ -188,7 +188,7 @@ std::string times_text(const Difference& d, std::string_view a, std::string_view
                      us(d.b.seconds), us(d.a.seconds));
 }
 
-// "26% of a block's time instead of 31%"
+// "26% of a CTA's time instead of 31%"
 std::string share_text(double now, double before, std::string_view of = "") {
   const std::string b = percent(now), a = percent(before);
   return b == a ? fmt::format("{}{} in both", b, of) : fmt::format("{}{} instead of {}", b, of, a);
@@ -212,7 +212,7 @@ std::string verdict_of(const Difference& d, std::string_view a, std::string_view
   const Pair most = main_change(d);
   const bool changed = std::abs(most.change()) >= 0.01;
   if (before && now) {
-    out += " The tensor core has work " + share_text(now->busy, before->busy, " of a block's time");
+    out += " The tensor core has work " + share_text(now->busy, before->busy, " of a CTA's time");
     if (changed) {
       out += fmt::format("; of the rest, {} take {}", most.name, share_text(most.b, most.a));
     }

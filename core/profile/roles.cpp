@@ -1,4 +1,4 @@
-// What the kept events say: roles of warps, asynchronous units, and which processors had blocks.
+// What the kept events say: roles of warps, asynchronous units, and which SMs had blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -223,7 +223,7 @@ class Events {
   }
 
   // What is no operation shows by the instructions that a warp executes: how many that copy by
-  // cp.async come before each; and without a clock, how many that load from tensor memory or store.
+  // cp.async come before each; and without a clock, how many that load from TMEM or store.
   void count_by_hand() {
     const auto count = [&](Unit unit, std::string_view opcode) {
       std::vector<std::uint32_t> before{0};
@@ -283,11 +283,11 @@ class Events {
 
   std::string name_of_role(Signature issues) const {
     static constexpr std::pair<Unit, std::string_view> words[] = {
-        {Unit::copy_in, "copies in"},     {Unit::async_copy, "cp.async"},
-        {Unit::tensor_copy, "to TMEM"},   {Unit::tensor, "products"},
-        {Unit::tensor_store, "to TMEM"},  {Unit::tensor_load, "write back"},
-        {Unit::copy_out, "copies out"},   {Unit::remote, "to other CTAs"},
-        {Unit::launch, "asks for blocks"}};
+        {Unit::copy_in, "copies in"},          {Unit::async_copy, "cp.async"},
+        {Unit::tensor_copy, "to TMEM"},        {Unit::tensor, "MMAs"},
+        {Unit::tensor_store, "to TMEM"},       {Unit::tensor_load, "write back"},
+        {Unit::copy_out, "copies out"},        {Unit::remote, "to other CTAs"},
+        {Unit::launch, "clusterlaunchcontrol"}};
     // Who writes back also starts the copies out, with one of its warps.
     if (issues & bit(Unit::tensor_load)) issues &= ~bit(Unit::copy_out);
     std::string name;

@@ -95,7 +95,7 @@ void add_pipes(const Record& record, double scale, Statistics& out) {
 // What the tensor cores multiply, by the first product that was executed.
 struct Products {
   std::string_view name;
-  double rate = 0;  // multiply-adds of one processor in a cycle
+  double rate = 0;  // multiply-adds of one SM in a cycle
 };
 Products products_of(const Record& record) {
   const DeviceTimes& times = record.device.times;
@@ -123,8 +123,7 @@ void add_rates(const Record& record, double scale, Statistics& out) {
   const auto processors = static_cast<double>(record.device.processors);
   const Products products = products_of(record);
   const double macs = products.name.empty() ? times.floating.lanes : products.rate;
-  out.peak_of =
-      products.name.empty() ? "f32 arithmetic" : fmt::format("{} products", products.name);
+  out.peak_of = products.name.empty() ? "f32 arithmetic" : fmt::format("{} MMAs", products.name);
   // Tensor cores that are kept busy lower the clock.
   const bool slower = !products.name.empty() && times.tensor_clock > 0;
   out.peak = 2 * macs * processors * (slower ? times.tensor_clock : times.clock) * 1e9;
@@ -143,7 +142,7 @@ void add_rates(const Record& record, double scale, Statistics& out) {
   rate(out.memory, 1);
 }
 
-// What sets how many blocks a processor has, as far as launch and device say it.
+// What sets how many blocks an SM has, as far as launch and device say it.
 std::string limit_of(const Record& record, const Statistics& s) {
   if (s.resident_blocks == 0) return "";
   const DeviceDescription& d = record.device;
@@ -151,7 +150,7 @@ std::string limit_of(const Record& record, const Statistics& s) {
   const std::uint64_t shared = std::uint64_t{record.launch.dynamic_shared} + d.reserved;
   if (s.blocks <= std::uint64_t{s.processors} * s.resident_blocks) return "the size of the grid";
   if (threads && d.threads / threads == s.resident_blocks) return "threads";
-  if (d.blocks == s.resident_blocks) return "blocks";
+  if (d.blocks == s.resident_blocks) return "CTAs per SM";
   if (shared && d.shared / shared == s.resident_blocks) return "shared memory";
   return "shared memory or registers";
 }
@@ -165,7 +164,7 @@ std::string text(const WaitKey& key) {
       case Unit::async_copy:
         return "copies in (mbarrier)";
       case Unit::commit:
-        return "products (mbarrier)";
+        return "MMAs (mbarrier)";
       case Unit::warp:
         return "other warps (mbarrier)";
       case Unit::remote:

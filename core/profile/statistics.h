@@ -30,7 +30,7 @@ std::string text(const WaitKey& key);
 
 struct Waited {
   WaitKey key;
-  double share = 0;  // of the time that the table it stands in is about
+  double share = 0;  // of the time that the table it is in is about
 };
 
 struct PipeUse {
@@ -68,7 +68,7 @@ struct UnitUse {
 // What moved at one level of memory.
 struct Traffic {
   std::uint64_t bytes = 0;
-  double rate = 0;   // bytes in a cycle: of one processor, of all for L2 and memory
+  double rate = 0;   // bytes in a cycle: of one SM, of all for L2 and memory
   double limit = 0;  // what the device can do; 0: not known
   double share() const { return limit > 0 ? rate / limit : 0; }
 };
@@ -104,11 +104,11 @@ struct Statistics {
   LineCounters sum;            // of all lines
   Traffic shared, l2, memory, tensor;
 
-  // Occupancy: what a processor has room for, or where the record does not say, had at once.
+  // Occupancy: what an SM has room for, or where the record does not say, had at once.
   std::uint32_t resident_blocks = 0, resident_warps = 0, warps_at_most = 0;
   std::string limited_by;
   std::uint32_t processors = 0, processors_used = 0;
-  double occupied = 0;  // share of the time of all processors with a block on them
+  double occupied = 0;  // share of the time of all SMs with a block on them
 
   std::vector<LineUse> lines;  // the worst first
   std::uint64_t blocks_looked_at = 0;
@@ -125,7 +125,7 @@ struct Statistics {
 
 Statistics statistics_of(const Record& record);
 
-// The text of a line of a source file; empty where it is not at hand.
+// The text of a line of a source file; empty where it is not available.
 using SourceText = std::string (*)(const std::string& file, std::uint32_t line);
 
 // For people: the verdict, then aligned tables; the worst `lines` lines.

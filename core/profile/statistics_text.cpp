@@ -131,9 +131,9 @@ std::string roles(const Statistics& s) {
 
 std::string units(const Statistics& s) {
   if (s.units.empty()) return "";
-  std::string out = fmt::format("\n{:<14}  operations     amount", "works aside");
+  std::string out = fmt::format("\n{:<14}  operations     amount", "asynchronous");
   if (s.known_time)
-    out += "    busy  outside  in flight  queued  worked   between, its warps wait for";
+    out += "    busy  outside  in flight  queued    took   idle because its warps wait for";
   out += "\n";
   for (const UnitUse& u : s.units) {
     const auto amount = static_cast<double>(u.amount);
@@ -185,7 +185,7 @@ std::string traffic(const Statistics& s) {
 
 std::string stalls(const Statistics& s) {
   if (s.stalls.empty()) return "";
-  std::string out = fmt::format("\nwarps stall   share of {} {}\n", s.stalled,
+  std::string out = fmt::format("\nstalls        share of {} {}\n", s.stalled,
                                 s.known_time ? "warp cycles" : "instructions of the grid");
   for (const Waited& w : s.stalls) {
     if (w.share >= 0.0005) out += fmt::format("{}  for {}\n", percent(w.share), text(w.key));

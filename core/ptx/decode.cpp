@@ -241,7 +241,7 @@ struct Elsewhere {
 };
 constexpr Elsewhere not_simulated[] = {
     {"sp", "a sparse A"},
-    {"block_scale", "blocks with scales of their own"},
+    {"block_scale", "scale factors for blocks of elements"},
     {"ashift", "rows of A shifted down, of which only a figure says what becomes of the last"},
 };
 

@@ -45,7 +45,7 @@ class Decoder {
     std::uint32_t index = 0;    // register, label's instruction, special, routine, Body::targets
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
-    bool dynamic = false;     // dynamic shared memory: placed behind everything static
+    bool dynamic = false;     // dynamic shared memory: placed after everything static
     bool in_frame = false;    // address: from the beginning of the function's frame
     std::uint64_t bytes = 0;  // of a variable in the frame
   };

@@ -28,13 +28,13 @@ struct Token {
 
 class Lexer {
  public:
-  // Starts at byte `at` of `source`, which lies on line `line`.
+  // Starts at byte `at` of `source`, which is on line `line`.
   explicit Lexer(std::string_view source, std::uint32_t at = 0, std::uint32_t line = 1);
 
   const Token& peek() const { return next_; }  // the token that take() will return
   Token take();  // at the end, or where no token begins, the same again and again
 
-  // With peek() at '{': skips to behind the matching '}' by counting braces only, which is how
+  // With peek() at '{': skips to after the matching '}' by counting braces only, which is how
   // bodies that nobody runs and debug sections cost no parsing. False if the text ends first.
   bool skip_braces();
 

@@ -1,7 +1,7 @@
 // What a PTX file declares: a Module, read in one pass that does not enter the bodies.
 //
 // parse_module() reads directives, variables and the heads of functions, and remembers where each
-// body lies. parse_body() reads the body of one function, when somebody wants to run it: a file of
+// body is. parse_body() reads the body of one function, when somebody wants to run it: a file of
 // ten megabytes costs its braces, not its instructions.
 //
 // All names and texts are views into Module::text, which every Module shares and keeps alive.
@@ -128,7 +128,7 @@ struct Scope {
   std::vector<std::uint32_t> variables;  // into Body::variables
 };
 
-// What a label in front of a directive names: the targets of brx.idx (`ts: .branchtargets L1, L2;`)
+// What a label before a directive names: the targets of brx.idx (`ts: .branchtargets L1, L2;`)
 // or what an indirect call may call (`.calltargets`, `.callprototype`: 11.1).
 struct Targets {
   std::string_view name;

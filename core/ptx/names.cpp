@@ -154,10 +154,9 @@ bool Decoder::place(const Variable& variable, Names& names) {
       break;
     }
     default:
-      return refuse(variable.line,
-                    fmt::format("the variable {} lies in .{}, which is not supported "
-                                "in an entry",
-                                variable.name, ptx::name_of(variable.space)));
+      return refuse(variable.line, fmt::format("the variable {} is in .{}, which is not supported "
+                                               "in an entry",
+                                               variable.name, ptx::name_of(variable.space)));
   }
   meaning.address = placed.address;
   names[variable.name] = meaning;
@@ -219,7 +218,7 @@ bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,
   return true;
 }
 
-// Parameters, variables and registers of the function at hand.
+// Parameters, variables and registers of the current function.
 bool Decoder::declare_function() {
   const Function& f = *functions_[routine_].function;
   Routine& r = routine();

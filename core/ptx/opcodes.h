@@ -6,7 +6,7 @@
 //
 //   {"round:rn|rz|rm|rp? ftz? sat? type:f32", "d a b"}      add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32
 //
-// Modifiers: `field:word|word`, a `?` behind what may be left out; a lone word is a flag of the
+// Modifiers: `field:word|word`, a `?` after what may be left out; a lone word is a flag of the
 // field with that name. A modifier in the text that no form takes is an error at load.
 // Operands, in order; what is read or written, and its type (default: the instruction's):
 //   d        register written            a b c    register or constant read
@@ -46,7 +46,7 @@ enum class Unit : std::uint8_t {
   barrier,   // bar, membar
   warp,      // shuffles, votes: across the lanes
   matrix,    // mma, and the moves of its fragments
-  tensor,    // tcgen05: tensor memory, and products in it
+  tensor,    // tcgen05: TMEM, and products in it
   async,     // mbarriers, tensor maps
 };
 std::string_view name_of(Unit unit);
@@ -71,7 +71,7 @@ enum class Op : std::uint8_t {
   shfl, vote, match, redux, elect, activemask,
   // matrices of a warp
   mma, wmma, ldmatrix, stmatrix, movmatrix,
-  // tensor memory
+  // TMEM
   tcgen05,
   count_
 };
@@ -222,7 +222,7 @@ class Modifiers {
   LaunchStep launch_step() const { return static_cast<LaunchStep>((*this)[Field::launch_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
-  // The first address may lie in other blocks' shared memory: .shared::cluster, or generic.
+  // The first address may be in other blocks' shared memory: .shared::cluster, or generic.
   bool reaches_cluster() const;
   int vector() const;  // 1, 2, 4, 8
 
@@ -255,7 +255,7 @@ struct OperandRule {
     second_address,
     mbarrier_address,
     tensor_map,
-    coordinates,  // stand in the brackets of the tensor map before them
+    coordinates,  // are in the brackets of the tensor map before them
     offsets,
     size,
     write_vector,
@@ -272,7 +272,7 @@ struct OperandRule {
   enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
   bool optional = false;
   std::uint8_t count = 0;  // of a vector's registers; 0: as the vector modifier says
-  bool partner = false;    // written behind a '|' of the operand before it
+  bool partner = false;    // written after a '|' of the operand before it
 };
 
 // Not in the text: the carry flag.

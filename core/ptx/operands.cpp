@@ -235,7 +235,7 @@ bool Decoder::place_address(const Statement& s, Space space, const Written& w, O
   const bool same =
       space == meaning.space || (space == Space::generic && (meaning.space == Space::global));
   if (!same) {
-    return fail(s, fmt::format("'{}' lies in .{}, but the instruction accesses .{}", w.name,
+    return fail(s, fmt::format("'{}' is in .{}, but the instruction accesses .{}", w.name,
                                name_of(meaning.space), name_of(space)));
   }
   out.value += meaning.address;

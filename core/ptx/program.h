@@ -6,7 +6,7 @@
 // that are never alive together share a place. Predicates are one 32-bit mask each, in a file of
 // their own; predicate 0 is always true and is the guard of unguarded instructions.
 //
-// A register that may be read before its function writes it stands in Routine::undefined_at_start.
+// A register that may be read before its function writes it is in Routine::undefined_at_start.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ struct Block {
   std::uint32_t rank = 0;            // position in an order in which loops stay together
 };
 
-// A variable of the program and where it lies: in shared or local memory an offset from the start
+// A variable of the program and where it is: in shared or local memory an offset from the start
 // of the block's or thread's memory; otherwise an address that the machine gives (index into
 // Program::variables).
 struct Placed {
@@ -105,7 +105,7 @@ struct Placed {
   std::uint64_t address = 0;
 };
 
-// Where module-scope variables lie, so that their addresses are constants of the program. Each
+// Where module-scope variables are, so that their addresses are constants of the program. Each
 // starts on 256 bytes with a gap of at least as much before the next (core/sim/address.h).
 constexpr std::uint64_t variables_base = 0x0000'0500'0000'0000;
 constexpr std::uint64_t parameters_base = 0x0000'0400'0000'0000;
@@ -120,11 +120,11 @@ constexpr std::uint32_t rank_shift = 24;
 // Functions have addresses too, for indirect calls: this, and 16 for each in Program::routines.
 constexpr std::uint64_t functions_base = 0x0000'0600'0000'0000;
 constexpr std::uint64_t function_step = 16;
-// The .param space of an entry holds its parameters. What functions pass to each other lies in the
+// The .param space of an entry holds its parameters. What functions pass to each other is in the
 // frames of local memory instead; as .param addresses these begin here.
 constexpr std::uint64_t frame_parameters = window_bytes;
 
-// What lies at `offset` of a function's frame.
+// What is at `offset` of a function's frame.
 struct Slot {
   std::uint32_t offset = 0, bytes = 0;
 };

@@ -1,5 +1,5 @@
 // A long row of values that grows without moving: pieces of one size, so that a row of hundreds of
-// megabytes is never copied, and its front can be given back while it is read.
+// megabytes is never copied, and its front can be freed while it is read.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Chunks {
     ++size_;
   }
 
-  // Gives back the memory of whole pieces before i: they are not to be read again.
+  // Frees the memory of whole pieces before i: they are not to be read again.
   void release_before(std::size_t i) {
     for (const std::size_t end = i / chunk; released_ < end; ++released_) {
       std::vector<T>().swap(chunks_[released_]);

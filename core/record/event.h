@@ -54,7 +54,7 @@ enum class Unit : std::uint8_t {
 };
 std::string_view name_of(Unit unit);
 
-// The block of a track on which the events of many blocks of its processor were folded together:
+// The block of a track on which the events of many blocks of its SM were folded together:
 // where a grid has so many blocks that a track for each is too much.
 constexpr std::uint64_t many_blocks = ~std::uint64_t{0};
 
@@ -72,7 +72,7 @@ constexpr EventId no_event = ~EventId{0};
 
 enum class EventKind : std::uint8_t {
   run,        // a warp executes `amount` instructions, from `pc` to `until`
-  wait,       // a warp stands at `pc`: `stall` says for what, `object` and `phase` for which
+  wait,       // a warp is at `pc`: `stall` says for what, `object` and `phase` for which
   operation,  // a unit works on what `pc` issued: amount bytes, or products (multiply-adds)
   arrival,    // an instant on a barrier's track: `amount` arrivals, or bytes (transactions)
   phase,      // a barrier's phase, from its first moment to its completion
@@ -96,7 +96,7 @@ struct Event {
   std::uint32_t phase = 0;   // counted from 0
   std::uint32_t pc = 0, until = 0;
   TrackId track = 0;
-  EventId cause = no_event;  // what brought it about
+  EventId cause = no_event;  // what caused it
   EventKind kind = EventKind::run;
   Stall stall = Stall::none;
   bool bytes = false;  // amount counts bytes, and not products or arrivals

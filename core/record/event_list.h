@@ -31,7 +31,7 @@ class EventList {
   Event front() const { return (*this)[0]; }
   Event back() const { return (*this)[size() - 1]; }
   TrackId track(std::size_t i) const { return packed_[i].track; }
-  // Says that [i] will be read soon: events of a track lie far apart.
+  // Says that [i] will be read soon: events of a track are far apart.
   void prefetch(std::size_t i) const { packed_.prefetch(i); }
 
   void push_back(const Event& event) { packed_.push_back(pack(event)); }

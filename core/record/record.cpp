@@ -16,11 +16,11 @@ constexpr StallName stalls[] = {
     {"waits for a busy unit", 'u'},
     {"waits for shared memory", 's'},
     {"waits for global memory", 'g'},
-    {"waits for tensor memory", 't'},
+    {"waits for TMEM", 't'},
     {"waits for a barrier", 'b'},
     {"waits for an mbarrier", 'm'},
-    {"waits for a group of copies", 'c'},
-    {"waits for products", 'p'},
+    {"waits for a copy group", 'c'},
+    {"waits for MMAs", 'p'},
     {"waits for the cluster", 'k'},
     {"waits for TMEM columns", 'a'},
     {"waits for registers", 'r'},
@@ -43,7 +43,7 @@ constexpr std::string_view kinds[] = {"run",   "wait",   "operation", "arrival",
 
 constexpr std::string_view pipes[] = {
     "issue",         "integer",     "floating point", "half",   "double", "special", "load/store",
-    "shared memory", "tensor core", "tensor memory",  "copies", "L2",     "memory",
+    "shared memory", "tensor core", "TMEM",           "copies", "L2",     "memory",
 };
 static_assert(std::size(pipes) == static_cast<std::size_t>(Pipe::count_));
 

@@ -2,16 +2,16 @@
 // comparison of two runs are views of it; a saved one is opened without a machine
 // (core/io/record_file.h).
 //
-// Time is cycles of a processor's clock since the launch, as the device description has them
-// (core/sim/time); of a run whose order was drawn (--schedule, --lazy, holds) there is no time, and
-// the unit is instructions that the whole grid had executed.
+// Time is cycles of an SM's clock since the launch, as the device description has them
+// (core/sim/time); of a randomised schedule (--schedule, --lazy, holds) there is none, and the
+// unit is instructions that the whole grid had executed.
 //
-// A track is something that does one thing after another, or several at once: a warp, a unit of a
-// processor as one block uses it, a barrier. Everything on it is an Event. The events of a warp
+// A track is something that does one thing after another, or several at once: a warp, a unit of an
+// SM as one block uses it, a barrier. Everything on it is an Event. The events of a warp
 // follow one another without overlap: it runs, waits, runs. Those of a unit are operations, which
 // may overlap. Those of a barrier are its phases, one after the other.
 //
-// An event says what it was brought about by: a wait by the phase that let it go on; a phase by the
+// An event says what it was caused by: a wait by the phase that let it go on; a phase by the
 // arrival or the operation that completed it; an operation by the run of the warp that issued it, a
 // commit by the last product or transfer that it waited for. These are the arrows.
 #pragma once
@@ -41,7 +41,7 @@ struct LineCounters {
   std::uint64_t sectors = 0, ideal_sectors = 0;        // of global memory: 32 bytes each
 };
 
-// How long a unit of the grid's processors was busy, all of them together.
+// How long a unit of the grid's SMs was busy, all of them together.
 enum class Pipe : std::uint8_t {
   issue,
   integer,
@@ -62,10 +62,10 @@ std::string_view name_of(Pipe pipe);
 
 struct PipeCounters {
   double busy = 0;    // cycles, of all its copies together
-  double copies = 0;  // how many of them: 4 schedulers of 148 processors are 592
+  double copies = 0;  // how many of them: 4 schedulers of 148 SMs are 592
 };
 
-// An instruction as a view shows it: a record is read without its PTX at hand.
+// An instruction as a view shows it: a record is read without its PTX available.
 struct RecordedLine {
   std::string text;  // of the PTX
   std::uint32_t ptx_line = 0;
@@ -99,7 +99,7 @@ struct Record {
   EventList events;
   std::vector<LineCounters> counters;  // by pc
   std::array<PipeCounters, static_cast<std::size_t>(Pipe::count_)> pipes{};
-  // Blocks and warps that a processor had room for at once, and what set the limit: "shared
+  // Blocks and warps that an SM had room for at once, and what set the limit: "shared
   // memory".
   std::uint32_t resident_blocks = 0, resident_warps = 0;
   std::string limited_by;

@@ -83,7 +83,7 @@ TrackId Recorder::track(const Track& track) {
   if (const auto known = tracks_.find(track); known != tracks_.end()) return known->second;
   const std::uint64_t rank = rank_of(track);
   if (track.block != many_blocks) {
-    // A grid of millions of blocks: what is far is known by its processor only.
+    // A grid of millions of blocks: what is far is known by its SM only.
     if (!merging_ && tracks_.size() >= limits_.bytes / 4 / track_bytes + fewest_events) {
       merging_ = true;
       whole_ = std::min(whole_, std::max<std::uint64_t>(1, rank / 2));
@@ -263,7 +263,7 @@ void Recorder::choose_what_stays() {
   until_ = std::min(until_, *middle);
 }
 
-// Every event is looked at again, in order; what is read is given back as the new list grows.
+// Every event is looked at again, in order; what is read is freed as the new list grows.
 void Recorder::fold_all() {
   EventList old = std::exchange(record_.events, {});
   Chunks<EventId> old_numbers = std::exchange(numbers_, {});
@@ -296,7 +296,7 @@ void Recorder::fold_all() {
   }
 }
 
-// Those whose events went to their processor's.
+// Those whose events went to their SM's.
 void Recorder::drop_unused_tracks() {
   std::vector<TrackId> now(record_.tracks.size(), no_event);
   for (std::size_t i = 0; i < record_.events.size(); ++i) now[record_.events.track(i)] = 0;

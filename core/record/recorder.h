@@ -100,7 +100,7 @@ class Recorder {
   // The number of the event in each place; empty while that is the place itself.
   Chunks<EventId> numbers_;
   std::vector<std::size_t> folded_;     // by track: its folded event that can take more, or nowhere
-  std::vector<TrackId> folding_track_;  // by track: where its folded events lie; no_event: unknown
+  std::vector<TrackId> folding_track_;  // by track: where its folded events are; no_event: unknown
 };
 
 }  // namespace tilescope::sim

@@ -42,7 +42,7 @@ std::string_view verb_of(Unit unit) {
     case Unit::remote:
       return "sends words";
     case Unit::launch:
-      return "asks for a block";
+      return "clusterlaunchcontrol";
     default:
       return "works";
   }
@@ -80,7 +80,7 @@ std::string track_name(const Track& track, const TextChoice& choice) {
 }
 
 std::string block_name(std::uint64_t block) {
-  return block == many_blocks ? "many blocks" : fmt::format("block {}", block);
+  return block == many_blocks ? "many CTAs" : fmt::format("CTA {}", block);
 }
 
 bool asked(const Track& track, const TextChoice& choice) {
@@ -279,7 +279,7 @@ std::string description(const Record& record, const Event& event, const TextChoi
       if (event.amount && unit != Unit::commit) {
         out += fmt::format(", {} {}", event.amount,
                            event.bytes            ? "bytes"
-                           : unit == Unit::tensor ? "products"
+                           : unit == Unit::tensor ? "multiply-adds"
                                                   : "items");
       }
       if (event.object) {
@@ -311,7 +311,7 @@ std::string description(const Record& record, const Event& event, const TextChoi
       }
       return "a report";
     case EventKind::folded:
-      return fmt::format("{} events, folded", event.amount);
+      return fmt::format("{} events, aggregated", event.amount);
   }
   return "unknown";
 }

@@ -8,7 +8,7 @@
 //                      came to them: arrivals and bytes, by whom. Whether a warp had to wait, where
 //                      its runs are cut, and in which order warps came are a matter of times, so
 //                      none of that is told. Equal neighbours are one line with their number, and
-//                      warps that do the same are told once.
+//                      warps that do the same are reported once.
 //
 // Phases are counted from 0: the parity of phase p is p % 2. What came to a complete phase is what
 // it expected, arrivals and bytes: it would not be complete otherwise.

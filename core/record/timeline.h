@@ -6,7 +6,7 @@
 //   spans(...)          what to draw of one track: events, or several too short to draw as one
 //   next, previous      the event of a kind, instruction, line or barrier after or before a time
 //   find(...)           all of these in a range
-//   arrows(...)         what brought about what
+//   arrows(...)         what caused what
 //   totals(...)         how long a track was busy, and stalled by what
 //
 // An event is in a range [from, to) if some of it is; an instant, if it is at such a time. An event
@@ -21,8 +21,8 @@
 
 namespace tilescope::sim {
 
-// A block's tracks: its warps, then its units, then its barriers. Of many_blocks: those of a
-// processor.
+// A block's tracks: its warps, then its units, then its barriers. Of many_blocks: those of an
+// SM.
 struct TrackGroup {
   std::uint64_t cluster = 0, block = 0;  // many_blocks: both
   std::uint32_t processor = 0;

@@ -1,11 +1,11 @@
-// How long things take on a chip. Cycles are of a processor's clock under load; rates are of one
-// processor and cycle unless said otherwise. Each figure comes from a device file, with its source
+// How long things take on a chip. Cycles are of an SM's clock under load; rates are of one
+// SM and cycle unless said otherwise. Each figure comes from a device file, with its source
 // there (assets/devices/*.toml); core/sim/time makes a run's time of them.
 #pragma once
 
 namespace tilescope {
 
-// Lanes that one processor starts in a cycle, and cycles until a result can be used.
+// Lanes that one SM starts in a cycle, and cycles until a result can be used.
 struct PipeTimes {
   double lanes = 0;
   double latency = 0;
@@ -16,7 +16,7 @@ struct DeviceTimes {
   double tensor_clock = 0;  // GHz where tensor cores are kept busy: they draw the most power
   // Until the first block begins, and from the end of the last to that of the kernel: microseconds.
   double launch = 0;
-  double block_start = 0;  // cycles from room on a processor to a block's first instruction
+  double block_start = 0;  // cycles from room on an SM to a block's first instruction
 
   // ---- what a warp executes ----
   double schedulers = 0;  // each issues one warp instruction in a cycle
@@ -28,7 +28,7 @@ struct DeviceTimes {
   // ---- waiting for others ----
   double barrier = 0;       // bar.sync: from the last arrival to the next instruction,
   double barrier_warp = 0;  // and for each warp that takes part
-  double mbarrier = 0;      // from the completion of a phase to the instruction behind the wait
+  double mbarrier = 0;      // from the completion of a phase to the instruction after the wait
   double arrive = 0;        // from an arrival of a thread to what it does to the barrier
   double remote = 0;        // the same, in another block's memory
   double cluster = 0;       // barrier.cluster: from the last arrival on, where nothing is released
@@ -42,11 +42,11 @@ struct DeviceTimes {
   double l1_lanes = 0;          // and to how many lanes at most
   double l1_size = 0;           // bytes at most, with nothing in shared memory
   double l2_latency = 0;        // ld.global that L2 has
-  double l2_port = 0;           // bytes that one processor takes from L2
-  double l2_bytes = 0;          // bytes that L2 hands out in a cycle, to all processors together
-  double l2_size = 0;           // bytes of a working set that all processors touch and that stays
+  double l2_port = 0;           // bytes that one SM takes from L2
+  double l2_bytes = 0;          // bytes that L2 hands out in a cycle, to all SMs together
+  double l2_size = 0;           // bytes of a working set that all SMs touch and that stays
   double memory_latency = 0;    // ld.global that L2 does not have
-  double memory_bandwidth = 0;  // GB/s, as reached by copies; all processors together
+  double memory_bandwidth = 0;  // GB/s, as reached by copies; all SMs together
   // Atomics in L2: a lane for each word of one sector; and a lane that adds a floating point number
   // to a word that others of its warp add to. And how long it takes a lane to do so in shared
   // memory, by a loop, one after the other where they are of one bank.
@@ -55,9 +55,9 @@ struct DeviceTimes {
   double shared_float = 0;
 
   // ---- copies (TMA, cp.async.bulk) ----
-  double copy_issue = 0;    // cycles between two copies of one processor
+  double copy_issue = 0;    // cycles between two copies of one SM
   double copy_latency = 0;  // beyond that of a load
-  double copy_bytes = 0;    // that one processor's engine moves
+  double copy_bytes = 0;    // that one SM's engine moves
 
   // ---- tensor cores: multiply-adds in a cycle, dense ----
   double tensor_tf32 = 0, tensor_f16 = 0, tensor_f8 = 0, tensor_i8 = 0, tensor_f4 = 0,
@@ -68,7 +68,7 @@ struct DeviceTimes {
   double mma_latency = 0;     // mma.sync: from its issue to its result
   double mma_share = 1;       // of the rates above that mma.sync reaches
 
-  // ---- tensor memory ----
+  // ---- TMEM ----
   double tensor_load_bytes = 0, tensor_store_bytes = 0;
   double tensor_load_latency = 0, tensor_store_latency = 0;
 

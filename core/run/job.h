@@ -132,7 +132,7 @@ struct Evidence {
     // Of shared memory, where it is more than one stretch: all of them, [begin, end).
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces = {};
     Site site = {};
-    bool in_flight = false;  // an operation on its way
+    bool in_flight = false;  // an operation in flight
     double since = -1;       // when it began, as the device's clock has it; negative: not known
   };
   Place place;                 // where they meet

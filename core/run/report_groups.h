@@ -5,7 +5,7 @@
 //  - Two reports are of one group where weight, kind, kernel and line are the same. The line is the
 //    one that a user wrote: the caller's for inlined code, else the source's, else the PTX line. A
 //    report of no line (of a kernel as a whole) is a group of its own.
-//  - Every report is in exactly one group, groups stand in the order in which their first reports
+//  - Every report is in exactly one group, groups are in the order in which their first reports
 //    came, and so do reports in a group.
 //  - `times` is the sum of the counts of the group's reports. `warps` and `blocks` count each warp
 //    and each CTA once, however many reports it is in; a report that does not say its warps has

@@ -32,7 +32,7 @@ enum class MapSwizzle : std::uint8_t {
   bytes32,
   bytes64,
   bytes128,
-  bytes128_atom32,       // sm_100 and later, as are those behind it
+  bytes128_atom32,       // sm_100 and later, as are those after it
   bytes128_atom32_flip,  // and swaps the 8-byte halves of every other row's 16 bytes
   bytes128_atom64
 };
@@ -63,7 +63,7 @@ struct TensorMap {
   std::vector<std::uint32_t> element_strides;  // empty: all 1
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
-  bool nan_fill = false;  // what lies outside is NaN, not 0
+  bool nan_fill = false;  // what is outside is NaN, not 0
 };
 
 struct MapFields {

@@ -27,7 +27,7 @@
 
 namespace tilescope {
 
-// Where the elements of an operand lie. A coordinate tensor holds no elements: its "values" are the
+// Where the elements of an operand are. A coordinate tensor holds no elements: its "values" are the
 // coordinates themselves.
 enum class Memory : std::uint8_t { gmem, smem, rmem, tmem, coordinate };
 
@@ -88,7 +88,7 @@ struct CopyAtom {
   ElementType value = ElementType::f16;
   Layout src, dst, ref;  // the same in values
   Memory from = Memory::gmem, to = Memory::rmem;
-  // tcgen05.ld and .st: bit of what is moved -> bit address in tensor memory, where a lane is
+  // tcgen05.ld and .st: bit of what is moved -> bit address in TMEM, where a lane is
   // 2^21 bits (CuTe's ValID and TMEM::DP_b); empty for other copies.
   Layout tmem_bits;
 };

@@ -27,7 +27,7 @@ using Atom = std::variant<MmaAtom, CopyAtom>;
 // The atom of a name, or a sentence that says what would be legal.
 Outcome<Atom> atom_named(std::string_view name);
 
-// Whether a word begins as the name of an atom does, so that one may stand there.
+// Whether a word begins as the name of an atom does, so that one may be there.
 bool begins_like_an_atom(std::string_view word);
 
 // One family for lists: a member, and what may vary in it.

@@ -1,11 +1,11 @@
-// Copies to and from tensor memory (sm_100a): tcgen05.ld, tcgen05.st and tcgen05.cp.
+// Copies to and from TMEM (sm_100a): tcgen05.ld, tcgen05.st and tcgen05.cp.
 //
 //     SM100_TMEM_LOAD_32dp32b8x       32 lanes, 32 bits a lane at once, 8 times: 8 columns
 //     SM100_TMEM_LOAD_16dp256b4x_16b  16-bit elements, each alone in its column (.pack::16b)
 //     SM100_TMEM_STORE_16dp64b2x      the same the other way round
 //     SM100_UTCCP_128dp256bit_1cta    from shared memory, by one CTA or a pair
 //
-// The reference side of a load is tensor memory: every thread of the warp sees all of it (stride 0)
+// The reference side of a load is TMEM: every thread of the warp sees all of it (stride 0)
 // and takes its own registers. 16dp32b is .16x32bx2; CuTe lets its two halves lie side by side.
 // Source: CuTe, include/cute/atom/copy_traits_sm100.hpp; PTX ISA 9.7.16.8 (ld, st), 9.7.16.9 (cp).
 #include <fmt/format.h>

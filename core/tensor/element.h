@@ -1,6 +1,6 @@
 // The element types that tensors and atoms name: what a tensor core, a copy or a tensor holds.
 //
-// core/numeric's DType is what the simulator computes with; here also stand the types that only
+// core/numeric's DType is what the simulator computes with; here also are the types that only
 // move (u128: a 16-byte copy) or that only a tensor core knows (tf32, s4, u1, the fp6 and fp4
 // formats, complex f64). Names are PTX's; CuTe's (half_t, float, uint128_t...) are understood too.
 #pragma once

@@ -3,7 +3,7 @@
 //     registers      compact, in the order of the partition's strides (A, B) or of its modes (C)
 //     shared memory  one descriptor per atom: the partition in units of 16 bytes, the atom's own
 //                    mode reduced to 1:0 (the descriptor covers it)
-//     tensor memory  lanes and columns: a lane is 2^16 times 32 bits, counted in elements
+//     TMEM  lanes and columns: a lane is 2^16 times 32 bits, counted in elements
 //
 // Source: CuTe, make_fragment_A|B|C in include/cute/atom/mma_atom.hpp, make_fragment_like in
 // include/cute/layout.hpp, MakeTensor<GMMA::smem_desc> in mma_traits_sm90_gmma.hpp, tmem_frg in
@@ -38,7 +38,7 @@ constexpr Result<Layout> descriptors(const Layout& layout, ElementType type) {
   return replace(*units, 0, Layout(1, 0));
 }
 
-// Where one atom's elements go in tensor memory, as lane + 128 * column. `m` and `n` are what one
+// Where one atom's elements go in TMEM, as lane + 128 * column. `m` and `n` are what one
 // CTA holds. Two CTAs of M 64 (M 128 together) fold the columns into the upper lanes.
 constexpr Layout tmem_atom(std::int64_t m, std::int64_t n, bool pair, bool duplicated) {
   constexpr std::int64_t column = 128;
@@ -52,7 +52,7 @@ constexpr Layout tmem_atom(std::int64_t m, std::int64_t n, bool pair, bool dupli
 }
 
 // `shape` is ((M,N),RestM,RestN,...) as partitioned. Storage is 32 bits wide for accumulators, and
-// as wide as the elements for A. Where A comes from tensor memory too, accumulators of 64 lanes are
+// as wide as the elements for A. Where A comes from TMEM too, accumulators of 64 lanes are
 // not put between each other (CuTe's NonInterleaved), so that A's lanes and C's stay the same.
 constexpr Result<Layout> tensor_memory(const Tuple& shape, ElementType type, bool pair,
                                        bool accumulator, bool a_in_tmem) {

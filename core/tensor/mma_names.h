@@ -45,7 +45,7 @@ std::vector<ElementType> take_types(std::string_view& text);
 // K elements of `rows` rows in the registers of a warp (128 threads: a warpgroup, of which each
 // warp has 16 rows). Four neighbouring lanes hold a row, each as many elements side by side as fill
 // 32 bits (a register; f64 takes two); eight such groups hold eight rows; further registers hold
-// the rows from 8 on, then the elements behind those. PTX ISA 9.7.14.5.1 to .13, and 9.7.15.5.1.
+// the rows from 8 on, then the elements after those. PTX ISA 9.7.14.5.1 to .13, and 9.7.15.5.1.
 //     (thread, value) -> row + rows*k
 Layout rows_in_registers(std::int64_t rows, std::int64_t k, int bits, int threads = 32);
 

@@ -8,7 +8,7 @@
 //
 // A "thread" of these atoms is a CTA. One CTA holds everything; of a pair each holds half the rows
 // of A, of B and of the accumulator (all columns of it). A lies in shared memory (SS) or in tensor
-// memory (TS, K-major only), B in shared memory, the accumulator in tensor memory. K is 32 bytes.
+// memory (TS, K-major only), B in shared memory, the accumulator in TMEM. K is 32 bytes.
 // Source: the static_asserts of CuTe's include/cute/arch/mma_sm100_umma.hpp and the traits in
 // include/cute/atom/mma_traits_sm100.hpp; PTX ISA 9.7.16.2 (shapes).
 #include <fmt/format.h>
@@ -271,7 +271,7 @@ std::optional<Form> form_of(std::string_view base) {
 AtomAnswer make(const AtomSpelling& s) {
   if (s.base.substr(0, 5) == "SM100" && s.base.find("_INTERLEAVED_") != s.base.npos) {
     return no_atom(s,
-                   "complex numbers whose parts lie interleaved in TMEM are not there; "
+                   "complex numbers whose parts are interleaved in TMEM are not there; "
                    "SM100_MMA_TF32_TS<tf32,tf32,f32,128,256,K,K> multiplies real ones.");
   }
   const std::optional<Form> form = form_of(s.base);

@@ -1,10 +1,10 @@
-// A tensor: a layout, where its elements lie, and of which type they are.
+// A tensor: a layout, where its elements are, and of which type they are.
 //
 //     smem<f16> o (8,64):(64,1)          512 elements of 16 bits in shared memory
 //     smem<f16>+64 o 64:1                its second row
 //
 // Slicing, tiling and partitioning keep memory and type and move the offset: the elements stay
-// where they are. The offset counts elements from the tensor's beginning; where strides stand on
+// where they are. The offset counts elements from the tensor's beginning; where strides are on
 // axes it is a place (a coordinate tensor's offset is a coordinate).
 // Source: CuTe, include/cute/tensor_impl.hpp.
 #pragma once
@@ -26,7 +26,7 @@ struct Tensor {
 constexpr Result<Tensor> slice(const Tuple& coordinate, const Tensor& tensor);
 
 // The tile at a coordinate of tiles: local_tile((128,64):(64,1), <32,16>, (1,2)). A `_` in the
-// coordinate keeps all tiles along that mode, behind the tile's own modes. `projection` is for one
+// coordinate keeps all tiles along that mode, after the tile's own modes. `projection` is for one
 // tiler of several operands: only the modes of tiler and coordinate where it has a number count.
 constexpr Result<Slice> local_tile(const Layout& layout, const Tiler& tiler,
                                    const Tuple& coordinate, const Tuple& projection = {});
@@ -79,7 +79,7 @@ constexpr Tuple underscores(int count) {
   return out;
 }
 
-// A coordinate of `rank` modes, `_` behind those that are given; a number alone stays one.
+// A coordinate of `rank` modes, `_` after those that are given; a number alone stays one.
 constexpr Tuple filled(const Tuple& coordinate, int rank) {
   if (coordinate.scalar()) return coordinate;
   Tuple out = coordinate;

@@ -52,9 +52,9 @@ struct PartitionSilent {
 
 // The threads' and the values' part of each element of `layout`.
 constexpr Result<Layout> thrfrg(const TiledMma& mma, OperandName x, const Layout& layout);
-// (thread, value) -> element of the tile, counted down its columns. Where atoms lie along K too,
+// (thread, value) -> element of the tile, counted down its columns. Where atoms are along K too,
 // several threads add up one element of C: partition() says so, while CuTe's C_TV (and so this one)
-// counts on behind the tile for those of the second atom along K and further ones.
+// counts on after the tile for those of the second atom along K and further ones.
 constexpr Result<Layout> layout_tv(const TiledMma& mma, OperandName x);
 // What thread `thr` holds of `layout`: (FrgV,RestM,RestN,...), and the offset of its first element.
 // The thread may be unknown: `?` gives what every thread has, and an unknown offset.

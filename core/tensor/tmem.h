@@ -1,4 +1,4 @@
-// Tensor memory: which lane and column an element has, as layouts with strides on the axes TLane
+// TMEM: which lane and column an element has, as layouts with strides on the axes TLane
 // and TCol (TIRx's names). A column is 32 bits.
 //
 //     tmem_fragment(SM100_TMEM_LOAD_16dp256b1x)    (thread, register) -> 1@TLane, 1@TCol
@@ -18,7 +18,7 @@ namespace tilescope {
 inline constexpr Axis axis_lane{128 + 5}, axis_column{128 + 4}, axis_cta{128 + 9};
 
 // Of tcgen05.ld or .st: (thread, register) -> lane and column; for the packed _16b forms (thread,
-// 16-bit value), each in a column of its own. `split` is how many columns lie between the two
+// 16-bit value), each in a column of its own. `split` is how many columns are between the two
 // halves of .16x32bx2 (its immediate); 0 is side by side.
 constexpr Result<Layout> tmem_fragment(const CopyAtom& atom, std::int64_t split = 0);
 
@@ -51,7 +51,7 @@ constexpr Result<Layout> tmem_fragment(const CopyAtom& atom, std::int64_t split)
                                 : make_layout_of(Layout(columns / 2, Int(1, axis_column)),
                                                  Layout(2, Int(split, axis_column)));
   Result<Layout> out = composition(make_layout_of(row, Layout(lanes, Int(1, axis_lane))), *held);
-  for (int i = 0; out && i < out->leaves(); ++i) {  // what does not move stands on no axis
+  for (int i = 0; out && i < out->leaves(); ++i) {  // what does not move is on no axis
     Mode& mode = out.value.modes.leaf[i];
     if (mode.shape.is(1)) mode.stride = 0;
   }

@@ -143,7 +143,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
 
 // a, b, d: maps of (m,k), (n,k), (m,n), row-major, in boxes of 64 columns and 128 rows with the
 // 128-byte swizzle; any m, n and k multiples of 8. Grid: at most a cluster of two blocks of 384
-// threads for each tile of 512 x 256, and for each two processors; fewer where all have the same
+// threads for each tile of 512 x 256, and for each two SMs; fewer where all have the same
 // number of tiles then.
 #define HGEMM(name, Element)                                                                 \
   extern "C" __global__ void __cluster_dims__(2, 1, 1)                                       \

@@ -117,7 +117,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
 
 // a, b, d: maps of (m,k), (n,k), (m,n), row-major, in boxes of 64 columns and 128 rows with the
 // 128-byte swizzle; any m, n and k multiples of 8. Grid: at most a block of 256 threads for each
-// tile, and for each processor.
+// tile, and for each SM.
 #define HGEMM(name, Element)                                                             \
   extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)            \
       name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \

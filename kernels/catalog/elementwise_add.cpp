@@ -50,8 +50,8 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
   return {
       {"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
       {"thread layout", fmt::format("({},{}):({},1)", vector, across, across),
-       across == 32 ? "which thread stands where: 4 warps of 32 lanes a row"
-                    : "which thread stands where: 4 warps, 16 lanes in each of two rows"},
+       across == 32 ? "which thread owns what: 4 warps of 32 lanes a row"
+                    : "which thread owns what: 4 warps, 16 lanes in each of two rows"},
       {"value layout", fmt::format("({},{}):({},1)", rows, vector, vector),
        fmt::format("the {} x {} values of a thread, {} in a row to load at once", rows, vector,
                    vector == 4 ? "four" : "eight")},
@@ -59,7 +59,7 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
        fmt::format("make_layout_tv(({0},{1}):({1},1), ({2},{0}):({0},1))", vector, across, rows),
        "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
       {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
-       "(place in the tile, tile): one column a block; rounded up to whole tiles"}};
+       "(place in the tile, tile): one column a CTA; rounded up to whole tiles"}};
 }
 
 Outcome<std::vector<Buffer>> reference_of(const Job& job, const KeepOn&) {

@@ -104,7 +104,7 @@ Launch launch_with_memory(const Sizes& s, int stages) {
   return launch;
 }
 
-// At most a block for each processor.
+// At most a block for each SM.
 Launch launch_persistent(const Sizes& s, std::int64_t processors, int stages, std::uint32_t block) {
   Launch launch = launch_with_memory(s, stages);
   const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);
@@ -152,10 +152,9 @@ Launch launch_pairs(const Sizes& s, std::int64_t processors, std::int64_t consum
 
 std::vector<NamedLayout> pair_layouts(const Sizes& s, const Variant& variant) {
   std::vector<NamedLayout> out = layouts(s, variant);
-  out[4].help =
-      "a block's half of A's and of B's tile in shared memory: 16 atoms, 1024 bytes apart";
+  out[4].help = "a CTA's half of A's and of B's tile in shared memory: 16 atoms, 1024 bytes apart";
   out.back() = {"accumulator", "(128,256):(65536,1)",
-                "a block's 128 rows of D's tile in its TMEM, all 256 columns, as addresses"};
+                "a CTA's 128 rows of D's tile in its TMEM, all 256 columns, as addresses"};
   return out;
 }
 
@@ -226,12 +225,12 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
 
 std::vector<CatalogEntry> hgemm_entries() {
   std::vector<CatalogEntry> out;
-  out.push_back(entry_of(1, "D = A * B^T, step 1: one tile, the tensor core and its memory",
+  out.push_back(entry_of(1, "D = A * B^T, step 1: one tile, tensor core and TMEM",
                          {tile_m, tile_n, tile_k, 0}));
   out.back().objection = one_tile;
   out.back().arguments = [](const Sizes&) { return pointers({}); };
 
-  out.push_back(entry_of(2, "D = A * B^T, step 2: a loop over K, the sum stays in TMEM",
+  out.push_back(entry_of(2, "D = A * B^T, step 2: a loop over K, the accumulator stays in TMEM",
                          {tile_m, tile_n, 512, 0}));
   out.back().objection = one_tile_deep;
   out.back().arguments = [](const Sizes& s) { return pointers({s.k}); };
@@ -249,8 +248,7 @@ std::vector<CatalogEntry> hgemm_entries() {
     entry.arguments = [](const Sizes& s) { return maps({s.k}); };
   };
   with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
-  with_maps(5, 2, "D = A * B^T, step 5: two stages, copies behind the products",
-            {512, 512, 512, 0});
+  with_maps(5, 2, "D = A * B^T, step 5: two stages, loads overlap MMAs", {512, 512, 512, 0});
   const auto persistent = [&](int step, int stages, std::uint32_t block, std::string help) {
     with_maps(step, stages, std::move(help), {1024, 1024, 1024, 0});
     out.back().launch = [=](const Sizes& s, std::int64_t processors) {
@@ -258,8 +256,8 @@ std::vector<CatalogEntry> hgemm_entries() {
     };
     out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
   };
-  persistent(6, 2, threads, "D = A * B^T, step 6: blocks that stay for tile after tile");
-  persistent(7, 2, 256, "D = A * B^T, step 7: warps that load, multiply or write back");
+  persistent(6, 2, threads, "D = A * B^T, step 6: persistent CTAs");
+  persistent(7, 2, 256, "D = A * B^T, step 7: warp-specialised: load, MMA, epilogue");
   persistent(8, 4, 256, "D = A * B^T, step 8: four stages");
   const auto paired = [&](int step, std::int64_t consumers, std::uint32_t tiles_of_stage,
                           std::uint32_t boxes, std::uint32_t block, std::string help) {
@@ -271,7 +269,7 @@ std::vector<CatalogEntry> hgemm_entries() {
     entry.layouts = pair_layouts;
     for (auto& size : entry.sizes) size.most = most_of_pairs;
   };
-  paired(9, 1, 2, 4, 256, "D = A * B^T, step 9: two blocks that compute as one");
+  paired(9, 1, 2, 4, 256, "D = A * B^T, step 9: CTA pairs (cta_group::2)");
   paired(10, 2, 3, 2, 384, "D = A * B^T, step 10: two consumers share B's tile");
   return out;
 }

@@ -1,5 +1,5 @@
 // Blocks of a cluster (PTX ISA 5.2): they run together and reach each other's shared memory. An
-// address of shared memory says whose it is: the block's rank stands in its upper bits.
+// address of shared memory says whose it is: the block's rank is in its upper bits.
 #pragma once
 
 #include <cuda.h>
@@ -16,7 +16,7 @@ __device__ inline int cluster_rank() {
   return rank;
 }
 
-// All threads of the cluster meet here. What they did before is seen by all behind it. Not
+// All threads of the cluster meet here. What they did before is seen by all after it. Not
 // .aligned: threads of a warp may come from different roles.
 __device__ inline void sync_cluster() {
   asm volatile(
@@ -25,7 +25,7 @@ __device__ inline void sync_cluster() {
           : "memory");
 }
 
-// What a descriptor takes of an address: where in its own block's shared memory it lies.
+// What a descriptor takes of an address: where in its own block's shared memory it is.
 constexpr std::uint32_t own_bytes = 0x3ffff;
 // The same place in the even block of a pair: bit 24 is the last bit of the rank.
 constexpr std::uint32_t leader_mask = 0xfeffffff;

@@ -1,7 +1,7 @@
 // Layouts known at compile time, evaluated by a thread: its index goes in, a coordinate of the
 // matrix comes out, and nothing but multiplications and shifts by constants is left of the layout.
 //
-// The layouts are core's own (core/layout): their strides stand on the axes 0 (rows) and 1
+// The layouts are core's own (core/layout): their strides are on the axes 0 (rows) and 1
 // (columns), as those of CuTe's identity tensors do. They are passed by reference to a static
 // member, so that each extent and stride is a constant of the instruction stream.
 #pragma once

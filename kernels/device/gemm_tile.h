@@ -28,7 +28,7 @@ struct GemmTile {
   static constexpr Layout d = must(tile_to_shape(atom, make_tuple_of(m, n)));
   static constexpr int box = 64;  // columns that one TMA copy of a tile brings: a row of the atom
 
-  // Lane in the upper half of an address, column in the lower (9.7.16.1): row m lies in lane m.
+  // Lane in the upper half of an address, column in the lower (9.7.16.1): row m is in lane m.
   static constexpr Layout accumulator =
       must(make_layout(make_tuple_of(m, n), make_tuple_of(1 << 16, 1)));
   static constexpr int columns = n;  // of TMEM: 32 bits each

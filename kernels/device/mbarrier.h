@@ -25,7 +25,7 @@ __device__ inline void fence_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// This thread arrives: what it did before is seen by those who wait for the phase.
+// This thread arrives: what it did before is seen by the waiters for the phase.
 __device__ inline void arrive(Barrier& barrier) {
   asm volatile(
       "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))

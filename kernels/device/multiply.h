@@ -9,7 +9,7 @@
 namespace tilescope::device {
 
 // accumulator (128,128) += a (128,64) * b (128,64)^T, or = where it does not accumulate. The next
-// 16 elements of K lie further along the atom's row: 32 bytes, where the descriptor starts two
+// 16 elements of K are further along the atom's row: 32 bytes, where the descriptor starts two
 // units of 16 bytes later. The hardware swizzles the address that it comes to (PTX
 // ISA 9.7.16.10.6).
 template <class Tile>

@@ -41,7 +41,7 @@ struct PairTile {
 
 // accumulator (256,256) += a (256,64) * b (256,64)^T, or = where it does not accumulate. One thread
 // of one block, for both: a and b are its own halves, and the other block has its halves at the
-// same places. The next 16 elements of K lie 32 bytes further along the atom's row.
+// same places. The next 16 elements of K are 32 bytes further along the atom's row.
 template <class Tile>
 __device__ inline void multiply_pair(std::uint32_t accumulator, const typename Tile::Element* a,
                                      const typename Tile::Element* b, bool accumulate) {

@@ -18,7 +18,7 @@ __device__ inline void allocate(std::uint32_t& address) {
                "n"(columns)
                : "memory");
 }
-// No further allocation: other blocks on this processor need not keep room for one.
+// No further allocation: other blocks on this SM need not keep room for one.
 __device__ inline void relinquish() {
   asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
 }

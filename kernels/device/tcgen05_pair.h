@@ -1,8 +1,8 @@
 // tcgen05 by two blocks together (PTX ISA 9.7.16.5, .cta_group::2): blocks of a cluster whose ranks
 // differ in the last bit. All tcgen05 instructions of a kernel are of one kind or of the other.
 //
-// A warp of each block allocates, relinquishes and gives back; whether the first to come waits for
-// the other is open. So a barrier of the cluster belongs between allocation and giving back:
+// A warp of each block allocates, relinquishes and frees; whether the first to come waits for
+// the other is open. So a barrier of the cluster belongs between allocation and freeing:
 // without one 96 of 96 launches failed on a B300 (NVIDIA/cutlass#3435). Columns are the same in
 // both.
 #pragma once

@@ -1,5 +1,5 @@
 // TMA: one thread has a box of a tensor copied between global and shared memory (PTX
-// ISA 9.7.9.25.5). The tensor map knows the tensor's shape and the box's; what lies outside the
+// ISA 9.7.9.25.5). The tensor map knows the tensor's shape and the box's; what is outside the
 // tensor is read as zero, and not written. Coordinates are (column, row): the contiguous one first.
 #pragma once
 

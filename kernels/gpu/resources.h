@@ -1,4 +1,4 @@
-// What a run holds on the GPU, each given back when it goes: the context, a module, memory, events.
+// What a run holds on the GPU, each freed when it goes: the context, a module, memory, events.
 //
 // A kernel that faults takes its context with it: every later call in it answers the same error.
 // So a context that has faulted is never asked again; when the last run in it is gone the driver

@@ -29,7 +29,7 @@ struct Fault {
 Fault fault_named(Result result) {
   switch (result) {
     case Result::illegal_address:
-      return {"out_of_bounds", "a load or store went to an address where nothing lies"};
+      return {"out_of_bounds", "a load or store went to an address where there is nothing"};
     case Result::misaligned_address:
       return {"misaligned", "a load or store went to an address that is no multiple of its size"};
     case Result::assert_failed:

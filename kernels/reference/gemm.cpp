@@ -43,7 +43,8 @@ Outcome<Buffer> product(const std::vector<double>& left, const std::vector<doubl
   constexpr std::size_t block = 32;
   for (std::size_t i0 = 0; i0 < m; i0 += block) {
     if (keep_on && !keep_on()) {
-      return Error{ErrorKind::interrupted, "The reference was given up before it was whole.", ""};
+      return Error{ErrorKind::interrupted, "The reference was cancelled before it was complete.",
+                   ""};
     }
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {

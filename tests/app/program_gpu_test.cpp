@@ -79,7 +79,7 @@ TEST_F(Gpu, AChipThatDiffersIsSeen) {
 
 TEST_F(Gpu, AFaultEndsWithThreeAndASentence) {
   for (const auto& [result, part] :
-       {std::pair<std::string, std::string>{"700", "an address where nothing lies"},
+       {std::pair<std::string, std::string>{"700", "an address where there is nothing"},
         {"716", "no multiple of its size"},
         {"710", "an assertion"},
         {"719", "trap"}}) {

@@ -115,8 +115,8 @@ END:
   const Words command{"run", "race.ptx", "--launch", "race.toml"};
   const Ended ended = run(command);
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_TRUE(has(ended.err, "PTX line 13, and no barrier")) << ended.err;
-  EXPECT_FALSE(has(ended.err, "PTX line 14, and no barrier")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "PTX line 13, with no barrier")) << ended.err;
+  EXPECT_FALSE(has(ended.err, "PTX line 14, with no barrier")) << ended.err;
   EXPECT_TRUE(has(ended.err, "4 times at this line: 1 PTX line, 1 warp of 1 CTA")) << ended.err;
   const auto [code, document] = run_json(command);
   EXPECT_EQ(document["reports"].size(), 4u) << "--json has all";

@@ -281,8 +281,8 @@ TEST_F(SixRunTasks, AWarpInTwoPlacesIsToldOfByItsLane) {
   act("look warp 4");
   act("select source");
   wait();
-  const std::string warp = "Warp 4 of block 0";
-  EXPECT_EQ(said(warp, "role"), "products\n");
+  const std::string warp = "Warp 4 of CTA 0";
+  EXPECT_EQ(said(warp, "role"), "MMAs\n");
   EXPECT_EQ(said(warp, "lanes active"), "0\n1-31\n");
   EXPECT_EQ(said(warp, "line").substr(0, 14), "hgemm_v7.cu:92");
   EXPECT_NE(said("Line 92, whole run", "issued"), "");
@@ -292,7 +292,7 @@ TEST_F(SixRunTasks, AWarpInTwoPlacesIsToldOfByItsLane) {
   EXPECT_NE(said("Line 112, whole run", "issued"), "");
   act("look warp 7 lane 0");
   wait();
-  EXPECT_EQ(said("Warp 7 of block 0", "role"), "copies in\n");
+  EXPECT_EQ(said("Warp 7 of CTA 0", "role"), "copies in\n");
 }
 
 TEST_F(SixRunTasks, FromTheEndOneStepsBack) {

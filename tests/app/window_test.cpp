@@ -230,7 +230,7 @@ TEST_F(Window, WithoutALineOfTheSourceAStepIsAnInstruction) {
   }
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   std::string said = nlohmann::json::parse(read("a.json"))["status"];
-  EXPECT_TRUE(has(said, "warp 0 stands before mov.u32 %r2, 2")) << said;
+  EXPECT_TRUE(has(said, "warp 0 is at mov.u32 %r2, 2")) << said;
   EXPECT_TRUE(has(said, "a line is an instruction")) << said;
   headless({"--do", "open k.ptx; step instruction 5 warp 0; look warp 0; step instruction warp 1",
             "--describe", "a.json"},

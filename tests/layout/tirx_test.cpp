@@ -432,7 +432,7 @@ TEST(Tirx, IsWrittenAndReadInItsNotation) {
       {"slice(S[4,8], (4,8), (4,8))", "(BEGIN,END)"},
       {"pack(S[(4,8):(3,1)], 2)", "stride of 3"},
       {"pack(S[(4,8):(8,1@laneid)], 2)", "adjacent"},
-      {"permute_dims(S[4,8], (1,1))", "stands twice"},
+      {"permute_dims(S[4,8], (1,1))", "appears twice"},
       {"tile_to(S[8,64], (12,64))", "a multiple of 8"},
   };
   for (const auto& [expression, part] : refused) {

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"same_function((4,8):(8,1), coordinate)", "(4,8):(8,1)", "(4,8):(1,8)",
              "coordinate 1 to 1"},
         Case{"same_function(get(" + kQuadpair + ",0), thread)", "(2,2,2):(1,16,4)",
-             "(2,2,2):(1,4,16)", "thread 2 to 4, and it stands at 16"},
+             "(2,2,2):(1,4,16)", "thread 2 to 4, and it is at 16"},
         Case{"same_function(4:1)", "4:1", "5:1", "for 5 coordinates"},
         Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "4", "where"},
         Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "40", "itself"},
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"thread_at(" + kQuadpair + ", (8,8), (1,2))", "3", "5", "not among"},
         Case{"thread_at(" + kQuadpair + ", (8,8), (3,0))", "1", "2", "which of its values"},
         Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "1", "That is the thread"},
-        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "4", "stands at (1,4)"},
+        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "4", "is at (1,4)"},
         Case{"place_of(" + kQuadpair + ", (8,8), 3, 0)", "(1,2)", "(2,1)",
              "thread 0, as its value 3"},
         Case{"tiles_for((37,150), (16,128))", "6", "2", "full tiles"},
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"tiles_for((37,150), (16,128))", "6", "5", "multiplied"},
         Case{"predicate_of((37,150), (36,149))", "yes", "no", "149 < 150 holds"},
         Case{"predicate_of((37,150), (36,150))", "no", "yes", "does not hold"},
-        Case{"outside_of((37,150), (16,128), 5)", "1938", "110", "lie inside"},
+        Case{"outside_of((37,150), (16,128), 5)", "1938", "110", "are inside"},
         Case{"outside_of((37,150), (16,128), 5)", "1938", "2048", "all of the tile"}));
 
 TEST(Task, EveryTaskIsNamedOnceAndTried) {

@@ -70,7 +70,7 @@ TEST(Difference, OtherWorkIsSaidBeforeAnyTime) {
 
 TEST(Difference, WhatIsTheSameIsNotToldAsAChange) {
   const std::string said = compare(pipeline_record(), pipeline_record()).verdict;
-  EXPECT_NE(said.find("of a block's time in both"), std::string::npos) << said;
+  EXPECT_NE(said.find("of a CTA's time in both"), std::string::npos) << said;
   EXPECT_EQ(said.find("instead of"), std::string::npos) << said;
 }
 
@@ -86,7 +86,7 @@ TEST(Difference, SaysWhoWaitsLonger) {
       << d.verdict;
   ASSERT_EQ(d.roles.size(), 3u);
   for (const PairTable& role : d.roles) {
-    if (role.name != "products") continue;
+    if (role.name != "MMAs") continue;
     const Pair* copies = find(role.rows, "copies in (mbarrier)");
     ASSERT_TRUE(copies);
     EXPECT_DOUBLE_EQ(copies->a, 111);  // 42 + 12 + 57

@@ -32,7 +32,7 @@ TEST(Statistics, SaysTimeRateAndShareOfThePeak) {
   EXPECT_DOUBLE_EQ(s.seconds, 200e-9);
   EXPECT_DOUBLE_EQ(s.rate, 60e9);                // 12000 operations in 200 ns
   EXPECT_DOUBLE_EQ(s.peak, 2 * 50 * 2 * 1.7e9);  // 50 multiply-adds, two processors, 1.7 GHz
-  EXPECT_EQ(s.peak_of, "f16 products");
+  EXPECT_EQ(s.peak_of, "f16 MMAs");
   ASSERT_TRUE(find(s, Pipe::tensor));
   EXPECT_DOUBLE_EQ(find(s, Pipe::tensor)->busy, 60.0 / 340);
   EXPECT_DOUBLE_EQ(find(s, Pipe::memory)->busy, 0.1);
@@ -43,7 +43,7 @@ TEST(Statistics, NamesRolesByWhatWarpsIssue) {
   const Statistics s = statistics_of(pipeline_record());
   ASSERT_EQ(s.roles.size(), 3u);
   const Role* copies = role_of(s, "copies in");
-  const Role* products = role_of(s, "products");
+  const Role* products = role_of(s, "MMAs");
   const Role* writers = role_of(s, "write back");
   ASSERT_TRUE(copies && products && writers);
   EXPECT_EQ(copies->warps, std::vector<std::uint32_t>{0});
@@ -58,7 +58,7 @@ TEST(Statistics, NamesRolesByWhatWarpsIssue) {
   EXPECT_DOUBLE_EQ(share_of(writers->waits, {Stall::tmem, Unit::count_}), 16.0 / 200);
 }
 
-// Without a clock, loads from tensor memory are no operations of a record: the instructions of a
+// Without a clock, loads from TMEM are no operations of a record: the instructions of a
 // run show them, but not those that it jumped over.
 TEST(Statistics, NamesRolesByWhatWarpsExecute) {
   Record r = pipeline_record();
@@ -197,7 +197,7 @@ TEST(Statistics, TextHasEveryPart) {
   for (const char* part :
        {"predicted 0.20 us on A chip of two, 340 cycles at 1.79 GHz; 0.06 TFLOP/s, 17.6% of 0.34",
         "tensor core      17.6%", "warp 0: copies in", "warps 2-3: write back",
-        "products (mbarrier) 80.0%", "wavefronts of shared memory: 12, ideal 4, excess 8",
+        "MMAs (mbarrier) 80.0%", "wavefronts of shared memory: 12, ideal 4, excess 8",
         "sectors of global memory: 64, ideal 32", "limited by shared memory",
         "pipeline.cu:6  [an mbarrier 100%]", "wait(full);", "PTX line 15"}) {
     EXPECT_NE(t.find(part), std::string::npos) << part << "\nin\n" << t;
@@ -212,7 +212,7 @@ TEST(Statistics, WithoutTimeSaysSoAndShowsTheRest) {
   EXPECT_EQ(t.find("There is no time"), 0u) << t;
   EXPECT_EQ(t.find("predicted"), std::string::npos) << t;
   EXPECT_NE(t.find("sectors of global memory: 64"), std::string::npos) << t;
-  EXPECT_NE(t.find("warp 1: products"), std::string::npos) << t;
+  EXPECT_NE(t.find("warp 1: MMAs"), std::string::npos) << t;
 }
 
 // A record may come from a file: its numbers may point nowhere.

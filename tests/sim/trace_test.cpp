@@ -155,7 +155,7 @@ TEST(Trace, ShowsBlocksWarpsStagesAndBarriers) {
   EXPECT_EQ(
       names,
       (std::vector<std::string>{
-          "warp 0: copies in", "warp 1: products", "warp 2: write back", "warp 3: write back",
+          "warp 0: copies in", "warp 1: MMAs", "warp 2: write back", "warp 3: write back",
           "copies in, mbarrier 0x400", "copies in, mbarrier 0x400 (2)", "tensor core", "TMEM loads",
           "TMEM loads (2)", "commits", "mbarrier 0x400", "mbarrier 0x410", "mbarrier 0x420"}));
 }
@@ -181,7 +181,7 @@ TEST(Trace, TimesAreTheClocks) {
 
 TEST(Trace, ArrowsGoFromWhatCompletedAPhaseToWhoWaited) {
   const Read r = read(trace_of(pipeline_record()));
-  const std::uint64_t consumer = thread(r, "warp 1: products");
+  const std::uint64_t consumer = thread(r, "warp 1: MMAs");
   std::vector<std::string> from;
   for (const Arrow& a : r.arrows) {
     if (a.to_thread != consumer) continue;
@@ -196,7 +196,7 @@ TEST(Trace, ArrowsGoFromWhatCompletedAPhaseToWhoWaited) {
   std::size_t freed = 0, issued = 0;
   for (const Arrow& a : r.arrows) {
     freed += a.to_thread == thread(r, "warp 0: copies in") && a.from.name == "commit";
-    issued += a.name == "issue" && a.to.name == "product";
+    issued += a.name == "issue" && a.to.name == "MMA";
   }
   EXPECT_EQ(freed, 1u);
   EXPECT_EQ(issued, 6u);

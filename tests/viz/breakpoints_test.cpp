@@ -141,8 +141,8 @@ TEST(Breakpoints, SeveralWrittenPlacesAreWatchedTogether) {
 TEST(Breakpoints, WhatIsNotThereIsSaidWithWhatIs) {
   const LiveRun live = machine_with(kText);
   EXPECT_EQ(why_not(live, "byte 999999999"),
-            "Byte 999999999 is none of a block's shared memory: it has 64 bytes, counted from 0.");
-  EXPECT_NE(why_not(live, "byte 3 block 7").find("There is no block 7: the grid has 1"),
+            "Byte 999999999 is none of a CTA's shared memory: it has 64 bytes, counted from 0.");
+  EXPECT_NE(why_not(live, "byte 3 block 7").find("There is no CTA 7: the grid has 1"),
             std::string::npos);
   EXPECT_NE(why_not(live, "mbarrier full[9]").find("There is no mbarrier full[9]"),
             std::string::npos);

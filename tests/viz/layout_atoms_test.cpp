@@ -243,7 +243,7 @@ TEST(TensorMemory, TirxPutsAccumulatorsAndScaleFactorsThere) {
 TEST(TensorMemory, AnAccumulatorStandsWhereTheInstructionPutsIt) {
   const LayoutView view = view_of(
       "fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,128,K,K>), 0, (64,128))");
-  ASSERT_EQ(view.panels()[0].title, "Tensor memory");
+  ASSERT_EQ(view.panels()[0].title, "TMEM");
   for (std::int64_t lane = 0; lane < 128; ++lane) {
     EXPECT_EQ(view.owners({0, 0, lane, 127}).size(), lane % 32 < 16 ? 1u : 0u) << lane;
     EXPECT_TRUE(view.owners({0, 0, lane, 128}).empty());
@@ -260,7 +260,7 @@ TEST(TensorMemory, NarrowElementsOfAShareColumns) {
                   "(128,128))",
                   "m 0-127, k 0-127"}}) {
     const LayoutView view = view_of(expression);
-    ASSERT_EQ(view.panels()[0].title, "Tensor memory") << expression;
+    ASSERT_EQ(view.panels()[0].title, "TMEM") << expression;
     EXPECT_EQ(view.name(ColourBy::value, 0), name);
     EXPECT_EQ(view.notes()[0], fmt::format("{}: lanes 0 to 127, columns 0 to 31.", name));
     for (const std::int64_t lane : {0, 31, 127}) {
@@ -425,7 +425,7 @@ TEST(SparseAtoms, SayWhatIsLeftOutAndWhereTheMetadataIs) {
     EXPECT_TRUE(found) << atom << ": " << words;
   };
   told("SM100_MMA_F16BF16_SS_SPARSE<f16,f16,f32,128,256,K,K>", "shared memory, sparse 2:4",
-       "metadata in tensor memory");
+       "metadata in TMEM");
   told("SM90_SPARSE_64x64x16_F32TF32TF32_RS_TN", "registers, sparse 1:2", "metadata in a register");
   told("SM120_SPARSE_16x8x128_TN_VS<e2m1,e2m1,f32,ue8m0,64>", "sparse 4:8", "two pairs are kept");
   told("make_tiled_mma(SM90_SPARSE_64x64x32_F32F16F16_SS<K,K>)", "sparse 2:4", "2 are kept");
@@ -442,7 +442,7 @@ TEST(ScaledAtoms, SayWhichScaleFactorsAreNotDrawn) {
                 .find("one ue8m0 for each 32 elements"),
             std::string::npos);
   EXPECT_NE(last("SM100_MMA_MXF4_SS<e2m1,e2m1,f32,ue8m0,128,128,32,K,K>")
-                .find("32 elements along K of a row; they are in tensor memory"),
+                .find("32 elements along K of a row; they are in TMEM"),
             std::string::npos);
   const LayoutView narrow = view_of("SM120_16x8x32_TN<e4m3,e5m2,f32>");
   EXPECT_EQ(narrow.panels()[0].axes.substr(0, 10), "e4m3 as u8");
@@ -454,7 +454,7 @@ TEST(BoxesOfAPair, AreToldWithoutAV) {
   const std::string one = view_of("SM90_TMA_LOAD<f16,64,128>").notes().back();
   const std::string pair = view_of("SM100_TMA_2SM_LOAD<f16,64,128>").notes().back();
   EXPECT_EQ(one.substr(0, 8), "V counts");
-  EXPECT_EQ(pair.substr(0, 34), "Each CTA's box lies row after row ") << pair;
+  EXPECT_EQ(pair.substr(0, 35), "Each CTA's box is stored row by row") << pair;
 }
 
 // 64 f16 are 128 bytes, all banks once: (1,0) begins in bank 0 again, (0,2) is in bank 1.

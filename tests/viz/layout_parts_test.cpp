@@ -46,7 +46,7 @@ TEST(PartPicture, APartialTileHasOnlyWhatIsThere) {
     EXPECT_EQ(view.colours_of({1, 0, 2, 0, 1, 1}, {}, theme)[0], theme.panel) << "beyond it: grey";
     EXPECT_TRUE(view.label({1, 0, 2, 0}, {}, {1, false}).empty());
     ASSERT_EQ(view.notes().size(), 1u) << expression;
-    EXPECT_NE(view.notes()[0].find("12 of 16 cells lie beyond"), std::string::npos);
+    EXPECT_NE(view.notes()[0].find("12 of 16 cells are beyond"), std::string::npos);
   }
 }
 

@@ -194,10 +194,10 @@ TEST(StillPicture, NarrowRegionsAreNamedBesideThem) {
       "D = S[(128,256):(1@TLane,1@TCol)]; SFA = S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane] + "
       "256@TCol; SFB = S[(32,8):(1@TLane,1@TCol)] + R[4:32@TLane] + 260@TCol; SFB");
   const Words words = words_of(build_scene(view, {}, light_theme()));
-  EXPECT_TRUE(words.has("Tensor memory", "D"));
+  EXPECT_TRUE(words.has("TMEM", "D"));
   for (const char* name : {"SFA", "SFB"}) {
     for (const char* copy : {", copy 0", ", copy 1", ", copy 2", ", copy 3"}) {
-      EXPECT_TRUE(words.has("Tensor memory", std::string(name) + copy)) << name << copy;
+      EXPECT_TRUE(words.has("TMEM", std::string(name) + copy)) << name << copy;
     }
   }
 }
@@ -208,8 +208,8 @@ TEST(StillPicture, InterleavedTilesAreToldApart) {
       view_of("fragment_C(make_tiled_mma(SM100_MMA_F16BF16_SS<f16,f16,f32,64,64,K,K>), 0, "
               "(256,128))"),
       {}, light_theme()));
-  EXPECT_EQ(words.labels.at("panel Tensor memory").size(), 32u);
-  EXPECT_TRUE(words.has("Tensor memory", "m 208-223, n 64-127"));
+  EXPECT_EQ(words.labels.at("panel TMEM").size(), 32u);
+  EXPECT_TRUE(words.has("TMEM", "m 208-223, n 64-127"));
 }
 
 // "+n" is explained where a cell says it.

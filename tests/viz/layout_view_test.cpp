@@ -239,7 +239,7 @@ TEST(ThreadValue, SaysWhatIsNotOwnedAndWhatLiesOutside) {
   ASSERT_TRUE(view.ok());
   ASSERT_EQ(view->notes().size(), 2u);
   EXPECT_EQ(view->notes()[0], "4 cells have no owner.");
-  EXPECT_EQ(view->notes()[1], "2 of 8 thread/value pairs lie outside the tile.");
+  EXPECT_EQ(view->notes()[1], "2 of 8 thread/value pairs are outside the tile.");
   EXPECT_TRUE(view->owners({0, 0, 0, 5}).empty());
 }
 

@@ -140,7 +140,7 @@ TEST(TimelineSearch, RefusesWordsThatMeanNothingHere) {
   const auto view = test::small_timeline();
   for (const auto& [words, why] :
        {std::pair("", "nothing to look for"), std::pair("frobnicate", "no instruction has it"),
-        std::pair("block 99", "names no block"), std::pair("line 9999", "names a line"),
+        std::pair("block 99", "names no CTA"), std::pair("line 9999", "names a line"),
         std::pair("block", "without a number"), std::pair("warp 99", "names no warp"),
         std::pair("mbarrier 77777", "names a barrier"), std::pair("wait tma", "a warp's"),
         std::pair("nosuch.cu:5", "names a line")}) {

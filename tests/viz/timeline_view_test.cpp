@@ -47,12 +47,12 @@ TEST(Timeline, OpensTheFirstClusterAndFoldsTheOthers) {
   const auto view = small_timeline();
   const std::vector<std::string> rows = labels(*view, {});
   for (const char* each :
-       {"cluster 0", "block 0", "block 1", "cluster 1", "copies in: warp 0", "products: warp 1",
+       {"cluster 0", "CTA 0", "CTA 1", "cluster 1", "copies in: warp 0", "MMAs: warp 1",
         "write back: warps 2-5", "warp 2", "copies in", "tensor core", "mbarrier 0"}) {
     EXPECT_TRUE(has(rows, each)) << each;
   }
   EXPECT_FALSE(has(rows, "block 2"));
-  EXPECT_EQ(view->detail_of(place(*view, "cluster 1")), "2 blocks");
+  EXPECT_EQ(view->detail_of(place(*view, "cluster 1")), "2 CTAs");
 }
 
 TEST(Timeline, FoldsAndUnfolds) {
@@ -81,7 +81,10 @@ TEST(Timeline, FindsEveryRowByItsName) {
   for (const TimelineRow& row : rows) {
     EXPECT_EQ(place(*view, view->name_of(row.place)), row.place) << view->name_of(row.place);
   }
-  EXPECT_EQ(place(*view, "products"), place(*view, "block 0 warp 1"));
+  EXPECT_EQ(place(*view, "MMAs"), place(*view, "block 0 warp 1"));
+  // What a reader sees, and what an older share string says, are names, too.
+  EXPECT_EQ(place(*view, "products"), place(*view, "MMAs"));
+  EXPECT_EQ(place(*view, "CTA 0 warp 1"), place(*view, "block 0 warp 1"));
   EXPECT_EQ(place(*view, "copies in"), place(*view, "block 0 copies in"));
   EXPECT_FALSE(view->find_place("block 99"));
   EXPECT_FALSE(view->find_place("block 0 warp 99"));
@@ -176,7 +179,7 @@ TEST(Timeline, ManyEventsInAPixelAreHitTogether) {
   const auto view = test::timeline_of(pipeline);
   const TimelineFrame frame = arrange(*view, {}, lens_of());
   const auto row = std::find_if(frame.rows.begin(), frame.rows.end(), [&](const auto& each) {
-    return view->label_of(each.row.place) == "products: warp 1";
+    return view->label_of(each.row.place) == "MMAs: warp 1";
   });
   ASSERT_NE(row, frame.rows.end());
   const TimelineHit found = hit(*view, {}, frame, {frame.lanes.centre().x, row->y + 11});
@@ -437,12 +440,12 @@ TEST(TimelineWords, AnEventIsToldWithAllItsNumbers) {
   const EventId id = first_of(*view, EventKind::operation, Unit::copy_in);
   const Event event = view->record().events[id];
   const Lines lines = inspect(*view, id);
-  EXPECT_EQ(value_of(lines, "row"), "block 0 copies in");
+  EXPECT_EQ(value_of(lines, "row"), "CTA 0 copies in");
   EXPECT_EQ(value_of(lines, "bytes"), "16,384");
   EXPECT_NE(value_of(lines, "instruction").find("cp.async.bulk.tensor"), std::string::npos);
   EXPECT_FALSE(value_of(lines, "source").empty());
   EXPECT_NE(value_of(lines, "began at cycle").find("ns)"), std::string::npos);
-  EXPECT_NE(value_of(lines, "because").find("block 0 warp 0 (copies in)"), std::string::npos);
+  EXPECT_NE(value_of(lines, "because").find("CTA 0 warp 0 (copies in)"), std::string::npos);
   EXPECT_FALSE(value_of(lines, "took").empty());
   ASSERT_LT(event.cause, view->record().events.size());
   const std::vector<TimelineLink> links = links_of(*view, id);
@@ -460,7 +463,7 @@ TEST(TimelineWords, TotalsOfARangeAreThoseOfTheTimeline) {
   choice.totals = CycleRange{500, 2500};
   const sim::TrackId warp = place(*view, "block 0 warp 1").index;
   const sim::Totals totals = view->timeline().totals(warp, 500, 2500);
-  const std::string line = value_of(totals_of(*view, choice), "block 0 warp 1");
+  const std::string line = value_of(totals_of(*view, choice), "CTA 0 warp 1");
   char busy[32], stalled[32];
   std::snprintf(busy, sizeof busy, "runs %.1f%%", static_cast<double>(totals.busy) / 20);
   std::snprintf(

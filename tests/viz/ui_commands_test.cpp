@@ -201,11 +201,44 @@ TEST_F(Commands, ARunIsComparedAndAWrongElementHasItsProvenance) {
     }
     return std::string("missing");
   };
-  EXPECT_EQ(value("block"), "(0,0,0)");
+  EXPECT_EQ(value("CTA"), "(0,0,0)");
   EXPECT_EQ(value("lane"), "11");
   EXPECT_EQ(value("source"), "kernels/add.cu:42");
   EXPECT_EQ(value("from A"), "11");
   EXPECT_EQ(value("from B"), "11");
+}
+
+// An unrolled loop has one mistake at many PTX lines: one entry with its counts, as the terminal
+// prints it.
+TEST_F(Commands, ReportsOfOneSourceLineAreOneEntry) {
+  must("open add");
+  must("run");
+  ASSERT_TRUE(session.state.result);
+  RunResult result = *session.state.result;
+  const auto race = [](std::uint32_t line, std::uint32_t ptx_line, std::uint32_t warp) {
+    Report out;
+    out.weight = Weight::hazard;
+    out.kind = "shared_race";
+    out.sentence = "a race";
+    out.site.kernel = "add";
+    out.site.source = "add.cu";
+    out.site.source_line = line;
+    out.site.ptx_line = ptx_line;
+    out.site.warp = warp;
+    return out;
+  };
+  result.reports = {race(7, 20, 0), race(9, 30, 0), race(7, 24, 1)};
+  session.state.result = std::make_shared<const RunResult>(std::move(result));
+  std::vector<std::string> seen;
+  for (const InspectorSection& section : inspector(session)) {
+    if (section.title != "hazard") continue;
+    seen.emplace_back();
+    for (const auto& [name, text] : section.lines) {
+      if (name == "seen") seen.back() = text;
+    }
+  }
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"2 times at this line: 2 PTX lines, 2 warps of 1 CTA", ""}));
 }
 
 TEST_F(Commands, ARunCanBeStoppedAndSaysSo) {

@@ -260,7 +260,7 @@ TEST_F(Compared, APatternIsNamedWithItsEvidenceAndLeadsToAnElement) {
   for (const InspectorSection& section : inspector(session)) {
     if (section.title != "Pattern: every other column") continue;
     found = true;
-    EXPECT_NE(section.lines[0].second.find("All 128 wrong elements lie in columns 1, 3, 5"),
+    EXPECT_NE(section.lines[0].second.find("All 128 wrong elements are in columns 1, 3, 5"),
               std::string::npos);
     ASSERT_EQ(section.links.size(), 1u);
     must(section.links[0].command);

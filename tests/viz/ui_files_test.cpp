@@ -57,7 +57,7 @@ TEST_F(Files, PtxAndItsLaunchFileFindEachOther) {
   EXPECT_EQ(*kernel_of_files(backend, "k/mm.ptx"), "k/mm.ptx --launch k/mm.toml");
   EXPECT_EQ(*kernel_of_files(backend, "k/mm.toml"), "k/mm.ptx --launch k/mm.toml");
   backend.neighbours = {"a.toml", "b.toml"};
-  refused("open mm.ptx", "2 stand beside it: `open mm.ptx --launch a.toml`");
+  refused("open mm.ptx", "2 are beside it: `open mm.ptx --launch a.toml`");
   backend.neighbours = {};
   refused("open mm.ptx", "there is none beside it: `open mm.ptx --launch F.toml`");
   refused("open mm.toml", "there is none beside it: `open F.ptx --launch mm.toml`");

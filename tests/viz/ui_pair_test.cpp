@@ -184,7 +184,7 @@ TEST_F(TwoRuns, FiguresSayHowMuchMoreOrFewer) {
   EXPECT_TRUE(contains(said, delta_text(figure, static_cast<double>(waits(before())), "add")))
       << said;
   EXPECT_TRUE(contains(said, " add"));
-  EXPECT_TRUE(contains(value(range, "block 0 tensor core"), "works"));
+  EXPECT_TRUE(contains(value(range, "CTA 0 tensor core"), "works"));
 }
 
 TEST_F(TwoRuns, OneCommandComparesAnotherKernelOfTheSameSizes) {

@@ -51,7 +51,7 @@ TEST_F(TimelineCommands, ARunBringsATimelineAndDescribesIt) {
   const Json json = describe(session, backend, now);
   EXPECT_EQ(json["view"], "timeline");
   EXPECT_EQ(json["picture"]["view"], "timeline");
-  EXPECT_EQ(json["picture"]["rows"][0]["label"], "block 0");
+  EXPECT_EQ(json["picture"]["rows"][0]["label"], "CTA 0");
   must("open add");
   must("select timeline");
   ASSERT_TRUE(emptiness(session));

@@ -135,7 +135,7 @@ TEST_F(WalkTest, ContinueStopsAtLinesPhasesAndWrites) {
   does("break clear");
   does("go start");
   does("break mbarrier 0 block 1");
-  EXPECT_NE(does("continue").find("block 1, is complete"), std::string::npos);
+  EXPECT_NE(does("continue").find("CTA 1, is complete"), std::string::npos);
   does("break clear");
   does("go start");
   does("break element C 40");
@@ -153,7 +153,7 @@ TEST_F(WalkTest, BehindABarrierALineIsComeToWhenTheBarrierLetsGo) {
   does("break line ptx:" + line);
   const std::string said = does("continue");
   EXPECT_EQ(said.find("waits"), std::string::npos) << said;
-  EXPECT_NE(said.find("stands"), std::string::npos) << said;
+  EXPECT_NE(said.find("is at"), std::string::npos) << said;
   const RunCursor& spot = session.state.spot;
   const auto warps = sim::warps_of(*machine_of(session), spot.block);
   for (const sim::WarpState& warp : warps) {
@@ -242,7 +242,7 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
   does("open add");
   EXPECT_NE(refused("step sideways").find("`sideways`"), std::string::npos);
   EXPECT_NE(refused("step block 7").find("grid has 2"), std::string::npos);
-  EXPECT_NE(refused("look warp 9").find("a block has 2"), std::string::npos);
+  EXPECT_NE(refused("look warp 9").find("a CTA has 2"), std::string::npos);
   EXPECT_NE(refused("look lane 32").find("0 to 31"), std::string::npos);
   EXPECT_NE(refused("go 1.2us").find("no clock"), std::string::npos);
   EXPECT_NE(refused("go soon").find("no time"), std::string::npos);

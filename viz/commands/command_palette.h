@@ -5,7 +5,7 @@
 //     "isolate t"     isolate thread N, isolate tile N: Enter completes, then takes the number
 //     "pick 3 5"      as it is typed
 //
-// Letters match a command's name and literal arguments in order, gaps allowed, or stand as they are
+// Letters match a command's name and literal arguments in order, gaps allowed, or are as they are
 // in its help. Beginnings win over middles, and these over scattered letters; ties stay in the
 // table's order.
 //

@@ -20,7 +20,7 @@
 
 namespace tilescope {
 
-// What could be said behind a command now: "preset 9x32".
+// What could be said after a command now: "preset 9x32".
 struct Suggestion {
   std::string arguments, help;
 };
@@ -35,9 +35,9 @@ struct WindowCommand {
   std::string_view shortcut;
   // Answers the sentence for the status line.
   Outcome<std::string> (*run)(Session& session, Backend& backend, std::string_view arguments);
-  // What there is to say behind it, for the palette. None: the literal words of `arguments`.
+  // What there is to say after it, for the palette. None: the literal words of `arguments`.
   std::vector<Suggestion> (*suggest)(const Session& session, const Backend& backend) = nullptr;
-  // It makes choices and does nothing else, so that it may stand in a share string from a stranger.
+  // It makes choices and does nothing else, so that it may be in a share string from a stranger.
   bool chooses = false;
 };
 
@@ -62,10 +62,10 @@ std::string keys_text(const WindowCommand& command);
 Outcome<std::string> execute(Session& session, Backend& backend, std::string_view line);
 
 // The field's text has changed to `text`: an expression that has a value is opened at once; where
-// it has none, the problem stands under the field and the view stays as it is. What was typed in
+// it has none, the problem is under the field and the view stays as it is. What was typed in
 // one go is one step of undo.
 void type_field(Session& session, Backend& backend, std::string_view text);
-// Enter in the field: opens the expression, preset or kernel that stands there.
+// Enter in the field: opens the expression, preset or kernel that is there.
 Outcome<std::string> enter_field(Session& session, Backend& backend);
 
 // While the derivation is played: `seconds` have passed; the next step is shown when it is due.

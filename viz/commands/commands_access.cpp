@@ -15,7 +15,8 @@ namespace {
 Error wrong_access() {
   return usage_error(
       "`access` takes rows or columns, 4, 8 or 16 (bytes a lane), instruction N, grid N (of a "
-      "picture with several operands), or through LAYOUT (the memory behind coordinates; through "
+      "picture with several operands), or through LAYOUT (from coordinates to offsets in memory; "
+      "through "
       "nothing: none): `access rows 16`.");
 }
 

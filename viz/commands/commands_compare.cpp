@@ -74,7 +74,8 @@ Answer run_compare(Session& session, Backend& backend, std::string_view argument
         "`compare` takes the kernel that this run is compared with, and its options: `compare "
         "hgemm_v8`.");
   }
-  if (session.running) return usage_error("A run is under way: wait for its end, or `cancel` it.");
+  if (session.running)
+    return usage_error("A run is in progress: wait for its end, or `cancel` it.");
   if (!session.state.result || !session.state.result->record) {
     return usage_error("There is no run yet to compare another with: `run` this kernel first.");
   }

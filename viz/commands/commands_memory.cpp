@@ -17,7 +17,7 @@ Answer run_memory(Session& session, Backend&, std::string_view arguments) {
   const auto [what, how] = first_word(arguments);
   if (what == "order" && (how == "logical" || how == "physical")) {
     choice.physical = how == "physical";
-    return std::string(choice.physical ? "Tiles are shown as they lie in the banks of memory."
+    return std::string(choice.physical ? "Tiles are shown as they are in the banks of memory."
                                        : "Tiles are shown in the order of their rows.");
   }
   for (const Colour by : {Colour::tile, Colour::writer, Colour::value}) {

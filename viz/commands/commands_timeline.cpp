@@ -128,10 +128,10 @@ Answer fold(Session& session, std::string_view command, std::string_view name) {
   if (!place) return place.error();
   if (!place->group) {
     return usage_error(
-        fmt::format("`{}` is one row: blocks, roles and barriers fold.", view.name_of(*place)));
+        fmt::format("`{}` is one row: CTAs, roles and barriers fold.", view.title_of(*place)));
   }
   choice = view.folded(choice, place->index, shut);
-  return fmt::format("{}{} is {}.", rows->of, view.name_of(*place), shut ? "folded" : "open");
+  return fmt::format("{}{} is {}.", rows->of, view.title_of(*place), shut ? "folded" : "open");
 }
 
 Answer pin(Session& session, std::string_view command, std::string_view name) {
@@ -148,13 +148,13 @@ Answer pin(Session& session, std::string_view command, std::string_view name) {
   const auto at = std::find(pinned.begin(), pinned.end(), *place);
   if (command == "unpin") {
     if (at == pinned.end()) {
-      return usage_error(fmt::format("{} is not pinned.", view.name_of(*place)));
+      return usage_error(fmt::format("{} is not pinned.", view.title_of(*place)));
     }
     pinned.erase(at);
-    return fmt::format("{}{} scrolls again.", rows->of, view.name_of(*place));
+    return fmt::format("{}{} scrolls again.", rows->of, view.title_of(*place));
   }
   if (at == pinned.end()) pinned.push_back(*place);
-  return fmt::format("{}{} stays on top.", rows->of, view.name_of(*place));
+  return fmt::format("{}{} stays on top.", rows->of, view.title_of(*place));
 }
 
 // The baseline above the run, on one scale.
@@ -265,7 +265,7 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Backend&)
   std::vector<Suggestion> out{{"zoom fit", "all of the run"},
                               {"zoom in", "half as much time"},
                               {"zoom out", "twice as much time"},
-                              {"fold all", "one row a block"},
+                              {"fold all", "one row a CTA"},
                               {"unfold all", "every row"},
                               {"arrows on", "which event caused which, of all in view"},
                               {"arrows off", "of the selected event alone"},
@@ -293,12 +293,12 @@ std::vector<Suggestion> suggest_find(const Session&, const Backend&) {
   return {{"wait", "waits of warps"},
           {"wait barrier", "waits for barriers of all kinds"},
           {"run", "stretches in which warps run"},
-          {"warp 0", "what a warp did, in all blocks"},
+          {"warp 0", "what a warp did, in all CTAs"},
           {"copies", "copies of all kinds"},
           {"barrier", "phases of barriers, and arrivals at them"},
           {"tma", "copies into shared memory"},
           {"copies out", "copies out of it"},
-          {"tensor core", "products"},
+          {"tensor core", "MMAs"},
           {"phase", "phases of barriers"},
           {"report", "faults and hazards"},
           {"next", "after the selected one"},

@@ -29,10 +29,10 @@ constexpr std::array kSteps = {
     StepWord{"instruction", StepBy::instruction, "the warp looked at executes one"},
     StepWord{"line", StepBy::line, "the warp looked at comes to another line of the source"},
     StepWord{"barrier", StepBy::phase, "a phase of an mbarrier is complete, anywhere"},
-    StepWord{"sync", StepBy::barrier, "a barrier of a block's threads is complete"},
+    StepWord{"sync", StepBy::barrier, "a barrier of a CTA's threads is complete"},
     StepWord{"cluster", StepBy::cluster, "a barrier of a cluster is complete"},
     StepWord{"copy", StepBy::copy, "a copy is issued, or is complete"},
-    StepWord{"mma", StepBy::product, "a product is issued, or is complete"},
+    StepWord{"mma", StepBy::product, "an MMA is issued, or is complete"},
     StepWord{"fault", StepBy::fault, "just before the run faults"},
     StepWord{"report", StepBy::report, "a hazard or the fault is reported"},
     StepWord{"moment", StepBy::moment, "whatever comes next"},
@@ -140,13 +140,13 @@ std::optional<Error> wrong_place(const sim::Machine& machine, std::uint64_t bloc
   const Launch& launch = machine.launch();
   const std::uint64_t blocks = launch.grid.count(), warps = (launch.block.count() + 31) / 32;
   if (block >= blocks) {
-    return Error{
-        ErrorKind::mismatch,
-        fmt::format("There is no block {}: the grid has {}, counted from 0.", block, blocks), ""};
+    return Error{ErrorKind::mismatch,
+                 fmt::format("There is no CTA {}: the grid has {}, counted from 0.", block, blocks),
+                 ""};
   }
   if (warp >= warps) {
     return Error{ErrorKind::mismatch,
-                 fmt::format("There is no warp {}: a block has {}, counted from 0.", warp, warps),
+                 fmt::format("There is no warp {}: a CTA has {}, counted from 0.", warp, warps),
                  ""};
   }
   return {};
@@ -403,7 +403,7 @@ Answer run_look(Session& session, Backend& backend, std::string_view arguments) 
   if (arguments == "nothing") {
     session.state.spot = {};
     session.scrolls.clear();
-    return std::string("Looking at block 0, and at no place of it.");
+    return std::string("Looking at CTA 0, and at no place of it.");
   }
   if (words.empty() || words.size() % 2) {
     return usage_error("`look` takes what and which: `look block 3 warp 1 lane 5`.");
@@ -454,7 +454,7 @@ constexpr std::array kWalkCommands = {
     WindowCommand{"look",
                   "block B | warp W | lane L | line FILE:N | byte N | mbarrier NAME "
                   "| cell LANE,COLUMN | register NAME | report N (or none) | in VIEW | nothing",
-                  "looks at a block, a warp, a place: all views show it", "look block 0 warp 1", "",
+                  "looks at a CTA, a warp, a place: all views show it", "look block 0 warp 1", "",
                   run_look, nullptr, true},
 };
 

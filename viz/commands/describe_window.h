@@ -1,4 +1,4 @@
-// The window as JSON: what its panels show, what lies over them, and the view.
+// The window as JSON: what its panels show, what is over them, and the view.
 #pragma once
 
 #include "viz/scene/describe.h"

@@ -1,4 +1,4 @@
-// What lies over the view as lists: the commands, the steps, the words that lessons explain.
+// What is over the view as lists: the commands, the steps, the words that lessons explain.
 #pragma once
 
 #include <cstdint>

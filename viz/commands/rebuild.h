@@ -8,7 +8,7 @@
 // ViewState adds its command here.
 //
 // Zoom and pan are no choices, but the same view is also the same part of it: what goes elsewhere
-// has them (lines_of_session). Not in it: what passes (pointer, what lies over the view) and the
+// has them (lines_of_session). Not in it: what passes (pointer, what is over the view) and the
 // settings of the window, which settings_of() tells.
 #pragma once
 
@@ -33,7 +33,7 @@ ViewState with_whole_paths(ViewState state, const Backend& backend);
 
 // The session's choices become those that the lines make, as one step. Refused, and nothing
 // changes: a line that is refused, and one that does more than choose (`export`, `save`), since the
-// lines may come from a stranger. What stands behind a run is done when its result is there.
+// lines may come from a stranger. What is behind a run is done when its result is there.
 Outcome<std::string> rebuild(Session& session, Backend& backend,
                              const std::vector<std::string>& lines);
 

@@ -1,4 +1,4 @@
-// Several commands one after the other. A run takes its time: what stands behind it waits until its
+// Several commands one after the other. A run takes its time: what is behind it waits until its
 // result is there, and whoever shows the window or works without one goes on then.
 //
 //     start_script(session, backend, {"open elementwise_add", "run", "pick 3 5"});

@@ -162,7 +162,7 @@ Outcome<std::vector<std::string>> read_share(std::string_view pasted) {
   const std::string_view body = text.substr(colon + 1);
   auto lines = version == 0 ? read_version_0(body) : read_version_1(body);
   if (!lines) return lines.error();
-  if (lines->empty()) return broken_share("nothing stands in it.");
+  if (lines->empty()) return broken_share("nothing is in it.");
   for (std::string& line : *lines) line = migrated(std::move(line), version);
   return lines;
 }

@@ -10,7 +10,7 @@
 //
 //     tilescope:0:open+layout+(8,8):(8,1);color+offset
 //
-// Blanks and line breaks that pasting brought in, quotes or brackets around, and a full stop behind
+// Blanks and line breaks that pasting brought in, quotes or brackets around, and a full stop after
 // are no part of it.
 #pragma once
 

@@ -146,7 +146,7 @@ Outcome<Layout> memory_of_tile(const Panel& panel, const std::optional<Layout>& 
   }
   if (!same) return unfit("its modes have other extents");
   for (std::int64_t i = 0; i < all; ++i) {
-    if ((*through)(i) < 0) return unfit("it leads before the memory's begin");
+    if ((*through)(i) < 0) return unfit("it leads before the memory's beginning");
   }
   return *through;
 }
@@ -201,14 +201,14 @@ Outcome<std::shared_ptr<const AccessView>> accesses_of(const LayoutView& view, i
     return refused(fmt::format("No thread of {} has an element of the tile.", panel.formula));
   }
   add_ways(view, *memory, out);
-  out.remarks.push_back(
-      through ? fmt::format("Memory: {}, as `access through` says.", text(*memory))
-              : fmt::format("Nothing says where the tile lies: it is taken to lie as {}; "
-                            "`access through LAYOUT` says otherwise.",
-                            text(*memory)));
+  out.remarks.push_back(through
+                            ? fmt::format("Memory: {}, as `access through` says.", text(*memory))
+                            : fmt::format("Nothing says where the tile is: it is taken to be {}; "
+                                          "`access through LAYOUT` says otherwise.",
+                                          text(*memory)));
   if (out.together < asked) {
     out.remarks.push_back(
-        fmt::format("{} bytes a lane, not {}: a thread's values do not lie side by side there.",
+        fmt::format("{} bytes a lane, not {}: a thread's values are not side by side there.",
                     out.requests.width, choice.width));
   }
   return AccessView::of(std::move(out), *memory, choice);

@@ -79,7 +79,7 @@ Outcome<std::shared_ptr<const AccessView>> AccessView::of(const Layout& memory,
                                                           const AccessChoice& choice) {
   if (!memory.concrete() || memory.modes.empty()) {
     return refused(
-        fmt::format("{} has numbers that are not known or stand on an axis; banks and "
+        fmt::format("{} has numbers that are not known or are on an axis; banks and "
                     "sectors are of offsets.",
                     text(memory)));
   }

@@ -3,7 +3,7 @@
 // which swizzles would do better.
 //
 // Of a layout of offsets the lanes of a warp walk along the rows or down the columns of its grid,
-// and each moves `width` bytes that lie side by side: elements along the mode whose stride is 1. So
+// and each moves `width` bytes that are side by side: elements along the mode whose stride is 1. So
 // the first instruction reads what a warp reads first, and the others follow until every element is
 // read. A thread/value layout says by itself which thread moves what (viz/layout/access_owners.h).
 //
@@ -50,7 +50,7 @@ struct OwnedAccess {
 };
 
 // The lanes of each instruction as coordinates of a layout: mode 0 the lane, mode 1 the
-// instruction. Refused (a sentence) where a lane's bytes do not lie side by side, or lanes do not
+// instruction. Refused (a sentence) where a lane's bytes are not side by side, or lanes do not
 // fill whole warps.
 Outcome<Layout> lanes_of(const Layout& memory, const AccessChoice& choice);
 
@@ -87,7 +87,7 @@ class AccessView {
     std::string title;  // "phase 1, wavefront 2", "line at byte 384"
     std::array<Word, 32> words;
     std::int64_t phase = -1;    // of all instructions
-    int part = 0;               // rows of one phase, or all: a line stands between two parts
+    int part = 0;               // rows of one phase, or all: a line is between two parts
     std::uint32_t touched = 0;  // lines: a bit for each of the 4 sectors
   };
   std::vector<Row> wavefront_rows(std::int64_t instruction) const;

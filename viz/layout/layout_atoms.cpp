@@ -58,7 +58,7 @@ std::string sparse_remark(const MmaAtom& atom) {
       : kept == "1:2" ? "1 is"
                       : "2 are",
       atom.a.memory == Memory::rmem ? "registers hold" : "shared memory holds",
-      atom.c.memory == Memory::tmem ? "tensor memory" : "a register");
+      atom.c.memory == Memory::tmem ? "TMEM" : "a register");
 }
 
 // Of block-scaled kinds: SCALE and VS in the name's arguments (core/tensor/mma_tcgen05.cpp and
@@ -76,10 +76,10 @@ std::optional<std::string> scale_remark(const MmaAtom& atom) {
       "A and B have scale factors, one {} for each {} elements along K of a row; they are in {} "
       "and "
       "not in this picture.",
-      arguments[3], vs, warp ? "registers" : "tensor memory");
+      arguments[3], vs, warp ? "registers" : "TMEM");
 }
 
-// Where an accumulator is in tensor memory. Its panel shows which CTA has an element, by CuTe's
+// Where an accumulator is in TMEM. Its panel shows which CTA has an element, by CuTe's
 // layout of C; lanes and columns are the hardware's (tmem_accumulator has the source).
 std::optional<std::string> lanes_remark(const MmaAtom& atom) {
   if (atom.c.memory != Memory::tmem) return std::nullopt;
@@ -200,7 +200,7 @@ std::string_view words_for(Memory memory) {
     case Memory::smem:
       return "shared memory";
     case Memory::tmem:
-      return "tensor memory";
+      return "TMEM";
     case Memory::gmem:
       return "global memory";
     case Memory::coordinate:

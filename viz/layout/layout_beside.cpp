@@ -91,10 +91,11 @@ Outcome<LayoutView> LayoutView::beside(std::string_view first, std::string_view 
   }
   const std::optional<Shown> a = result_of(first), b = result_of(second);
   if (!a || !b) {
-    return Error{ErrorKind::mismatch,
-                 "These two do not show the same kind of thing: owners stand beside owners, and "
-                 "offsets beside offsets.",
-                 {}};
+    return Error{
+        ErrorKind::mismatch,
+        "These two do not show the same kind of thing: owners are shown beside owners, and "
+        "offsets beside offsets.",
+        {}};
   }
   Outcome<LayoutView> view = plain(a->layout), other = plain(b->layout);
   for (const Outcome<LayoutView>* each : {&view, &other}) {

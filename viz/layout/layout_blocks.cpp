@@ -190,7 +190,7 @@ void label_block(const Drawing& d, const Seen& seen, const Block& block,
 
 namespace {
 
-// Names beside blocks that are too narrow for them: what lies in a few columns of tensor memory is
+// Names beside blocks that are too narrow for them: what lies in a few columns of TMEM is
 // named in the free cells to its right, at the end of a line where others are between.
 class Callouts {
  public:

@@ -21,7 +21,7 @@ std::optional<Taking> taking_of(std::string_view expression);
 // The whole, its part, the part of that..., as far as the expression says where each comes from.
 struct PartsOfExpression {
   std::vector<LayoutView::Part> parts;  // empty: it is no part of anything that can be drawn
-  // Where the whole's strides stand on axes: the whole, and what each part is. `parts` count its
+  // Where the whole's strides are on axes: the whole, and what each part is. `parts` count its
   // elements then.
   std::optional<Slice> on_axes;
   std::vector<std::string> formulas;

@@ -45,7 +45,7 @@ struct Focus {
   On on = On::nothing;
   std::int64_t number = 0;
   // Of an offset: the grid that shows this number, such as a swizzle's input; -1: where the element
-  // lies in memory at last, which is what most grids show.
+  // is in memory at last, which is what most grids show.
   int grid = -1;
   friend bool operator==(Focus, Focus) = default;
 };

@@ -148,11 +148,11 @@ Outcome<LayoutView> LayoutView::of_box(const CopyAtom& atom, const Tuple& box, s
   Outcome<LayoutView> view = operands({one}, Placing::free, std::move(title), "CTA");
   if (view) {
     // Of a pair the labels are CTAs, so that there is no V to speak of.
-    view->remark(
-        fmt::format("{} in shared memory without a swizzle. With one its rows are where "
-                    "tma_shared_layout({}, 128B, ...) has them.",
-                    *ctas > 1 ? "Each CTA's box lies row after row" : "V counts as the box lies",
-                    name_of(atom.value)));
+    view->remark(fmt::format(
+        "{} in shared memory without a swizzle. With one its rows are where "
+        "tma_shared_layout({}, 128B, ...) has them.",
+        *ctas > 1 ? "Each CTA's box is stored row by row" : "V counts in the box's order",
+        name_of(atom.value)));
   }
   return view;
 }
@@ -162,7 +162,7 @@ Outcome<LayoutView> LayoutView::of_refresh(const CopyAtom& atom, std::string tit
   const RowsToLanes moved = rows_to_lanes(atom);
   const std::int64_t wide = moved.bits / bits_of(atom.value);
   Operand from, to;
-  from.title = "Shared memory", to.title = "Tensor memory";
+  from.title = "Shared memory", to.title = "TMEM";
   from.axes = fmt::format("rows of {} bits down, {} across", moved.bits, name_of(atom.value));
   to.axes = fmt::format("lanes down, {} across: the row that it comes from", name_of(atom.value));
   from.tile = make_tuple_of(moved.rows, wide);

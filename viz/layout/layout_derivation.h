@@ -25,7 +25,7 @@ Derivation derivation_of(std::string_view expression);
 std::string step_text(const DerivationStep& step);
 
 // Whether a panel's `through` is nothing but a swizzle, which leads back too. What such a grid
-// shows lies in memory before the swizzle: banks and colours are those of there.
+// shows is in memory before the swizzle: banks and colours are those of there.
 bool only_moves(const std::optional<Layout>& through);
 
 }  // namespace tilescope

@@ -39,7 +39,7 @@ std::optional<Tiler> tiler_of(const Value& value) {
   return std::nullopt;
 }
 
-// What the coordinates of an operand in tensor memory are called.
+// What the coordinates of an operand in TMEM are called.
 std::string letters_of(const std::optional<Call>& call) {
   if (!call) return {};
   if (call->callee == "fragment_A") return "mk";
@@ -47,7 +47,7 @@ std::string letters_of(const std::optional<Call>& call) {
                                                                                           : "";
 }
 
-// A value that stands in tensor memory: on the axes TLane and TCol, or an operand's fragment there.
+// A value that stands in TMEM: on the axes TLane and TCol, or an operand's fragment there.
 std::optional<LayoutView::Region> region_of(std::string_view name, std::string_view expression,
                                             const Value& value) {
   const Layout* layout = std::get_if<Layout>(&value);
@@ -130,7 +130,7 @@ std::optional<int> bits_of_partition(Scope& scope, std::string_view expression) 
   return std::nullopt;
 }
 
-// All that the statements put into tensor memory, where the last one does: what is taken of a
+// All that the statements put into TMEM, where the last one does: what is taken of a
 // binding, and the last value itself.
 std::vector<LayoutView::Region> regions_of(Scope& scope, const Bindings& bindings,
                                            std::string_view last) {

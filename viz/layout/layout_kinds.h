@@ -12,7 +12,7 @@
 namespace tilescope {
 
 // Divided, and of a product its copies: which tile a cell belongs to, and which element of the
-// input it is. Of parts: whether some cells lie beyond the whole, and what tells elements apart.
+// input it is. Of parts: whether some cells are beyond the whole, and what tells elements apart.
 struct LayoutTiles {
   // A stretch of bits of a key that holds the input's coordinate in one part of its shape. Parts
   // are kept apart so that padding of a division is never mistaken for another element.
@@ -22,7 +22,7 @@ struct LayoutTiles {
   };
 
   std::int64_t tiles = 0, tile_size = 1;
-  bool padded = false;      // some cells lie beyond the input, or the whole
+  bool padded = false;      // some cells are beyond the input, or the whole
   bool by_element = false;  // parts: told by elements, not by offsets
   bool by_mode = false;     // each mode cut on its own
   Tuple input_shape, tile_shape, rest_shape;
@@ -47,7 +47,7 @@ struct LayoutPlaces {
   std::int64_t most = 1;                                               // of one element
 };
 
-// Threads and values, and what stands in TMEM.
+// Threads and values, and what is in TMEM.
 struct LayoutOwnership {
   std::int64_t threads = 0, values = 0;
   std::int64_t most_owners = 0;          // of one cell

@@ -263,7 +263,7 @@ void draw_outlines(const Drawing& d, const Seen& seen) {
 void draw_indices(const Drawing& d, const Seen& seen) {
   const Panel& panel = d.view.panels()[static_cast<std::size_t>(seen.panel)];
   const Box& body = d.frame.body;
-  // Tensor memory is counted in the lanes of a warp, and as many columns, whatever stands in it.
+  // TMEM is counted in the lanes of a warp, and as many columns, whatever stands in it.
   const BlockSize block =
       d.view.maps_tensor_memory() ? BlockSize{32, 32} : block_at_origin(d.view, seen.panel);
   const double gutter = row_gutter(panel);

@@ -89,7 +89,7 @@ std::vector<std::string> Owners::remarks() const {
   }
   if (unowned > 0) out.push_back(fmt::format("{} cells have no owner.", unowned));
   if (outside > 0) {
-    out.push_back(fmt::format("{} of {} thread/value pairs lie outside the tile.", outside,
+    out.push_back(fmt::format("{} of {} thread/value pairs are outside the tile.", outside,
                               threads * values));
   }
   return out;

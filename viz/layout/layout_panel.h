@@ -23,7 +23,7 @@ struct CellInfo {
   std::vector<std::int64_t> flat;  // (i, j, k...): one number a top-level mode
   std::int64_t index = 0;          // colexicographic
   std::int64_t offset = 0;
-  std::optional<Tuple> input_coordinate;  // divided: where the element stands in the input
+  std::optional<Tuple> input_coordinate;  // divided: where the element is in the input
   std::optional<std::int64_t> tile;       // divided: its tile, counted colexicographically
   std::optional<Tuple> tile_coordinate;   // divided: the tile's coordinate in the rest modes
   std::optional<Tuple> in_tile;           // divided: its coordinate inside the tile
@@ -41,7 +41,7 @@ struct CellInfo {
   bool threads = false;              // thread_value: owners are meant
   std::string thread_mark = "T";     // what counts as a thread: "T", "CTA", "R", "L"
   std::vector<Owner> owners;         // all of them, by thread then value
-  std::vector<std::string> regions;  // tensor memory: what stands there, by owner
+  std::vector<std::string> regions;  // TMEM: what is there, by owner
   std::int64_t bank = 0;
   // The same as lines for an inspector: {"offset", "59"}...
   std::vector<std::pair<std::string, std::string>> lines() const;

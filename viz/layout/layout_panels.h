@@ -11,7 +11,7 @@ inline constexpr double slice_heading_height = 20, legend_row_height = 24, note_
 inline constexpr double least_panel_width = 160, ramp_width = 160;
 
 // A formula that is the picture's title is not said twice.
-// ... or is not wanted: the panel's title stands alone.
+// ... or is not wanted: the panel's title is alone.
 bool formula_is_title(const LayoutView& view, const Panel& panel, const Viewport& viewport);
 
 // The notes that there is room for, and how many there is none for.
@@ -87,7 +87,7 @@ void draw_legend(const Drawing& d);
 double outlines_width(const LayoutView& view);
 
 // A grid's image, a pixel a cell, and the same with the cells of several owners split among them:
-// a line of a label stands on its owner's colour; where the label names the first owner alone, the
+// a line of a label is on its owner's colour; where the label names the first owner alone, the
 // others have a strip at the cell's foot.
 std::shared_ptr<const Image> split_among_owners(const Drawing& d, const Seen& seen,
                                                 const LayoutView::Window& window,

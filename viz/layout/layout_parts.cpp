@@ -109,7 +109,7 @@ Outcome<LayoutView> LayoutView::parts(const std::vector<Part>& chain, std::strin
     const auto beyond = std::count(panel.elements->begin(), panel.elements->end(), -1);
     if (beyond == 0) continue;
     view.division_.padded = true;
-    view.notes_.push_back(fmt::format("{}: {} of {} cells lie beyond {}; they are grey.",
+    view.notes_.push_back(fmt::format("{}: {} of {} cells are beyond {}; they are grey.",
                                       panel.title, beyond, panel.elements->size(),
                                       view.panels_[0].formula));
   }

@@ -1,4 +1,4 @@
-// From a layout view to a scene: where each grid stands, and what is drawn at this zoom.
+// From a layout view to a scene: where each grid is, and what is drawn at this zoom.
 //
 //     Frame frame = arrange(view, viewport);              // where everything is
 //     Scene scene = build_scene(view, choice, theme, frame);
@@ -21,7 +21,7 @@
 
 namespace tilescope {
 
-// Where the grids stand, in pixels of the picture.
+// Where the grids are, in pixels of the picture.
 struct Frame {
   Viewport viewport;  // as used: size and cell resolved
   struct Place {

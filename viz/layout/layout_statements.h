@@ -12,10 +12,10 @@
 
 namespace tilescope {
 
-// The parts between `separator`s that stand outside all brackets.
+// The parts between `separator`s that are outside all brackets.
 std::vector<std::string_view> split_outside(std::string_view s, char separator);
 
-// An expression that ends with a bracketed list: what stands before it, and the list.
+// An expression that ends with a bracketed list: what is before it, and the list.
 struct Call {
   std::string_view callee;
   std::vector<std::string_view> arguments;

@@ -1,4 +1,4 @@
-// Pictures of tensor memory: 128 lanes x 512 columns of each CTA, and what stands where in them.
+// Pictures of TMEM: 128 lanes x 512 columns of each CTA, and what stands where in them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Region = LayoutView::Region;
 
-constexpr std::int64_t lanes = 128, columns = 512;  // of tensor memory (PTX ISA, tcgen05)
+constexpr std::int64_t lanes = 128, columns = 512;  // of TMEM (PTX ISA, tcgen05)
 constexpr std::int64_t quarter = 32;                // lanes that one warp reaches
 // A cluster has up to 8 CTAs, and up to 16 where a kernel allows what is not portable (CUDA C
 // Programming Guide, Thread Block Clusters).
@@ -193,7 +193,7 @@ struct Whereabouts {
   std::int64_t copies = 1;
 };
 
-// What stands in the tensor memory of some CTAs, cell by cell.
+// What stands in the TMEM of some CTAs, cell by cell.
 class Filled {
  public:
   std::optional<Error> add(const Region& region, std::int32_t number, Whereabouts& where) {
@@ -292,7 +292,7 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   }
   if (told < where.size()) {
     view.notes_.push_back(
-        fmt::format("{} more have their names where they stand.", where.size() - told));
+        fmt::format("{} more have their names where they are.", where.size() - told));
   }
   view.notes_.push_back(
       "Warp w of a warpgroup reaches lanes 32 w to 32 w + 31 alone, in all columns.");
@@ -300,7 +300,7 @@ Outcome<LayoutView> LayoutView::tensor_memory(const std::vector<Region>& regions
   grid.modes.push(make_layout_of(Layout(quarter, 1), Layout(lanes / quarter, quarter)).modes);
   grid.modes.push(Tree<Mode>(Mode{columns, lanes}));
   for (std::size_t cta = 0; cta < filled.ctas(); ++cta) {
-    view.add_panel(filled.ctas() > 1 ? fmt::format("TMEM of CTA {}", cta) : "Tensor memory",
+    view.add_panel(filled.ctas() > 1 ? fmt::format("TMEM of CTA {}", cta) : "TMEM",
                    "lanes down, columns of 32 bits across", grid);
     Panel& panel = view.panels_.back();
     panel.formula = fmt::format("{} lanes x {} columns", lanes, columns);
@@ -327,7 +327,7 @@ Outcome<LayoutView> LayoutView::of_fragment(const CopyAtom& atom, const Layout& 
   const Result<std::int64_t> across = cosize(along(layout, axis_column));
   if (!down || !across) return refused(sentence(down ? across.refusal : down.refusal));
   Operand one;
-  one.title = "Tensor memory";
+  one.title = "TMEM";
   one.axes = "a warp's lanes down, columns of 32 bits across: whose register it is";
   one.tile = make_tuple_of(*down, *across);
   one.layout = Layout(layout.modes);
@@ -365,7 +365,7 @@ LayoutView::Region LayoutView::region_on_axes(std::string name, const Layout& la
 }
 
 // A shard and its replicas as one set of places: what of memory is taken. Nothing where it is not
-// tensor memory alone.
+// TMEM alone.
 std::optional<LayoutView::Region> LayoutView::region_of_tiles(std::string name,
                                                               const TileLayout& layout) {
   Layout all;
@@ -429,7 +429,7 @@ Tree<Mode> by_coordinates(const Tree<Mode>& modes) {
 
 }  // namespace
 
-// CuTe's addresses of tensor memory: a lane is 2^16 times 32 bits, counted in elements, so that
+// CuTe's addresses of TMEM: a lane is 2^16 times 32 bits, counted in elements, so that
 // elements of half the width have lanes of twice as many (core/tensor/fragment.h).
 std::optional<LayoutView::Region> LayoutView::region_of_addresses(std::string name,
                                                                   const Layout& layout) {

@@ -15,7 +15,7 @@ namespace tilescope {
 // `most_columns`: how wide the page may be; 0: as wide as it wants to be.
 TextPage text_page(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                    int most_columns = 0);
-// Tensor memory as a map: a line a run of lanes, a column a run of columns that hold the same.
+// TMEM as a map: a line a run of lanes, a column a run of columns that hold the same.
 TextPage text_map(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                   int most_columns = 0);
 

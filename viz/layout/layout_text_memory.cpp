@@ -1,4 +1,4 @@
-// Tensor memory as text: a map of runs of lanes and columns, because 128 x 512 cells are no page.
+// TMEM as text: a map of runs of lanes and columns, because 128 x 512 cells are no page.
 //
 //                      0-63                64-127              128-511
 //     0-31    warp 0  |m 0-31, n 0-63     |m 0-31, n 64-127   |\u00b7

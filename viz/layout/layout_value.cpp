@@ -135,7 +135,7 @@ Outcome<LayoutView> LayoutView::of_value(const Value& value, std::string formula
   if (const Swizzle* swizzle = std::get_if<Swizzle>(&value)) return titled(moved_by(*swizzle));
   if (slice != nullptr) {
     return refused(
-        fmt::format("{} has numbers that are not known, and stands on axes; a picture "
+        fmt::format("{} has numbers that are not known, and is on axes; a picture "
                     "shows one or the other.",
                     text(value)));
   }

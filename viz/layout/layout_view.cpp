@@ -20,7 +20,7 @@ std::optional<Error> undrawable(const Layout& layout) {
   }
   if (!layout.concrete()) {
     return refused(
-        fmt::format("{} has numbers that are not known or stand on an axis; a grid of "
+        fmt::format("{} has numbers that are not known or are on an axis; a grid of "
                     "cells needs known extents and plain strides, such as (4,8):(1,4).",
                     text(layout)));
   }
@@ -405,7 +405,7 @@ std::optional<Error> LayoutView::divide(const Layout& input, const Tiler& tiler,
   division_.by_mode = tiler.by_mode();
   if (division_.padded) {
     notes_.push_back(fmt::format(
-        "{} grey cells lie beyond the input: the tiles do not divide it evenly.", padding));
+        "{} grey cells are beyond the input: the tiles do not divide it evenly.", padding));
   }
   return std::nullopt;
 }

@@ -3,14 +3,14 @@
 // Five kinds of content:
 //     plain         one layout; cell (i, j) shows its offset. A product's block and where its
 //     copies
-//                   begin stand before it, and a cell belongs to a copy, its tile
+//                   begin are before it, and a cell belongs to a copy, its tile
 //     divided       input, logical_divide and the form that was asked for side by side; a cell
 //                   belongs to a tile
 //     parts         a whole and a part of it, a part of that...; what is not taken is faded
 //     thread_value  tiles, such as (M, N); a cell says which threads and values own it. One tile,
 //     or
 //                   several that belong together: a copy's two sides, or A, B and C of a product
-//     places        one layout whose strides stand on axes; a cell shows its place
+//     places        one layout whose strides are on axes; a cell shows its place
 // A derivation has what an operation was given before what it answers
 // (viz/scene/layout_derivation); grids of coordinates show these, and stand for the elements that
 // they lead to.
@@ -51,7 +51,7 @@ namespace tilescope {
 class LayoutView {
  public:
   enum class Kind : std::uint8_t { plain, divided, thread_value, parts, places };
-  // How panels stand: wherever there is room, or as a product: A, and B above C to its right, so
+  // How panels are: wherever there is room, or as a product: A, and B above C to its right, so
   // that a row of A meets a column of B in their element of C.
   enum class Placing : std::uint8_t { free, product };
 
@@ -60,7 +60,7 @@ class LayoutView {
     std::string title, axes;
     Layout layout;             // (thread, value) -> element of the tile
     Tuple tile;                // its shape: elements are counted colexicographically
-    bool turned = false;       // mode 1 down and mode 0 across, as B stands above its product
+    bool turned = false;       // mode 1 down and mode 0 across, as B is above its product
     bool shared = false;       // read from memory by descriptor, not thread by thread
     ThreadNames threads = {};  // the thread that the layout's i-th is, where that is not i
     std::string remark = {};   // under the picture: what its owners mean
@@ -73,7 +73,7 @@ class LayoutView {
   enum class DivideForm : std::uint8_t { zipped, tiled, flat };
   static Outcome<LayoutView> divided(const Layout& input, const Tiler& tiler,
                                      DivideForm form = DivideForm::zipped);
-  // The same of a layout whose strides stand on axes, or that has unknown numbers: cells show
+  // The same of a layout whose strides are on axes, or that has unknown numbers: cells show
   // places. Of an unknown extent two tiles are drawn.
   static Outcome<LayoutView> divided_places(const Layout& input, const Place& begin,
                                             const Tiler& tiler, DivideForm form);
@@ -102,11 +102,11 @@ class LayoutView {
   static Outcome<LayoutView> of_operand(const MmaAtom& atom, OperandName x, std::string title);
   static Outcome<LayoutView> of_side(const TiledCopy& copy, Side side, std::string title);
   static Outcome<LayoutView> of_copy(const CopyAtom& atom, std::string title);
-  // Which thread's register is in which lane and column of tensor memory: tmem_fragment(ATOM).
+  // Which thread's register is in which lane and column of TMEM: tmem_fragment(ATOM).
   static Outcome<LayoutView> of_fragment(const CopyAtom& atom, const Layout& layout,
                                          std::string title);
   static Outcome<LayoutView> of_tiled(const TiledCopy& copy, std::string title);
-  // A layout whose strides stand on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
+  // A layout whose strides are on axes: each cell its place, "(3,2)" or "3@TLane+4@TCol".
   // `begin` is added to each; with replicas an element has several places (TIRx's R).
   static Outcome<LayoutView> on_axes(const Layout& layout, std::string title,
                                      const Place& begin = {}, const Layout& replica = {});
@@ -114,7 +114,7 @@ class LayoutView {
   // unknown stride. Of an unknown extent the first few are shown.
   static Outcome<LayoutView> with_unknowns(const Layout& layout, std::string title);
   static Outcome<LayoutView> of_tiles(const TileLayout& layout, std::string title);
-  // What stands in tensor memory, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
+  // What is in TMEM, in 128 lanes x 512 columns of a CTA, and which warp reaches it.
   struct Region {
     std::string name;          // empty: each of its rectangles has a colour and a name of its own
     Layout lane, column, cta;  // element -> lane, column and CTA; they have one shape
@@ -181,7 +181,7 @@ class LayoutView {
   bool exists(const Cell& cell) const;
   bool inside(const Cell& cell) const;
   std::int64_t offset(const Cell& cell) const;  // what the grid's layout answers
-  // The same element wherever it stands: its offset, which of a grid of coordinates is that of the
+  // The same element wherever it is: its offset, which of a grid of coordinates is that of the
   // element that they lead to.
   std::int64_t linked(const Cell& cell) const;
   std::int64_t tile(const Cell& cell) const;              // -1: none
@@ -221,7 +221,7 @@ class LayoutView {
   };
   // The mark and the number, "T5", or the name that the number has.
   std::string name(ColourBy by, std::int64_t number) const;
-  // Tensor memory as a map: runs of lanes and columns that hold the same.
+  // TMEM as a map: runs of lanes and columns that hold the same.
   bool maps_tensor_memory() const { return !owned_.value_names.empty(); }
   // The forms that this view's labels can have, the fullest first.
   std::vector<LabelForm> label_forms(const LayoutChoice& choice) const;
@@ -256,7 +256,7 @@ class LayoutView {
   // What each cell counts as: its tile, first owner's thread, warp or value, offset, bank; -1:
   // none.
   std::vector<std::int64_t> numbers_of(const Window& window, ColourBy by, int element_bytes) const;
-  // The first cells, row by row, that lie at this offset; none that are padding.
+  // The first cells, row by row, that are at this offset; none that are padding.
   std::vector<Cell> cells_at(const Window& window, std::int64_t offset, std::size_t most) const;
   // Parts: 1 for each cell that a panel's `part` or `last_part` has, 0 for the others.
   std::vector<std::int64_t> members_of(const Window& window, const Panel::Numbers& part) const;

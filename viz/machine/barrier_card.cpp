@@ -58,7 +58,7 @@ BarrierCard::Line attendance_line(const sim::Machine& machine, const sim::Block&
   const Site site = machine.site(of, who.warp * 32, who.pc);
   std::string text =
       fmt::format("warp {}, {}, at {}", who.warp, lanes_words(who.mask), place_words(site));
-  if (of.number != block.number) text += fmt::format(", of block {}", of.number);
+  if (of.number != block.number) text += fmt::format(", of CTA {}", of.number);
   if (waits) text += fmt::format(", for phase {}", who.phase);
   return {std::move(label), std::move(text), look_at_line(of.number, who.warp, site), false};
 }
@@ -191,7 +191,7 @@ std::string elsewhere(const sim::WarpState& warp) {
   if (!warp.live || warp.splits.empty()) return "has exited";
   const sim::SplitState& split = *sim::speaking_split(warp.splits);
   if (!split.why.empty()) return fmt::format("waits at {}: {}", place_words(split.site), split.why);
-  return "stands at " + place_words(split.site);
+  return "is at " + place_words(split.site);
 }
 
 void add_warps(const sim::Machine& machine, std::uint64_t block, const std::set<u32>& there,
@@ -200,7 +200,7 @@ void add_warps(const sim::Machine& machine, std::uint64_t block, const std::set<
   for (const sim::WarpState& warp : sim::warps_of(machine, block)) {
     const bool is_there = there.count(warp.index) != 0;
     const Site site = warp.splits.empty() ? Site{} : warp.splits.front().site;
-    std::string text = fmt::format("warp {} of block {}", warp.index, block);
+    std::string text = fmt::format("warp {} of CTA {}", warp.index, block);
     text += is_there ? " at " + place_words(site) : " " + elsewhere(warp);
     CardLines& to = is_there ? came : missing;
     to.push_back({is_there ? "there" : "not there", std::move(text),
@@ -214,7 +214,7 @@ BarrierCard card_of(const sim::Machine& machine, std::uint64_t block, const sim:
   BarrierCard card;
   card.came = b.arrived;
   card.expected = b.expected;
-  card.title = fmt::format("Barrier {} of the block's threads: {} of {} are there", b.number,
+  card.title = fmt::format("Barrier {} of the CTA's threads: {} of {} are there", b.number,
                            b.arrived, b.expected);
   add_warps(machine, block, {b.waiting.begin(), b.waiting.end()}, card.lines);
   return card;

@@ -1,5 +1,5 @@
 // The barrier that is looked at, all of it: who came, who is missing, who waits, which bytes are to
-// come and what in flight brings them. It stands under the list of barriers.
+// come and what in flight brings them. It is under the list of barriers.
 #pragma once
 
 #include "viz/machine/machine_scene.h"

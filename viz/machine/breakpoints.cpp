@@ -38,8 +38,7 @@ std::uint64_t shared_bytes(const sim::Machine& machine) {
 std::optional<Error> wrong_block(std::uint64_t block, const sim::Machine& machine) {
   const std::uint64_t count = machine.launch().grid.count();
   if (block < count) return {};
-  return missing(
-      fmt::format("There is no block {}: the grid has {}, counted from 0.", block, count));
+  return missing(fmt::format("There is no CTA {}: the grid has {}, counted from 0.", block, count));
 }
 
 // Nothing of the program lies there.
@@ -49,7 +48,7 @@ std::optional<Error> wrong_byte(std::uint64_t byte, std::uint64_t width,
   if (bytes == 0) return missing("This kernel has no shared memory.");
   if (byte < bytes && bytes - byte >= width) return {};
   return missing(
-      fmt::format("Byte {} is none of a block's shared memory: it has {} bytes, counted from 0.",
+      fmt::format("Byte {} is none of a CTA's shared memory: it has {} bytes, counted from 0.",
                   byte, grouped(bytes)));
 }
 

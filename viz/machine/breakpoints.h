@@ -19,7 +19,7 @@ struct Breakpoint {
   std::uint32_t offset = 0;            // in shared memory: of the mbarrier, the byte
   std::optional<std::uint64_t> phase;
   std::string buffer;         // element: of which buffer of the job
-  std::uint64_t element = 0;  // counted as they lie
+  std::uint64_t element = 0;  // counted as they are
 
   friend bool operator==(const Breakpoint&, const Breakpoint&) = default;
 };
@@ -54,7 +54,7 @@ CarriedBreakpoints carried(const std::vector<Breakpoint>& all, const BuiltBefore
 // The line that an instruction belongs to, seen from the kernel's own file: of one that was inlined
 // from another, that of the call. Line 0: not known.
 RunCursor::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
-// FILE:LINE or ptx:LINE. FILE is the name of one of these files, or the end of it behind a slash
+// FILE:LINE or ptx:LINE. FILE is the name of one of these files, or the end of it after a slash
 // where only one ends so.
 std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
                                                     const std::vector<std::string>& files);

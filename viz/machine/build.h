@@ -1,4 +1,4 @@
-// What a compiler made of a CUDA file that stands in a kernel's place (`open K --source F.cu`), or
+// What a compiler made of a CUDA file that is in a kernel's place (`open K --source F.cu`), or
 // what it says is wrong with it. Immutable: views and undo steps share it.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Build {
   std::string ptx;   // empty: it does not compile
   Sources sources;   // what was compiled, by the names in the PTX: the file, and headers of its own
   std::vector<std::string>
-      files;  // where those lie: who changes one of them has something to build
+      files;  // where those are: who changes one of them has something to build
   std::vector<Complaint> complaints;  // errors first, each kind as the compiler said them
 
   bool compiled() const { return !ptx.empty(); }

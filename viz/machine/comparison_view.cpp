@@ -65,11 +65,11 @@ void add_pairs(Table& table, const std::string& title, const std::vector<sim::Pa
   for (const sim::Pair& each : pairs) table.rows.push_back(pair_row(each.name, each.a, each.b));
 }
 
-// "busy cycles, mean of 148 processors; 4 have work, now 2"
+// "busy cycles, mean of 148 SMs; 4 have work, now 2"
 std::string busy_heading(const sim::Difference& d) {
   if (d.a.processors != d.b.processors) return "busy cycles, mean of all SMs";
   const std::uint32_t before = d.a.processors_used, now = d.b.processors_used;
-  std::string out = fmt::format("busy cycles, mean of {} processors", d.b.processors);
+  std::string out = fmt::format("busy cycles, mean of {} SMs", d.b.processors);
   if (before && now) out += fmt::format("; {} {} work", before, before == 1 ? "has" : "have");
   if (before && now && before != now) out += fmt::format(", now {}", now);
   return out;
@@ -132,7 +132,7 @@ Table source(const ComparisonView& view) {
                    {"", Across::left, Family::mono, 8},
                    {"source", Across::left, Family::mono, 0, true, 1e9, true}};
   const auto& lines = view.source();
-  table.when_empty = "The sources of both are not at hand.";
+  table.when_empty = "The sources of both are not available.";
   table.count = lines.size();
   const bool cuda = is_cuda_file(view.now().kernel.source);
   table.row = [&lines, cuda](std::size_t i) {

@@ -24,7 +24,7 @@ struct DifferentLine {
   std::string text;
 };
 // The shortest way from one text to the other by taking lines away and putting lines in (the
-// longest common subsequence); lines that only one has stand where they are missed in the other.
+// longest common subsequence); lines that only one has are where they are missed in the other.
 std::vector<DifferentLine> different_lines(const std::vector<std::string>& before,
                                            const std::vector<std::string>& after);
 

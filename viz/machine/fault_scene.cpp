@@ -24,7 +24,7 @@ std::string who_text(const Evidence::Party& party, const sim::Machine& machine, 
   std::string out = fmt::format("warp {}", party.site.warp);
   if (!shortly) out += fmt::format(" lane {}", party.site.lane);
   if (grid.count() > 1) {
-    out += fmt::format(" of block {}",
+    out += fmt::format(" of CTA {}",
                        at.x + std::uint64_t{grid.x} * (at.y + std::uint64_t{grid.y} * at.z));
   }
   return out;

@@ -20,10 +20,10 @@ struct Finding {
   // Where somebody waited, but not for this: that wait says more than what they meet in.
   bool by_wait = false;
 };
-// Null: the kind has no row, and the report's own place says what is to be seen.
+// Null: a kind that is not known, as of a newer record.
 const Finding* finding_of(const Report& report);
 
-// The buffer that a place of global memory lies in, and its element there.
+// The buffer that a place of global memory is in, and its element there.
 struct GlobalElement {
   std::size_t buffer = 0;
   std::int64_t row = 0, column = 0;
@@ -41,7 +41,7 @@ double report_height(const LiveRun& run, const RunCursor& spot, double width);
 void draw_report(Scene& scene, const LiveRun& run, const RunCursor& spot, const Box& room);
 
 // Marks of those who have a part in it: the first one's red, the others' as text is, dashed where
-// it is an operation on its way.
+// it is an operation in flight.
 Stroke stroke_of_party(const Evidence& evidence, std::size_t party);
 // The number of a party, in the corner of what it marks.
 void draw_party_number(Scene& scene, std::size_t party, Point corner);

@@ -17,7 +17,7 @@ using sim::Happened;
 using sim::Happening;
 
 std::string what_happened(const Happened& h, const sim::Machine& machine) {
-  const std::string whose = fmt::format("block {}", h.block);
+  const std::string whose = fmt::format("CTA {}", h.block);
   const auto instruction = [&] {
     const auto& code = machine.program().code;
     if (h.pc >= code.size()) return std::string();
@@ -73,12 +73,11 @@ std::string warp_stands(const sim::Machine& machine, const RunCursor& spot) {
   const sim::SplitState* split = split_of(warps, spot);
   if (!split) {
     const std::string state = state_of_block(machine, spot.block);
-    if (state != "resident") return fmt::format("block {} {}", spot.block, state);
-    return fmt::format("block {}, warp {} has exited", spot.block, spot.warp);
+    if (state != "resident") return fmt::format("CTA {} {}", spot.block, state);
+    return fmt::format("CTA {}, warp {} has exited", spot.block, spot.warp);
   }
-  std::string where = split->why.empty() ? "stands before" : "waits at";
-  std::string out =
-      fmt::format("block {}, warp {} {} {}", spot.block, spot.warp, where, split->text);
+  std::string where = split->why.empty() ? "is at" : "waits at";
+  std::string out = fmt::format("CTA {}, warp {} {} {}", spot.block, spot.warp, where, split->text);
   if (split->site.source_line) {
     out += fmt::format(" ({}:{})", split->site.source, split->site.source_line);
   }
@@ -156,11 +155,10 @@ std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot) {
   if (machine.state() == RunState::fault && !machine.reports().empty()) {
     return fmt::format("{} {}", machine.reports().back().sentence, when);
   }
-  if (machine.state() == RunState::done) return fmt::format("All blocks have exited; {}.", when);
+  if (machine.state() == RunState::done) return fmt::format("All CTAs have exited; {}.", when);
   std::string out = stepper.reason() ? what_happened(*stepper.reason(), machine) : "";
   const std::string warp = warp_stands(machine, spot);
   out += (out.empty() ? "" : "; ") + warp;
-  if (out.front() >= 'a' && out.front() <= 'z' && out.rfind("block", 0) == 0) out.front() = 'B';
   return fmt::format("{}; {}.", out, when);
 }
 

@@ -1,7 +1,7 @@
-// A run that one stands in: the machine somewhere on its way, and what of it is looked at.
+// A run that one is in: the machine somewhere on its way, and what of it is looked at.
 //
 // The machine goes on in small pieces, between two frames of a window or until it is there, and
-// nobody else touches it: a picture is drawn of a machine that stands still. Where it is to stand
+// nobody else touches it: a picture is drawn of a machine that is stopped. Where it is to be
 // is a position (sim::Machine::position()), which names one state of the run, the same on every
 // way to it; so undo, share strings and workspaces need but that number.
 #pragma once
@@ -32,7 +32,7 @@ struct SourcePlaces {
 };
 
 // The lines of what a kernel was made from, by the name that the PTX has for a file; of the PTX
-// under the empty name. A file that is not at hand is missing.
+// under the empty name. A file that is not available is missing.
 using Sources = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 struct LiveRun {
@@ -78,11 +78,11 @@ std::string look_words(const RunCursor& spot, const BarrierNames* names = nullpt
 // "kernels/blackwell/hgemm_v7.cu:120", "ptx:310"
 std::string text(const RunCursor::SourceLine& line);
 
-// Where a machine stands, in a sentence: what has just happened, who is about to do what, and when.
+// Where a machine is, in a sentence: what has just happened, who is about to do what, and when.
 std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot);
 // "cycle 1,234 (0.66 us)"; "instruction 1,234" where there is no clock.
 std::string moment_text(const sim::Machine& machine);
-// When that is, in cycles. The machine's clock stands where warps last met; behind an instruction
+// When that is, in cycles. The machine's clock is where warps last met; after an instruction
 // it is the time of the warp that executed it, which may be further.
 double time_of(const sim::Machine& machine);
 

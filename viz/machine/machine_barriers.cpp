@@ -67,7 +67,7 @@ void add_mbarriers(Table& table, const MachineShown& shown) {
 void add_barriers(Table& table, const MachineShown& shown) {
   const auto all = sim::barriers_of(shown.machine(), shown.spot.block);
   if (all.empty()) return;
-  table.rows.push_back(heading("barriers of the block's threads"));
+  table.rows.push_back(heading("barriers of the CTA's threads"));
   for (const sim::BarrierState& b : all) {
     std::string waiting;
     for (const std::uint32_t warp : b.waiting)

@@ -14,7 +14,7 @@ sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
 // Every number of it with its name; without those that are 0. Stalls: the causes, most first.
 Lines inspect(const sim::LineCounters& counters, bool known_time);
 
-// The line that is looked at, else that where the warp stands that is looked at.
+// The line that is looked at, else that where the warp is that is looked at.
 std::optional<RunCursor::SourceLine> line_looked_at(const LiveRun& run, const RunCursor& spot);
 
 }  // namespace tilescope

@@ -597,7 +597,7 @@ void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& sho
     draw_sentence(scene, {frame.body.x + between, frame.body.y + 32},
                   frame.body.width - 2 * between,
                   frame.now->state == "resident"
-                      ? "This kernel's blocks have no shared memory. Registers shows what its "
+                      ? "This kernel's CTAs have no shared memory. Registers shows what its "
                         "threads hold, Matrices what they read and write."
                       : nothing_of_block(shown.machine(), frame.now->block, "shared memory"));
     scene.end();

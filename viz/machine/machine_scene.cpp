@@ -47,7 +47,7 @@ void offer_blocks(Scene& scene, const sim::Machine& machine, double x, double y,
     const std::string label = fmt::format("{}", block);
     if (x + text_width(label, small_text, Family::sans) + 3 * inside > right) break;
     x += button(scene, x, y, label, fmt::format("look block {}", block),
-                fmt::format("looks at block {}", block), false) +
+                fmt::format("looks at CTA {}", block), false) +
          inside / 2;
   }
 }
@@ -184,7 +184,7 @@ std::string nothing_of_block(const sim::Machine& machine, std::uint64_t block,
   const char* way = others                  ? "Choose a resident one above."
                     : state == "has exited" ? "Step back to where it was resident."
                                             : "Step executes its first instruction.";
-  return fmt::format("Block {} {}: it has no {} now. {}", grouped(block), state, what, way);
+  return fmt::format("CTA {} {}: it has no {} now. {}", grouped(block), state, what, way);
 }
 
 void draw_sentence(Scene& scene, Point at, double width, std::string_view sentence) {
@@ -202,16 +202,16 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
   double x = between, y = 22;
   const std::string state = state_of_block(machine, spot.block);
   const std::string block =
-      fmt::format("block {} of {}, {}", grouped(spot.block), grouped(blocks), state);
+      fmt::format("CTA {} of {}, {}", grouped(spot.block), grouped(blocks), state);
   if (spot.block > 0) {
-    x += button(scene, x, y, "<", fmt::format("look block {}", spot.block - 1), "the block before",
+    x += button(scene, x, y, "<", fmt::format("look block {}", spot.block - 1), "the CTA before",
                 false) +
          inside;
   }
   scene.add(words({x, y}, block, Role::text, FontWeight::bold));
   x += text_width(block, small_text, Family::sans, FontWeight::bold) + inside;
   if (spot.block + 1 < blocks) {
-    x += button(scene, x, y, ">", fmt::format("look block {}", spot.block + 1), "the next block",
+    x += button(scene, x, y, ">", fmt::format("look block {}", spot.block + 1), "the next CTA",
                 false) +
          between;
   }
@@ -242,7 +242,7 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
     scene.add(words({width - between, y}, legend, Role::quiet, FontWeight::regular, Across::right));
   }
   if (warps.empty()) {
-    const std::string none = "none: the block " + state;
+    const std::string none = "none: the CTA " + state;
     scene.add(words({x, y}, none, Role::quiet));
     x += text_width(none, small_text, Family::sans) + between;
     offer_blocks(scene, machine, x, y, width - between);

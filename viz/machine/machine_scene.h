@@ -1,4 +1,4 @@
-// A machine that stands still, as pictures: who executes what, and what lies where.
+// A machine that is stopped, as pictures: who executes what, and what is where.
 //
 // All views show the same block, warp and lane (RunCursor), chosen in the line at their top; a
 // click on anything leads to the others by the same commands that can be typed.
@@ -16,11 +16,11 @@
 
 namespace tilescope {
 
-// The event of the timeline that is selected, in views of a machine that may stand elsewhere.
+// The event of the timeline that is selected, in views of a machine that may be elsewhere.
 struct SelectedEvent {
   std::string sentence;
   std::string when;     // "cycles 2,336 to 2,735"
-  std::string command;  // "go 2336"; empty: the machine stands in the middle of it
+  std::string command;  // "go 2336"; empty: the machine is in the middle of it
 };
 
 struct MachineShown {
@@ -40,7 +40,7 @@ struct MachineShown {
 inline constexpr double whose_height = 72;
 void draw_whose(Scene& scene, const MachineShown& shown, double width);
 
-// The machine's views; `scroll` is where its list stands. Answers how far that can be scrolled. The
+// The machine's views; `scroll` is where its list is. Answers how far that can be scrolled. The
 // PTX beside the source is scrolled by itself: where it is drawn, and how far it can be.
 double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll,
                    Box& ptx, double& most_of_ptx);

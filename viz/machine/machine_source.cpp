@@ -122,7 +122,7 @@ class SourceView {
     if (!text_) {
       table.when_empty = line_.file.empty()
                              ? "The PTX says of no instruction which line of a source it is of."
-                             : fmt::format("{} is not at hand.", line_.file);
+                             : fmt::format("{} is not available.", line_.file);
       return table;
     }
     table.count = text_->size();

@@ -451,7 +451,7 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   const bool marked = report && meets_tensor(report->evidence, now.block);
   if (now.allocations.empty() && !marked) {
     std::string sentence =
-        !now.has_unit ? "This kernel has no tcgen05 instructions, so its blocks have no TMEM."
+        !now.has_unit ? "This kernel has no tcgen05 instructions, so its CTAs have no TMEM."
         : now.state != "resident" ? nothing_of_block(shown.machine(), now.block, "TMEM")
                                   : "The CTA has allocated no TMEM here: step to a tcgen05.alloc.";
     draw_sentence(scene, {frame.body.x + between, frame.body.y + 32},
@@ -464,8 +464,8 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   add_allocations(scene, paint);
   if (now.allocations.empty()) {
     scene.add(words({frame.room.x, frame.room.y - 28},
-                    now.state == "resident" ? "The block has no columns of TMEM at this moment."
-                                            : fmt::format("Block {} {}.", now.block, now.state),
+                    now.state == "resident" ? "The CTA has no columns of TMEM now."
+                                            : fmt::format("CTA {} {}.", now.block, now.state),
                     Role::quiet));
   }
   add_warps(scene, paint, shown);

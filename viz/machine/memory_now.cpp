@@ -103,12 +103,12 @@ void add_tile_parts(MemoryNow& now) {
 void name_tile_part(MemoryPart& part, const MemoryNow& now) {
   const MemoryTile& tile = *now.tile_in(part);
   part.name = tile.name;
-  std::string state = tile.written_over ? "was brought, and written over since" : "was brought";
-  if (tile.state.tile.stored) state = "was taken from here";
+  std::string state = tile.written_over ? "was copied in, and overwritten since" : "was copied in";
+  if (tile.state.tile.stored) state = "was stored from here";
   if (tile.coming()) state = fmt::format("coming, {}", sim::name_of(*tile.state.in_flight));
   if (tile.leaving()) state = fmt::format("leaving, {}", sim::name_of(*tile.state.in_flight));
   if (part.coming && part.there) {
-    state += fmt::format("; {} still lies here", now.tiles[*part.there].name);
+    state += fmt::format("; {} still here", now.tiles[*part.there].name);
   }
   const MapSwizzle swizzle = tile.box().map.swizzle;
   if (const std::string where = tile.where(); !where.empty()) part.detail = where + "; ";

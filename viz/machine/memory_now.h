@@ -1,9 +1,9 @@
-// What lies in a block's shared memory while the machine stands still: the model behind its
+// What is in a block's shared memory while the machine is stopped: the model behind its
 // picture, made once for a moment and read by picture, hit tests, inspector and matrices alike.
 //
 // Memory falls into parts, in the order of their addresses and without gaps: tiles that TMA has
 // brought, takes or is bringing; mbarriers; variables of the program; and what threads wrote, cut
-// where another line of the source wrote it. A tile's rows lie at `pitch`, its 16-byte chunks moved
+// where another line of the source wrote it. A tile's rows are at `pitch`, its 16-byte chunks moved
 // by the swizzle of its tensor map (PTX ISA 5.5.7):
 //
 //     place of row r, byte b   swizzled(first + r * pitch + b)      byte_of()
@@ -28,7 +28,7 @@ struct TilePlace {
   friend bool operator==(TilePlace, TilePlace) = default;
 };
 std::uint32_t byte_of(const sim::Box& box, TilePlace at);
-// Nothing: the byte is not the box's, or lies between its rows.
+// Nothing: the byte is not the box's, or is between its rows.
 std::optional<TilePlace> place_of(const sim::Box& box, std::uint32_t byte);
 
 // An element of a job's buffer as a matrix: the last index is the column, the others the row.
@@ -62,7 +62,7 @@ struct MemoryPart {
   std::string name, detail;
   std::string state;                         // of a tile: "coming, issued"
   int category = -1;                         // its colour, of a tile and of what threads wrote
-  std::optional<std::size_t> there, coming;  // of a tile: what lies there, what is on its way
+  std::optional<std::size_t> there, coming;  // of a tile: what is there, what is in flight
   std::uint32_t bytes() const { return end - begin; }
 };
 
@@ -82,7 +82,7 @@ struct MemoryNow {
 
   std::uint32_t bytes() const { return static_cast<std::uint32_t>(values.size()); }
   const MemoryPart* part_at(std::uint32_t byte) const;
-  // The tile that a part shows: what is coming, else what lies there; null: it is none.
+  // The tile that a part shows: what is coming, else what is there; null: it is none.
   const MemoryTile* tile_in(const MemoryPart& part) const;
   // The element of a tensor whose byte this is. Nothing: none, or one outside of the tensor, for
   // which TMA fills in.

@@ -1,4 +1,4 @@
-// The picture of a block's shared memory, and what stands where in it.
+// The picture of a block's shared memory, and what is where in it.
 //
 //     +-- map --+-- canvas ----------------------------------+
 //     | 0       |  A [0:128, 0:64]      B [0:128, 0:64]      |   map: all of memory, part by part;
@@ -59,7 +59,7 @@ struct MemoryFrame {
   std::size_t left_out = 0;  // parts that have no room for a card
   bool alone = false;        // one part, that of the byte looked at
 
-  // Of a card: the byte at a cell; nothing: no byte of the part lies there.
+  // Of a card: the byte at a cell; nothing: no byte of the part is there.
   std::optional<std::uint32_t> byte_in(const MemoryCard& card, std::uint32_t row,
                                        std::uint32_t byte_of_row) const;
   // Where a byte is: row, and byte of the row.

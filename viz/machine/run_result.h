@@ -80,7 +80,7 @@ struct RunResult {
   std::size_t output = 0, reference = 0;      // which of the matrices
   std::uint64_t moment = 0;                   // the machine's position at the end
   std::shared_ptr<const sim::Record> record;  // null where nothing was recorded
-  std::vector<std::string> source;            // the lines of the kernel's own file, if at hand
+  std::vector<std::string> source;            // the lines of the kernel's own file, if available
   std::optional<DiffReport> diff;  // output against reference; only where the run is done
   // The inputs that went into an element of the output: indices into `matrices`. An elementwise
   // kernel's are the elements at the same place.

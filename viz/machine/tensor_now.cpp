@@ -43,7 +43,7 @@ void add_writers(TensorNow& now, const sim::Machine& machine, const sim::Block& 
     writer.cells = e->cells;
     writer.site = machine.site(by ? *by : block, e->warp * 32, e->pc);
     writer.name = who(machine, e->warp, e->pc, writer.site);
-    if (e->by_peer) writer.name += " of the other block";
+    if (e->by_peer) writer.name += " of the peer CTA";
     now.writers.push_back(std::move(writer));
     const auto number =
         static_cast<std::uint16_t>(std::min<std::size_t>(now.writers.size(), 65535));

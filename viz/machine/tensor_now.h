@@ -1,5 +1,5 @@
-// What a block's TMEM holds while the machine stands still: 128 lanes x 512 columns of 32 bits,
-// whose they are, who wrote them, and what is under way to and from them.
+// What a block's TMEM holds while the machine is stopped: 128 lanes x 512 columns of 32 bits,
+// whose they are, who wrote them, and what is in flight to and from them.
 //
 // Who wrote a cell is known of tcgen05.mma, from its issue on, and of tcgen05.st; a cell that
 // tcgen05.cp filled has a value and no writer here.

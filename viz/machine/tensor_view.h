@@ -1,7 +1,7 @@
 // The picture of a block's TMEM: its 128 lanes from top to bottom, its 512 columns from left to
 // right, a cell of 32 bits each.
 //
-// Over the cells stand the allocations with who made them, and what is in flight; at the left which
+// Over the cells are the allocations with who made them, and what is in flight; at the left which
 // warps reach which lanes (warp w the 32 lanes from 32 * (w % 4) on: PTX ISA 9.7.16.3.1). Cells are
 // coloured by who wrote them last, or by their value as f32.
 #pragma once

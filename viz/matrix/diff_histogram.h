@@ -2,7 +2,7 @@
 //
 // A bar is a range of |value| between powers of two, wide enough that no more bars are needed than
 // there is room for; zeros and what is no finite number have bars of their own, at the ends. Right
-// and wrong elements stand beside each other. Heights are logarithmic: a single element is seen
+// and wrong elements are beside each other. Heights are logarithmic: a single element is seen
 // beside sixteen million. A click marks a bar's elements in the map.
 #pragma once
 

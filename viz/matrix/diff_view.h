@@ -106,7 +106,7 @@ class DiffView {
   std::vector<Element> wrong_bins(std::int64_t step, std::int64_t row, std::int64_t column,
                                   std::int64_t rows, std::int64_t columns, std::size_t most) const;
 
-  // The first wrong element behind this one in row-major order, or the last before it; nothing:
+  // The first wrong element after this one in row-major order, or the last before it; nothing:
   // there is none. Without an element: the first, or the last, of all.
   std::optional<Element> wrong_after(std::optional<Element> element) const;
   std::optional<Element> wrong_before(std::optional<Element> element) const;
@@ -142,7 +142,7 @@ class DiffView {
 // "got - want", "|got - want| / |want|": as a legend says it.
 std::string_view words_of(Measured what);
 
-// Where the map stands in the picture; zoom and pan as in layout_scene.h.
+// Where the map is in the picture; zoom and pan as in layout_scene.h.
 struct DiffFrame {
   Viewport viewport;    // `cell` is pixels an element, below 1 for large matrices
   Box map;              // all of the matrix, where it is now

@@ -81,7 +81,7 @@ class MatricesView {
   std::vector<std::size_t> scale_of_;  // of each matrix
 };
 
-// Where each matrix stands in the picture.
+// Where each matrix is in the picture.
 struct MatricesFrame {
   Viewport viewport;       // `cell` is pixels an element
   double fit = 1;          // the cell at which everything is seen; never smaller

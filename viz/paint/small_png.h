@@ -1,5 +1,5 @@
 // An image as a PNG of 8-bit RGBA pixels or, with at most 256 colours, of palette indices: for
-// pictures inside an SVG, where no image library is at hand.
+// pictures inside an SVG, where no image library is available.
 //
 // The deflate stream uses the fixed Huffman codes and looks back one place by hash: repeated rows
 // and runs, which grids of cells are made of, shrink well; photographs would not.

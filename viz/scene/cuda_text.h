@@ -18,7 +18,7 @@ struct CudaSpan {
   CudaPart part = CudaPart::plain;
 };
 
-// The group in a scene whose texts are one line of code: read as one, drawn one behind the other.
+// The group in a scene whose texts are one line of code: read as one, drawn one after the other.
 inline constexpr std::string_view code_group = "code";
 
 // `in_comment`: whether the line begins inside /* */, and then whether the next one does.

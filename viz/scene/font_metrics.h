@@ -1,5 +1,5 @@
 // How wide a text is in DejaVu Sans and DejaVu Sans Mono, so that scenes can be laid out where no
-// font is at hand. The painters use the same fonts.
+// font is available. The painters use the same fonts.
 #pragma once
 
 #include <string>

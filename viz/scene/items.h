@@ -30,7 +30,7 @@ inline void put_look(Text& out, double size) {
   out.size = size;
 }
 
-// A line of text, and how it looks: ink, family, weight, where it stands about its point, size, in
+// A line of text, and how it looks: ink, family, weight, where it is about its point, size, in
 // any order; small and plain where nothing is said.
 //
 //     scene.add(words({x, y}, "warp", Role::quiet, FontWeight::bold));

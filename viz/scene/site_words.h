@@ -1,4 +1,4 @@
-// Where something stands in the kernel, in the few words that a view has room for.
+// Where something is in the kernel, in the few words that a view has room for.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // A table in a scene: columns under titles, rows that can be clicked, scrolled by pixels.
 //
-// Numbers stand right, words left; a row may be a heading over those below it. Columns are as wide
-// as what stands in them, and one takes what is left. Where that is too little, columns that can be
+// Numbers are right, words left; a row may be a heading over those below it. Columns are as wide
+// as what is in them, and one takes what is left. Where that is too little, columns that can be
 // spared are left out.
 #pragma once
 
@@ -19,13 +19,13 @@ struct TableColumn {
   std::string title;
   Across across = Across::left;
   Family family = Family::sans;
-  double width = 0;          // 0: as wide as what stands in it
+  double width = 0;          // 0: as wide as what is in it
   bool stretches = false;    // takes what is left
-  double most = 1e9;         // pixels, where its width is that of what stands in it
+  double most = 1e9;         // pixels, where its width is that of what is in it
   bool keeps_begin = false;  // what is too wide is cut at its end, else in the middle
   int spared = 0;         // left out in a narrow room, those of the highest number first; 0: never
   double least = 80;      // pixels, of the one that takes what is left
-  std::string hint = {};  // what stands in it, in words
+  std::string hint = {};  // what is in it, in words
 };
 
 struct TableCell {
@@ -60,7 +60,7 @@ struct Table {
 
 inline constexpr double table_row = 22, table_titles = 28, table_edge = 16;
 
-// Where a table stands in its room.
+// Where a table is in its room.
 struct Scroll {
   double at = 0;  // pixels above the first row that is seen
   bool by_hand = false;

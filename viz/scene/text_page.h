@@ -1,6 +1,6 @@
 // A page of characters: what a picture is in a terminal or a text file.
 //
-// Signs stand in rows and columns, each with the ink and the paper that it was given. Lines are
+// Signs are in rows and columns, each with the ink and the paper that it was given. Lines are
 // put as lines; where they meet the page finds the box-drawing character that joins them (Unicode
 // 15, block U+2500), light or heavy. The page grows as things are put on it.
 #pragma once

@@ -1,7 +1,7 @@
 // The two themes: paper, panel, lines and text in greys, one accent, one red for what is wrong.
 //
 // A scene says what a thing is (its role), the theme says how that looks. Colours of data are
-// chosen in palette.h and stand in the scene as they are.
+// chosen in palette.h and are in the scene as they are.
 #pragma once
 
 #include <cstdint>

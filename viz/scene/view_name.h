@@ -15,7 +15,7 @@ enum class ViewName : std::uint8_t {
   matrices,
   diff,
   timeline,  // of a run, from its record
-  // Of a run, where its machine stands: those who execute, and what they see.
+  // Of a run, where its machine is: those who execute, and what they see.
   source,
   registers,
   barriers,

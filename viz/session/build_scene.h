@@ -25,7 +25,7 @@ const Build* complained_of(const Session& session);
 // "my.cu does not compile: 2 errors."; "my.cu compiles, with 1 warning."
 std::string heading_of(const Build& build);
 
-// Where a complaint about the file stands in the text as it has become meanwhile: the line of the
+// Where a complaint about the file is in the text as it has become meanwhile: the line of the
 // same contents that is nearest. Nothing: it is of another file, or there is no such line any more.
 std::optional<std::uint32_t> line_now(const Build& build, const Complaint& complaint,
                                       const std::vector<std::string>& lines);

@@ -33,7 +33,7 @@ struct Comparison {
   mutable std::array<std::shared_ptr<const std::vector<Mismatch>>, kMeasured.size()> worst_;
 };
 
-// Refused: other shapes or types, with both. The name of each stands in its buffer.
+// Refused: other shapes or types, with both. The name of each is in its buffer.
 Outcome<std::shared_ptr<const Comparison>> compare(std::string title,
                                                    std::shared_ptr<const Buffer> got,
                                                    std::shared_ptr<const Buffer> want,

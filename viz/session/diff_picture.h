@@ -1,4 +1,4 @@
-// The diff view as it stands in the window: the map, or the worst elements as a table, and below it
+// The diff view as it is in the window: the map, or the worst elements as a table, and below it
 // how many elements have which error.
 #pragma once
 

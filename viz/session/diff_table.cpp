@@ -108,6 +108,7 @@ Table worst_table(const Session& session) {
       grouped(comparison.report.compared));
   std::vector<std::string> names = titles(comparison);
   names[5] = "got - want";  // the room is for the numbers
+  if (names.size() > 8) names[8] = "CTA";
   for (std::size_t c = 0; c < names.size(); ++c) {
     // The column that they are sorted by says so.
     const bool sorted =

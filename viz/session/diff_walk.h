@@ -9,8 +9,8 @@
 
 namespace tilescope {
 
-// Brings the machine to just behind the write that made the selected element's last value; where it
-// stands behind such a write already, to the one before. `next`: forward, from where it stands.
+// Brings the machine to just after the write that made the selected element's last value; where it
+// is behind such a write already, to the one before. `next`: forward, from where it is.
 // What wrote it is looked at then. Refused: no run, no element of its output.
 Outcome<std::string> go_to_write(Session& session, Backend& backend, bool next);
 

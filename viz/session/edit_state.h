@@ -33,7 +33,7 @@ using KernelOptions = std::map<std::string, std::string>;
 // The editor in the source view.
 struct SourceEdit {
   std::string path;                   // of the file; empty: nothing is edited
-  std::string text;                   // as it stands here
+  std::string text;                   // as it is here
   std::string saved;                  // as the file had it when it was read or written last
   std::optional<std::uint32_t> line;  // where the caret is to go
 
@@ -60,11 +60,11 @@ struct EditState {
   std::shared_ptr<const Build> failed;  // the last one, where it does not compile
   std::string changed;  // a file that has other contents than what is open; or empty
   std::map<std::string, std::uint64_t> stamps;  // of files that are watched
-  std::shared_ptr<const TextChange> change;     // by the command at hand
+  std::shared_ptr<const TextChange> change;     // by the current command
   double next_look = 0;                         // seconds; when these are looked at again
 };
 
-// The file that stands in the open kernel's place or is to do so: --source, --ptx, a PTX file.
+// The file that is in the open kernel's place or is to do so: --source, --ptx, a PTX file.
 std::string source_file(const Session& session);
 // Whether it is a CUDA file, so that there is PTX only once it has been compiled.
 bool is_compiled(const KernelOptions& options);

@@ -31,7 +31,7 @@ struct Editor {
 Completions offered(const Session& session, const Backend& backend);
 std::optional<Signature> signature(const Session& session);
 
-// The text with the word replaced; `caret` goes behind it, and behind the `(` of a function.
+// The text with the word replaced; `caret` goes after it, and after the `(` of a function.
 std::string completed(std::string_view text, const Completions& from, std::size_t which,
                       std::size_t& caret);
 

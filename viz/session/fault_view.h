@@ -15,7 +15,7 @@
 //             done, with nothing but itself to show
 //
 // What was of a block that has exited meanwhile opens in source, too.
-// In all of them stands who has a part in it, a line each: who, where in the source, since when.
+// In all of them is who has a part in it, a line each: who, where in the source, since when.
 // A run that ends with a wrong result opens in the diff, which nothing here decides.
 #pragma once
 

@@ -52,7 +52,7 @@ Outcome<std::string> kernel_of_files(Backend& backend, const std::string& path) 
   if (beside.size() > 1) {
     return Error{
         ErrorKind::usage,
-        fmt::format("{} needs its {}, and {} stand beside it: `open {} --launch {}` says "
+        fmt::format("{} needs its {}, and {} are beside it: `open {} --launch {}` says "
                     "which.",
                     path, missing, beside.size(), ptx ? path : beside[0], ptx ? beside[0] : path),
         ""};

@@ -21,8 +21,8 @@ namespace tilescope {
 bool names_file(std::string_view word);
 
 Outcome<std::string> open_npy(Session& session, Backend& backend, const std::string& path);
-// The words that open the kernel: "F.ptx --launch F.toml", with what stands beside the file named.
-// Refused: nothing fitting stands there.
+// The words that open the kernel: "F.ptx --launch F.toml", with what is beside the file named.
+// Refused: nothing fitting is there.
 Outcome<std::string> kernel_of_files(Backend& backend, const std::string& path);
 
 // The same for a CUDA file: "hgemm_v4 --source my.cu", the kernel in whose place it is put. That is

@@ -110,7 +110,7 @@ Outcome<Layout> memory_of(const Session& session) {
   if (!view || view->panels().empty() || shows_owners(session) || view->shows_places() ||
       view->panels().back().through) {
     return Error{ErrorKind::mismatch,
-                 "This layout does not say where elements lie in memory, so it has no banks and "
+                 "This layout does not say where elements are in memory, so it has no banks and "
                  "sectors; a layout such as (32,32):(32,1) has.",
                  ""};
   }

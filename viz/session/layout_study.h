@@ -54,11 +54,11 @@ struct AccessCache {
   std::optional<Outcome<std::shared_ptr<const AccessView>>> view;
   std::optional<Outcome<SwizzleAdvice>> advice;
   std::optional<Outcome<BitMatrix>> bits;
-  std::optional<Result<std::int64_t>> reach;  // behind a swizzle every offset is looked at
+  std::optional<Result<std::int64_t>> reach;  // after a swizzle every offset is looked at
 };
 // The first offset that the open layout's result does not reach.
 Result<std::int64_t> reach_of(const Session& session);
-// Where the open layout's elements lie: its result, behind the memory that it goes through where
+// Where the open layout's elements are: its result, after the memory that it goes through where
 // one is given. Refused: a view that shows owners or places.
 Outcome<Layout> memory_of(const Session& session);
 // The layout that `access through` gave, as the language reads it.

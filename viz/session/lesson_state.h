@@ -33,7 +33,7 @@ struct LessonIndex {
   std::map<std::string, std::string> meanings;  // of the words that they explain, in lower case
 };
 
-// A step as it lies there, numbers drawn and pictures made.
+// A step as it is there, numbers drawn and pictures made.
 struct LessonPage {
   std::size_t lesson = 0, at = 0;  // whose step it is
   std::uint64_t round = 0;
@@ -46,7 +46,7 @@ struct LessonPlace {
   std::size_t lesson = 0, step = 0;
   std::uint64_t round = 0;  // of the numbers
   std::shared_ptr<const LessonPage> sheet;
-  bool shown = false;  // the lesson stands where the inspector stands
+  bool shown = false;  // the lesson is where the inspector is
 
   const Lesson* open() const { return shelf ? &shelf->lessons[lesson] : nullptr; }
   friend bool operator==(const LessonPlace& a, const LessonPlace& b) {

@@ -42,7 +42,7 @@ std::optional<ViewportPlace> look_through(const Of& view, const Viewport& viewpo
 // The command that brings the open view to where it is; empty where it shows everything.
 std::string zoom_line(const Session& session);
 
-// Where a view stands in a picture of this size: as it is looked at, or zoomed since.
+// Where a view is in a picture of this size: as it is looked at, or zoomed since.
 template <class Of, class FrameOf>
 FrameOf framed(const Of& view, Viewport& viewport, Size size, double pixel_scale,
                double& pending_zoom) {

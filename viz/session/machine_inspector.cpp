@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/run/report_groups.h"
 #include "core/sim/time/wait.h"
 #include "viz/machine/machine_line.h"
 #include "viz/machine/machine_scene.h"
@@ -55,7 +56,7 @@ std::string role_of(const Session& session, std::uint32_t warp) {
 
 InspectorSection warp_section(const Session& session, const sim::WarpState& warp) {
   InspectorSection section{
-      fmt::format("Warp {} of block {}", warp.index, session.state.spot.block), {}, ""};
+      fmt::format("Warp {} of CTA {}", warp.index, session.state.spot.block), {}, ""};
   const std::string role = role_of(session, warp.index);
   if (!role.empty()) section.lines.emplace_back("role", role);
   section.lines.emplace_back("executed", fmt::format("{} instructions", grouped(warp.executed)));
@@ -68,8 +69,7 @@ InspectorSection warp_section(const Session& session, const sim::WarpState& warp
   }
   for (const sim::SplitState& split : splits) {
     section.lines.emplace_back("lanes active", lanes_text(split.lanes));
-    section.lines.emplace_back(split.why.empty() ? "next" : "stands at",
-                               instruction_text(split.text));
+    section.lines.emplace_back(split.why.empty() ? "next" : "is at", instruction_text(split.text));
     if (!split.why.empty()) section.lines.emplace_back("waits for", split.why);
     section.lines.emplace_back("line", place_words(split.site));
     if (split.site.caller_line) {
@@ -82,7 +82,7 @@ InspectorSection warp_section(const Session& session, const sim::WarpState& warp
 }
 
 InspectorSection warps_section(const std::vector<sim::WarpState>& warps, const RunCursor& spot) {
-  InspectorSection section{"Its block's warps", {}, ""};
+  InspectorSection section{"Its CTA's warps", {}, ""};
   for (const sim::WarpState& warp : warps) {
     const sim::SplitState* split = sim::speaking_split(warp.splits);
     const std::string state = !warp.live || !split ? "has exited"
@@ -115,15 +115,21 @@ void add_reports(const sim::Machine& machine, std::vector<InspectorSection>& out
   // The last first: a fault is what it ended with.
   constexpr std::size_t most = 3;
   const auto& reports = machine.reports();
-  for (std::size_t i = reports.size(); i-- > 0 && out.size() < most;) {
-    const Report& report = reports[i];
+  std::vector<ReportGroup> found = groups(reports);
+  std::stable_sort(found.begin(), found.end(), [](const ReportGroup& a, const ReportGroup& b) {
+    return a.members.back() > b.members.back();
+  });
+  for (const ReportGroup& group : found) {
+    if (out.size() >= most) break;
+    const std::size_t first = group.members.front();
+    const Report& report = reports[first];
     InspectorSection section{std::string(name_of(report.weight)), {}, ""};
     section.lines.emplace_back("what", report.sentence);
     if (!report.expected.empty()) section.lines.emplace_back("expected", report.expected);
     if (!report.found.empty()) section.lines.emplace_back("found", report.found);
     section.lines.emplace_back("where", text(report.site));
-    section.links.push_back({"go there", "", fmt::format("go report {}", i), false});
-    if (report.count > 1) section.lines.emplace_back("times", grouped(report.count));
+    section.links.push_back({"go there", "", fmt::format("go report {}", first), false});
+    if (group.times > 1) section.lines.emplace_back("seen", text_of_counts(group));
     out.push_back(std::move(section));
   }
 }
@@ -171,7 +177,7 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
   add_line(session, out);
   if (!warps.empty()) out.push_back(warps_section(warps, spot));
   if (!warps.empty()) return;
-  out.push_back({fmt::format("Block {}", spot.block),
+  out.push_back({fmt::format("CTA {}", spot.block),
                  {},
                  fmt::format("It {} here: nothing of it can be shown.",
                              state_of_block(*machine, spot.block))});
@@ -194,7 +200,7 @@ Strip machine_strip(const Session& session) {
   }
   const ViewState& state = session.state;
   if (!state.live) {
-    out.steps.push_back({"Stands", "before the first instruction", true});
+    out.steps.push_back({"Now", "before the first instruction", true});
     return out;
   }
   const sim::Stepper& stepper = state.live->stepper;
@@ -203,7 +209,7 @@ Strip machine_strip(const Session& session) {
                        machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
     const std::string when = moment_text(machine);  // seconds stand in the view
-    out.steps.push_back({"Stands at", when.substr(0, when.find(" (")), true});
+    out.steps.push_back({"Now at", when.substr(0, when.find(" (")), true});
   }
   const bool at_end = machine.state() != RunState::running;
   const std::string end =

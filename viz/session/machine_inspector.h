@@ -1,4 +1,4 @@
-// What the inspector tells of a machine that stands still: what has just happened, what each warp
+// What the inspector tells of a machine that is stopped: what has just happened, what each warp
 // of the block is about to do or waits for, and of what is looked at every number.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tilescope {
 
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out);
 
-// Where the machine stands, for the strip below: steps both ways as buttons.
+// Where the machine is, for the strip below: steps both ways as buttons.
 Strip machine_strip(const Session& session);
 
 }  // namespace tilescope

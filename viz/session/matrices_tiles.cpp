@@ -166,7 +166,7 @@ std::optional<Extent> output_written(const sim::Machine& machine, std::uint64_t 
 std::vector<MatrixTile> output_tile(const sim::Machine& machine, const MemoryNow& now) {
   const auto output = output_of(machine);
   if (!output) return {};
-  std::string label = fmt::format("block {}", now.block);
+  std::string label = fmt::format("CTA {}", now.block);
   auto extent = output_from_operands(machine, now, *output);
   if (!extent) {
     extent = output_written(machine, now.block, *output);

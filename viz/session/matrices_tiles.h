@@ -1,4 +1,4 @@
-// The tiles of a run that stands still, on its matrices: which part of A, B and D lies in the
+// The tiles of a run that is stopped, on its matrices: which part of A, B and D is in the
 // block's shared memory now or is on its way, and which tile of D the block is about.
 //
 // Of boxes copied by TMA this is exact: the copy says it, also of those that a TMA store has taken.
@@ -26,7 +26,7 @@ struct MatrixTile {
   Rgba colour;
   bool in_flight = false, current = false;  // current: the byte looked at is in it
 };
-// Those of the block looked at; none where no machine stands still.
+// Those of the block looked at; none where no machine is stopped.
 std::vector<MatrixTile> matrix_tiles(const Session& session);
 
 // Over a picture of the matrices; their labels are targets.

@@ -30,7 +30,7 @@ void add_writer(Lines& lines, const std::optional<Site>& site) {
     return;
   }
   lines.emplace_back("written by",
-                     fmt::format("block ({},{},{}), warp {}, lane {}", site->block.x, site->block.y,
+                     fmt::format("CTA ({},{},{}), warp {}, lane {}", site->block.x, site->block.y,
                                  site->block.z, site->warp, site->lane));
   lines.emplace_back("at", line_text(*site));
 }
@@ -97,7 +97,7 @@ std::optional<std::pair<u32, u32>> accumulator_place(const sim::Machine& machine
 
 InspectorSection memory_section(const Session& session, const MemoryNow& now) {
   InspectorSection section{"Shared memory", {}, ""};
-  section.lines.emplace_back("block", fmt::format("{}, {}", now.block, now.state));
+  section.lines.emplace_back("CTA", fmt::format("{}, {}", now.block, now.state));
   section.lines.emplace_back("bytes", grouped(now.bytes()));
   std::size_t coming = 0, leaving = 0, written = 0;
   for (const MemoryTile& tile : now.tiles) {
@@ -129,7 +129,7 @@ InspectorSection memory_section(const Session& session, const MemoryNow& now) {
 
 InspectorSection tensor_section(const TensorNow& now) {
   InspectorSection section{"TMEM", {}, ""};
-  section.lines.emplace_back("block", fmt::format("{}, {}", now.block, now.state));
+  section.lines.emplace_back("CTA", fmt::format("{}, {}", now.block, now.state));
   u32 columns = 0;
   for (std::size_t i = 0; i < now.allocations.size(); ++i) {
     const sim::Allocation& each = now.allocations[i];
@@ -204,7 +204,7 @@ Lines cell_lines(const Session& session, RunCursor::Cell cell) {
   lines.emplace_back("reached by",
                      fmt::format("warps whose number is {} modulo 4", cell.lane / 32));
   if (!now->owns(cell.column)) {
-    lines.emplace_back("allocated", "no: the block does not own this column");
+    lines.emplace_back("allocated", "no: the CTA does not own this column");
     return lines;
   }
   const std::size_t index = now->index(cell.lane, cell.column);

@@ -1,4 +1,4 @@
-// What stands around the memory views: the inspector's lines of a byte and of a cell, and the
+// What is around the memory views: the inspector's lines of a byte and of a cell, and the
 // choices over the view.
 #pragma once
 
@@ -14,7 +14,7 @@ Lines byte_lines(const Session& session, std::uint32_t byte);
 Lines cell_lines(const Session& session, RunCursor::Cell cell);
 
 // Under the pointer, selected, and how it all is, in the memory and TMEM views: before what else is
-// told of the machine, but behind a fault.
+// told of the machine, but after a fault.
 void inspect_memory(const Session& session, std::vector<InspectorSection>& all);
 void add_memory_choices(const Session& session, std::vector<Choice>& out);
 

@@ -91,7 +91,7 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
   std::string title = inputs.title();
   const std::size_t colon = title.rfind(": inputs");
   if (colon != std::string::npos) title.resize(colon);
-  return std::make_shared<const MatricesView>(title + ": at this moment", std::move(all));
+  return std::make_shared<const MatricesView>(title + ": now", std::move(all));
 }
 
 }  // namespace

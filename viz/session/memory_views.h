@@ -30,10 +30,10 @@ struct MemoryViews {
   std::shared_ptr<const MatricesView> painted;           // of which matrices_rasters are
 };
 
-// Of the block looked at; null where no machine stands still.
+// Of the block looked at; null where no machine is stopped.
 std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session);
 std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session);
-// The matrices to show: while a kernel is on its way its inputs, and of the output what is written
+// The matrices to show: while a kernel runs its inputs, and of the output what is written
 // at this moment, where that is small enough to be looked through; else ViewState::matrices.
 std::shared_ptr<const MatricesView> matrices_now(const Session& session);
 // The element of the output that the one under the pointer stands for: of a product's factor the

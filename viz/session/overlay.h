@@ -1,4 +1,4 @@
-// What lies over the view for a moment because the reader asked for it: the palette, the list of
+// What is over the view for a moment because the reader asked for it: the palette, the list of
 // commands, the list of steps, the words that lessons explain. One at a time; Esc, or a click
 // beside it, puts it away. It is no choice: undo knows nothing of it.
 #pragma once

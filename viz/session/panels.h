@@ -1,4 +1,4 @@
-// What stands around the view, as data: the field's meaning above, outline left, inspector right,
+// What is around the view, as data: the field's meaning above, outline left, inspector right,
 // strip below. The window draws these and --describe writes them, so both say the same.
 #pragma once
 
@@ -88,7 +88,7 @@ Strip strip(const Session& session, const Backend& backend);
 // The views that can be chosen.
 std::vector<Tab> tabs(const Session& session);
 
-// One of several choices that stand beside each other: "Colour  tile | offset | bank".
+// One of several choices that are beside each other: "Colour  tile | offset | bank".
 struct Choice {
   std::string title;
   std::vector<Tab> options;

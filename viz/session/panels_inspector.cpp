@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/layout/text.h"
+#include "core/run/report_groups.h"
 #include "viz/scene/number_words.h"
 #include "viz/session/build_scene.h"
 #include "viz/session/comparison.h"
@@ -217,7 +218,7 @@ void add_provenance(const Session& session, InspectorSection& section) {
       section.lines.push_back(std::move(line));
     }
   }
-  section.links.push_back({"its write", "go to that moment", "go write"});
+  section.links.push_back({"its write", "stops after the store", "go write"});
 }
 
 void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) {
@@ -248,13 +249,15 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back(first_wrong(state.compare.comparison->report, state.element));
   }
   if (state.result) {
-    for (std::size_t i = 0; i < state.result->reports.size(); ++i) {
-      const Report& report = state.result->reports[i];
+    for (const ReportGroup& group : groups(state.result->reports)) {
+      const std::size_t first = group.members.front();
+      const Report& report = state.result->reports[first];
       InspectorSection section{std::string(name_of(report.weight)),
                                {{"what", report.sentence}, {"where", text(report.site)}},
                                ""};
+      if (group.times > 1) section.lines.emplace_back("seen", text_of_counts(group));
       if (state.live) {
-        section.links.push_back({"go there", "", fmt::format("go report {}", i), false});
+        section.links.push_back({"go there", "", fmt::format("go report {}", first), false});
       }
       out.push_back(std::move(section));
     }

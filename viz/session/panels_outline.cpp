@@ -42,7 +42,7 @@ OutlineSection atoms_of(const Session& session) {
     const bool open = group == session.atoms;
     OutlineItem item;
     item.label = group;
-    item.detail = "matrix products and copies, as owners of their operands";
+    item.detail = "MMAs and copies, as owners of their operands";
     item.command = open ? "atoms none" : fmt::format("atoms {}", group);
     section.items.push_back(std::move(item));
     for (const AtomFamily& family : atom_families()) {

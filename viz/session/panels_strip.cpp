@@ -33,14 +33,14 @@ Strip run_strip(const Session& session, const Backend& backend) {
   if (session.running) {
     const RunProgress now = backend.progress();
     out.share = now.total ? double(now.done) / double(now.total) : 0;
-    out.progress = now.total ? fmt::format("{} of {} blocks, {}", grouped(now.done),
+    out.progress = now.total ? fmt::format("{} of {} CTAs, {}", grouped(now.done),
                                            grouped(now.total), duration(now.seconds))
                              : "making the inputs";
     out.steps.push_back({"Run", "running", true});
   } else {
     out.steps.push_back(
         {"Run",
-         result ? fmt::format("{} block{}, {} PTX instructions{}", grouped(result->progress.done),
+         result ? fmt::format("{} CTA{}, {} PTX instructions{}", grouped(result->progress.done),
                               result->progress.done == 1 ? "" : "s",
                               grouped(result->progress.instructions),
                               session.show_times ? ", " + duration(result->progress.seconds) : "")

@@ -44,7 +44,7 @@ void add_writer(Lines& lines, const std::optional<Site>& writer) {
     return;
   }
   const Site& site = *writer;
-  lines.emplace_back("block", fmt::format("({},{},{})", site.block.x, site.block.y, site.block.z));
+  lines.emplace_back("CTA", fmt::format("({},{},{})", site.block.x, site.block.y, site.block.z));
   lines.emplace_back("warp", fmt::format("{}", site.warp));
   lines.emplace_back("lane", fmt::format("{}", site.lane));
   lines.emplace_back("thread", fmt::format("{}", site.warp * 32 + site.lane));
@@ -113,7 +113,7 @@ std::string hazards_in(const RunResult& result) {
 std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string& name = result.kernel.name;
   if (result.end == RunResult::End::cancelled) {
-    return fmt::format("{} was stopped after {} of {} blocks.", name, grouped(result.progress.done),
+    return fmt::format("{} was stopped after {} of {} CTAs.", name, grouped(result.progress.done),
                        grouped(result.progress.total));
   }
   if (result.end == RunResult::End::fault) {

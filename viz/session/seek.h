@@ -1,9 +1,9 @@
-// Where the machine of the open kernel stands, and its way to where it is to stand.
+// Where the machine of the open kernel is, and its way to where it is to be.
 //
 //   begin_seek(session, backend, "step barrier 3", [](sim::Stepper& s) { s.step(...); });
 //   while (seeking(session)) seek_on(session, backend, 10);    // milliseconds
 //
-// ViewState::moment says where it is to stand. A way that a command began has a place that is not
+// ViewState::moment says where it is to be. A way that a command began has a place that is not
 // known before the machine is there; it becomes a choice then, and a step of undo. Another choice
 // of the moment meanwhile (undo) ends that way, and the machine goes there.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace tilescope {
 
-// The machine where it is to stand. Null: no kernel is open, nobody has asked for its machine yet,
+// The machine where it is to be. Null: no kernel is open, nobody has asked for its machine yet,
 // or it is on its way.
 const sim::Machine* machine_of(const Session& session);
 
@@ -37,7 +37,7 @@ Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string 
                                 std::function<void(sim::Stepper&)> then = {});
 // Goes on for about so long; true if the picture may have changed.
 bool seek_on(Session& session, Backend& backend, double milliseconds);
-// It stays where it is, and that is where it is to stand.
+// It stays where it is, and that is where it is to be.
 std::string stop_seek(Session& session);
 // 0 to 1; nothing: how far it is, is not known.
 std::optional<double> seek_share(const Session& session);

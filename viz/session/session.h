@@ -154,7 +154,7 @@ struct Session {
 // What the layout view is drawn from: choices and pointer together.
 LayoutChoice layout_choice(const Session& session);
 // The same for the difference. In the window the inspector tells the selected element's provenance;
-// a picture that stands alone has it beside the element.
+// a picture that is alone has it beside the element.
 DiffChoice diff_choice(const Session& session, bool stands_alone);
 
 // Why there is nothing in the open view.

@@ -258,7 +258,7 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back({"Under the pointer",
                    {},
                    "Point at a box to see its numbers, between two of a unit to see what it was "
-                   "idle for; click to see what brought it about."});
+                   "idle for; click to see what caused it."});
   }
   const auto selected = [&](const TimelineView& of, sim::EventId event, std::string title,
                             std::string_view whose) {

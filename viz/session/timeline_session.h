@@ -18,7 +18,7 @@ namespace tilescope {
 TimelineChoice timeline_choice_of(const Session& session);
 // The run's frame in the last picture; in one of the usual size where there was none.
 TimelineFrame timeline_frame(const Session& session);
-// Draws it, with the baseline above where that was chosen and can be. What stands alone has its
+// Draws it, with the baseline above where that was chosen and can be. What is alone has its
 // title; the window's field says it already.
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone);
@@ -65,7 +65,7 @@ std::string timeline_drag(const Session& session, const TimelineFrame& frame, Po
 Outcome<std::string> move_event(Session& session, std::string_view direction);
 
 // The commands that make the chosen timeline again, where the record is there: what is selected,
-// before what is looked at, as it says that too; and all else behind that.
+// before what is looked at, as it says that too; and all else after that.
 std::vector<std::string> timeline_picks(const ViewState& state);
 std::vector<std::string> timeline_lines(const ViewState& state);
 

@@ -2,7 +2,7 @@
 // in the timeline.
 //
 //     pick event 128      its block, warp, line of the PTX, mbarrier; of a copy that is on its way
-//                         where the machine stands, its bytes
+//                         where the machine is, its bytes
 //     look warp 4         that warp's row is opened and marked
 //     look line F:91      the events of that line are marked, as by `find mark`
 //     go write            the copy or the run of instructions that wrote the element is selected
@@ -25,7 +25,7 @@ std::string search_of_line(const ViewState& state);
 // What `look` does to a timeline's rows.
 TimelineChoice unfolded_to_spot(const ViewState& state, TimelineChoice rows);
 
-// The selected event is looked at; with its bytes where the machine stands in the middle of it.
+// The selected event is looked at; with its bytes where the machine is in the middle of it.
 void look_at_selected(Session& session);
 // After `go`: who has come to where it happens sees it; who looks elsewhere meanwhile goes on so.
 void look_on_at_selected(Session& session);

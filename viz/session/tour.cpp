@@ -7,10 +7,10 @@ namespace tilescope {
 std::span<const TourStep> tour_steps() {
   using Part = TourStep::Part;
   static constexpr std::array steps = {
-      TourStep{Part::field, "Type a layout",
-               "Here stands what is open. Write CuTe's own notation, such as (8,8):(8,1), or one "
-               "of its functions: the view follows each letter. A kernel's name and Enter open a "
-               "kernel."},
+      TourStep{
+          Part::field, "Type a layout",
+          "This is what is open. Write CuTe's own notation, such as (8,8):(8,1), or one of "
+          "its functions: the view follows as you type. A kernel's name and Enter open a kernel."},
       TourStep{Part::outline, "Begin with an example",
                "Layouts, lessons, kernels: a click opens one; what belongs to an open kernel is "
                "below it."},

@@ -22,7 +22,7 @@ struct ValueTable {
 inline constexpr std::int64_t most_table_rows = std::int64_t{1} << 21;
 Outcome<ValueTable> value_table(const Session& session);
 
-// Of one view each: what stands in its row (viz/session/views.h).
+// Of one view each: what is in its row (viz/session/views.h).
 Outcome<ValueTable> cell_values(const Session& session);
 Outcome<ValueTable> bank_values(const Session& session);
 Outcome<ValueTable> sector_values(const Session& session);

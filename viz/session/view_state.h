@@ -36,7 +36,7 @@ struct ViewState {
 
   // The layout view: nothing where none has been opened.
   std::shared_ptr<const LayoutView> layout;
-  std::string layout_text;    // the expression, or "preset NAME": what `open` took
+  std::string layout_text;  // the expression, or "preset NAME": what `open` took
   std::optional<ColourBy> colour;
   Focus isolate;
   std::optional<Cell> selected;
@@ -57,7 +57,7 @@ struct ViewState {
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
-  // Where its machine is to stand, and what of it is looked at. The machine itself is no choice: it
+  // Where its machine is to be, and what of it is looked at. The machine itself is no choice: it
   // can be brought there again (viz/session/seek.h).
   std::uint64_t moment = 0;
   RunCursor spot;

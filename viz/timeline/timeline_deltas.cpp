@@ -240,7 +240,7 @@ Lines totals_beside(const TimelineView& view, const TimelineChoice& choice,
       said += fmt::format("{}{} {}", said.empty() ? "" : "; ", each.name,
                           text(each, same == there.end() ? nullptr : &of_it));
     }
-    if (!said.empty()) out.emplace_back(name, std::move(said));
+    if (!said.empty()) out.emplace_back(view.title_of(row.place), std::move(said));
   }
   return out;
 }

@@ -55,7 +55,7 @@ std::optional<UnitIdle> idle_at(const TimelineView& view, sim::TrackId track, do
 Lines inspect(const TimelineView& view, const UnitIdle& idle) {
   Lines out;
   const TimelinePlace place{false, idle.track};
-  out.emplace_back("row", view.name_of(place));
+  out.emplace_back("row", view.title_of(place));
   const double length = idle.to - idle.from;
   out.emplace_back("idle", view.known_time() ? fmt::format("{}, {}", cycles_text(view, length),
                                                            seconds_text(view, length))
@@ -77,7 +77,7 @@ Lines inspect(const TimelineView& view, const UnitIdle& idle) {
   }
   if (idle.issued_by) {
     const TimelinePlace warp{false, *idle.issued_by};
-    out.emplace_back("meanwhile " + view.name_of(warp),
+    out.emplace_back("meanwhile " + view.title_of(warp),
                      shares_of(view, warp, {idle.from, std::max(idle.to, idle.from + 1)}));
   }
   return out;

@@ -160,7 +160,7 @@ void draw_label(Scene& scene, const TimelineView& view, const TimelineFrame::Pla
     scene.add(std::move(mark));
   }
   // A pinned row stands alone, so its block is told; but where one block is all there is.
-  const std::string label = row.pinned ? view.name_of(place) : view.label_of(place);
+  const std::string label = row.pinned ? view.title_of(place) : view.label_of(place);
   const FontWeight weight =
       place.group && row.row.level == 0 && !row.pinned ? FontWeight::bold : FontWeight::regular;
   Text text = words({x, y}, fitted(label, right - x, small_text, Family::sans, weight), Role::text);
@@ -205,20 +205,20 @@ void draw_labels(Scene& scene, const TimelineView& view, const TimelineChoice& c
       const std::string detail = view.detail_of(place);
       Box box{0, std::max(row.y, from), right, 0};
       box.height = std::min(row.y + height, to) - box.y;
-      const std::string name = view.name_of(place);
+      const std::string name = view.name_of(place), title = view.title_of(place);
       const bool is_pinned = std::count(choice.pinned.begin(), choice.pinned.end(), place) > 0;
       if (place.group && !pinned) {
         scene.targets.push_back(
             {box,
              fmt::format("timeline {} {}{}", row.row.open ? "fold" : "unfold", frame.whose, name),
-             fmt::format("{} {}", row.row.open ? "fold" : "unfold", name)});
+             fmt::format("{} {}", row.row.open ? "fold" : "unfold", title)});
       } else {
         scene.targets.push_back(
             {box, fmt::format("timeline {} {}{}", is_pinned ? "unpin" : "pin", frame.whose, name),
              is_pinned ? "let this row scroll again" : "keep this row on top"});
       }
       scene.hints.push_back(
-          {box, detail.empty() ? view.label_of(place) : fmt::format("{}, {}", name, detail)});
+          {box, detail.empty() ? view.label_of(place) : fmt::format("{}, {}", title, detail)});
     }
     scene.end();
   }

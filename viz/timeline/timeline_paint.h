@@ -40,7 +40,7 @@ void draw_rules(Scene& scene, const TimelineView& view, const TimelineFrame& fra
 // Cycles, and seconds where asked; the plate of the moment is left free.
 void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
                std::optional<double> moment, bool seconds);
-// The lines of an axis that stands above another run.
+// The lines of an axis that is above another run.
 void draw_grid(Scene& scene, const TimelineFrame& frame);
 // What was found, faults, arrows, what is pointed at and selected; the range that is added up, and
 // the moment.

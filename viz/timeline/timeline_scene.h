@@ -1,4 +1,4 @@
-// From a timeline to a scene: which rows stand where, what of time is seen, what is drawn.
+// From a timeline to a scene: which rows are where, what of time is seen, what is drawn.
 //
 //     TimelineFrame frame = arrange(view, choice, viewport);
 //     Scene scene = build_scene(view, choice, theme, frame, &store);
@@ -6,7 +6,7 @@
 //
 // All lanes are one raster at the pixels of the display, so that a million events cost what their
 // pixels cost. What is too short to draw by itself is drawn as shares: of a pixel's time, so much
-// of its height has the colour of a doing. Labels, letters, arrows and marks lie over it.
+// of its height has the colour of a doing. Labels, letters, arrows and marks are over it.
 //
 // Solid: a warp runs, or a unit works. Half: issued and not begun yet. Hatched: a wait, in the
 // colour of what it waits for, with the letter of sim::letter_of where it fits.
@@ -51,7 +51,7 @@ struct TimelineFrame {
   };
   std::vector<Place> rows;  // that are seen; pinned ones first
   Box labels, axis, lanes;  // lanes: pinned rows and the others
-  // Of one of several runs: where it is called by its name; and what stands before the names of
+  // Of one of several runs: where it is called by its name; and what is before the names of
   // its rows and events in commands, "baseline ".
   Box heading;
   std::string whose;

@@ -60,6 +60,7 @@ constexpr std::array units = {
     UnitWord{"tensor core", Unit::tensor},
     UnitWord{"products", Unit::tensor},
     UnitWord{"product", Unit::tensor},
+    UnitWord{"mmas", Unit::tensor},
     UnitWord{"mma", Unit::tensor},
     UnitWord{"tmem loads", Unit::tensor_load},
     UnitWord{"tmem stores", Unit::tensor_store},
@@ -269,12 +270,12 @@ class Reader {
         out_.block = *value;
         if (*value >= view_.record().launch.grid.count()) {
           return refused(
-              fmt::format("names no block: the grid has {}", view_.record().launch.grid.count()));
+              fmt::format("names no CTA: the grid has {}", view_.record().launch.grid.count()));
         }
       } else if (word == "warp") {
         const std::uint32_t warps = view_.statistics().warps;
         if (*value >= warps) {
-          return refused(fmt::format("names no warp: a block has {}, counted from 0", warps));
+          return refused(fmt::format("names no warp: a CTA has {}, counted from 0", warps));
         }
         only([&](const sim::Track& track) {
           return track.unit == Unit::warp && track.index == *value;

@@ -43,7 +43,7 @@ std::string_view kind_word(TimelineView::Group::Kind kind) {
     case TimelineView::Group::Kind::block:
       return "block";
     case TimelineView::Group::Kind::processor:
-      return "processor";
+      return "SM";
     default:
       return "";
   }
@@ -261,7 +261,7 @@ std::string TimelineView::label_of(TimelinePlace place) const {
       case Group::Kind::barriers:
         return "barriers";
       default:
-        return fmt::format("{} {}", kind_word(group.kind), group.number);
+        return title_of(place);
     }
   }
   const sim::Track& track = record_->tracks[place.index];
@@ -297,7 +297,7 @@ std::string TimelineView::detail_of(TimelinePlace place) const {
         if (groups_[i].parent == none) break;
         if (groups_[i].parent == place.index) ++blocks;
       }
-      return fmt::format("{} blocks", blocks);
+      return fmt::format("{} CTAs", blocks);
     }
     case Group::Kind::block: {
       const Dim3& grid = record_->launch.grid;
@@ -306,12 +306,12 @@ std::string TimelineView::detail_of(TimelinePlace place) const {
       const std::string on =
           group.count == 0
               ? ""
-              : fmt::format(", processor {}", record_->tracks[tracks_[group.first]].processor);
+              : fmt::format(", SM {}", record_->tracks[tracks_[group.first]].processor);
       return fmt::format("({},{},{}){}", group.number % wide, group.number / wide % high,
                          group.number / wide / high, on);
     }
     case Group::Kind::processor:
-      return "many blocks";
+      return "many CTAs";
     case Group::Kind::role:
       return "";
     case Group::Kind::barriers:
@@ -337,14 +337,24 @@ std::string TimelineView::name_of(TimelinePlace place) const {
   return inner.empty() ? outer : fmt::format("{} {}", outer, inner);
 }
 
+std::string TimelineView::title_of(TimelinePlace place) const {
+  std::string name = name_of(place);
+  if (name.rfind("block ", 0) == 0) name.replace(0, 5, "CTA");
+  return name;
+}
+
 std::optional<TimelinePlace> TimelineView::find_place(std::string_view name) const {
-  const std::string asked = lower(name);
+  std::string asked = lower(name);
+  // What a reader sees is a name, too, and so is what it was called in older lines.
+  if (asked.rfind("cta ", 0) == 0) asked.replace(0, 3, "block");
+  if (asked.rfind("processor ", 0) == 0) asked.replace(0, 9, "sm");
+  for (std::size_t at; (at = asked.find("products")) != asked.npos;) asked.replace(at, 8, "mmas");
   // Names are made one after the other until one fits: a command's work, not a frame's.
   std::string_view inner = asked;
   std::size_t begin = 0, end = items_.size();
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
     if (kind_word(groups_[g].kind).empty()) continue;
-    const std::string outer = name_of({true, g});
+    const std::string outer = lower(name_of({true, g}));
     if (asked == outer) return TimelinePlace{true, g};
     if (asked.size() <= outer.size() || asked.compare(0, outer.size(), outer) != 0 ||
         asked[outer.size()] != ' ') {

@@ -7,7 +7,7 @@
 //
 // A group folds into one row, which shows how busy it is. At first the blocks of the first cluster
 // are open and all others folded. Blocks that the record has folded together (sim::many_blocks) are
-// a group for each processor.
+// a group for each SM.
 //
 // Time is the record's: cycles, or instructions where the order was drawn (known_time() is false).
 //
@@ -57,7 +57,7 @@ struct TimelineChoice {
   std::string search;   // what is marked: see timeline_search.h; empty: nothing
   bool arrows = false;  // of all that is in view, not of the selected event alone
 
-  // Passing: pointer, the moment at which the machine stands, and the warp that is looked at there.
+  // Passing: pointer, the moment at which the machine is, and the warp that is looked at there.
   sim::EventId hovered = sim::no_event;
   std::optional<double> moment;
   std::optional<sim::TrackId> warp;
@@ -96,8 +96,8 @@ class TimelineView {
   struct Group {
     enum class Kind : std::uint8_t { cluster, block, processor, role, barriers };
     Kind kind = Kind::block;
-    std::uint32_t parent = none, next = 0;  // next: the row behind its last one, all open
-    std::uint64_t number = 0;               // of the cluster, block or processor
+    std::uint32_t parent = none, next = 0;  // next: the row after its last one, all open
+    std::uint64_t number = 0;               // of the cluster, block or SM
     std::uint32_t role = 0;                 // index into roles()
     bool open = false;                      // at first
     sim::Cycle begin = 0, end = 0;
@@ -124,6 +124,8 @@ class TimelineView {
   std::string label_of(TimelinePlace place) const;
   std::string detail_of(TimelinePlace place) const;
   std::string name_of(TimelinePlace place) const;
+  // The same for a reader: "CTA 1 warp 3".
+  std::string title_of(TimelinePlace place) const;
   // "block 3", "block 3 write back", "warp 4" (of the first block), "full[0]".
   std::optional<TimelinePlace> find_place(std::string_view name) const;
 

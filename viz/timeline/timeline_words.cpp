@@ -128,7 +128,7 @@ void add_amount(const Event& event, Unit unit, Lines& out) {
 
 std::string row_name(const TimelineView& view, const Event& event) {
   const sim::Track& track = view.record().tracks[event.track];
-  const std::string name = view.name_of({false, event.track});
+  const std::string name = view.title_of({false, event.track});
   if (track.unit != Unit::warp) return name;
   for (const sim::Role& role : view.roles()) {
     if (view.roles().size() > 1 && std::count(role.warps.begin(), role.warps.end(), track.index)) {
@@ -171,7 +171,7 @@ void add_shares(const TimelineView& view, const std::vector<sim::TrackId>& track
   }
   if (sum.folded_stalled > 0) {
     out.push_back(
-        fmt::format("folded waits {}", percent(static_cast<double>(sum.folded_stalled) / all)));
+        fmt::format("aggregated waits {}", percent(static_cast<double>(sum.folded_stalled) / all)));
   }
 }
 
@@ -289,7 +289,7 @@ Lines inspect(const TimelineView& view, EventId id) {
 
 Lines inspect(const TimelineView& view, const sim::Span& span, TimelinePlace place) {
   Lines out;
-  out.emplace_back("row", view.name_of(place));
+  out.emplace_back("row", view.title_of(place));
   out.emplace_back("events",
                    fmt::format("{}, too short to draw one by one: zoom in", grouped(span.count)));
   const double begin = static_cast<double>(span.begin), end = static_cast<double>(span.end);
@@ -360,7 +360,7 @@ std::vector<TimelineLink> links_of(const TimelineView& view, EventId id, std::st
     add(first ? "because of" : "and that of", cause);
     first = false;
   }
-  for (const EventId effect : effects_of(view, id)) add("brought about", effect);
+  for (const EventId effect : effects_of(view, id)) add("caused", effect);
   const Event& event = view.record().events[id];
   if (event.kind == EventKind::report && whose.empty()) {
     out.push_back(
@@ -403,7 +403,7 @@ Lines totals_of(const TimelineView& view, const TimelineChoice& choice) {
     if (out.size() >= most) break;
     if (row.place.group && row.open) continue;
     const std::string shares = shares_of(view, row.place, range);
-    if (!shares.empty()) out.emplace_back(view.name_of(row.place), shares);
+    if (!shares.empty()) out.emplace_back(view.title_of(row.place), shares);
   }
   return out;
 }

@@ -23,11 +23,11 @@ Lines inspect(const TimelineView& view, sim::EventId event);
 Lines inspect(const TimelineView& view, const sim::Span& span, TimelinePlace place);
 // "block 0, products: warp 4: waits for mbarrier 98304 phase 2".
 std::string sentence_of(const TimelineView& view, sim::EventId event);
-// What brought it about, up to its beginnings, and what it brought about: each a click away.
+// What brought it about, up to its beginnings, and what it caused: each a click away.
 struct TimelineLink {
   std::string label, value, command;
 };
-// `whose` stands before their numbers in commands.
+// `whose` is before their numbers in commands.
 std::vector<TimelineLink> links_of(const TimelineView& view, sim::EventId event,
                                    std::string_view whose = "");
 // The causes of an event, nearest first, at most `most`.

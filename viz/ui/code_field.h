@@ -1,6 +1,6 @@
 // Text of many lines that is edited: a fixed-width letter, the numbers of its lines beside it, and
-// what a compiler says of a line behind the line. Tab puts in two blanks; Esc leaves the text as it
-// stands and gives the keyboard back.
+// what a compiler says of a line after the line. Tab puts in two blanks; Esc leaves the text as it
+// is and gives the keyboard back.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CodeField {
   bool active = false;
   bool takes_keyboard = false;         // from the next frame on
   std::optional<std::uint32_t> go_to;  // the line to which the caret goes
-  std::optional<std::uint32_t> seen;   // and which is then scrolled to, with what stands above it
+  std::optional<std::uint32_t> seen;   // and which is then scrolled to, with what is above it
 };
 
 // True where the text was changed.

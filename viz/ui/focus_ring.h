@@ -2,7 +2,7 @@
 // are drawn, a frame in the accent says where we are, Enter or Space does what a click does.
 //
 // A widget that can be clicked calls add() right after its item; the frame ends with move(). What
-// lies over the window calls restart() first, so that only its own targets are reached. Dear
+// is over the window calls restart() first, so that only its own targets are reached. Dear
 // ImGui's own keyboard navigation is off: it reaches only fields by Tab, and takes the arrows,
 // which move the selection here.
 #pragma once

@@ -56,7 +56,7 @@ bool edits_text(const Shortcut& shortcut);
 bool is_arrow(Key key);
 
 // While it lives Dear ImGui hears no Esc: its fields take back what was typed, and a text of many
-// lines stays as it stands.
+// lines stays as it is.
 class WithoutEscape {
  public:
   WithoutEscape();

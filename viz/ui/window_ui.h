@@ -88,7 +88,7 @@ class WindowUi {
   void draw_outline(Brush brush, const Session& session, const Backend& backend, ImVec2 at,
                     ImVec2 size);
   void draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size);
-  // What stands at the right: the inspector, or the lesson that is open (window_lesson.cpp).
+  // What is at the right: the inspector, or the lesson that is open (window_lesson.cpp).
   void draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size);
   void draw_lesson(Brush brush, const Session& session, const LessonPanel& panel, ImVec2 at,
                    ImVec2 size);
@@ -158,7 +158,7 @@ class WindowUi {
   std::optional<Menu> menu_;         // that is open
   std::string atoms_shown_;          // whose atoms the outline listed last
   float problem_x_ = 0;              // where in the field the problem begins
-  // What the field offers in this frame, where its list stands, and what its keys did.
+  // What the field offers in this frame, where its list is, and what its keys did.
   Assistance offers_;
   ImVec2 list_at_{};
   std::size_t chosen_ = 0, caret_ = 0;

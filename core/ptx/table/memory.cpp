@@ -68,7 +68,7 @@ std::vector<Opcode> memory_rows() {
        "a cache policy, which means nothing here: 0", "9.7.9.18"},
       {Op::isspacep, "isspacep", U::move,
        {{"space:const|global|local|param|param::entry|shared|shared::cta|shared::cluster", "p a:b64"}},
-       "does a generic address lie in this space?", "9.7.9.19"},
+       "is a generic address in this space?", "9.7.9.19"},
       {Op::atom, "atom", U::memory,
        {{ATOMIC "operation:add " HINT " type:u32|s32|u64|f32|f64", "d [a] b e:b64?"},
         {ATOMIC "operation:min|max " HINT " type:u32|s32|u64|s64", "d [a] b e:b64?"},

@@ -54,9 +54,9 @@ std::vector<Opcode> moves_rows() {
         {"space:const|global|local|param|shared|shared::cta type:u64", "d a"}},
        "a generic address from an address in a space, or back with .to", "9.7.9.20"},
       {Op::mapa, "mapa", U::move, {{"space:shared::cluster? type:u32|u64", "d a b:u32"}},
-       "the address in CTA b of the cluster of what lies at a in another", "9.7.9.23"},
+       "the address in CTA b of the cluster of what is at a in another", "9.7.9.23"},
       {Op::getctarank, "getctarank", U::move, {{"space:shared::cluster? type:u32|u64", "d:u32 a"}},
-       "the rank of the CTA whose shared memory an address lies in", "9.7.9.24"},
+       "the rank of the CTA whose shared memory an address is in", "9.7.9.24"},
   };
 }
 // clang-format on

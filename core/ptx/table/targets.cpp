@@ -193,7 +193,7 @@ const std::vector<TargetRule>& target_rules() {
       {Op::ldmatrix, "", "sm_75", "", "9.7.14.5.15"},
       {Op::stmatrix, "", "sm_90", "7.8", "9.7.14.5.16"},
       {Op::movmatrix, "", "sm_75", "7.8", "9.7.14.5.17"},
-      // tensor memory: 9.7.16.7 to 9.7.16.12
+      // TMEM: 9.7.16.7 to 9.7.16.12
       {Op::tcgen05, "", tensor, "8.6", "9.7.16"},
       {Op::tcgen05, "kind:kind::i8", "sm_100a sm_110a", "8.6", "9.7.16.10.9"},
       {Op::tcgen05, "tensor_step:shift", "sm_100a sm_103a sm_110a", "8.6", "9.7.16.9.3"},

@@ -93,7 +93,7 @@ std::vector<Opcode> tcgen05_rows() {
         SPLIT_MOVE("x32", "32"),
         SPLIT_MOVE("x64", "64"),
         SPLIT_MOVE("x128", "128")},
-       "tensor cores: their memory (TMEM), products and copies into it, moves between it and registers",
+       "tensor cores: TMEM, MMAs and copies into it, moves between it and registers",
        "9.7.16"},
   };
 }

@@ -1,6 +1,6 @@
-// Which elements of a tensor one copy moves, and where they lie in shared memory: a box of it, four
+// Which elements of a tensor one copy moves, and where they are in shared memory: a box of it, four
 // rows of a matrix, or columns of pixels (PTX ISA 5.5.3 to 5.5.5, 5.5.7). Whatever it is, it falls
-// into rows of elements that lie side by side on both sides.
+// into rows of elements that are side by side on both sides.
 #pragma once
 
 #include <array>
@@ -28,17 +28,17 @@ struct Box {
   // All of it, inside the tensor or not: what an mbarrier counts (seen on an H200 for boxes).
   std::uint32_t bytes() const { return rows() * row_bytes(); }
   // From one row to the next in shared memory: with a swizzle its whole span, however narrow the
-  // rows are (seen on an H200); what lies between them is left as it was.
+  // rows are (seen on an H200); what is between them is left as it was.
   std::uint32_t pitch() const;
 };
 
 struct BoxRow;
 // Bytes of a row that a store or a reduction writes, from element `first` on: a multiple of 16, so
-// up to 15 behind the tensor's last element. PTX has it that nothing outside is written
+// up to 15 after the tensor's last element. PTX has it that nothing outside is written
 // (5.5.3.1); an H200 writes them, in all 139 of 1,500 random copies where a row ends so.
 std::uint32_t written_bytes(const Box& box, const BoxRow& row);
 
-// Which elements of a row lie in the tensor, [first, end), and where in global memory.
+// Which elements of a row are in the tensor, [first, end), and where in global memory.
 struct BoxRow {
   std::uint32_t number = 0;
   std::uint32_t first = 0, end = 0;
@@ -47,7 +47,7 @@ struct BoxRow {
 // Hands all rows to f, in the order of shared memory, until it answers false.
 void for_rows(const Box& box, const std::function<bool(const BoxRow&)>& f);
 
-// Where a byte lies in shared memory that would lie at `address` without the swizzle: bits of the
+// Where a byte is in shared memory that would be at `address` without the swizzle: bits of the
 // address change 16, 32 or 64 bytes within a row (5.5.7).
 std::uint32_t swizzled(MapSwizzle swizzle, std::uint32_t address);
 

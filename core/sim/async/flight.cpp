@@ -139,8 +139,8 @@ void add_mbarrier(Evidence& evidence, const Block& block, const AsyncOperation& 
 }
 
 // PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
-// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
-// processor; well-known libraries count on it.
+// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on an
+// SM; well-known libraries count on it.
 void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o) {
   machine.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;

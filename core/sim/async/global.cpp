@@ -199,7 +199,7 @@ void Machine::leave_global(AsyncOperation& o) {
 
 namespace {
 
-// Is `other`, an operation of the block at hand, the same store by another lane of this very
+// Is `other`, an operation of the current block, the same store by another lane of this very
 // instruction? Cutlass's epilogues have a whole warp store one box: the same bytes from the same
 // place, whoever is first.
 bool is_same_store(const Core& x, const AsyncOperation& o, const AsyncOperation& other) {

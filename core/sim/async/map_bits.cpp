@@ -87,7 +87,7 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
                                          std::uint64_t value) {
   Wide wide{};
   std::memcpy(&wide, bits.data(), sizeof wide);
-  if (wide.magic != magic) return "what lies there is no tensor map";
+  if (wide.magic != magic) return "what is there is no tensor map";
   if (wide.small.im2col) return "tensormap.replace.tile changes no tensor map for im2col";
   Small& small = wide.small;
   const bool by_dimension = field >= MapField::box_dim && field <= MapField::element_stride;

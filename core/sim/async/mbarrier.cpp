@@ -437,7 +437,7 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
-  // Of other pairs' tensor memory nobody of this pair asks.
+  // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);
   }
@@ -531,8 +531,8 @@ std::string mbarrier_story(const Machine& machine, const Block& block, u32 offse
   }
   const std::vector<Attendance> missing = absent(b);
   if (bits.pending && !missing.empty()) {
-    out +=
-        fmt::format("; in phase {} came also: {}", b.phase - 1, came_text(machine, block, missing));
+    out += fmt::format("; in phase {} also arrived: {}", b.phase - 1,
+                       came_text(machine, block, missing));
   }
   const std::string made = line_text(machine, block, b.maker, b.made_at);
   if (b.arrived.empty() && missing.empty()) {

@@ -97,7 +97,7 @@ struct Signal {
       0;               // arrivals that this phase waits for besides (cp.async.mbarrier.arrive)
   bool drops = false;  // and the later phases expect `arrivals` fewer
   bool no_complete = false;  // it must not complete the phase
-  bool releases = true;      // what the actor did before is seen by those who wait
+  bool releases = true;      // what the actor did before is seen by the waiters
 };
 
 // Each answers false after it has reported a fault.
@@ -132,7 +132,7 @@ std::string mbarrier_name(const Machine& machine, std::uint32_t offset);
 // "phase 2 waits for 1 of 1 arrivals and 4096 bytes; ...": what a barrier that nobody completes
 // lacks, and who came in the phase before but not in this.
 std::string mbarrier_story(const Machine& machine, const Block& block, std::uint32_t offset);
-// Of bytes that are on their way to an mbarrier which expects none, as a phase was completed
+// Of bytes that are in flight to an mbarrier which expects none, as a phase was completed
 // without them: how. Empty where it is not so.
 std::string unexpected_story(const Machine& machine, const Block& block, std::uint32_t offset);
 

@@ -1,5 +1,5 @@
 // Work that goes on while the thread that asked for it goes on too: copies by cp.async.bulk and
-// TMA, arrivals behind cp.async, products of tensor cores.
+// TMA, arrivals after cp.async, products of tensor cores.
 //
 // An operation has moments. It is issued; it reads its sources; it writes its destinations; it is
 // complete, and says so to an mbarrier or to the bulk group of its thread (PTX ISA 9.7.9.25:
@@ -63,7 +63,7 @@ struct Work {
   Pieces pieces = nullptr;  // where it uses global memory
   // Those that add do not get in each other's way where they write the same bytes.
   bool adds = false;
-  // Does `later`, of this kind, come behind `earlier` of the same pipe? Null: behind all of them.
+  // Does `later`, of this kind, come after `earlier` of the same pipe? Null: after all of them.
   bool (*keeps_order)(const AsyncOperation& earlier, const AsyncOperation& later) = nullptr;
 };
 
@@ -128,7 +128,7 @@ struct AsyncOperation {
 struct Flight {
   std::vector<AsyncOperation> operations;
   std::uint64_t issued = 0;
-  std::uint32_t fresh = 0;               // the last so many were issued by the instruction at hand
+  std::uint32_t fresh = 0;               // the last so many were issued by the current instruction
   std::vector<std::uint32_t> committed;  // bulk groups of each thread; empty before the first
   std::uint32_t failed_tests = 0;        // of mbarriers, since a moment last came
 };

@@ -1,5 +1,5 @@
-// Which boxes of tensors lie in a block's shared memory: what TMA has brought there, or taken from
-// there, last. A tensor map says how a tile lies (rows, type, swizzle) and the copy which part of
+// Which boxes of tensors are in a block's shared memory: what TMA has brought there, or taken from
+// there, last. A tensor map says how a tile is (rows, type, swizzle) and the copy which part of
 // the tensor it is, so shared memory can be shown as the tiles that a kernel sees in it, whoever
 // compiled that kernel.
 #pragma once

@@ -1,4 +1,4 @@
-// What a report is about, made from what the simulator has at hand when it tells it.
+// What a report is about, made from what the simulator has available when it tells it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ Evidence::Place mbarrier_at(const Block& block, std::uint32_t offset);
 // Lane 0 of a warp, where only the warp is known.
 Evidence::Party thread_at(const Machine& machine, const Block& home, std::uint32_t thread,
                           std::uint32_t pc, std::string does, Evidence::Place place = {});
-// The lane at hand, which does so now.
+// The current lane, which does so now.
 Evidence::Party lane_at(const Core& x, int lane, std::string does, Evidence::Place place = {});
 // An operation in flight in `block`: "tcgen05.mma reads".
 Evidence::Party operation_in(const Machine& machine, const Block& block, const AsyncOperation& o,

@@ -70,7 +70,7 @@ std::string place_text(const Machine& machine, const Block& block, const Races::
   return place_text(machine.site(block, c.warp * 32, c.pc));
 }
 
-// "block 2's ": where it is not the memory of the block at hand.
+// "block 2's ": where it is not the memory of the current block.
 std::string whose_memory(const Core& x, const Block& block) {
   return &block == x.block ? "" : fmt::format("CTA {}'s ", block.rank);
 }
@@ -117,7 +117,7 @@ Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict
   return out;
 }
 
-// What lane `lane` of the warp at hand does by `name`, in `mine`, and what it is unordered with.
+// What lane `lane` of the current warp does by `name`, in `mine`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
                     const Range& mine, const Races::Conflict& c) {
   Machine& machine = *x.machine;
@@ -142,9 +142,8 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
         : block.races.is_agent(c.warp)
             ? fmt::format("the asynchronous operation issued at {} {}", where, verb_of(c.other))
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
-    r.sentence =
-        fmt::format("{} {} byte {} of {}shared memory, which {}, and no barrier lies between", name,
-                    verb_of(kind), c.offset, whose_memory(x, block), other);
+    r.sentence = fmt::format("{} {} byte {} of {}shared memory, which {}, with no barrier between",
+                             name, verb_of(kind), c.offset, whose_memory(x, block), other);
     r.expected = "a barrier, or atomics that order the two";
     r.found = "either could be first";
     return r;

@@ -145,7 +145,7 @@ class Races {
   std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
   static constexpr std::uint32_t own_operations = most_warps, several = most_warps + 1;
   std::uint32_t agent(std::uint32_t whose, std::uint32_t warp);
-  std::uint32_t own_warps_ = 0;                         // the block's; agents come behind them
+  std::uint32_t own_warps_ = 0;                         // the block's; agents come after them
   std::array<std::uint32_t, most_warps> whose_{};       // of each agent: a rank, or one of these
   Clock published_{};                                   // to the cluster
   std::array<Clock, most_warps> fenced_{}, offered_{};  // of each warp, for its fences

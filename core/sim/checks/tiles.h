@@ -1,4 +1,4 @@
-// The tiles of a buffer (Buffer::tile): which of them a byte lies in, and what they are called.
+// The tiles of a buffer (Buffer::tile): which of them a byte is in, and what they are called.
 #pragma once
 
 #include <cstdint>

@@ -312,7 +312,7 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
   }
   const std::optional<MapFields> map = decode_map(bits);
   if (!map) {
-    return no(fmt::format("what lies at 0x{:x} is no tensor map", address),
+    return no(fmt::format("what is at 0x{:x} is no tensor map", address),
               "a tensor map that the host has made", "other bytes");
   }
   if (std::string wrong = unfit(*map, how); !wrong.empty()) {
@@ -320,7 +320,8 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
   }
   if (map->interleave != MapInterleave::none) {
     return no(
-        "the tensor map is interleaved, and how such boxes lie in shared memory is not known "
+        "the tensor map is interleaved, and how such boxes are laid out in shared memory is not "
+        "known "
         "here",
         "interleave none", "an interleaved tensor");
   }
@@ -389,7 +390,7 @@ bool check_pixels(Core& x, int lane, Way way, const Box& box) {
     }
     if (way != Way::load && (lower < 0 || upper > 0)) {
       return no(
-          fmt::format("the corners of dimension {} are {} and {}: pixels that are written lie "
+          fmt::format("the corners of dimension {} are {} and {}: pixels that are written are "
                       "in the tensor",
                       d, lower, upper),
           "a lower corner of 0 or more and an upper one of 0 or less", lower < 0 ? lower : upper);

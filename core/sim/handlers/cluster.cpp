@@ -84,7 +84,7 @@ u64 window_of(const Core& x) {
 bool in_window(Core& x, int lane, u64 address, u64 base) {
   if (address - base < ptx::window_bytes) return true;
   x.machine->fault(x, lane, "not_shared",
-                   fmt::format("the address 0x{:x} does not lie in shared memory", address),
+                   fmt::format("the address 0x{:x} is not in shared memory", address),
                    "an address in shared memory of the cluster", fmt::format("0x{:x}", address));
   return false;
 }

@@ -28,7 +28,7 @@ inline float float_of(std::uint32_t b) {
   return f;
 }
 
-// Rounds `nearest` + `error` (which lies within half a unit of it) to odd.
+// Rounds `nearest` + `error` (which is within half a unit of it) to odd.
 inline double to_odd(double nearest, double error) {
   if (error == 0 || nearest != nearest || error != error) return nearest;
   std::int64_t bits;
@@ -53,7 +53,7 @@ inline float narrowed(double odd) {
   if constexpr (round == Round::rn || round == Round::none) return nearest;
   const double back = static_cast<double>(nearest);
   if (back == odd || odd != odd) return nearest;
-  const bool above = back > odd;  // the nearest lies above the value
+  const bool above = back > odd;  // the nearest is above the value
   bool down = false, up = false;
   if constexpr (round == Round::rz) (odd > 0 ? down : up) = (odd > 0) == above;
   if constexpr (round == Round::rm) down = above;

@@ -11,7 +11,7 @@ enum class Access : std::uint8_t { load, store, atomic };
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, std::uint64_t address,
                    std::uint32_t bytes);
 
-// Where in the block's shared memory `bytes` bytes at an address of shared or generic space lie.
+// Where in the block's shared memory `bytes` bytes at an address of shared or generic space are.
 // False after a fault: they do not, or not at a multiple of `align`.
 bool shared_offset(Core& x, const Code& c, ptx::Space space, Access access, int lane,
                    std::uint64_t address, std::uint32_t bytes, std::uint32_t align,
@@ -20,17 +20,17 @@ bool shared_offset(Core& x, const Code& c, ptx::Space space, Access access, int 
 bool cluster_offset(Core& x, const Code& c, ptx::Space space, Access access, int lane,
                     std::uint64_t address, std::uint32_t bytes, std::uint32_t align, Block*& block,
                     std::uint32_t& offset);
-// Where in the block's shared memory the mbarrier at the address of an instruction lies.
+// Where in the block's shared memory the mbarrier at the address of an instruction is.
 bool locate_mbarrier(Core& x, const Code& c, int lane, std::uint32_t& offset);
 // The shared memory of another block of the cluster that an address (from the beginning of the
-// window of shared memory) lies in, where the instruction at hand reaches so far. Null where not.
+// window of shared memory) is in, where the current instruction reaches so far. Null where not.
 Region* peer_region(Core& x, int lane, std::uint64_t address);
 
 // After a load from a region with undefined bytes: marks the registers that got some.
 void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
                  const std::uint64_t* offsets);
 
-// Which bytes of the registers about to be stored are undefined, lane after lane as they will lie
+// Which bytes of the registers about to be stored are undefined, lane after lane as they will be
 // in memory; null if none is. `room` holds 32 lanes of 32 bytes.
 const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room);
 
@@ -41,7 +41,7 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
 
 std::uint64_t dynamic_special(Core& x, ptx::Special special);
 
-// Bytes at a generic address, as `lane` sees it. False where they lie in no memory.
+// Bytes at a generic address, as `lane` sees it. False where they are in no memory.
 bool read_generic(Core& x, int lane, std::uint64_t address, std::size_t bytes, std::byte* out);
 
 // The region that holds an address of the grid (not shared, not local), or null.

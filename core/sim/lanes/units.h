@@ -53,7 +53,7 @@ Handler matrix_handler(const ptx::Instruction& i);
 std::uint64_t mma_form(const ptx::Instruction& i);
 std::uint32_t matrix_access(const ptx::Instruction& i);
 
-// Tensor memory (core/sim/tcgen05).
+// TMEM (core/sim/tcgen05).
 Handler tensor_handler(const ptx::Instruction& i);
 
 }  // namespace tilescope::sim

@@ -72,7 +72,7 @@ class Printer {
     ++count_;
     std::byte raw[8] = {};
     if (!read_generic(x_, lane_, next_, bytes, raw)) {
-      problem_ = fmt::format("its argument {} lies in no memory (0x{:x})", count_, next_);
+      problem_ = fmt::format("its argument {} is in no memory (0x{:x})", count_, next_);
       return false;
     }
     std::memcpy(&out, raw, bytes);

@@ -15,7 +15,7 @@ Flow leave(Core& x, const Code& c, Mask m);
 // `frame[lane]` on. Results go there too.
 Flow run_builtin(Core& x, const ptx::Routine& routine, Mask m, const std::uint32_t* frame);
 
-// Where byte `offset` of a thread's own local memory lies in the block's.
+// Where byte `offset` of a thread's own local memory is in the block's.
 std::uint64_t local_offset(const Core& x, int lane, std::uint32_t offset);
 
 }  // namespace tilescope::sim

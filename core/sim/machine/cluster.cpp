@@ -158,7 +158,7 @@ void Machine::finish_cluster_barrier(Block& block) {
 
 // ---- whose turn it is ----
 
-// The next block of the cluster at hand that has not ended.
+// The next block of the current cluster that has not ended.
 void Machine::next_member() {
   const std::size_t first = current_ / cluster_size_ * cluster_size_;
   do {

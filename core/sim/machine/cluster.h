@@ -5,8 +5,8 @@ namespace tilescope::sim {
 
 struct Core;
 
-// The warp at hand may let others of the cluster know by what follows, be it a relaxed arrival
-// behind a fence or an operation that completes at theirs: what its block did in the memory of the
+// The current warp may let others of the cluster know by what follows, be it a relaxed arrival
+// after a fence or an operation that completes at theirs: what its block did in the memory of the
 // others counts as known to all of them. What it did in its own memory does not.
 void release_elsewhere(Core& x);
 

@@ -85,8 +85,8 @@ struct Core {
   Block* block = nullptr;
   Warp* warp = nullptr;
   std::uint32_t split = 0;  // index into warp->splits
-  std::uint64_t limit = 0;  // instructions of this turn; 0 ends it behind the one at hand
-  const std::uint64_t* executed = nullptr;  // of them, with the one at hand
+  std::uint64_t limit = 0;  // instructions of this turn; 0 ends it after the current one
+  const std::uint64_t* executed = nullptr;  // of them, with the current one
   Mask strays = 0;  // lanes whose last shuffle read a lane that did not take part
   const Code* code = nullptr;
 };

@@ -23,7 +23,7 @@ struct Hold {
 struct Options {
   // Blocks that are alive together; more start as these end: a grid larger than that runs in waves.
   // Blocks that wait for each other through global memory need to be resident together, as on a
-  // chip. 0: as many as the processors have room for.
+  // chip. 0: as many as the SMs have room for.
   std::uint32_t resident_blocks = 0;
   // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
   std::uint32_t warp_turn = 4096;
@@ -50,7 +50,7 @@ struct Options {
   // null; lives longer than the machine.
   Executor* executor = nullptr;
   // By the clock: warps and operations go on in the order in which they would on a chip with these
-  // times (core/sim/time). Not with a schedule, --lazy or holds, whose orders are drawn.
+  // times (core/sim/time). Not with a schedule, --lazy or holds: these randomise it.
   bool clocked = false;
   DeviceTimes times;
   // By the clock clusters go on in turns, behind each other by no more than so many cycles: what
@@ -58,7 +58,7 @@ struct Options {
   // much. Longer turns are quicker, and predict otherwise for kernels that the memory holds up.
   double clock_turn = 64;
   // Where only the time is asked for: how many waves of blocks are simulated, as many as the
-  // processors have room for each time (0: all blocks), and whether products are calculated. What
+  // SMs have room for each time (0: all blocks), and whether products are calculated. What
   // is not leaves results that mean nothing.
   std::uint32_t waves = 0;
   bool calculates = true;
@@ -73,7 +73,7 @@ struct Options {
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;
-  // The machine: its processors, and of each of them how many blocks, threads and bytes of shared
+  // The machine: its SMs, and of each of them how many blocks, threads and bytes of shared
   // memory it has room for, of which each block takes some for itself (CUDA C++ Programming Guide,
   // "Compute Capabilities": 9.0 and 10.0); and the shared memory that one block may have.
   std::uint32_t processors = 148;  // of a B200

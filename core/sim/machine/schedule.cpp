@@ -327,7 +327,7 @@ RunState Machine::run_block(Block& block, std::uint64_t& budget) {
   return leaves ? RunState::done : state_;
 }
 
-// The turn of the warp at hand is over, `in_vain` where it asked for something that is not there
+// The turn of the current warp is over, `in_vain` where it asked for something that is not there
 // yet: whose is the next? False where the block comes no further, now or ever.
 bool Machine::end_warp_turn(Block& block, bool in_vain) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
@@ -392,7 +392,7 @@ void Machine::next_turn() {
   if (blocks_[current_].ended) next_member();
 }
 
-// All threads of the block at hand have exited. Where the last of its cluster has ended, the next
+// All threads of the current block have exited. Where the last of its cluster has ended, the next
 // one comes in its place.
 void Machine::end_block() {
   ++finished_;

@@ -1,9 +1,9 @@
-// Looks for an order in which a launch goes wrong, beyond the one at hand: a deadlock that is
+// Looks for an order in which a launch goes wrong, beyond the current one: a deadlock that is
 // reachable, an mbarrier's phase that is overtaken, whatever else is a fault.
 //
 // Warps of a chip may be as late as they like. A kernel that synchronises rightly does not mind, so
 // each warp is held back, in a run of its own, at each point where it meets others (barriers,
-// mbarriers, copies, tensor memory, atomics), until nothing else of its cluster can go on. Then two
+// mbarriers, copies, TMEM, atomics), until nothing else of its cluster can go on. Then two
 // are, the second somewhere after the first, of any block of the cluster, and so on: the order that
 // is found first holds the fewest. That few delays suffice for most faults is known from programs
 // of the same kind (Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
@@ -37,7 +37,7 @@ class Search {
     std::uint64_t tried = 0;   // orders
     std::uint64_t known = 0;   // to be tried, these among them: more may show themselves
     std::uint64_t points = 0;  // where one warp was held, or is to be
-    std::size_t holds = 0;     // in the order at hand
+    std::size_t holds = 0;     // in the current order
   };
   struct Found {
     std::vector<Hold> holds;
@@ -68,8 +68,8 @@ class Search {
   Machine start_;
   SearchLimits limits_;
   std::uint64_t last_cluster_ = 0;
-  std::optional<Machine> machine_;  // of the run at hand
-  std::deque<Holds> planned_;       // the first is the one at hand
+  std::optional<Machine> machine_;  // of the current run
+  std::deque<Holds> planned_;       // the first is the current one
   std::uint64_t tried_ = 0, known_ = 1, points_ = 0;
   bool left_out_ = false;
   std::optional<Found> found_;

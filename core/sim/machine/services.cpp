@@ -175,10 +175,10 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   }
   constexpr u64 far = u64{1} << 32;
   if (!w.region || (w.offset > far && 0 - w.offset > far)) {
-    return x.machine->fault(x, lane, "out_of_bounds",
-                            fmt::format("{}, which lies in no buffer{}", what,
-                                        address < 65536 ? ": a null pointer" : ""),
-                            "an address in a buffer of the launch", fmt::format("0x{:x}", address));
+    return x.machine->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("{}, which is in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),
+        "an address in a buffer of the launch", fmt::format("0x{:x}", address));
   }
   const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
   return x.machine->fault(
@@ -192,7 +192,7 @@ bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane,
   const u64 at = in_window - x.window;
   if (space == Space::generic && in_window >= ptx::window_bytes) {
     x.machine->fault(x, lane, "not_shared",
-                     fmt::format("the address 0x{:x} does not lie in shared memory", address),
+                     fmt::format("the address 0x{:x} is not in shared memory", address),
                      "an address in the CTA's shared memory", fmt::format("0x{:x}", address));
     return false;
   }
@@ -289,7 +289,7 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
 
 namespace {
 
-// The block whose shared memory this is: that at hand, or another one of the cluster.
+// The block whose shared memory this is: the current one, or another one of the cluster.
 Block& owner_of(Core& x, const Region& shared) {
   for (std::uint32_t rank = 0; rank < x.machine->cluster_size(); ++rank) {
     Block* block = x.machine->member(*x.block, rank);

@@ -66,7 +66,7 @@ struct Origin {
   bool in_tensor_memory = false;  // then `offset` is an address of TMEM: lane << 16 | column
 };
 
-// The calls that each lane of a warp is in: where it goes back to, and where its frame lies in its
+// The calls that each lane of a warp is in: where it goes back to, and where its frame is in its
 // thread's local memory. Lanes keep their own, so that those that came different ways can go
 // together through a function.
 struct CallStack {

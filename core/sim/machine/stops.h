@@ -1,6 +1,6 @@
 // Where a run is to stop, and what happens on its way.
 //
-// A stop lies between two steps of a run. A step is one instruction of a warp, or one moment of an
+// A stop is between two steps of a run. A step is one instruction of a warp, or one moment of an
 // operation in flight (core/sim/async/operation.h); Machine::position() counts both, so that a run
 // passes every position once and a position names one state of the machine. Some moments come
 // together, as when a block has ended: the positions between them are passed over.
@@ -12,9 +12,9 @@
 //
 // Stopping changes nothing in the run. A machine that is asked for nothing looks for nothing.
 //
-// For loops that execute instructions. A warp runs at most room() instructions; behind them come
+// For loops that execute instructions. A warp runs at most room() instructions; after them come
 // executed() and settle(). What units do meanwhile they tell by happened(), without a position,
-// since the instruction at hand is not counted yet; it is settled with that instruction. Where
+// since the current instruction is not counted yet; it is settled with that instruction. Where
 // hit() is true then, the loop goes back to its caller, so that the next run() goes on as if
 // nothing had been.
 #pragma once
@@ -42,9 +42,9 @@ enum class Happening : std::uint8_t {
   barrier,      // a named barrier of a block, complete
   cluster,      // barrier.cluster, complete
   write,        // to bytes or cells that are watched
-  line,         // a warp stands at another line of the source, and nothing of this one holds it
+  line,         // a warp is at another line of the source, and nothing of this one holds it
   instruction,  // a warp has executed one
-  report,       // a hazard or a note was told; object: its number
+  report,       // a hazard or a note was reported; object: its number
   count_
 };
 constexpr std::uint32_t bit(Happening what) {
@@ -65,7 +65,7 @@ struct Happened {
   std::uint32_t object = 0;
   std::uint64_t block = 0;     // of that warp; of a barrier: the barrier's
   std::uint64_t number = 0;    // the phase that is complete; the operation's, in its block
-  std::uint64_t position = 0;  // of the machine, behind it
+  std::uint64_t position = 0;  // of the machine, after it
 };
 
 // Bytes or cells whose next write is asked for.
@@ -131,7 +131,7 @@ class Stops {
   void happened(const Happened& what) {
     if (asked_ && (wanted_ & bit(what.what))) fresh_.push_back(what);
   }
-  // A barrier lets lanes of a warp go on: they wait no more behind the instruction at `pc`.
+  // A barrier lets lanes of a warp go on: they wait no more after the instruction at `pc`.
   void released(const Block& block, const Warp& warp, std::uint32_t pc, std::uint32_t lanes);
   // An operation of a warp of `issuer` was issued, or has come from a stage to another.
   void issued(const Block& issuer, const AsyncOperation& operation);

@@ -7,7 +7,7 @@
 
 namespace tilescope::sim {
 
-// The instruction at which a waiting split stands. One that has arrived at a barrier is behind it
+// The instruction at which a waiting split is. One that has arrived at a barrier is behind it
 // already.
 std::uint32_t waiting_at(const Split& split);
 

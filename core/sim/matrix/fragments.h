@@ -4,7 +4,7 @@
 // a lane are counted through its registers, from the low bits up. All of mma's but m8n8k4's follow
 // one pattern: four neighbouring lanes hold a row of A (a column of B), each as many elements side
 // by side as fill a register; eight such groups hold eight rows; further registers hold the rows
-// from 8 on, then the columns behind those. Where an operand of wmma has more registers than its
+// from 8 on, then the columns after those. Where an operand of wmma has more registers than its
 // matrix has elements, they hold copies.
 #pragma once
 

@@ -52,7 +52,7 @@ Flow find_rows(Core& x, const Code& c, Access access, u64* rows) {
       if (address - ptx::shared_base >= ptx::window_bytes) {
         return x.machine->fault(
             x, l, "not_shared",
-            fmt::format("the row address 0x{:x} does not lie in shared memory", address),
+            fmt::format("the row address 0x{:x} is not in shared memory", address),
             "an address in the CTA's shared memory", fmt::format("0x{:x}", address));
       }
     }

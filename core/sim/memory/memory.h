@@ -1,4 +1,4 @@
-// Bytes with a memory of their own: what lies where, which bytes mean nothing yet, who wrote them.
+// Bytes with a memory of their own: what is where, which bytes mean nothing yet, who wrote them.
 //
 // A Region is one range of addresses: a buffer, a variable, the parameters, a block's shared
 // memory, its threads' local memory. Every byte that a kernel writes is written by
@@ -38,7 +38,7 @@ struct Writer {
 constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
 constexpr std::uint32_t most_instructions = (1u << 23) - 2;
 
-// One value of every lane on its way to or from memory: `width` bytes a lane, lane after lane.
+// One value of every lane, as it moves to or from memory: `width` bytes a lane, lane after lane.
 // `undefined` has a byte for each of them, or is null where all are defined.
 struct LaneData {
   std::byte* bytes = nullptr;

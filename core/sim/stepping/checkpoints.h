@@ -1,6 +1,6 @@
 // Copies of a machine along its run, to go back to.
 //
-// How far apart they lie is measured in milliseconds of running: what it takes to come from one to
+// How far apart they are is measured in milliseconds of running: what it takes to come from one to
 // the next. Near the present they are close, so that many small steps back are quick; further away
 // the gaps grow with the distance, as far as the room asks for it: half of them may go there.
 #pragma once
@@ -31,7 +31,7 @@ class Checkpoints {
 
   const Map& all() const { return all_; }
   std::uint64_t bytes() const { return bytes_; }
-  // The last one that is not behind this position.
+  // The last one that is not after this position.
   const Checkpoint& before(std::uint64_t position) const;
   // Is one wanted here, on the way to a place that is so many milliseconds of running away?
   bool wants(std::uint64_t position, double cost, double remaining) const;
@@ -39,7 +39,7 @@ class Checkpoints {
   void keep(const Machine& machine, double cost);
 
  private:
-  double gap(double distance) const;  // that may lie around what is so far from the present
+  double gap(double distance) const;  // that may be around what is so far from the present
 
   CheckpointLimits limits_;
   Map all_;

@@ -1,6 +1,6 @@
 // What a machine holds at a moment, as plain values: for views, and for tests of them.
 //
-// All is read from a Machine that stands still; nothing here changes it. Blocks are asked for by
+// All is read from a Machine that is stopped; nothing here changes it. Blocks are asked for by
 // their number, x + y * grid.x + z * grid.x * grid.y, and are there while they are resident; others
 // answer nothing. Who wrote a byte of shared memory is known with Options::remember_writers, or
 // where copies go through the async proxy; of buffers always.
@@ -94,10 +94,10 @@ struct TileState {
   Site issuer;
   std::uint64_t issuing_block = 0;
   std::optional<std::size_t> buffer;  // that it is a box of: index into the job's
-  // Of a copy that is on its way; else it lies there, or was taken from there.
+  // Of a copy that is in flight; else it is there, or was taken from there.
   std::optional<Stage> in_flight;
 };
-// What TMA has brought or taken, then what is on its way; each in the order of issue.
+// What TMA has brought or taken, then what is in flight; each in the order of issue.
 std::vector<TileState> tiles_of(const Machine& machine, std::uint64_t block);
 
 // Who wrote the bytes of shared memory, in pieces [begin, end) that one instruction wrote: without
@@ -111,7 +111,7 @@ struct WrittenPiece {
 };
 std::vector<WrittenPiece> written_pieces(const Machine& machine, std::uint64_t block);
 
-// An element of a buffer, counted as they lie; nothing: there is none.
+// An element of a buffer, counted as they are; nothing: there is none.
 std::optional<ElementState> element(const Machine& machine, std::size_t buffer,
                                     std::uint64_t index);
 

@@ -11,7 +11,7 @@
 // for bit, from wherever one came. A step back leads to the previous place at which one forward
 // would have stopped, so that a step forward from there leads here again, if here was such a place.
 //
-// Where there is no such place, it stands at the end of the run, or at its beginning.
+// Where there is no such place, it is at the end of the run, or at its beginning.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ enum class StepBy : std::uint8_t {
   product,      // a product was issued, or is complete; mma.sync was executed
   write,        // to what Step::watch says
   fault,        // just before it, with Stepper::fault() known
-  report,       // a hazard or note was told; or the run ended with a fault
+  report,       // a hazard or note was reported; or the run ended with a fault
   moment,       // whatever comes next: an instruction, or a moment of an operation
   breakpoint,   // to one of Step::breaks
 };
@@ -60,7 +60,7 @@ struct Step {
 enum class Arrival : std::uint8_t {
   going,  // go_on() again
   there,
-  none,  // there is no such place: it stands at the end, or at the beginning
+  none,  // there is no such place: it is at the end, or at the beginning
 };
 
 class Stepper {
@@ -71,7 +71,7 @@ class Stepper {
   explicit Stepper(Machine machine, CheckpointLimits limits = {});
   void stop_recording() { now_ = Machine(std::as_const(now_)); }
 
-  // ---- where it stands ----
+  // ---- where it is ----
   const Machine& machine() const { return now_; }
   std::uint64_t position() const { return now_.position(); }
   // Has the run ended here? RunState::running: it goes on, as far as is known.
@@ -98,10 +98,10 @@ class Stepper {
 
   // ---- going: each of these begins a way, in place of the one under way ----
   void step(const Step& step);
-  void go_to(std::uint64_t position);  // or the first one behind that can be stood at
+  void go_to(std::uint64_t position);  // or the first one after that can be stood at
   void go_to_instruction(std::uint64_t count);
   void go_to_cycle(double cycle);  // by Machine::now()
-  // To where it has just told this report, counted from 0: behind the instruction, or the end.
+  // To where it has just told this report, counted from 0: after the instruction, or the end.
   void go_to_report(std::uint32_t number);
   void to_the_beginning() { go_to(0); }
   void to_the_end();

@@ -1,12 +1,12 @@
 // tcgen05.alloc, dealloc and relinquish_alloc_permit (PTX ISA 9.7.16.7.1).
 //
-// A processor's 512 columns are shared by the blocks that are resident on it: an allocation waits
+// An SM's 512 columns are shared by the blocks that are resident on it: an allocation waits
 // until there are enough neighbouring columns, and takes the first of them, or with --schedule any:
 // nothing promises that an allocation begins at column 0.
 //
 // Of .cta_group::2 a warp of each block of the pair allocates. The first to come takes columns that
-// are free on both processors; the other one gets the same, which are promised to it until then.
-// Each gives back its own.
+// are free on both SMs; the other one gets the same, which are promised to it until then.
+// Each frees its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -248,7 +248,7 @@ void take_columns(const std::vector<Allocation>& allocations, Units& taken) {
 
 }  // namespace
 
-// The first columns that no block on the processor has, nor one on that of `peer`, where there is
+// The first columns that no block on the SM has, nor one on that of `peer`, where there is
 // one; with --schedule any such.
 std::optional<u32> Machine::free_columns(const Block& block, u32 columns, const Block* peer) {
   Units taken{};
@@ -269,7 +269,7 @@ std::optional<u32> Machine::free_columns(const Block& block, u32 columns, const 
   return places[options_.schedule ? static_cast<std::size_t>(drawn(places.size())) : 0];
 }
 
-// Those who wait for columns of this processor look again.
+// Those who wait for columns of this SM look again.
 void Machine::columns_are_free(const Block& block) {
   for (Block& other : blocks_) {
     if (other.processor != block.processor) continue;
@@ -293,13 +293,13 @@ bool Machine::may_get_columns(const Block& block) {
   return waits && blocks_.size() > 1 && fruitless_turns_++ < patience;
 }
 
-// How many blocks the processors have room for. How many registers a thread comes to PTX does not
+// How many blocks the SMs have room for. How many registers a thread comes to PTX does not
 // say, unless the kernel bounds them (.maxnreg, .minnctapersm); and there are no more than fit into
 // a few gigabytes here.
 Machine::Room Machine::room_of_processor() const {
   const u32 threads = static_cast<u32>((launch_.block.count() + 31) / 32 * 32);
   const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  Room room{options_.processor_blocks, "the CTAs that it has room for"};
+  Room room{options_.processor_blocks, "CTAs per SM"};
   const auto limit = [&](std::uint64_t blocks, std::string_view by) {
     if (blocks < room.blocks) room = {blocks, by};
   };
@@ -323,7 +323,7 @@ std::uint64_t Machine::room() const {
   return std::max<std::uint64_t>(std::min(all, memory / bytes), options_.processors);
 }
 
-// A block that has just come takes the processor that fewest others are on; the odd one of a pair
+// A block that has just come takes the SM that fewest others are on; the odd one of a pair
 // another one than the even one's, which it shares columns with.
 u32 Machine::least_busy_processor(const Block& block) const {
   std::vector<u32> resident(options_.processors, 0);

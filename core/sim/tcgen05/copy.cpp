@@ -51,7 +51,7 @@ void put(TensorMemory& memory, u32 lane, u32 column, const AsyncOperation& o, st
 bool write(Machine& machine, Block& block, AsyncOperation& o) {
   const TensorCopy copy = copy_in(o);
   const u32 columns = copy.pieces() * piece_columns;
-  std::size_t first = 0;  // byte of the block at hand
+  std::size_t first = 0;  // byte of the current block
   for (Block* at : blocks_of(machine, block, o)) {
     for (u32 i = 0; i < copy.lines() * columns; ++i) {
       for (const u32 lane : copy.lanes_of(i / columns)) {

@@ -1,5 +1,5 @@
 // tcgen05.cp and tcgen05.shift as operations in flight (PTX ISA 9.7.16.9): what their words mean,
-// which cells of TMEM they touch, and which operations of their thread they come behind.
+// which cells of TMEM they touch, and which operations of their thread they come after.
 //
 // tcgen05.cp copies lines of 16 or 32 bytes of a K-major matrix in shared memory, as
 // core/sim/tcgen05/shared_matrix.h finds them, into lanes of TMEM from the address's column on:
@@ -7,7 +7,7 @@
 //   128x256b, 128x128b           line l to lane l
 //   4x256b                       line l to lane 32 l + the address's lane
 //   64x128b .warpx2::02_13       line l to lanes l and l + 64
-//   64x128b .warpx2::01_23       line l to lanes l + l / 32 * 32 and 32 behind it
+//   64x128b .warpx2::01_23       line l to lanes l + l / 32 * 32 and 32 after it
 //   32x128b .warpx4              line l to lanes l, l + 32, l + 64, l + 96
 //
 // (The ISA gives the shapes, and says which warps form a pair; which line goes where is as CuTe's

@@ -17,22 +17,22 @@ Handler transfer_handler(ptx::TensorStep step);           // transfers.cpp: cp, 
 std::uint32_t tensor_pipe(const Core& x, int lane);
 
 // The bytes of a block's shared memory that a descriptor leads to, neighbours put together: 16 from
-// each offset. False after a fault, where one lies outside; `what` for the sentence.
+// each offset. False after a fault, where one is outside; `what` for the sentence.
 bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matrix,
                  std::vector<std::uint32_t> offsets, std::string_view what,
                  std::vector<Range>& out);
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what);
-// ", which the block gave back at k, PTX line 9, ...", where it did.
+// ", which the block freed at k, PTX line 9, ...", where it did.
 std::string given_back_text(const Core& x, const Block& block, std::uint32_t column,
                             std::uint32_t columns);
 
-// Pairs (pair.cpp). Is the instruction at hand of .cta_group::2?
+// Pairs (pair.cpp). Is the current instruction of .cta_group::2?
 bool is_of_pair(const Core& x);
 // The other block of the pair, which must be there and have threads left; null after a fault.
 Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited = false);
-// A step that both blocks of a pair take, each by a warp, is the warp's at hand. The first to come
+// A step that both blocks of a pair take, each by a warp, is the current warp's. The first to come
 // may wait for the other (9.7.16.5): with --lazy it does, with --schedule sometimes. True: it does,
 // and comes again.
 bool waits_for_peer(Core& x, const Block& peer, bool peer_was_here);

@@ -25,14 +25,14 @@ class TensorHistory {
   // In the place of the last of the same warp and kind with the same cells: as many are kept as a
   // kernel has places in TMEM.
   void remember(const TensorEvent& event);
-  // Columns that were given back: who gets them next has nothing to do with those before.
+  // Columns that were freed: who gets them next has nothing to do with those before.
   void forget(std::uint32_t column, std::uint32_t columns);
   // Those that touch these cells, each once.
   std::vector<const TensorEvent*> touching(const std::vector<CellRange>& cells) const;
 
  private:
   // By the columns in which an allocation is counted, so that a kernel with many places looks
-  // through few of them; what lies in several of these is in each.
+  // through few of them; what is in several of these is in each.
   std::array<std::vector<TensorEvent>, TensorMemory::columns / TensorMemory::unit> past_;
 };
 

@@ -32,7 +32,7 @@ const AsyncOperation* find_transfer(const Block& block, const std::vector<CellRa
 // Work::keeps_order of cp and shift.
 bool is_pipelined(const AsyncOperation& earlier, const AsyncOperation& later);
 // An operation about to be issued, and cp and shift in flight, or it itself one of these: comes it
-// behind those that touch its cells? A hazard where nothing says so, of other threads a fault: then
+// after those that touch its cells? A hazard where nothing says so, of other threads a fault: then
 // false.
 bool order_behind_others(Core& x, int lane, AsyncOperation& operation);
 

@@ -216,16 +216,15 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
     out.a_cells = TensorAddress::of(static_cast<u32>(w.a));
     if (p.shape.transpose_a) {
       return DescriptorError{
-          "A is to be transposed, but it lies in TMEM",
+          "A is to be transposed, but it is in TMEM",
           "bit 15 of the instruction descriptor 0 with A in TMEM, whose rows are "
           "lanes (PTX ISA, table 53)",
           "1"};
     }
     if (bits_of(p.shape.a) < 8 || (w.ws && p.shape.m != 128)) {
-      return DescriptorError{
-          fmt::format("where A of {} bits and {} rows{} lies in TMEM is not known",
-                      bits_of(p.shape.a), p.shape.m, w.ws ? " with .ws" : ""),
-          "A in shared memory", "A in TMEM"};
+      return DescriptorError{fmt::format("where A of {} bits and {} rows{} is in TMEM is not known",
+                                         bits_of(p.shape.a), p.shape.m, w.ws ? " with .ws" : ""),
+                             "A in shared memory", "A in TMEM"};
     }
   } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a)) {
     error->sentence += ", of A";
@@ -237,10 +236,9 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   }
   const std::vector<CellRange> d = out.d_range();
   if (const CellRange* both = meeting(d, out.a_range())) {
-    return DescriptorError{
-        fmt::format("A lies in {}, where D is: the sum is written while A is read",
-                    cells_text(*both)),
-        "A and D in cells of their own", "the same cells"};
+    return DescriptorError{fmt::format("A is in {}, where D is: the sum is written while A is read",
+                                       cells_text(*both)),
+                           "A and D in cells of their own", "the same cells"};
   }
   return std::nullopt;
 }

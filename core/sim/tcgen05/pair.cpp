@@ -33,7 +33,7 @@ bool stands_there(const Core& x, const Block& peer) {
   });
 }
 
-// A block that gives back what it shares with one that has yet to allocate it made launches fail on
+// A block that frees what it shares with one that has yet to allocate it made launches fail on
 // every one of 96 tries (NVIDIA/cutlass#3435, on a B300): a cluster's barrier belongs between.
 bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
   const auto& promised = peer.tensor.promised;

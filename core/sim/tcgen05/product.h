@@ -17,7 +17,7 @@
 //     M 128         lane m % 64 + 64 * (n / (N/2)), column n % (N/2)  layout B: `halves`
 //
 // With layout B the lanes from 64 on work with the same rows of A as those below; where A is in
-// TMEM it lies there twice (CuTe: TmemAllocMode::Duplicated).
+// TMEM it is there twice (CuTe: TmemAllocMode::Duplicated).
 //
 // (CuTe's mma_traits_sm100_frag.hpp; the ISA shows them in figures.) Operands are read at one
 // moment, the sum is written at another: what is between is kept here as bytes.
@@ -53,7 +53,7 @@ struct Product {
 };
 
 // An operand as it was read: for each row 32 bytes, and whether one of them is undefined. Elements
-// of 4 and 6 bits lie in a byte each.
+// of 4 and 6 bits are in a byte each.
 struct OperandBytes {
   std::vector<std::byte> bytes;
   std::vector<std::uint8_t> undefined;
@@ -61,7 +61,7 @@ struct OperandBytes {
 constexpr std::uint32_t operand_row = 32;
 
 // From shared memory of `size` bytes, with a bit for each undefined byte (or null). The matrix's
-// pieces must lie inside, which pieces() tells beforehand: the offsets of its 16-byte pieces.
+// pieces must be inside, which pieces() tells beforehand: the offsets of its 16-byte pieces.
 std::vector<std::uint32_t> pieces(const SharedMatrix& matrix, std::uint32_t rows, ElementType type);
 OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
                           const std::byte* memory, const std::uint8_t* undefined_bits);

@@ -122,7 +122,7 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
   }
   if (!transposed && by_32) {
     return error(bits, "swizzling mode", 61, 3,
-                 "0, 2, 4 or 6: where K-major elements lie with 128 bytes by 32 is not known "
+                 "0, 2, 4 or 6: where K-major elements are with 128 bytes by 32 is not known "
                  "(table 55 has no such atom)");
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// What a shared-memory descriptor says: where the elements of a matrix lie in shared memory, by the
+// What a shared-memory descriptor says: where the elements of a matrix are in shared memory, by the
 // rules of the PTX ISA (9.7.16.3, 9.7.16.4.1, tables 40 and 41), read from the 64 bits alone.
 //
 //    0-13  address >> 4          46-48  1                      16-29  leading stride >> 4
@@ -41,7 +41,7 @@ struct SharedMatrix {
 };
 
 // Decodes; `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
-// that its elements have 32 bits (tf32). Nothing else is looked at: whether it lies in the block's
+// that its elements have 32 bits (tf32). Nothing else is looked at: whether it is in the block's
 // memory shows when it is read.
 std::optional<DescriptorError> decode(std::uint64_t bits, bool transposed, bool wide,
                                       SharedMatrix& out);

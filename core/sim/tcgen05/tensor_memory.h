@@ -3,7 +3,7 @@
 //   128 lanes x 512 columns of 32 bits       address = lane << 16 | column
 //
 // A block has the columns that it allocated, in blocks of 32 with all their lanes, and no others;
-// the 512 of a processor are shared by the blocks that are resident on it (Machine keeps them
+// the 512 of an SM are shared by the blocks that are resident on it (Machine keeps them
 // apart). What was never written is undefined, byte by byte.
 #pragma once
 
@@ -50,18 +50,18 @@ class TensorMemory {
   ~TensorMemory() { settle(); }
 
   static constexpr std::uint32_t lanes = 128, columns = 512, unit = 32;  // allocated by `unit`
-  // Rows of cells lie a little further apart than they are long: rows a power of two apart would
+  // Rows of cells are a little further apart than they are long: rows a power of two apart would
   // share few places of the processor's caches.
   static constexpr std::uint32_t pitch = columns + 16;
 
   const std::vector<Allocation>& allocations() const { return allocations_; }
   // Columns [column, column + columns) become the block's, with undefined cells.
   void allocate(const Allocation& allocation);
-  // Gives back the allocation that begins at this column with so many, as the tcgen05.dealloc in
+  // Frees the allocation that begins at this column with so many, as the tcgen05.dealloc in
   // `by` says. False where there is none.
   bool deallocate(const Allocation& by);
   bool owns(std::uint32_t column, std::uint32_t columns) const;
-  // The last to give back one of these columns, which the block has not allocated again; or null.
+  // The last to free one of these columns, which the block has not allocated again; or null.
   const Allocation* given_back(std::uint32_t column, std::uint32_t count) const;
   void start() { given_back_.clear(); }  // for another block, which knows nothing of the last
 

@@ -75,7 +75,7 @@ void note_bits(Core& x, int lane) {
   x.machine->note(x, lane, "unpacked_bits", x.pc, [&] {
     Report r;
     r.sentence =
-        "where elements of 4 and 6 bits lie in the bytes that tcgen05.cp makes of them, the PTX "
+        "where elements of 4 and 6 bits are in the bytes that tcgen05.cp makes of them, the PTX "
         "ISA "
         "shows in figures only: here 6 bits are the lower ones, and 4 bits are bits 2 to 5";
     r.expected = "a chip's answer (figures 195, 197 and 198)";

@@ -51,12 +51,12 @@ Block* peer_of(const Core& x, const Block& block) {
   return x.machine->member(block, block.rank ^ 1);
 }
 
-// " of block 1 of the cluster", where they are not those of the block at hand.
+// " of block 1 of the cluster", where they are not those of the current block.
 std::string whose(const Core& x, const Block& home) {
   return &home == x.block ? "" : fmt::format(" of CTA {} of the cluster", home.rank);
 }
 
-// What the lane at hand does, and a past or present use by another warp of the same block or not.
+// What the current lane does, and a past or present use by another warp of the same block or not.
 Evidence between(const Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
                  Evidence::Party other) {
   return collision(
@@ -116,7 +116,7 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
   });
 }
 
-// Has the warp of a load, of the block at hand, arrived somewhere since?
+// Has the warp of a load, of the current block, arrived somewhere since?
 bool has_arrived_since(const Core& x, const TensorMove& move) {
   const TensorUnit& unit = x.block->tensor;
   for (const TensorEvent* past : unit.past.touching(move.cells)) {
@@ -170,7 +170,7 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
                                  where(x, home, move.warp, move.pc)),
         move.store ? "tcgen05.wait::st in the storing warp before"
                    : "tcgen05.wait::ld in the loading warp before",
-        move.store ? "a store under way" : "a load under way",
+        move.store ? "a store in flight" : "a load in flight",
         party_of(x, home, move, *meeting(move.cells, cells)));
   }
   return true;
@@ -199,7 +199,7 @@ bool is_to_arrive(const Core& x, u32 mbarrier) {
   return false;
 }
 
-// Products are in flight: the mbarrier at which the thread at hand has waited last, where that was
+// Products are in flight: the mbarrier at which the current thread has waited last, where that was
 // for an earlier phase than the one that they complete. None has come, or it is still to come.
 std::optional<u32> waited_in_vain(const Core& x) {
   const u32 at = x.warp->splits[x.split].mbarrier;
@@ -228,7 +228,7 @@ bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRan
   return report(
       x, lane, *x.block, use, cells[0],
       fmt::format(
-          "the {} at {} is still under way there: nobody has waited for its commit",
+          "the {} at {} is still in flight there: nobody has waited for its commit",
           other->work->name,
           text(x.machine->site(x.machine->issuer(*x.block, *other), other->thread, other->pc))),
       "tcgen05.commit after it, and a wait for its mbarrier",

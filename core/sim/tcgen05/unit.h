@@ -1,13 +1,13 @@
-// The tensor core's side of a block: its TMEM, what is under way to and from it, and who has been
+// The tensor core's side of a block: its TMEM, what is in flight to and from it, and who has been
 // told of what (PTX ISA 9.7.16.6).
 //
 // tcgen05.ld and .st take effect when they are issued here, which is one of the legal moments;
-// until their warp's tcgen05.wait they count as under way, and who gets in their way is at fault. A
+// until their warp's tcgen05.wait they count as in flight, and who gets in their way is at fault. A
 // tcgen05.mma is an AsyncOperation (core/sim/async/operation.h): it reads its operands at one
 // moment and writes TMEM at another, in a pipe with the others of its thread and their commits.
 //
-// Across threads tcgen05 operations are ordered by fence::before_thread_sync in front of, and
-// fence::after_thread_sync behind, whatever synchronises the threads. A missing one is a hazard:
+// Across threads tcgen05 operations are ordered by fence::before_thread_sync before, and
+// fence::after_thread_sync after, whatever synchronises the threads. A missing one is a hazard:
 // the order is not promised, and here is as if it were; so is nothing at all between the two, which
 // is a race. Time is counted in events of the block.
 //
@@ -47,7 +47,7 @@ struct TensorMove {
 // Of a warp, what another can have heard of: events of its block, 0 for never.
 struct Heard {
   std::uint64_t arrived = 0;  // it arrived somewhere, for others to pass
-  std::uint64_t told = 0;     // the last fence::before_thread_sync in front of an arrival
+  std::uint64_t told = 0;     // the last fence::before_thread_sync before an arrival
   void take(const Heard& other) {
     if (other.arrived > arrived) arrived = other.arrived;
     if (other.told > told) told = other.told;
@@ -68,11 +68,11 @@ struct TensorOrder {
   std::uint64_t covered = 0;       // the last of these before a fence::after_thread_sync
   std::uint64_t before = 0;        // fence::before_thread_sync
   std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
-  std::uint64_t told = 0;          // the last fence::before_thread_sync in front of an arrival
+  std::uint64_t told = 0;          // the last fence::before_thread_sync before an arrival
 
   TensorClock heard;  // at the barriers that it has passed
 
-  // Something that another did at `event`: did a barrier since then pass without a fence behind it?
+  // Something that another did at `event`: did a barrier since then pass without a fence after it?
   bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
 };
 
@@ -108,7 +108,7 @@ struct TensorUnit {
     order[warp].arrived = ++events;
     order[warp].told = order[warp].before;
   }
-  // Behind arrive(): those who pass what has this clock hear of what this warp did, and heard.
+  // After arrive(): those who pass what has this clock hear of what this warp did, and heard.
   void tell(std::uint32_t warp, TensorClock& clock) const;
   // A warp has passed a barrier of whatever kind, which has this clock: what others did may be
   // ordered before it now.
@@ -122,7 +122,7 @@ struct TensorUnit {
 // giving them back.
 enum class TensorUse : std::uint8_t { load, store, product, operand, release };
 
-// May it, with what is under way? False after a fault. Notes hazards of order.
+// May it, with what is in flight? False after a fault. Notes hazards of order.
 bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells);
 // The same of a product and the cells of the other block of the pair.
 bool check_peer_tensor_use(Core& x, int lane, Block& peer, TensorUse use,

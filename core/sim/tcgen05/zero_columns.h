@@ -1,4 +1,4 @@
-// The zero-column mask of tcgen05.mma.ws: which columns of B count as zeros, whatever lies in
+// The zero-column mask of tcgen05.mma.ws: which columns of B count as zeros, whatever is in
 // shared memory, and from which column on B is read (PTX ISA 9.7.16.4.3, table 45).
 //
 //    0-31  start counts, 8 bits each     39  non-zero mask     48-55  use span

@@ -197,7 +197,7 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
   return done;
 }
 
-// Which lines share a slice is not published. Atomics of 132 processors on lines of their own reach
+// Which lines share a slice is not published. Atomics of 132 SMs on lines of their own reach
 // what 60 slices would (measured on an H200); there are about as many on other chips.
 Calendar& Clock::slice_of(std::uint64_t line) {
   constexpr std::size_t count = 64, buckets = 512;

@@ -12,7 +12,7 @@
 
 namespace tilescope::sim {
 
-// What a warp stands at, while it waits.
+// What a warp is at, while it waits.
 struct Standing {
   Stall stall = Stall::none;
   std::uint32_t pc = 0;
@@ -21,7 +21,7 @@ struct Standing {
 
 struct WarpTime {
   double slot = 0;  // when its next instruction may be issued
-  // Of the straight run at hand: when the last instruction to be issued was, which one, and what it
+  // Of the current straight run: when the last instruction to be issued was, which one, and what it
   // had waited for. An assembler orders these so that nobody waits for another's operands.
   double late = 0;
   double late_step = 0;  // by how much it was later than those before
@@ -55,7 +55,7 @@ struct PhaseTime {
   TrackId track = 0;
   std::uint32_t phase = 0;
   double began = 0;
-  double visible = 0;          // when those who wait can know that the last one is complete
+  double visible = 0;          // when the waiters can know that the last one is complete
   EventId last = no_event;     // of the last complete one
   EventId arrival = no_event;  // the last one of threads
 };
@@ -63,7 +63,7 @@ struct PhaseTime {
 struct BlockTime {
   double started = 0, ended = 0;
   std::uint64_t order = 0;       // in which it began, among all blocks
-  std::uint32_t first_warp = 0;  // its place among those of the processor, which schedulers share
+  std::uint32_t first_warp = 0;  // its place among those of the SM, which schedulers share
   std::vector<WarpTime> warps;
   std::vector<std::pair<std::uint32_t, double>>
       pipes;                                  // when the last of an operations' pipe is done

@@ -1,6 +1,6 @@
 // What a unit can do in each stretch of time, and how much of that is taken.
 //
-// Warps run a little ahead of each other, and blocks of other processors by a whole stretch: who
+// Warps run a little ahead of each other, and blocks of other SMs by a whole stretch: who
 // asks for a unit later may want it earlier. So a unit has no single moment from which on it is
 // free, but a row of buckets that fill up.
 #pragma once
@@ -27,7 +27,7 @@ class Calendar {
       float& room = room_[place(bucket)];
       if (static_cast<double>(room) >= amount) {
         room -= static_cast<float>(amount);
-        // What was taken before lies in front.
+        // What was taken before is in front.
         const double filled = end - static_cast<double>(room) * each_;
         return filled > done ? filled : done;
       }
@@ -42,7 +42,7 @@ class Calendar {
     return static_cast<std::size_t>(bucket & (count_ - 1));
   }
   double take_later(double time, double amount);  // over several buckets
-  void reach(std::int64_t bucket);                // forgets what lies too far behind it
+  void reach(std::int64_t bucket);                // forgets what is too far behind it
 
   double rate_ = 0, width_ = 1, per_cycle_ = 1, taken_ = 0;
   double each_ = 0;         // cycles of one

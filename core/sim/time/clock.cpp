@@ -14,7 +14,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// What all processors share is asked for far ahead where it is short: buckets of so many cycles.
+// What all SMs share is asked for far ahead where it is short: buckets of so many cycles.
 constexpr double shared_bucket = 128;
 constexpr std::size_t shared_buckets = 2048;
 

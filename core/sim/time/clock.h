@@ -15,7 +15,7 @@
 // stalled by.
 //
 // What units take (processor.h). Schedulers, lanes, load/store, shared memory, tensor cores, TMEM,
-// the engine of copies and the port to L2 are a processor's; L2 and memory are shared by all. Each
+// the engine of copies and the port to L2 are an SM's; L2 and memory are shared by all. Each
 // does so much in a cycle, and no more. Latencies come on top.
 #pragma once
 
@@ -36,7 +36,7 @@ namespace tilescope::sim {
 class Machine;
 class Recorder;
 
-// Whose turn it is in the cluster at hand, and how far it may go. Kept, so that a run does not
+// Whose turn it is in the current cluster, and how far it may go. Kept, so that a run does not
 // depend on how it is cut into calls.
 struct ClockTurn {
   static constexpr std::size_t none = ~std::size_t{0};
@@ -81,7 +81,7 @@ class Clock {
 
   // The share of the time in which tensor cores were busy.
   double tensor_share() const;
-  // What has been busy for how long, of all processors together.
+  // What has been busy for how long, of all SMs together.
   void tell_pipes(Recorder& recorder) const;
 
   ClockTurn turn;
@@ -114,7 +114,7 @@ class Clock {
   double wait_for_copies(Core& x, const Code& c, Mask m, double issued);
   double move_tensor(Core& x, const Code& c, const Cost& cost, double issued);
 
-  // Of `bytes` of a line, on their way from L2 or from memory: when the last is there.
+  // Of `bytes` of a line, in flight from L2 or from memory: when the last is there.
   struct Fetched {
     std::uint64_t bytes = 0, missed = 0;
   };

@@ -35,7 +35,7 @@ double next_moment(const AsyncOperation& o) {
 }  // namespace
 
 void Machine::start_clock() {
-  // What shared memory leaves of a processor's memory is L1's.
+  // What shared memory leaves of an SM's memory is L1's.
   const auto threads = std::max<u64>(1, launch_.block.count());
   const u64 shared = program().shared_bytes + u64{launch_.dynamic_shared} + options_.block_shared;
   const u64 blocks = std::min<u64>(options_.processor_threads / threads + 1,
@@ -123,7 +123,7 @@ double Machine::when_it_goes_on(const Block& block, const WarpTime& t) const {
   }
 }
 
-// Of the cluster at hand, who is first, and how far it may go before the next one. Infinity where
+// Of the current cluster, who is first, and how far it may go before the next one. Infinity where
 // nobody can go on.
 double Machine::find_turn(ClockTurn& turn) {
   const std::size_t first = current_ / cluster_size_ * cluster_size_;

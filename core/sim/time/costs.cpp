@@ -188,7 +188,7 @@ double products_of(ptx::Shape shape) {
   }
 }
 
-// Multiply-adds of a processor in a cycle, by the operands' type.
+// Multiply-adds of an SM in a cycle, by the operands' type.
 double rate_of(const DeviceTimes& times, Type type) {
   switch (ptx::bits_of(type)) {
     case 64:

@@ -2,7 +2,7 @@
 // makes of it, which of the scheduler's pipes these take and for how long, when their result is
 // there, and which registers they wait for.
 //
-// PTX is not what a chip executes. Moves between registers, parameters (which lie in a constant
+// PTX is not what a chip executes. Moves between registers, parameters (which are in a constant
 // bank) and conversions of addresses cost nothing; 64-bit integers cost two instructions or more;
 // divisions are short programs. The numbers follow what cuobjdump shows of CUDA 13's ptxas for
 // sm_90a; the table is in costs.cpp.
@@ -48,11 +48,11 @@ struct Cost {
   };
   Kind kind = Kind::plain;
   Lanes lanes = Lanes::none;
-  Stall stall = Stall::dependency;  // of those who wait for its result
+  Stall stall = Stall::dependency;  // of the waiters for its result
   bool meets = false;               // it matters when others see it executed
-  bool ends = false;                // of a straight run: nothing behind it may begin before it
+  bool ends = false;                // of a straight run: nothing after it may begin before it
   std::uint8_t reads = 0;           // slots of the scoreboard, from `first` on
-  std::uint16_t writes = 0;         // those behind them
+  std::uint16_t writes = 0;         // those after them
   std::uint32_t first = 0;
   std::uint8_t bytes = 0;      // of a lane, of an access
   bool writes_memory = false;  // st, red

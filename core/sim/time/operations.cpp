@@ -18,7 +18,7 @@ u64 bytes_of(const std::vector<Range>& ranges) {
   return all;
 }
 
-// Multiply-adds of one processor in a cycle.
+// Multiply-adds of one SM in a cycle.
 double rate_of(const DeviceTimes& times, MmaKind kind) {
   switch (kind) {
     case MmaKind::tf32:

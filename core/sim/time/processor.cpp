@@ -5,7 +5,7 @@
 namespace tilescope::sim {
 namespace {
 
-// Cycles of a bucket, and how many: what belongs to one processor is asked for within a few
+// Cycles of a bucket, and how many: what belongs to one SM is asked for within a few
 // thousand cycles, what all share may be taken for longer.
 constexpr double bucket = 32;
 constexpr std::size_t buckets = 256;

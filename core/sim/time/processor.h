@@ -1,4 +1,4 @@
-// The units of one processor, and what all processors share: how busy they are, and which lines of
+// The units of one SM, and what all SMs share: how busy they are, and which lines of
 // memory the caches hold.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tilescope::sim {
 
 constexpr std::uint64_t line_bytes = 128;  // of both caches, in sectors of 32
 
-// A cache of one processor, of four ways; the way used longest ago gives room.
+// A cache of one SM, of four ways; the way used longest ago gives room.
 class Level1 {
  public:
   Level1() = default;
@@ -39,7 +39,7 @@ class Level1 {
   std::uint32_t now_ = 0;
 };
 
-// L2, of all processors: a line is there until as many others have come since it was last used.
+// L2, of all SMs: a line is there until as many others have come since it was last used.
 class Level2 {
  public:
   Level2() = default;

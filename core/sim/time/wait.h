@@ -1,4 +1,4 @@
-// What a warp that stands at an instruction waits for, as records say it.
+// What a warp that is at an instruction waits for, as records say it.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace tilescope::sim {
 
 Stall stall_of(Wait wait);
 
-// How much a wait is one for the warp's own lanes: those that stand at a barrier of all threads
-// stand there for theirs, too. -1: it is none.
+// How much a wait is one for the warp's own lanes: those that are at a barrier of all threads
+// are there for theirs, too. -1: it is none.
 int for_siblings(Wait wait);
 
 // Which of a warp's splits says what the warp does: one that is ready, else one that waits for what

@@ -16,7 +16,7 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-// Who else would go on, sooner or later, than those who wait there themselves; and whether what
+// Who else would go on, sooner or later, than the waiters there themselves; and whether what
 // nobody has written would be multiplied or stored then, so that something else was meant to come
 // first.
 struct Consequence {

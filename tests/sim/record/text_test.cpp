@@ -26,7 +26,7 @@ SyntheticPipeline tiny() {
 }
 
 TEST(RecordText, WithoutTimesTellsWhatWarpsDo) {
-  EXPECT_EQ(text(synthetic_record(tiny()), timeless), R"(block 0
+  EXPECT_EQ(text(synthetic_record(tiny()), timeless), R"(CTA 0
   warp 0
     copies in of synthetic.cu:10, 16384 bytes
     copies in of synthetic.cu:11, 16384 bytes
@@ -35,11 +35,11 @@ TEST(RecordText, WithoutTimesTellsWhatWarpsDo) {
     copies in of synthetic.cu:10, 16384 bytes
     copies in of synthetic.cu:11, 16384 bytes
   warp 1
-    multiplies of synthetic.cu:12, 524288 products (4 times)
+    multiplies of synthetic.cu:12, 524288 multiply-adds (4 times)
     commits of synthetic.cu:13
-    multiplies of synthetic.cu:12, 524288 products (4 times)
+    multiplies of synthetic.cu:12, 524288 multiply-adds (4 times)
     commits of synthetic.cu:13
-    multiplies of synthetic.cu:12, 524288 products (4 times)
+    multiplies of synthetic.cu:12, 524288 multiply-adds (4 times)
     commits of synthetic.cu:13
   warp 2
     loads from TMEM of synthetic.cu:14, 4096 bytes
@@ -82,7 +82,7 @@ TEST(RecordText, WithTimesTellsAllOfABlockOrUnit) {
   choice.times = true;
   choice.unit = Unit::mbarrier;
   const std::string all = text(record, choice);
-  EXPECT_NE(all.find("block 0 mbarrier full[1]  phase 0 is complete  <- copies in at "),
+  EXPECT_NE(all.find("CTA 0 mbarrier full[1]  phase 0 is complete  <- copies in at "),
             std::string::npos)
       << all;
   choice.unit.reset();
