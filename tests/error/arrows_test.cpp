@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -293,6 +295,22 @@ TEST(Arrows, TheTopLevelHoldsNothingElse) {
     EXPECT_TRUE(allowed.count(name) == 1 || matches(ignored, name))
         << name << " does not belong at the top level";
   }
+}
+
+// What CONTRIBUTING sends people to is there. Names within core/sim stand without it, and what is
+// to be put in for NAME, THEME... is left out.
+TEST(Contributing, NamesFilesThatExist) {
+  std::ifstream file(root / "CONTRIBUTING.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::regex quoted("`([a-z_]+/[a-z0-9_./]+)`");
+  int names = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), quoted), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    if (name.rfind("build/", 0) == 0) continue;
+    EXPECT_TRUE(fs::exists(root / name) || fs::exists(root / "core/sim" / name)) << name;
+    ++names;
+  }
+  EXPECT_GE(names, 60);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The rows of the window's command table, a theme a file (viz/scene/commands_THEME.cpp); and what
-// the functions in those rows share.
+// The rows of the window's command table, a theme a file (viz/commands/commands_THEME.cpp); and
+// what the functions in those rows share.
 //
 // A new command is a row in the file of its theme. A new theme is a file with one function more
 // here, and its group in viz/commands/commands.cpp.

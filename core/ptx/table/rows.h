@@ -1,6 +1,6 @@
 // Words that many forms share, and what the files of this folder give: the rows of the opcode
 // table, a file for each kind. To teach the decoder a form, add it to its row; to teach the
-// simulator, add its handler in core/sim/lanes.
+// simulator, add its handler in core/sim (CONTRIBUTING.md says which room).
 #pragma once
 
 #include "core/ptx/opcodes.h"
