@@ -35,7 +35,7 @@ void follow(Session& session, const sim::Stepper& stepper) {
     return;
   }
   if (reason->what == sim::Happening::instruction || reason->what == sim::Happening::line) {
-    const sim::Machine::Executed& last = stepper.machine().last_executed();
+    const sim::Executed& last = stepper.machine().last_executed();
     spot.block = last.block;
     spot.warp = last.warp;
     return;
@@ -192,8 +192,8 @@ bool busy(const Session& session) {
 }
 
 Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
-                               const std::function<void(sim::Stepper&)>& begin,
-                               std::function<void(sim::Stepper&)> then) {
+                                const std::function<void(sim::Stepper&)>& begin,
+                                std::function<void(sim::Stepper&)> then) {
   const auto live = live_run(session, backend);
   if (!live) return live.error();
   sim::Stepper& stepper = (*live)->stepper;
