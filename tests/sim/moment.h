@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::test {
 
@@ -95,7 +96,7 @@ inline std::uint64_t digest(const sim::Machine& m) {
     d.add(r.count);
   }
   d.add(m.printed().data(), m.printed().size());
-  for (const sim::Region& r : m.regions()) add(d, r);
+  for (const sim::Region& r : m.model().regions) add(d, r);
   for (const sim::Block& b : m.blocks()) add(d, b);
   return d.value();
 }

@@ -1,6 +1,7 @@
 // Other orders: how they are written, that they are legal, and that a search finds those that
 // matter.
 #include "core/sim/machine/search.h"
+#include "core/sim/machine/state.h"
 
 #include <gtest/gtest.h>
 

@@ -83,8 +83,8 @@ void says_barrier(const BugOpened& bug, const std::string& text) {
   const Evidence::Place& place = bug.report().evidence.place;
   if (place.of == Evidence::Place::Of::mbarrier) {
     EXPECT_EQ(bug.session->state.spot.barrier, static_cast<std::uint32_t>(place.begin));
-    const std::string name =
-        readable(sim::mbarrier_name(bug.machine(), static_cast<std::uint32_t>(place.begin)));
+    const std::string name = readable(
+        sim::mbarrier_name(bug.machine().model(), static_cast<std::uint32_t>(place.begin)));
     EXPECT_TRUE(has(text, "T" + name.substr(1) + ", phase ")) << text;
   }
   EXPECT_TRUE(has(text, "<barrier looked at>")) << text;

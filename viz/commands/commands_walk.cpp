@@ -224,14 +224,14 @@ Outcome<double> cycle_in(std::string_view word, const sim::Machine& machine) {
   if (seconds == 0) {
     return usage_error(fmt::format("`{}`: a time is in cycles (no unit), ns, us or ms.", word));
   }
-  const sim::Clock* clock = machine.clock();
-  if (!clock || !(clock->times().clock > 0)) {
+  const DeviceTimes* times = machine.times();
+  if (!times || !(times->clock > 0)) {
     return Error{ErrorKind::mismatch,
                  "This run has no clock (its schedule is randomised): its time is counted in "
                  "instructions: `go 1200`.",
                  ""};
   }
-  return value * seconds * clock->times().clock * 1e9;
+  return value * seconds * times->clock * 1e9;
 }
 
 Answer run_go(Session& session, Backend& backend, std::string_view arguments) {

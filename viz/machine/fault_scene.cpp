@@ -61,7 +61,7 @@ std::string when_text(const Evidence::Party& party, const sim::Machine& machine,
   const bool known = party.since >= 0;
   std::string cycle =
       known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
-  const double clock = machine.clock() ? machine.clock()->times().clock : 0;
+  const double clock = machine.times() ? machine.times()->clock : 0;
   if (known && seconds && clock > 0)
     cycle += fmt::format(" ({})", seconds_text(party.since, clock));
   if (!party.in_flight) return cycle;

@@ -154,7 +154,7 @@ std::string place_words(const Evidence::Place& place, const sim::Machine& machin
       return of_block(sim::cells_text({place.lane, place.lanes, place.column, place.columns}));
     case Of::mbarrier:
       return of_block(
-          readable(sim::mbarrier_name(machine, static_cast<std::uint32_t>(place.begin))));
+          readable(sim::mbarrier_name(machine.model(), static_cast<std::uint32_t>(place.begin))));
     case Of::barrier:
       return of_block(fmt::format("barrier {}", place.begin));
     case Of::global: {

@@ -142,9 +142,9 @@ double time_of(const sim::Machine& machine) {
 std::string moment_text(const sim::Machine& machine) {
   const double now = time_of(machine);
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
-  const sim::Clock* clock = machine.clock();
-  if (!clock) return fmt::format("instruction {}", grouped(whole));
-  const std::string seconds = seconds_text(now, clock->times().clock);
+  const DeviceTimes* times = machine.times();
+  if (!times) return fmt::format("instruction {}", grouped(whole));
+  const std::string seconds = seconds_text(now, times->clock);
   if (seconds.empty()) return fmt::format("cycle {}", grouped(whole));
   return fmt::format("cycle {} ({})", grouped(whole), seconds);
 }

@@ -205,7 +205,7 @@ Strip machine_strip(const Session& session) {
   }
   const sim::Stepper& stepper = state.live->stepper;
   const sim::Machine& machine = stepper.machine();
-  out.steps.push_back({"Start", machine.clock() ? "cycle 0" : "nothing executed",
+  out.steps.push_back({"Start", machine.times() ? "cycle 0" : "nothing executed",
                        machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
     const std::string when = moment_text(machine);  // seconds stand in the view

@@ -35,7 +35,7 @@ void follow(Session& session, const sim::Stepper& stepper) {
     return;
   }
   if (reason->what == sim::Happening::instruction || reason->what == sim::Happening::line) {
-    const sim::Machine::Executed& last = stepper.machine().last_executed();
+    const sim::Executed& last = stepper.machine().last_executed();
     spot.block = last.block;
     spot.warp = last.warp;
     return;

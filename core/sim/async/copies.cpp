@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/sim/async/map_bits.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -93,12 +93,12 @@ void give(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Wr
 
 // From global memory. Of what threads of this launch wrote without fence.proxy.async since, the
 // async proxy may not know: with --lazy it does not.
-void take_global(const Machine& machine, const Region& from, u64 offset, u32 bytes,
-                 AsyncOperation& o, u64 at) {
+void take_global(const Model& machine, const Region& from, u64 offset, u32 bytes, AsyncOperation& o,
+                 u64 at) {
   take(from, offset, bytes, o, at);
-  if (!machine.options().lazy || !from.was_written()) return;
+  if (!machine.options.lazy || !from.was_written()) return;
   for (u32 k = 0; k < bytes; ++k) {
-    if (!machine.is_untold(from, offset + k)) continue;
+    if (!machine.global_watch.is_untold(from, offset + k)) continue;
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
     o.undefined[at + k] = 0xff;
   }
@@ -106,11 +106,11 @@ void take_global(const Machine& machine, const Region& from, u64 offset, u32 byt
 
 // From shared memory. Of what threads wrote without fence.proxy.async since, nothing says that the
 // async proxy sees it: with --lazy it does not, and those bytes mean nothing.
-void take_shared(const Machine& machine, const Block& block, u32 offset, u32 bytes,
-                 AsyncOperation& o, u64 at) {
+void take_shared(const Model& machine, const Block& block, u32 offset, u32 bytes, AsyncOperation& o,
+                 u64 at) {
   take(block.shared, offset, bytes, o, at);
   Races::Conflict c;
-  if (!machine.options().lazy || !block.races.on()) return;
+  if (!machine.options.lazy || !block.races.on()) return;
   for (u32 k = 0; k < bytes; k += 4) {
     if (!block.races.unfenced(offset + k, offset + k + 4, block.shared, c)) continue;
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
@@ -139,7 +139,7 @@ void combine(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at,
 
 // ---- bytes side by side ----
 
-bool read_global(Machine& machine, Block&, AsyncOperation& o) {
+bool read_global(Model& machine, Block&, AsyncOperation& o) {
   const Span s = span_in(o);
   const Region* from = machine.region_of(s.global);
   o.bytes.resize(s.bytes);
@@ -147,27 +147,27 @@ bool read_global(Machine& machine, Block&, AsyncOperation& o) {
   return true;
 }
 
-bool read_shared(Machine& machine, Block& block, AsyncOperation& o) {
+bool read_shared(Model& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   o.bytes.resize(s.bytes);
   take_shared(machine, block, s.shared, s.bytes, o, 0);
   return true;
 }
 
-bool read_issuer(Machine& machine, Block& block, AsyncOperation& o) {
+bool read_issuer(Model& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   o.bytes.resize(s.bytes);
   take_shared(machine, machine.issuer(block, o), static_cast<u32>(s.global), s.bytes, o, 0);
   return true;
 }
 
-bool write_shared(Machine&, Block& block, AsyncOperation& o) {
+bool write_shared(Model&, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   give(block.shared, s.shared, s.bytes, o, 0, writer_of(block, o));
   return true;
 }
 
-bool write_global(Machine& machine, Block& block, AsyncOperation& o) {
+bool write_global(Model& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   Region* to = machine.region_of(s.global);
   const u64 offset = s.global - to->base();
@@ -182,7 +182,7 @@ bool write_global(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-bool reduce_global(Machine& machine, Block& block, AsyncOperation& o) {
+bool reduce_global(Model& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   Region* to = machine.region_of(s.global);
   combine(*to, s.global - to->base(), s.bytes, o, 0, writer_of(block, o), s.how, s.dtype);
@@ -221,7 +221,7 @@ void for_chunks(const Box& box, F f) {
   }
 }
 
-bool read_box(Machine& machine, Block&, AsyncOperation& o) {
+bool read_box(Model& machine, Block&, AsyncOperation& o) {
   const Box box = box_in(o);
   const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
   o.bytes.assign(u64{box.rows()} * pitch, std::byte{0});
@@ -253,7 +253,7 @@ SharedTile tile_of(const AsyncOperation& o, const Box& box, bool stored) {
   return out;
 }
 
-bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
+bool write_box_to_shared(Model&, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   block.tiles.put(tile_of(o, box, false));
   const Writer writer = writer_of(block, o);
@@ -269,7 +269,7 @@ bool write_box_to_shared(Machine&, Block& block, AsyncOperation& o) {
   return true;
 }
 
-bool read_box_from_shared(Machine& machine, Block& block, AsyncOperation& o) {
+bool read_box_from_shared(Model& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   block.tiles.put(tile_of(o, box, true));
   o.bytes.resize(u64{box.rows()} * box.row_bytes());
@@ -278,7 +278,7 @@ bool read_box_from_shared(Machine& machine, Block& block, AsyncOperation& o) {
 }
 
 template <bool reduces>
-bool write_box(Machine& machine, Block& block, AsyncOperation& o) {
+bool write_box(Model& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
   const Writer writer = writer_of(block, o);

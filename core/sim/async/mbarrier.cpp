@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -18,7 +18,7 @@ constexpr u64 field = MbarrierBits::most;
 constexpr std::int64_t zero_bytes = std::int64_t{1} << 20;  // in the field of the tx-count
 
 // The block of the thread that does something to an mbarrier of `block`.
-const Block& home_of(const Machine& machine, const Block& block, const Actor& who) {
+const Block& home_of(const Model& machine, const Block& block, const Actor& who) {
   return who.rank == Actor::here ? block : *machine.member(block, who.rank);
 }
 bool is_remote(const Block& block, const Actor& who) {
@@ -31,14 +31,14 @@ u64 word_in_memory(const Block& block, u32 offset) {
   return word;
 }
 
-void store(const Machine& machine, Block& block, u32 offset, Mbarrier& b, u64 word, Actor who) {
+void store(const Model& machine, Block& block, u32 offset, Mbarrier& b, u64 word, Actor who) {
   b.word = word;
   block.shared.write(offset, reinterpret_cast<const std::byte*>(&word), nullptr, sizeof word,
                      Writer::of(home_of(machine, block, who).number, who.thread, who.pc));
 }
 
 // Who did something to an mbarrier, for pictures of it.
-Evidence::Party party_of(const Machine& machine, const Block& block, u32 offset, Actor who,
+Evidence::Party party_of(const Model& machine, const Block& block, u32 offset, Actor who,
                          std::string_view does) {
   return thread_at(machine, home_of(machine, block, who), who.thread, who.pc,
                    fmt::format("{} {}", opcode_text(machine.program().code[who.pc].text), does),
@@ -46,26 +46,26 @@ Evidence::Party party_of(const Machine& machine, const Block& block, u32 offset,
 }
 
 // A fault that has to do with this mbarrier. Answers false.
-bool at_fault(Machine& machine, const Block& block, u32 offset, Actor who, std::string kind,
+bool at_fault(Model& machine, const Block& block, u32 offset, Actor who, std::string kind,
               std::string sentence, std::string expected, std::string found) {
-  machine.fault_at(home_of(machine, block, who), who.thread, who.pc, std::move(kind),
-                   std::move(sentence), std::move(expected), std::move(found));
+  machine.reports.fault_at(home_of(machine, block, who), who.thread, who.pc, std::move(kind),
+                           std::move(sentence), std::move(expected), std::move(found));
   Evidence evidence = evidence_at(mbarrier_at(block, offset));
   evidence.parties = {party_of(machine, block, offset, who, "uses it")};
-  machine.explain(std::move(evidence));
+  machine.reports.explain(std::move(evidence));
   return false;
 }
 
 // A thread that waits for a phase and was left behind by `b.completer`.
-bool left_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
+bool left_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
                  std::string sentence, std::string expected, std::string found) {
-  machine.fault_at(block, waiter.thread, waiter.pc, "waiter_left_behind", std::move(sentence),
-                   std::move(expected), std::move(found));
+  machine.reports.fault_at(block, waiter.thread, waiter.pc, "waiter_left_behind",
+                           std::move(sentence), std::move(expected), std::move(found));
   Evidence evidence = evidence_at(mbarrier_at(block, offset));
   evidence.parties = {party_of(machine, block, offset, waiter, "waits"),
                       party_of(machine, block, offset, b.completer,
                                fmt::format("completed phase {}", b.phase - 1))};
-  machine.explain(std::move(evidence));
+  machine.reports.explain(std::move(evidence));
   return false;
 }
 
@@ -77,12 +77,12 @@ std::string bytes_text(std::int64_t n) {
   return fmt::format("{} byte{}", n, n == 1 ? "" : "s");
 }
 
-std::string line_text(const Machine& machine, const Block& block, u32 thread, u32 pc) {
+std::string line_text(const Model& machine, const Block& block, u32 thread, u32 pc) {
   return place_text(machine.site(block, thread, pc));
 }
 
 // "warp 1, lanes 0-31 at PTX line 40"
-std::string attendance_text(const Machine& machine, const Block& block, const Attendance& a) {
+std::string attendance_text(const Model& machine, const Block& block, const Attendance& a) {
   const std::string whose =
       a.rank == block.rank ? "" : fmt::format("CTA {} of the cluster, ", a.rank);
   return fmt::format("{}warp {} {} at {}", whose, a.warp, lanes_text(a.mask),
@@ -115,7 +115,7 @@ void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
 }
 
 // Those who sleep in a try_wait for a phase before the one that is complete now.
-bool leave_nobody_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b) {
+bool leave_nobody_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b) {
   for (const Attendance& w : b.waiting) {
     if (!w.asleep || w.phase + 1 >= b.phase) continue;
     const u32 thread = w.warp * 32 + static_cast<u32>(__builtin_ctz(w.mask));
@@ -125,7 +125,7 @@ bool leave_nobody_behind(Machine& machine, const Block& block, u32 offset, const
 }
 
 // "the tcgen05.commit of warp 0 at hgemm_v6.cu:77"
-std::string actor_text(const Machine& machine, const Block& block, Actor who) {
+std::string actor_text(const Model& machine, const Block& block, Actor who) {
   return fmt::format("the {} of warp {} at {}", opcode_text(machine.program().code[who.pc].text),
                      who.thread / 32,
                      line_text(machine, home_of(machine, block, who), who.thread, who.pc));
@@ -142,7 +142,7 @@ void wake(Block& block, u32 offset, const Mbarrier& b) {
   }
 }
 
-bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,
+bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,
                     Actor who) {
   ++b.phase;
   bits.odd = !bits.odd;
@@ -161,7 +161,7 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
   done.pc = who.pc;
   done.object = offset;
   done.number = b.phase - 1;
-  machine.stops().happened(done);
+  machine.stops.happened(done);
   if (block.races.on()) {
     const u32 warp = who.thread / 32;
     note_completion(block, b,
@@ -171,13 +171,13 @@ bool complete_phase(Machine& machine, Block& block, u32 offset, Mbarrier& b, Mba
                                     : warp);
   }
   if (!leave_nobody_behind(machine, block, offset, b)) return false;
-  machine.note_mbarrier_phase(block, offset, who.operation, is_remote(block, who));
+  machine.recording.note_mbarrier_phase(block, offset, who.operation, is_remote(block, who));
   wake(block, offset, b);
   return true;
 }
 
 // Bytes expected and bytes that came: the tx-count has a range (9.7.13.15.2).
-bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
+bool count_bytes(Model& machine, const Block& block, u32 offset, const Signal& what, Actor who,
                  MbarrierBits& bits) {
   constexpr std::int64_t most = MbarrierBits::most;
   std::int64_t count = bits.transactions;
@@ -197,7 +197,7 @@ bool count_bytes(Machine& machine, const Block& block, u32 offset, const Signal&
   return true;
 }
 
-bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Signal& what, Actor who,
+bool count_arrivals(Model& machine, const Block& block, u32 offset, const Signal& what, Actor who,
                     const Mbarrier& b, MbarrierBits& bits) {
   if (bits.pending + u64{what.further} > MbarrierBits::most) {
     return at_fault(machine, block, offset, who, "bad_arrival_count",
@@ -232,7 +232,7 @@ bool count_arrivals(Machine& machine, const Block& block, u32 offset, const Sign
   return true;
 }
 
-std::string came_text(const Machine& machine, const Block& block, std::vector<Attendance> list) {
+std::string came_text(const Model& machine, const Block& block, std::vector<Attendance> list) {
   std::stable_sort(list.begin(), list.end(),
                    [](const Attendance& a, const Attendance& b) { return a.warp < b.warp; });
   std::string out;
@@ -282,7 +282,7 @@ u32 pending_of_state(u64 state) {
   return static_cast<u32>(state & field);
 }
 
-std::string mbarrier_name(const Machine& machine, u32 offset) {
+std::string mbarrier_name(const Model& machine, u32 offset) {
   const BarrierNames& names = machine.barrier_names();
   if (const auto known = names.find(offset); known != names.end()) {
     return fmt::format("the mbarrier {} (byte {} of shared memory)", known->second, offset);
@@ -301,7 +301,7 @@ namespace {
 // Has whoever uses the mbarrier seen that it was made? By a barrier of the block; of the cluster
 // one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). A relaxed one
 // alone promises nothing, and is seen to do: Cutlass makes an mbarrier behind its last fence.
-bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+bool is_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
   const u32 maker = b.maker / 32;
   const bool remote = is_remote(block, who);
   const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
@@ -318,7 +318,7 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
       party_of(machine, block, offset, who, "uses it"),
       party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "initialised it")};
   if (block.cluster_met[maker] >= b.made_when) {
-    machine.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
+    machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
       Report r;
       r.sentence = sentence;
       r.expected = "fence.mbarrier_init after the mbarrier.init, or barrier.cluster.arrive.release";
@@ -328,17 +328,17 @@ bool is_visible(Machine& machine, Block& block, u32 offset, const Mbarrier& b, A
     });
     return true;
   }
-  machine.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
-                   remote ? "barrier.cluster between mbarrier.init and the first use"
-                          : "a barrier of the CTA between mbarrier.init and the first use",
-                   "no barrier between");
-  machine.explain(std::move(evidence));
+  machine.reports.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
+                           remote ? "barrier.cluster between mbarrier.init and the first use"
+                                  : "a barrier of the CTA between mbarrier.init and the first use",
+                           "no barrier between");
+  machine.reports.explain(std::move(evidence));
   return false;
 }
 
 }  // namespace
 
-Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
+Mbarrier* use_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) {
     at_fault(
@@ -364,14 +364,14 @@ Mbarrier* use_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
       evidence.parties = {
           party_of(machine, block, offset, who, "uses it"),
           party_of(machine, block, offset, {b.spoiler, b.spoilt_at, false}, "overwrote it")};
-      machine.explain(std::move(evidence));
+      machine.reports.explain(std::move(evidence));
     }
     return nullptr;
   }
   return is_visible(machine, block, offset, b, who) ? &b : nullptr;
 }
 
-bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor who) {
+bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor who) {
   if (count == 0 || count > MbarrierBits::most) {
     return at_fault(machine, block, offset, who, "bad_arrival_count",
                     fmt::format("{} is initialised with a count of {}",
@@ -391,7 +391,7 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
     const Actor before{old->second.maker, old->second.made_at, false, block.rank};
     evidence.parties = {party_of(machine, block, offset, who, "initialises it again"),
                         party_of(machine, block, offset, before, "initialised it")};
-    machine.explain(std::move(evidence));
+    machine.reports.explain(std::move(evidence));
     return false;
   }
   Mbarrier b;
@@ -404,7 +404,7 @@ bool init_mbarrier(Machine& machine, Block& block, u32 offset, u32 count, Actor 
   return true;
 }
 
-bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) {
+bool invalidate_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
   if (!use_mbarrier(machine, block, offset, who)) return false;
   for (const AsyncOperation& o : block.flight.operations) {
     if (o.mbarrier != offset || o.stage == Stage::complete ||
@@ -422,7 +422,7 @@ bool invalidate_mbarrier(Machine& machine, Block& block, u32 offset, Actor who) 
   return true;
 }
 
-bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& what, Actor who,
+bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& what, Actor who,
                      u64* state) {
   Mbarrier* b = use_mbarrier(machine, block, offset, who);
   if (!b) return false;
@@ -433,7 +433,7 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
       !count_arrivals(machine, block, offset, what, who, *b, bits)) {
     return false;
   }
-  machine.record_arrivals(block, offset, who.pc, what.arrivals, what.complete_bytes);
+  machine.recording.record_arrivals(block, offset, who.pc, what.arrivals, what.complete_bytes);
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
@@ -455,7 +455,7 @@ bool signal_mbarrier(Machine& machine, Block& block, u32 offset, const Signal& w
   return true;
 }
 
-bool suppose_complete(Machine& machine, Block& block, u32 offset, Actor who) {
+bool suppose_complete(Model& machine, Block& block, u32 offset, Actor who) {
   Mbarrier* b = use_mbarrier(machine, block, offset, who);
   MbarrierBits bits;
   if (!b || !unpack(b->word, bits)) return false;
@@ -482,7 +482,7 @@ bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
   return false;
 }
 
-bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
+bool leave_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
                   u64 phase) {
   return left_behind(
       machine, block, offset, b, waiter,
@@ -496,7 +496,7 @@ bool leave_behind(Machine& machine, const Block& block, u32 offset, const Mbarri
                   phase));
 }
 
-bool come_too_late(Machine& machine, const Block& block, u32 offset, const Mbarrier& b,
+bool come_too_late(Model& machine, const Block& block, u32 offset, const Mbarrier& b,
                    Actor waiter) {
   const u64 last = b.phase - 1;
   return left_behind(
@@ -511,7 +511,7 @@ bool come_too_late(Machine& machine, const Block& block, u32 offset, const Mbarr
       fmt::format("phase {} complete", last));
 }
 
-std::string mbarrier_story(const Machine& machine, const Block& block, u32 offset) {
+std::string mbarrier_story(const Model& machine, const Block& block, u32 offset) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) return "it is no mbarrier";
   const Mbarrier& b = found->second;
@@ -543,7 +543,7 @@ std::string mbarrier_story(const Machine& machine, const Block& block, u32 offse
   return out;
 }
 
-std::string unexpected_story(const Machine& machine, const Block& block, u32 offset) {
+std::string unexpected_story(const Model& machine, const Block& block, u32 offset) {
   const auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) return "";
   const Mbarrier& b = found->second;

@@ -29,7 +29,7 @@
 
 namespace tilescope::sim {
 
-class Machine;
+class Model;
 struct Block;
 
 struct MbarrierBits {
@@ -101,18 +101,18 @@ struct Signal {
 };
 
 // Each answers false after it has reported a fault.
-bool init_mbarrier(Machine& machine, Block& block, std::uint32_t offset, std::uint32_t count,
+bool init_mbarrier(Model& machine, Block& block, std::uint32_t offset, std::uint32_t count,
                    Actor who);
-bool invalidate_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+bool invalidate_mbarrier(Model& machine, Block& block, std::uint32_t offset, Actor who);
 // `state`: what mbarrier.arrive answers; may be null.
-bool signal_mbarrier(Machine& machine, Block& block, std::uint32_t offset, const Signal& what,
+bool signal_mbarrier(Model& machine, Block& block, std::uint32_t offset, const Signal& what,
                      Actor who, std::uint64_t* state = nullptr);
 // Of a machine that asks what would be (core/sim/time/what_if.h): the current phase is complete, as
 // if all who are missing had come with all that is missing, and whoever waits for it had been told
 // of everything that was done until now. False after a fault.
-bool suppose_complete(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+bool suppose_complete(Model& machine, Block& block, std::uint32_t offset, Actor who);
 // The mbarrier at `offset`, fit to be used by `who`; null after a fault.
-Mbarrier* use_mbarrier(Machine& machine, Block& block, std::uint32_t offset, Actor who);
+Mbarrier* use_mbarrier(Model& machine, Block& block, std::uint32_t offset, Actor who);
 
 // A warp has found the phase before the current one complete. And whether it can know that, having
 // found it so or synchronised with somebody who had, or who completed it.
@@ -121,19 +121,19 @@ bool knows_completion(const Block& block, const Mbarrier& b, std::uint32_t warp)
 
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
 // PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.
-bool leave_behind(Machine& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
+bool leave_behind(Model& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
                   Actor waiter, std::uint64_t phase);
 // A thread comes too late to a wait by parity: it means phase `b.phase - 2`. Answers false.
-bool come_too_late(Machine& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
+bool come_too_late(Model& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,
                    Actor waiter);
 
 // "mbarrier full (byte 16 of shared memory)"
-std::string mbarrier_name(const Machine& machine, std::uint32_t offset);
+std::string mbarrier_name(const Model& machine, std::uint32_t offset);
 // "phase 2 waits for 1 of 1 arrivals and 4096 bytes; ...": what a barrier that nobody completes
 // lacks, and who came in the phase before but not in this.
-std::string mbarrier_story(const Machine& machine, const Block& block, std::uint32_t offset);
-// Of bytes that are in flight to an mbarrier which expects none, as a phase was completed
+std::string mbarrier_story(const Model& machine, const Block& block, std::uint32_t offset);
+// Of bytes that are on their way to an mbarrier which expects none, as a phase was completed
 // without them: how. Empty where it is not so.
-std::string unexpected_story(const Machine& machine, const Block& block, std::uint32_t offset);
+std::string unexpected_story(const Model& machine, const Block& block, std::uint32_t offset);
 
 }  // namespace tilescope::sim

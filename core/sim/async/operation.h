@@ -21,7 +21,7 @@
 // mbarriers of several blocks.
 //
 // A unit makes an AsyncOperation, says in a Work what happens at each moment, and hands both to
-// Machine::issue(). Between issue and completion the ranges of shared memory that it names are in
+// Flights::issue(). Between issue and completion the ranges of shared memory that it names are in
 // use: who writes what is being read, or touches what is being written, is at fault. Operations are
 // plain values: a copy of the Machine is a checkpoint with everything that is in flight.
 #pragma once
@@ -38,12 +38,12 @@
 
 namespace tilescope::sim {
 
-class Machine;
+class Model;
 struct Block;
 struct AsyncOperation;
 
 // A moment: false where a fault was reported.
-using Moment = bool (*)(Machine& machine, Block& block, AsyncOperation& operation);
+using Moment = bool (*)(Model& machine, Block& block, AsyncOperation& operation);
 
 // Bytes [begin, end) of global memory, by their addresses.
 struct GlobalRange {

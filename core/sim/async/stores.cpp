@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/sim/async/copies.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -21,7 +21,7 @@ AsyncOperation with_store(const Work& work, const AsyncStore& s) {
   return o;
 }
 
-Writer writer_of(const Machine& machine, const Block& block, const AsyncOperation& o) {
+Writer writer_of(const Model& machine, const Block& block, const AsyncOperation& o) {
   return Writer::of(machine.issuer(block, o).number, o.thread, o.pc);
 }
 
@@ -44,12 +44,12 @@ void put(const AsyncOperation& o, Region& to, u64 offset, Writer writer) {
   to.write_atomically(offset, element, undefined ? hidden : nullptr, bytes, writer);
 }
 
-bool put_shared(Machine& machine, Block& block, AsyncOperation& o) {
+bool put_shared(Model& machine, Block& block, AsyncOperation& o) {
   put(o, block.shared, o.words[0], writer_of(machine, block, o));
   return true;
 }
 
-bool put_global(Machine& machine, Block& block, AsyncOperation& o) {
+bool put_global(Model& machine, Block& block, AsyncOperation& o) {
   Region* to = machine.region_of(o.words[0]);
   put(o, *to, o.words[0] - to->base(), writer_of(machine, block, o));
   return true;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/waits.h"
 #include "core/sim/time/what_if.h"
 
@@ -88,10 +88,10 @@ std::string members_text(const std::vector<Member>& members, std::uint32_t rank)
 }
 
 // "32 of 64 threads are there; missing: block 1 warp 0 lanes 0-31": of those that have not exited.
-std::string cluster_story(const Machine& machine, const Block& block) {
+std::string cluster_story(const Model& machine, const Block& block) {
   int live = 0, arrived = 0;
   std::string missing;
-  for (std::uint32_t rank = 0; rank < machine.cluster_size(); ++rank) {
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
     for (const Warp& w : machine.member(block, rank)->warps) {
       live += __builtin_popcount(w.live);
       arrived += __builtin_popcount(w.live & w.cluster_arrived);
@@ -107,7 +107,7 @@ std::string cluster_story(const Machine& machine, const Block& block) {
 
 // "warp 0 lanes 0-31 at PTX line 40 (bar 0: 32 of 64 threads are there)"; what an mbarrier lacks is
 // told once.
-std::string wait_story(const Machine& machine, const Block& block, const Warp& w, const Split& s,
+std::string wait_story(const Model& machine, const Block& block, const Warp& w, const Split& s,
                        std::vector<std::uint32_t>& explained) {
   const ptx::Instruction& i = machine.program().code[waiting_at(s)];
   const bool known = std::count(explained.begin(), explained.end(), s.mbarrier) != 0;
@@ -118,7 +118,7 @@ std::string wait_story(const Machine& machine, const Block& block, const Warp& w
 
 }  // namespace
 
-std::string wait_text(const Machine& machine, const Block& block, const Warp& w, const Split& s,
+std::string wait_text(const Model& machine, const Block& block, const Warp& w, const Split& s,
                       bool with_story) {
   switch (s.wait) {
     case Wait::none:
@@ -151,7 +151,7 @@ std::string wait_text(const Machine& machine, const Block& block, const Warp& w,
 
 // `last`: the block that was looked at last, of a cluster of which nobody can go on. Who explains
 // it best is told first.
-void Machine::report_deadlock(const Block& last) {
+void report_deadlock(Model& machine, const Block& last) {
   constexpr std::size_t most_told = 8;
   struct Waiter {
     const Block* block = nullptr;
@@ -166,8 +166,8 @@ void Machine::report_deadlock(const Block& last) {
     auto weight() const { return std::tuple(blame, waits_over, sound, progress); }
   };
   std::vector<Waiter> waiters;
-  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
-    const Block& b = *member(last, rank);
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
+    const Block& b = *machine.member(last, rank);
     for (const Warp& w : b.warps) {
       for (const Split& s : w.splits) waiters.push_back({&b, &w, &s, blame_of(w, s)});
     }
@@ -178,8 +178,8 @@ void Machine::report_deadlock(const Block& last) {
   for (const Waiter& w : waiters) {
     if (w.split->wait == Wait::mbarrier) then[w.split->mbarrier];
   }
-  if (!supposes_ && then.size() > 1 && then.size() <= most_asked) {
-    for (auto& [offset, what] : then) what = if_complete(*this, last, offset);
+  if (!machine.supposes && then.size() > 1 && then.size() <= most_asked) {
+    for (auto& [offset, what] : then) what = if_complete(machine, last, offset);
   }
   for (Waiter& w : waiters) {
     if (w.split->wait != Wait::mbarrier) continue;
@@ -200,9 +200,10 @@ void Machine::report_deadlock(const Block& last) {
   for (std::size_t i = 0; i < std::min(waiters.size(), most_told); ++i) {
     const Waiter& w = waiters[i];
     const std::uint32_t rank = w.block->rank;
-    const std::string whose = cluster_size_ > 1 ? fmt::format("CTA {} of the cluster, ", rank) : "";
+    const std::string whose =
+        machine.cluster_size > 1 ? fmt::format("CTA {} of the cluster, ", rank) : "";
     story +=
-        (i ? "; " : "") + whose + wait_story(*this, *w.block, *w.warp, *w.split, explained[rank]);
+        (i ? "; " : "") + whose + wait_story(machine, *w.block, *w.warp, *w.split, explained[rank]);
   }
   if (waiters.size() > most_told) {
     story += fmt::format("; and {} more", waiters.size() - most_told);
@@ -228,10 +229,10 @@ void Machine::report_deadlock(const Block& last) {
   r.found = "nobody in the CTA can go on";
   if (first->wait == Wait::mbarrier) {
     r.expected = fmt::format("phase {} of {} to complete", first->phase,
-                             mbarrier_name(*this, first->mbarrier));
+                             mbarrier_name(machine, first->mbarrier));
     const std::vector<Member>& who = then[first->mbarrier].go_on;
     if (!who.empty()) r.expected += "; then " + members_text(who, block.rank) + " would go on, too";
-    r.found = mbarrier_story(*this, block, first->mbarrier);
+    r.found = mbarrier_story(machine, block, first->mbarrier);
     r.evidence = evidence_at(mbarrier_at(block, first->mbarrier));
   }
   if (first->wait == Wait::barrier) {
@@ -239,11 +240,11 @@ void Machine::report_deadlock(const Block& last) {
     r.evidence.place.block = block.number;
     r.evidence.place.begin = first->barrier;
   }
-  r.site =
-      site(block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),
-           waiting_at(*first));
-  reports_.push_back(std::move(r));
-  state_ = RunState::fault;
+  r.site = machine.site(
+      block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),
+      waiting_at(*first));
+  machine.reports.add(std::move(r));
+  machine.state = RunState::fault;
 }
 
 }  // namespace tilescope::sim

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -61,8 +61,9 @@ std::pair<std::uint32_t, std::uint32_t> loop_lines(const ptx::Program& program, 
 
 // Hands what a warp is at this moment to f(data, bytes), piece by piece, until one says false.
 template <class F>
-bool Machine::each_piece(const Block& block, const Warp& warp, F f) const {
-  const std::size_t stride = register_stride(), predicates = program().predicate_count;
+bool each_piece(const Model& machine, const Block& block, const Warp& warp, F f) {
+  const std::size_t stride = machine.register_stride(),
+                    predicates = machine.program().predicate_count;
   if (!f(block.registers.data() + warp.index * stride, stride)) return false;
   const std::uint32_t* masks = block.predicates.data() + warp.index * predicates;
   if (!f(masks, predicates * sizeof *masks)) return false;
@@ -74,9 +75,9 @@ bool Machine::each_piece(const Block& block, const Warp& warp, F f) const {
   return f(warp.calls.top.data(), sizeof warp.calls.top);
 }
 
-std::vector<std::byte> Machine::moment(const Block& block, const Warp& warp) const {
+std::vector<std::byte> moment(const Model& machine, const Block& block, const Warp& warp) {
   std::vector<std::byte> out;
-  each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+  each_piece(machine, block, warp, [&](const void* data, std::size_t bytes) {
     const auto* begin = static_cast<const std::byte*>(data);
     out.insert(out.end(), begin, begin + bytes);
     return true;
@@ -84,10 +85,10 @@ std::vector<std::byte> Machine::moment(const Block& block, const Warp& warp) con
   return out;
 }
 
-bool Machine::is_moment(const Block& block, const Warp& warp) const {
+bool is_moment(const Model& machine, const Block& block, const Warp& warp) {
   const std::vector<std::byte>& then = warp.pace.moment;
   std::size_t at = 0;
-  const bool equal = each_piece(block, warp, [&](const void* data, std::size_t bytes) {
+  const bool equal = each_piece(machine, block, warp, [&](const void* data, std::size_t bytes) {
     if (then.size() - at < bytes || std::memcmp(then.data() + at, data, bytes) != 0) return false;
     at += bytes;
     return true;
@@ -96,38 +97,38 @@ bool Machine::is_moment(const Block& block, const Warp& warp) const {
 }
 
 // How often anything changed that a warp of this block could see.
-std::uint64_t Machine::changes_for(const Block& block) const {
+std::uint64_t changes_for(const Model& machine, const Block& block) {
   std::uint64_t out = block.local.changes();
-  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
-    const Block& b = *member(block, rank);
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
+    const Block& b = *machine.member(block, rank);
     out += b.shared.changes() + b.meetings;
   }
-  for (const Region& r : regions_) out += r.changes();
+  for (const Region& r : machine.regions) out += r.changes();
   return out;
 }
 
-void Machine::compare_stores() {
-  for (Region& r : regions_) r.compare_stores();
-  for (Block& b : blocks_) {
+void compare_stores(Model& machine) {
+  for (Region& r : machine.regions) r.compare_stores();
+  for (Block& b : machine.blocks) {
     b.shared.compare_stores();
     b.local.compare_stores();
   }
-  compares_stores_ = true;
+  machine.compares_stores = true;
 }
 
-bool Machine::goes_round(const Block& block, const Warp& warp) const {
-  return warp.pace.goes_round && warp.pace.changes == changes_for(block);
+bool goes_round(const Model& machine, const Block& block, const Warp& warp) {
+  return warp.pace.goes_round && warp.pace.changes == changes_for(machine, block);
 }
 
 // "; warp 0 lane 0 waits for phase 0 of ...": the mbarriers that somebody asks about again and
 // again.
-std::string Machine::waits_text(const Block& block) const {
+std::string waits_text(const Model& machine, const Block& block) {
   std::string out;
   for (const auto& [offset, b] : block.mbarriers) {
     for (const Attendance& w : b.waiting) {
       if (w.phase < b.phase) continue;
       out += fmt::format("; warp {} {} waits for {}: {}", w.warp, lanes_text(w.mask),
-                         mbarrier_name(*this, offset), mbarrier_story(*this, block, offset));
+                         mbarrier_name(machine, offset), mbarrier_story(machine, block, offset));
       break;
     }
   }
@@ -135,16 +136,17 @@ std::string Machine::waits_text(const Block& block) const {
 }
 
 // A turn of this warp is over, and it waits for nothing.
-void Machine::look_for_endless_loop(Block& block, Warp& warp) {
+void look_for_endless_loop(Model& machine, Block& block, Warp& warp) {
   Pace& pace = warp.pace;
-  const std::uint64_t changes = changes_for(block);
-  const bool same = is_moment(block, warp);
+  const std::uint64_t changes = changes_for(machine, block);
+  const bool same = is_moment(machine, block, warp);
   // Long enough that every split that could go on has had its turn since.
-  const std::uint64_t enough = 4 * std::uint64_t{options_.split_turn} * (warp.splits.size() + 1);
+  const std::uint64_t enough =
+      4 * std::uint64_t{machine.options.split_turn} * (warp.splits.size() + 1);
   pace.goes_round = same && pace.changes == changes && pace.instructions >= enough;
-  if (same && pace.changes != changes && !compares_stores_) compare_stores();
+  if (same && pace.changes != changes && !machine.compares_stores) compare_stores(machine);
   if (!same && pace.instructions >= pace.next) {
-    pace.moment = moment(block, warp);
+    pace.moment = moment(machine, block, warp);
     pace.changes = changes;
     pace.instructions = 0;
     pace.next *= 2;
@@ -154,25 +156,27 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
   }
   if (!pace.goes_round) return;
   // They may be waiting for blocks that there is room for, and that begin when this turn ends.
-  if (can_start() && blocks_.size() + cluster_size_ <= resident_) return;
-  for (const Block& b : blocks_) {
+  if (machine.dispatcher.can_start() &&
+      machine.blocks.size() + machine.cluster_size <= machine.dispatcher.resident())
+    return;
+  for (const Block& b : machine.blocks) {
     for (const Warp& w : b.warps) {
       const bool slow = (b.slow.warps | b.slow.held) >> w.index & 1;
-      if (w.live && !waits(w) && !goes_round(b, w) && !slow) return;
+      if (w.live && !waits(w) && !goes_round(machine, b, w) && !slow) return;
     }
   }
   // They may be waiting for one that is slow.
   bool go_on = false;
-  for (Block& b : blocks_) go_on = let_the_slow_go_on(b) || go_on;
+  for (Block& b : machine.blocks) go_on = machine.scheduler.let_the_slow_go_on(b) || go_on;
   if (go_on) return;
   // Unless what is in flight does.
-  for (Block& b : blocks_) {
-    if (!b.flight.operations.empty() && hasten(b)) return;
+  for (Block& b : machine.blocks) {
+    if (!b.flight.operations.empty() && machine.flights.hasten(b)) return;
   }
-  if (state_ == RunState::fault) return;
+  if (machine.state == RunState::fault) return;
   const Split& split = warp.splits.front();
-  const auto [first, last] = loop_lines(program(), split.pc);
-  const std::uint64_t waiting = total_ - started_ + to_begin_.size() * cluster_size_;
+  const auto [first, last] = loop_lines(machine.program(), split.pc);
+  const std::uint64_t waiting = machine.dispatcher.waiting();
   Report r;
   r.kind = "endless_loop";
   r.sentence = fmt::format(
@@ -180,15 +184,15 @@ void Machine::look_for_endless_loop(Block& block, Warp& warp) {
       "all others loop or wait, and nothing changes memory{}{}",
       first, last,
       waiting ? fmt::format(" ({} CTAs cannot start before one of the {} resident ones ends)",
-                            waiting, blocks_.size())
+                            waiting, machine.blocks.size())
               : "",
-      waits_text(block));
+      waits_text(machine, block));
   r.expected = "something that ends the loop";
-  r.found = fmt::format("the same state after {} instructions of the launch", instructions_);
-  r.site = site(block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)),
-                split.pc);
-  reports_.push_back(std::move(r));
-  state_ = RunState::fault;
+  r.found = fmt::format("the same state after {} instructions of the launch", machine.instructions);
+  r.site = machine.site(
+      block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)), split.pc);
+  machine.reports.add(std::move(r));
+  machine.state = RunState::fault;
 }
 
 }  // namespace tilescope::sim

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/sim/machine/model.h"
+
 namespace tilescope::sim {
 
 using Place = Evidence::Place;
@@ -46,7 +48,7 @@ Place mbarrier_at(const Block& block, std::uint32_t offset) {
   return out;
 }
 
-Party thread_at(const Machine& machine, const Block& home, std::uint32_t thread, std::uint32_t pc,
+Party thread_at(const Model& machine, const Block& home, std::uint32_t thread, std::uint32_t pc,
                 std::string does, Place place) {
   Party out;
   out.does = std::move(does);
@@ -56,29 +58,29 @@ Party thread_at(const Machine& machine, const Block& home, std::uint32_t thread,
 }
 
 Party lane_at(const Core& x, int lane, std::string does, Place place) {
-  const Machine& machine = *x.machine;
+  const Model& machine = *x.machine;
   Party out = thread_at(machine, *x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane),
                         x.pc, std::move(does), place);
-  if (machine.clock()) out.since = machine.now();
+  if (machine.clock) out.since = machine.now();
   return out;
 }
 
-Party operation_in(const Machine& machine, const Block& block, const AsyncOperation& o,
+Party operation_in(const Model& machine, const Block& block, const AsyncOperation& o,
                    std::string_view verb, Place place) {
   Party out = thread_at(machine, machine.issuer(block, o), o.thread, o.pc,
                         fmt::format("{} {}", o.work->name, verb), place);
   out.in_flight = true;
   if (place.of == Place::Of::shared) add_pieces(out, verb == "writes" ? o.writes : o.reads);
-  if (machine.clock() && o.times[0] > 0) out.since = o.times[0];
+  if (machine.clock && o.times[0] > 0) out.since = o.times[0];
   return out;
 }
 
-Party operation_at_issue(const Machine& machine, const Block& block, const AsyncOperation& o,
+Party operation_at_issue(const Model& machine, const Block& block, const AsyncOperation& o,
                          std::string_view verb, Place place) {
   Party out = operation_in(machine, block, o, verb, place);
   out.does = fmt::format("{} would {}", o.work->name, verb.substr(0, verb.size() - 1));
   out.in_flight = false;
-  out.since = machine.clock() ? machine.now() : -1;
+  out.since = machine.clock ? machine.now() : -1;
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/code.h"
 
 namespace tilescope::sim {
 
@@ -15,15 +15,15 @@ Evidence::Place place_of(const GlobalRange& addresses);
 Evidence::Place mbarrier_at(const Block& block, std::uint32_t offset);
 
 // Lane 0 of a warp, where only the warp is known.
-Evidence::Party thread_at(const Machine& machine, const Block& home, std::uint32_t thread,
+Evidence::Party thread_at(const Model& machine, const Block& home, std::uint32_t thread,
                           std::uint32_t pc, std::string does, Evidence::Place place = {});
 // The current lane, which does so now.
 Evidence::Party lane_at(const Core& x, int lane, std::string does, Evidence::Place place = {});
 // An operation in flight in `block`: "tcgen05.mma reads".
-Evidence::Party operation_in(const Machine& machine, const Block& block, const AsyncOperation& o,
+Evidence::Party operation_in(const Model& machine, const Block& block, const AsyncOperation& o,
                              std::string_view verb, Evidence::Place place = {});
 // One that is refused as it is issued: "tcgen05.mma would read". `verb` as above.
-Evidence::Party operation_at_issue(const Machine& machine, const Block& block,
+Evidence::Party operation_at_issue(const Model& machine, const Block& block,
                                    const AsyncOperation& o, std::string_view verb,
                                    Evidence::Place place = {});
 

@@ -1,8 +1,8 @@
-// Reports that let the run go on: each once a site, with a count.
+// Accesses of shared memory that nothing orders.
 #include <fmt/format.h>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -18,55 +18,11 @@ const char* verb_of(Races::Kind kind) {
   }
 }
 
-std::uint32_t thread_of(const Core& x, int lane) {
-  return x.warp->index * 32 + static_cast<std::uint32_t>(lane);
-}
-
 }  // namespace
-
-void Machine::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
-                     const std::function<Report()>& tell) {
-  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
-}
-
-void Machine::hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc,
-                        std::string kind, std::uint32_t other_pc,
-                        const std::function<Report()>& tell) {
-  tell_once(Weight::hazard, block, thread, pc, std::move(kind), other_pc, tell);
-}
-
-void Machine::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
-                   const std::function<Report()>& tell) {
-  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
-}
-
-void Machine::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
-                        std::string kind, std::uint32_t other_pc,
-                        const std::function<Report()>& tell) {
-  const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
-  if (!added) {
-    ++reports_[known->second].count;
-    reports_[known->second].warps.add(block.number, thread / 32);
-    return;
-  }
-  Report r = tell();
-  r.weight = weight;
-  r.kind = std::move(kind);
-  r.site = site(block, thread, pc);
-  r.warps.add(block.number, thread / 32);
-  Happened told;
-  told.what = Happening::report;
-  told.block = block.number;
-  told.warp = thread / 32;
-  told.pc = pc;
-  told.object = static_cast<std::uint32_t>(reports_.size());
-  reports_.push_back(std::move(r));
-  stops_.happened(told);
-}
 
 namespace {
 
-std::string place_text(const Machine& machine, const Block& block, const Races::Conflict& c) {
+std::string place_text(const Model& machine, const Block& block, const Races::Conflict& c) {
   return place_text(machine.site(block, c.warp * 32, c.pc));
 }
 
@@ -103,7 +59,7 @@ std::uint32_t bytes_accessed(std::string_view opcode) {
 // What touched it before, and its bytes: an access is aligned to as many as it has (9.7.9.8, ld).
 Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict& c,
                         std::string_view verb) {
-  const Machine& machine = *x.machine;
+  const Model& machine = *x.machine;
   const std::string_view name = opcode_text(machine.program().code[c.pc].text);
   const std::uint32_t bytes = bytes_accessed(name);
   const auto begin = static_cast<std::uint32_t>(c.offset) / bytes * bytes;
@@ -120,8 +76,8 @@ Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict
 // What lane `lane` of the current warp does by `name`, in `mine`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
                     const Range& mine, const Races::Conflict& c) {
-  Machine& machine = *x.machine;
-  machine.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
+  Model& machine = *x.machine;
+  machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.pc, [&] {
     const std::string where = place_text(machine, block, c);
     Report r;
     r.evidence = collision(
@@ -156,14 +112,14 @@ namespace {
 
 // Shared memory that two warps touch, and nothing says in which order.
 void watch_in(Core& x, Block& block, const Races::Access& access) {
-  Machine& machine = *x.machine;
-  if (!block.flight.operations.empty()) machine.check_access(x, block, access);
+  Model& machine = *x.machine;
+  if (!block.flight.operations.empty()) machine.flights.check_access(x, block, access);
   if (!block.mbarriers.empty() && access.kind != Races::Kind::read) {
     for (Mask rest = access.mask; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const auto begin = static_cast<std::uint32_t>(access.offsets[lane]);
-      machine.spoil_mbarriers(block, {begin, begin + access.bytes},
-                              access.warp * 32 + static_cast<std::uint32_t>(lane), x.pc);
+      machine.flights.spoil_mbarriers(block, {begin, begin + access.bytes},
+                                      access.warp * 32 + static_cast<std::uint32_t>(lane), x.pc);
     }
   }
   Races::Conflict c;
@@ -204,7 +160,7 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
       continue;
     }
     if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
-    x.machine->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
+    x.reports->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
       const std::optional<std::uint32_t> rank = races.rank_of(c.warp);
       Report report;
       report.sentence = fmt::format(

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -89,8 +89,8 @@ std::string Tiles::place(u64 byte) const {
 }
 
 // True: there is one, and it was reported.
-bool Machine::find_missing_tile(std::size_t buffer) {
-  const Region& r = regions_[first_buffer_ + buffer];
+bool find_missing_tile(Model& machine, std::size_t buffer) {
+  const Region& r = machine.regions[machine.first_buffer + buffer];
   const Tiles& tiles = r.tiles();
   std::vector<u64> missing(tiles.count(), 0);  // elements of each
   for (u64 at = 0; at < r.size(); at += tiles.element) {
@@ -113,32 +113,32 @@ bool Machine::find_missing_tile(std::size_t buffer) {
   fault.kind = "tile_not_computed";
   fault.sentence = fmt::format(
       "no CTA computes tile {} of buffer {}, which begins at element {}{}{}", tiles.at(number),
-      shells_[buffer].name, tiles.place(tiles.first(number)),
+      machine.shells[buffer].name, tiles.place(tiles.first(number)),
       *first < all ? fmt::format(": {} of its {} elements were never written", *first, all) : "",
       told ? fmt::format("; nor{}", others) : "");
   fault.expected = fmt::format("each tile of {} elements to be written", text(tiles.tile));
   fault.found = fmt::format("{} of the {} tiles not written", count, tiles.count());
-  fault.site.kernel = kernel_;
+  fault.site.kernel = machine.kernel;
   fault.evidence = evidence_at(place_of(
       GlobalRange{r.base() + tiles.first(number), r.base() + tiles.first(number) + tiles.element}));
-  reports_.push_back(std::move(fault));
-  state_ = RunState::fault;
+  machine.reports.add(std::move(fault));
+  machine.state = RunState::fault;
   return true;
 }
 
-void Machine::tell_of_tiles_written_twice(std::size_t buffer) {
-  const Region& r = regions_[first_buffer_ + buffer];
+void tell_of_tiles_written_twice(Model& machine, std::size_t buffer) {
+  const Region& r = machine.regions[machine.first_buffer + buffer];
   if (r.written_twice().empty()) return;
   const auto& [number, twice] = *r.written_twice().begin();
-  const Site before = site_of(twice.first);
+  const Site before = machine.site_of(twice.first);
   Report hazard;
   hazard.weight = Weight::hazard;
   hazard.kind = "tile_computed_twice";
-  hazard.site = site_of(twice.second);
+  hazard.site = machine.site_of(twice.second);
   hazard.count = r.written_twice().size();
   hazard.sentence = fmt::format(
       "two CTAs compute tile {} of buffer {}: {} writes element {}, which {} had written at {}",
-      r.tiles().at(number), shells_[buffer].name, block_text(hazard.site),
+      r.tiles().at(number), machine.shells[buffer].name, block_text(hazard.site),
       r.tiles().place(twice.offset), block_text(before), place_text(before));
   hazard.expected = fmt::format("each tile of {} elements from one CTA", text(r.tiles().tile));
   hazard.found = fmt::format("{} of the {} tiles from several", hazard.count, r.tiles().count());
@@ -146,7 +146,7 @@ void Machine::tell_of_tiles_written_twice(std::size_t buffer) {
       place_of(GlobalRange{r.base() + twice.offset, r.base() + twice.offset + r.tiles().element});
   hazard.evidence.place = place;
   hazard.evidence.parties = {{"writes", place, {}, hazard.site}, {"wrote", place, {}, before}};
-  reports_.push_back(std::move(hazard));
+  machine.reports.add(std::move(hazard));
 }
 
 }  // namespace tilescope::sim

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 
 namespace tilescope::sim {
@@ -122,7 +122,7 @@ class Careful {
  private:
   Flow fault(Mask bad, std::string kind, std::string sentence, std::string expected,
              std::string_view what) {
-    return x_.machine->fault(x_, __builtin_ctz(bad), std::move(kind), std::move(sentence),
+    return x_.reports->fault(x_, __builtin_ctz(bad), std::move(kind), std::move(sentence),
                              std::move(expected), fmt::format("{}{}", what, origin_text(x_)));
   }
 
@@ -558,7 +558,7 @@ void undefine_registers(Core& x, const ptx::Routine& routine, Mask m) {
 namespace {
 
 // "byte 12 of shared memory"
-std::string place_of(const Machine& machine, const Origin& o) {
+std::string place_of(const Model& machine, const Origin& o) {
   if (o.in_tensor_memory) {
     return fmt::format("lane {}, column {} of TMEM", o.offset >> 16, o.offset & 0xffff);
   }
@@ -568,7 +568,7 @@ std::string place_of(const Machine& machine, const Origin& o) {
     case Region::Kind::local:
       return fmt::format("byte {} of local memory", o.offset);
     default:
-      return fmt::format("byte {} of {}", o.offset, machine.regions()[o.region].name());
+      return fmt::format("byte {} of {}", o.offset, machine.regions[o.region].name());
   }
 }
 
@@ -579,26 +579,6 @@ std::string origin_text(const Core& x) {
   if (!o.known) return ", which may be read before it is written";
   return fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
                      place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
-}
-
-// Of a product that made undefined values, its operand says more than the cells where they lay.
-void Machine::note_undefined_store(const Core& x) {
-  constexpr std::size_t most = 1024;
-  const Origin& o = x.warp->origin;
-  const auto key = std::pair{x.block->number, x.pc};
-  if (!o.known || undefined_stores_.size() >= most || undefined_stores_.count(key)) return;
-  const std::string& product = x.block->tensor.undefined_read;
-  undefined_stores_[key] = o.in_tensor_memory && !product.empty() ? product : origin_text(x);
-}
-
-// Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,
-// by the first of its block.
-std::string Machine::undefined_story(Writer writer) const {
-  const auto own = undefined_stores_.find({writer.block(), writer.pc()});
-  if (own != undefined_stores_.end()) return own->second;
-  const auto first = undefined_stores_.lower_bound({writer.block(), 0});
-  const bool same = first != undefined_stores_.end() && first->first.first == writer.block();
-  return same ? first->second : "";
 }
 
 }  // namespace tilescope::sim

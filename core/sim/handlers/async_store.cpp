@@ -15,7 +15,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -72,7 +72,7 @@ void take_value(const Core& x, const Code& c, int lane, const std::uint8_t* unde
 }
 
 bool refuse(Core& x, int lane, std::string sentence, const char* expected, std::string found) {
-  x.machine->fault(x, lane, "bad_async_store", std::move(sentence), expected, std::move(found));
+  x.reports->fault(x, lane, "bad_async_store", std::move(sentence), expected, std::move(found));
   return false;
 }
 
@@ -88,7 +88,7 @@ bool check_blocks(Core& x, int lane, const Block& to, const Block& at) {
         "an mbarrier in the same CTA as the destination",
         fmt::format("an mbarrier in CTA {}", at.rank));
   }
-  if (x.machine->cluster_size() == 1) {
+  if (x.machine->cluster_size == 1) {
     return refuse(x, lane, fmt::format("this {} is executed in a cluster of one CTA", name),
                   "a cluster of two CTAs or more", "a cluster of one CTA");
   }
@@ -115,7 +115,7 @@ bool issue_to_shared(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperat
   o.undefined = std::move(value.undefined);
   o.mbarrier = mbarrier;
   o.transactions = bytes;
-  return x.machine->issue(x, lane, *to, std::move(o));
+  return x.machine->flights.issue(x, lane, *to, std::move(o));
 }
 
 bool issue_to_global(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperation value) {
@@ -136,7 +136,7 @@ bool issue_to_global(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperat
   AsyncOperation o = store_to_global(s);
   o.bytes = std::move(value.bytes);
   o.undefined = std::move(value.undefined);
-  return x.machine->issue(x, lane, std::move(o));
+  return x.machine->flights.issue(x, lane, std::move(o));
 }
 
 template <bool told>

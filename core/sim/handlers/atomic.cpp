@@ -8,7 +8,7 @@
 #include "core/sim/lanes/reduction.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -123,7 +123,7 @@ Flow elements(Core& x, const Code& c, Mask m) {
     const int lane = __builtin_ctz(rest);
     const u64 address = address_of(x, c, lane);
     if (count > 1 && (c.space == Space::shared || address - ptx::shared_base < ptx::window_bytes)) {
-      return x.machine->fault(x, lane, "bad_space",
+      return x.reports->fault(x, lane, "bad_space",
                               "a vector of atomics goes to shared memory, where there are none",
                               "an address in global memory", "an address in shared memory");
     }

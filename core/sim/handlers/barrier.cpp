@@ -13,7 +13,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/cluster.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -32,11 +32,11 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   const std::uint32_t id = lane_array<std::uint32_t>(x, c.a)[lane];
   const std::uint32_t count = c.b == nothing ? 0 : lane_array<std::uint32_t>(x, c.b)[lane];
   if (id > 15) {
-    return x.machine->fault(x, lane, "bad_barrier", "there is no such barrier in a CTA",
+    return x.reports->fault(x, lane, "bad_barrier", "there is no such barrier in a CTA",
                             "a barrier from 0 to 15", fmt::format("barrier {}", id));
   }
   if (c.b != nothing && (count == 0 || count % 32)) {
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "bad_barrier",
         fmt::format("barrier {} is given a number of threads that it cannot have", id),
         "a multiple of 32 above 0", fmt::format("{} threads", count));
@@ -46,7 +46,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
     const auto said = [](std::uint32_t n) {
       return n ? fmt::format("{} threads", n) : std::string("all threads of the CTA");
     };
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "barrier_mismatch",
         fmt::format(
             "barrier {} is used with two numbers of threads at once; it was opened at PTX line {}",
@@ -54,7 +54,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
         said(b.expected), said(count));
   }
   if (b.arrived && b.reduce != reduce) {
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "barrier_mismatch",
         fmt::format("barrier {} is used in two ways at once, which has no defined outcome: with a "
                     "reduction and without, or with two; it was opened at PTX line {}",
@@ -85,7 +85,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
     here.wait = Wait::barrier;
     here.barrier = static_cast<std::uint8_t>(id);
   }
-  x.machine->finish_barriers(*x.block);
+  finish_barriers(*x.machine, *x.block);
   return Flow::yield;
 }
 
@@ -113,14 +113,14 @@ template <bool shared, bool global>
 Flow fence_async_proxy(Core& x, const Code&, Mask m) {
   if (shared && x.block->races.on()) {
     x.block->races.fence_proxy(x.warp->index, m);
-    x.machine->tell_cluster(x, m);
+    tell_cluster(x, m);
   }
-  if (global) x.machine->fence_global(x, m, Proxy::async);
+  if (global) x.machine->global_watch.fence_global(x, m, Proxy::async);
   return Flow::next;
 }
 
 Flow release_maps(Core& x, const Code&, Mask m) {
-  x.machine->fence_global(x, m, Proxy::tensor_map);
+  x.machine->global_watch.fence_global(x, m, Proxy::tensor_map);
   return Flow::next;
 }
 
@@ -131,7 +131,7 @@ Flow acquire_map(Core& x, const Code& c, Mask m) {
     const std::uint64_t base = c.a == nothing ? 0
                                : narrow       ? lane_array<std::uint32_t>(x, c.a)[lane]
                                               : lane_array<std::uint64_t>(x, c.a)[lane];
-    x.machine->acquire_map(x, base + c.immediate);
+    x.machine->global_watch.acquire_map(x, base + c.immediate);
   }
   return Flow::next;
 }

@@ -11,7 +11,8 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -130,7 +131,7 @@ bool find_destination(Core& x, const Code& c, int lane, const ptx::Modifiers& ho
   out.arrives_at = at->rank;
   out.pairs = how.has(Field::cta_group) && how[Field::cta_group] == 2;
   if (to->rank == at->rank || (out.pairs && to->rank / 2 == at->rank / 2)) return true;
-  x.machine->fault(
+  x.reports->fault(
       x, lane, "bad_copy",
       fmt::format("the copy goes to CTA {} of the cluster, but its mbarrier is in CTA {}", to->rank,
                   at->rank),
@@ -142,12 +143,12 @@ bool find_destination(Core& x, const Code& c, int lane, const ptx::Modifiers& ho
 
 // .multicast::cluster: to the same places in all blocks of a mask (9.7.9.25.5.2).
 bool spread(Core& x, int lane, u32 mask, Destination& d) {
-  const u32 all = (1u << x.machine->cluster_size()) - 1;
+  const u32 all = (1u << x.machine->cluster_size) - 1;
   if (mask && (mask & ~all) == 0) {
     d.blocks = mask;
     return true;
   }
-  x.machine->fault(x, lane, "bad_mask",
+  x.reports->fault(x, lane, "bad_mask",
                    fmt::format("the mask 0x{:x} of a multicast names {}", mask,
                                mask ? "CTAs that the cluster does not have" : "no CTA"),
                    fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", mask));
@@ -159,7 +160,7 @@ bool spread(Core& x, int lane, u32 mask, Destination& d) {
 bool issue_loads(Core& x, int lane, const Destination& d, const AsyncOperation& load, u32 bytes) {
   for (u32 rest = d.blocks; rest; rest &= rest - 1) {
     const auto rank = static_cast<u32>(__builtin_ctz(rest));
-    Block* block = x.machine->reach(x, lane, rank);
+    Block* block = reach(x, lane, rank);
     if (!block) return false;
     AsyncOperation o = load;
     o.transactions = bytes;
@@ -167,7 +168,7 @@ bool issue_loads(Core& x, int lane, const Destination& d, const AsyncOperation& 
     // Of a pair, the mbarrier of the even or of the odd block, as the address says.
     const u32 at = d.pairs ? (rank & ~1u) | (d.arrives_at & 1) : rank;
     if (at != rank) o.targets = 1u << at;
-    if (!x.machine->issue(x, lane, *block, std::move(o))) return false;
+    if (!x.machine->flights.issue(x, lane, *block, std::move(o))) return false;
   }
   return true;
 }
@@ -175,7 +176,7 @@ bool issue_loads(Core& x, int lane, const Destination& d, const AsyncOperation& 
 // The copy goes into the thread's open group.
 bool issue_in_group(Core& x, int lane, AsyncOperation o) {
   o.group = committed(x)[thread_of(x, lane)];
-  return x.machine->issue(x, lane, std::move(o));
+  return x.machine->flights.issue(x, lane, std::move(o));
 }
 
 // Bytes of global memory that a copy reads or writes.
@@ -194,7 +195,7 @@ bool check_global(Core& x, const Code& c, int lane, Way way, u64 address, u64 by
 
 bool check_size(Core& x, int lane, u32 bytes) {
   if (bytes % grain == 0) return true;
-  x.machine->fault(x, lane, "bad_copy",
+  x.reports->fault(x, lane, "bad_copy",
                    fmt::format("a bulk copy of {} bytes; sizes are multiples of 16", bytes),
                    "a multiple of 16", fmt::format("{}", bytes));
   return false;
@@ -214,7 +215,7 @@ bool send_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u64
     return false;
   }
   if (d.blocks == 1u << x.block->rank) {
-    x.machine->fault(x, lane, "bad_copy",
+    x.reports->fault(x, lane, "bad_copy",
                      "a bulk copy from shared memory to shared memory goes to the CTA itself",
                      "an address in the shared memory of another CTA of the cluster",
                      fmt::format("0x{:x}", to));
@@ -225,9 +226,9 @@ bool send_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u64
   AsyncOperation o = copy_between_blocks(s);
   o.transactions = s.bytes;
   o.mbarrier = d.mbarrier;
-  Block* block = x.machine->reach(x, lane, static_cast<u32>(__builtin_ctz(d.blocks)));
-  return block &&
-         x.machine->issue(x, lane, *block, std::move(o), *x.block, source_between_blocks(s));
+  Block* block = reach(x, lane, static_cast<u32>(__builtin_ctz(d.blocks)));
+  return block && x.machine->flights.issue(x, lane, *block, std::move(o), *x.block,
+                                           source_between_blocks(s));
 }
 
 bool copy_bytes(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
@@ -301,7 +302,7 @@ std::string unfit(const MapFields& map, const ptx::Modifiers& how) {
 bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFields& out) {
   MapBits bits;
   const auto no = [&](std::string sentence, std::string expected, std::string found) {
-    x.machine->fault(x, lane, "bad_tensor_map", std::move(sentence), std::move(expected),
+    x.reports->fault(x, lane, "bad_tensor_map", std::move(sentence), std::move(expected),
                      std::move(found));
     return false;
   };
@@ -331,7 +332,7 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
         "which rows it flips",
         "another swizzle", "128B_atom32B_flip8B");
   }
-  x.machine->watch_map(x, lane, address);
+  x.machine->global_watch.watch_map(x, lane, address);
   out = *map;
   return true;
 }
@@ -343,7 +344,7 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
   const u32 coordinates = box.walk == Walk::four_rows ? 5 : box.map.rank;
   for (u32 i = 0; i < coordinates && way != Way::load; ++i) {
     if (box.start[i] >= 0) continue;
-    x.machine->fault(x, lane, "bad_coordinate",
+    x.reports->fault(x, lane, "bad_coordinate",
                      fmt::format("the box that is written begins at {} along dimension {}: only "
                                  "loads may begin before the tensor",
                                  box.start[i], box.walk == Walk::four_rows ? std::min(i, 1u) : i),
@@ -352,7 +353,7 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
   }
   const std::int64_t byte = std::int64_t{box.start[0]} * box.map.element_bytes();
   if (byte % grain == 0) return true;
-  x.machine->fault(
+  x.reports->fault(
       x, lane, "misaligned",
       fmt::format("the box begins at element {} of dimension 0, which is byte {}; boxes "
                   "begin at multiples of 16 bytes",
@@ -367,7 +368,7 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
 bool check_pixels(Core& x, int lane, Way way, const Box& box) {
   if (box.walk != Walk::im2col) return true;
   const auto no = [&](std::string sentence, std::string expected, std::int64_t found) {
-    x.machine->fault(x, lane, "bad_coordinate", std::move(sentence), std::move(expected),
+    x.reports->fault(x, lane, "bad_coordinate", std::move(sentence), std::move(expected),
                      fmt::format("{}", found));
     return false;
   };
@@ -418,7 +419,7 @@ void tell_of_tails(Core& x, int lane, const Box& box) {
     const u32 inside = (row.end - row.first) * box.map.element_bytes();
     const u32 written = written_bytes(box, row);
     if (written == inside) return true;
-    x.machine->hazard(x, lane, "row_tail_written", x.pc, [&] {
+    x.reports->hazard(x, lane, "row_tail_written", x.pc, [&] {
       const u64 end = u64{box.map.dims[0]} * box.map.element_bytes();
       Report r;
       r.sentence = fmt::format(
@@ -436,7 +437,7 @@ void tell_of_tails(Core& x, int lane, const Box& box) {
 // Of f64 there are sums of bytes side by side (9.7.9.25.4.2), but not of boxes.
 bool check_reduction(Core& x, int lane, const Box& box) {
   if (box.map.dtype != DType::f64 && reduction_of(box.how, box.map.dtype)) return true;
-  x.machine->fault(
+  x.reports->fault(
       x, lane, "bad_tensor_map",
       fmt::format("there is no such reduction of elements of {}", name_of(box.map.dtype)),
       "a reduction that the type has (PTX ISA 9.7.9.25.5.3)", std::string(name_of(box.map.dtype)));
@@ -533,7 +534,7 @@ Flow wait_group(Core& x, const Code& c, Mask m) {
     left = lane_array<u32>(x, c.a)[lane];
     const u32 groups = committed(x)[thread_of(x, lane)];
     const u32 limit = groups - std::min(groups, left);
-    all = x.machine->await_groups(*x.block, thread_of(x, lane), limit, reads_only) && all;
+    all = x.machine->flights.await_groups(*x.block, thread_of(x, lane), limit, reads_only) && all;
   }
   if (all) return Flow::next;
   Split& s = x.warp->splits[x.split];

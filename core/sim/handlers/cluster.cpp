@@ -4,7 +4,8 @@
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -18,7 +19,7 @@ using u64 = std::uint64_t;
 // ---- the barrier ----
 
 Flow refuse(Core& x, Mask lanes, const char* sentence, const char* expected, const char* found) {
-  return x.machine->fault(x, __builtin_ctz(lanes), "cluster_barrier", sentence, expected, found);
+  return x.reports->fault(x, __builtin_ctz(lanes), "cluster_barrier", sentence, expected, found);
 }
 
 // Each thread arrives once, then waits, then may arrive again.
@@ -48,7 +49,7 @@ Flow arrive(Core& x, const Code&, Mask m) {
   block.tensor.tell(warp.index, block.tensor_arriving);
   warp.cluster_arrivals += m >> __builtin_ctz(warp.live) & 1;
   warp.cluster_arrived |= m;
-  x.machine->finish_cluster_barrier(block);
+  finish_cluster_barrier(*x.machine, block);
   return Flow::next;
 }
 
@@ -83,7 +84,7 @@ u64 window_of(const Core& x) {
 
 bool in_window(Core& x, int lane, u64 address, u64 base) {
   if (address - base < ptx::window_bytes) return true;
-  x.machine->fault(x, lane, "not_shared",
+  x.reports->fault(x, lane, "not_shared",
                    fmt::format("the address 0x{:x} is not in shared memory", address),
                    "an address in shared memory of the cluster", fmt::format("0x{:x}", address));
   return false;
@@ -97,11 +98,11 @@ Flow map_address(Core& x, const Code& c, Mask m) {
   Address to[lanes] = {};
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int l = __builtin_ctz(rest);
-    if (rank[l] >= x.machine->cluster_size()) {
-      return x.machine->fault(x, l, "bad_rank",
+    if (rank[l] >= x.machine->cluster_size) {
+      return x.reports->fault(x, l, "bad_rank",
                               fmt::format("mapa maps an address into CTA {} of a cluster of {}",
-                                          rank[l], x.machine->cluster_size()),
-                              fmt::format("a rank below {}", x.machine->cluster_size()),
+                                          rank[l], x.machine->cluster_size),
+                              fmt::format("a rank below {}", x.machine->cluster_size),
                               fmt::format("{}", rank[l]));
     }
     if (!in_window(x, l, from[l], base)) return Flow::fault;

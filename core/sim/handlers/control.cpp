@@ -4,7 +4,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/calls.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -71,7 +71,7 @@ Flow end_lanes(Core& x, Mask m) {
   } else {
     w.splits.erase(w.splits.begin() + x.split);
   }
-  x.machine->finish_barriers(*x.block);
+  finish_barriers(*x.machine, *x.block);
   return Flow::yield;
 }
 
@@ -113,7 +113,7 @@ Flow branch_by_index(Core& x, const Code& c, Mask m) {
   for (Mask rest = m; rest;) {
     const int lane = __builtin_ctz(rest);
     if (index[lane] >= count) {
-      return x.machine->fault(x, lane, "bad_branch", "brx.idx has no label with this number",
+      return x.reports->fault(x, lane, "bad_branch", "brx.idx has no label with this number",
                               fmt::format("a number below {}", count),
                               fmt::format("{}", index[lane]));
     }
@@ -141,7 +141,7 @@ Flow nothing_happens(Core&, const Code&, Mask) {
 }
 
 Flow breakpoint(Core& x, const Code&, Mask m) {
-  return x.machine->fault(x, __builtin_ctz(m), "breakpoint",
+  return x.reports->fault(x, __builtin_ctz(m), "breakpoint",
                           "the kernel executed brkpt, and there is no debugger to go on with", "",
                           "");
 }
@@ -153,7 +153,7 @@ Flow sleep(Core& x, const Code&, Mask) {
 }
 
 Flow trap(Core& x, const Code&, Mask m) {
-  return x.machine->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
+  return x.reports->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
 }
 
 }  // namespace

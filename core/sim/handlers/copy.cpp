@@ -15,7 +15,7 @@
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/copies.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -36,7 +36,7 @@ u64 address_of(const Core& x, Reference r, bool narrow, u64 offset, int lane) {
   return lane_array<u64>(x, r)[lane] + offset;
 }
 
-void deliver(Machine& machine, Block& block, const Warp& warp, const Copy& copy, int lane) {
+void deliver(Model& machine, Block& block, const Warp& warp, const Copy& copy, int lane) {
   std::byte data[16] = {};
   std::uint8_t undefined[16] = {};
   const u32 read = copy.read[at(lane)];
@@ -66,7 +66,7 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
     u32 read = c.c == nothing ? copy.bytes : lane_array<u32>(x, c.c)[lane];
     if (ignored >> lane & 1) read = 0;
     if (read > copy.bytes) {
-      return x.machine->fault(x, lane, "bad_copy", "cp.async is to read more than it writes",
+      return x.reports->fault(x, lane, "bad_copy", "cp.async is to read more than it writes",
                               "at most as many bytes as the copy has", std::to_string(read));
     }
     const u64 source = address_of(x, c.a, c.narrow_address, c.immediate, lane);
@@ -98,7 +98,7 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
                                 copy.bytes);
     }
   }
-  if (!x.machine->options().lazy) {
+  if (!x.machine->options.lazy) {
     for (Mask rest = m; rest; rest &= rest - 1) {
       deliver(*x.machine, *x.block, *x.warp, copy, __builtin_ctz(rest));
     }
@@ -115,13 +115,13 @@ Flow commit(Core& x, const Code&, Mask m) {
 
 // Completes the copies of lanes m that `which` chooses.
 template <class Which>
-void complete(Machine& machine, Block& block, Warp& warp, Mask m, Which which) {
+void complete(Model& machine, Block& block, Warp& warp, Mask m, Which which) {
   std::vector<Copy>& open = warp.copies.open;
   for (Copy& copy : open) {
     for (Mask rest = m & copy.mask; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       if (!which(copy, lane)) continue;
-      if (machine.options().lazy) deliver(machine, block, warp, copy, lane);
+      if (machine.options.lazy) deliver(machine, block, warp, copy, lane);
       if (block.races.on()) {
         block.races.end_copy(warp.index, copy.target[at(lane)], copy.bytes);
       }
@@ -151,7 +151,7 @@ Flow wait_all(Core& x, const Code&, Mask m) {
 
 // cp.async.mbarrier.arrive (9.7.9.25.3.4, 9.7.13.15.15): when all copies that these lanes have
 // begun so far are complete, each arrives.
-bool complete_earlier(Machine& machine, Block& block, AsyncOperation& o) {
+bool complete_earlier(Model& machine, Block& block, AsyncOperation& o) {
   Warp& warp = block.warps[o.thread / 32];
   complete(machine, block, warp, static_cast<Mask>(o.words[0]), [&](const Copy& copy, int lane) {
     if (copy.order >= o.words[1]) return false;
@@ -186,7 +186,7 @@ Flow arrive(Core& x, const Code& c, Mask m) {
     more.further = counted ? 0 : o.arrivals;
     const auto thread = x.warp->index * 32 + static_cast<u32>(first);
     if (!signal_mbarrier(*x.machine, *x.block, o.mbarrier, more, {thread, x.pc, false}) ||
-        !x.machine->issue(x, first, std::move(o))) {
+        !x.machine->flights.issue(x, first, std::move(o))) {
       return Flow::fault;
     }
   }
@@ -201,7 +201,7 @@ void watch_exit(Core& x, Mask m) {
   for (const Copy& copy : x.warp->copies.open) {
     if (!(copy.mask & m)) continue;
     const int lane = __builtin_ctz(copy.mask & m);
-    x.machine->hazard(x, lane, "exit_in_flight", copy.pc, [&] {
+    x.reports->hazard(x, lane, "exit_in_flight", copy.pc, [&] {
       const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
       Report r;
       r.sentence = fmt::format(

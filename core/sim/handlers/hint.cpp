@@ -3,7 +3,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -50,8 +50,8 @@ Flow is_in_space(Core& x, const Code& c, Mask m) {
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     // .shared is the block's own unless .shared::cluster is said (9.7.9.19).
-    const bool cluster = x.machine->program().code[x.pc].modifiers.reaches_cluster() ||
-                         x.machine->cluster_size() == 1;
+    const bool cluster =
+        x.machine->program().code[x.pc].modifiers.reaches_cluster() || x.machine->cluster_size == 1;
     const bool own = (a[lane] - ptx::shared_base) >> ptx::rank_shift == x.block->rank;
     const bool window = in_window(a[lane], ptx::shared_base);
     const bool shared = window && (cluster || own || space == Space::global);

@@ -15,7 +15,8 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -31,7 +32,7 @@ using Response = std::array<u32, 4>;
 
 // ---- try_cancel ----
 
-bool write_response(Machine& machine, Block& block, AsyncOperation& o) {
+bool write_response(Model& machine, Block& block, AsyncOperation& o) {
   block.shared.write(o.words[0], o.bytes.data(), nullptr, response_bytes,
                      Writer::of(machine.issuer(block, o).number, o.thread, o.pc));
   return true;
@@ -51,7 +52,7 @@ u64 address_of(const Core& x, const Reference* at, int lane) {
 void look_for_failure(Core& x, int lane) {
   const Block& b = *x.block;
   if (!b.cancelled_nothing) return;
-  x.machine->hazard(x, lane, "cancel_after_failure", b.cancelled_at, [&] {
+  x.reports->hazard(x, lane, "cancel_after_failure", b.cancelled_at, [&] {
     Report r;
     r.sentence = fmt::format(
         "this CTA has already seen a failed request (at {}): the result of another one is "
@@ -64,7 +65,7 @@ void look_for_failure(Core& x, int lane) {
 }
 
 Response request(Core& x, int lane) {
-  const std::optional<Dim3> first = x.machine->cancel_cluster();
+  const std::optional<Dim3> first = x.machine->dispatcher.cancel_cluster();
   if (first) return {first->x, first->y, first->z, cancelled};
   x.block->cancelled_nothing = true;
   x.block->cancelled_at = x.pc;
@@ -87,9 +88,9 @@ bool ask_one(Core& x, const Code& c, int lane) {
   look_for_failure(x, lane);
   const Response response = request(x, lane);
   const bool everywhere = how.has(Field::multicast_all);
-  for (u32 rank = 0; rank < x.machine->cluster_size(); ++rank) {
+  for (u32 rank = 0; rank < x.machine->cluster_size; ++rank) {
     if (!everywhere && rank != x.block->rank) continue;
-    Block* to = x.machine->reach(x, lane, rank);
+    Block* to = reach(x, lane, rank);
     if (!to) return false;
     AsyncOperation o;
     o.work = &response_work;
@@ -99,7 +100,7 @@ bool ask_one(Core& x, const Code& c, int lane) {
     std::memcpy(o.bytes.data(), response.data(), response_bytes);
     o.mbarrier = mbarrier;
     o.transactions = response_bytes;
-    if (!x.machine->issue(x, lane, *to, std::move(o))) return false;
+    if (!x.machine->flights.issue(x, lane, *to, std::move(o))) return false;
   }
   return true;
 }
@@ -117,7 +118,7 @@ bool read_response(Core& x, const Code& c, int lane, Response& out) {
   std::memcpy(out.data(), lane_array<std::byte>(x, c.b) + lane * int{response_bytes},
               response_bytes);
   if (out[3] == cancelled || out[3] == nothing_left) return true;
-  x.machine->fault(x, lane, "bad_response",
+  x.reports->fault(x, lane, "bad_response",
                    "the register holds no response of clusterlaunchcontrol.try_cancel",
                    "the 16 bytes that try_cancel wrote, after a wait for its mbarrier",
                    fmt::format("{:08x} {:08x} {:08x} {:08x}", out[0], out[1], out[2], out[3]));
@@ -137,7 +138,7 @@ Flow is_cancelled(Core& x, const Code& c, Mask m) {
 }
 
 void note_no_block(Core& x, int lane) {
-  x.machine->hazard(x, lane, "nothing_cancelled", x.pc, [&] {
+  x.reports->hazard(x, lane, "nothing_cancelled", x.pc, [&] {
     Report r;
     r.sentence =
         "get_first_ctaid of a response that says that nothing was cancelled: what it gives is "

@@ -14,7 +14,8 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -126,21 +127,21 @@ Flow signal(Core& x, const Code& c, Mask m) {
     if (!locate_anywhere(x, c, lane, block, offset)) return Flow::fault;
     const Signal s = signal_of(x, c, lane, how);
     if (arrives && (s.arrivals == 0 || s.arrivals > MbarrierBits::most)) {
-      return x.machine->fault(x, lane, "bad_arrival_count",
+      return x.reports->fault(x, lane, "bad_arrival_count",
                               fmt::format("this thread arrives at {} {} times",
                                           mbarrier_name(*x.machine, offset), s.arrivals),
                               fmt::format("a count from 1 to {}", MbarrierBits::most),
                               fmt::format("{}", s.arrivals));
     }
     if (block != x.block) {
-      if (s.releases) x.machine->release_to_cluster(x);
+      if (s.releases) release_to_cluster(x);
     }
     if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
       return Flow::fault;
     }
   }
   if (arrives && c.d != nothing) base::blend(lane_array<u64>(x, c.d), states, m);
-  if (x.machine->stops().asked()) x.limit = 0;  // it may have completed a phase
+  if (x.machine->stops.asked()) x.limit = 0;  // it may have completed a phase
   return Flow::next;
 }
 
@@ -195,7 +196,7 @@ struct Question {
 bool ask_by_parity(Core& x, const Code& c, int lane, Question& q) {
   const u32 parity = operand(x, c.b, lane, 0);
   if (parity > 1) {
-    x.machine->fault(x, lane, "bad_parity", "a phase has the parity 0 or 1", "0 or 1",
+    x.reports->fault(x, lane, "bad_parity", "a phase has the parity 0 or 1", "0 or 1",
                      fmt::format("{}", parity));
     return false;
   }
@@ -266,9 +267,9 @@ Flow wait(Core& x, const Code& c, Mask m) {
     forget(*q.barrier, x.warp->index, lane);
     note_completion(*x.block, *q.barrier, x.warp->index);
     acquire(x, *q.barrier, how);
-    x.machine->know_phase(x, q.offset);
+    x.machine->recording.know_phase(x, q.offset);
   }
-  const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->gives_up_waiting();
+  const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting();
   for (Mask rest = m & ~ready; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const Question& q = questions[lane];
@@ -280,7 +281,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
   if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | ready;
   if (ready != m) {
     ++x.block->flight.failed_tests;
-    x.machine->end_turn(x);
+    x.machine->flights.end_turn(x);
   }
   return Flow::next;
 }

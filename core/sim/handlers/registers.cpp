@@ -5,7 +5,7 @@
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -20,7 +20,7 @@ std::string change_text(const RegisterChange& change) {
 }
 
 bool refuse(Core& x, std::string sentence, std::string expected, std::string found) {
-  x.machine->fault(x, 0, "setmaxnreg", std::move(sentence), std::move(expected), std::move(found));
+  x.reports->fault(x, 0, "setmaxnreg", std::move(sentence), std::move(expected), std::move(found));
   return false;
 }
 
@@ -66,7 +66,7 @@ bool goes_the_right_way(Core& x, const RegisterChange& mine) {
 
 // Without a number at the start "the setmaxnreg instruction may have no effect".
 void note_no_effect(Core& x) {
-  x.machine->note(x, 0, "setmaxnreg_no_effect", x.pc, [&] {
+  x.reports->note(x, 0, "setmaxnreg_no_effect", x.pc, [&] {
     Report r;
     r.sentence =
         "this setmaxnreg has no effect: nothing says how many registers the kernel starts with";
@@ -123,12 +123,12 @@ u32 registers_at_entry(const ptx::Function& entry) {
   return (std::min(most, 255u) + 7) / 8 * 8;
 }
 
-bool leave_registers(Machine& machine, const Block& block) {
+bool leave_registers(Model& machine, const Block& block) {
   for (const Warp& warp : block.warps) {
     const auto& known = block.registers_free.changes[warp.index / 4];
     if (warp.register_changes >= known.size()) continue;
     const RegisterChange& other = known[warp.register_changes];
-    return machine.fault_at(
+    return machine.reports.fault_at(
         block, other.warp * 32, other.pc, "setmaxnreg",
         fmt::format("warp {} has exited without this {}, which warp {} of its warpgroup executed",
                     warp.index, change_text(other), other.warp),

@@ -11,7 +11,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -95,7 +95,7 @@ Flow replace(Core& x, const Code& c, Mask m) {
     const u32 dimension = c.c == nothing ? 0 : lane_array<u32>(x, c.c)[lane];
     MapBits bits = bits_at(place);
     if (std::optional<std::string> wrong = replace_field(bits, field, dimension, value)) {
-      return x.machine->fault(x, lane, "bad_tensor_map", *wrong,
+      return x.reports->fault(x, lane, "bad_tensor_map", *wrong,
                               "a field and a value that a tensor map can have",
                               fmt::format("{}", value));
     }

@@ -8,7 +8,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -26,7 +26,7 @@ Flow gather(Core& x, Reference masks, Mask m) {
     const int lane = __builtin_ctz(rest);
     wanted |= mask[lane];
     if (!(mask[lane] >> lane & 1)) {
-      return x.machine->fault(
+      return x.reports->fault(
           x, lane, "not_a_member", "a lane executes this without being in its own membermask",
           fmt::format("a mask with bit {}", lane), fmt::format("0x{:08x}", mask[lane]));
     }

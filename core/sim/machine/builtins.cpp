@@ -8,7 +8,7 @@
 
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/calls.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -186,7 +186,7 @@ class Printer {
 };
 
 Flow bad_builtin(Core& x, const ptx::Routine& r, int lane, const std::string& what) {
-  return x.machine->fault(x, lane, "bad_call", fmt::format("{}: {}", r.name, what), "", "");
+  return x.reports->fault(x, lane, "bad_call", fmt::format("{}: {}", r.name, what), "", "");
 }
 
 // int vprintf(const char* format, const void* arguments)
@@ -197,7 +197,7 @@ Flow print(Core& x, const ptx::Routine& r, int lane, u32 frame) {
   }
   Printer printer(x, lane, parameter(x, r, 1, lane, frame));
   if (!printer.run(format)) return bad_builtin(x, r, lane, printer.problem());
-  x.machine->print(printer.text());
+  x.machine->printed.append(printer.text());
   const u32 count = printer.count();
   x.block->local.write(local_offset(x, lane, frame + r.results[0].offset),
                        reinterpret_cast<const std::byte*>(&count), nullptr, sizeof count, {});
@@ -213,7 +213,7 @@ Flow assertion(Core& x, const ptx::Routine& r, int lane, u32 frame) {
       !text_at(x, lane, parameter(x, r, 3, lane, frame), function)) {
     return bad_builtin(x, r, lane, "its message is no text");
   }
-  return x.machine->fault(x, lane, "assert",
+  return x.reports->fault(x, lane, "assert",
                           fmt::format("{}:{}: {}: assertion `{}` failed", file,
                                       parameter(x, r, 2, lane, frame), function, message),
                           message, "false");

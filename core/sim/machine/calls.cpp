@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/sim/checks/undefined.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -95,13 +95,13 @@ class Caller {
     const u64 distance = address[first] - ptx::functions_base;
     number = static_cast<u32>(distance / ptx::function_step);
     if (distance % ptx::function_step || number == 0 || number >= program_.routines.size()) {
-      x_.machine->fault(x_, first, "bad_call", "an indirect call goes to no function of this file",
+      x_.reports->fault(x_, first, "bad_call", "an indirect call goes to no function of this file",
                         "the address of a function", fmt::format("0x{:x}", address[first]));
       return nullptr;
     }
     const Routine& r = program_.routines[number];
     if (r.parameters.size() != call_.arguments.size() || r.results.size() < call_.results.size()) {
-      x_.machine->fault(
+      x_.reports->fault(
           x_, first, "bad_call",
           fmt::format("an indirect call passes {} values to {} and wants {} back",
                       call_.arguments.size(), r.name, call_.results.size()),
@@ -119,7 +119,7 @@ class Caller {
       const int lane = __builtin_ctz(rest);
       const u32 top = w_.calls.top[at(lane)];
       if (top + r.frame_bytes <= x_.local_bytes) continue;
-      x_.machine->fault(
+      x_.reports->fault(
           x_, lane, "stack_overflow",
           fmt::format("calls nest {} deep, and {} finds no room on the thread's stack for its {} "
                       "bytes",

@@ -1,7 +1,7 @@
 // Clusters (PTX ISA 5.2, "Cooperative Thread Arrays and clusters"): blocks that are resident
 // together and reach each other's shared memory.
 //
-// The blocks of a cluster lie side by side in Machine::blocks_ and keep their places until the last
+// The blocks of a cluster lie side by side in Grid::blocks and keep their places until the last
 // of them has ended, so that what one does to another that has gone is seen for what it is.
 //
 // Who is ordered behind whom. Each block watches its own shared memory (core/sim/checks/races.h).
@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -24,29 +24,18 @@ using u32 = std::uint32_t;
 
 }  // namespace
 
-Block* Machine::member(const Block& block, u32 rank) {
-  if (rank >= cluster_size_) return nullptr;
-  const auto at = static_cast<std::size_t>(&block - blocks_.data());
-  return &blocks_[at / cluster_size_ * cluster_size_ + rank];
-}
-
-const Block* Machine::member(const Block& block, u32 rank) const {
-  if (rank >= cluster_size_) return nullptr;
-  const auto at = static_cast<std::size_t>(&block - blocks_.data());
-  return &blocks_[at / cluster_size_ * cluster_size_ + rank];
-}
-
 // "Accessing the shared memory of another block needs it to have begun, and not to have ended"
 // (CUDA C++ Programming Guide, "Distributed Shared Memory").
-Block* Machine::reach(Core& x, int lane, u32 rank) {
-  Block* peer = member(*x.block, rank);
+Block* reach(Core& x, int lane, u32 rank) {
+  Block* peer = x.machine->member(*x.block, rank);
   const auto no = [&](const char* kind, std::string sentence, const char* expected,
                       const char* found) {
-    fault(x, lane, kind, std::move(sentence), expected, found);
+    x.reports->fault(x, lane, kind, std::move(sentence), expected, found);
     return nullptr;
   };
   if (!peer) {
-    return no("bad_rank", fmt::format("CTA {} of a cluster of {} is accessed", rank, cluster_size_),
+    return no("bad_rank",
+              fmt::format("CTA {} of a cluster of {} is accessed", rank, x.machine->cluster_size),
               "a rank in the cluster", "no such CTA");
   }
   if (peer == x.block) return peer;
@@ -67,7 +56,7 @@ Block* Machine::reach(Core& x, int lane, u32 rank) {
         "a barrier.cluster before the first access to another CTA", "a CTA not begun");
   }
   if (!(x.block->heard >> rank & 1)) {
-    hazard(x, lane, "peer_not_started", x.pc, [&] {
+    x.reports->hazard(x, lane, "peer_not_started", x.pc, [&] {
       Report r;
       r.sentence = fmt::format(
           "the shared memory of CTA {} of the cluster is accessed, and nothing guarantees that it "
@@ -81,10 +70,10 @@ Block* Machine::reach(Core& x, int lane, u32 rank) {
   return peer;
 }
 
-void Machine::release_to_cluster(Core& x) {
-  if (cluster_size_ == 1 || !x.block->races.on()) return;
-  for (u32 r = 0; r < cluster_size_; ++r) {
-    Block& b = *member(*x.block, r);
+void release_to_cluster(Core& x) {
+  if (x.machine->cluster_size == 1 || !x.block->races.on()) return;
+  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
+    Block& b = *x.machine->member(*x.block, r);
     if (&b == x.block) {
       b.races.publish(x.warp->index);
     } else if (!b.ended) {
@@ -93,19 +82,19 @@ void Machine::release_to_cluster(Core& x) {
   }
 }
 
-void Machine::release_operations(Block& block, u32 warp) {
-  if (cluster_size_ > 1 && block.races.on()) block.races.publish(warp);
+void release_operations(Model& machine, Block& block, u32 warp) {
+  if (machine.cluster_size > 1 && block.races.on()) block.races.publish(warp);
 }
 
-void Machine::tell_cluster(Core& x, Mask m) {
-  for (u32 r = 0; r < cluster_size_; ++r) {
-    Block& b = *member(*x.block, r);
+void tell_cluster(Core& x, Mask m) {
+  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
+    Block& b = *x.machine->member(*x.block, r);
     if (&b != x.block && !b.ended) b.races.fence_proxy_of_rank(x.block->rank, x.warp->index, m);
   }
 }
 
 void release_elsewhere(Core& x) {
-  for (u32 r = 0; r < x.machine->cluster_size(); ++r) {
+  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
     Block& b = *x.machine->member(*x.block, r);
     if (&b != x.block && !b.ended) b.races.publish_rank(x.block->rank);
   }
@@ -113,10 +102,10 @@ void release_elsewhere(Core& x) {
 
 // The barrier of the cluster is complete when all its threads that have not exited have arrived
 // (9.7.13.3).
-void Machine::finish_cluster_barrier(Block& block) {
+void finish_cluster_barrier(Model& machine, Block& block) {
   bool any = false;
-  for (u32 r = 0; r < cluster_size_; ++r) {
-    for (const Warp& w : member(block, r)->warps) {
+  for (u32 r = 0; r < machine.cluster_size; ++r) {
+    for (const Warp& w : machine.member(block, r)->warps) {
       if (w.live & ~w.cluster_arrived) return;
       any = any || w.cluster_arrived;
     }
@@ -126,19 +115,19 @@ void Machine::finish_cluster_barrier(Block& block) {
   done.what = Happening::cluster;
   done.block = block.number;
   done.warp = Happened::at_hand;
-  stops_.happened(done);
-  for (u32 r = 0; r < cluster_size_; ++r) member(block, r)->tensor_completed = {};
-  for (u32 r = 0; r < cluster_size_; ++r) {
-    const TensorClock arriving = std::move(member(block, r)->tensor_arriving);
-    member(block, r)->tensor_arriving = {};
-    take(member(block, r)->tensor_completed, arriving);
-    if (Block* peer = member(block, r ^ 1)) take(peer->tensor_completed, arriving);
+  machine.stops.happened(done);
+  for (u32 r = 0; r < machine.cluster_size; ++r) machine.member(block, r)->tensor_completed = {};
+  for (u32 r = 0; r < machine.cluster_size; ++r) {
+    const TensorClock arriving = std::move(machine.member(block, r)->tensor_arriving);
+    machine.member(block, r)->tensor_arriving = {};
+    take(machine.member(block, r)->tensor_completed, arriving);
+    if (Block* peer = machine.member(block, r ^ 1)) take(peer->tensor_completed, arriving);
   }
-  for (u32 r = 0; r < cluster_size_; ++r) {
-    Block& b = *member(block, r);
-    b.heard = (1u << cluster_size_) - 1;
+  for (u32 r = 0; r < machine.cluster_size; ++r) {
+    Block& b = *machine.member(block, r);
+    b.heard = (1u << machine.cluster_size) - 1;
     ++b.meetings;
-    if (b.live_threads) note_phase(b, Unit::cluster, 0, 0);
+    if (b.live_threads) machine.recording.note_phase(b, Unit::cluster, 0, 0);
     if (b.races.on()) {
       b.cluster_completed = b.cluster_arriving;
       b.races.release_agents(0, b.cluster_completed);
@@ -154,51 +143,6 @@ void Machine::finish_cluster_barrier(Block& block) {
       }
     }
   }
-}
-
-// ---- whose turn it is ----
-
-// The next block of the current cluster that has not ended.
-void Machine::next_member() {
-  const std::size_t first = current_ / cluster_size_ * cluster_size_;
-  do {
-    current_ = first + (current_ - first + 1) % cluster_size_;
-  } while (blocks_[current_].ended);
-}
-
-// Nobody in this block can go on; then perhaps in another of its cluster. Where all have said so,
-// one of them brings about what comes next: with --lazy first what somebody waits for. False:
-// nothing comes any more, or a fault was reported.
-bool Machine::cluster_goes_on(const Block& block) {
-  u32 live = 0;
-  for (u32 r = 0; r < cluster_size_; ++r) live += !member(block, r)->ended;
-  if (++idle_members_ >= live) {
-    idle_members_ = 0;
-    bool moved = false;
-    const auto first = [&](auto brings) {
-      for (u32 r = 0; r < cluster_size_ && !moved && state_ == RunState::running; ++r) {
-        moved = brings(*member(block, r));
-      }
-    };
-    first([&](Block& b) { return hasten_wanted(b); });
-    first([&](Block& b) { return hasten(b); });
-    first([&](Block& b) { return let_the_slow_go_on(b); });
-    first([&](Block& b) { return !b.ended && time_out(b); });
-    if (!moved || state_ != RunState::running) return false;
-  }
-  next_member();
-  return true;
-}
-
-void Machine::start_cluster(std::size_t first) {
-  std::uint64_t number = started_;
-  if (to_begin_.empty()) {
-    started_ += cluster_size_;
-  } else {
-    number = to_begin_.front();
-    to_begin_.erase(to_begin_.begin());
-  }
-  for (u32 r = 0; r < cluster_size_; ++r) start_block(blocks_[first + r], number + r);
 }
 
 }  // namespace tilescope::sim

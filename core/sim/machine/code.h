@@ -19,7 +19,8 @@ namespace tilescope::sim {
 
 struct Core;
 struct Code;
-class Machine;
+class Model;
+class Reports;
 
 enum class Flow : std::uint8_t {
   next,   // go on with the next instruction
@@ -81,7 +82,8 @@ struct Core {
   Region* parameters = nullptr;
   std::uint32_t local_bytes = 0;  // of one thread
   std::uint32_t window = 0;       // where the block's shared memory begins among its cluster's
-  Machine* machine = nullptr;
+  Model* machine = nullptr;
+  Reports* reports = nullptr;  // its own
   Block* block = nullptr;
   Warp* warp = nullptr;
   std::uint32_t split = 0;  // index into warp->splits

@@ -8,6 +8,7 @@
 #include "core/run/fit_launch.h"
 #include "core/sim/async/map_bits.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -85,59 +86,60 @@ bool watch_tiles(const Buffer& b, Region& r, Error& error) {
   return true;
 }
 
-}  // namespace
-
-bool Machine::check_launch(Error& error) const {
-  const ptx::Program& p = program();
+bool check_launch(const Model& machine, Error& error) {
+  const ptx::Program& p = machine.program();
   const std::string where = fmt::format("{}:{}", p.module->name, p.entry.line);
   const auto no = [&](std::string sentence) {
     return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
   };
-  if (const std::string wrong = wrong_registers(p, launch_); !wrong.empty()) return no(wrong);
-  if (const std::optional<Error> wrong = misfit(p.entry, launch_, where)) {
+  if (const std::string wrong = wrong_registers(p, machine.launch); !wrong.empty())
+    return no(wrong);
+  if (const std::optional<Error> wrong = misfit(p.entry, machine.launch, where)) {
     error = *wrong;
     return false;
   }
-  if (launch_.grid.count() > most_blocks) {
+  if (machine.launch.grid.count() > most_blocks) {
     return no(fmt::format("a grid of {} is too large to simulate: at most {} CTAs",
-                          text(launch_.grid), most_blocks));
+                          text(machine.launch.grid), most_blocks));
   }
-  if (cluster_size_ > most_cluster) {
+  if (machine.cluster_size > most_cluster) {
     return no(
         fmt::format("{} launches clusters of {}, which are {} CTAs: the chip allows {} at most",
-                    kernel_, text(cluster_), cluster_size_, most_cluster));
+                    machine.kernel, text(machine.cluster), machine.cluster_size, most_cluster));
   }
-  if (launch_.grid.x % cluster_.x || launch_.grid.y % cluster_.y || launch_.grid.z % cluster_.z) {
-    return no(fmt::format("a grid of {} is no multiple of clusters of {}", text(launch_.grid),
-                          text(cluster_)));
+  if (machine.launch.grid.x % machine.cluster.x || machine.launch.grid.y % machine.cluster.y ||
+      machine.launch.grid.z % machine.cluster.z) {
+    return no(fmt::format("a grid of {} is no multiple of clusters of {}",
+                          text(machine.launch.grid), text(machine.cluster)));
   }
-  const std::uint64_t shared = std::uint64_t{p.shared_bytes} + launch_.dynamic_shared;
-  if (shared > options_.shared_limit) {
+  const std::uint64_t shared = std::uint64_t{p.shared_bytes} + machine.launch.dynamic_shared;
+  if (shared > machine.options.shared_limit) {
     return no(
         fmt::format("{} with {} bytes of static and {} of dynamic shared memory needs more than "
                     "the {} that a CTA can have",
-                    kernel_, p.shared_bytes, launch_.dynamic_shared, options_.shared_limit));
+                    machine.kernel, p.shared_bytes, machine.launch.dynamic_shared,
+                    machine.options.shared_limit));
   }
-  const std::uint64_t warps = (launch_.block.count() + 31) / 32;
-  for (const Hold& h : options_.holds) {
-    if (h.block < launch_.grid.count() && h.warp < warps) continue;
+  const std::uint64_t warps = (machine.launch.block.count() + 31) / 32;
+  for (const Hold& h : machine.options.holds) {
+    if (h.block < machine.launch.grid.count() && h.warp < warps) continue;
     return refuse(
         error, ErrorKind::usage,
         fmt::format(
             "--schedule {}.{}@{}: {} runs in {} CTA(s) of {} warp(s), and both count from 0",
-            h.block, h.warp, h.at, kernel_, launch_.grid.count(), warps),
+            h.block, h.warp, h.at, machine.kernel, machine.launch.grid.count(), warps),
         where);
   }
   if (p.code.size() > most_instructions) {
-    return no(fmt::format("{} has more than {} instructions", kernel_, most_instructions));
+    return no(fmt::format("{} has more than {} instructions", machine.kernel, most_instructions));
   }
   return true;
 }
 
-bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& error) {
-  const ptx::Function& entry = program().entry;
-  const std::string where = fmt::format("{}:{}", program().module->name, entry.line);
-  if (const std::optional<Error> wrong = misfit(entry, arguments, shells_.size(), where)) {
+bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Error& error) {
+  const ptx::Function& entry = machine.program().entry;
+  const std::string where = fmt::format("{}:{}", machine.program().module->name, entry.line);
+  if (const std::optional<Error> wrong = misfit(entry, arguments, machine.shells.size(), where)) {
     error = *wrong;
     return false;
   }
@@ -146,13 +148,14 @@ bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& err
     const ptx::Parameter& p = entry.parameters[i];
     Argument a = arguments[i];
     for (const Argument::Address& at : a.addresses) {
-      const std::uint64_t address =
-          regions_[first_buffer_ + at.buffer].base() + static_cast<std::uint64_t>(at.offset);
+      const std::uint64_t address = machine.regions[machine.first_buffer + at.buffer].base() +
+                                    static_cast<std::uint64_t>(at.offset);
       std::memcpy(a.bytes.data() + at.at, &address, sizeof address);
     }
     for (const Argument::Map& m : a.maps) {
       const Outcome<MapFields> map =
-          complete(m.map, shells_[m.map.buffer], regions_[first_buffer_ + m.map.buffer].base());
+          complete(m.map, machine.shells[m.map.buffer],
+                   machine.regions[machine.first_buffer + m.map.buffer].base());
       if (!map.ok()) return refuse(error, map.error().kind, map.error().sentence, where);
       const MapBits bits = encode(*map);
       std::memcpy(a.bytes.data() + m.at, bits.data(), bits.size());
@@ -161,15 +164,15 @@ bool Machine::place_arguments(const std::vector<Argument>& arguments, Error& err
   }
   Region parameters(Region::Kind::parameters, "parameters", ptx::parameters_base, std::move(bytes));
   parameters.read_only = true;
-  regions_[0] = std::move(parameters);
+  machine.regions[0] = std::move(parameters);
   return true;
 }
 
 // Module variables with their initial values; what is not said is zero (PTX ISA 5.4.4).
-bool Machine::place_variables(Error& error) {
-  for (const ptx::Placed& placed : program().variables) {
+bool place_variables(Model& machine, Error& error) {
+  for (const ptx::Placed& placed : machine.program().variables) {
     const ptx::Variable& v = placed.variable;
-    const std::string where = fmt::format("{}:{}", program().module->name, v.line);
+    const std::string where = fmt::format("{}:{}", machine.program().module->name, v.line);
     if (v.external) {
       return refuse(error, ErrorKind::unsupported,
                     fmt::format("the variable {} is declared elsewhere (.extern), and there is no "
@@ -182,7 +185,8 @@ bool Machine::place_variables(Error& error) {
     for (std::size_t i = 0; i < v.initial.size(); ++i) {
       std::uint64_t value = v.initial[i].bits;
       if (!v.initial[i].symbol.empty()) {
-        const std::optional<std::uint64_t> address = address_of(program(), v.initial[i].symbol);
+        const std::optional<std::uint64_t> address =
+            address_of(machine.program(), v.initial[i].symbol);
         if (!address) {
           return refuse(error, ErrorKind::unsupported,
                         fmt::format("{} is initialised with the address of {}, which is neither a "
@@ -196,17 +200,17 @@ bool Machine::place_variables(Error& error) {
     }
     Region r(Region::Kind::variable, std::string(v.name), placed.address, std::move(bytes));
     r.read_only = v.space == ptx::Space::constant;
-    r.remember_writers(program().smallest_store);
-    regions_.push_back(std::move(r));
+    r.remember_writers(machine.program().smallest_store);
+    machine.regions.push_back(std::move(r));
   }
   return true;
 }
 
-bool Machine::place_memory(std::vector<Buffer> buffers, Error& error) {
-  regions_.clear();
-  regions_.emplace_back();  // the parameters, when the addresses of the buffers are known
-  if (!place_variables(error)) return false;
-  first_buffer_ = regions_.size();
+bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
+  machine.regions.clear();
+  machine.regions.emplace_back();  // the parameters, when the addresses of the buffers are known
+  if (!place_variables(machine, error)) return false;
+  machine.first_buffer = machine.regions.size();
   std::uint64_t base = buffers_base;
   for (Buffer& b : buffers) {
     const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
@@ -220,15 +224,17 @@ bool Machine::place_memory(std::vector<Buffer> buffers, Error& error) {
     Region r(Region::Kind::buffer, b.name, base, std::move(b.bytes));
     r.about = about(b);
     if (b.undefined) r.make_undefined();
-    r.remember_writers(program().smallest_store);
+    r.remember_writers(machine.program().smallest_store);
     if (!b.tile.empty() && !watch_tiles(b, r, error)) return false;
     base = (base + r.size() + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
-    regions_.push_back(std::move(r));
+    machine.regions.push_back(std::move(r));
     b.bytes.clear();
-    shells_.push_back(std::move(b));
+    machine.shells.push_back(std::move(b));
   }
   return true;
 }
+
+}  // namespace
 
 Outcome<Machine> Machine::load(Job job, Options options) {
   Outcome<ptx::Module> module = ptx::parse_module(job.program.name, std::move(job.program.ptx));
@@ -238,39 +244,34 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   if (!entry.ok()) return entry.error();
   Outcome<ptx::Program> program = ptx::decode(shared, **entry);
   if (!program.ok()) return program.error();
-  Machine m;
-  m.cluster_ = cluster_of(program->entry, job.launch);
-  m.cluster_size_ = static_cast<std::uint32_t>(m.cluster_.count());
+  auto model = std::make_unique<Model>();
+  Model& m = *model;
+  m.cluster = cluster_of(program->entry, job.launch);
+  m.cluster_size = static_cast<std::uint32_t>(m.cluster.count());
   std::vector<Bound> bound;
-  for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size_, most_cluster);
+  for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size, most_cluster);
        ++rank) {
     Outcome<Bound> one = bind(*program, options.plain_handlers, rank << ptx::rank_shift);
     if (!one.ok()) return one.error();
     bound.push_back(std::move(*one));
   }
-  m.image_ = std::make_shared<const Image>(
-      Image{std::move(*program), std::move(bound), std::move(job.barriers)});
-  m.kernel_ = std::string(m.program().entry.name);
-  m.launch_ = job.launch;
-  m.options_ = options;
-  m.recorder_ = options.recorder;
-  m.total_ = job.launch.grid.count();
-  m.random_ = options.schedule;
+  m.image = std::make_shared<const Grid::Image>(
+      Grid::Image{std::move(*program), std::move(bound), std::move(job.barriers)});
+  m.kernel = std::string(m.program().entry.name);
+  m.launch = job.launch;
+  m.options = options;
+  m.draws = Draws(options.schedule);
+  m.recording.begin(options.recorder);
   Error error;
-  if (!m.check_launch(error) || !m.place_memory(std::move(job.buffers), error) ||
-      !m.place_arguments(job.arguments, error)) {
+  if (!check_launch(m, error) || !place_memory(m, std::move(job.buffers), error) ||
+      !place_arguments(m, job.arguments, error)) {
     return error;
   }
-  if (options.clocked && options.times.known()) m.start_clock();
-  m.begin_record();
-  m.resident_ = options.resident_blocks ? options.resident_blocks : m.room();
-  m.watches_proxies_ = options.races && goes_through_async_proxy(m.program());
-  for (Region& r : m.regions_) {
-    if (!m.watches_proxies_) break;
-    r.remember_times();
-    r.set_time(m.proxies_.now());
-  }
-  return m;
+  if (options.clocked && options.times.known()) m.scheduler.start_clock();
+  m.recording.begin_record();
+  m.dispatcher.begin();
+  m.global_watch.begin();
+  return Machine(std::move(model));
 }
 
 }  // namespace tilescope::sim

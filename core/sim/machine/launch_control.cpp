@@ -6,21 +6,22 @@
 // which must not show: those that a chip would have begun are none that can be cancelled.
 #include <algorithm>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 
-std::optional<Dim3> Machine::cancel_cluster() {
-  const std::uint64_t room = std::max<std::uint64_t>(1, resident_ / cluster_size_);
-  while (blocks_.size() / cluster_size_ + to_begin_.size() < room && started_ < total_) {
+std::optional<Dim3> Dispatcher::cancel_cluster() {
+  const std::uint64_t room = std::max<std::uint64_t>(1, resident_ / model_->cluster_size);
+  while (model_->blocks.size() / model_->cluster_size + to_begin_.size() < room &&
+         started_ < total_) {
     to_begin_.push_back(started_);
-    started_ += cluster_size_;
+    started_ += model_->cluster_size;
   }
   if (started_ == total_) return std::nullopt;
   Block first;
   place_in_grid(first, started_);
-  started_ += cluster_size_;
-  finished_ += cluster_size_;
+  started_ += model_->cluster_size;
+  finished_ += model_->cluster_size;
   return first.index;
 }
 

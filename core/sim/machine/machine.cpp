@@ -1,197 +1,206 @@
-// What a Machine tells: progress, buffers, writers, faults, and what is wrong with a result.
 #include "core/sim/machine/machine.h"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include <algorithm>
-
-#include "core/sim/checks/evidence.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 
-Machine::Machine() = default;
-Machine::Machine(const Machine&) = default;
+Model::Model()
+    : reports(*this),
+      recording(*this),
+      watcher(*this),
+      flights(*this),
+      global_watch(*this),
+      dispatcher(*this),
+      scheduler(*this) {}
+
+Model::Model(const Model& other)
+    : Grid(other),
+      draws(other.draws),
+      reports(*this, other.reports),
+      recording(*this, other.recording),
+      watcher(*this),
+      flights(*this),
+      global_watch(*this, other.global_watch),
+      dispatcher(*this, other.dispatcher),
+      scheduler(*this, other.scheduler) {}
+
+Core Model::core_of(Block& block, Warp& warp) {
+  const ptx::Program& p = program();
+  Core x;
+  x.bank[0] = block.registers.data() + warp.index * register_stride();
+  // Handlers only read this bank.
+  const Bound& bound = image->bound[block.rank];
+  x.bank[1] = const_cast<std::byte*>(bound.constants.data());
+  x.predicates = block.predicates.data() + std::size_t{warp.index} * p.predicate_count;
+  x.live = warp.live;
+  x.elements = bound.elements.data();
+  x.regions = regions.data();
+  x.region_count = static_cast<std::uint32_t>(regions.size());
+  x.parameters = &regions[0];
+  x.local_bytes = local_bytes();
+  x.machine = this;
+  x.reports = &reports;
+  x.block = &block;
+  x.warp = &warp;
+  x.code = bound.code.data();
+  x.window = block.rank << ptx::rank_shift;
+  return x;
+}
+
+Machine::Machine(std::unique_ptr<Model> model) : model_(std::move(model)) {}
+Machine::Machine(const Machine& other) : model_(std::make_unique<Model>(*other.model_)) {}
 Machine::Machine(Machine&&) noexcept = default;
-Machine& Machine::operator=(const Machine&) = default;
+Machine& Machine::operator=(const Machine& other) {
+  if (this != &other) model_ = std::make_unique<Model>(*other.model_);
+  return *this;
+}
 Machine& Machine::operator=(Machine&&) noexcept = default;
 Machine::~Machine() = default;
 
+RunState Machine::run(std::uint64_t budget) {
+  return model_->scheduler.run(budget);
+}
+
+RunState Machine::state() const {
+  return model_->state;
+}
+
 Progress Machine::progress() const {
-  return {finished_, total_, instructions_};
+  return {model_->dispatcher.finished(), model_->dispatcher.total(), model_->instructions};
 }
 
-std::uint64_t Machine::bytes() const {
-  std::uint64_t out = sizeof *this;
-  for (const Region& r : regions_) out += r.held();
-  for (const Block& b : blocks_) {
-    out += sizeof b + b.registers.size() + b.undefined.size() + b.shared.held() + b.local.held() +
-           b.races.held() + b.tensor.memory.held() + b.mbarriers.size() * sizeof(Mbarrier);
-    for (const Warp& w : b.warps) out += sizeof w + w.pace.moment.size();
-    for (const AsyncOperation& o : b.flight.operations) {
-      out += sizeof o + o.bytes.size() + o.undefined.size();
-    }
-  }
-  return out;
-}
-
-std::uint32_t Machine::local_bytes() const {
-  const ptx::Program& p = program();
-  return p.local_bytes + (p.recursive ? options_.stack_bytes : 0);
+const std::vector<Report>& Machine::reports() const {
+  return model_->reports.all();
 }
 
 std::vector<Buffer> Machine::buffers() const {
-  std::vector<Buffer> out = shells_;
-  for (std::size_t b = 0; b < out.size(); ++b) {
-    const Region& r = regions_[first_buffer_ + b];
-    out[b].bytes.assign(r.data(), r.data() + r.size());
-  }
-  return out;
+  return model_->buffers();
 }
 
-std::optional<Site> Machine::writer(std::size_t buffer, std::size_t byte) const {
-  if (buffer >= shells_.size() || byte >= regions_[first_buffer_ + buffer].size()) return {};
-  const Writer w = regions_[first_buffer_ + buffer].writer(byte);
-  if (!w) return {};
-  return site_of(w);
+const std::string& Machine::printed() const {
+  return model_->printed;
 }
 
-Site Machine::site_of(Writer w) const {
-  Block block;
-  const Dim3 grid = launch_.grid;
-  block.number = w.block();
-  block.index = {static_cast<std::uint32_t>(w.block() % grid.x),
-                 static_cast<std::uint32_t>(w.block() / grid.x % grid.y),
-                 static_cast<std::uint32_t>(w.block() / grid.x / grid.y)};
-  return site(block, w.thread(), w.pc());
+std::uint64_t Machine::instructions() const {
+  return model_->instructions;
 }
 
-Site Machine::site(const Block& block, std::uint32_t thread, std::uint32_t pc) const {
-  const ptx::Instruction& i = program().code[pc];
-  Site s;
-  s.kernel = kernel_;
-  s.source = std::string(program().source_file(i));
-  s.source_line = s.source.empty() ? 0 : i.source_line;
-  s.caller = std::string(program().caller_file(i));
-  s.caller_line = s.caller.empty() ? 0 : i.caller_line;
-  s.ptx_line = i.line;
-  s.block = block.index;
-  s.warp = thread / 32;
-  s.lane = thread % 32;
-  return s;
+std::uint64_t Machine::bytes() const {
+  return sizeof(Model) + model_->bytes();
 }
 
-Flow Machine::fault(const Core& x, int lane, std::string kind, std::string sentence,
-                    std::string expected, std::string found) {
-  fault_at(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc, std::move(kind),
-           std::move(sentence), std::move(expected), std::move(found));
-  return Flow::fault;
+// ---- what runs ----
+
+const ptx::Program& Machine::program() const {
+  return model_->program();
 }
 
-bool Machine::fault_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
-                       std::string sentence, std::string expected, std::string found) {
-  Report r;
-  r.weight = Weight::fault;
-  r.kind = std::move(kind);
-  r.sentence = std::move(sentence);
-  r.expected = std::move(expected);
-  r.found = std::move(found);
-  r.site = site(block, thread, pc);
-  reports_.push_back(std::move(r));
-  record_report(block, thread, pc);
-  state_ = RunState::fault;
-  return false;
+const Launch& Machine::launch() const {
+  return model_->launch;
 }
 
-Region* Machine::region_of(std::uint64_t address) {
-  const auto next = std::upper_bound(regions_.begin(), regions_.end(), address,
-                                     [](std::uint64_t a, const Region& r) { return a < r.base(); });
-  if (next == regions_.begin()) return nullptr;
-  Region& r = *(next - 1);
-  return address - r.base() < r.size() ? &r : nullptr;
+const Options& Machine::options() const {
+  return model_->options;
 }
 
-const Region* Machine::nearest_region(std::uint64_t address) const {
-  const Region* best = nullptr;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (const Region& r : regions_) {
-    if (r.kind() == Region::Kind::parameters) continue;
-    const std::uint64_t end = r.base() + r.size();
-    const std::uint64_t away = address < r.base() ? r.base() - address
-                               : address < end    ? 0
-                                                  : address - end;
-    if (away < least) {
-      least = away;
-      best = &r;
-    }
-  }
-  return best;
+const BarrierNames& Machine::barrier_names() const {
+  return model_->barrier_names();
+}
+
+const std::vector<Buffer>& Machine::shells() const {
+  return model_->shells;
+}
+
+const Region& Machine::buffer(std::size_t index) const {
+  return model_->buffer(index);
+}
+
+// ---- where it stops ----
+
+void Machine::stop_at(StopAt at) {
+  model_->watcher.stop_at(std::move(at));
+}
+
+Stops& Machine::stops() {
+  return model_->stops;
+}
+
+const Stops& Machine::stops() const {
+  return model_->stops;
+}
+
+std::uint64_t Machine::position() const {
+  return model_->position();
+}
+
+const Executed& Machine::last_executed() const {
+  return model_->last;
+}
+
+bool Machine::is_behind_instruction() const {
+  return model_->is_behind_instruction();
+}
+
+// ---- time ----
+
+double Machine::now() const {
+  return model_->now();
+}
+
+double Machine::end() const {
+  return model_->state == RunState::done ? model_->ended : now();
+}
+
+bool Machine::all_have_reached(double cycle) const {
+  return model_->scheduler.all_have_reached(cycle);
+}
+
+double Machine::seconds() const {
+  return model_->clock ? model_->clock->seconds() : 0;
+}
+
+const DeviceTimes* Machine::times() const {
+  return model_->clock ? &model_->clock->times() : nullptr;
+}
+
+// ---- blocks ----
+
+const std::vector<Block>& Machine::blocks() const {
+  return model_->blocks;
+}
+
+const Block* Machine::member(const Block& block, std::uint32_t rank) const {
+  return std::as_const(*model_).member(block, rank);
+}
+
+std::uint32_t Machine::cluster_size() const {
+  return model_->cluster_size;
 }
 
 std::uint64_t Machine::cluster_number(std::uint64_t block) const {
-  const Dim3 grid = launch_.grid;
-  const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
-  const std::uint64_t columns = grid.x / cluster_.x, rows = grid.y / cluster_.y;
-  return x / cluster_.x + columns * (y / cluster_.y + rows * (z / cluster_.z));
+  return model_->cluster_number(block);
 }
 
-// Its place is another's as soon as all of it have.
 bool Machine::has_exited(std::uint64_t cluster) const {
-  for (const Block& b : blocks_) {
-    if (cluster_number(b.number) == cluster) return false;
-  }
-  const std::uint64_t first = cluster * cluster_size_;
-  return first < started_ &&
-         std::find(to_begin_.begin(), to_begin_.end(), first) == to_begin_.end();
+  return model_->dispatcher.has_exited(cluster);
 }
 
-// Every block has exited: what lies in the buffers is the result, so it must mean something.
-void Machine::finish_grid() {
-  state_ = RunState::done;
-  for (std::size_t b = 0; b < shells_.size(); ++b) {
-    if (shells_[b].tile.empty()) continue;
-    tell_of_tiles_written_twice(b);
-    if (find_missing_tile(b)) return;
-  }
-  for (std::size_t b = 0; b < shells_.size(); ++b) {
-    const Region& r = regions_[first_buffer_ + b];
-    if (!r.undefined_bits()) continue;
-    const std::uint64_t element = bytes_of(shells_[b].dtype);
-    std::uint64_t never = 0, first_never = 0;
-    for (std::uint64_t at = 0; at < r.size(); ++at) {
-      while (at < r.size() && at % 8 == 0 && r.undefined_bits()[at / 8] == 0) at += 8;
-      if (at >= r.size()) break;
-      if (!r.is_undefined(at)) continue;
-      if (!r.writer(at)) {
-        if (never++ == 0) first_never = at;
-        continue;
-      }
-      Report fault;
-      fault.kind = "undefined_output";
-      fault.sentence = fmt::format(
-          "element {} of buffer {} was written with a value that depends on memory or registers "
-          "nobody had written{}",
-          at / element, shells_[b].name, undefined_story(r.writer(at)));
-      fault.expected = "a defined value";
-      fault.found = fmt::format("byte {} of the element is undefined", at % element);
-      fault.site = *writer(b, at);
-      fault.evidence = evidence_at(place_of(
-          GlobalRange{r.base() + at / element * element, r.base() + (at / element + 1) * element}));
-      reports_.push_back(std::move(fault));
-      state_ = RunState::fault;
-      return;
-    }
-    if (!never) continue;
-    Report note;
-    note.weight = Weight::note;
-    note.kind = "unwritten";
-    note.sentence =
-        fmt::format("{} of the {} bytes of buffer {} were never written, from element {} on", never,
-                    r.size(), shells_[b].name, first_never / element);
-    note.site.kernel = kernel_;
-    note.evidence = evidence_at(place_of(
-        GlobalRange{r.base() + first_never, r.base() + first_never / element * element + element}));
-    reports_.push_back(std::move(note));
-  }
+const Block& Machine::issuer(const Block& block, const AsyncOperation& operation) const {
+  return model_->issuer(block, operation);
+}
+
+Site Machine::site(const Block& block, std::uint32_t thread, std::uint32_t pc) const {
+  return model_->site(block, thread, pc);
+}
+
+Site Machine::site_of(Writer writer) const {
+  return model_->site_of(writer);
+}
+
+std::optional<Site> Machine::writer(std::size_t buffer, std::size_t byte) const {
+  return model_->writer(buffer, byte);
 }
 
 }  // namespace tilescope::sim

@@ -16,7 +16,7 @@
 namespace tilescope::sim {
 
 struct Block;
-class Machine;
+class Model;
 
 // A setmaxnreg that a warp has executed.
 struct RegisterChange {
@@ -40,6 +40,6 @@ std::uint32_t registers_at_entry(const ptx::Function& entry);
 
 // All of a block's threads have exited: did the warps of each warpgroup change their registers
 // alike? False after a fault.
-bool leave_registers(Machine& machine, const Block& block);
+bool leave_registers(Model& machine, const Block& block);
 
 }  // namespace tilescope::sim

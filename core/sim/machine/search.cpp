@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/machine/model.h"
+
 namespace tilescope::sim {
 
 Search::Search(Machine machine, SearchLimits limits)
@@ -18,9 +20,9 @@ Search::Progress Search::progress() const {
 
 void Search::begin_next() {
   machine_ = start_;
-  machine_->hold(planned_.front());
+  machine_->model().options.holds = planned_.front();
   // No further points are wanted of a run that holds as many as may be.
-  machine_->note_meeting_points(planned_.front().size() < limits_.holds);
+  machine_->model().scheduler.note_meeting_points(planned_.front().size() < limits_.holds);
 }
 
 // With somebody held, only their cluster matters.
@@ -40,8 +42,9 @@ bool Search::is_wanted(const Hold& place, const Holds& before) const {
 // One more hold behind those of the run that has ended: of another warp than the last one, which
 // was already held as long as the others could go on without it.
 void Search::plan(const Holds& before) {
-  const std::vector<MeetingPoint>& points = machine_->meeting_points();
-  for (std::size_t i = machine_->points_before_last_hold(); i < points.size(); ++i) {
+  const Scheduler& scheduler = machine_->model().scheduler;
+  const std::vector<MeetingPoint>& points = scheduler.meeting_points();
+  for (std::size_t i = scheduler.points_before_last_hold(); i < points.size(); ++i) {
     const Hold& place = points[i].place;
     if (!is_wanted(place, before)) continue;
     if (before.empty()) ++points_;

@@ -6,7 +6,8 @@
 
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 
@@ -111,12 +112,12 @@ bool read_generic(Core& x, int lane, u64 address, std::size_t bytes, std::byte* 
 
 Region* peer_region(Core& x, int lane, u64 address) {
   const u64 rank = address >> ptx::rank_shift;
-  const bool other = x.machine->cluster_size() > 1 && rank != x.block->rank;
-  if (!other || rank >= x.machine->cluster_size() ||
+  const bool other = x.machine->cluster_size > 1 && rank != x.block->rank;
+  if (!other || rank >= x.machine->cluster_size ||
       !x.machine->program().code[x.pc].modifiers.reaches_cluster()) {
     return nullptr;
   }
-  Block* peer = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  Block* peer = reach(x, lane, static_cast<std::uint32_t>(rank));
   return peer ? &peer->shared : nullptr;
 }
 
@@ -127,20 +128,20 @@ bool of_another_block(const Core& x, Space space, u64 address) {
   const u64 at = space == Space::generic ? address - ptx::shared_base : address;
   const bool in_window =
       (space == Space::shared || space == Space::generic) && at < ptx::window_bytes;
-  return x.machine->cluster_size() > 1 && in_window && at >> ptx::rank_shift != x.block->rank;
+  return x.machine->cluster_size > 1 && in_window && at >> ptx::rank_shift != x.block->rank;
 }
 
 Flow refuse_peer(Core& x, int lane, const std::string& what, u64 address) {
   const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
-  const bool known = rank < x.machine->cluster_size();
-  return x.machine->fault(
+  const bool known = rank < x.machine->cluster_size;
+  return x.reports->fault(
       x, lane, "not_own_memory",
       known ? fmt::format(
                   "{}, which is in the shared memory of CTA {} of the cluster; this instruction "
                   "reaches the executing CTA's ({}) only, or the address is beyond that memory",
                   what, rank, x.block->rank)
             : fmt::format("{}, which would be in the shared memory of CTA {} of a cluster of {}",
-                          what, rank, x.machine->cluster_size()),
+                          what, rank, x.machine->cluster_size),
       "an address in the shared memory of the CTA, or an instruction of .shared::cluster with one "
       "in another's",
       fmt::format("0x{:x}", address));
@@ -161,13 +162,13 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   const Where w = where(x, c.space, address);
   const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
   if (inside && w.region->read_only && access != Access::load) {
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "read_only",
         fmt::format("{}, which is {}: it cannot be written", what, described(*w.region)),
         "memory that can be written", described(*w.region));
   }
   if (inside) {
-    return x.machine->fault(x, lane, "misaligned",
+    return x.reports->fault(x, lane, "misaligned",
                             fmt::format("{}, byte {} of {}, which is no multiple of {}", what,
                                         w.offset, described(*w.region), bytes),
                             fmt::format("an address that is a multiple of {}", bytes),
@@ -175,13 +176,13 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   }
   constexpr u64 far = u64{1} << 32;
   if (!w.region || (w.offset > far && 0 - w.offset > far)) {
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "out_of_bounds",
         fmt::format("{}, which is in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),
         "an address in a buffer of the launch", fmt::format("0x{:x}", address));
   }
   const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
-  return x.machine->fault(
+  return x.reports->fault(
       x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
       fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
 }
@@ -191,7 +192,7 @@ bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane,
   const u64 in_window = space == Space::generic ? address - ptx::shared_base : address;
   const u64 at = in_window - x.window;
   if (space == Space::generic && in_window >= ptx::window_bytes) {
-    x.machine->fault(x, lane, "not_shared",
+    x.reports->fault(x, lane, "not_shared",
                      fmt::format("the address 0x{:x} is not in shared memory", address),
                      "an address in the CTA's shared memory", fmt::format("0x{:x}", address));
     return false;
@@ -213,12 +214,12 @@ bool cluster_offset(Core& x, const Code& c, Space space, Access access, int lane
     return shared_offset(x, c, space, access, lane, address, bytes, align, offset);
   }
   const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
-  block = x.machine->reach(x, lane, static_cast<std::uint32_t>(rank));
+  block = reach(x, lane, static_cast<std::uint32_t>(rank));
   if (!block) return false;
   offset = static_cast<std::uint32_t>(address & ((1u << ptx::rank_shift) - 1));
   const u64 size = block->shared.size();
   if (offset < size && size - offset >= bytes && offset % align == 0) return true;
-  x.machine->fault(
+  x.reports->fault(
       x, lane, offset % align ? "misaligned" : "out_of_bounds",
       fmt::format(
           "{} at 0x{:x}, byte {} of the shared memory of CTA {} of the cluster, which has {} bytes",
@@ -283,7 +284,7 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
       }
     }
   }
-  if (any) x.machine->note_undefined_store(x);
+  if (any) x.reports->note_undefined_store(x);
   return any ? room : nullptr;
 }
 
@@ -291,7 +292,7 @@ namespace {
 
 // The block whose shared memory this is: the current one, or another one of the cluster.
 Block& owner_of(Core& x, const Region& shared) {
-  for (std::uint32_t rank = 0; rank < x.machine->cluster_size(); ++rank) {
+  for (std::uint32_t rank = 0; rank < x.machine->cluster_size; ++rank) {
     Block* block = x.machine->member(*x.block, rank);
     if (&block->shared == &shared) return *block;
   }
@@ -309,8 +310,8 @@ void meet_peer(Core& x) {
 
 // An access that orders others may order those of other blocks of the cluster too.
 void meet_cluster(Core& x) {
-  if (x.machine->cluster_size() == 1) return;
-  x.machine->release_to_cluster(x);
+  if (x.machine->cluster_size == 1) return;
+  release_to_cluster(x);
   Races::Clock known{};
   x.block->races.release_agents(x.warp->index, known);
   x.block->races.acquire(x.warp->index, known);
@@ -339,7 +340,7 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
   }
   const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};
   if (!shared) {
-    if (region.is_busy()) x.machine->watch_global(x, access, region);
+    if (region.is_busy()) x.machine->global_watch.watch_global(x, access, region);
     return;
   }
   Block& owner = owner_of(x, region);

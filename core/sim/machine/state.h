@@ -114,7 +114,7 @@ struct Warp {
   std::int32_t current = -1;
   std::uint64_t executed = 0;                 // instructions
   std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
-  // The last of Machine::meeting_points(), and what was complete then.
+  // The last of Scheduler::meeting_points(), and what was complete then.
   std::uint32_t noted_pc = ~std::uint32_t{0};
   std::uint64_t noted_meetings = 0;
   bool fair = false;             // chosen because it waited longest, not because it is behind

@@ -5,9 +5,9 @@
 // passes every position once and a position names one state of the machine. Some moments come
 // together, as when a block has ended: the positions between them are passed over.
 //
-//   machine.stop_at(where);                                     // from the next run() on
+//   machine.watcher.stop_at(where);                                     // from the next run() on
 //   while (machine.run(budget) == RunState::running) { ... }    // stopped, done or fault
-//   machine.stops().last()                                      // what it was
+//   machine.stops.last()                                      // what it was
 //   machine.run(budget);                                        // goes on to the next such place
 //
 // Stopping changes nothing in the run. A machine that is asked for nothing looks for nothing.
@@ -66,6 +66,15 @@ struct Happened {
   std::uint64_t block = 0;     // of that warp; of a barrier: the barrier's
   std::uint64_t number = 0;    // the phase that is complete; the operation's, in its block
   std::uint64_t position = 0;  // of the machine, after it
+};
+
+// The last instruction that a machine has executed, and by whom; and how many moments were past
+// then.
+struct Executed {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0, pc = 0;
+  std::uint32_t mask = 0;  // lanes; 0: nobody has executed anything
+  std::uint64_t moments = 0;
 };
 
 // Bytes or cells whose next write is asked for.

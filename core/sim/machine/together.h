@@ -14,6 +14,9 @@ Flow together(Core& x, Mask m, Mask wanted, Wait kind);
 // split go on. Answers Flow::yield.
 Flow wait_here(Core& x, Mask m, Wait kind);
 
+// The barriers of the block, after arrivals and exits.
+void finish_barriers(Model& machine, Block& block);
+
 // bar.red gives its result to lanes that waited: the barrier is complete.
 void finish_reduction(Core& x, const Code& c, Mask m, const Barrier& barrier);
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 
 namespace tilescope::sim {
@@ -212,7 +212,7 @@ std::uint32_t matrix_access(const ptx::Instruction& i) {
 Flow whole_warp(Core& x, Mask m) {
   if (x.warp->live != ~Mask{0}) {
     const int lane = __builtin_ctz(m);
-    return x.machine->fault(
+    return x.reports->fault(
         x, lane, "incomplete_warp",
         fmt::format("{} needs all 32 threads of the warp, but only {} are there",
                     ptx::opcode(x.machine->program().code[x.pc].op).name,

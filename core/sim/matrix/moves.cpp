@@ -8,7 +8,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 
 namespace tilescope::sim {
@@ -50,7 +50,7 @@ Flow find_rows(Core& x, const Code& c, Access access, u64* rows) {
     if (c.space == ptx::Space::generic) {
       rows[l] = address - ptx::shared_base - x.window;
       if (address - ptx::shared_base >= ptx::window_bytes) {
-        return x.machine->fault(
+        return x.reports->fault(
             x, l, "not_shared",
             fmt::format("the row address 0x{:x} is not in shared memory", address),
             "an address in the CTA's shared memory", fmt::format("0x{:x}", address));

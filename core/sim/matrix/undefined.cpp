@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/sim/checks/undefined.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 
 namespace tilescope::sim {
@@ -74,7 +74,7 @@ Flow row_addresses(Core& x, const Code& c, Mask m, int count) {
       bool any = false;
       for (int k = 0; k < width; ++k) any = any || hidden[l * width + k];
       if (!any) continue;
-      return x.machine->fault(x, l, "undefined_address", "the address of this row is undefined",
+      return x.reports->fault(x, l, "undefined_address", "the address of this row is undefined",
                               "a defined address", fmt::format("undefined{}", origin_text(x)));
     }
   }

@@ -10,7 +10,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 
 namespace tilescope::sim {

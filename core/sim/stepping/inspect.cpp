@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/waits.h"
 #include "core/sim/stepping/find_block.h"
 
@@ -45,7 +46,7 @@ RegisterValue value_of(const Machine& machine, const Block& block, const Warp& w
     return out;
   }
   const auto width = static_cast<std::size_t>(std::max(2, ptx::bytes_of(reg.type)));
-  const std::size_t file = warp.index * machine.register_stride() + reg.place;
+  const std::size_t file = warp.index * machine.model().register_stride() + reg.place;
   for (u32 l = 0; l < 32; ++l) {
     const std::byte* from = block.registers.data() + file + l * width;
     std::memcpy(&out.low[l], from, std::min<std::size_t>(width, 8));
@@ -119,7 +120,7 @@ std::vector<WarpState> warps_of(const Machine& machine, u64 block) {
                        machine.site(*b, w.index * 32 + lane, pc),
                        w.calls.depth[lane]};
       if (s.wait != Wait::none) {
-        split.why = std::string(ptx::opcode(i.op).name) + wait_text(machine, *b, w, s);
+        split.why = std::string(ptx::opcode(i.op).name) + wait_text(machine.model(), *b, w, s);
       }
       state.splits.push_back(std::move(split));
     }
@@ -135,9 +136,9 @@ std::vector<MbarrierState> mbarriers_of(const Machine& machine, u64 block) {
   for (const auto& [offset, m] : b->mbarriers) {
     MbarrierBits bits;
     unpack(m.word, bits);
-    out.push_back({offset, mbarrier_name(machine, offset), m.phase, bits.pending, bits.expected,
-                   bits.transactions, m.arrived, m.arrived_before, m.waiting,
-                   mbarrier_story(machine, *b, offset)});
+    out.push_back({offset, mbarrier_name(machine.model(), offset), m.phase, bits.pending,
+                   bits.expected, bits.transactions, m.arrived, m.arrived_before, m.waiting,
+                   mbarrier_story(machine.model(), *b, offset)});
   }
   return out;
 }
@@ -180,7 +181,7 @@ std::vector<OperationState> operations_of(const Machine& machine, u64 block) {
     tensor_cells(o, state.cells);
     if (o.mbarrier != no_mbarrier) {
       state.mbarrier = o.mbarrier;
-      state.mbarrier_name = mbarrier_name(machine, o.mbarrier);
+      state.mbarrier_name = mbarrier_name(machine.model(), o.mbarrier);
     }
     state.transactions = o.transactions;
     if (o.group != no_group) state.group = o.group;

@@ -16,6 +16,7 @@
 #include "core/ptx/lives.h"
 #include "core/sim/async/shared_tiles.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/state.h"
 #include "core/sim/tcgen05/in_flight.h"
 
 namespace tilescope::sim {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "core/sim/machine/state.h"
 #include "core/sim/stepping/stepper.h"
 
 namespace tilescope::sim {
@@ -59,7 +60,7 @@ u64 executed_by(const Machine& machine, const StopAt& at) {
 }
 
 bool executed_last(const Machine& machine, const StopAt& at) {
-  const Machine::Executed& last = machine.last_executed();
+  const Executed& last = machine.last_executed();
   return machine.is_behind_instruction() && last.block == at.block && last.warp == at.warp;
 }
 
@@ -120,7 +121,7 @@ StopAt Stepper::stops_of(const Step& step) const {
   at.object = step.object;
   if (step.watch.where != Watch::Where::nowhere) at.watches = {step.watch};
   if (step.by != StepBy::line) return at;
-  const Machine::Executed& last = now_.last_executed();
+  const Executed& last = now_.last_executed();
   if (!at.block && !at.warp) {
     at.block = last.block;
     at.warp = last.warp;

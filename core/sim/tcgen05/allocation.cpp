@@ -17,7 +17,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/tcgen05/handlers.h"
 
@@ -33,14 +33,14 @@ u32 columns_of(Core& x, const Code& c, std::string_view name) {
   const u32* columns = lane_array<u32>(x, c.b);
   for (int l = 1; l < lanes; ++l) {
     if (columns[l] == columns[0]) continue;
-    x.machine->fault(x, l, "tmem_columns",
+    x.reports->fault(x, l, "tmem_columns",
                      fmt::format("lanes of one warp give {} different numbers of columns", name),
                      fmt::format("{} in every lane", columns[0]), fmt::format("{}", columns[l]));
     return 0;
   }
   const u32 n = columns[0];
   if (n >= TensorMemory::unit && n <= TensorMemory::columns && (n & (n - 1)) == 0) return n;
-  x.machine->fault(
+  x.reports->fault(
       x, 0, "tmem_columns",
       fmt::format("{} is given {} columns, which is no power of two from 32 to 512", name, n),
       "32, 64, 128, 256 or 512 columns (PTX ISA 9.7.16.7.1)", fmt::format("{}", n));
@@ -78,18 +78,18 @@ bool may_allocate(Core& x, u32 columns) {
     const Site site = x.machine->site(*x.block, x.warp->index * 32, unit.relinquished_at);
     const Evidence::Party by = thread_at(*x.machine, *x.block, x.warp->index * 32,
                                          unit.relinquished_at, "tcgen05.relinquish_alloc_permit");
-    x.machine->fault(
+    x.reports->fault(
         x, 0, "tmem_after_relinquish",
         fmt::format("tcgen05.alloc by a CTA that has relinquished its permit to allocate, at {}",
                     text(site)),
         "every tcgen05.alloc before tcgen05.relinquish_alloc_permit", "an allocation after it");
     Evidence evidence;
     evidence.parties = {lane_at(x, 0, "tcgen05.alloc"), by};
-    x.machine->explain(std::move(evidence));
+    x.reports->explain(std::move(evidence));
     return false;
   }
   if (columns > unit.largest) {
-    x.machine->fault(x, 0, "tmem_growth",
+    x.reports->fault(x, 0, "tmem_growth",
                      fmt::format("tcgen05.alloc of {} columns by a CTA that has allocated {} "
                                  "before: the numbers must not grow",
                                  columns, unit.largest),
@@ -112,7 +112,7 @@ Flow take_promise(Core& x, Block& peer, u32 columns, u64 offset) {
   TensorUnit& unit = x.block->tensor;
   const Allocation first = unit.promised.front();
   if (first.columns != columns) {
-    return x.machine->fault(
+    return x.reports->fault(
         x, 0, "tmem_pair",
         fmt::format("tcgen05.alloc.cta_group::2 of {} columns, but CTA {} of the cluster, the "
                     "other one of the pair, allocates {} at {}",
@@ -134,7 +134,7 @@ Flow allocate_in_pair(Core& x, u32 columns, u64 offset) {
   if (!unit.promised.empty()) {
     if (take_promise(x, *peer, columns, offset) == Flow::fault) return Flow::fault;
   } else {
-    const std::optional<u32> column = x.machine->free_columns(*x.block, columns, peer);
+    const std::optional<u32> column = free_columns(*x.machine, *x.block, columns, peer);
     if (!column) return wait_for_columns(x);
     unit.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
     peer->tensor.promised.push_back({*column, columns, x.warp->index * 32, x.pc});
@@ -154,7 +154,7 @@ Flow allocate(Core& x, const Code& c, Mask m) {
   u64 offset = 0;
   if (!columns || !may_allocate(x, columns) || !destination(x, c, offset)) return Flow::fault;
   if (is_of_pair(x)) return allocate_in_pair(x, columns, offset);
-  const std::optional<u32> column = x.machine->free_columns(*x.block, columns);
+  const std::optional<u32> column = free_columns(*x.machine, *x.block, columns);
   if (!column) return wait_for_columns(x);
   x.block->tensor.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
   x.block->tensor.largest = columns;
@@ -178,7 +178,7 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     for (const Allocation& a : all) {
       have += fmt::format("{}{} columns at {}", have.empty() ? "" : ", ", a.columns, a.column);
     }
-    x.machine->fault(
+    x.reports->fault(
         x, 0, "tmem_out_of_allocation",
         fmt::format("tcgen05.dealloc of {} columns at lane {}, column {}, which is no allocation{}",
                     columns, at.lane, at.column, given_back_text(x, *x.block, at.column, columns)),
@@ -187,7 +187,7 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     const CellRange named{0, TensorMemory::lanes, at.column, columns};
     Evidence evidence = evidence_at(place_of(*x.block, named));
     evidence.parties = {lane_at(x, 0, "tcgen05.dealloc frees", evidence.place)};
-    x.machine->explain(std::move(evidence));
+    x.reports->explain(std::move(evidence));
     return Flow::fault;
   }
   const std::vector<CellRange> cells = {{0, TensorMemory::lanes, at.column, columns}};
@@ -202,7 +202,7 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
   if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
   unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc});
   unit.past.forget(at.column, columns);
-  x.machine->columns_are_free(*x.block);
+  columns_are_free(*x.machine, *x.block);
   return Flow::next;
 }
 
@@ -250,9 +250,10 @@ void take_columns(const std::vector<Allocation>& allocations, Units& taken) {
 
 // The first columns that no block on the SM has, nor one on that of `peer`, where there is
 // one; with --schedule any such.
-std::optional<u32> Machine::free_columns(const Block& block, u32 columns, const Block* peer) {
+std::optional<u32> free_columns(Model& machine, const Block& block, u32 columns,
+                                const Block* peer) {
   Units taken{};
-  for (const Block& other : blocks_) {
+  for (const Block& other : machine.blocks) {
     const bool near = other.processor == block.processor;
     if (!near && !(peer && other.processor == peer->processor)) continue;
     take_columns(other.tensor.memory.allocations(), taken);
@@ -266,12 +267,14 @@ std::optional<u32> Machine::free_columns(const Block& block, u32 columns, const 
     }
   }
   if (places.empty()) return std::nullopt;
-  return places[options_.schedule ? static_cast<std::size_t>(drawn(places.size())) : 0];
+  return places[machine.options.schedule
+                    ? static_cast<std::size_t>(machine.draws.drawn(places.size()))
+                    : 0];
 }
 
 // Those who wait for columns of this SM look again.
-void Machine::columns_are_free(const Block& block) {
-  for (Block& other : blocks_) {
+void columns_are_free(Model& machine, const Block& block) {
+  for (Block& other : machine.blocks) {
     if (other.processor != block.processor) continue;
     for (Warp& warp : other.warps) {
       for (Split& s : warp.splits) {
@@ -279,60 +282,6 @@ void Machine::columns_are_free(const Block& block) {
       }
     }
   }
-}
-
-// A block that waits for columns lets the others go on, as long as any does: once all have had
-// their turn and nobody executed anything, they wait for each other.
-bool Machine::may_get_columns(const Block& block) {
-  const bool waits = std::any_of(block.warps.begin(), block.warps.end(), [](const Warp& w) {
-    return std::any_of(w.splits.begin(), w.splits.end(),
-                       [](const Split& s) { return s.wait == Wait::columns; });
-  });
-  // Drawn turns may take long to come round.
-  const std::uint64_t patience = blocks_.size() * (options_.schedule ? 64 : 2);
-  return waits && blocks_.size() > 1 && fruitless_turns_++ < patience;
-}
-
-// How many blocks the SMs have room for. How many registers a thread comes to PTX does not
-// say, unless the kernel bounds them (.maxnreg, .minnctapersm); and there are no more than fit into
-// a few gigabytes here.
-Machine::Room Machine::room_of_processor() const {
-  const u32 threads = static_cast<u32>((launch_.block.count() + 31) / 32 * 32);
-  const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  Room room{options_.processor_blocks, "CTAs per SM"};
-  const auto limit = [&](std::uint64_t blocks, std::string_view by) {
-    if (blocks < room.blocks) room = {blocks, by};
-  };
-  limit(options_.processor_threads / threads, "threads");
-  limit(options_.processor_shared / (shared + options_.block_shared), "shared memory");
-  std::uint64_t each = registers_at_entry(program().entry);
-  if (!each && clock_) each = registers_of(program(), threads);
-  if (each) limit(registers_of_processor / (threads * each), "registers");
-  return room;
-}
-
-std::uint64_t Machine::room() const {
-  const std::uint64_t threads = (launch_.block.count() + 31) / 32 * 32;
-  const std::uint64_t shared = program().shared_bytes + std::uint64_t{launch_.dynamic_shared};
-  constexpr std::uint64_t memory = std::uint64_t{4} << 30,
-                          watched = 8;  // bytes for each shared one
-  const std::uint64_t bytes =
-      threads / 32 * register_stride() + shared * watched + threads * local_bytes();
-  const std::uint64_t all =
-      std::max<std::uint64_t>(room_of_processor().blocks, 1) * options_.processors;
-  return std::max<std::uint64_t>(std::min(all, memory / bytes), options_.processors);
-}
-
-// A block that has just come takes the SM that fewest others are on; the odd one of a pair
-// another one than the even one's, which it shares columns with.
-u32 Machine::least_busy_processor(const Block& block) const {
-  std::vector<u32> resident(options_.processors, 0);
-  for (const Block& other : blocks_) {
-    if (other.live_threads && &other != &block) ++resident[other.processor];
-  }
-  const bool odd = cluster_size_ > 1 && block.rank % 2 == 1;
-  if (odd && options_.processors > 1) resident[member(block, block.rank - 1)->processor] = ~0u;
-  return static_cast<u32>(std::min_element(resident.begin(), resident.end()) - resident.begin());
 }
 
 }  // namespace tilescope::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -17,7 +17,7 @@ constexpr u32 piece_bytes = 16, piece_columns = piece_bytes / 4;
 constexpr u64 pair_bit = u64{1} << 63;  // of the first word
 
 // The blocks whose memories it uses: its own, or those of the pair, the even one first.
-std::vector<Block*> blocks_of(Machine& machine, Block& block, const AsyncOperation& o) {
+std::vector<Block*> blocks_of(Model& machine, Block& block, const AsyncOperation& o) {
   if (!(o.words[0] & pair_bit)) return {&block};
   return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
 }
@@ -35,7 +35,7 @@ void read_lines(const TensorCopy& copy, const Block& block, AsyncOperation& o) {
   }
 }
 
-bool read(Machine& machine, Block& block, AsyncOperation& o) {
+bool read(Model& machine, Block& block, AsyncOperation& o) {
   for (const Block* at : blocks_of(machine, block, o)) read_lines(copy_in(o), *at, o);
   return true;
 }
@@ -48,7 +48,7 @@ void put(TensorMemory& memory, u32 lane, u32 column, const AsyncOperation& o, st
   memory.set_undefined(lane, column, undefined);
 }
 
-bool write(Machine& machine, Block& block, AsyncOperation& o) {
+bool write(Model& machine, Block& block, AsyncOperation& o) {
   const TensorCopy copy = copy_in(o);
   const u32 columns = copy.pieces() * piece_columns;
   std::size_t first = 0;  // byte of the current block
@@ -63,8 +63,8 @@ bool write(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-bool complete(Machine& machine, Block& block, AsyncOperation& o) {
-  machine.settle_by_agent(block, o);
+bool complete(Model& machine, Block& block, AsyncOperation& o) {
+  machine.flights.settle_by_agent(block, o);
   return true;
 }
 
@@ -74,7 +74,7 @@ constexpr u32 shifted_rows = 31, shifted_columns = 8;  // .31x256b (9.7.16.2.3)
 
 constexpr u32 shifted_cells = shifted_rows * shifted_columns;
 
-bool read_rows(Machine& machine, Block& block, AsyncOperation& o) {
+bool read_rows(Model& machine, Block& block, AsyncOperation& o) {
   const TensorAddress from = shifted(o);
   for (const Block* at : blocks_of(machine, block, o)) {
     const TensorMemory& memory = at->tensor.memory;
@@ -90,7 +90,7 @@ bool read_rows(Machine& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-bool write_rows(Machine& machine, Block& block, AsyncOperation& o) {
+bool write_rows(Model& machine, Block& block, AsyncOperation& o) {
   const TensorAddress to = shifted(o);
   std::size_t from = 0;
   for (Block* at : blocks_of(machine, block, o)) {

@@ -14,7 +14,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 
@@ -58,7 +58,7 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
 }
 
 bool refuse(Core& x, int lane, const DescriptorError& error) {
-  x.machine->fault(x, lane, "bad_descriptor", error.sentence, error.expected, error.found);
+  x.reports->fault(x, lane, "bad_descriptor", error.sentence, error.expected, error.found);
   return false;
 }
 
@@ -68,14 +68,14 @@ bool check_lanes(Core& x, int lane, const Multiplication& m) {
   const bool half = m.product.shape.m == 64 && !m.product.ws;
   const u32 d = m.product.d.lane;
   if (d != 0 && !(half && d == 16)) {
-    x.machine->fault(x, lane, "tmem_lane",
+    x.reports->fault(x, lane, "tmem_lane",
                      fmt::format("D of an mma with M {} begins at lane {}", m.product.shape.m, d),
                      half ? "lane 0 or 16 (PTX ISA 9.7.16.10.5)" : "lane 0 (PTX ISA 9.7.16.10.5)",
                      fmt::format("lane {}", d));
     return false;
   }
   if (m.a_in_tensor_memory && m.a_cells.lane != d) {
-    x.machine->fault(x, lane, "tmem_lane",
+    x.reports->fault(x, lane, "tmem_lane",
                      fmt::format("A begins at lane {} of TMEM, D at lane {}", m.a_cells.lane, d),
                      "the same lanes of both (PTX ISA 9.7.16.10.5)",
                      fmt::format("lane {}", m.a_cells.lane));
@@ -89,7 +89,7 @@ bool check_lanes(Core& x, int lane, const Multiplication& m) {
 void note_columns(Core& x, int lane, const Multiplication& m) {
   const MmaShape& s = m.product.shape;
   if (m.pair || s.m != 128 || s.n % 16 == 0) return;
-  x.machine->note(x, lane, "mma_columns", x.pc, [&] {
+  x.reports->note(x, lane, "mma_columns", x.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this tcgen05.mma has M 128 and N {}, which the PTX ISA lists and CuTe refuses", s.n);
@@ -151,15 +151,15 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
     }
     const Site site = x.machine->site(*x.machine->member(*x.block, o.issuer), o.thread, o.pc);
     if (!same) {
-      x.machine->fault(x, lane, "tmem_in_use",
+      x.reports->fault(x, lane, "tmem_in_use",
                        fmt::format("this tcgen05.mma uses {}, which the one at {}, of another "
                                    "thread, is still writing or reading",
                                    cells_text(d[0]), text(site)),
                        "a commit of the other thread, and a wait for it", "an mma in flight");
-      x.machine->explain(of_two_products(x, lane, d, m.a_range(), o));
+      x.reports->explain(of_two_products(x, lane, d, m.a_range(), o));
       return false;
     }
-    x.machine->hazard(x, lane, "mma_order", o.pc, [&] {
+    x.reports->hazard(x, lane, "mma_order", o.pc, [&] {
       Report r;
       r.sentence = fmt::format(
           "this tcgen05.mma uses {}, as the one at {} does with another accumulator or shape: only "
@@ -202,7 +202,7 @@ bool issue_with_peer(Core& x, int lane, const Multiplication& m, AsyncOperation 
   guard.work = &multiplication_guard;
   guard.pipe = o.pipe;
   guard.words = o.words;
-  return x.machine->issue(x, lane, *x.block, std::move(o), *peer, std::move(guard));
+  return x.machine->flights.issue(x, lane, *x.block, std::move(o), *peer, std::move(guard));
 }
 
 bool issue_multiplication(Core& x, const Code& c, int lane) {
@@ -224,7 +224,7 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   words.pack(o);
   if (!order_behind_others(x, lane, o)) return false;
   if (m.pair) return issue_with_peer(x, lane, m, std::move(o));
-  return x.machine->issue(x, lane, std::move(o));
+  return x.machine->flights.issue(x, lane, std::move(o));
 }
 
 Flow multiply(Core& x, const Code& c, Mask m) {
@@ -253,9 +253,9 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
   targets = 1u << block.rank;
   if (c.b == nothing) return true;
   targets = lane_array<std::uint16_t>(x, c.b)[lane];
-  const u32 all = (1u << x.machine->cluster_size()) - 1;
+  const u32 all = (1u << x.machine->cluster_size) - 1;
   if (targets && (targets & ~all) == 0) return true;
-  x.machine->fault(x, lane, "bad_mask",
+  x.reports->fault(x, lane, "bad_mask",
                    fmt::format("the mask 0x{:x} of a multicast names {}", targets,
                                targets ? "CTAs that the cluster does not have" : "no CTA"),
                    fmt::format("some of the bits 0x{:x}", all), fmt::format("0x{:x}", targets));
@@ -277,7 +277,7 @@ Flow commit(Core& x, const Code& c, Mask m) {
     o.work = &commit_work;
     o.pipe = pipe_of(x, lane);
     o.arrivals = 1;
-    if (!x.machine->issue(x, lane, std::move(o))) return Flow::fault;
+    if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }
   return Flow::next;
 }
@@ -301,7 +301,7 @@ bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matr
   std::sort(offsets.begin(), offsets.end());
   const u64 size = block.shared.size();
   if (u64{offsets.back()} + 16 > size) {
-    x.machine->fault(
+    x.reports->fault(
         x, lane, "out_of_bounds",
         fmt::format("{} leads to byte {} of the CTA's shared memory, which has {} bytes: start "
                     "0x{:x}, stride {}, leading stride {}",

@@ -2,6 +2,8 @@
 // brackets; for what else is where see the files.
 #pragma once
 
+#include <optional>
+
 #include "core/sim/machine/code.h"
 #include "core/sim/tcgen05/shared_matrix.h"
 #include "core/sim/tcgen05/unit.h"
@@ -28,7 +30,13 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
 std::string given_back_text(const Core& x, const Block& block, std::uint32_t column,
                             std::uint32_t columns);
 
-// Pairs (pair.cpp). Is the current instruction of .cta_group::2?
+// Columns of TMEM (allocation.cpp): where so many are free on the block's processor, and on that of
+// `peer`, where there is one; and those who wait for some may look again.
+std::optional<std::uint32_t> free_columns(Model& machine, const Block& block, std::uint32_t columns,
+                                          const Block* peer = nullptr);
+void columns_are_free(Model& machine, const Block& block);
+
+// Pairs (pair.cpp). Is the instruction at hand of .cta_group::2?
 bool is_of_pair(const Core& x);
 // The other block of the pair, which must be there and have threads left; null after a fault.
 Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited = false);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/multiplication.h"
 
@@ -59,7 +59,7 @@ void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOp
       x.block->tensor.heard(x.warp->index, warp).told >= issued_at(other)) {
     return;
   }
-  x.machine->hazard(x, lane, "tcgen05_fence", other.pc, [&] {
+  x.reports->hazard(x, lane, "tcgen05_fence", other.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this {} follows the {} at {}, and that warp did not execute "
@@ -126,11 +126,11 @@ bool order_behind_others(Core& x, int lane, AsyncOperation& o) {
     }
     Report r = no_order(x, o, other, *met);
     if (other.pipe == o.pipe) {
-      x.machine->hazard(x, lane, "tmem_order", other.pc, [&] { return r; });
+      x.reports->hazard(x, lane, "tmem_order", other.pc, [&] { return r; });
       continue;
     }
-    x.machine->fault(x, lane, "tmem_in_use", r.sentence, r.expected, r.found);
-    x.machine->explain(std::move(r.evidence));
+    x.reports->fault(x, lane, "tmem_in_use", r.sentence, r.expected, r.found);
+    x.reports->explain(std::move(r.evidence));
     return false;
   }
   return true;

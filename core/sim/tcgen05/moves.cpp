@@ -24,7 +24,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/tcgen05/handlers.h"
 
@@ -84,7 +84,7 @@ bool find_lane(Core& x, u32 address, Move& move) {
   const u32 lane = address >> 16, quarter = x.warp->index % 4;
   const u32 in_quarter = lane % 32, named = lane % 128 / 32;
   if (in_quarter % (move.shape == Cells::lanes_32x32b ? 32 : 16)) {
-    x.machine->fault(
+    x.reports->fault(
         x, 0, "tmem_lane",
         fmt::format("the address 0x{:08x} begins at lane {} of TMEM", address, lane),
         move.shape == Cells::lanes_32x32b ? "a multiple of 32 lanes" : "a multiple of 16 lanes",
@@ -92,7 +92,7 @@ bool find_lane(Core& x, u32 address, Move& move) {
     return false;
   }
   if (named != quarter && named != 0) {
-    x.machine->fault(
+    x.reports->fault(
         x, 0, "tmem_lane_quarter",
         fmt::format("warp {} accesses lanes {}-{} of TMEM, which are those of warps {} modulo 4",
                     x.warp->index, named * 32, named * 32 + 31, named),
@@ -101,11 +101,11 @@ bool find_lane(Core& x, u32 address, Move& move) {
     const Evidence::Place place = place_of(*x.block, {named * 32, 32, address & 0xffff, 1});
     Evidence evidence = evidence_at(place);
     evidence.parties = {lane_at(x, 0, fmt::format("warp {} accesses", x.warp->index), place)};
-    x.machine->explain(std::move(evidence));
+    x.reports->explain(std::move(evidence));
     return false;
   }
   if (named != quarter || lane >= 128) {
-    x.machine->hazard(x, 0, "tmem_address_bits", x.pc, [&] {
+    x.reports->hazard(x, 0, "tmem_address_bits", x.pc, [&] {
       Report r;
       r.sentence = fmt::format(
           "the address 0x{:08x} names lane {} of TMEM, but warp {} reaches lanes {}-{}: chips are "
@@ -131,7 +131,7 @@ bool uniform_address(Core& x, const Code& c, u32& address) {
   const u32* from = lane_array<u32>(x, c.a);
   for (int l = 1; l < lanes; ++l) {
     if (from[l] == from[0]) continue;
-    x.machine->fault(x, l, "tmem_address",
+    x.reports->fault(x, l, "tmem_address",
                      "lanes of one warp give different addresses of TMEM, which is undefined",
                      fmt::format("0x{:08x} in every lane", from[0]),
                      fmt::format("0x{:08x}", from[l]));
@@ -285,7 +285,7 @@ void explain_use(Core& x, int lane, const Block& block, const CellRange& cells,
         thread_at(*x.machine, block, by->thread, by->pc, "tcgen05.dealloc frees",
                   place_of(block, {0, TensorMemory::lanes, by->column, by->columns})));
   }
-  x.machine->explain(std::move(evidence));
+  x.reports->explain(std::move(evidence));
 }
 
 }  // namespace
@@ -303,7 +303,7 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
       have += fmt::format("{}columns {}-{}", have.empty() ? "" : ", ", a.column,
                           a.column + a.columns - 1);
     }
-    x.machine->fault(
+    x.reports->fault(
         x, lane, "tmem_out_of_allocation",
         fmt::format(
             "{} accesses {}, which {} has not allocated{}", what, cells_text(range),

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -42,7 +42,7 @@ std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 r
 }
 
 // For the report of an output that depends on it: what this product reads that nobody has written.
-void note_undefined(const Machine& machine, Block& block, const AsyncOperation& o,
+void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
   std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
@@ -55,7 +55,7 @@ void note_undefined(const Machine& machine, Block& block, const AsyncOperation& 
 }
 
 // The same of D, where the product adds to it: its first row tells.
-void note_undefined_sum(const Machine& machine, Block& block, const AsyncOperation& o,
+void note_undefined_sum(const Model& machine, Block& block, const AsyncOperation& o,
                         const Multiplication& m) {
   if (!m.product.accumulate || !block.tensor.undefined_read.empty()) return;
   const CellRange d = m.d_range().front();
@@ -97,15 +97,15 @@ OperandBytes read_b(const Multiplication& m, const Block& block) {
 }
 
 // The blocks whose memories a product uses: its own, or those of the pair, the even one first.
-std::vector<Block*> blocks_of(Machine& machine, Block& block, const Multiplication& m) {
+std::vector<Block*> blocks_of(Model& machine, Block& block, const Multiplication& m) {
   if (!m.pair) return {&block};
   return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
 }
 
 // The operands' bytes: A's rows of each block, then B's.
-bool read(Machine& machine, Block& block, AsyncOperation& o) {
+bool read(Model& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
-  if (!machine.options().calculates) return true;
+  if (!machine.options.calculates) return true;
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
   OperandBytes all;
   for (const Block* at : blocks) append(all, read_a(m, *at));
@@ -120,7 +120,7 @@ bool read(Machine& machine, Block& block, AsyncOperation& o) {
 }
 
 // Nobody asks what the sums are: they count as written.
-bool only_write(Machine& machine, Block& block, const Multiplication& m) {
+bool only_write(Model& machine, Block& block, const Multiplication& m) {
   static const std::vector<u8> defined(1024);
   for (Block* at : blocks_of(machine, block, m)) {
     multiply(m.product, nullptr, defined.data(), nullptr, defined.data(), Sums::none,
@@ -129,9 +129,9 @@ bool only_write(Machine& machine, Block& block, const Multiplication& m) {
   return true;
 }
 
-bool write(Machine& machine, Block& block, AsyncOperation& o) {
+bool write(Model& machine, Block& block, AsyncOperation& o) {
   Multiplication m = decoded(o);
-  if (!machine.options().calculates) return only_write(machine, block, m);
+  if (!machine.options.calculates) return only_write(machine, block, m);
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
   const std::size_t rows = m.product.shape.m, b = rows * blocks.size();
   const auto operands = std::make_shared<const std::vector<std::byte>>(std::move(o.bytes));
@@ -140,8 +140,8 @@ bool write(Machine& machine, Block& block, AsyncOperation& o) {
     note_undefined_sum(machine, *blocks[i], o, m);
     multiply(m.product, operands->data() + i * rows * operand_row, o.undefined.data() + i * rows,
              operands->data() + b * operand_row, o.undefined.data() + b,
-             machine.options().exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
-             machine.options().executor, operands);
+             machine.options.exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
+             machine.options.executor, operands);
   }
   o.bytes = {};
   o.undefined = {};
@@ -149,8 +149,8 @@ bool write(Machine& machine, Block& block, AsyncOperation& o) {
 }
 
 // Its operands are free: for those who wait for the commit behind it.
-bool complete(Machine& machine, Block& block, AsyncOperation& o) {
-  machine.settle_by_agent(block, o);
+bool complete(Model& machine, Block& block, AsyncOperation& o) {
+  machine.flights.settle_by_agent(block, o);
   return true;
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/sim/checks/evidence.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/handlers.h"
 
 namespace tilescope::sim {
@@ -40,7 +40,7 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
   const auto found = std::find_if(promised.begin(), promised.end(),
                                   [&](const Allocation& a) { return a.column == column; });
   if (found == promised.end()) return true;
-  x.machine->fault(
+  x.reports->fault(
       x, 0, "tmem_pair",
       fmt::format("tcgen05.dealloc.cta_group::2 of {} columns, before CTA {} of the cluster, the "
                   "other one of the pair, has executed its tcgen05.alloc for them",
@@ -52,7 +52,7 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
   evidence.parties = {lane_at(x, 0, "tcgen05.dealloc frees", evidence.place),
                       thread_at(*x.machine, *x.block, found->thread, found->pc,
                                 "tcgen05.alloc allocated", evidence.place)};
-  x.machine->explain(std::move(evidence));
+  x.reports->explain(std::move(evidence));
   return false;
 }
 
@@ -65,7 +65,7 @@ void look_at_allocation(Core& x, const Block& peer, const PairStep& allocation) 
       !lives || x.block->tensor.heard(x.warp->index, warp, true).arrived >= allocation.at;
   const bool behind = x.block->tensor.order[x.warp->index].synchronised >= allocation.peer_at;
   if (arrived && behind) return;
-  x.machine->hazard(x, 0, "tmem_pair_order", allocation.pc, [&] {
+  x.reports->hazard(x, 0, "tmem_pair_order", allocation.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "nothing orders this tcgen05.dealloc.cta_group::2 after the tcgen05.alloc of the peer CTA "
@@ -83,7 +83,7 @@ bool on_one_side(Core& x, const Block& peer, const PairStep& mine, const PairSte
   const bool peer_blocks = theirs.arrivals < mine.waits, this_blocks = mine.arrivals < theirs.waits;
   if (!peer_blocks && !this_blocks) return true;
   const u32 before = peer_blocks ? peer.rank : x.block->rank;
-  x.machine->fault(
+  x.reports->fault(
       x, 0, "tmem_pair_barrier",
       fmt::format("CTA {} executes tcgen05.dealloc.cta_group::2 before a barrier.cluster and CTA "
                   "{} after it; the other one is at {}. The first may wait for the second, which "
@@ -104,16 +104,16 @@ bool is_of_pair(const Core& x) {
 Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited) {
   Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
   if (!peer) {
-    x.machine->fault(
+    x.reports->fault(
         x, lane, "no_pair",
         fmt::format("{}.cta_group::2 wants another CTA whose rank in the cluster differs in the "
                     "last bit only, and CTA {} of a cluster of {} has none",
-                    name, x.block->rank, x.machine->cluster_size()),
+                    name, x.block->rank, x.machine->cluster_size),
         "a cluster of an even number of CTAs (PTX ISA 9.7.16.5.1)", "no such CTA");
     return nullptr;
   }
   if (!peer->ended || may_have_exited) return peer;
-  x.machine->fault(
+  x.reports->fault(
       x, lane, "peer_exited",
       fmt::format("{}.cta_group::2 needs CTA {} of the cluster, the other one of the pair, all of "
                   "whose threads have exited",
@@ -124,7 +124,7 @@ Block* find_peer(Core& x, int lane, std::string_view name, bool may_have_exited)
 }
 
 bool waits_for_peer(Core& x, const Block& peer, bool peer_was_here) {
-  if (peer_was_here || stands_there(x, peer) || !x.machine->waits_for_pair()) return false;
+  if (peer_was_here || stands_there(x, peer) || !x.machine->flights.waits_for_pair()) return false;
   Split& s = x.warp->splits[x.split];
   s.pc = x.pc;
   s.wait = Wait::pair;

@@ -3,7 +3,7 @@
 //   128 lanes x 512 columns of 32 bits       address = lane << 16 | column
 //
 // A block has the columns that it allocated, in blocks of 32 with all their lanes, and no others;
-// the 512 of an SM are shared by the blocks that are resident on it (Machine keeps them
+// the 512 of a processor are shared by the blocks that are resident on it (Grid keeps them
 // apart). What was never written is undefined, byte by byte.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/handlers.h"
 
@@ -26,7 +26,7 @@ TensorAddress address_of(const Core& x, const Code& c, int lane) {
 }
 
 bool refuse_lane(Core& x, int lane, u32 found, std::string expected) {
-  x.machine->fault(x, lane, "tmem_lane",
+  x.reports->fault(x, lane, "tmem_lane",
                    fmt::format("the address of this {} is at lane {} of TMEM",
                                opcode_text(x.machine->program().code[x.pc].text), found),
                    std::move(expected), fmt::format("lane {}", found));
@@ -55,7 +55,7 @@ bool issue_with_peer(Core& x, int lane, AsyncOperation o, const std::vector<Cell
   guard.work = is_tensor_copy(o) ? &tensor_copy_guard : &tensor_shift_guard;
   guard.pipe = o.pipe;
   guard.words = o.words;
-  return x.machine->issue(x, lane, *x.block, std::move(o), *peer, std::move(guard));
+  return x.machine->flights.issue(x, lane, *x.block, std::move(o), *peer, std::move(guard));
 }
 
 // Behind the checks that both have in common.
@@ -68,11 +68,11 @@ bool issue(Core& x, int lane, AsyncOperation o, const std::vector<CellRange>& ce
   o.pipe = tensor_pipe(x, lane);
   if (!order_behind_others(x, lane, o)) return false;
   if (is_of_pair(x)) return issue_with_peer(x, lane, std::move(o), cells);
-  return x.machine->issue(x, lane, std::move(o));
+  return x.machine->flights.issue(x, lane, std::move(o));
 }
 
 void note_bits(Core& x, int lane) {
-  x.machine->note(x, lane, "unpacked_bits", x.pc, [&] {
+  x.reports->note(x, lane, "unpacked_bits", x.pc, [&] {
     Report r;
     r.sentence =
         "where elements of 4 and 6 bits are in the bytes that tcgen05.cp makes of them, the PTX "
@@ -93,7 +93,7 @@ bool copy_one(Core& x, const Code& c, int lane) {
   copy.pair = is_of_pair(x);
   copy.to = address_of(x, c, lane);
   if (const auto error = decode(lane_array<u64>(x, c.b)[lane], false, false, copy.from)) {
-    x.machine->fault(x, lane, "bad_descriptor", error->sentence, error->expected, error->found);
+    x.reports->fault(x, lane, "bad_descriptor", error->sentence, error->expected, error->found);
     return false;
   }
   const bool refresh = copy.shape == CopyShape::x4x256b;
@@ -108,7 +108,7 @@ bool copy_one(Core& x, const Code& c, int lane) {
 }
 
 void note_direction(Core& x, int lane) {
-  x.machine->note(x, lane, "shift_direction", x.pc, [&] {
+  x.reports->note(x, lane, "shift_direction", x.pc, [&] {
     Report r;
     r.sentence =
         "which way tcgen05.shift.down moves rows, the PTX ISA leaves open: here each lane gets "

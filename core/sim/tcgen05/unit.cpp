@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
 
@@ -89,20 +89,20 @@ Evidence::Party party_of(const Core& x, const Block& home, const Block& by,
 bool report(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
             const std::string& other, std::string expected, std::string found,
             Evidence::Party party, std::optional<u32> mbarrier = {}) {
-  x.machine->fault(x, lane, "tmem_in_use",
+  x.reports->fault(x, lane, "tmem_in_use",
                    fmt::format("this {} {} {}{}, but {}", name_at(x), verb(use), cells_text(cells),
                                whose(x, home), other),
                    std::move(expected), std::move(found));
   Evidence evidence = between(x, lane, home, use, cells, std::move(party));
   evidence.mbarrier = mbarrier;
-  x.machine->explain(std::move(evidence));
+  x.reports->explain(std::move(evidence));
   return false;
 }
 
 // "These tcgen05 operations are not inherently ordered with respect to other tcgen05 operations in
 // the same thread" (9.7.16.6.1): a warp's stores neither.
 void note_second_store(Core& x, const TensorMove& first, const CellRange& cells) {
-  x.machine->hazard(x, 0, "tmem_order", first.pc, [&] {
+  x.reports->hazard(x, 0, "tmem_order", first.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this {} writes {}, as the tcgen05.st at {} may still do: stores of a "
@@ -130,7 +130,7 @@ bool has_arrived_since(const Core& x, const TensorMove& move) {
 // over in time for a barrier behind their use: Cutlass's tutorials give TMEM back so, without
 // wait::ld. Nothing promises it.
 void note_load_not_awaited(Core& x, const TensorMove& load, const CellRange& cells) {
-  x.machine->hazard(x, 0, "tmem_not_awaited", load.pc, [&] {
+  x.reports->hazard(x, 0, "tmem_not_awaited", load.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this {} frees {}, and the warp of the tcgen05.ld at {} has passed a barrier since without "
@@ -188,7 +188,7 @@ Evidence::Party product_party(const Core& x, const Block& home, const AsyncOpera
 }
 
 bool is_to_arrive(const Core& x, u32 mbarrier) {
-  for (u32 rank = 0; rank < x.machine->cluster_size(); ++rank) {
+  for (u32 rank = 0; rank < x.machine->cluster_size; ++rank) {
     const Block* home = x.machine->member(*x.block, rank);
     if (!home) continue;
     for (const AsyncOperation& o : home->flight.operations) {
@@ -262,7 +262,7 @@ bool is_race(const Core& x, const TensorEvent& past) {
 // `by`: the block of the thread that did it.
 void note_race(Core& x, int lane, const Block& home, TensorUse use, const TensorEvent& past,
                const Block& by, const std::vector<CellRange>& cells) {
-  x.machine->hazard(x, lane, "tmem_race", past.pc, [&] {
+  x.reports->hazard(x, lane, "tmem_race", past.pc, [&] {
     Report r;
     r.sentence =
         fmt::format("this {} {} {}{}, and nothing orders it after the {} at {}", name_at(x),
@@ -282,7 +282,7 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
 }
 
 void note_after(Core& x, int lane, TensorUse use, const CellRange& cells) {
-  x.machine->hazard(x, lane, "tcgen05_fence", x.pc, [&] {
+  x.reports->hazard(x, lane, "tcgen05_fence", x.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "unfenced TMEM access: this {} follows a barrier without tcgen05.fence::after_thread_sync: "
@@ -309,7 +309,7 @@ bool misses_before(const Core& x, const TensorEvent& past) {
 
 void note_before(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
                  const TensorEvent& past, const Block& by) {
-  x.machine->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
+  x.reports->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
@@ -369,15 +369,15 @@ Evidence::Place columns_of(const Block& block, const Allocation& a) {
 }
 
 // The other block of the pair has allocated for both.
-bool leave_promise(Machine& machine, const Block& block) {
+bool leave_promise(Model& machine, const Block& block) {
   const Allocation& left = block.tensor.promised.front();
-  machine.fault_at(
+  machine.reports.fault_at(
       *machine.member(block, block.rank ^ 1), left.thread, left.pc, "tmem_pair",
       fmt::format("tcgen05.alloc.cta_group::2 allocates {} columns in both CTAs of the pair, but "
                   "all threads of CTA {} of the cluster have exited without executing one",
                   left.columns, block.rank),
       "tcgen05.alloc by a warp of each CTA of the pair (PTX ISA 9.7.16.5)", "one of one CTA");
-  machine.explain(evidence_at(columns_of(block, left)));
+  machine.reports.explain(evidence_at(columns_of(block, left)));
   return false;
 }
 
@@ -433,17 +433,17 @@ void TensorUnit::remember(TensorEvent event) {
   past.remember(event);
 }
 
-bool leave_tensor_memory(Machine& machine, Block& block) {
+bool leave_tensor_memory(Model& machine, Block& block) {
   if (!block.tensor.promised.empty()) return leave_promise(machine, block);
   if (block.tensor.memory.allocations().empty()) return true;
   const Allocation& left = block.tensor.memory.allocations().front();
-  machine.fault_at(
+  machine.reports.fault_at(
       block, left.thread, left.pc, "tmem_not_deallocated",
       fmt::format("the CTA has exited with {} columns of TMEM that it allocated here",
                   left.columns),
       "tcgen05.dealloc of every allocation before the CTA exits (PTX ISA 9.7.16.7.1)",
       fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
-  machine.explain(evidence_at(columns_of(block, left)));
+  machine.reports.explain(evidence_at(columns_of(block, left)));
   return false;
 }
 

@@ -35,7 +35,7 @@ namespace tilescope::sim {
 struct AsyncOperation;
 struct Block;
 struct Core;
-class Machine;
+class Model;
 
 // A tcgen05.ld or .st that its warp has not waited for.
 struct TensorMove {
@@ -139,6 +139,6 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
                   ProductInFlight& out);
 
 // All of a block's threads have exited: what it allocated must be free. False after a fault.
-bool leave_tensor_memory(Machine& machine, Block& block);
+bool leave_tensor_memory(Model& machine, Block& block);
 
 }  // namespace tilescope::sim

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/time/banks.h"
 #include "core/sim/time/clock.h"
@@ -271,8 +271,8 @@ double Clock::move_tensor(Core& x, const Code& c, const Cost& cost, double issue
   const double done = (load ? p.tensor_out : p.tensor_in).take(issued, bytes) +
                       (load ? times_->tensor_load_latency : times_->tensor_store_latency);
   (load ? t.loads : t.stores) = std::max(load ? t.loads : t.stores, done);
-  x.machine->record_move(x, load ? Unit::tensor_load : Unit::tensor_store,
-                         static_cast<std::uint64_t>(bytes), issued, done);
+  x.machine->recording.record_move(x, load ? Unit::tensor_load : Unit::tensor_store,
+                                   static_cast<std::uint64_t>(bytes), issued, done);
   return done;
 }
 

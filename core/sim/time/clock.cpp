@@ -5,7 +5,7 @@
 
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -71,7 +71,7 @@ void Clock::catch_up(Core& x, WarpTime& t) {
   if (t.late <= t.slot) return;
   const double stalled = t.late - t.slot;
   counters(t.late_pc)->stalled[static_cast<std::size_t>(t.late_stall)] += static_cast<u64>(stalled);
-  x.machine->record_stall(*x.block, *x.warp, t.late_stall, t.late_pc, t.slot, t.late);
+  x.machine->recording.record_stall(*x.block, *x.warp, t.late_stall, t.late_pc, t.slot, t.late);
   t.slot = t.late;
 }
 
@@ -259,6 +259,15 @@ void Clock::tell_pipes(Recorder& recorder) const {
   }
   tell(Pipe::l2, l2_.rate() > 0 ? l2_.taken() / l2_.rate() : 0, 1);
   tell(Pipe::memory, memory_.rate() > 0 ? memory_.taken() / memory_.rate() : 0, 1);
+}
+
+// The clock falls with what tensor cores take.
+double Clock::seconds() const {
+  const DeviceTimes& t = times();
+  if (t.clock <= 0) return 0;
+  const double busy = std::min(1.0, tensor_share());
+  const double clock = t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
+  return std::max(ended_at, predicted) / (clock * 1e9) + t.launch * 1e-6;
 }
 
 }  // namespace tilescope::sim

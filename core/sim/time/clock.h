@@ -33,7 +33,7 @@
 
 namespace tilescope::sim {
 
-class Machine;
+class Model;
 class Recorder;
 
 // Whose turn it is in the current cluster, and how far it may go. Kept, so that a run does not
@@ -77,10 +77,12 @@ class Clock {
 
   // ---- operations ----
   // One is about to be in flight in `block`, issued now: when its moments come.
-  void schedule(Machine& machine, const Core& x, Block& block, AsyncOperation& o);
+  void schedule(Model& machine, const Core& x, Block& block, AsyncOperation& o);
 
   // The share of the time in which tensor cores were busy.
   double tensor_share() const;
+  // What the run takes on the chip, launch and all.
+  double seconds() const;
   // What has been busy for how long, of all SMs together.
   void tell_pipes(Recorder& recorder) const;
 
@@ -123,7 +125,7 @@ class Clock {
   double write_back(Processor& p, const Fetched& what, double from);
 
   void schedule_copy(const Core& x, Block& block, AsyncOperation& o, double from);
-  void schedule_product(Machine& machine, Block& block, AsyncOperation& o, double from);
+  void schedule_product(Model& machine, Block& block, AsyncOperation& o, double from);
   void schedule_tensor_copy(Block& block, AsyncOperation& o, double from);
   double& pipe_of(Block& block, std::uint32_t pipe);
 

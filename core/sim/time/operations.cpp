@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/multiplication.h"
 #include "core/sim/time/clock.h"
 
@@ -55,7 +55,7 @@ const AsyncOperation* awaited_by_commit(const Block& block, u32 pipe) {
   return last;
 }
 
-void Clock::schedule(Machine& machine, const Core& x, Block& block, AsyncOperation& o) {
+void Clock::schedule(Model& machine, const Core& x, Block& block, AsyncOperation& o) {
   const double from = now_;
   const auto at_once = [&](double latency) {
     o.times = {from, from + latency, from + latency, from + latency};
@@ -144,7 +144,7 @@ void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double
 
 // As many cycles as the multiply-adds take, or as shared memory takes to hand out A and B. The
 // products of a thread follow one another; each is done a latency after its last cycle.
-void Clock::schedule_product(Machine& machine, Block& block, AsyncOperation& o, double from) {
+void Clock::schedule_product(Model& machine, Block& block, AsyncOperation& o, double from) {
   Multiplication m;
   decode(MultiplicationWords::of(o), m);
   const MmaShape& s = m.product.shape;

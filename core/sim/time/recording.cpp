@@ -1,11 +1,12 @@
-// What the machine writes into the record, and where a phase's time is kept.
+#include "core/sim/time/recording.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -19,27 +20,31 @@ Cycle cycles(double time) {
 
 }  // namespace
 
-u64 Machine::phase_key(Unit unit, u32 object) {
+u64 Recording::phase_key(Unit unit, u32 object) {
   return static_cast<u64>(unit) << 32 | object;
 }
 
-TrackId Machine::track_of(Block& block, Unit unit, u32 index) {
+bool Recording::keeps_time() const {
+  return model_->clock || recorder_;
+}
+
+TrackId Recording::track_of(Block& block, Unit unit, u32 index) {
   return recorder_->track({block.number, unit, index, block.processor});
 }
 
-void Machine::start_time(Block& block) {
+void Recording::start_time(Block& block) {
   if (!keeps_time()) return;
   block.time = {};
-  block.time.started = clock_ ? clock_->start_at : now();
+  block.time.started = model_->clock ? model_->clock->start_at : model_->now();
   block.time.warps.resize(block.warps.size());
   for (WarpTime& t : block.time.warps) t.slot = block.time.started;
-  if (clock_) {
-    block.time.order = clock_->begun++;
+  if (model_->clock) {
+    block.time.order = model_->clock->begun++;
     block.time.first_warp =
-        static_cast<u32>(block.time.order / options_.processors * block.warps.size());
+        static_cast<u32>(block.time.order / model_->options.processors * block.warps.size());
     for (WarpTime& t : block.time.warps) {
-      t.ready.assign(clock_->costs().scoreboard, 0);
-      t.why.assign(clock_->costs().scoreboard, Stall::none);
+      t.ready.assign(model_->clock->costs().scoreboard, 0);
+      t.why.assign(model_->clock->costs().scoreboard, Stall::none);
     }
   }
   if (!recorder_) return;
@@ -48,7 +53,7 @@ void Machine::start_time(Block& block) {
   }
 }
 
-void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
+void Recording::begin_run(Block& block, Warp& warp, u32 pc) {
   if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
   actor_ = t.run;
@@ -64,7 +69,7 @@ void Machine::begin_run(Block& block, Warp& warp, u32 pc) {
   t.run_stalled = {};
 }
 
-void Machine::end_run(Block& block, Warp& warp) {
+void Recording::end_run(Block& block, Warp& warp) {
   WarpTime& t = block.time.warps[warp.index];
   if (!recorder_ || t.run == no_event) return;
   recorder_->change(t.run, [&](Event& e) {
@@ -81,7 +86,8 @@ void Machine::end_run(Block& block, Warp& warp) {
 }
 
 // In the middle of a run.
-void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from, double to) {
+void Recording::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from,
+                             double to) {
   if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
   if (to - from < static_cast<double>(least_wait)) return t.stall_in_run(stall, to - from);
@@ -97,7 +103,7 @@ void Machine::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double
 }
 
 // A warp that stood goes on, from its `slot` on.
-void Machine::end_wait(Block& block, Warp& warp) {
+void Recording::end_wait(Block& block, Warp& warp) {
   WarpTime& t = block.time.warps[warp.index];
   const auto stall = static_cast<std::size_t>(t.standing.stall);
   if (!recorder_) return;
@@ -130,10 +136,10 @@ void Machine::end_wait(Block& block, Warp& warp) {
 }
 
 // A phase is complete now, and those who wait know it `later`.
-void Machine::note_phase(Block& block, Unit unit, u32 object, double later) {
+void Recording::note_phase(Block& block, Unit unit, u32 object, double later) {
   if (!keeps_time()) return;
   PhaseTime& p = block.time.phases[phase_key(unit, object)];
-  const double at = now();
+  const double at = model_->now();
   p.visible = at + later;
   if (recorder_) {
     if (p.phase == 0) {
@@ -154,8 +160,8 @@ void Machine::note_phase(Block& block, Unit unit, u32 object, double later) {
   p.began = at;
 }
 
-void Machine::know_phase(Core& x, u32 mbarrier) {
-  if (!clock_) return;
+void Recording::know_phase(Core& x, u32 mbarrier) {
+  if (!model_->clock) return;
   const auto phase = x.block->time.phases.find(phase_key(Unit::mbarrier, mbarrier));
   if (phase == x.block->time.phases.end()) return;
   WarpTime& t = x.block->time.warps[x.warp->index];
@@ -163,19 +169,19 @@ void Machine::know_phase(Core& x, u32 mbarrier) {
 }
 
 // Whoever completes a phase from another block, or by a thread's arrival, is not heard of at once.
-void Machine::note_mbarrier_phase(Block& block, u32 offset, bool by_operation, bool remote) {
-  const DeviceTimes& t = options_.times;
+void Recording::note_mbarrier_phase(Block& block, u32 offset, bool by_operation, bool remote) {
+  const DeviceTimes& t = model_->options.times;
   note_phase(block, Unit::mbarrier, offset, remote ? t.remote : by_operation ? 0 : t.arrive);
 }
 
 // Of threads, what the lanes of one instruction do is one event; an operation has its own.
-void Machine::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u32 bytes) {
+void Recording::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u32 bytes) {
   if (!recorder_ || (arrivals == 0 && bytes == 0)) return;
   PhaseTime& p = block.time.phases[phase_key(Unit::mbarrier, offset)];
   Event e;
   e.kind = EventKind::arrival;
   e.track = track_of(block, Unit::mbarrier, offset);
-  e.issue = e.begin = e.end = cycles(now());
+  e.issue = e.begin = e.end = cycles(model_->now());
   e.pc = e.until = pc;
   e.object = offset;
   e.phase = p.phase;
@@ -192,7 +198,7 @@ void Machine::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, u3
 }
 
 // A warp's load from TMEM, or its store: what it has asked for is there later.
-void Machine::record_move(const Core& x, Unit unit, u64 bytes, double from, double to) {
+void Recording::record_move(const Core& x, Unit unit, u64 bytes, double from, double to) {
   if (!recorder_) return;
   Block& block = *x.block;
   auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
@@ -210,8 +216,8 @@ void Machine::record_move(const Core& x, Unit unit, u64 bytes, double from, doub
 }
 
 // An operation is in flight now.
-void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
-  if (clock_) clock_->schedule(*this, x, block, o);
+void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
+  if (model_->clock) model_->clock->schedule(*model_, x, block, o);
   if (!recorder_) return;
   const Unit unit = unit_of(o);
   Event e;
@@ -219,9 +225,9 @@ void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
   auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
   if (fresh) track->second = track_of(block, unit, 0);
   e.track = track->second;
-  e.issue = cycles(now());
+  e.issue = cycles(model_->now());
   e.begin = std::max(e.issue, cycles(o.times[0]));
-  e.end = clock_ ? std::max(e.begin, cycles(o.times[3])) : never_ends;
+  e.end = model_->clock ? std::max(e.begin, cycles(o.times[3])) : never_ends;
   e.pc = e.until = o.pc;
   e.object = o.mbarrier == no_mbarrier ? 0 : o.mbarrier;
   e.cause = actor_;
@@ -236,70 +242,70 @@ void Machine::record_issue(Core& x, Block& block, AsyncOperation& o) {
   if (o.mbarrier != no_mbarrier) {
     // Of the first block whose mbarrier it is: a pair's copies arrive at that of one of them.
     const u32 rank = o.targets ? static_cast<u32>(__builtin_ctz(o.targets)) : block.rank;
-    const auto& phases = member(block, rank)->time.phases;
+    const auto& phases = model_->member(block, rank)->time.phases;
     const auto phase = phases.find(phase_key(Unit::mbarrier, o.mbarrier));
     e.phase = phase == phases.end() ? 0 : phase->second.phase;
   }
   o.event = recorder_->add(e);
 }
 
-void Machine::record_report(const Block& block, u32 thread, u32 pc) {
+void Recording::record_report(const Block& block, u32 thread, u32 pc) {
   if (!recorder_ || block.time.warps.empty()) return;
   const WarpTime& t =
       block.time.warps[std::min<std::size_t>(thread / 32, block.time.warps.size() - 1)];
   Event e;
   e.kind = EventKind::report;
   e.track = t.track;
-  e.issue = e.begin = e.end = cycles(std::max(t.slot, now()));
+  e.issue = e.begin = e.end = cycles(std::max(t.slot, model_->now()));
   e.pc = e.until = pc;
-  e.object = static_cast<u32>(reports_.size() - 1);
+  e.object = static_cast<u32>(model_->reports.all().size() - 1);
   e.cause = t.run;
   recorder_->add(e);
 }
 
 // Without a clock an operation ends when it is complete.
-void Machine::record_end(AsyncOperation& o) {
-  if (!recorder_ || clock_) return;
-  recorder_->change(o.event, [&](Event& e) { e.end = std::max(e.begin, cycles(now())); });
+void Recording::record_end(AsyncOperation& o) {
+  if (!recorder_ || model_->clock) return;
+  recorder_->change(o.event, [&](Event& e) { e.end = std::max(e.begin, cycles(model_->now())); });
   o.event = no_event;
 }
 
 // Without a clock a warp's turn is a run of it, and it waits until it has another.
-void Machine::record_turn_begin(Block& block, Warp& warp) {
+void Recording::record_turn_begin(Block& block, Warp& warp) {
   const auto ready = std::find_if(warp.splits.begin(), warp.splits.end(),
                                   [](const Split& s) { return s.wait == Wait::none; });
   if (!recorder_ || ready == warp.splits.end()) return;
   WarpTime& t = block.time.warps[warp.index];
-  t.slot = now();
+  t.slot = model_->now();
   if (std::exchange(t.waits, false)) end_wait(block, warp);
   begin_run(block, warp, ready->pc);
-  t.run_instructions = instructions_;
+  t.run_instructions = model_->instructions;
 }
 
-void Machine::record_turn_end(Block& block, Warp& warp) {
+void Recording::record_turn_end(Block& block, Warp& warp) {
   if (!recorder_) return;
   WarpTime& t = block.time.warps[warp.index];
-  t.slot = now();
-  t.run_instructions = instructions_ - t.run_instructions;
+  t.slot = model_->now();
+  t.run_instructions = model_->instructions - t.run_instructions;
   if (!warp.splits.empty()) t.last_pc = warp.splits.front().pc;
   end_run(block, warp);
-  watch_wait(block, warp);
+  model_->scheduler.watch_wait(block, warp);
 }
 
 // What the record is of.
-void Machine::begin_record() {
+void Recording::begin_record() {
   Recorder* recorder = recorder_;
   if (!recorder) return;
   Record r;
-  r.kernel = kernel_;
-  r.launch = launch_;
-  r.barriers = barrier_names();
-  r.timed = clock_.has_value();
-  const Room room = room_of_processor();
+  r.kernel = model_->kernel;
+  r.launch = model_->launch;
+  r.barriers = model_->barrier_names();
+  r.timed = model_->clock.has_value();
+  const Dispatcher::Room room = model_->dispatcher.room_of_processor();
   r.resident_blocks = static_cast<u32>(std::max<u64>(1, room.blocks));
-  r.resident_warps = r.resident_blocks * static_cast<u32>((launch_.block.count() + 31) / 32);
+  r.resident_warps = r.resident_blocks * static_cast<u32>((model_->launch.block.count() + 31) / 32);
   r.limited_by = room.limited_by;
-  const ptx::Program& p = program();
+  const ptx::Program& p = model_->program();
   const auto source = [&](std::string_view file) {
     auto found = std::find(r.sources.begin(), r.sources.end(), file);
     if (found == r.sources.end()) found = r.sources.insert(found, std::string(file));
@@ -319,11 +325,11 @@ void Machine::begin_record() {
 }
 
 // The last block has ended, or a fault the run: what is still open ends here.
-void Machine::finish_record() {
-  ended_ = now();
+void Recording::finish_record() {
+  model_->ended = model_->now();
   if (!keeps_time()) return;
-  double end = clock_ ? clock_->ended_at : now();
-  for (Block& block : blocks_) {
+  double end = model_->clock ? model_->clock->ended_at : model_->now();
+  for (Block& block : model_->blocks) {
     for (Warp& warp : block.warps) {
       if (warp.index >= block.time.warps.size()) continue;
       end = std::max(end, block.time.warps[warp.index].slot);
@@ -331,25 +337,17 @@ void Machine::finish_record() {
     }
     for (AsyncOperation& o : block.flight.operations) record_end(o);
   }
-  ended_ = static_cast<double>(cycles(clock_ ? std::max(end, clock_->predicted) : end));
+  model_->ended =
+      static_cast<double>(cycles(model_->clock ? std::max(end, model_->clock->predicted) : end));
   if (!recorder_) return;
   Record& r = recorder_->about();
-  r.end = static_cast<Cycle>(ended_);
-  r.blocks_simulated = finished_;
-  r.reports = reports_;
-  if (!clock_) return;
-  r.seconds = seconds();
-  r.uncertain = clock_->uncertain;
-  clock_->tell_pipes(*recorder_);
-}
-
-// The clock falls with what tensor cores take.
-double Machine::seconds() const {
-  if (!clock_ || clock_->times().clock <= 0) return 0;
-  const DeviceTimes& t = clock_->times();
-  const double busy = std::min(1.0, clock_->tensor_share());
-  const double clock = t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
-  return std::max(clock_->ended_at, clock_->predicted) / (clock * 1e9) + t.launch * 1e-6;
+  r.end = static_cast<Cycle>(model_->ended);
+  r.blocks_simulated = model_->dispatcher.finished();
+  r.reports = model_->reports.all();
+  if (!model_->clock) return;
+  r.seconds = model_->clock->seconds();
+  r.uncertain = model_->clock->uncertain;
+  model_->clock->tell_pipes(*recorder_);
 }
 
 }  // namespace tilescope::sim

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 #include "core/sim/machine/waits.h"
 #include "core/sim/stepping/find_block.h"
 
@@ -57,8 +57,8 @@ Actor actor_at(const Block& block, std::uint32_t offset) {
 }
 
 // Has it gone on since? Where its block has left, it has.
-bool went_on(const Machine& machine, const Waiter& waiter) {
-  const Block* const block = find_block(machine, waiter.block);
+bool went_on(const Model& machine, const Waiter& waiter) {
+  const Block* const block = find_block(machine.blocks, waiter.block);
   if (!block) return true;
   if (!waiter.mbarrier) return block->warps[waiter.who.warp].executed > waiter.executed;
   const auto at = block->mbarriers.find(*waiter.mbarrier);
@@ -74,13 +74,13 @@ void forget_what_is_done(Block& block) {
 
 }  // namespace
 
-Consequence if_complete(const Machine& machine, const Block& block, std::uint32_t offset) {
-  Machine then = machine;
-  then.suppose();
-  then.stop_at({});
-  const Block& same = then.blocks()[static_cast<std::size_t>(&block - machine.blocks().data())];
+Consequence if_complete(const Model& machine, const Block& block, std::uint32_t offset) {
+  Model then = machine;
+  then.supposes = true;
+  then.watcher.stop_at({});
+  const Block& same = then.blocks[static_cast<std::size_t>(&block - machine.blocks.data())];
   std::vector<Waiter> others;
-  for (std::uint32_t rank = 0; rank < then.cluster_size(); ++rank) {
+  for (std::uint32_t rank = 0; rank < then.cluster_size; ++rank) {
     Block& member = *then.member(same, rank);
     forget_what_is_done(member);
     member.tensor.undefined_read.clear();
@@ -90,7 +90,7 @@ Consequence if_complete(const Machine& machine, const Block& block, std::uint32_
       others.push_back(waiter_of(member, w));
     }
   }
-  for (std::uint32_t rank = 0; rank < then.cluster_size(); ++rank) {
+  for (std::uint32_t rank = 0; rank < then.cluster_size; ++rank) {
     Block& member = *then.member(same, rank);
     const auto waits = [&](const Warp& w) { return waits_at(w, offset); };
     if (std::none_of(member.warps.begin(), member.warps.end(), waits)) continue;
@@ -99,13 +99,13 @@ Consequence if_complete(const Machine& machine, const Block& block, std::uint32_
   const auto gone = [&](const Waiter& w) { return went_on(then, w); };
   for (std::uint64_t ran = 0; ran < worth_it; ran += slice) {
     if (std::all_of(others.begin(), others.end(), gone)) break;
-    if (then.run(slice) != RunState::running) break;
+    if (then.scheduler.run(slice) != RunState::running) break;
   }
   Consequence out;
-  out.uses_undefined = then.undefined_stores() > machine.undefined_stores();
+  out.uses_undefined = then.reports.undefined_stores() > machine.reports.undefined_stores();
   std::set<std::optional<std::uint32_t>> over;
   for (const Waiter& w : others) {
-    const Block* const home = find_block(then, w.block);
+    const Block* const home = find_block(then.blocks, w.block);
     out.uses_undefined |= home && !home->tensor.undefined_read.empty();
     if (!gone(w)) continue;
     out.go_on.push_back(w.who);

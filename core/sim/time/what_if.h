@@ -7,7 +7,7 @@
 
 namespace tilescope::sim {
 
-class Machine;
+class Model;
 struct Block;
 
 // A warp of a cluster.
@@ -27,6 +27,6 @@ struct Consequence {
 
 // Nobody in the cluster of `block` can go on, and some wait for the current phase of its mbarrier
 // at `offset`: if that were complete?
-Consequence if_complete(const Machine& machine, const Block& block, std::uint32_t offset);
+Consequence if_complete(const Model& machine, const Block& block, std::uint32_t offset);
 
 }  // namespace tilescope::sim

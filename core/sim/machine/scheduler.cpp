@@ -1,10 +1,13 @@
-// Who goes on next: blocks of the grid, warps of a block, splits of a warp, and the loop that
-// executes instructions.
+#include "core/sim/machine/scheduler.h"
+
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/checks/deadlock.h"
+#include "core/sim/checks/endless.h"
+#include "core/sim/checks/result.h"
 #include "core/sim/checks/undefined.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -52,32 +55,10 @@ bool is_ready(const Warp& warp) {
 
 }  // namespace
 
-Core Machine::core_of(Block& block, Warp& warp) {
-  const ptx::Program& p = program();
-  Core x;
-  x.bank[0] = block.registers.data() + warp.index * register_stride();
-  // Handlers only read this bank.
-  const Bound& bound = image_->bound[block.rank];
-  x.bank[1] = const_cast<std::byte*>(bound.constants.data());
-  x.predicates = block.predicates.data() + std::size_t{warp.index} * p.predicate_count;
-  x.live = warp.live;
-  x.elements = bound.elements.data();
-  x.regions = regions_.data();
-  x.region_count = static_cast<std::uint32_t>(regions_.size());
-  x.parameters = &regions_[0];
-  x.local_bytes = local_bytes();
-  x.machine = this;
-  x.block = &block;
-  x.warp = &warp;
-  x.code = bound.code.data();
-  x.window = block.rank << ptx::rank_shift;
-  return x;
-}
-
 // Is a further behind than b? The outermost call that they are not both in decides; of one that
 // stands at a call and one that is inside it, the former.
-bool Machine::behind(const Warp& warp, const Split& a, const Split& b) const {
-  const auto& rank = program().rank;
+bool Scheduler::behind(const Warp& warp, const Split& a, const Split& b) const {
+  const auto& rank = model_->program().rank;
   const auto before = [&](std::uint32_t x, std::uint32_t y) {
     return rank[x] != rank[y] ? rank[x] < rank[y] : x < y;
   };
@@ -94,9 +75,9 @@ bool Machine::behind(const Warp& warp, const Split& a, const Split& b) const {
 }
 
 // Gives a split of this warp its turn. False if all wait.
-bool Machine::choose_split(Warp& warp) {
+bool Scheduler::choose_split(Warp& warp) {
   unite(warp.splits);
-  warp.fair = warp.unfair_for >= options_.split_turn;
+  warp.fair = warp.unfair_for >= model_->options.split_turn;
   const Split* best = nullptr;
   for (const Split& s : warp.splits) {
     if (s.wait != Wait::none) continue;
@@ -107,14 +88,14 @@ bool Machine::choose_split(Warp& warp) {
   warp.splits[static_cast<std::size_t>(warp.current)].ran = ++choices_;
   const bool company = warp.splits.size() > 1;
   if (warp.fair || !company) warp.unfair_for = 0;
-  warp.turn_left = company ? options_.split_turn : ~std::uint64_t{0};
+  warp.turn_left = company ? model_->options.split_turn : ~std::uint64_t{0};
   return true;
 }
 
 // Runs one split until it waits, ends or divides (`ended`), or has executed `limit` instructions;
 // in company also until the end of a block, where it may meet another.
-std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end,
-                                 bool& ended) {
+std::uint64_t Scheduler::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end,
+                                   bool& ended) {
   std::uint64_t executed = 0;
   Warp& warp = *x.warp;
   Mask mask = warp.splits[x.split].mask;
@@ -152,12 +133,12 @@ std::uint64_t Machine::run_split(Core& x, std::uint64_t limit, bool stop_at_bloc
 }
 
 // Fewer than `budget` instructions: the warp waits or has ended.
-std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
+std::uint64_t Scheduler::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
   std::uint64_t executed = 0;
-  while (executed < budget && state_ == RunState::running && pause_ == Pause::none &&
-         !stops_.hit()) {
+  while (executed < budget && model_->state == RunState::running && model_->pause == Pause::none &&
+         !model_->stops.hit()) {
     if (warp.current < 0 && !choose_split(warp)) break;
-    Core x = core_of(block, warp);
+    Core x = model_->core_of(block, warp);
     x.split = static_cast<std::uint32_t>(warp.current);
     const bool company = warp.splits.size() > 1;
     const Mask mask = warp.splits[x.split].mask;
@@ -165,45 +146,45 @@ std::uint64_t Machine::run_warp(Block& block, Warp& warp, std::uint64_t budget) 
     const std::uint64_t ran =
         run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
     executed += ran;
-    instructions_ += ran;
+    model_->instructions += ran;
     warp.executed += ran;
     block.slow.left -= std::min(block.slow.left, ran);
-    if (pause_ == Pause::look) begin_delays(block);
+    if (model_->pause == Pause::look) model_->flights.begin_delays(block);
     warp.turn_left -= ran;
     if (company) warp.unfair_for += ran;
     // Where splits have become one, the current one has another index now.
     warp.current = ended || warp.turn_left == 0 ? -1 : static_cast<std::int32_t>(x.split);
-    last_ = {block.number, warp.index, x.pc, mask, moments_};
-    if (stops_.asked()) look_for_stop(block, warp, x.pc, mask);
+    model_->last = {block.number, warp.index, x.pc, mask, model_->moments};
+    if (model_->stops.asked()) model_->watcher.look_for_stop(block, warp, x.pc, mask);
   }
   return executed;
 }
 
 // Who is slow next, for how long: nobody; one warp; some; or a unit, whose operations then take
 // that long. A warp that comes late to a wait shows what depends on its coming in time.
-void Machine::draw_slowness(Block& block) {
+void Scheduler::draw_slowness(Block& block) {
   Slowness& slow = block.slow;
   slow = {.held = slow.held};
-  slow.length = slow.left = turn_length(longest_slowness);
+  slow.length = slow.left = model_->draws.turn_length(longest_slowness);
   const std::size_t warps = block.warps.size();
-  switch (drawn(4)) {
+  switch (model_->draws.drawn(4)) {
     case 0:
       break;
     case 1:
-      if (warps > 1) slow.warps = 1u << drawn(warps);
+      if (warps > 1) slow.warps = 1u << model_->draws.drawn(warps);
       break;
     case 2:
-      slow.warps = static_cast<std::uint32_t>(drawn((std::uint64_t{1} << warps) - 1));
+      slow.warps = static_cast<std::uint32_t>(model_->draws.drawn((std::uint64_t{1} << warps) - 1));
       break;
     default:
-      (drawn(2) ? slow.copies : slow.products) = true;
+      (model_->draws.drawn(2) ? slow.copies : slow.products) = true;
   }
 }
 
 // Do all blocks of the cluster but ask in vain, or wait?
-bool Machine::asks_in_vain(const Block& block) const {
-  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
-    const Block& b = *member(block, rank);
+bool Scheduler::asks_in_vain(const Block& block) const {
+  for (std::uint32_t rank = 0; rank < model_->cluster_size; ++rank) {
+    const Block& b = *model_->member(block, rank);
     if (b.ended || b.slow.fruitless > patience) continue;
     const std::uint32_t slow = b.slow.warps | b.slow.held;
     for (const Warp& w : b.warps) {
@@ -215,7 +196,7 @@ bool Machine::asks_in_vain(const Block& block) const {
 
 // A turn is over. Where the others ask again and again in vain, it is for a slow one that they
 // wait.
-void Machine::tire_of_slowness(Block& block, bool in_vain) {
+void Scheduler::tire_of_slowness(Block& block, bool in_vain) {
   Slowness& slow = block.slow;
   slow.fruitless = in_vain ? slow.fruitless + 1 : 0;
   if (slow.fruitless > patience) {
@@ -226,20 +207,21 @@ void Machine::tire_of_slowness(Block& block, bool in_vain) {
       turn_left_ = 0;
     }
   }
-  if (slow.left == 0 && options_.schedule) draw_slowness(block);
+  if (slow.left == 0 && model_->options.schedule) draw_slowness(block);
 }
 
 // When a warp that has executed `from` instructions is held next.
-std::uint64_t Machine::next_hold(const Block& block, std::uint32_t warp, std::uint64_t from) const {
+std::uint64_t Scheduler::next_hold(const Block& block, std::uint32_t warp,
+                                   std::uint64_t from) const {
   std::uint64_t next = ~std::uint64_t{0};
-  for (const Hold& h : options_.holds) {
+  for (const Hold& h : model_->options.holds) {
     if (h.block == block.number && h.warp == warp && h.at >= from) next = std::min(next, h.at);
   }
   return next;
 }
 
 // Is it slow, or to be held here?
-bool Machine::is_held_back(Block& block, Warp& warp) {
+bool Scheduler::is_held_back(Block& block, Warp& warp) {
   const std::uint32_t bit = 1u << warp.index;
   if (warp.executed == warp.held_at) {
     block.slow.held |= bit;
@@ -250,9 +232,10 @@ bool Machine::is_held_back(Block& block, Warp& warp) {
 }
 
 // A warp that asks again and again, with nothing complete in between, is at one point.
-void Machine::note_meeting_point(const Core& x, std::uint64_t executed) {
+void Scheduler::note_meeting_point(const Core& x, std::uint64_t executed) {
   constexpr std::size_t most = 1u << 20;
-  if (!meets_others(program().code[x.pc], x.code[x.pc]) || meeting_points_.size() == most) return;
+  if (!meets_others(model_->program().code[x.pc], x.code[x.pc]) || meeting_points_.size() == most)
+    return;
   Warp& warp = *x.warp;
   if (warp.noted_pc == x.pc && warp.noted_meetings == x.block->meetings) return;
   warp.noted_pc = x.pc;
@@ -260,16 +243,16 @@ void Machine::note_meeting_point(const Core& x, std::uint64_t executed) {
   meeting_points_.push_back({{x.block->number, warp.index, warp.executed + executed}, x.pc});
 }
 
-bool Machine::let_the_slow_of_cluster_go_on(const Block& block) {
+bool Scheduler::let_the_slow_of_cluster_go_on(const Block& block) {
   bool any = false;
-  for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
-    any = let_the_slow_go_on(*member(block, rank)) || any;
+  for (std::uint32_t rank = 0; rank < model_->cluster_size; ++rank) {
+    any = let_the_slow_go_on(*model_->member(block, rank)) || any;
   }
   return any;
 }
 
 // False: no warp was held back.
-bool Machine::let_the_slow_go_on(Block& block) {
+bool Scheduler::let_the_slow_go_on(Block& block) {
   block.slow.fruitless = 0;
   const bool drawn = std::exchange(block.slow.warps, 0) != 0;
   return std::exchange(block.slow.held, 0) != 0 || drawn;
@@ -278,162 +261,199 @@ bool Machine::let_the_slow_go_on(Block& block) {
 // All warps wait, or are slow: what comes first? What is in flight, as a slow warp may be slower
 // than any copy; but with --lazy nothing is as late as that. Then the time limits of those in a
 // try_wait. False: nothing comes any more, or it was a fault.
-bool Machine::bring_something_about(Block& block) {
-  if (options_.lazy && let_the_slow_go_on(block)) return true;
-  if (hasten(block)) return true;
-  if (state_ != RunState::running) return false;
-  return let_the_slow_go_on(block) || time_out(block);
+bool Scheduler::bring_something_about(Block& block) {
+  if (model_->options.lazy && let_the_slow_go_on(block)) return true;
+  if (model_->flights.hasten(block)) return true;
+  if (model_->state != RunState::running) return false;
+  return let_the_slow_go_on(block) || model_->flights.time_out(block);
 }
 
 // Lets the warps of a block take turns until the block is done, its turn or the budget is over.
 // What a turn comes to is decided where it is over, and not where a call ends.
-RunState Machine::run_block(Block& block, std::uint64_t& budget) {
+RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
   while (budget && turn_left_ && block.live_threads) {
-    settle_stops();
-    if (stops_.hit() || !come_due(block) || stops_.hit()) return state_;
+    model_->watcher.settle_stops();
+    if (model_->stops.hit() || !model_->flights.come_due(block) || model_->stops.hit())
+      return model_->state;
     if (block.warp_turn_left == 0) {
-      block.warp_turn_left = turn_length(options_.warp_turn);
+      block.warp_turn_left = model_->draws.turn_length(model_->options.warp_turn);
       block.turn_ran = 0;
     }
     Warp& warp = block.warps[block.next_warp];
     const bool slow = is_held_back(block, warp);
-    const std::uint64_t most = std::min({budget, turn_left_, block.warp_turn_left, until_due(block),
-                                         warp.held_at - warp.executed,
-                                         stops_.room(block, warp, position(), instructions_)});
-    if (!slow) record_turn_begin(block, warp);
+    const std::uint64_t most =
+        std::min({budget, turn_left_, block.warp_turn_left, model_->flights.until_due(block),
+                  warp.held_at - warp.executed,
+                  model_->stops.room(block, warp, model_->position(), model_->instructions)});
+    if (!slow) model_->recording.record_turn_begin(block, warp);
     const std::uint64_t ran = slow ? 0 : run_warp(block, warp, most);
-    if (!slow) record_turn_end(block, warp);
+    if (!slow) model_->recording.record_turn_end(block, warp);
     warp.pace.instructions += ran;
     budget -= ran;
     turn_left_ -= ran;
     block.warp_turn_left -= ran;
     block.turn_ran += ran;
-    if (state_ == RunState::fault) return state_;
+    if (model_->state == RunState::fault) return model_->state;
     if (ran) fruitless_turns_ = idle_members_ = block.idle = 0;
     block.began = block.began || ran;
-    const Pause pause = std::exchange(pause_, Pause::none);
+    const Pause pause = std::exchange(model_->pause, Pause::none);
     if (pause == Pause::look) continue;
-    const bool wants_more = (ran == most || stops_.hit()) && is_ready(warp) && pause != Pause::turn;
+    const bool wants_more =
+        (ran == most || model_->stops.hit()) && is_ready(warp) && pause != Pause::turn;
     if (wants_more && block.warp_turn_left) continue;
     if (ran && is_ready(warp)) {
-      look_for_endless_loop(block, warp);
-      if (state_ == RunState::fault) return state_;
+      look_for_endless_loop(*model_, block, warp);
+      if (model_->state == RunState::fault) return model_->state;
     }
-    if (!end_warp_turn(block, pause == Pause::turn)) return state_;
+    if (!end_warp_turn(block, pause == Pause::turn)) return model_->state;
   }
   if (block.live_threads) return RunState::running;
-  const bool leaves =
-      land(block) && leave_tensor_memory(*this, block) && leave_registers(*this, block);
-  return leaves ? RunState::done : state_;
+  const bool leaves = model_->flights.land(block) && leave_tensor_memory(*model_, block) &&
+                      leave_registers(*model_, block);
+  return leaves ? RunState::done : model_->state;
 }
 
 // The turn of the current warp is over, `in_vain` where it asked for something that is not there
 // yet: whose is the next? False where the block comes no further, now or ever.
-bool Machine::end_warp_turn(Block& block, bool in_vain) {
+bool Scheduler::end_warp_turn(Block& block, bool in_vain) {
   const auto count = static_cast<std::uint32_t>(block.warps.size());
   block.warp_turn_left = 0;
   block.idle = block.turn_ran ? 0 : block.idle + 1;
   if (block.idle == count) {
     block.idle = 0;
     block.slow.fruitless = 0;  // nobody asks: what is in flight comes before those who are slow
-    if (cluster_size_ == 1 && bring_something_about(block)) return true;
-    if (cluster_size_ > 1 && cluster_goes_on(block)) return false;
-    if (state_ == RunState::running && may_get_columns(block)) {
+    if (model_->cluster_size == 1 && bring_something_about(block)) return true;
+    if (model_->cluster_size > 1 && cluster_goes_on(block)) return false;
+    if (model_->state == RunState::running && may_get_columns(block)) {
       turn_left_ = 0;
       return false;
     }
-    if (state_ == RunState::running) report_deadlock(block);
+    if (model_->state == RunState::running) report_deadlock(*model_, block);
     return false;
   }
-  if (options_.schedule || !options_.holds.empty()) tire_of_slowness(block, in_vain || block.idle);
+  if (model_->options.schedule || !model_->options.holds.empty())
+    tire_of_slowness(block, in_vain || block.idle);
   // Drawn where some waits: all must come to know that nobody can go on.
-  const bool draws = options_.schedule && !block.idle;
-  block.next_warp =
-      draws ? static_cast<std::uint32_t>(drawn(count)) : (block.next_warp + 1) % count;
+  const bool draws = model_->options.schedule && !block.idle;
+  block.next_warp = draws ? static_cast<std::uint32_t>(model_->draws.drawn(count))
+                          : (block.next_warp + 1) % count;
   return true;
-}
-
-// splitmix64 (Steele, Lea and Flood, 2014)
-std::uint64_t Machine::drawn(std::uint64_t below) {
-  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (z ^ (z >> 31)) % below;
-}
-
-// Short turns are as likely as long ones: 1 to 2, 3 to 4, 5 to 8, ...
-std::uint64_t Machine::turn_length(std::uint64_t longest) {
-  if (options_.schedule == 0) return longest;
-  std::uint64_t bits = 0;
-  while ((std::uint64_t{2} << bits) <= longest) ++bits;
-  return 1 + drawn(std::uint64_t{1} << drawn(bits + 1));
 }
 
 // The next resident block's turn, or that of one that starts now with its cluster. In order, all
 // blocks of a cluster have a turn before those of the next one have theirs.
-void Machine::next_turn() {
-  turn_left_ = turn_length(cluster_size_ > 1 ? options_.member_turn : options_.block_turn);
+void Scheduler::next_turn() {
+  turn_left_ = model_->draws.turn_length(model_->cluster_size > 1 ? model_->options.member_turn
+                                                                  : model_->options.block_turn);
   idle_members_ = 0;
-  const bool in_order = options_.schedule == 0 && !blocks_.empty();
-  if (in_order && cluster_size_ > 1) {
+  const bool in_order = model_->options.schedule == 0 && !model_->blocks.empty();
+  if (in_order && model_->cluster_size > 1) {
     const std::size_t before = current_;
     next_member();
     if (current_ > before) return;
   }
-  const std::size_t count = blocks_.size();
-  if ((count == 0 || count + cluster_size_ <= resident_) && can_start()) {
+  const std::size_t count = model_->blocks.size();
+  if ((count == 0 || count + model_->cluster_size <= model_->dispatcher.resident()) &&
+      model_->dispatcher.can_start()) {
     current_ = count;
-    blocks_.resize(count + cluster_size_);
-    start_cluster(current_);
+    model_->blocks.resize(count + model_->cluster_size);
+    model_->dispatcher.start_cluster(current_);
     return;
   }
-  current_ = options_.schedule ? static_cast<std::size_t>(drawn(count))
-                               : (current_ / cluster_size_ + 1) * cluster_size_ % count;
-  if (blocks_[current_].ended) next_member();
+  current_ = model_->options.schedule
+                 ? static_cast<std::size_t>(model_->draws.drawn(count))
+                 : (current_ / model_->cluster_size + 1) * model_->cluster_size % count;
+  if (model_->blocks[current_].ended) next_member();
 }
 
 // All threads of the current block have exited. Where the last of its cluster has ended, the next
 // one comes in its place.
-void Machine::end_block() {
-  ++finished_;
-  blocks_[current_].ended = true;
-  turn_left_ = options_.block_turn;
-  const std::size_t first = current_ / cluster_size_ * cluster_size_;
-  const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = begin + static_cast<std::ptrdiff_t>(cluster_size_);
+void Scheduler::end_block() {
+  model_->dispatcher.end_block();
+  model_->blocks[current_].ended = true;
+  turn_left_ = model_->options.block_turn;
+  const std::size_t first = current_ / model_->cluster_size * model_->cluster_size;
+  const auto begin = model_->blocks.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(model_->cluster_size);
   if (!std::all_of(begin, end, [](const Block& b) { return b.ended; })) return next_member();
   current_ = first;
-  if (can_start() && started_ < simulated_blocks()) return start_cluster(first);
-  if (clock_) {  // by the clock there is no order among them
-    const auto last = blocks_.end() - static_cast<std::ptrdiff_t>(cluster_size_);
+  if (model_->dispatcher.can_start() && model_->dispatcher.started() < simulated_blocks())
+    return model_->dispatcher.start_cluster(first);
+  if (model_->clock) {  // by the clock there is no order among them
+    const auto last = model_->blocks.end() - static_cast<std::ptrdiff_t>(model_->cluster_size);
     if (begin != last) std::swap_ranges(begin, end, last);
-    blocks_.resize(blocks_.size() - cluster_size_);
+    model_->blocks.resize(model_->blocks.size() - model_->cluster_size);
   } else {
-    blocks_.erase(begin, end);
+    model_->blocks.erase(begin, end);
   }
-  if (current_ >= blocks_.size()) current_ = 0;
-  if (!blocks_.empty() && blocks_[current_].ended) next_member();
+  if (current_ >= model_->blocks.size()) current_ = 0;
+  if (!model_->blocks.empty() && model_->blocks[current_].ended) next_member();
 }
 
-RunState Machine::run(std::uint64_t budget) {
-  stops_.go_on();
-  if (clock_) return run_by_clock(budget);
-  while (state_ == RunState::running) {
-    settle_stops();
-    if (stops_.hit()) return RunState::stopped;
-    if (finished_ == total_) {
-      finish_grid();
+// A block that waits for columns lets the others go on, as long as any does: once all have had
+// their turn and nobody executed anything, they wait for each other.
+bool Scheduler::may_get_columns(const Block& block) {
+  const bool waits = std::any_of(block.warps.begin(), block.warps.end(), [](const Warp& w) {
+    return std::any_of(w.splits.begin(), w.splits.end(),
+                       [](const Split& s) { return s.wait == Wait::columns; });
+  });
+  // Drawn turns may take long to come round.
+  const std::uint64_t patience = model_->blocks.size() * (model_->options.schedule ? 64 : 2);
+  return waits && model_->blocks.size() > 1 && fruitless_turns_++ < patience;
+}
+
+// The next block of the cluster at hand that has not ended.
+void Scheduler::next_member() {
+  const std::size_t first = current_ / model_->cluster_size * model_->cluster_size;
+  do {
+    current_ = first + (current_ - first + 1) % model_->cluster_size;
+  } while (model_->blocks[current_].ended);
+}
+
+// Nobody in this block can go on; then perhaps in another of its cluster. Where all have said so,
+// one of them brings about what comes next: with --lazy first what somebody waits for. False:
+// nothing comes any more, or a fault was reported.
+bool Scheduler::cluster_goes_on(const Block& block) {
+  std::uint32_t live = 0;
+  for (std::uint32_t r = 0; r < model_->cluster_size; ++r) live += !model_->member(block, r)->ended;
+  if (++idle_members_ >= live) {
+    idle_members_ = 0;
+    bool moved = false;
+    const auto first = [&](auto brings) {
+      for (std::uint32_t r = 0;
+           r < model_->cluster_size && !moved && model_->state == RunState::running; ++r) {
+        moved = brings(*model_->member(block, r));
+      }
+    };
+    first([&](Block& b) { return model_->flights.hasten_wanted(b); });
+    first([&](Block& b) { return model_->flights.hasten(b); });
+    first([&](Block& b) { return let_the_slow_go_on(b); });
+    first([&](Block& b) { return !b.ended && model_->flights.time_out(b); });
+    if (!moved || model_->state != RunState::running) return false;
+  }
+  next_member();
+  return true;
+}
+
+RunState Scheduler::run(std::uint64_t budget) {
+  model_->stops.go_on();
+  if (model_->clock) return run_by_clock(budget);
+  while (model_->state == RunState::running) {
+    model_->watcher.settle_stops();
+    if (model_->stops.hit()) return RunState::stopped;
+    if (model_->dispatcher.finished() == model_->dispatcher.total()) {
+      finish_grid(*model_);
       break;
     }
     if (budget == 0) return RunState::running;
-    if (blocks_.empty() || turn_left_ == 0) next_turn();
-    const RunState state = run_block(blocks_[current_], budget);
+    if (model_->blocks.empty() || turn_left_ == 0) next_turn();
+    const RunState state = run_block(model_->blocks[current_], budget);
     if (state == RunState::fault) break;
     if (state != RunState::done) continue;
     end_block();
   }
-  if (state_ != RunState::running) finish_record();
-  return state_;
+  if (model_->state != RunState::running) model_->recording.finish_record();
+  return model_->state;
 }
 
 }  // namespace tilescope::sim

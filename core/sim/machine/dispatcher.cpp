@@ -1,46 +1,25 @@
-// How a block starts: its threads' special registers, undefined registers and memory; and how its
-// barriers complete.
+#include "core/sim/machine/dispatcher.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "core/sim/checks/undefined.h"
-#include "core/sim/machine/machine.h"
-#include "core/sim/machine/together.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
-
-constexpr std::uint32_t sink_bytes =
-    16 * lanes;  // where forgotten results go, behind the registers
 
 Mask lanes_below(std::uint32_t n) {
   return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
 }
 
-// What a warp did before it arrived is all that it did until now, if all of it waits here or has
-// exited: others have seen it up to now.
-void stop_clocks(Block& block, std::uint32_t id) {
-  for (const Warp& w : block.warps) {
-    const bool stands = std::all_of(w.splits.begin(), w.splits.end(), [&](const Split& s) {
-      return s.wait == Wait::barrier && s.barrier == id;
-    });
-    if (stands) block.barriers[id].clock[w.index] = block.races.now();
-  }
-}
-
-}  // namespace
-
-std::size_t Machine::register_stride() const {
-  return (program().register_bytes + sink_bytes + 63) / 64 * 64;
-}
-
-void Machine::fill_specials(Block& block, Warp& warp) {
+void fill_specials(const Model& machine, Block& block, Warp& warp) {
   using ptx::Special;
-  const Dim3 n = launch_.block, grid = launch_.grid;
+  const Dim3 n = machine.launch.block, grid = machine.launch.grid;
   const auto threads = static_cast<std::uint32_t>(n.count());
-  std::byte* file = block.registers.data() + warp.index * register_stride();
-  for (const auto& [special, reg] : program().specials) {
-    const std::uint32_t place = program().registers[reg].place;
+  std::byte* file = block.registers.data() + warp.index * machine.register_stride();
+  for (const auto& [special, reg] : machine.program().specials) {
+    const std::uint32_t place = machine.program().registers[reg].place;
     if (place == ptx::no_register) continue;
     for (std::uint32_t l = 0; l < lanes; ++l) {
       const std::uint32_t t = warp.index * 32 + l;
@@ -95,7 +74,7 @@ void Machine::fill_specials(Block& block, Warp& warp) {
           v = block.processor;
           break;
         case Special::nsmid:
-          v = options_.processors;
+          v = machine.options.processors;
           break;
         case Special::warpsize:
           v = 32;
@@ -116,49 +95,49 @@ void Machine::fill_specials(Block& block, Warp& warp) {
           v = ~((1u << l) - 1);
           break;
         case Special::dynamic_smem_size:
-          v = launch_.dynamic_shared;
+          v = machine.launch.dynamic_shared;
           break;
         case Special::clusterid_x:
-          v = block.index.x / cluster_.x;
+          v = block.index.x / machine.cluster.x;
           break;
         case Special::clusterid_y:
-          v = block.index.y / cluster_.y;
+          v = block.index.y / machine.cluster.y;
           break;
         case Special::clusterid_z:
-          v = block.index.z / cluster_.z;
+          v = block.index.z / machine.cluster.z;
           break;
         case Special::nclusterid_x:
-          v = grid.x / cluster_.x;
+          v = grid.x / machine.cluster.x;
           break;
         case Special::nclusterid_y:
-          v = grid.y / cluster_.y;
+          v = grid.y / machine.cluster.y;
           break;
         case Special::nclusterid_z:
-          v = grid.z / cluster_.z;
+          v = grid.z / machine.cluster.z;
           break;
         case Special::cluster_ctaid_x:
-          v = block.index.x % cluster_.x;
+          v = block.index.x % machine.cluster.x;
           break;
         case Special::cluster_ctaid_y:
-          v = block.index.y % cluster_.y;
+          v = block.index.y % machine.cluster.y;
           break;
         case Special::cluster_ctaid_z:
-          v = block.index.z % cluster_.z;
+          v = block.index.z % machine.cluster.z;
           break;
         case Special::cluster_nctaid_x:
-          v = cluster_.x;
+          v = machine.cluster.x;
           break;
         case Special::cluster_nctaid_y:
-          v = cluster_.y;
+          v = machine.cluster.y;
           break;
         case Special::cluster_nctaid_z:
-          v = cluster_.z;
+          v = machine.cluster.z;
           break;
         case Special::cluster_ctarank:
           v = block.rank;
           break;
         case Special::cluster_nctarank:
-          v = cluster_size_;
+          v = machine.cluster_size;
           break;
         case Special::aggr_smem_size:
         case Special::total_smem_size:
@@ -177,12 +156,14 @@ void Machine::fill_specials(Block& block, Warp& warp) {
   }
 }
 
+}  // namespace
+
 // Clusters are counted as the blocks of a grid of clusters would be, and in each its blocks by
 // rank: x first.
-void Machine::place_in_grid(Block& block, std::uint64_t number) const {
-  const Dim3 grid = launch_.grid, inside = cluster_;
-  const auto rank = static_cast<std::uint32_t>(number % cluster_size_);
-  const std::uint64_t cluster = number / cluster_size_;
+void Dispatcher::place_in_grid(Block& block, std::uint64_t number) const {
+  const Dim3 grid = model_->launch.grid, inside = model_->cluster;
+  const auto rank = static_cast<std::uint32_t>(number % model_->cluster_size);
+  const std::uint64_t cluster = number / model_->cluster_size;
   const std::uint64_t columns = grid.x / inside.x, rows = grid.y / inside.y;
   block.rank = rank;
   block.index = {
@@ -193,9 +174,9 @@ void Machine::place_in_grid(Block& block, std::uint64_t number) const {
                  std::uint64_t{grid.x} * (block.index.y + std::uint64_t{grid.y} * block.index.z);
 }
 
-void Machine::start_block(Block& block, std::uint64_t number) {
-  const ptx::Program& p = program();
-  const auto threads = static_cast<std::uint32_t>(launch_.block.count());
+void Dispatcher::start_block(Block& block, std::uint64_t number) {
+  const ptx::Program& p = model_->program();
+  const auto threads = static_cast<std::uint32_t>(model_->launch.block.count());
   const std::uint32_t warps = (threads + 31) / 32;
   place_in_grid(block, number);
   block.began = block.ended = false;
@@ -221,88 +202,133 @@ void Machine::start_block(Block& block, std::uint64_t number) {
   block.barriers = {};
   // Registers keep what earlier blocks left: whatever may be read before it is written is
   // undefined.
-  block.registers.resize(warps * register_stride());
+  block.registers.resize(warps * model_->register_stride());
   block.predicates.assign(std::size_t{warps} * p.predicate_count, 0);
   block.undefined.clear();
   block.undefined_units.clear();
   block.undefined_predicates.clear();
   const std::uint32_t align = p.dynamic_shared_align;
-  const std::uint32_t dynamic_at = p.wants_dynamic_shared || launch_.dynamic_shared
+  const std::uint32_t dynamic_at = p.wants_dynamic_shared || model_->launch.dynamic_shared
                                        ? (p.shared_bytes + align - 1) / align * align
                                        : p.shared_bytes;
   block.shared = Region(Region::Kind::shared, "shared", 0,
-                        std::vector<std::byte>(dynamic_at + launch_.dynamic_shared));
+                        std::vector<std::byte>(dynamic_at + model_->launch.dynamic_shared));
   block.shared.make_undefined();
   // A lane's fence.proxy.async is for what it has written itself.
-  if (watches_proxies_ || options_.remember_writers) {
+  if (model_->global_watch.watches_proxies() || model_->options.remember_writers) {
     block.shared.remember_writers(p.smallest_store);
   }
-  const bool company = warps > 1 || p.copies || cluster_size_ > 1;
-  block.races.start(options_.races && company ? warps : 0, block.shared.size());
+  const bool company = warps > 1 || p.copies || model_->cluster_size > 1;
+  block.races.start(model_->options.races && company ? warps : 0, block.shared.size());
   block.meetings = 0;
   block.mbarriers.clear();
   block.flight = {};
   block.timed_out_at = block.time_outs = 0;
-  if (compares_stores_) block.shared.compare_stores();
-  if (const std::uint32_t local = local_bytes()) {
+  if (model_->compares_stores) block.shared.compare_stores();
+  if (const std::uint32_t local = model_->local_bytes()) {
     block.local = Region(Region::Kind::local, "local", 0,
                          std::vector<std::byte>(std::size_t{warps} * lanes * local));
     block.local.make_undefined();
-    if (options_.remember_writers) block.local.remember_writers(p.smallest_store);
-    if (compares_stores_) block.local.compare_stores();
+    if (model_->options.remember_writers) block.local.remember_writers(p.smallest_store);
+    if (model_->compares_stores) block.local.compare_stores();
   }
-  if (stops_.asked()) watch_regions();
+  if (model_->stops.asked()) model_->watcher.watch_regions();
   block.warps.assign(warps, {});
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = block.warps[w];
     warp.index = w;
-    warp.held_at = next_hold(block, w, 0);
+    warp.held_at = model_->scheduler.next_hold(block, w, 0);
     warp.live = lanes_below(threads - w * 32);
     warp.registers = registers_at_entry(p.entry);
     Split all;
     all.mask = warp.live;
     warp.splits.push_back(all);
     block.predicates[std::size_t{w} * p.predicate_count] = ~Mask{0};
-    fill_specials(block, warp);
-    Core x = core_of(block, warp);
+    fill_specials(*model_, block, warp);
+    Core x = model_->core_of(block, warp);
     warp.calls.top.fill(p.routines[0].frame_bytes);
     undefine_registers(x, p.routines[0], ~Mask{0});
   }
-  start_time(block);
+  model_->recording.start_time(block);
 }
 
-// A barrier is complete when as many threads have arrived as it is for. Threads that have exited
-// hold up nobody (PTX ISA 9.7.12.7).
-void Machine::finish_barriers(Block& block) {
-  for (std::uint32_t id = 0; id < block.barriers.size(); ++id) {
-    Barrier& b = block.barriers[id];
-    const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
-    if (b.arrived == 0 || b.arrived < wanted) continue;
-    if (block.races.on()) stop_clocks(block, id);
-    note_phase(block, Unit::barrier, id, 0);
-    pass_barrier(block, id);
-    for (Warp& w : block.warps) {
-      for (Split& s : w.splits) {
-        if (s.wait != Wait::barrier || s.barrier != id) continue;
-        s.wait = Wait::none;
-        stops_.released(block, w, s.pc - 1, s.mask);
-        block.tensor.synchronise(w.index, b.tensor);
-        if (block.races.on()) block.races.acquire(w.index, b.clock);
-        if (b.reduce == ptx::Reduce::none) continue;
-        Core x = core_of(block, w);
-        finish_reduction(x, x.code[s.pc - 1], s.mask, b);
-      }
-    }
-    Happened done;
-    done.what = Happening::barrier;
-    done.block = block.number;
-    done.warp = Happened::at_hand;
-    done.object = id;
-    stops_.happened(done);
-    b = {};
-    ++block.meetings;
+void Dispatcher::start_cluster(std::size_t first) {
+  std::uint64_t number = started_;
+  if (to_begin_.empty()) {
+    started_ += model_->cluster_size;
+  } else {
+    number = to_begin_.front();
+    to_begin_.erase(to_begin_.begin());
   }
-  finish_cluster_barrier(block);
+  for (std::uint32_t r = 0; r < model_->cluster_size; ++r)
+    start_block(model_->blocks[first + r], number + r);
+}
+
+// How many CTAs the SMs have room for. How many registers a thread comes to PTX does not
+// say, unless the kernel bounds them (.maxnreg, .minnctapersm); and there are no more than fit into
+// a few gigabytes here.
+Dispatcher::Room Dispatcher::room_of_processor() const {
+  const std::uint32_t threads =
+      static_cast<std::uint32_t>((model_->launch.block.count() + 31) / 32 * 32);
+  const std::uint64_t shared =
+      model_->program().shared_bytes + std::uint64_t{model_->launch.dynamic_shared};
+  Room room{model_->options.processor_blocks, "CTAs per SM"};
+  const auto limit = [&](std::uint64_t blocks, std::string_view by) {
+    if (blocks < room.blocks) room = {blocks, by};
+  };
+  limit(model_->options.processor_threads / threads, "threads");
+  limit(model_->options.processor_shared / (shared + model_->options.block_shared),
+        "shared memory");
+  std::uint64_t each = registers_at_entry(model_->program().entry);
+  if (!each && model_->clock) each = registers_of(model_->program(), threads);
+  if (each) limit(registers_of_processor / (threads * each), "registers");
+  return room;
+}
+
+std::uint64_t Dispatcher::room() const {
+  const std::uint64_t threads = (model_->launch.block.count() + 31) / 32 * 32;
+  const std::uint64_t shared =
+      model_->program().shared_bytes + std::uint64_t{model_->launch.dynamic_shared};
+  constexpr std::uint64_t memory = std::uint64_t{4} << 30,
+                          watched = 8;  // bytes for each shared one
+  const std::uint64_t bytes =
+      threads / 32 * model_->register_stride() + shared * watched + threads * model_->local_bytes();
+  const std::uint64_t all =
+      std::max<std::uint64_t>(room_of_processor().blocks, 1) * model_->options.processors;
+  return std::max<std::uint64_t>(std::min(all, memory / bytes), model_->options.processors);
+}
+
+// A CTA that has just come takes the SM that fewest others are on; the odd one of a pair
+// another one than the even one's, which it shares columns with.
+std::uint32_t Dispatcher::least_busy_processor(const Block& block) const {
+  std::vector<std::uint32_t> resident(model_->options.processors, 0);
+  for (const Block& other : model_->blocks) {
+    if (other.live_threads && &other != &block) ++resident[other.processor];
+  }
+  const bool odd = model_->cluster_size > 1 && block.rank % 2 == 1;
+  if (odd && model_->options.processors > 1)
+    resident[model_->member(block, block.rank - 1)->processor] = ~0u;
+  return static_cast<std::uint32_t>(std::min_element(resident.begin(), resident.end()) -
+                                    resident.begin());
+}
+
+// Its place is another's as soon as all of it have.
+bool Dispatcher::has_exited(std::uint64_t cluster) const {
+  for (const Block& b : model_->blocks) {
+    if (model_->cluster_number(b.number) == cluster) return false;
+  }
+  const std::uint64_t first = cluster * model_->cluster_size;
+  return first < started_ &&
+         std::find(to_begin_.begin(), to_begin_.end(), first) == to_begin_.end();
+}
+
+void Dispatcher::begin() {
+  total_ = model_->launch.grid.count();
+  resident_ = model_->options.resident_blocks ? model_->options.resident_blocks : room();
+}
+
+std::uint64_t Dispatcher::waiting() const {
+  return total_ - started_ + to_begin_.size() * model_->cluster_size;
 }
 
 }  // namespace tilescope::sim

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/sim/checks/evidence.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -65,37 +65,46 @@ bool goes_through_async_proxy(const ptx::Program& program) {
   });
 }
 
-// ---- proxies ----
-
-void Machine::fence_global(Core& x, Mask m, Proxy proxy) {
-  if (!watches_proxies_) return;
-  proxies_.tell(proxy, x.block->number, x.warp->index, m);
-  for (Region& r : regions_) r.set_time(proxies_.now());
+void GlobalWatch::begin() {
+  watches_proxies_ = model_->options.races && goes_through_async_proxy(model_->program());
+  for (Region& r : model_->regions) {
+    if (!watches_proxies_) break;
+    r.remember_times();
+    r.set_time(proxies_.now());
+  }
 }
 
-void Machine::acquire_map(Core& x, u64 address) {
+// ---- proxies ----
+
+void GlobalWatch::fence_global(Core& x, Mask m, Proxy proxy) {
+  if (!watches_proxies_) return;
+  proxies_.tell(proxy, x.block->number, x.warp->index, m);
+  for (Region& r : model_->regions) r.set_time(proxies_.now());
+}
+
+void GlobalWatch::acquire_map(Core& x, u64 address) {
   if (!watches_proxies_) return;
   proxies_.ask(x.block->number, address);
-  for (Region& r : regions_) r.set_time(proxies_.now());
+  for (Region& r : model_->regions) r.set_time(proxies_.now());
 }
 
 // What a bulk copy wrote the async proxy knows; tensormap.cp_fenceproxy tells of what it wrote.
-bool Machine::was_told(Writer writer, u32 time, Proxy proxy) const {
-  const ptx::Instruction& by = program().code[writer.pc()];
+bool GlobalWatch::was_told(Writer writer, u32 time, Proxy proxy) const {
+  const ptx::Instruction& by = model_->program().code[writer.pc()];
   if (by.op == ptx::Op::cp) return true;
   const bool replaces = by.modifiers.has(ptx::Field::map_field);
   if (proxy == Proxy::tensor_map && by.op == ptx::Op::tensormap && !replaces) return true;
   return proxies_.has_told(proxy, writer.block(), writer.thread(), time);
 }
 
-bool Machine::is_untold(const Region& region, u64 offset) const {
+bool GlobalWatch::is_untold(const Region& region, u64 offset) const {
   const Writer writer = region.writer(offset);
   return writer && !was_told(writer, region.written_at(offset), Proxy::async);
 }
 
 namespace {
 
-Evidence::Party written_by(const Machine& machine, Writer writer, GlobalRange where) {
+Evidence::Party written_by(const Model& machine, Writer writer, GlobalRange where) {
   Evidence::Party out;
   out.does = fmt::format("{} writes", opcode_text(machine.program().code[writer.pc()].text));
   out.place = place_of(where);
@@ -106,27 +115,28 @@ Evidence::Party written_by(const Machine& machine, Writer writer, GlobalRange wh
 }  // namespace
 
 // The async proxy is told of a thread's writes by its own fence.proxy.async (9.7.9.25.2).
-void Machine::watch_untold(Core& x, int lane, const AsyncOperation& o) {
-  const Region& region = *region_of(o.global.begin);
+void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
+  const Region& region = *model_->region_of(o.global.begin);
   if (!region.was_written()) return;
   o.work->pieces(o, [&](const GlobalRange& piece) {
     for (u64 at = piece.begin; at < piece.end; at += region.grain()) {
       const u64 offset = at - region.base();
       if (!is_untold(region, offset)) continue;
       const Writer writer = region.writer(offset);
-      hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
+      model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
         Report r;
         r.sentence = fmt::format(
             "{} {} {} through the async proxy, but {} wrote it and executed no fence.proxy.async "
             "since: the old bytes may be {}",
-            o.work->name, verb_of(o.work->global), place_in(region, at), text(site_of(writer)),
+            o.work->name, verb_of(o.work->global), place_in(region, at),
+            text(model_->site_of(writer)),
             o.work->global == GlobalUse::writes ? "the last" : "read");
         r.expected = "fence.proxy.async or fence.proxy.async.global by the thread that writes";
         r.found = "no fence between";
         r.evidence =
             collision(lane_at(x, lane, fmt::format("{} {}", o.work->name, verb_of(o.work->global)),
                               place_of(piece)),
-                      written_by(*this, writer, {at, at + region.grain()}));
+                      written_by(*model_, writer, {at, at + region.grain()}));
         return r;
       });
       return false;
@@ -137,8 +147,8 @@ void Machine::watch_untold(Core& x, int lane, const AsyncOperation& o) {
 
 // A tensor map that this launch has written: the writer tells the proxy that reads maps, and a
 // thread of the block that uses it asks for it (9.7.13.4).
-void Machine::watch_map(Core& x, int lane, u64 address) {
-  const Region* region = region_of(address);
+void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
+  const Region* region = model_->region_of(address);
   if (!watches_proxies_ || !region || !region->was_written()) return;
   for (u64 at = address; at < address + map_bytes; at += region->grain()) {
     const u64 offset = at - region->base();
@@ -147,13 +157,13 @@ void Machine::watch_map(Core& x, int lane, u64 address) {
     const u32 time = region->written_at(offset);
     const bool told = was_told(writer, time, Proxy::tensor_map);
     if (told && proxies_.has_asked(x.block->number, address, time)) continue;
-    hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
+    model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
       Report r;
       r.sentence = fmt::format(
           "the tensor map at {} was written by {}, and {} fence.proxy.tensormap::generic since: "
           "the "
           "old map may be used",
-          place_in(*region, address), text(site_of(writer)),
+          place_in(*region, address), text(model_->site_of(writer)),
           told ? "this CTA executed no acquiring" : "that thread executed no releasing");
       r.expected =
           told ? "fence.proxy.tensormap::generic.acquire of the map's 128 bytes before its use"
@@ -161,7 +171,7 @@ void Machine::watch_map(Core& x, int lane, u64 address) {
       r.found = "no fence between";
       r.evidence = collision(lane_at(x, lane, "uses the tensor map",
                                      place_of(GlobalRange{address, address + map_bytes})),
-                             written_by(*this, writer, {at, at + region->grain()}));
+                             written_by(*model_, writer, {at, at + region->grain()}));
       return r;
     });
     return;
@@ -170,7 +180,7 @@ void Machine::watch_map(Core& x, int lane, u64 address) {
 
 // ---- what is in flight ----
 
-void Machine::enter_global(Core& x, int lane, AsyncOperation& o) {
+void GlobalWatch::enter_global(Core& x, int lane, AsyncOperation& o) {
   if (!o.work->pieces) return;
   o.global = {~u64{0}, 0};
   o.work->pieces(o, [&](const GlobalRange& piece) {
@@ -181,7 +191,7 @@ void Machine::enter_global(Core& x, int lane, AsyncOperation& o) {
     o.global = {};
     return;
   }
-  Region& region = *region_of(o.global.begin);
+  Region& region = *model_->region_of(o.global.begin);
   if (watches_proxies_) {
     watch_untold(x, lane, o);
     watch_others(x, lane, o);
@@ -189,10 +199,10 @@ void Machine::enter_global(Core& x, int lane, AsyncOperation& o) {
   ++(o.work->global == GlobalUse::reads ? region.readers : region.writers);
 }
 
-void Machine::leave_global(AsyncOperation& o) {
+void GlobalWatch::leave_global(AsyncOperation& o) {
   const bool reads = o.work->global == GlobalUse::reads;
   if (o.global.end == 0 || o.stage < (reads ? Stage::read : Stage::written)) return;
-  Region& region = *region_of(o.global.begin);
+  Region& region = *model_->region_of(o.global.begin);
   --(reads ? region.readers : region.writers);
   o.global = {};
 }
@@ -216,30 +226,32 @@ bool is_same_store(const Core& x, const AsyncOperation& o, const AsyncOperation&
 
 // Operations that use the same bytes at the same time, in any block: each is complete when it is,
 // and nothing orders them before somebody has waited for one.
-void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
-  const Region& region = *region_of(o.global.begin);
+void GlobalWatch::watch_others(Core& x, int lane, const AsyncOperation& o) {
+  const Region& region = *model_->region_of(o.global.begin);
   if (region.writers == 0 && (o.work->global == GlobalUse::reads || region.readers == 0)) return;
   std::vector<GlobalRange> mine;
-  for (const Block& block : blocks_) {
+  for (const Block& block : model_->blocks) {
     for (const AsyncOperation& other : block.flight.operations) {
       if (!o.global.meets(other.global) || !conflict(o.work->global, other.work->global)) continue;
       if (is_same_store(x, o, other)) continue;
       if (mine.empty()) mine = pieces_of(o);
       const u64 at = common(mine, pieces_of(other));
       if (at == 0) continue;
-      hazard(x, lane, "unordered_copies", other.pc, [&] {
+      model_->reports.hazard(x, lane, "unordered_copies", other.pc, [&] {
         Report r;
-        r.sentence = fmt::format(
-            "{} {} {}, which the {} at {} {}: that is still in flight", o.work->name,
-            verb_of(o.work->global), place_in(region, at), other.work->name,
-            text(site(issuer(block, other), other.thread, other.pc)), verb_of(other.work->global));
+        r.sentence =
+            fmt::format("{} {} {}, which the {} at {} {}: that is still in flight", o.work->name,
+                        verb_of(o.work->global), place_in(region, at), other.work->name,
+                        text(model_->site(model_->issuer(block, other), other.thread, other.pc)),
+                        verb_of(other.work->global));
         r.expected = other.work->global == GlobalUse::reads
                          ? "a wait for the earlier operation's mbarrier first"
                          : "cp.async.bulk.wait_group, without .read, for the earlier one first";
         r.found = "both in flight: either could be first";
         r.evidence = collision(
-            operation_in(*this, *x.block, o, verb_of(o.work->global), place_of(o.global)),
-            operation_in(*this, block, other, verb_of(other.work->global), place_of(other.global)));
+            operation_in(*model_, *x.block, o, verb_of(o.work->global), place_of(o.global)),
+            operation_in(*model_, block, other, verb_of(other.work->global),
+                         place_of(other.global)));
         r.evidence.place = place_of(GlobalRange{at, at + 1});
         return r;
       });
@@ -248,7 +260,7 @@ void Machine::watch_others(Core& x, int lane, const AsyncOperation& o) {
   }
 }
 
-void Machine::watch_global(Core& x, const Races::Access& access, const Region& region) {
+void GlobalWatch::watch_global(Core& x, const Races::Access& access, const Region& region) {
   const auto lane_range = [&](int lane) {
     const u64 begin = region.base() + access.offsets[lane];
     return GlobalRange{begin, begin + access.bytes};
@@ -258,7 +270,7 @@ void Machine::watch_global(Core& x, const Races::Access& access, const Region& r
     const GlobalRange r = lane_range(__builtin_ctz(rest));
     all = {std::min(all.begin, r.begin), std::max(all.end, r.end)};
   }
-  for (const Block& block : blocks_) {
+  for (const Block& block : model_->blocks) {
     for (const AsyncOperation& o : block.flight.operations) {
       const GlobalUse use = o.work->global;
       const bool harmless = use == GlobalUse::reads     ? access.kind == Races::Kind::read
@@ -270,12 +282,13 @@ void Machine::watch_global(Core& x, const Races::Access& access, const Region& r
         const int lane = __builtin_ctz(rest);
         const u64 at = common({lane_range(lane)}, pieces);
         if (at == 0) continue;
-        hazard(x, lane, "copy_not_awaited", o.pc, [&] {
+        model_->reports.hazard(x, lane, "copy_not_awaited", o.pc, [&] {
           Report r;
           r.sentence = fmt::format(
               "{} {} {}, which the {} at {} still {}: nobody has waited for it",
-              opcode_text(program().code[x.pc].text), verb_of(access.kind), place_in(region, at),
-              o.work->name, text(site(issuer(block, o), o.thread, o.pc)), verb_of(use));
+              opcode_text(model_->program().code[x.pc].text), verb_of(access.kind),
+              place_in(region, at), o.work->name,
+              text(model_->site(model_->issuer(block, o), o.thread, o.pc)), verb_of(use));
           r.expected =
               use == GlobalUse::reads
                   ? "a wait for the operation's mbarrier before its source is written"
@@ -284,10 +297,10 @@ void Machine::watch_global(Core& x, const Races::Access& access, const Region& r
           r.found = "an operation in flight";
           r.evidence =
               collision(lane_at(x, lane,
-                                fmt::format("{} {}", opcode_text(program().code[x.pc].text),
+                                fmt::format("{} {}", opcode_text(model_->program().code[x.pc].text),
                                             verb_of(access.kind)),
                                 place_of(lane_range(lane))),
-                        operation_in(*this, block, o, verb_of(use), place_of(o.global)));
+                        operation_in(*model_, block, o, verb_of(use), place_of(o.global)));
           r.evidence.place = place_of(GlobalRange{at, at + 1});
           return r;
         });

@@ -1,11 +1,14 @@
 // When the moments of operations come, and who gets in their way.
+#include "core/sim/async/flights.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "core/sim/checks/endless.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/cluster.h"
-#include "core/sim/machine/machine.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -64,8 +67,8 @@ bool waits_for_group(const Split& s, u32 lane, const Flight& flight, const Async
 }
 
 // Does a thread wait for this operation, in its block or in one that it arrives at?
-bool is_wanted(const Machine& machine, const Block& block, const AsyncOperation& o) {
-  for (u32 rank = 0; rank < machine.cluster_size(); ++rank) {
+bool is_wanted(const Model& machine, const Block& block, const AsyncOperation& o) {
+  for (u32 rank = 0; rank < machine.cluster_size; ++rank) {
     const bool reached = o.arrives_at(rank, block.rank);
     if (!reached && rank != block.rank) continue;
     for (const Warp& warp : machine.member(block, rank)->warps) {
@@ -87,10 +90,10 @@ Moment moment_after(const Work& work, Stage stage) {
 }
 
 // Why an operation that somebody should have waited for may be in flight although he did.
-std::string too_late_text(const Machine& machine, const Block& block, const AsyncOperation& o) {
+std::string too_late_text(const Model& machine, const Block& block, const AsyncOperation& o) {
   std::string out;
   if (o.mbarrier == no_mbarrier || o.transactions == 0) return out;
-  for (u32 rank = 0; rank < machine.cluster_size() && out.empty(); ++rank) {
+  for (u32 rank = 0; rank < machine.cluster_size && out.empty(); ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     out = unexpected_story(machine, *machine.member(block, rank), o.mbarrier);
   }
@@ -114,7 +117,7 @@ bool is_store(const AsyncOperation& o) {
 }
 
 // What an operation still uses of a block that its threads have left.
-Evidence left_in_flight(const Machine& machine, const Block& block, const AsyncOperation& o) {
+Evidence left_in_flight(const Model& machine, const Block& block, const AsyncOperation& o) {
   const bool writes = !o.writes.empty();
   Evidence::Place place;
   if (writes || !o.reads.empty()) {
@@ -139,10 +142,10 @@ void add_mbarrier(Evidence& evidence, const Block& block, const AsyncOperation& 
 }
 
 // PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
-// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on an
-// SM; well-known libraries count on it.
-void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o) {
-  machine.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
+// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
+// processor; well-known libraries count on it.
+void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) {
+  machine.reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "all threads of the CTA have exited, but this {} may still read {}, and nobody has waited "
@@ -157,58 +160,58 @@ void tell_of_store(Machine& machine, const Block& block, const AsyncOperation& o
 
 }  // namespace
 
-u64 Machine::delay(const Block& block, const AsyncOperation& o) {
-  if (options_.lazy) return never;
-  if (options_.schedule == 0) return usual_delay;
+u64 Flights::delay(const Block& block, const AsyncOperation& o) {
+  if (model_->options.lazy) return never;
+  if (model_->options.schedule == 0) return usual_delay;
   const bool slow = o.pipe ? block.slow.products : block.slow.copies;
-  return slow ? block.slow.length : turn_length(longest_delay);
+  return slow ? block.slow.length : model_->draws.turn_length(longest_delay);
 }
 
-bool Machine::issue(Core& x, int lane, AsyncOperation o) {
+bool Flights::issue(Core& x, int lane, AsyncOperation o) {
   return issue(x, lane, *x.block, std::move(o));
 }
 
-bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o) {
+bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   Flight& flight = block.flight;
   release_elsewhere(x);
   o.number = flight.issued++;
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
   o.issuer = x.block->rank;
-  for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < cluster_size_; ++rank) {
+  for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
-    if (!at || !use_mbarrier(*this, *at, o.mbarrier, {o.thread, o.pc, false, o.issuer}))
+    if (!at || !use_mbarrier(*model_, *at, o.mbarrier, {o.thread, o.pc, false, o.issuer}))
       return false;
   }
   if (!check_operands(x, lane, block, o)) return false;
-  enter_global(x, lane, o);
-  record_issue(x, block, o);
-  const u64 wait = clock_ ? static_cast<u64>(o.times[1]) : delay(block, o);
+  model_->global_watch.enter_global(x, lane, o);
+  model_->recording.record_issue(x, block, o);
+  const u64 wait = model_->clock ? static_cast<u64>(o.times[1]) : delay(block, o);
   o.due = wait;  // from behind this instruction on: begin_delays()
   ++flight.fresh;
-  stops_.issued(*x.block, o);
+  model_->stops.issued(*x.block, o);
   flight.operations.push_back(std::move(o));
   flight.failed_tests = 0;
   // The turn ends here, so that moments come in time however the run is cut into calls.
   x.limit = 0;
-  pause_ = Pause::look;
+  model_->pause = Pause::look;
   return true;
 }
 
 // An instruction that issues is executed, and counted: from now on goes the time of its operations.
-void Machine::begin_delays(Block& block) {
-  for (u32 rank = 0; rank < cluster_size_; ++rank) {
-    Flight& flight = member(block, rank)->flight;
+void Flights::begin_delays(Block& block) {
+  for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
+    Flight& flight = model_->member(block, rank)->flight;
     for (; flight.fresh; --flight.fresh) {
       u64& due = flight.operations[flight.operations.size() - flight.fresh].due;
-      if (due != never) due += instructions_;
+      if (due != never) due += model_->instructions;
     }
   }
 }
 
 // The same of an operation that uses memory of another block too: `guard` says which.
-bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o, Block& other,
+bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o, Block& other,
                     AsyncOperation guard) {
   guard.thread = x.warp->index * 32 + static_cast<u32>(lane);
   guard.pc = x.pc;
@@ -226,11 +229,11 @@ bool Machine::issue(Core& x, int lane, Block& block, AsyncOperation o, Block& ot
 }
 
 // The guards of an operation that has come far enough are not needed any more.
-void Machine::end_guards(Block& block, AsyncOperation& o) {
+void Flights::end_guards(Block& block, AsyncOperation& o) {
   if (!o.guards || o.stage < o.guards_until) return;
-  for (u32 rank = 0; rank < cluster_size_; ++rank) {
+  for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
     if (!(o.guards >> rank & 1)) continue;
-    Block& other = *member(block, rank);
+    Block& other = *model_->member(block, rank);
     auto& operations = other.flight.operations;
     const auto guard =
         std::find_if(operations.begin(), operations.end(), [&](const AsyncOperation& g) {
@@ -246,22 +249,24 @@ void Machine::end_guards(Block& block, AsyncOperation& o) {
 // An operation that begins: does another in flight write what it uses, or use what it writes? Is
 // what it touches ordered after what threads did, and has the async proxy been told of what they
 // wrote?
-bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperation& o) {
+bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperation& o) {
   const auto collides = [&](const AsyncOperation& other, const std::vector<Range>& mine,
                             const std::vector<Range>& theirs, const char* does, const char* did) {
     for (const Range& r : mine) {
       const Range* with = meeting(theirs, r);
       if (!with) continue;
-      const Site site = this->site(issuer(block, other), other.thread, other.pc);
-      fault_at(*x.block, o.thread, o.pc, "operand_overwritten",
-               fmt::format("{} {} {}, which the {} at {} {}: it is still in flight{}", o.work->name,
-                           does, range_text(r), other.work->name, text(site), did,
-                           too_late_text(*this, block, other)),
-               "a wait for the earlier operation first", "the earlier one in flight");
-      Evidence evidence = collision(operation_at_issue(*this, block, o, does, place_of(block, r)),
-                                    operation_in(*this, block, other, did, place_of(block, *with)));
+      const Site site = model_->site(model_->issuer(block, other), other.thread, other.pc);
+      model_->reports.fault_at(
+          *x.block, o.thread, o.pc, "operand_overwritten",
+          fmt::format("{} {} {}, which the {} at {} {}: it is still in flight{}", o.work->name,
+                      does, range_text(r), other.work->name, text(site), did,
+                      too_late_text(*model_, block, other)),
+          "a wait for the earlier operation first", "the earlier one in flight");
+      Evidence evidence =
+          collision(operation_at_issue(*model_, block, o, does, place_of(block, r)),
+                    operation_in(*model_, block, other, did, place_of(block, *with)));
       add_mbarrier(evidence, block, other);
-      explain(std::move(evidence));
+      model_->reports.explain(std::move(evidence));
       return true;
     }
     return false;
@@ -283,7 +288,7 @@ bool Machine::check_operands(Core& x, int lane, Block& block, const AsyncOperati
 }
 
 // A thread touches shared memory of a block: may it, with what is in flight there?
-void Machine::check_access(Core& x, Block& block, const Races::Access& access) {
+void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
   const bool writes = access.kind != Races::Kind::read;
   Range all{~0u, 0};  // that the warp touches
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
@@ -302,39 +307,39 @@ void Machine::check_access(Core& x, Block& block, const Races::Access& access) {
 }
 
 // The first lane that touches a range of an operation is at fault.
-bool Machine::collides(Core& x, const Block& block, const Races::Access& access,
+bool Flights::collides(Core& x, const Block& block, const Races::Access& access,
                        const AsyncOperation& o, const Range& r, bool written) {
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
-    fault(
+    model_->reports.fault(
         x, lane, "operand_overwritten",
         fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
                     "waited for it{}",
-                    ptx::opcode(program().code[x.pc].op).name,
+                    ptx::opcode(model_->program().code[x.pc].op).name,
                     access.kind != Races::Kind::read ? "writes" : "reads", std::max(begin, r.begin),
-                    o.work->name, text(site(issuer(block, o), o.thread, o.pc)),
-                    written ? "writes" : "reads", range_text(r), too_late_text(*this, block, o)),
+                    o.work->name, text(model_->site(model_->issuer(block, o), o.thread, o.pc)),
+                    written ? "writes" : "reads", range_text(r), too_late_text(*model_, block, o)),
         written ? "a wait for the operation before its result is touched"
                 : "a wait until the operation has read its source",
         "an operation in flight");
     const bool reads = access.kind == Races::Kind::read;
-    Evidence evidence =
-        collision(lane_at(x, lane,
-                          fmt::format("{} {}", ptx::opcode(program().code[x.pc].op).name,
-                                      reads ? "reads" : "writes"),
-                          place_of(block, Range{begin, begin + access.bytes})),
-                  operation_in(*this, block, o, written ? "writes" : "reads", place_of(block, r)));
+    Evidence evidence = collision(
+        lane_at(x, lane,
+                fmt::format("{} {}", ptx::opcode(model_->program().code[x.pc].op).name,
+                            reads ? "reads" : "writes"),
+                place_of(block, Range{begin, begin + access.bytes})),
+        operation_in(*model_, block, o, written ? "writes" : "reads", place_of(block, r)));
     add_mbarrier(evidence, block, o);
-    explain(std::move(evidence));
+    model_->reports.explain(std::move(evidence));
     x.limit = 0;
     return true;
   }
   return false;
 }
 
-void Machine::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 pc) {
+void Flights::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 pc) {
   if (block.mbarriers.empty()) return;
   const u32 first = bytes.begin < 8 ? 0 : bytes.begin - 7;
   for (auto b = block.mbarriers.lower_bound(first);
@@ -347,33 +352,33 @@ void Machine::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 
 
 // The next moment of an operation at which something happens, and those behind it at which nothing
 // does.
-bool Machine::advance(Block& block, std::size_t index) {
+bool Flights::advance(Block& block, std::size_t index) {
   Flight& flight = block.flight;
   flight.failed_tests = 0;
   AsyncOperation& o = flight.operations[index];
   const Stage from = o.stage;
   const u32 guards = o.guards;
-  ++moments_;
-  actor_ = o.event;
+  ++model_->moments;
+  model_->recording.is_by(o.event);
   bool happened = false;
   do {
     const Moment happens = moment_after(*o.work, o.stage);
     o.stage = static_cast<Stage>(static_cast<int>(o.stage) + 1);
     if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle_by_agent(block, o);
-    if (happens && !happens(*this, block, o)) return false;
-    leave_global(o);
+    if (happens && !happens(*model_, block, o)) return false;
+    model_->global_watch.leave_global(o);
     end_guards(block, o);
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
-    if (o.stage == Stage::complete) record_end(o);
+    if (o.stage == Stage::complete) model_->recording.record_end(o);
     happened = happened || happens;
   } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
-  look_for_stop(block, o, from, guards);
-  if (clock_) {
+  model_->watcher.look_for_stop(block, o, from, guards);
+  if (model_->clock) {
     o.due =
         unfinished(o) ? static_cast<u64>(o.times[static_cast<std::size_t>(o.stage) + 1]) : never;
   } else {
     const u64 wait = delay(block, o);
-    o.due = unfinished(o) && wait != never ? instructions_ + wait : never;
+    o.due = unfinished(o) && wait != never ? model_->instructions + wait : never;
   }
   if (o.group != no_group) wake_groups(block, o.thread / 32);
   const bool awaited = o.reads.empty() && o.writes.empty();
@@ -383,47 +388,43 @@ bool Machine::advance(Block& block, std::size_t index) {
   return true;
 }
 
-bool Machine::is_held_up(const Block& block, const AsyncOperation& o) const {
+bool Flights::is_held_up(const Block& block, const AsyncOperation& o) const {
   return held_up(block, o);
 }
 
-bool Machine::signal_completion(Block& block, const AsyncOperation& o) {
+bool Flights::signal_completion(Block& block, const AsyncOperation& o) {
   if (o.mbarrier == no_mbarrier || (o.transactions == 0 && o.arrivals == 0)) return true;
   Signal signal;
   signal.complete_bytes = o.transactions;
   signal.arrivals = o.arrivals;
-  for (u32 rank = 0; rank < cluster_size_; ++rank) {
+  for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
-    Block& at = *member(block, rank);
-    const Block& by = issuer(block, o);
+    Block& at = *model_->member(block, rank);
+    const Block& by = model_->issuer(block, o);
     if (at.ended) return arrives_too_late(by, o, rank);
-    if (!signal_mbarrier(*this, at, o.mbarrier, signal, {o.thread, o.pc, true, o.issuer}))
+    if (!signal_mbarrier(*model_, at, o.mbarrier, signal, {o.thread, o.pc, true, o.issuer}))
       return false;
   }
   return true;
 }
 
-bool Machine::arrives_too_late(const Block& by, const AsyncOperation& o, u32 rank) {
-  fault_at(by, o.thread, o.pc, "peer_exited",
-           fmt::format("this {} is complete and arrives at {} of CTA {} of the cluster, all of "
-                       "whose threads have exited",
-                       o.work->name, mbarrier_name(*this, o.mbarrier), rank),
-           "this CTA stays until nobody arrives at its mbarriers any more",
-           "a CTA that has exited");
-  explain(evidence_at(mbarrier_at(*member(by, rank), o.mbarrier)));
+bool Flights::arrives_too_late(const Block& by, const AsyncOperation& o, u32 rank) {
+  model_->reports.fault_at(
+      by, o.thread, o.pc, "peer_exited",
+      fmt::format("this {} is complete and arrives at {} of CTA {} of the cluster, all of "
+                  "whose threads have exited",
+                  o.work->name, mbarrier_name(*model_, o.mbarrier), rank),
+      "this CTA stays until nobody arrives at its mbarriers any more", "a CTA that has exited");
+  model_->reports.explain(evidence_at(mbarrier_at(*model_->member(by, rank), o.mbarrier)));
   return false;
 }
 
-const Block& Machine::issuer(const Block& block, const AsyncOperation& o) const {
-  return *member(block, o.issuer);
-}
-
-u32 Machine::agent(Block& block, const AsyncOperation& o) {
+u32 Flights::agent(Block& block, const AsyncOperation& o) {
   return block.races.on() ? block.races.operations(o.thread / 32) : 0;
 }
 
 // Its ranges are free again: for those who have seen `warp` up to now.
-void Machine::settle(Block& block, AsyncOperation& o, u32 warp) {
+void Flights::settle(Block& block, AsyncOperation& o, u32 warp) {
   if (block.races.on()) {
     for (const Range& r : o.reads) block.races.settle(warp, o.pc, r.begin, r.end, false);
     for (const Range& r : o.writes) block.races.settle(warp, o.pc, r.begin, r.end, true);
@@ -432,45 +433,45 @@ void Machine::settle(Block& block, AsyncOperation& o, u32 warp) {
   o.writes.clear();
 }
 
-void Machine::settle_by_agent(Block& block, AsyncOperation& o) {
+void Flights::settle_by_agent(Block& block, AsyncOperation& o) {
   const u32 by = agent(block, o);
   settle(block, o, by);
-  release_operations(block, by);
+  release_operations(*model_, block, by);
 }
 
-void Machine::wake_groups(Block& block, u32 warp) {
+void Flights::wake_groups(Block& block, u32 warp) {
   for (Split& s : block.warps[warp].splits) {
     if (s.wait == Wait::group) s.wait = Wait::none;
   }
 }
 
 // Instructions until the next moment of an operation of the block.
-u64 Machine::until_due(const Block& block) const {
+u64 Flights::until_due(const Block& block) const {
   u64 due = never;
   for (const AsyncOperation& o : block.flight.operations) {
     if (o.due < due && !held_up(block, o)) due = o.due;
   }
-  return due > instructions_ ? due - instructions_ : 1;
+  return due > model_->instructions ? due - model_->instructions : 1;
 }
 
 // All moments whose time has come, or those up to where the run is to stop.
-bool Machine::come_due(Block& block) {
+bool Flights::come_due(Block& block) {
   Flight& flight = block.flight;
-  if (flight.operations.empty() && cluster_size_ == 1) return true;
+  if (flight.operations.empty() && model_->cluster_size == 1) return true;
   if (flight.failed_tests >= patience) {
     flight.failed_tests = 0;
-    for (u32 rank = 0; rank < cluster_size_ && state_ == RunState::running; ++rank) {
-      hasten(*member(block, rank));
+    for (u32 rank = 0; rank < model_->cluster_size && model_->state == RunState::running; ++rank) {
+      hasten(*model_->member(block, rank));
     }
-    if (state_ != RunState::running) return false;
+    if (model_->state != RunState::running) return false;
   }
   for (;;) {
-    settle_stops();
-    if (stops_.hit()) return true;
+    model_->watcher.settle_stops();
+    if (model_->stops.hit()) return true;
     std::size_t next = flight.operations.size();
     for (std::size_t i = 0; i < flight.operations.size(); ++i) {
       const AsyncOperation& o = flight.operations[i];
-      if (o.due > instructions_ || held_up(block, o)) continue;
+      if (o.due > model_->instructions || held_up(block, o)) continue;
       if (next == flight.operations.size() || o.due < flight.operations[next].due) next = i;
     }
     if (next == flight.operations.size()) return true;
@@ -480,16 +481,16 @@ bool Machine::come_due(Block& block) {
 
 // Nobody can go on: the next moment comes now. With --lazy it is one that somebody waits for.
 // False: there is none, or a fault was reported.
-bool Machine::hasten(Block& block) {
+bool Flights::hasten(Block& block) {
   Flight& flight = block.flight;
   AsyncOperation* best = nullptr;
   bool best_is_wanted = false;
   for (AsyncOperation& o : flight.operations) {
     if (!unfinished(o)) continue;
-    const bool wanted = options_.lazy && is_wanted(*this, block, o);
+    const bool wanted = model_->options.lazy && is_wanted(*model_, block, o);
     if (!wanted && held_up(block, o)) continue;
     const bool better =
-        !best || (wanted && !best_is_wanted) || (!options_.lazy && o.due < best->due);
+        !best || (wanted && !best_is_wanted) || (!model_->options.lazy && o.due < best->due);
     if (!better) continue;
     best = &first_before(flight, o);
     best_is_wanted = wanted;
@@ -500,18 +501,19 @@ bool Machine::hasten(Block& block) {
 
 // With --lazy: what somebody of the cluster waits for, once nobody is slow. False: there is nothing
 // of that.
-bool Machine::hasten_wanted(Block& block) {
+bool Flights::hasten_wanted(Block& block) {
   const auto& operations = block.flight.operations;
-  if (!options_.lazy || let_the_slow_go_on(block)) return options_.lazy;
+  if (!model_->options.lazy || model_->scheduler.let_the_slow_go_on(block))
+    return model_->options.lazy;
   const bool wanted = std::any_of(
       operations.begin(), operations.end(),
-      [&](const AsyncOperation& o) { return unfinished(o) && is_wanted(*this, block, o); });
+      [&](const AsyncOperation& o) { return unfinished(o) && is_wanted(*model_, block, o); });
   return wanted && hasten(block);
 }
 
 // A thread has waited for its groups below `limit`: what they used is free, for it and for those
 // who synchronise with it from now on. False: some are not far enough yet.
-bool Machine::await_groups(Block& block, u32 thread, u32 limit, bool reads_only) {
+bool Flights::await_groups(Block& block, u32 thread, u32 limit, bool reads_only) {
   auto& operations = block.flight.operations;
   const auto awaited = [&](const AsyncOperation& o) {
     return o.group != no_group && o.thread == thread && o.group < limit;
@@ -532,10 +534,10 @@ bool Machine::await_groups(Block& block, u32 thread, u32 limit, bool reads_only)
 // Nobody can go on and nothing is in flight: the time limit of those who are in a try_wait is over,
 // and they learn that their phase is not complete (9.7.13.15.16). False: nobody is, or it did not
 // help: they came back time after time, and nothing has changed.
-bool Machine::time_out(Block& block) {
+bool Flights::time_out(Block& block) {
   constexpr u32 most = 64;
-  if (!compares_stores_) compare_stores();
-  const u64 changes = changes_for(block);
+  if (!model_->compares_stores) compare_stores(*model_);
+  const u64 changes = changes_for(*model_, block);
   if (changes != block.timed_out_at) block.time_outs = 0;
   block.timed_out_at = changes;
   if (++block.time_outs > most) return false;
@@ -551,58 +553,60 @@ bool Machine::time_out(Block& block) {
   return any;
 }
 
-void Machine::end_turn(Core& x) {
+void Flights::end_turn(Core& x) {
   x.limit = 0;
-  pause_ = Pause::turn;
+  model_->pause = Pause::turn;
 }
 
 // A try_wait may answer before its phase is complete (9.7.13.15.16).
-bool Machine::gives_up_waiting() {
-  return options_.schedule && drawn(4) == 0;
+bool Flights::gives_up_waiting() {
+  return model_->options.schedule && model_->draws.drawn(4) == 0;
 }
 
-bool Machine::waits_for_pair() {
-  return options_.lazy || (options_.schedule && drawn(2) == 0);
+bool Flights::waits_for_pair() {
+  return model_->options.lazy || (model_->options.schedule && model_->draws.drawn(2) == 0);
 }
 
 // What another block has issued still uses this one's memory.
-bool Machine::leave_to_peer(const Block& block, const AsyncOperation& o) {
-  fault_at(issuer(block, o), o.thread, o.pc, "exit_in_flight",
-           fmt::format("all threads of CTA {} of the cluster have exited, but this {}, of CTA {}, "
-                       "may still read {} there",
-                       block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
-           "that CTA waits for the operation, or at a barrier after it, before its threads exit",
-           "an operation in flight");
-  explain(left_in_flight(*this, block, o));
+bool Flights::leave_to_peer(const Block& block, const AsyncOperation& o) {
+  model_->reports.fault_at(
+      model_->issuer(block, o), o.thread, o.pc, "exit_in_flight",
+      fmt::format("all threads of CTA {} of the cluster have exited, but this {}, of CTA {}, "
+                  "may still read {} there",
+                  block.rank, o.work->name, o.issuer, range_text(o.reads[0])),
+      "that CTA waits for the operation, or at a barrier after it, before its threads exit",
+      "an operation in flight");
+  model_->reports.explain(left_in_flight(*model_, block, o));
   return false;
 }
 
 // The block's threads have all exited. What is in flight may still write to global memory, but the
 // block's shared memory is gone.
-bool Machine::land(Block& block) {
+bool Flights::land(Block& block) {
   for (const AsyncOperation& o : block.flight.operations) {
     const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
     if (o.reads.empty() && o.writes.empty() && !arrives) continue;
     if (o.leader != no_leader) return leave_to_peer(block, o);
     if (is_store(o)) {
-      tell_of_store(*this, block, o);
+      tell_of_store(*model_, block, o);
       continue;
     }
-    fault_at(issuer(block, o), o.thread, o.pc, "exit_in_flight",
-             fmt::format(
-                 "all threads of the CTA have exited, but this {} {}, and nobody has waited for it",
-                 o.work->name,
-                 !o.writes.empty()  ? "is still to write " + range_text(o.writes[0])
-                 : !o.reads.empty() ? "may still read " + range_text(o.reads[0])
-                                    : "is still to arrive at " + mbarrier_name(*this, o.mbarrier)),
-             "a wait for the operation before the threads exit", "an operation in flight");
-    explain(left_in_flight(*this, block, o));
+    model_->reports.fault_at(
+        model_->issuer(block, o), o.thread, o.pc, "exit_in_flight",
+        fmt::format(
+            "all threads of the CTA have exited, but this {} {}, and nobody has waited for it",
+            o.work->name,
+            !o.writes.empty()  ? "is still to write " + range_text(o.writes[0])
+            : !o.reads.empty() ? "may still read " + range_text(o.reads[0])
+                               : "is still to arrive at " + mbarrier_name(*model_, o.mbarrier)),
+        "a wait for the operation before the threads exit", "an operation in flight");
+    model_->reports.explain(left_in_flight(*model_, block, o));
     return false;
   }
   while (!block.flight.operations.empty()) {
     if (!hasten(block)) break;
   }
-  return state_ == RunState::running;
+  return model_->state == RunState::running;
 }
 
 }  // namespace tilescope::sim

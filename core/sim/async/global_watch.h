@@ -1,0 +1,44 @@
+// Global memory and the other ways to it: who has told the async proxy, and that of tensor maps, of
+// what was written; and who uses bytes that an operation in flight uses.
+#pragma once
+
+#include <cstdint>
+
+#include "core/sim/async/proxies.h"
+#include "core/sim/machine/code.h"
+
+namespace tilescope::sim {
+
+class GlobalWatch {
+ public:
+  explicit GlobalWatch(Model& model) : model_(&model) {}
+  GlobalWatch(Model& model, const GlobalWatch& other) : GlobalWatch(other) { model_ = &model; }
+
+  void begin();                                              // the program and its memory are known
+  bool watches_proxies() const { return watches_proxies_; }  // the program goes through several
+
+  // Lanes m tell the async proxy, or the proxy of tensor maps, of what they wrote; a lane that uses
+  // a map asks for it.
+  void fence_global(Core& x, Mask m, Proxy proxy);
+  void acquire_map(Core& x, std::uint64_t address);
+  void watch_map(Core& x, int lane, std::uint64_t address);
+  // A thread accesses global memory that an operation in flight uses.
+  void watch_global(Core& x, const Races::Access& access, const Region& region);
+  // Was this byte written by a thread that has not told the async proxy since?
+  bool is_untold(const Region& region, std::uint64_t offset) const;
+  // An operation begins to use global memory, and may have come to where it does no more.
+  void enter_global(Core& x, int lane, AsyncOperation& operation);
+  void leave_global(AsyncOperation& operation);
+
+ private:
+  GlobalWatch(const GlobalWatch&) = default;
+  void watch_untold(Core& x, int lane, const AsyncOperation& operation);
+  void watch_others(Core& x, int lane, const AsyncOperation& operation);
+  bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
+
+  Model* model_;
+  Proxies proxies_;
+  bool watches_proxies_ = false;
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,58 @@
+// How the barriers of a block complete.
+#include <algorithm>
+
+#include "core/sim/machine/cluster.h"
+#include "core/sim/machine/model.h"
+#include "core/sim/machine/together.h"
+
+namespace tilescope::sim {
+namespace {
+
+// What a warp did before it arrived is all that it did until now, if all of it waits here or has
+// exited: others have seen it up to now.
+void stop_clocks(Block& block, std::uint32_t id) {
+  for (const Warp& w : block.warps) {
+    const bool stands = std::all_of(w.splits.begin(), w.splits.end(), [&](const Split& s) {
+      return s.wait == Wait::barrier && s.barrier == id;
+    });
+    if (stands) block.barriers[id].clock[w.index] = block.races.now();
+  }
+}
+
+}  // namespace
+
+// A barrier is complete when as many threads have arrived as it is for. Threads that have exited
+// hold up nobody (PTX ISA 9.7.12.7).
+void finish_barriers(Model& machine, Block& block) {
+  for (std::uint32_t id = 0; id < block.barriers.size(); ++id) {
+    Barrier& b = block.barriers[id];
+    const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
+    if (b.arrived == 0 || b.arrived < wanted) continue;
+    if (block.races.on()) stop_clocks(block, id);
+    machine.recording.note_phase(block, Unit::barrier, id, 0);
+    machine.scheduler.pass_barrier(block, id);
+    for (Warp& w : block.warps) {
+      for (Split& s : w.splits) {
+        if (s.wait != Wait::barrier || s.barrier != id) continue;
+        s.wait = Wait::none;
+        machine.stops.released(block, w, s.pc - 1, s.mask);
+        block.tensor.synchronise(w.index, b.tensor);
+        if (block.races.on()) block.races.acquire(w.index, b.clock);
+        if (b.reduce == ptx::Reduce::none) continue;
+        Core x = machine.core_of(block, w);
+        finish_reduction(x, x.code[s.pc - 1], s.mask, b);
+      }
+    }
+    Happened done;
+    done.what = Happening::barrier;
+    done.block = block.number;
+    done.warp = Happened::at_hand;
+    done.object = id;
+    machine.stops.happened(done);
+    b = {};
+    ++block.meetings;
+  }
+  finish_cluster_barrier(machine, block);
+}
+
+}  // namespace tilescope::sim

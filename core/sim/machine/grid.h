@@ -1,0 +1,103 @@
+// A grid that runs: its program and launch, its memory, the blocks that are resident, and how far
+// it has come. Plain values, to which the parts of a Model (core/sim/machine/model.h) keep what
+// only they need; and where in it things are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ptx/program.h"
+#include "core/run/job.h"
+#include "core/sim/machine/code.h"
+#include "core/sim/machine/options.h"
+#include "core/sim/machine/state.h"
+#include "core/sim/machine/stops.h"
+#include "core/sim/time/clock.h"
+
+namespace tilescope::sim {
+
+// Why a warp's turn ended: something was issued; it wants no more.
+enum class Pause : std::uint8_t { none, look, turn };
+
+struct Grid {
+  // What never changes while a program runs.
+  struct Image {
+    ptx::Program program;
+    std::vector<Bound> bound;  // for each rank in a cluster
+    BarrierNames barriers;     // the job's
+  };
+
+  std::shared_ptr<const Image> image;
+  std::string kernel;
+  Launch launch;
+  Options options;
+  std::vector<Buffer> shells;   // the job's buffers without their bytes
+  std::vector<Region> regions;  // parameters, variables, buffers: by ascending address
+  std::size_t first_buffer = 0;
+  Dim3 cluster;
+  std::uint32_t cluster_size = 1;
+
+  std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
+  std::uint64_t instructions = 0, moments = 0;
+  Executed last;
+  Stops stops;
+  std::string printed;  // by the kernel (vprintf), in the order in which its lanes did
+  std::optional<Clock> clock;
+  double ended = 0;  // when the run was over
+  Pause pause = Pause::none;
+  RunState state = RunState::running;
+  bool compares_stores = false;  // does one that writes what was there change nothing?
+  // It is asked what would be (core/sim/time/what_if.h): where nobody can go on it asks no further.
+  bool supposes = false;
+
+  const ptx::Program& program() const { return image->program; }
+  const BarrierNames& barrier_names() const { return image->barriers; }
+  bool faulted() const { return state == RunState::fault; }
+  std::uint64_t position() const { return instructions + moments + (state == RunState::done); }
+  bool is_behind_instruction() const { return last.mask && last.moments == moments; }
+
+  // Cycles since the launch, of the moment at hand; without a clock, instructions.
+  double now() const;
+  // %clock and %globaltimer of a warp.
+  std::uint64_t clock_of(const Core& x, ptx::Special special) const;
+
+  // ---- memory ----
+  // The region of the grid that holds an address; null: there is none. The nearest one.
+  Region* region_of(std::uint64_t address);
+  const Region* nearest_region(std::uint64_t address) const;
+  const Region& buffer(std::size_t index) const { return regions[first_buffer + index]; }
+  std::vector<Buffer> buffers() const;  // of the job, with their bytes of now
+  std::uint32_t local_bytes() const;    // of one thread
+  std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
+  std::uint64_t bytes() const;          // that a copy takes, about
+
+  // ---- places ----
+  Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
+  Site site_of(Writer writer) const;
+  // Who wrote this byte of this buffer last.
+  std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
+
+  // ---- clusters ----
+  // A block of the cluster of `block`, by its rank; null: there is none. All of them are resident
+  // together, and stay until the last of their threads has exited.
+  Block* member(const Block& block, std::uint32_t rank);
+  const Block* member(const Block& block, std::uint32_t rank) const;
+  // The block whose thread issued an operation that is in flight in `block`.
+  const Block& issuer(const Block& block, const AsyncOperation& operation) const;
+  // The cluster that a block of the grid belongs to, counted as the blocks of a grid of clusters
+  // are.
+  std::uint64_t cluster_number(std::uint64_t block) const;
+};
+
+// Whether a program has bulk copies, or others that read or write through the async proxy.
+bool goes_through_async_proxy(const ptx::Program& program);
+// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"
+std::string_view opcode_text(std::string_view text);
+// "lanes 0-3, 8"
+std::string lanes_text(Mask m);
+
+}  // namespace tilescope::sim

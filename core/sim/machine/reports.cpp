@@ -1,0 +1,97 @@
+#include "core/sim/machine/reports.h"
+
+#include "core/sim/checks/undefined.h"
+#include "core/sim/machine/model.h"
+
+namespace tilescope::sim {
+namespace {
+
+std::uint32_t thread_of(const Core& x, int lane) {
+  return x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+}
+
+}  // namespace
+
+Flow Reports::fault(const Core& x, int lane, std::string kind, std::string sentence,
+                    std::string expected, std::string found) {
+  fault_at(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc, std::move(kind),
+           std::move(sentence), std::move(expected), std::move(found));
+  return Flow::fault;
+}
+
+bool Reports::fault_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+                       std::string sentence, std::string expected, std::string found) {
+  Report r;
+  r.weight = Weight::fault;
+  r.kind = std::move(kind);
+  r.sentence = std::move(sentence);
+  r.expected = std::move(expected);
+  r.found = std::move(found);
+  r.site = model_->site(block, thread, pc);
+  reports_.push_back(std::move(r));
+  model_->recording.record_report(block, thread, pc);
+  model_->state = RunState::fault;
+  return false;
+}
+
+void Reports::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                     const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+}
+
+void Reports::hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  tell_once(Weight::hazard, block, thread, pc, std::move(kind), other_pc, tell);
+}
+
+void Reports::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
+                   const std::function<Report()>& tell) {
+  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+}
+
+void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
+                        std::string kind, std::uint32_t other_pc,
+                        const std::function<Report()>& tell) {
+  const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
+  if (!added) {
+    ++reports_[known->second].count;
+    reports_[known->second].warps.add(block.number, thread / 32);
+    return;
+  }
+  Report r = tell();
+  r.weight = weight;
+  r.kind = std::move(kind);
+  r.site = model_->site(block, thread, pc);
+  r.warps.add(block.number, thread / 32);
+  Happened told;
+  told.what = Happening::report;
+  told.block = block.number;
+  told.warp = thread / 32;
+  told.pc = pc;
+  told.object = static_cast<std::uint32_t>(reports_.size());
+  reports_.push_back(std::move(r));
+  model_->stops.happened(told);
+}
+
+// Of a product that made undefined values, its operand says more than the cells where they lay.
+void Reports::note_undefined_store(const Core& x) {
+  constexpr std::size_t most = 1024;
+  const Origin& o = x.warp->origin;
+  const auto key = std::pair{x.block->number, x.pc};
+  if (!o.known || undefined_stores_.size() >= most || undefined_stores_.count(key)) return;
+  const std::string& product = x.block->tensor.undefined_read;
+  undefined_stores_[key] = o.in_tensor_memory && !product.empty() ? product : origin_text(x);
+}
+
+// Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,
+// by the first of its block.
+std::string Reports::undefined_story(Writer writer) const {
+  const auto own = undefined_stores_.find({writer.block(), writer.pc()});
+  if (own != undefined_stores_.end()) return own->second;
+  const auto first = undefined_stores_.lower_bound({writer.block(), 0});
+  const bool same = first != undefined_stores_.end() && first->first.first == writer.block();
+  return same ? first->second : "";
+}
+
+}  // namespace tilescope::sim

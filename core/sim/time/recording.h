@@ -1,0 +1,63 @@
+// What happens, as the record has it (core/record), and when phases were complete: the clock needs
+// that too. Of machines that have neither a clock nor a record nothing is kept.
+#pragma once
+
+#include <cstdint>
+
+#include "core/record/own_recorder.h"
+#include "core/record/record.h"
+#include "core/sim/machine/code.h"
+
+namespace tilescope::sim {
+
+class Recording {
+ public:
+  explicit Recording(Model& model) : model_(&model) {}
+  Recording(Model& model, const Recording& other) : Recording(other) { model_ = &model; }
+
+  void begin(Recorder* to) { recorder_ = to; }
+  Recorder* recorder() const { return recorder_; }
+  // Who does what happens now: of the record.
+  void is_by(EventId actor) { actor_ = actor; }
+
+  // ---- the run, its blocks and their warps ----
+  void begin_record();
+  void finish_record();
+  void start_time(Block& block);
+  void begin_run(Block& block, Warp& warp, std::uint32_t pc);
+  void end_run(Block& block, Warp& warp);
+  void end_wait(Block& block, Warp& warp);
+  void record_turn_begin(Block& block, Warp& warp);
+  void record_turn_end(Block& block, Warp& warp);
+  // What a warp was stalled by, and what it moves from or to TMEM.
+  void record_stall(Block& block, Warp& warp, Stall stall, std::uint32_t pc, double from,
+                    double to);
+  void record_move(const Core& x, Unit unit, std::uint64_t bytes, double from, double to);
+
+  // ---- phases ----
+  static std::uint64_t phase_key(Unit unit, std::uint32_t object);
+  // A phase of a barrier of the block is complete now, and those who wait know it `later`; a warp
+  // has found an mbarrier's phase complete.
+  void note_phase(Block& block, Unit unit, std::uint32_t object, double later);
+  void note_mbarrier_phase(Block& block, std::uint32_t offset, bool by_operation, bool remote);
+  void know_phase(Core& x, std::uint32_t mbarrier);
+  // Arrivals or bytes that come to the current phase of an mbarrier.
+  void record_arrivals(Block& block, std::uint32_t offset, std::uint32_t pc, std::uint32_t arrivals,
+                       std::uint32_t bytes);
+
+  // ---- operations, reports ----
+  void record_issue(Core& x, Block& block, AsyncOperation& operation);
+  void record_end(AsyncOperation& operation);
+  void record_report(const Block& block, std::uint32_t thread, std::uint32_t pc);
+
+ private:
+  Recording(const Recording&) = default;
+  bool keeps_time() const;
+  TrackId track_of(Block& block, Unit unit, std::uint32_t index);
+
+  Model* model_;
+  OwnRecorder recorder_;  // Options::recorder
+  EventId actor_ = no_event;
+};
+
+}  // namespace tilescope::sim
