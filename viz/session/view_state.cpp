@@ -10,12 +10,11 @@ namespace {
 // Does not compile where ViewState has another number of fields than this names. A new one gets its
 // row in each_field(), and where a command chooses it a line in viz/commands/rebuild.cpp.
 [[maybe_unused]] constexpr std::size_t fields_of(const ViewState& state) {
-  [[maybe_unused]] const auto& [view, layout, layout_text, colour, isolate, selected,
-                                coordinates, study, kernel, options, result, matrices, compare,
-                                diff, file, element, only_wrong, timeline, timeline_choice, moment,
-                                spot, breakpoints, live, memory, baseline, comparison,
-                                baseline_timeline, baseline_rows, beside_baseline, lesson, dark,
-                                settings] = state;
+  [[maybe_unused]] const auto& [view, layout, layout_text, colour, isolate, selected, coordinates,
+                                study, kernel, options, result, matrices, compare, diff, file,
+                                element, only_wrong, timeline, timeline_choice, moment, spot,
+                                breakpoints, live, memory, baseline, comparison, baseline_timeline,
+                                baseline_rows, beside_baseline, lesson, dark, settings] = state;
   return 32;
 }
 
