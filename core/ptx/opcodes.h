@@ -1,8 +1,9 @@
 // The table of opcodes: one row an opcode, from which decoding, printing, tracing and the
 // documentation (`tilescope list`, help texts) all come.
 //
-// A row has a name, the unit that executes it, its forms, and one line about it with its section
-// of the PTX ISA. A form is two strings: its modifiers in order, and its operands.
+// A row has a name, the unit that executes it, its forms, one line about it with its section of the
+// PTX ISA, and which chips have which of its forms. A form is two strings: its modifiers in order,
+// and its operands.
 //
 //   {"round:rn|rz|rm|rp? ftz? sat? type:f32", "d a b"}      add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32
 //
@@ -235,13 +236,25 @@ struct Form {
   std::string_view operands;
 };
 
+// What not every chip has of an opcode, by its "Target ISA Notes": of chips from sm_53 on, as all
+// that came before every chip has that anybody still has. (fence.acquire and .release, which the
+// text keeps for sm_90, ptxas 13 takes for any.)
+struct TargetRule {
+  std::string_view forms;    // conditions on modifiers, as in a form; all forms where empty
+  std::string_view needs;    // "sm_90": that or later; else one of these: "sm_90a sm_100f"
+  std::string_view version;  // of the PTX ISA that introduced it, or empty
+  std::string_view section;
+  std::size_t operands = 0;  // only with as many, or more
+};
+
 struct Opcode {
   Op op;
   std::string_view name;
   Unit unit;
   std::vector<Form> forms;
-  std::string_view about;    // one line
-  std::string_view section;  // of the PTX ISA
+  std::string_view about;                // one line
+  std::string_view section;              // of the PTX ISA
+  std::vector<TargetRule> targets = {};  // one a note; the first that a file does not meet is told
 };
 
 // A form's operand, taken apart.

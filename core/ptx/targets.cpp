@@ -97,8 +97,10 @@ struct Condition {
 const std::vector<std::vector<Condition>>& conditions() {
   static const std::vector<std::vector<Condition>> all = [] {
     std::vector<std::vector<Condition>> out(static_cast<std::size_t>(Op::count_));
-    for (const TargetRule& rule : target_rules()) {
-      out[static_cast<std::size_t>(rule.op)].push_back({&rule, modifier_rules(rule.forms)});
+    for (const Opcode& row : opcodes()) {
+      for (const TargetRule& rule : row.targets) {
+        out[static_cast<std::size_t>(row.op)].push_back({&rule, modifier_rules(rule.forms)});
+      }
     }
     return out;
   }();

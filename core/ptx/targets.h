@@ -1,5 +1,5 @@
 // Which chips a file is written for (.target, PTX ISA 11.1.2), and which instructions these have
-// ("Target ISA Notes" of each instruction).
+// (Opcode::targets).
 //
 //   sm_90     this chip and all later ones
 //   sm_100f   also what its family has: chips 10.x from 10.0 on
@@ -21,17 +21,6 @@ struct Target {
 // "sm_90a", or "compute_90a", which is the same; nothing where it is neither. sm_101 is called
 // sm_110 from PTX ISA 9.0 on.
 std::optional<Target> target_named(std::string_view name);
-
-// The rows of core/ptx/table/targets.cpp: forms of an opcode that not every chip has.
-struct TargetRule {
-  Op op;
-  std::string_view forms;    // conditions on modifiers, as in a form; all forms where empty
-  std::string_view needs;    // "sm_90": that or later; else one of these: "sm_90a sm_100f"
-  std::string_view version;  // of the PTX ISA that introduced it, or empty
-  std::string_view section;
-  std::size_t operands = 0;  // only with as many, or more
-};
-const std::vector<TargetRule>& target_rules();
 
 // Why a file of this .target and .version cannot have the instruction; nothing where it can. "this
 // needs sm_90a, or sm_100f or later of its family (PTX ISA 9.7.19.5), and the file is for sm_80"

@@ -51,29 +51,30 @@ TEST(Targets, ComeWithAVersion) {
 
 // A row that no form can meet says nothing.
 TEST(Targets, RowsAreOfFormsThatThereAre) {
-  for (const TargetRule& rule : target_rules()) {
-    const Opcode& row = opcode(rule.op);
-    const std::vector<ModifierRule> wanted = modifier_rules(rule.forms);
-    bool together = wanted.empty();
-    for (std::size_t f = 0; f < row.forms.size(); ++f) {
-      std::size_t count = 0;
-      for (const ModifierRule& w : wanted) {
-        for (const ModifierRule& has : modifiers_of(row, static_cast<int>(f))) {
-          if (has.field != w.field) continue;
-          for (const std::uint8_t v : w.values) {
-            if (std::count(has.values.begin(), has.values.end(), v)) {
-              ++count;
-              break;
+  for (const Opcode& row : opcodes()) {
+    for (const TargetRule& rule : row.targets) {
+      const std::vector<ModifierRule> wanted = modifier_rules(rule.forms);
+      bool together = wanted.empty();
+      for (std::size_t f = 0; f < row.forms.size(); ++f) {
+        std::size_t count = 0;
+        for (const ModifierRule& w : wanted) {
+          for (const ModifierRule& has : modifiers_of(row, static_cast<int>(f))) {
+            if (has.field != w.field) continue;
+            for (const std::uint8_t v : w.values) {
+              if (std::count(has.values.begin(), has.values.end(), v)) {
+                ++count;
+                break;
+              }
             }
           }
         }
+        together = together || count == wanted.size();
       }
-      together = together || count == wanted.size();
-    }
-    EXPECT_TRUE(together) << row.name << " " << rule.forms;
-    for (const ModifierRule& w : wanted) {
-      EXPECT_NE(w.field, Field::count_) << row.name << " " << rule.forms;
-      EXPECT_EQ(std::count(w.values.begin(), w.values.end(), 0), 0) << row.name << rule.forms;
+      EXPECT_TRUE(together) << row.name << " " << rule.forms;
+      for (const ModifierRule& w : wanted) {
+        EXPECT_NE(w.field, Field::count_) << row.name << " " << rule.forms;
+        EXPECT_EQ(std::count(w.values.begin(), w.values.end(), 0), 0) << row.name << rule.forms;
+      }
     }
   }
 }

@@ -47,3 +47,9 @@ std::vector<Opcode> tcgen05_rows();
 #define VECTOR "vector:v2|v4|v8?"
 #define INTEGERS "u8|u16|u32|u64|s8|s16|s32|s64"
 #define ATOMIC_SPACE "space:global|shared|shared::cta|shared::cluster?"
+
+// Chips (TargetRule::needs). What a family has its chips have: sm_100a is named beside sm_100f
+// because the latter is younger (PTX ISA 8.8).
+#define BLACKWELL "sm_100a sm_100f sm_110f"                      // its tensor cores
+#define NARROW_FLOATS "sm_100a sm_100f sm_110f sm_120a sm_120f"  // 4 and 6 bits
+#define HOPPER_ON "sm_90a sm_100a sm_100f sm_110f sm_120a sm_120f"

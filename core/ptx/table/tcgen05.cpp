@@ -94,7 +94,10 @@ std::vector<Opcode> tcgen05_rows() {
         SPLIT_MOVE("x64", "64"),
         SPLIT_MOVE("x128", "128")},
        "tensor cores: TMEM, MMAs and copies into it, moves between it and registers",
-       "9.7.16"},
+       "9.7.16",
+       {{"", BLACKWELL, "8.6", "9.7.16"},
+        {"kind:kind::i8", "sm_100a sm_110a", "8.6", "9.7.16.10.9"},
+        {"tensor_step:shift", "sm_100a sm_103a sm_110a", "8.6", "9.7.16.9.3"}}},
   };
 }
 // clang-format on
