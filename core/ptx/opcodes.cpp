@@ -13,6 +13,29 @@ struct FieldWords {
   std::vector<std::string_view> words;
 };
 
+// Shapes of wgmma: N 8 to 256 by eights, each K of the list (9.7.15.2).
+constexpr std::uint32_t group_columns = 32;
+constexpr std::array<std::uint32_t, 5> group_depths = {8, 16, 32, 64, 256};
+constexpr std::uint8_t group_shapes = group_columns * group_depths.size();
+
+const std::vector<std::string>& group_shape_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const std::uint32_t k : group_depths) {
+      for (std::uint32_t n = 1; n <= group_columns; ++n) {
+        out.push_back("m64n" + std::to_string(8 * n) + "k" + std::to_string(k));
+      }
+    }
+    return out;
+  }();
+  return names;
+}
+
+GroupShape group_shape_of(std::uint8_t word) {
+  if (word == 0) return {};
+  return {8 * ((word - 1u) % group_columns + 1), group_depths[(word - 1u) / group_columns]};
+}
+
 // The words of a field in the order of its enumeration above.
 std::vector<FieldWords> fields() {
   std::vector<FieldWords> out(field_count);
@@ -20,7 +43,7 @@ std::vector<FieldWords> fields() {
     out[static_cast<std::size_t>(f)] = {name, std::move(words)};
   };
   std::vector<std::string_view> types;
-  for (int i = 1; i <= static_cast<int>(Type::ue8m0x2); ++i) {
+  for (int i = 1; i <= static_cast<int>(Type::b1); ++i) {
     types.push_back(name_of(static_cast<Type>(i)));
   }
   set(Field::type, "type", types);
@@ -38,6 +61,8 @@ std::vector<FieldWords> fields() {
   set(Field::tensor_step, "tensor_step",
       {"alloc", "dealloc", "relinquish_alloc_permit", "mma", "ld", "st", "wait::ld", "wait::st",
        "commit", "fence::before_thread_sync", "fence::after_thread_sync", "cp", "shift"});
+  set(Field::group_step, "group_step", {"mma_async", "fence", "commit_group", "wait_group"});
+  set(Field::group_shape, "group_shape", {group_shape_names().begin(), group_shape_names().end()});
   set(Field::cta_group, "cta_group", {"cta_group::1", "cta_group::2"});
   set(Field::kind, "kind", {"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8"});
   set(Field::collector, "collector",
@@ -161,6 +186,7 @@ std::vector<FieldWords> fields() {
                              {Field::tensormap, "tensormap"},
                              {Field::replace, "replace"},
                              {Field::down, "down"},
+                             {Field::sparse, "sp"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }
@@ -203,6 +229,19 @@ std::uint8_t value_of(Field field, std::string_view word) {
   return 0;
 }
 
+// Of wgmma's shapes those of one depth: "k16"; "k32/16": where N beyond 32 comes in sixteens.
+std::vector<std::uint8_t> group_shape_values(std::string_view depth) {
+  const bool sixteens = depth.ends_with("/16");
+  if (sixteens) depth.remove_suffix(3);
+  std::vector<std::uint8_t> out;
+  for (std::uint8_t word = 1; word <= group_shapes; ++word) {
+    const GroupShape shape = group_shape_of(word);
+    if ("k" + std::to_string(shape.k) != depth) continue;
+    if (!sixteens || shape.n <= 32 || shape.n % 16 == 0) out.push_back(word);
+  }
+  return out;
+}
+
 ModifierRule compile_modifier(std::string_view item) {
   ModifierRule rule;
   if (item.back() == '?') {
@@ -214,6 +253,10 @@ ModifierRule compile_modifier(std::string_view item) {
   rule.field = field_named(flag ? item : item.substr(0, colon));
   if (flag) {  // the field's only word
     rule.values.push_back(1);
+    return rule;
+  }
+  if (rule.field == Field::group_shape) {
+    rule.values = group_shape_values(item.substr(colon + 1));
     return rule;
   }
   for (std::string_view word : split(item.substr(colon + 1), '|')) {
@@ -243,10 +286,20 @@ OperandRule compile_operand(std::string_view item, bool partner) {
   }
   if (item[0] == '{' && item.back() != '}') {
     const std::size_t brace = item.find('}');
+    if (item.substr(brace + 1, 2) == "N/") {
+      rule.columns = static_cast<std::uint8_t>(item.back() - '0');
+      item = item.substr(0, brace + 1);
+    }
     for (char digit : item.substr(brace + 1)) {
       rule.count = static_cast<std::uint8_t>(rule.count * 10 + (digit - '0'));
     }
     item = item.substr(0, brace + 1);
+  }
+  if (item.starts_with("n=")) {
+    for (std::string_view value : split(item.substr(2), '/')) {
+      rule.values.push_back(value[0] == '-' ? -(value[1] - '0') : value[0] - '0');
+    }
+    item = "n";
   }
   rule.kind = item == "cf"        ? Kind::read_carry
               : item == "cf="     ? Kind::write_carry
@@ -353,7 +406,7 @@ bool suits(const CompiledForm& form, std::string_view looks) {
     const bool vector = rule.kind == OperandRule::Kind::read_vector ||
                         rule.kind == OperandRule::Kind::write_vector || offsets;
     if (is_address(rule) != (look == '[') || (look == '{' && !vector)) return false;
-    if (vector && (rule.count || offsets) && look != '{') return false;
+    if (vector && (rule.count || rule.columns || offsets) && look != '{') return false;
   }
   return next == looks.size();
 }
@@ -403,9 +456,9 @@ bool fits_anyhow(const CompiledForm& form, const std::vector<std::string_view>& 
 }  // namespace
 
 std::string_view name_of(Unit unit) {
-  constexpr std::string_view names[] = {"integer", "floating", "convert", "move",
-                                        "memory",  "control",  "barrier", "warp",
-                                        "matrix",  "tensor",   "async"};
+  constexpr std::string_view names[] = {"integer", "floating", "convert",   "move",
+                                        "memory",  "control",  "barrier",   "warp",
+                                        "matrix",  "tensor",   "warpgroup", "async"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -434,6 +487,10 @@ Space Modifiers::space2() const {
 bool Modifiers::reaches_cluster() const {
   const std::uint8_t said = (*this)[Field::space];
   return said == 0 || words_of(Field::space)[said - 1u] == "shared::cluster";
+}
+
+GroupShape Modifiers::group_shape() const {
+  return group_shape_of((*this)[Field::group_shape]);
 }
 
 int Modifiers::vector() const {
@@ -494,6 +551,10 @@ std::string syntax(const Opcode& opcode, int form) {
   const CompiledForm& rules =
       compiled()[static_cast<std::size_t>(opcode.op)][static_cast<std::size_t>(form)];
   for (const ModifierRule& rule : rules.modifiers) {
+    if (rule.field == Field::group_shape) {
+      out += ".m64nNk" + std::to_string(group_shape_of(rule.values[0]).k);
+      continue;
+    }
     const bool braces = rule.optional || rule.values.size() > 1;
     if (braces) out += '{';
     for (std::size_t i = 0; i < rule.values.size(); ++i) {

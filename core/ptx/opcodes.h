@@ -19,8 +19,10 @@
 //            the dim and mode modifiers say
 //   {o}      offsets of an im2col copy, as many in braces as the tensor has dimensions, less two
 //   {d} {a}  a register, or as many in braces as the vector modifier says
-//   {d}4     as many in braces as the number says
+//   {d}4     as many in braces as the number says; {d}N/2: as many as half of the columns of a
+//            warpgroup's product (wgmma)
 //   label    a label of this function    n        an integer constant, known at load
+//   n=0/1    the same, one of these
 //   targets  a list of labels            call     what is called, with its parameters
 //   :type    its type; :w twice the width of the instruction's type; :type2 its second type
 //   ?        may be left out
@@ -38,17 +40,18 @@
 namespace tilescope::ptx {
 
 enum class Unit : std::uint8_t {
-  integer,   // integer and logic
-  floating,  // floating point
-  convert,   // between types
-  move,      // mov, cvta, selp
-  memory,    // ld, st, atom, red: the load/store unit
-  control,   // branches, exit
-  barrier,   // bar, membar
-  warp,      // shuffles, votes: across the lanes
-  matrix,    // mma, and the moves of its fragments
-  tensor,    // tcgen05: TMEM, and products in it
-  async,     // mbarriers, tensor maps
+  integer,    // integer and logic
+  floating,   // floating point
+  convert,    // between types
+  move,       // mov, cvta, selp
+  memory,     // ld, st, atom, red: the load/store unit
+  control,    // branches, exit
+  barrier,    // bar, membar
+  warp,       // shuffles, votes: across the lanes
+  matrix,     // mma, and the moves of its fragments
+  tensor,     // tcgen05: TMEM, and products in it
+  warpgroup,  // wgmma: products of four warps
+  async,      // mbarriers, tensor maps
 };
 std::string_view name_of(Unit unit);
 
@@ -74,6 +77,8 @@ enum class Op : std::uint8_t {
   mma, wmma, ldmatrix, stmatrix, movmatrix,
   // TMEM
   tcgen05,
+  // matrices of a warpgroup
+  wgmma,
   count_
 };
 // clang-format on
@@ -92,6 +97,7 @@ enum class Field : std::uint8_t {
   replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
+  group_step, group_shape, sparse,
   count_
 };
 // clang-format on
@@ -180,6 +186,13 @@ enum class Step : std::uint8_t {
   pending_count
 };
 
+// What a wgmma instruction does (9.7.15).
+enum class GroupStep : std::uint8_t { none, mma_async, fence, commit_group, wait_group };
+// The shape of its product, m64nNkK; 0, 0: none.
+struct GroupShape {
+  std::uint32_t n = 0, k = 0;
+};
+
 // What clusterlaunchcontrol does (9.7.13.17, 9.7.13.18).
 enum class LaunchStep : std::uint8_t { none, try_cancel, query_cancel };
 
@@ -220,6 +233,8 @@ class Modifiers {
   Step step() const { return static_cast<Step>((*this)[Field::step]); }
   TensorMode tensor_mode() const { return static_cast<TensorMode>((*this)[Field::mode]); }
   TensorStep tensor_step() const { return static_cast<TensorStep>((*this)[Field::tensor_step]); }
+  GroupStep group_step() const { return static_cast<GroupStep>((*this)[Field::group_step]); }
+  GroupShape group_shape() const;
   LaunchStep launch_step() const { return static_cast<LaunchStep>((*this)[Field::launch_step]); }
   Space space() const;   // generic where none is said
   Space space2() const;  // of a second address
@@ -284,9 +299,16 @@ struct OperandRule {
   Type type = Type::none;  // none: by `from`
   enum class From : std::uint8_t { said, type, type2, wide } from = From::type;
   bool optional = false;
-  std::uint8_t count = 0;  // of a vector's registers; 0: as the vector modifier says
-  bool partner = false;    // written after a '|' of the operand before it
+  std::uint8_t count = 0;            // of a vector's registers; 0: as the vector modifier says
+  std::uint8_t columns = 0;          // or of a wgmma's: so many columns of its product have one
+  std::vector<std::int32_t> values;  // of a constant: what it may be; empty: anything
+  bool partner = false;              // written after a '|' of the operand before it
 };
+
+// Registers of a vector; 0: as the vector modifier says.
+inline std::uint32_t count_of(const OperandRule& rule, const Modifiers& m) {
+  return rule.columns ? m.group_shape().n / rule.columns : rule.count;
+}
 
 // Not in the text: the carry flag.
 inline bool is_hidden(const OperandRule& rule) {

@@ -1,6 +1,7 @@
 // The operands of an instruction: numbers, names, vectors, addresses and labels, fitted to the
 // rules of its form.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +14,12 @@ namespace {
 // Registers hold nothing narrower than 16 bits.
 int register_bits(Type type) {
   return std::max(16, bits_of(type));
+}
+
+bool is_one_of(const std::vector<std::int32_t>& values, const Operand& o) {
+  if (o.kind != Operand::Kind::constant) return false;
+  const auto value = static_cast<std::int32_t>(o.value);
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 // Types whose registers are of that type or of bits, and that no constant has (9.7.4, 9.7.9.21;
@@ -443,8 +450,9 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
     } else if (rule.kind == Kind::targets) {
       good = branch_targets(s, w, decoded[r]);
     } else if (rule.kind == Kind::write_vector || rule.kind == Kind::read_vector) {
-      const int count = rule.count ? rule.count : out.modifiers.vector();
-      if (rule.count && w.kind != Written::Kind::vector) {
+      const int said = static_cast<int>(count_of(rule, out.modifiers));
+      const int count = said ? said : out.modifiers.vector();
+      if (said && w.kind != Written::Kind::vector) {
         return fail(s, fmt::format("{} in braces {} wanted", registers_text(count),
                                    count == 1 ? "is" : "are"));
       }
@@ -471,6 +479,9 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       if (good && rule.kind == Kind::constant && decoded[r].kind != Operand::Kind::constant &&
           decoded[r].kind != Operand::Kind::reg) {
         return fail(s, "a constant is wanted");
+      }
+      if (good && !rule.values.empty() && !is_one_of(rule.values, decoded[r])) {
+        return fail(s, fmt::format("operand {} is to be {}", next, fmt::join(rule.values, " or ")));
       }
     }
     if (!good) return false;

@@ -44,6 +44,7 @@ constexpr Row rows[] = {
     {Type::e2m3x2, "e2m3x2", 16, Class::floating},
     {Type::e3m2x2, "e3m2x2", 16, Class::floating},
     {Type::ue8m0x2, "ue8m0x2", 16, Class::floating},
+    {Type::b1, "b1", 1, Class::bits},
 };
 
 constexpr bool in_order() {

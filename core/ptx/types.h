@@ -17,6 +17,7 @@ enum class Type : std::uint8_t {
   f16, bf16, tf32, f32, f64,
   f16x2, bf16x2, f32x2, u16x2, s16x2,
   e4m3, e5m2, e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, ue8m0x2,
+  b1,
 };
 // clang-format on
 

@@ -16,6 +16,7 @@ std::vector<Opcode> together_rows();
 std::vector<Opcode> matrix_rows();
 std::vector<Opcode> async_rows();
 std::vector<Opcode> tcgen05_rows();
+std::vector<Opcode> wgmma_rows();
 
 }  // namespace tilescope::ptx
 

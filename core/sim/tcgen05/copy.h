@@ -2,7 +2,7 @@
 // which cells of TMEM they touch, and which operations of their thread they come after.
 //
 // tcgen05.cp copies lines of 16 or 32 bytes of a K-major matrix in shared memory, as
-// core/sim/tcgen05/shared_matrix.h finds them, into lanes of TMEM from the address's column on:
+// core/sim/matrix/shared_matrix.h finds them, into lanes of TMEM from the address's column on:
 //
 //   128x256b, 128x128b           line l to lane l
 //   4x256b                       line l to lane 32 l + the address's lane
@@ -24,7 +24,7 @@
 
 #include "core/sim/async/operation.h"
 #include "core/sim/tcgen05/in_flight.h"
-#include "core/sim/tcgen05/shared_matrix.h"
+#include "core/sim/matrix/shared_matrix.h"
 
 namespace tilescope::sim {
 

@@ -296,29 +296,6 @@ Flow fence(Core& x, const Code&, Mask) {
 
 }  // namespace
 
-bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matrix,
-                 std::vector<u32> offsets, std::string_view what, std::vector<Range>& out) {
-  std::sort(offsets.begin(), offsets.end());
-  const u64 size = block.shared.size();
-  if (u64{offsets.back()} + 16 > size) {
-    x.reports->fault(
-        x, lane, "out_of_bounds",
-        fmt::format("{} leads to byte {} of the CTA's shared memory, which has {} bytes: start "
-                    "0x{:x}, stride {}, leading stride {}",
-                    what, offsets.back(), size, matrix.address, matrix.stride, matrix.leading),
-        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", offsets.back()));
-    return false;
-  }
-  for (const u32 at : offsets) {
-    if (!out.empty() && out.back().end == at) {
-      out.back().end += 16;
-    } else {
-      out.push_back({at, at + 16});
-    }
-  }
-  return true;
-}
-
 Handler multiplication_handler(TensorStep step) {
   switch (step) {
     case TensorStep::mma:

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/sim/machine/code.h"
-#include "core/sim/tcgen05/shared_matrix.h"
+#include "core/sim/matrix/operand.h"
 #include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
@@ -18,11 +18,6 @@ Handler transfer_handler(ptx::TensorStep step);           // transfers.cpp: cp, 
 // The pipe of the products, transfers and commits of a thread.
 std::uint32_t tensor_pipe(const Core& x, int lane);
 
-// The bytes of a block's shared memory that a descriptor leads to, neighbours put together: 16 from
-// each offset. False after a fault, where one is outside; `what` for the sentence.
-bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matrix,
-                 std::vector<std::uint32_t> offsets, std::string_view what,
-                 std::vector<Range>& out);
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what);

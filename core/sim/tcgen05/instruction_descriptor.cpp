@@ -84,23 +84,6 @@ std::string columns_text(MmaKind kind, bool ws, bool pair) {
 
 }  // namespace
 
-int bits_of(ElementType type) {
-  switch (type) {
-    case ElementType::f16:
-    case ElementType::bf16:
-      return 16;
-    case ElementType::tf32:
-      return 32;
-    case ElementType::e2m3:
-    case ElementType::e3m2:
-      return 6;
-    case ElementType::e2m1:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair) {
   if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
   if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");

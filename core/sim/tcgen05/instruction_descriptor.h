@@ -9,13 +9,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/sim/tcgen05/shared_matrix.h"
+#include "core/sim/matrix/sums.h"
+#include "core/sim/matrix/shared_matrix.h"
 
 namespace tilescope::sim {
 
 enum class MmaKind : std::uint8_t { none, f16, tf32, f8f6f4, i8 };
-enum class ElementType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, u8, s8 };
-enum class SumType : std::uint8_t { f16, f32, s32 };
 
 struct MmaShape {
   std::uint32_t m = 0, n = 0, k = 0;
@@ -29,7 +28,5 @@ struct MmaShape {
 // together.
 std::optional<DescriptorError> decode(std::uint32_t bits, MmaKind kind, bool ws, MmaShape& out,
                                       bool pair = false);
-
-int bits_of(ElementType type);  // of an element: 4, 6, 8, 16 or 32
 
 }  // namespace tilescope::sim

@@ -28,6 +28,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/sim/matrix/operand.h"
+#include "core/sim/matrix/sums.h"
 #include "core/sim/tcgen05/instruction_descriptor.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 
@@ -52,19 +54,6 @@ struct Product {
   std::vector<MatrixPart> parts() const;  // of D
 };
 
-// An operand as it was read: for each row 32 bytes, and whether one of them is undefined. Elements
-// of 4 and 6 bits are in a byte each.
-struct OperandBytes {
-  std::vector<std::byte> bytes;
-  std::vector<std::uint8_t> undefined;
-};
-constexpr std::uint32_t operand_row = 32;
-
-// From shared memory of `size` bytes, with a bit for each undefined byte (or null). The matrix's
-// pieces must be inside, which pieces() tells beforehand: the offsets of its 16-byte pieces.
-std::vector<std::uint32_t> pieces(const SharedMatrix& matrix, std::uint32_t rows, ElementType type);
-OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
-                          const std::byte* memory, const std::uint8_t* undefined_bits);
 // A from TMEM, 16-byte pieces packed into columns.
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory);
 

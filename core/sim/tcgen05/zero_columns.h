@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/sim/tcgen05/shared_matrix.h"
+#include "core/sim/matrix/shared_matrix.h"
 
 namespace tilescope::sim {
 

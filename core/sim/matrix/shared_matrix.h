@@ -1,9 +1,15 @@
 // What a shared-memory descriptor says: where the elements of a matrix are in shared memory, by the
-// rules of the PTX ISA (9.7.16.3, 9.7.16.4.1, tables 40 and 41), read from the 64 bits alone.
+// rules of the PTX ISA, read from the 64 bits alone. Of tcgen05 (9.7.16.3, 9.7.16.4.1, tables 40
+// and 41):
 //
 //    0-13  address >> 4          46-48  1                      16-29  leading stride >> 4
 //   49-51  base offset              52  leading stride mode    32-45  stride >> 4
 //   53-60  0                     61-63  swizzle                14-15, 30-31  in no field: 0
+//
+// and of wgmma (9.7.15.5.1.2.2):
+//
+//    0-13  address >> 4          16-29  leading stride >> 4    32-45  stride >> 4
+//   49-51  base offset           62-63  swizzle: 0 none, 1 of 128 bytes, 2 of 64, 3 of 32
 //
 // A matrix is rows (M of A, N of B) by K. Pieces of 16 bytes hold neighbours along K (K-major) or
 // along the rows (MN-major); where piece p of line l lies is the canonical layout of the ISA
@@ -40,10 +46,13 @@ struct SharedMatrix {
   std::uint32_t piece(std::uint32_t line, std::uint32_t piece) const;
 };
 
-// Decodes; `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
+// Of tcgen05. `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
 // that its elements have 32 bits (tf32). Nothing else is looked at: whether it is in the block's
 // memory shows when it is read.
 std::optional<DescriptorError> decode(std::uint64_t bits, bool transposed, bool wide,
                                       SharedMatrix& out);
+
+// Of wgmma; `transposed` is the instruction's own operand. The bits in no field are not looked at.
+std::optional<DescriptorError> decode_wgmma(std::uint64_t bits, bool transposed, SharedMatrix& out);
 
 }  // namespace tilescope::sim

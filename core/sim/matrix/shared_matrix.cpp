@@ -1,4 +1,4 @@
-#include "core/sim/tcgen05/shared_matrix.h"
+#include "core/sim/matrix/shared_matrix.h"
 
 #include <fmt/format.h>
 
@@ -124,6 +124,23 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
     return error(bits, "swizzling mode", 61, 3,
                  "0, 2, 4 or 6: where K-major elements are with 128 bytes by 32 is not known "
                  "(table 55 has no such atom)");
+  }
+  return std::nullopt;
+}
+
+std::optional<DescriptorError> decode_wgmma(u64 bits, bool transposed, SharedMatrix& out) {
+  constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::bytes_128, SwizzleMode::bytes_64,
+                                   SwizzleMode::bytes_32};
+  out.swizzle = modes[field(bits, 62, 2)];
+  out.address = field(bits, 0, 14) << 4;
+  out.leading = field(bits, 16, 14) << 4;
+  out.stride = field(bits, 32, 14) << 4;
+  out.k_major = !transposed;
+  // Measured on an H100 (wgmma m64n8k16, A K-major, 128 bytes): bytes that lie swizzled on absolute
+  // addresses are found with base offset 0 wherever the matrix begins, and with no other.
+  if (out.swizzle != SwizzleMode::none && field(bits, 49, 3) != 0) {
+    return error(bits, "base offset", 49, 3,
+                 "0: how a swizzle goes on that is not anchored to addresses is not simulated");
   }
   return std::nullopt;
 }
