@@ -29,7 +29,7 @@ inline Floats fused(float a, const Floats& b, const Floats& c) {
 }
 
 template <int vectors>
-inline void tile(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+inline void tile(ProductShape shape, const float* a, const float* b, float* c, int stride) {
   Floats sum[rows][vectors];
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v < vectors; ++v) sum[i][v] = load(c + i * stride + v * width);
@@ -52,7 +52,7 @@ inline void tile(MatrixShape shape, const float* a, const float* b, float* c, in
 
 }  // namespace
 
-void fused(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+void fused(ProductShape shape, const float* a, const float* b, float* c, int stride) {
   int j = 0;
   for (; j + 2 * width <= shape.n; j += 2 * width) {
     for (int i = 0; i < shape.m; i += rows) {

@@ -11,15 +11,15 @@ namespace tilescope {
 
 // c[i][j] = fma(a[i][k], b[k][j], c[i][j]) for k = 0, 1, ... A and B are row after row; the rows of
 // C are `stride` apart. n is a multiple of 8, m of 4.
-void multiply_fused(MatrixShape shape, const float* a, const float* b, float* c, int stride);
+void multiply_fused(ProductShape shape, const float* a, const float* b, float* c, int stride);
 // The same without vector instructions beyond those that every processor has: for tests.
-void multiply_fused_plain(MatrixShape shape, const float* a, const float* b, float* c, int stride);
+void multiply_fused_plain(ProductShape shape, const float* a, const float* b, float* c, int stride);
 
 namespace base {
-void fused(MatrixShape shape, const float* a, const float* b, float* c, int stride);
+void fused(ProductShape shape, const float* a, const float* b, float* c, int stride);
 }
 namespace avx2 {
-void fused(MatrixShape shape, const float* a, const float* b, float* c, int stride);
+void fused(ProductShape shape, const float* a, const float* b, float* c, int stride);
 }
 
 }  // namespace tilescope

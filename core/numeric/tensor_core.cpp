@@ -81,13 +81,13 @@ std::uint32_t half_of(double value) {
   return rounded == format_f16.sign_bit() ? 0 : rounded;  // a zero is +0
 }
 
-void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+void multiply_add_plain(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                         FloatFormat b_format, Factors b, std::uint32_t* c) {
   const int bits = a_format.mantissa_bits + b_format.mantissa_bits;
   base::run_steps({rule, shape, bits, is_narrow(a_format, b_format), a, b, c, shape.n});
 }
 
-void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                   FloatFormat b_format, Factors b, std::uint32_t* c, int stride) {
   const int bits = a_format.mantissa_bits + b_format.mantissa_bits;
   const Steps steps{rule, shape, bits, is_narrow(a_format, b_format), a, b, c, stride};
@@ -97,11 +97,12 @@ void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format,
   base::run_steps(steps);
 }
 
-void multiply_fused_plain(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+void multiply_fused_plain(ProductShape shape, const float* a, const float* b, float* c,
+                          int stride) {
   base::fused(shape, a, b, c, stride);
 }
 
-void multiply_fused(MatrixShape shape, const float* a, const float* b, float* c, int stride) {
+void multiply_fused(ProductShape shape, const float* a, const float* b, float* c, int stride) {
 #ifdef TILESCOPE_NUMERIC_AVX2
   if (has_avx2()) return avx2::fused(shape, a, b, c, stride);
 #endif

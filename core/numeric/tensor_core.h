@@ -49,22 +49,22 @@ struct Factors {
 void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
                 std::int32_t* significand, std::int32_t* exponent);
 
-struct MatrixShape {
+struct ProductShape {
   int m = 0, n = 0, k = 0;  // n is a multiple of 8, k of the rule's block
 };
 
 // C += A * B. A is m x k of `a_format`, B is k x n, C is m x n patterns of f32 (or f16, as the rule
 // says), whose rows are `stride` apart; A and B are row after row. A NaN among the results is the
 // canonical one: all ones but the sign.
-void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                   FloatFormat b_format, Factors b, std::uint32_t* c, int stride);
-inline void multiply_add(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+inline void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                          FloatFormat b_format, Factors b, std::uint32_t* c) {
   multiply_add(rule, shape, a_format, a, b_format, b, c, shape.n);
 }
 
 // The same without vector instructions beyond those that every processor has: for tests.
-void multiply_add_plain(const StepRule& rule, MatrixShape shape, FloatFormat a_format, Factors a,
+void multiply_add_plain(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                         FloatFormat b_format, Factors b, std::uint32_t* c);
 
 }  // namespace tilescope

@@ -222,6 +222,8 @@ void run(const Steps& s) {
 template <bool narrow>
 void run(const Steps& s) {
   switch (s.rule.block) {
+    case 64:
+      return run<64, narrow>(s);
     case 32:
       return run<32, narrow>(s);
     case 16:

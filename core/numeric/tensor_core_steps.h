@@ -20,7 +20,7 @@ std::uint32_t half_of(double value);  // as f16, rounded to nearest even; zeros 
 
 struct Steps {
   StepRule rule;
-  MatrixShape shape;
+  ProductShape shape;
   int product_bits = 0;  // bits of a product's significand after the point
   bool narrow = false;   // exponents of 5 bits or fewer: products are exact as f32
   Factors a, b;

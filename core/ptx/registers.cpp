@@ -9,6 +9,7 @@
 // core/sim/machine/calls.cpp.)
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 
 #include "core/ptx/lives.h"
 #include "core/ptx/program.h"
@@ -54,6 +55,7 @@ class Lives {
       out.push_back(is_special(references_[i].reg) ? whole(references_[i].reg) : life(i, end));
       i = end;
     }
+    extend_over_flights(out);
     return out;
   }
 
@@ -96,6 +98,65 @@ class Lives {
     }
   }
 
+  // The accumulator of a wgmma, which is added to unless scale-d is a constant 0.
+  bool adds_to_registers(const Instruction& i) const {
+    if (i.modifiers.group_step() != GroupStep::mma_async) return false;
+    const Operand& scale = program_.operands_of(i)[i.modifiers.has(Field::sparse) ? 5 : 3];
+    return scale.index != no_register || !scale.negated;
+  }
+  void refer_as_read(const Operand& vector, std::uint32_t pc) {
+    for (std::uint32_t e = 0; e < vector.count; ++e) {
+      references_.push_back({program_.elements[vector.index + e].index, pc, false, false});
+    }
+  }
+
+  // Registers of a wgmma are in use until a wgmma.wait_group that covers it: here until the next
+  // that waits for all (core/sim/wgmma/warpgroup.h).
+  void extend_over_flights(std::vector<Span>& spans) {
+    std::vector<std::uint32_t> products;  // instructions
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      if (program_.code[pc].modifiers.group_step() == GroupStep::mma_async) products.push_back(pc);
+    }
+    if (products.empty()) return;
+    std::unordered_map<std::uint32_t, Span*> of_register;
+    for (Span& span : spans) of_register[span.reg] = &span;
+    std::vector<bool> seen(program_.blocks.size());
+    for (const std::uint32_t product : products) {
+      Span reach;
+      std::fill(seen.begin(), seen.end(), false);
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> open = {
+          {block_of_[product], product}};  // blocks, and from which instruction on
+      while (!open.empty()) {
+        const auto [block, from] = open.back();
+        open.pop_back();
+        std::uint32_t pc = from;
+        while (pc < program_.blocks[block].end && !waits_for_all(program_.code[pc])) ++pc;
+        reach.cover(position(from));
+        reach.cover(position(std::min(pc, program_.blocks[block].end - 1)));
+        if (pc < program_.blocks[block].end) continue;
+        for (const std::uint32_t next : program_.blocks[block].next) {
+          if (seen[next]) continue;
+          seen[next] = true;
+          open.emplace_back(next, program_.blocks[next].first);
+        }
+      }
+      for (std::uint32_t o = 0; o < 2; ++o) {
+        const Operand& operand = program_.operands_of(program_.code[product])[o];
+        for (std::uint32_t e = 0; operand.kind == Operand::Kind::vector && e < operand.count; ++e) {
+          const auto span = of_register.find(program_.elements[operand.index + e].index);
+          if (span == of_register.end()) continue;
+          span->second->cover(reach.begin);
+          span->second->cover(reach.end);
+        }
+      }
+    }
+  }
+
+  bool waits_for_all(const Instruction& i) const {
+    return i.modifiers.group_step() == GroupStep::wait_group &&
+           program_.operands_of(i)[0].value == 0;
+  }
+
   void collect() {
     for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
       const Instruction& i = program_.code[pc];
@@ -103,6 +164,7 @@ class Lives {
       for (std::uint32_t o = 0; o < i.count; ++o) {
         refer(program_.operands_of(i)[o], pc, i.guarded);
       }
+      if (adds_to_registers(i)) refer_as_read(program_.operands_of(i)[0], pc);
     }
     // By register, then position; what an instruction reads comes before what it writes.
     std::stable_sort(references_.begin(), references_.end(),

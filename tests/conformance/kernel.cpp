@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 
+#include "tests/conformance/group_kernel.h"
+
 namespace tilescope::conformance {
 namespace {
 
@@ -407,6 +409,7 @@ std::vector<int> Kernel::widths() const {
 }
 
 std::optional<Kernel> kernel_for(const Spelling& spelling) {
+  if (spelling.opcode->op == ptx::Op::wgmma) return group_kernel_for(spelling);
   return Writer(spelling).write();
 }
 

@@ -3,8 +3,8 @@
 //   conformance list                     what is tried, and which opcodes have no generator
 //   conformance show PART                the kernels of the spellings that contain PART, as PTX
 //   conformance simulate [PART]          runs all (or those that contain PART) on the simulator
-//   conformance record FILE [COMMIT]     runs all on both; keeps the chip's answers in FILE, and
-//                                        prints every difference
+//   conformance record FILE [COMMIT [PART]]   runs all (or those that contain PART) on both; keeps
+//                                        the chip's answers in FILE, and prints every difference
 //   conformance answers PART             every lane of a few spellings, as the chip answers
 //   conformance replay FILE              the simulator against kept answers
 //   conformance programs FOLDER          the text programs of tests/sim/programs on the chip
@@ -95,10 +95,11 @@ int replay(const std::string& file) {
 }
 
 int usage() {
-  fmt::print(stderr,
-             "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT] | "
-             "answers PART | "
-             "replay FILE | programs FOLDER | memory FILE | maps COUNT [im2col] | copies COUNT\n");
+  fmt::print(
+      stderr,
+      "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT [PART]] | "
+      "answers PART | "
+      "replay FILE | programs FOLDER | memory FILE | maps COUNT [im2col] | copies COUNT\n");
   return 2;
 }
 
@@ -109,7 +110,7 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "list") return list();
   if (word(0) == "show" && words.size() == 2) return show(word(1));
   if (word(0) == "simulate") return simulate(word(1));
-  if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2));
+  if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2), word(3));
   if (word(0) == "answers" && words.size() == 2) return answers(word(1));
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
   if (word(0) == "programs" && words.size() == 2) return programs(word(1));

@@ -211,6 +211,45 @@ std::uint64_t cancelling(std::uint64_t a, std::uint64_t b) {
   return out;
 }
 
+// What a number of a matrix is like, by its block of 128 lanes: any finite one; exponents near each
+// other; finite special values; and, once in 64 times, any special value.
+std::uint64_t factor(Type type, std::uint64_t bits, std::uint32_t lane) {
+  const Format f = format_of(type);
+  if (packed(type) == 2) {
+    const int half = ptx::bits_of(type) / 2;
+    const Type part = f.width() == 8 ? (f.exponent == 4 ? Type::e4m3 : Type::e5m2)
+                                     : (f.exponent == 5 ? Type::f16 : Type::bf16);
+    return factor(part, bits, lane) | factor(part, mix(bits), lane) << half;
+  }
+  const std::uint64_t all = low_bits(ptx::bits_of(type)), low = mix(bits);
+  const std::vector<std::uint64_t>& list = specials(type);
+  if (!f.exponent) return (lane / 128 % 4 == 2 ? list[low % list.size()] : low) & all;
+  const auto finite = [&](std::uint64_t v) {
+    if (type == Type::e4m3) return (v & 0x7f) == 0x7f ? v ^ 1 : v;
+    return (v & f.infinity()) == f.infinity() ? v ^ f.one() : v;
+  };
+  switch (lane / 128 % 4) {
+    case 0:
+      return finite(low & all);
+    case 2:
+      return finite(list[low % list.size()]);
+    case 3:
+      if (bits >> 58 == 0) return list[low % list.size()];
+      [[fallthrough]];
+    default:
+      const int power = static_cast<int>(low >> 60 & 7) - 3;
+      return (f.one(power) | (low & low_bits(f.fraction)) | (low >> 59 & 1 ? f.sign() : 0)) & all;
+  }
+}
+
+// One of the words, four bits each, eight times.
+template <std::size_t count>
+std::uint64_t eight_of(const std::array<std::uint64_t, count>& words, std::uint64_t bits) {
+  std::uint64_t out = 0;
+  for (int i = 0; i < 8; ++i) out |= words[(bits = mix(bits)) % count] << (4 * i);
+  return out;
+}
+
 }  // namespace
 
 std::uint64_t mix(std::uint64_t x) {
@@ -250,6 +289,12 @@ std::uint64_t operand(std::string_view key, const std::vector<Source>& sources, 
       return specials(source.type)[mix(bits) % 4];
     case Use::truth:
       return mix(bits) & 1;
+    case Use::factor:
+      return factor(source.type, bits, lane);
+    case Use::two_of_four:
+      return eight_of(std::array<std::uint64_t, 6>{0x4, 0x8, 0xC, 0x9, 0xD, 0xE}, bits);
+    case Use::one_of_two:
+      return eight_of(std::array<std::uint64_t, 2>{0x4, 0xE}, bits);
     case Use::number:
       break;
   }

@@ -18,13 +18,16 @@ constexpr std::uint32_t lanes = 2048, special_lanes = 1024;
 
 // What an operand is for, where its type alone does not say it.
 enum class Use : std::uint8_t {
-  number,      // a value of its type
-  amount,      // a shift, position or length: around the widths, and beyond them
-  lane,        // a lane, or a distance between lanes
-  clamp,       // shfl's third operand: segments and limits (PTX ISA 9.7.9.6)
-  whole_warp,  // a mask of all lanes
-  few,         // one of four values, so that lanes agree
-  truth,       // a predicate
+  number,       // a value of its type
+  amount,       // a shift, position or length: around the widths, and beyond them
+  lane,         // a lane, or a distance between lanes
+  clamp,        // shfl's third operand: segments and limits (PTX ISA 9.7.9.6)
+  whole_warp,   // a mask of all lanes
+  few,          // one of four values, so that lanes agree
+  truth,        // a predicate
+  factor,       // a number of a matrix: of sums that are seldom infinite or NaN
+  two_of_four,  // metadata of a sparse matrix: which two of four are there, eight times
+  one_of_two,   // which one of two
 };
 
 struct Source {

@@ -118,9 +118,9 @@ Ended in_child(const std::vector<Case>& cases, std::size_t from, Take take) {
 
 }  // namespace
 
-int record(const std::string& file, const std::string& commit) {
+int record(const std::string& file, const std::string& commit, const std::string& part) {
   std::vector<Case> cases;
-  each_case("", [&](Case c) {
+  each_case(part, [&](Case c) {
     if (c.kernel) cases.push_back(std::move(c));
   });
   std::size_t next = 0, equal = 0, differing = 0, refused = 0, crashed = 0;

@@ -9,9 +9,9 @@
 
 namespace tilescope::conformance {
 
-// Writes the vectors to `file` and every difference to stdout. Answers the exit code: 0 none
-// differs, 1 some do, 2 the file cannot be written, 4 no GPU.
-int record(const std::string& file, const std::string& commit);
+// Writes the vectors of the spellings that contain `part` to `file` and every difference to stdout.
+// Answers the exit code: 0 none differs, 1 some do, 2 the file cannot be written, 4 no GPU.
+int record(const std::string& file, const std::string& commit, const std::string& part = "");
 
 // Prints every lane of the spellings that contain `part`, as the chip answers: to find a rule.
 int answers(const std::string& part);

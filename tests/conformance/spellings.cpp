@@ -77,6 +77,8 @@ std::vector<std::optional<std::uint32_t>> constants_of(const ptx::Opcode& opcode
                                                        ptx::Type type) {
   if (opcode.op == ptx::Op::mov && type == ptx::Type::b32) return {std::nullopt, 2, 18};
   if (opcode.op == ptx::Op::mov && type == ptx::Type::b64) return {std::nullopt, 2, 4, 18, 20};
+  // Where A is: 0 in shared memory, 1 in registers.
+  if (opcode.op == ptx::Op::wgmma) return {static_cast<std::uint32_t>(form % 2)};
   for (const ptx::OperandRule& rule : ptx::operands_of(opcode, form)) {
     if (rule.kind == ptx::OperandRule::Kind::constant) {
       if (opcode.unit == ptx::Unit::barrier) return {0, 15};

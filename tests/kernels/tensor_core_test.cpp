@@ -25,11 +25,11 @@ struct Taken {
   Factors factors() const { return {significand.data(), exponent.data()}; }
 };
 
-using MultiplyAdd = void (*)(const StepRule&, MatrixShape, FloatFormat, Factors, FloatFormat,
+using MultiplyAdd = void (*)(const StepRule&, ProductShape, FloatFormat, Factors, FloatFormat,
                              Factors, std::uint32_t*);
 constexpr MultiplyAdd ways[] = {multiply_add, multiply_add_plain};
 
-Patterns multiplied(MultiplyAdd how, const StepRule& rule, MatrixShape shape, FloatFormat format,
+Patterns multiplied(MultiplyAdd how, const StepRule& rule, ProductShape shape, FloatFormat format,
                     const Patterns& a, const Patterns& b, Patterns c) {
   how(rule, shape, format, Taken(format, a).factors(), format, Taken(format, b).factors(),
       c.data());
@@ -42,7 +42,7 @@ std::uint32_t dot(MultiplyAdd how, const StepRule& rule, FloatFormat format, con
   Patterns columns(a.size() * 8), sums(8);
   for (std::size_t k = 0; k < b.size(); ++k) columns[k * 8] = b[k];
   sums[0] = c;
-  const MatrixShape shape{1, 8, static_cast<int>(a.size())};
+  const ProductShape shape{1, 8, static_cast<int>(a.size())};
   return multiplied(how, rule, shape, format, a, columns, sums)[0];
 }
 
@@ -197,7 +197,7 @@ TEST(TensorCore, FollowsTheRuleOnWideRanges) {
 TEST(TensorCore, ChainsBlocksThroughTheAccumulator) {
   std::uint64_t state = 11;
   const StepRule r = rule(16, 25, 24);
-  const MatrixShape shape{3, 16, 48};
+  const ProductShape shape{3, 16, 48};
   Patterns a, b, c;
   for (int i = 0; i < shape.m * shape.k; ++i) a.push_back(random_number(format_f16, 6, state));
   for (int i = 0; i < shape.n * shape.k; ++i) b.push_back(random_number(format_f16, 6, state));

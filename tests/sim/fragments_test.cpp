@@ -30,7 +30,7 @@ TEST(Fragments, AreTheAtomsLayouts) {
     const Outcome<Atom> found = atom_named(name);
     const MmaAtom* atom = found.ok() ? std::get_if<MmaAtom>(&*found) : nullptr;
     if (atom == nullptr || !(atom->thr_id == Layout(32, 1)) || bits_of(atom->a.type) > 64) continue;
-    const MatrixShape shape{static_cast<int>(atom->extent(0)), static_cast<int>(atom->extent(1)),
+    const ProductShape shape{static_cast<int>(atom->extent(0)), static_cast<int>(atom->extent(1)),
                             static_cast<int>(atom->extent(2))};
     const int bits = bits_of(atom->a.type);
     // B is k x n row by row in the simulator, n down and k across in an atom.

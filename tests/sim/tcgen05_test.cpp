@@ -119,7 +119,7 @@ struct Case {
   bool halves = false;  // one block's 64 rows of a product of two, by layout B
 };
 
-FloatFormat format_of(ElementType type) {
+FloatFormat float_format(ElementType type) {
   constexpr FloatFormat formats[] = {format_f16,  format_bf16, format_tf32, format_e4m3,
                                      format_e5m2, format_e2m3, format_e3m2, format_e2m1};
   return formats[static_cast<int>(type)];
@@ -135,7 +135,7 @@ u32 pattern(ElementType type, double value) {
   if (type == ElementType::u8) return static_cast<u32>(static_cast<int>(value) + 2);
   if (type == ElementType::tf32)
     return encode(format_f32, value) | 0x1abc;  // low bits do not count
-  return encode(format_of(type), value);
+  return encode(float_format(type), value);
 }
 
 double value_of(ElementType type, double value) {

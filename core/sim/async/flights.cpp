@@ -9,6 +9,7 @@
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/wgmma/product.h"
 
 namespace tilescope::sim {
 namespace {
@@ -73,6 +74,7 @@ bool is_wanted(const Model& machine, const Block& block, const AsyncOperation& o
     if (!reached && rank != block.rank) continue;
     for (const Warp& warp : machine.member(block, rank)->warps) {
       for (const Split& s : warp.splits) {
+        if (rank == block.rank && is_awaited(block, o)) return true;
         if (reached && s.wait == Wait::mbarrier && s.mbarrier == o.mbarrier) return true;
         if (rank == block.rank && o.group != no_group && warp.index == o.thread / 32 &&
             waits_for_group(s, o.thread % 32, block.flight, o)) {
@@ -152,6 +154,21 @@ void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) 
         "for it",
         o.work->name, range_text(o.reads[0]));
     r.expected = "cp.async.bulk.wait_group.read 0 before the threads exit";
+    r.found = "an operation in flight";
+    r.evidence = left_in_flight(machine, block, o);
+    return r;
+  });
+}
+
+// The PTX ISA asks for no wait before an exit, only before what a product uses is touched.
+void tell_of_product(Model& machine, const Block& block, const AsyncOperation& o) {
+  machine.reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
+    Report r;
+    r.sentence =
+        "all threads of the CTA have exited, but this wgmma.mma_async is in flight, and no warp "
+        "has "
+        "waited for it";
+    r.expected = "wgmma.commit_group and wgmma.wait_group 0 before the threads exit";
     r.found = "an operation in flight";
     r.evidence = left_in_flight(machine, block, o);
     return r;
@@ -587,6 +604,10 @@ bool Flights::land(Block& block) {
     const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
     if (o.reads.empty() && o.writes.empty() && !arrives) continue;
     if (o.leader != no_leader) return leave_to_peer(block, o);
+    if (is_group_product(o)) {
+      tell_of_product(*model_, block, o);
+      continue;
+    }
     if (is_store(o)) {
       tell_of_store(*model_, block, o);
       continue;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/code.h"
+#include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
 namespace {
@@ -54,6 +56,7 @@ class Binder {
       operands(i, c);
       out_.code.push_back(c);
     }
+    touches();
     return true;
   }
 
@@ -70,6 +73,8 @@ class Binder {
         return matrix_handler(i);
       case Unit::tensor:
         return tensor_handler(i);
+      case Unit::warpgroup:
+        return warpgroup_handler(i);
       case Unit::async:
         return async_handler(i);
       default:
@@ -252,6 +257,76 @@ class Binder {
     for (std::uint32_t e = 0; e < 8; ++e) {
       const bool given = masks && e < o[4].count;
       out_.elements.push_back(given ? value(program_.elements[o[4].index + e]) : nothing);
+    }
+  }
+
+  // wgmma: see core/sim/wgmma/handlers.h for what is where.
+  void warpgroup(const Instruction& i, const Operand* o, Code& c) {
+    if (i.modifiers.group_step() == ptx::GroupStep::wait_group) c.immediate = o[0].value;
+    if (i.modifiers.group_step() != ptx::GroupStep::mma_async) return;
+    vector(o[0], c);
+    const std::uint32_t first = c.target;
+    if (o[1].kind == Operand::Kind::vector) {
+      vector(o[1], c);
+      c.target = first;
+    } else {
+      c.b = value(o[1]);
+    }
+    c.c = value(o[2]);
+    const bool sparse = i.modifiers.has(Field::sparse);
+    if (sparse) c.e = value(o[3]);
+    read_predicate(o[sparse ? 5 : 3], c);
+  }
+
+  // Registers of an instruction's operands, with whether they are written.
+  template <class F>
+  void each_register(const Instruction& i, F f) const {
+    const auto one = [&](const Operand& o, std::uint32_t k) {
+      const bool has = (o.kind == Operand::Kind::reg || o.kind == Operand::Kind::address) &&
+                       o.index != ptx::no_register;
+      if (has) f(o.index, o.written, k);
+    };
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      const Operand& o = program_.operands_of(i)[k];
+      if (o.kind != Operand::Kind::vector) one(o, k);
+      for (std::uint32_t e = 0; o.kind == Operand::Kind::vector && e < o.count; ++e) {
+        one(program_.elements[o.index + e], k);
+      }
+    }
+  }
+
+  // Which instructions use registers of a wgmma.mma_async (core/sim/wgmma/warpgroup.h).
+  void touches() {
+    std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // of the registers
+    const auto multiplies = [&](std::size_t pc) {
+      return program_.code[pc].modifiers.group_step() == ptx::GroupStep::mma_async;
+    };
+    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
+      if (!multiplies(pc)) continue;
+      Touch touch;
+      each_register(program_.code[pc], [&](std::uint32_t reg, bool, std::uint32_t operand) {
+        if (operand > 1 || (operand == 1 && out_.code[pc].b != nothing)) return;  // descriptors
+        const auto [at, fresh] =
+            numbers.try_emplace(reg, static_cast<std::uint32_t>(out_.group_registers.size()));
+        if (fresh) out_.group_registers.push_back(reg);
+        touch.uses.push_back({at->second, operand == 0, operand == 0});
+      });
+      out_.code[pc].immediate = out_.touches.size();
+      out_.touches.push_back(std::move(touch));
+    }
+    if (numbers.empty()) return;
+    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
+      if (multiplies(pc)) continue;
+      Touch touch;
+      each_register(program_.code[pc], [&](std::uint32_t reg, bool written, std::uint32_t) {
+        const auto at = numbers.find(reg);
+        if (at != numbers.end()) touch.uses.push_back({at->second, false, written});
+      });
+      if (touch.uses.empty()) continue;
+      touch.run = std::exchange(out_.code[pc].run, touch_group_registers);
+      out_.touch_of[static_cast<std::uint32_t>(pc)] =
+          static_cast<std::uint32_t>(out_.touches.size());
+      out_.touches.push_back(std::move(touch));
     }
   }
 
@@ -467,6 +542,9 @@ class Binder {
         return;
       case Op::tcgen05:
         tensor(i, o, c);
+        return;
+      case Op::wgmma:
+        warpgroup(i, o, c);
         return;
       case Op::ld:
       case Op::ldu:

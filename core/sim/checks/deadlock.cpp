@@ -116,6 +116,20 @@ std::string wait_story(const Model& machine, const Block& block, const Warp& w, 
                      ptx::opcode(i.op).name, wait_text(machine, block, w, s, !known));
 }
 
+// Which warps have not issued what is waited for.
+std::string products_text(const Block& block, const Warp& w, const Split& s) {
+  const Warpgroup& group = block.warpgroups[w.index / 4];
+  Mask missing = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    if (group.warps[i].issued < s.products) missing |= Mask{1} << (w.index / 4 * 4 + i);
+  }
+  if (!missing) return ", for its products";
+  const std::string warps = lanes_text(missing);
+  return fmt::format(", for products that warp{} of its warpgroup {} not issued",
+                     warps.substr(warps.find_first_of("s ")),
+                     (missing & (missing - 1)) ? "have" : "has");
+}
+
 }  // namespace
 
 std::string wait_text(const Model& machine, const Block& block, const Warp& w, const Split& s,
@@ -141,6 +155,8 @@ std::string wait_text(const Model& machine, const Block& block, const Warp& w, c
                          opcode_text(machine.program().code[s.pc].text), block.rank ^ 1);
     case Wait::group:
       return ", for its bulk groups";
+    case Wait::products:
+      return products_text(block, w, s);
     case Wait::registers:
       return fmt::format(", for more than the {} registers a thread that it has; {} are free",
                          w.registers, block.registers_free.free);

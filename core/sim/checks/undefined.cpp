@@ -112,6 +112,7 @@ class Careful {
     }
     if (i_.unit == Unit::matrix) return run_matrix_carefully(x_, c_, m_);
     if (i_.unit == Unit::tensor) return tensor();
+    if (i_.unit == Unit::warpgroup) return operands_decide() ? c_.run(x_, c_, m_) : Flow::fault;
     if (i_.unit == Unit::control) {
       return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
     }
@@ -211,6 +212,7 @@ class Careful {
   bool is_payload(std::uint32_t k) const {
     if (i_.op == Op::shfl) return k == 2;
     if (i_.op == Op::redux) return k == 1;
+    if (i_.op == Op::wgmma) return o_[k].kind == Operand::Kind::vector;  // D, A
     if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
     if (i_.op == Op::call) {
       const ptx::Call& call = program_.calls[o_[0].index];

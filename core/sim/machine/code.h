@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
+#include <vector>
 
 #include "core/ptx/program.h"
 #include "core/sim/machine/state.h"
@@ -93,11 +95,28 @@ struct Core {
   const Code* code = nullptr;
 };
 
+// A register that some wgmma.mma_async of the program uses, as one instruction uses it.
+struct GroupUse {
+  std::uint32_t number = 0;  // in Bound::group_registers
+  bool is_d = false;         // of a wgmma.mma_async: the accumulator
+  bool written = false;      // of others
+};
+// What an instruction does with such registers, and the handler that it would have without.
+struct Touch {
+  Handler run = nullptr;
+  std::vector<GroupUse> uses;
+};
+
 // The instructions of one program, bound to handlers. Immutable, shared by copies of a Machine.
 struct Bound {
   std::vector<Code> code;
   std::vector<Reference> elements;
   std::vector<std::byte> constants;
+  // Registers of the program that a wgmma.mma_async uses; and each instruction that does
+  // something with one: a wgmma.mma_async has the number of its touch in Code::immediate.
+  std::vector<std::uint32_t> group_registers;
+  std::vector<Touch> touches;
+  std::unordered_map<std::uint32_t, std::uint32_t> touch_of;  // by instruction
 };
 
 // Notes an access of shared memory, and reports what it is unordered with

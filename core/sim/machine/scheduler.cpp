@@ -8,6 +8,7 @@
 #include "core/sim/checks/result.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
 namespace {
@@ -40,6 +41,7 @@ bool meets_others(const ptx::Instruction& i, const Code& c) {
   switch (i.unit) {
     case ptx::Unit::barrier:
     case ptx::Unit::tensor:
+    case ptx::Unit::warpgroup:
     case ptx::Unit::async:
       return true;
     default:
@@ -309,7 +311,7 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
   }
   if (block.live_threads) return RunState::running;
   const bool leaves = model_->flights.land(block) && leave_tensor_memory(*model_, block) &&
-                      leave_registers(*model_, block);
+                      leave_registers(*model_, block) && leave_warpgroups(*model_, block);
   return leaves ? RunState::done : model_->state;
 }
 

@@ -23,6 +23,7 @@
 #include "core/sim/memory/memory.h"
 #include "core/sim/tcgen05/unit.h"
 #include "core/sim/time/block_time.h"
+#include "core/sim/wgmma/warpgroup.h"
 
 namespace tilescope::sim {
 
@@ -33,6 +34,7 @@ enum class Wait : std::uint8_t {
   barrier,    // arrived at a barrier of the block
   mbarrier,   // at an mbarrier.try_wait whose phase is not complete
   group,      // at a cp.async.bulk.wait_group
+  products,   // at a wgmma.wait_group, or at an instruction that touches a product's registers
   columns,    // at a tcgen05.alloc, for columns of TMEM that others have
   registers,  // at a setmaxnreg.inc, for registers that others have
   cluster,    // at a barrier.cluster.wait whose threads have not all arrived
@@ -52,7 +54,8 @@ struct Split {
   // While Wait::group: how many groups may be left, and whether only their sources have to be read.
   std::uint32_t groups_left = 0;
   bool reads_only = false;
-  std::uint64_t ran = 0;  // when it last had a turn: the scheduler's fairness
+  std::uint64_t products = 0;  // while Wait::products: those before this one, of its warpgroup
+  std::uint64_t ran = 0;       // when it last had a turn: the scheduler's fairness
 };
 
 // Where an undefined value last came into a warp's registers: for the fault that it may end in.
@@ -173,6 +176,7 @@ struct Block {
   Flight flight;
   SharedTiles tiles;
   TensorUnit tensor;
+  std::vector<Warpgroup> warpgroups;  // from the first wgmma on
   RegisterPool registers_free;
   std::uint32_t processor = 0;  // that it is resident on
   // The try_cancel that found nothing left to cancel, and its thread

@@ -28,7 +28,7 @@ int elements_of_register(int bits) {
   return bits == 64 ? 1 : 32 / bits;
 }
 
-MatrixShape extents(Shape shape) {
+ProductShape extents(Shape shape) {
   switch (shape) {
     case Shape::m8n8k4:
       return {8, 8, 4};
@@ -145,7 +145,7 @@ std::vector<MatrixAccess> all_accesses() {
 
 }  // namespace
 
-Fragment fragment_of_a(MatrixShape shape, int bits, int copies) {
+Fragment fragment_of_a(ProductShape shape, int bits, int copies) {
   const int e = elements_of_register(bits), k = shape.k;
   const Layout lane = make_layout_of(Layout(4, e), Layout(8, k));
   const Layout element = make_layout_of(Layout(e, 1), Layout(shape.m / 8, 8 * k),
@@ -153,7 +153,7 @@ Fragment fragment_of_a(MatrixShape shape, int bits, int copies) {
   return tabulated(make_layout_of(lane, element), copies * shape.m * k / lanes, bits);
 }
 
-Fragment fragment_of_b(MatrixShape shape, int bits, int copies) {
+Fragment fragment_of_b(ProductShape shape, int bits, int copies) {
   const int e = elements_of_register(bits), n = shape.n;
   const Layout lane = make_layout_of(Layout(4, e * n), Layout(8, 1));
   const Layout element = make_layout_of(Layout(e, n), Layout(shape.k / (4 * e), 4 * e * n),
@@ -161,7 +161,7 @@ Fragment fragment_of_b(MatrixShape shape, int bits, int copies) {
   return tabulated(make_layout_of(lane, element), copies * shape.k * n / lanes, bits);
 }
 
-Fragment fragment_of_c(MatrixShape shape, int bits) {
+Fragment fragment_of_c(ProductShape shape, int bits) {
   const int n = shape.n;
   const Layout lane = make_layout_of(Layout(4, 2), Layout(8, n));
   const Layout element = make_layout_of(Layout(2, 1), Layout(shape.m / 8, 8 * n), Layout(n / 8, 8));

@@ -26,15 +26,15 @@ struct Fragment {
 };
 
 // Of A (m x k), B (k x n), and C or D (m x n). A register holds 32 bits; for f64, 64.
-Fragment fragment_of_a(MatrixShape shape, int bits, int copies = 1);
-Fragment fragment_of_b(MatrixShape shape, int bits, int copies = 1);
-Fragment fragment_of_c(MatrixShape shape, int bits);
+Fragment fragment_of_a(ProductShape shape, int bits, int copies = 1);
+Fragment fragment_of_b(ProductShape shape, int bits, int copies = 1);
+Fragment fragment_of_c(ProductShape shape, int bits);
 
 // One form of mma or wmma.mma: what it multiplies, and how a warp holds it.
 struct Mma {
   ptx::Shape name = ptx::Shape::none;
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none;
-  MatrixShape shape;
+  ProductShape shape;
   Fragment a_fragment, b_fragment, c_fragment;
 };
 const std::vector<Mma>& mma_forms();

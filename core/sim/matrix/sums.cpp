@@ -90,7 +90,7 @@ std::vector<T> transposed(const T* rows, u32 first, u32 columns, u32 k) {
   return out;
 }
 
-MatrixShape shape_of(const SumPart& part, u32 k) {
+ProductShape shape_of(const SumPart& part, u32 k) {
   return {static_cast<int>(part.rows), static_cast<int>(part.columns), static_cast<int>(k)};
 }
 

@@ -10,6 +10,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/time/wait.h"
+#include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
 namespace {
@@ -341,7 +342,7 @@ bool Scheduler::end_block_by_clock(Block& block) {
   for (const WarpTime& t : block.time.warps) end = std::max({end, t.slot, t.written});
   for (const AsyncOperation& o : block.flight.operations) end = std::max(end, o.times[3]);
   if (!model_->flights.land(block) || !leave_tensor_memory(*model_, block) ||
-      !leave_registers(*model_, block)) {
+      !leave_registers(*model_, block) || !leave_warpgroups(*model_, block)) {
     return false;
   }
   model_->clock->ended_at = std::max(model_->clock->ended_at, end);

@@ -12,6 +12,8 @@ Stall stall_of(Wait wait) {
       return Stall::mbarrier;
     case Wait::group:
       return Stall::group;
+    case Wait::products:
+      return Stall::products;
     case Wait::columns:
       return Stall::columns;
     case Wait::registers:

@@ -1,0 +1,402 @@
+// wgmma.mma_async, fence, commit_group and wait_group (PTX ISA 9.7.15.5.2, 9.7.15.7).
+#include "core/sim/wgmma/handlers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/checks/evidence.h"
+#include "core/sim/lanes/lanes.h"
+#include "core/sim/machine/model.h"
+#include "core/sim/machine/together.h"
+#include "core/sim/matrix/fragments.h"
+#include "core/sim/matrix/operand.h"
+#include "core/sim/wgmma/product.h"
+
+namespace tilescope::sim {
+namespace {
+
+using base::lane_array;
+using ptx::GroupStep;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr Mask four_warps = 0xf;
+
+GroupWarp& mine(Core& x) {
+  return warpgroup_of(x).warps[x.warp->index % 4];
+}
+
+const Bound& bound_of(const Core& x) {
+  return x.machine->image->bound[x.block->rank];
+}
+
+// "%f12"
+std::string name_of(const Core& x, u32 use) {
+  return x.machine->program().name_of_register(bound_of(x).group_registers[use]);
+}
+
+std::string site_text(const Core& x, u32 pc) {
+  return text(x.machine->site(*x.block, x.warp->index * 32, pc));
+}
+
+// ---- whether registers may be used ----
+
+// A product uses a register that the warp touched since its last wgmma.fence, or adds to what a
+// product of another shape wrote.
+void check_fence(Core& x, const GroupWarp& warp, const GroupForm& form, bool accumulate,
+                 const std::vector<GroupUse>& uses) {
+  if (!warp.fenced) {
+    x.reports->hazard(x, 0, "wgmma_fence", x.pc, [&] {
+      Report r;
+      r.sentence =
+          "this wgmma.mma_async is the first of its warp, and no wgmma.fence comes before it";
+      r.expected = "wgmma.fence before the first wgmma.mma_async (PTX ISA 9.7.15.7.1)";
+      r.found = "none";
+      return r;
+    });
+    return;
+  }
+  for (const GroupUse& use : uses) {
+    const GroupWarp::Use& state = warp.uses[use.number];
+    if (!use.is_d || accumulate) {
+      if (state.touched) {
+        x.reports->hazard(x, 0, "wgmma_fence", state.touched_at, [&] {
+          Report r;
+          r.sentence = fmt::format(
+              "this wgmma.mma_async {} {}, which the instruction at {} {} since the warp's last "
+              "wgmma.fence",
+              use.is_d ? "adds to" : "reads", name_of(x, use.number),
+              site_text(x, state.touched_at), state.written ? "wrote" : "read");
+          r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
+          r.found = "none";
+          return r;
+        });
+        return;
+      }
+    }
+    if (use.is_d && state.columns && state.columns != form.n) {
+      x.reports->hazard(x, 0, "wgmma_fence", x.pc, [&] {
+        Report r;
+        r.sentence = fmt::format(
+            "this wgmma.mma_async has N {} and uses {}, which one with N {} wrote: only products "
+            "of "
+            "the same shape are ordered without a wgmma.fence",
+            form.n, name_of(x, use.number), state.columns);
+        r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
+        r.found = "none";
+        return r;
+      });
+      return;
+    }
+  }
+}
+
+void use_registers(GroupWarp& warp, const GroupForm& form, const std::vector<GroupUse>& uses) {
+  for (const GroupUse& use : uses) {
+    GroupWarp::Use& state = warp.uses[use.number];
+    state.product = warp.issued;
+    if (use.is_d) state.columns = static_cast<std::uint16_t>(form.n);
+  }
+}
+
+// The product of this warp that uses one of the registers and that it has not waited for; 0: none.
+// Reading what a product only reads is harmless.
+u64 in_use(const GroupWarp& warp, const std::vector<GroupUse>& uses, const GroupUse*& which) {
+  u64 last = 0;
+  for (const GroupUse& use : uses) {
+    const GroupWarp::Use& state = warp.uses[use.number];
+    if (state.product <= warp.waited || state.product <= last) continue;
+    last = state.product;
+    which = &use;
+  }
+  return last;
+}
+
+// ---- mma_async ----
+
+bool fault(Core& x, std::string kind, std::string sentence, std::string expected,
+           std::string found) {
+  x.reports->fault(x, 0, std::move(kind), std::move(sentence), std::move(expected),
+                   std::move(found));
+  return false;
+}
+
+// Four warps, none of which has exited before it came here.
+bool is_whole(Core& x, u64 product, const Warpgroup& group) {
+  const Block& block = *x.block;
+  const u32 first = x.warp->index / 4 * 4;
+  const u32 there = std::min<u32>(4, static_cast<u32>(block.warps.size()) - first);
+  if (there < 4) {
+    return fault(x, "warpgroup",
+                 fmt::format("this wgmma.mma_async is executed in a warpgroup of {} warp{}", there,
+                             there == 1 ? "" : "s"),
+                 "CTAs of a multiple of 128 threads: four warps issue it (PTX ISA 9.7.15.1)",
+                 fmt::format("{} threads", block.warps.size() * 32));
+  }
+  for (u32 i = 0; i < 4; ++i) {
+    if (block.warps[first + i].live || group.warps[i].issued > product) continue;
+    return fault(
+        x, "warpgroup",
+        fmt::format("this wgmma.mma_async is for all four warps of the warpgroup, and warp "
+                    "{} has exited without it",
+                    first + i),
+        "the same wgmma instructions in all four warps (PTX ISA 9.7.15.5.2)",
+        "a warp that has exited");
+  }
+  return true;
+}
+
+// ".aligned": all four execute the same instruction, and "the contents of a matrix descriptor must
+// be same across all the warps in the warpgroup" (9.7.15.5.2).
+void compare(Core& x, const GroupProduct& product, const GroupWords& words) {
+  const ptx::Program& program = x.machine->program();
+  const u32 other = static_cast<u32>(__builtin_ctz(product.arrived));
+  const auto tell = [&](std::string sentence, std::string expected, std::string found) {
+    x.reports->hazard(x, 0, "warpgroup_differs", product.pc[other], [&] {
+      Report r;
+      r.sentence = std::move(sentence);
+      r.expected = std::move(expected);
+      r.found = std::move(found);
+      return r;
+    });
+  };
+  const auto they = [&] {
+    return fmt::format(
+        "warp {} of the warpgroup, at {}", x.warp->index / 4 * 4 + other,
+        text(x.machine->site(*x.block, (x.warp->index / 4 * 4 + other) * 32, product.pc[other])));
+  };
+  const std::string_view here = opcode_text(program.code[x.pc].text);
+  const std::string_view there = opcode_text(program.code[product.pc[other]].text);
+  if (here != there) {
+    return tell(fmt::format("this is not what {} executed: {}", they(), there),
+                "the same wgmma.mma_async in all four warps (PTX ISA 9.7.15.5.2)",
+                std::string(here));
+  }
+  const auto differ = [&](const char* which, u64 a, u64 b) {
+    tell(fmt::format("the descriptor of {} is 0x{:016x} here and 0x{:016x} in {}", which, a, b,
+                     they()),
+         "the same descriptors in all four warps (PTX ISA 9.7.15.5.2)",
+         fmt::format("0x{:016x}", a));
+  };
+  if (words.a != product.a) return differ("A", words.a, product.a);
+  if (words.b != product.b) return differ("B", words.b, product.b);
+  if (words.accumulate != product.accumulate) {
+    tell(fmt::format("scale-d is {} here and {} in {}", words.accumulate, product.accumulate,
+                     they()),
+         "the same scale-d in all four warps (PTX ISA 9.7.15.5.2)",
+         fmt::format("{}", words.accumulate));
+  }
+}
+
+bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type, u32 row_bytes,
+                std::string_view name, std::vector<Range>& out) {
+  const ElementType as = type == ElementType::b1 ? ElementType::u8 : type;
+  return find_pieces(x, 0, *x.block, matrix, pieces(matrix, rows, as, row_bytes),
+                     fmt::format("the descriptor of {}", name), out);
+}
+
+// All four have come: the product begins.
+bool begin(Core& x, const GroupForm& form, const GroupWords& words) {
+  GroupOperands operands;
+  if (const auto error = decode(form, words, operands)) {
+    return fault(x, "bad_descriptor", error->sentence, error->expected, error->found);
+  }
+  AsyncOperation o;
+  if (!form.a_in_registers &&
+      !find_bytes(x, operands.a, group_rows, form.a, form.a_bytes(), "A", o.reads)) {
+    return false;
+  }
+  if (!find_bytes(x, operands.b, form.n, form.b, form.b_bytes(), "B", o.reads)) return false;
+  o.work = &group_work;
+  constexpr u32 most_threads = 1024;  // of a block
+  o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
+  o.products = u64{group_rows} * form.n * form.k;
+  words.pack(o);
+  return x.machine->flights.issue(x, 0, std::move(o));
+}
+
+Flow multiply(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const ptx::Program& program = x.machine->program();
+  const GroupForm form = group_form(program, program.code[x.pc]);
+  Warpgroup& group = warpgroup_of(x);
+  const u32 i = x.warp->index % 4;
+  GroupWarp& warp = group.warps[i];
+  const u64 number = warp.issued;
+  if (!is_whole(x, number, group)) return Flow::fault;
+
+  GroupWords words;
+  words.group = x.warp->index / 4;
+  words.product = number;
+  words.a = form.a_in_registers ? 0 : lane_array<u64>(x, c.b)[0];
+  words.b = lane_array<u64>(x, c.c)[0];
+  words.accumulate = (x.predicates[c.r] ^ c.flip) & 1;
+  const std::vector<GroupUse>& uses = bound_of(x).touches[c.immediate].uses;
+  check_fence(x, warp, form, words.accumulate, uses);
+
+  if (number - group.first == group.products.size()) {
+    GroupProduct fresh;
+    fresh.a = words.a;
+    fresh.b = words.b;
+    fresh.accumulate = words.accumulate;
+    group.products.push_back(fresh);
+  }
+  GroupProduct& product = group.products[number - group.first];
+  if (product.arrived) compare(x, product, words);
+  product.arrived |= 1u << i;
+  product.pc[i] = x.pc;
+  ++warp.issued;
+  use_registers(warp, form, uses);
+  if (product.arrived != four_warps) return Flow::next;
+  words.pc = product.pc;
+  words.a = product.a;
+  words.b = product.b;
+  words.accumulate = product.accumulate;
+  return begin(x, form, words) ? Flow::next : Flow::fault;
+}
+
+// ---- fence, commit_group, wait_group ----
+
+Flow fence(Core& x, const Code&, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  GroupWarp& warp = mine(x);
+  warp.fenced = true;
+  for (GroupWarp::Use& use : warp.uses) {
+    use.touched = use.written = false;
+    use.columns = 0;
+  }
+  return Flow::next;
+}
+
+Flow commit(Core& x, const Code&, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  GroupWarp& warp = mine(x);
+  warp.groups.push_back(warp.issued);
+  return Flow::next;
+}
+
+// Forgets the products that all four warps are done with.
+void forget(Warpgroup& group) {
+  u64 end = ~u64{0};
+  for (const GroupWarp& warp : group.warps) end = std::min(end, warp.waited);
+  while (group.first < end && !group.products.empty() && group.products.front().complete) {
+    group.products.pop_front();
+    ++group.first;
+  }
+}
+
+// The warp waits for its products before `end`: what they read is free, for it and for those who
+// synchronise with it from now on. A product is complete when all four warps have issued it, so one
+// warp's wait covers what all four read.
+Flow await(Core& x, Mask m, u64 end) {
+  Warpgroup& group = warpgroup_of(x);
+  if (!group.are_complete(end)) {
+    x.warp->splits[x.split].products = end;
+    return wait_here(x, m, Wait::products);
+  }
+  GroupWarp& warp = mine(x);
+  warp.waited = std::max(warp.waited, end);
+  while (!warp.groups.empty() && warp.groups.front() <= warp.waited) warp.groups.pop_front();
+  if (x.block->races.on()) {
+    Races::Clock done{};
+    x.block->races.release_agents(x.warp->index, done);
+    x.block->races.acquire(x.warp->index, done);
+  }
+  forget(group);
+  return Flow::next;
+}
+
+Flow wait_group(Core& x, const Code& c, Mask m) {
+  const Flow flow = whole_warp(x, m);
+  if (flow != Flow::next) return flow;
+  const GroupWarp& warp = mine(x);
+  const u64 left = c.immediate;
+  if (warp.groups.size() <= left) return Flow::next;
+  return await(x, m, warp.groups[warp.groups.size() - 1 - left]);
+}
+
+}  // namespace
+
+bool Warpgroup::are_complete(u64 end) const {
+  if (end <= first) return true;
+  if (end - first > products.size()) return false;
+  return std::all_of(products.begin(), products.begin() + static_cast<std::ptrdiff_t>(end - first),
+                     [](const GroupProduct& p) { return p.complete; });
+}
+
+Warpgroup& warpgroup_of(Core& x) {
+  auto& groups = x.block->warpgroups;
+  if (groups.empty()) {
+    groups.resize((x.block->warps.size() + 3) / 4);
+    for (Warpgroup& group : groups) {
+      for (GroupWarp& warp : group.warps) warp.uses.resize(bound_of(x).group_registers.size());
+    }
+  }
+  return groups[x.warp->index / 4];
+}
+
+Flow touch_group_registers(Core& x, const Code& c, Mask m) {
+  const Touch& touch = bound_of(x).touches[bound_of(x).touch_of.at(x.pc)];
+  GroupWarp& warp = mine(x);
+  const GroupUse* which = nullptr;
+  if (const u64 product = in_use(warp, touch.uses, which)) {
+    const Warpgroup& group = warpgroup_of(x);
+    const u32 pc = group.products[product - 1 - group.first].pc[x.warp->index % 4];
+    x.reports->hazard(x, __builtin_ctz(m | 1u << 31), "wgmma_in_use", pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "this {} {} {}, which the wgmma.mma_async at {} uses, and the warp has not waited for it",
+          ptx::opcode(x.machine->program().code[x.pc].op).name, which->written ? "writes" : "reads",
+          name_of(x, which->number), site_text(x, pc));
+      r.expected =
+          "wgmma.commit_group and a wgmma.wait_group that covers it before (PTX ISA 9.7.15.7.3)";
+      r.found = "a product in flight";
+      return r;
+    });
+    const Flow flow = await(x, m, product);
+    if (flow != Flow::next) return flow;
+  }
+  for (const GroupUse& use : touch.uses) {
+    GroupWarp::Use& state = warp.uses[use.number];
+    state.touched = true;
+    state.written = use.written;
+    state.touched_at = x.pc;
+  }
+  return touch.run(x, c, m);
+}
+
+bool leave_warpgroups(Model& machine, Block& block) {
+  for (u32 g = 0; g < block.warpgroups.size(); ++g) {
+    for (const GroupProduct& product : block.warpgroups[g].products) {
+      if (product.arrived == four_warps) continue;
+      const u32 there = static_cast<u32>(__builtin_ctz(product.arrived));
+      const u32 missing = static_cast<u32>(__builtin_ctz(~product.arrived));
+      return machine.reports.fault_at(
+          block, (g * 4 + there) * 32, product.pc[there], "warpgroup",
+          fmt::format("warp {} has exited without this wgmma.mma_async, which warp {} of its "
+                      "warpgroup executed",
+                      g * 4 + missing, g * 4 + there),
+          "the same wgmma instructions in all four warps (PTX ISA 9.7.15.5.2)", "none");
+    }
+  }
+  return true;
+}
+
+Handler warpgroup_handler(const ptx::Instruction& i) {
+  switch (i.modifiers.group_step()) {
+    case GroupStep::mma_async:
+      return multiply;
+    case GroupStep::fence:
+      return fence;
+    case GroupStep::commit_group:
+      return commit;
+    default:
+      return wait_group;
+  }
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,67 @@
+// What a warpgroup's tensor cores have to do: four warps with successive ranks, the first a
+// multiple of 4, issue each wgmma.mma_async together (PTX ISA 9.7.15).
+//
+// A warp executes the instruction and goes on; the product begins once all four have. It is an
+// AsyncOperation (core/sim/async/operation.h) in a pipe of its warpgroup: it reads A and B at one
+// moment and writes D, in the registers of the four warps, at another. Until a wgmma.wait_group
+// that covers it, its registers are in use. Who touches one of them earlier waits for the product:
+// ptxas 13 puts such a wait there itself where it sees the access (its messages C7510 to C7515),
+// and the PTX ISA promises nothing (9.7.15.7.3): a hazard.
+//
+// wgmma.fence orders a warp's accesses of these registers before a product that uses them
+// (9.7.15.7.1). A product whose register was touched since the last fence, or that adds to what a
+// product of another shape wrote, is a hazard too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace tilescope::sim {
+
+struct Core;
+
+// A wgmma.mma_async that at least one warp has executed, and one has still to wait for.
+struct GroupProduct {
+  std::uint32_t arrived = 0;          // warps, a bit each
+  std::array<std::uint32_t, 4> pc{};  // where each executed it
+  std::uint64_t a = 0, b = 0;         // descriptors, of the warp that came first; a: 0 in registers
+  bool accumulate = false;            // scale-d
+  bool complete = false;
+};
+
+// What one of the four warps has done.
+struct GroupWarp {
+  std::uint64_t issued = 0;          // products
+  std::deque<std::uint64_t> groups;  // committed and not waited for: products up to the end of each
+  std::uint64_t waited = 0;          // products that it has waited for
+  bool fenced = false;               // it has executed a wgmma.fence
+  // Of each register that some product of the program uses (Bound::group_registers): the last
+  // product that does, from 1 on; whether it was touched, and the N of the product that wrote it,
+  // since the last fence.
+  struct Use {
+    std::uint64_t product = 0;
+    std::uint32_t touched_at = 0;  // instruction
+    std::uint16_t columns = 0;     // 0: none
+    bool touched = false, written = false;
+  };
+  std::vector<Use> uses;
+};
+
+struct Warpgroup {
+  std::uint64_t first = 0;  // the number of products[0]; those before it are complete
+  std::deque<GroupProduct> products;
+  std::array<GroupWarp, 4> warps;
+
+  bool is_complete(std::uint64_t product) const {
+    return product < first ||
+           (product - first < products.size() && products[product - first].complete);
+  }
+  bool are_complete(std::uint64_t end) const;  // those before `end`
+};
+
+// The warpgroup of the warp at hand; made where it is the first to ask.
+Warpgroup& warpgroup_of(Core& x);
+
+}  // namespace tilescope::sim
