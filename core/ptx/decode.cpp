@@ -360,6 +360,7 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
   if (!decoder.run()) return decoder.error();
   measure_stack(program);
   find_blocks(program);
+  unite_copies(program);
   place_registers(program);
   return program;
 }

@@ -88,6 +88,9 @@ struct Register {
   std::int32_t number = -1;  // 3 of "%r3"; -1 where the name is whole
   Type type = Type::b32;
   std::uint32_t place = no_register;  // byte offset, or number of the mask; none if never used
+  // One of the registers that are one: copies of each other that never live side by side, of the
+  // registers that a wgmma uses and those that mov leads to (copies.cpp). None: it is alone.
+  std::uint32_t same = no_register;
 };
 
 // A straight run of instructions: entered at the top, left at the bottom.
@@ -215,6 +218,7 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
 // The steps of decode() that follow the operands; each fills what its comment says.
 void measure_stack(Program& program);    // calls.cpp: recursive, local_bytes
 void find_blocks(Program& program);      // flow.cpp: blocks, rank, ends_block
+void unite_copies(Program& program);     // copies.cpp: Register::same
 void place_registers(Program& program);  // registers.cpp: places, Routine::undefined_at_start
 
 }  // namespace tilescope::ptx

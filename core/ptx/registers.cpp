@@ -11,6 +11,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "core/ptx/flights.h"
 #include "core/ptx/lives.h"
 #include "core/ptx/program.h"
 
@@ -98,63 +99,31 @@ class Lives {
     }
   }
 
-  // The accumulator of a wgmma, which is added to unless scale-d is a constant 0.
-  bool adds_to_registers(const Instruction& i) const {
-    if (i.modifiers.group_step() != GroupStep::mma_async) return false;
-    const Operand& scale = program_.operands_of(i)[i.modifiers.has(Field::sparse) ? 5 : 3];
-    return scale.index != no_register || !scale.negated;
-  }
+  // The accumulator of a wgmma is read too.
   void refer_as_read(const Operand& vector, std::uint32_t pc) {
     for (std::uint32_t e = 0; e < vector.count; ++e) {
       references_.push_back({program_.elements[vector.index + e].index, pc, false, false});
     }
   }
 
-  // Registers of a wgmma are in use until a wgmma.wait_group that covers it: here until the next
-  // that waits for all (core/sim/wgmma/warpgroup.h).
+  // Registers of a wgmma are in use until it is waited for.
   void extend_over_flights(std::vector<Span>& spans) {
-    std::vector<std::uint32_t> products;  // instructions
-    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
-      if (program_.code[pc].modifiers.group_step() == GroupStep::mma_async) products.push_back(pc);
-    }
-    if (products.empty()) return;
     std::unordered_map<std::uint32_t, Span*> of_register;
     for (Span& span : spans) of_register[span.reg] = &span;
-    std::vector<bool> seen(program_.blocks.size());
-    for (const std::uint32_t product : products) {
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      if (!is_group_product(program_.code[pc])) continue;
       Span reach;
-      std::fill(seen.begin(), seen.end(), false);
-      std::vector<std::pair<std::uint32_t, std::uint32_t>> open = {
-          {block_of_[product], product}};  // blocks, and from which instruction on
-      while (!open.empty()) {
-        const auto [block, from] = open.back();
-        open.pop_back();
-        std::uint32_t pc = from;
-        while (pc < program_.blocks[block].end && !waits_for_all(program_.code[pc])) ++pc;
-        reach.cover(position(from));
-        reach.cover(position(std::min(pc, program_.blocks[block].end - 1)));
-        if (pc < program_.blocks[block].end) continue;
-        for (const std::uint32_t next : program_.blocks[block].next) {
-          if (seen[next]) continue;
-          seen[next] = true;
-          open.emplace_back(next, program_.blocks[next].first);
-        }
+      for (const Stretch& stretch : flight_of(program_, block_of_, pc)) {
+        reach.cover(position(stretch.from));
+        reach.cover(position(stretch.to));
       }
-      for (std::uint32_t o = 0; o < 2; ++o) {
-        const Operand& operand = program_.operands_of(program_.code[product])[o];
-        for (std::uint32_t e = 0; operand.kind == Operand::Kind::vector && e < operand.count; ++e) {
-          const auto span = of_register.find(program_.elements[operand.index + e].index);
-          if (span == of_register.end()) continue;
-          span->second->cover(reach.begin);
-          span->second->cover(reach.end);
-        }
-      }
+      each_in_flight(program_, program_.code[pc], [&](std::uint32_t reg, std::uint32_t) {
+        const auto span = of_register.find(reg);
+        if (span == of_register.end()) return;
+        span->second->cover(reach.begin);
+        span->second->cover(reach.end);
+      });
     }
-  }
-
-  bool waits_for_all(const Instruction& i) const {
-    return i.modifiers.group_step() == GroupStep::wait_group &&
-           program_.operands_of(i)[0].value == 0;
   }
 
   void collect() {
@@ -164,7 +133,9 @@ class Lives {
       for (std::uint32_t o = 0; o < i.count; ++o) {
         refer(program_.operands_of(i)[o], pc, i.guarded);
       }
-      if (adds_to_registers(i)) refer_as_read(program_.operands_of(i)[0], pc);
+      if (is_group_product(i) && adds_to_registers(program_, i)) {
+        refer_as_read(program_.operands_of(i)[0], pc);
+      }
     }
     // By register, then position; what an instruction reads comes before what it writes.
     std::stable_sort(references_.begin(), references_.end(),
@@ -277,9 +248,35 @@ std::vector<std::uint32_t> positions_of(const Program& program) {
   return out;
 }
 
+namespace {
+
+// The lives of registers that are one become one life, of the first.
+std::vector<Span> unite(const Program& program, std::vector<Span> spans) {
+  std::unordered_map<std::uint32_t, std::size_t> known;
+  std::vector<Span> out;
+  for (Span span : spans) {
+    const std::uint32_t same = program.registers[span.reg].same;
+    if (same == no_register) {
+      out.push_back(span);
+      continue;
+    }
+    span.reg = same;
+    const auto [at, fresh] = known.try_emplace(same, out.size());
+    if (fresh) {
+      out.push_back(span);
+    } else {
+      out[at->second].cover(span.begin);
+      out[at->second].cover(span.end);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 void place_registers(Program& program) {
   Lives lives(program);
-  std::vector<Span> spans = lives.spans();
+  std::vector<Span> spans = unite(program, lives.spans());
   for (const auto& [routine, reg] : lives.undefined_at_start()) {
     program.routines[routine].undefined_at_start.push_back(reg);
   }
@@ -332,6 +329,9 @@ void place_registers(Program& program) {
     if (reg.place == no_register) continue;
     const Pool pool = pool_of(reg.type);
     reg.place = pool == pool_predicate ? 1 + reg.place : base[pool] + reg.place * width[pool];
+  }
+  for (Register& reg : program.registers) {
+    if (reg.same != no_register) reg.place = program.registers[reg.same].place;
   }
 }
 

@@ -79,7 +79,7 @@ Differences compare(const Spelling& spelling, const Kernel& kernel, const std::v
 Differences compare(const Spelling& spelling, const Kernel& kernel, const Answer& chip,
                     const std::vector<Buffer>& simulator) {
   Differences out;
-  for (std::size_t i = 0; i < kept_lanes.size(); ++i) {
+  for (std::size_t i = 0; keeps_raw(kernel) && i < kept_lanes.size(); ++i) {
     const std::uint32_t lane = kept_lanes[i];
     const std::vector<std::uint64_t> a = kept(kernel, chip, i);
     const std::vector<std::uint64_t> b = kernel.values(simulator, lane);

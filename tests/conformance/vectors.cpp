@@ -25,6 +25,7 @@ Answer answer_of(const Kernel& kernel, const std::vector<Buffer>& buffers, bool 
     }
     answer.hashes[batch] = folded(hash);
   }
+  if (!keeps_raw(kernel)) return answer;
   const std::vector<int> widths = kernel.widths();
   for (const std::uint32_t lane : kept_lanes) {
     const std::vector<std::uint64_t> values = kernel.values(buffers, lane);

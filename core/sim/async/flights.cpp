@@ -147,7 +147,7 @@ void add_mbarrier(Evidence& evidence, const Block& block, const AsyncOperation& 
 // that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
 // processor; well-known libraries count on it.
 void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) {
-  machine.reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
+  machine.reports.note_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "all threads of the CTA have exited, but this {} may still read {}, and nobody has waited "

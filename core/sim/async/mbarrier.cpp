@@ -371,6 +371,18 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
   return is_visible(machine, block, offset, b, who) ? &b : nullptr;
 }
 
+namespace {
+
+// Another lane of the warp has just done the same, by the same instruction: kernels in use have all
+// lanes initialise (ThunderKittens).
+bool is_same_init(const Mbarrier& old, u32 count, const Actor& who) {
+  return old.made_at == who.pc && old.maker / 32 == who.thread / 32 &&
+         old.maker % 32 < who.thread % 32 && old.count == count && old.phase == 0 &&
+         old.arrived.empty();
+}
+
+}  // namespace
+
 bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor who) {
   if (count == 0 || count > MbarrierBits::most) {
     return at_fault(machine, block, offset, who, "bad_arrival_count",
@@ -381,6 +393,22 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
   }
   if (const auto old = block.mbarriers.find(offset);
       old != block.mbarriers.end() && word_in_memory(block, offset) == old->second.word) {
+    if (is_same_init(old->second, count, who)) {
+      machine.reports.hazard_at(
+          block, who.thread, who.pc, "mbarrier_initialised_twice", who.pc, [&] {
+            Report r;
+            r.sentence = fmt::format(
+                "several lanes of the warp initialise {}, with the same count: PTX leaves open "
+                "what "
+                "comes of the second (PTX ISA 9.7.13.15.9)",
+                mbarrier_name(machine, offset));
+            r.expected = "one lane that executes mbarrier.init";
+            r.found = fmt::format("lanes {} and {}", old->second.maker % 32, who.thread % 32);
+            r.evidence = evidence_at(mbarrier_at(block, offset));
+            return r;
+          });
+      return true;
+    }
     at_fault(machine, block, offset, who, "mbarrier_initialised_twice",
              fmt::format("{} is initialised again; it was at {}, and is in phase {}",
                          mbarrier_name(machine, offset),

@@ -159,7 +159,7 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
       tell_unordered(x, block, lane, o.work->name, Races::Kind::read, r, c);
       continue;
     }
-    if (!races.unfenced(r.begin, r.end, block.shared, c)) continue;
+    if (!races.unfenced(warp, r.begin, r.end, block.shared, c)) continue;
     x.reports->hazard(x, lane, "missing_proxy_fence", c.pc, [&] {
       const std::optional<std::uint32_t> rank = races.rank_of(c.warp);
       Report report;

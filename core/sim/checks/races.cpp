@@ -378,6 +378,20 @@ void Races::fence_proxy(u32 warp, u32 mask) {
     if (mask >> l & 1) times[l] = now_;
   }
   all_proxy_[warp] = *std::min_element(times.begin(), times.end());
+  if (proxy_fences_.empty()) proxy_fences_.resize(most_warps);
+  auto& fences = proxy_fences_[warp];
+  std::rotate(fences.begin(), fences.end() - 1, fences.end());
+  fences[0] = {now_, seen_[warp]};
+}
+
+// Did a warp, having seen the write of `writer` at `time`, execute a fence that `warp` has seen?
+bool Races::was_fenced(u32 warp, u32 writer, u32 time) const {
+  for (u32 w = 0; w < proxy_fences_.size(); ++w) {
+    for (const ProxyFence& fence : proxy_fences_[w]) {
+      if (fence.at && fence.seen[writer] >= time && has_seen(warp, w, fence.at)) return true;
+    }
+  }
+  return false;
 }
 
 void Races::fence_proxy_of_rank(u32 rank, u32 warp, u32 mask) {
@@ -414,13 +428,14 @@ bool Races::is_unfenced(u64 word, const Region& shared) const {
   return false;
 }
 
-bool Races::unfenced(u32 begin, u32 end, const Region& shared, Conflict& out) const {
+bool Races::unfenced(u32 warp, u32 begin, u32 end, const Region& shared, Conflict& out) const {
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
     if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
     const std::optional<u32> rank = rank_of(writer);
     if (is_agent(writer) && !rank) continue;
     if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, shared))) continue;
+    if (was_fenced(warp, writer, written_[w])) continue;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tilescope::sim {
@@ -62,6 +63,14 @@ class Races {
   // Warp `warp` releases into a clock what it has done and seen; or acquires what a clock holds.
   void release(std::uint32_t warp, Clock& clock) const;
   void acquire(std::uint32_t warp, const Clock& clock);
+  // What a warp has seen, to be put back after it has acquired more for a while.
+  std::pair<Clock, std::uint32_t> seen(std::uint32_t warp) const {
+    return {seen_[warp], floor_[warp]};
+  }
+  void put_back(std::uint32_t warp, const std::pair<Clock, std::uint32_t>& seen) {
+    seen_[warp] = seen.first;
+    floor_[warp] = seen.second;
+  }
   // The same by way of a synchronising access (atomic, volatile, acquire, release) of an address.
   void meet_at(std::uint64_t address, std::uint32_t warp);
 
@@ -102,12 +111,15 @@ class Races {
   void release_fenced(std::uint32_t warp, Clock& clock) const;
   void acquire_at_fence(std::uint32_t warp, const Clock& clock);
 
-  // fence.proxy.async: what these lanes wrote is known to the async proxy from now on. And the
-  // first byte of [begin, end) of which it is not; `shared` knows which lanes wrote.
+  // fence.proxy.async: what these lanes wrote is known to the async proxy from now on, and what the
+  // warp has seen of others by now is known to it for those who have seen this fence: it may stand
+  // anywhere on the way from the write to the operation (PTX ISA 8.9.5). And the first byte of
+  // [begin, end) of which it does not know, for `warp`; `shared` knows which lanes wrote.
   void fence_proxy(std::uint32_t warp, std::uint32_t mask);
   // The same of lanes of another block of the cluster, which may have written here.
   void fence_proxy_of_rank(std::uint32_t rank, std::uint32_t warp, std::uint32_t mask);
-  bool unfenced(std::uint32_t begin, std::uint32_t end, const Region& shared, Conflict& out) const;
+  bool unfenced(std::uint32_t warp, std::uint32_t begin, std::uint32_t end, const Region& shared,
+                Conflict& out) const;
 
  private:
   using Times = std::vector<std::uint32_t>;
@@ -152,6 +164,14 @@ class Races {
   // When each lane of a warp last had a fence.proxy.async, and the earliest of these.
   std::array<std::array<std::uint32_t, 32>, most_warps> proxy_{};
   Clock all_proxy_{};
+  // The last fences of each warp: when, and what it had seen then.
+  struct ProxyFence {
+    std::uint32_t at = 0;
+    Clock seen{};
+  };
+  static constexpr std::uint32_t kept_fences = 4;
+  std::vector<std::array<ProxyFence, kept_fences>> proxy_fences_;  // empty before the first
+  bool was_fenced(std::uint32_t warp, std::uint32_t writer, std::uint32_t time) const;
   std::map<std::uint32_t, std::array<std::uint32_t, 32>> rank_proxy_;  // by rank * 32 + warp
 };
 

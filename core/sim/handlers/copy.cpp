@@ -193,13 +193,24 @@ Flow arrive(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// Lanes whose copy an mbarrier in flight waits for: somebody else waits for that.
+Mask told_by_mbarrier(const Core& x, const Copy& copy) {
+  Mask out = 0;
+  for (const AsyncOperation& o : x.block->flight.operations) {
+    const bool covers =
+        o.work == &arrival && o.thread / 32 == x.warp->index && copy.order < o.words[1];
+    if (covers) out |= static_cast<Mask>(o.words[0]);
+  }
+  return out;
+}
+
 }  // namespace
 
 // PTX says that a thread can wait for its cp.async, and not what becomes of one that nobody waits
 // for (9.7.9.25.3): chips are seen to let it end, and nothing promises it.
 void watch_exit(Core& x, Mask m) {
   for (const Copy& copy : x.warp->copies.open) {
-    if (!(copy.mask & m)) continue;
+    if (!(copy.mask & m & ~told_by_mbarrier(x, copy))) continue;
     const int lane = __builtin_ctz(copy.mask & m);
     x.reports->hazard(x, lane, "exit_in_flight", copy.pc, [&] {
       const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);

@@ -108,7 +108,8 @@ Handler register_handler() {
   return set_registers;
 }
 
-u32 registers_at_entry(const ptx::Function& entry) {
+u32 registers_at_entry(const ptx::Program& program) {
+  const ptx::Function& entry = program.entry;
   const auto count = [](const std::array<u32, 3>& d) {
     return d[0] ? d[0] * std::max(d[1], 1u) * std::max(d[2], 1u) : 0;
   };
@@ -120,21 +121,31 @@ u32 registers_at_entry(const ptx::Function& entry) {
     const u32 share = registers_of_processor / 4 / ((warps + 3) / 4 * 32) / 8 * 8;
     most = most ? std::min(most, share) : share;
   }
+  u32 named = 0;
+  for (const ptx::Instruction& i : program.code) {
+    if (i.op != ptx::Op::setmaxnreg) continue;
+    named = std::max(named, static_cast<u32>(program.operands_of(i)[0].value));
+  }
+  if (named) most = std::min(most, named);
   return (std::min(most, 255u) + 7) / 8 * 8;
 }
 
-bool leave_registers(Model& machine, const Block& block) {
+// A chip lets it: DeepGEMM's kernels have one warp of four execute it.
+void leave_registers(Model& machine, const Block& block) {
   for (const Warp& warp : block.warps) {
     const auto& known = block.registers_free.changes[warp.index / 4];
     if (warp.register_changes >= known.size()) continue;
     const RegisterChange& other = known[warp.register_changes];
-    return machine.reports.fault_at(
-        block, other.warp * 32, other.pc, "setmaxnreg",
-        fmt::format("warp {} has exited without this {}, which warp {} of its warpgroup executed",
-                    warp.index, change_text(other), other.warp),
-        fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section), "none");
+    machine.reports.hazard_at(block, other.warp * 32, other.pc, "setmaxnreg", other.pc, [&] {
+      Report r;
+      r.sentence =
+          fmt::format("warp {} has exited without this {}, which warp {} of its warpgroup executed",
+                      warp.index, change_text(other), other.warp);
+      r.expected = fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section);
+      r.found = "none";
+      return r;
+    });
   }
-  return true;
 }
 
 }  // namespace tilescope::sim

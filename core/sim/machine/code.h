@@ -98,6 +98,7 @@ struct Core {
 // A register that some wgmma.mma_async of the program uses, as one instruction uses it.
 struct GroupUse {
   std::uint32_t number = 0;  // in Bound::group_registers
+  std::uint32_t reg = 0;     // by its own name
   bool is_d = false;         // of a wgmma.mma_async: the accumulator
   bool written = false;      // of others
 };
@@ -112,8 +113,9 @@ struct Bound {
   std::vector<Code> code;
   std::vector<Reference> elements;
   std::vector<std::byte> constants;
-  // Registers of the program that a wgmma.mma_async uses; and each instruction that does
-  // something with one: a wgmma.mma_async has the number of its touch in Code::immediate.
+  // Registers of the program that a wgmma.mma_async uses, one of those that are one; and each
+  // instruction that does something with one: a wgmma.mma_async has the number of its touch in
+  // Code::immediate.
   std::vector<std::uint32_t> group_registers;
   std::vector<Touch> touches;
   std::unordered_map<std::uint32_t, std::uint32_t> touch_of;  // by instruction

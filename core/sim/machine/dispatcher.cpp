@@ -239,7 +239,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
     warp.index = w;
     warp.held_at = model_->scheduler.next_hold(block, w, 0);
     warp.live = lanes_below(threads - w * 32);
-    warp.registers = registers_at_entry(p.entry);
+    warp.registers = registers_at_entry(p);
     Split all;
     all.mask = warp.live;
     warp.splits.push_back(all);
@@ -279,7 +279,7 @@ Dispatcher::Room Dispatcher::room_of_processor() const {
   limit(model_->options.processor_threads / threads, "threads");
   limit(model_->options.processor_shared / (shared + model_->options.block_shared),
         "shared memory");
-  std::uint64_t each = registers_at_entry(model_->program().entry);
+  std::uint64_t each = registers_at_entry(model_->program());
   if (!each && model_->clock) each = registers_of(model_->program(), threads);
   if (each) limit(registers_of_processor / (threads * each), "registers");
   return room;

@@ -56,7 +56,7 @@ std::string about(const Buffer& b) {
 
 // A kernel that sets its registers (setmaxnreg) has, at its start, as many as it may.
 std::string wrong_registers(const ptx::Program& p, const Launch& launch) {
-  const std::uint64_t each = registers_at_entry(p.entry), warps = (launch.block.count() + 31) / 32;
+  const std::uint64_t each = registers_at_entry(p), warps = (launch.block.count() + 31) / 32;
   const bool sets = std::any_of(p.code.begin(), p.code.end(),
                                 [](const auto& i) { return i.op == ptx::Op::setmaxnreg; });
   if (!sets || warps * 32 * each <= registers_of_processor) return "";

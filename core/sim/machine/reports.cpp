@@ -50,6 +50,11 @@ void Reports::note(const Core& x, int lane, std::string kind, std::uint32_t othe
   tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
 }
 
+void Reports::note_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+                      std::uint32_t other_pc, const std::function<Report()>& tell) {
+  tell_once(Weight::note, block, thread, pc, std::move(kind), other_pc, tell);
+}
+
 void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
                         std::string kind, std::uint32_t other_pc,
                         const std::function<Report()>& tell) {

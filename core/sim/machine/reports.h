@@ -39,6 +39,8 @@ class Reports {
   // A hazard that is only worth knowing.
   void note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
             const std::function<Report()>& tell);
+  void note_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
+               std::uint32_t other_pc, const std::function<Report()>& tell);
 
   // The instruction at hand stores undefined bytes: where they come from is told at the end, should
   // they lie in a result.

@@ -311,7 +311,8 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
   }
   if (block.live_threads) return RunState::running;
   const bool leaves = model_->flights.land(block) && leave_tensor_memory(*model_, block) &&
-                      leave_registers(*model_, block) && leave_warpgroups(*model_, block);
+                      leave_warpgroups(*model_, block);
+  if (leaves) leave_registers(*model_, block);
   return leaves ? RunState::done : model_->state;
 }
 

@@ -25,6 +25,19 @@ constexpr std::uint32_t operand_row = 32;  // bytes of a row; of wgmma's B of .s
 // inside, which pieces() tells beforehand: the offsets of its 16-byte pieces.
 std::vector<std::uint32_t> pieces(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
                                   std::uint32_t row_bytes = operand_row);
+// Calls f(row, rows, offset) for each of these pieces: the rows of which it holds elements.
+template <class F>
+void each_piece(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
+                std::uint32_t row_bytes, F f) {
+  const std::uint32_t width = width_of(type), elements = 16 / width;
+  const std::uint32_t lines = matrix.k_major ? rows : row_bytes / width;
+  const std::uint32_t count = matrix.k_major ? row_bytes / 16 : rows / elements;
+  for (std::uint32_t l = 0; l < lines; ++l) {
+    for (std::uint32_t p = 0; p < count; ++p) {
+      matrix.k_major ? f(l, 1u, matrix.piece(l, p)) : f(p * elements, elements, matrix.piece(l, p));
+    }
+  }
+}
 OperandBytes read_operand(const SharedMatrix& matrix, std::uint32_t rows, ElementType type,
                           const std::byte* memory, const std::uint8_t* undefined_bits,
                           std::uint32_t row_bytes = operand_row);

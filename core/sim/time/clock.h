@@ -125,6 +125,7 @@ class Clock {
   double write_back(Processor& p, const Fetched& what, double from);
 
   void schedule_copy(const Core& x, Block& block, AsyncOperation& o, double from);
+  void schedule_group_product(const Model& machine, Block& block, AsyncOperation& o, double from);
   void schedule_product(Model& machine, Block& block, AsyncOperation& o, double from);
   void schedule_tensor_copy(Block& block, AsyncOperation& o, double from);
   double& pipe_of(Block& block, std::uint32_t pipe);

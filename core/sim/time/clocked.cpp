@@ -342,9 +342,10 @@ bool Scheduler::end_block_by_clock(Block& block) {
   for (const WarpTime& t : block.time.warps) end = std::max({end, t.slot, t.written});
   for (const AsyncOperation& o : block.flight.operations) end = std::max(end, o.times[3]);
   if (!model_->flights.land(block) || !leave_tensor_memory(*model_, block) ||
-      !leave_registers(*model_, block) || !leave_warpgroups(*model_, block)) {
+      !leave_warpgroups(*model_, block)) {
     return false;
   }
+  leave_registers(*model_, block);
   model_->clock->ended_at = std::max(model_->clock->ended_at, end);
   if (model_->options.waves) {
     const std::size_t wave = block.time.order / model_->dispatcher.resident();

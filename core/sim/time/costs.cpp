@@ -145,6 +145,7 @@ bool meets_others(const Instruction& i) {
   switch (i.unit) {
     case Unit::barrier:
     case Unit::async:
+    case Unit::warpgroup:
       return true;
     case Unit::tensor: {
       const TensorStep s = i.modifiers.tensor_step();

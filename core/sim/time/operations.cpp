@@ -5,6 +5,7 @@
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/multiplication.h"
 #include "core/sim/time/clock.h"
+#include "core/sim/wgmma/product.h"
 
 namespace tilescope::sim {
 namespace {
@@ -32,12 +33,29 @@ double rate_of(const DeviceTimes& times, MmaKind kind) {
   }
 }
 
+double rate_of(const DeviceTimes& times, ElementType type) {
+  switch (type) {
+    case ElementType::tf32:
+      return times.tensor_tf32;
+    case ElementType::f16:
+    case ElementType::bf16:
+      return times.tensor_f16;
+    case ElementType::s8:
+    case ElementType::u8:
+      return times.tensor_i8;
+    case ElementType::b1:
+      return 8 * times.tensor_i8;
+    default:
+      return times.tensor_f8;
+  }
+}
+
 }  // namespace
 
 Unit unit_of(const AsyncOperation& o) {
   const std::string_view name = o.work->name;
   const auto is = [&](std::string_view s) { return name == s; };
-  if (is("tcgen05.mma")) return Unit::tensor;
+  if (is("tcgen05.mma") || is_group_product(o)) return Unit::tensor;
   if (is("tcgen05.commit")) return Unit::commit;
   if (is("tcgen05.cp") || is("tcgen05.shift")) return Unit::tensor_copy;
   if (is("cp.async.mbarrier.arrive")) return Unit::async_copy;
@@ -142,9 +160,27 @@ void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double
   }
 }
 
+// A warpgroup's product takes the tensor cores of all four schedulers.
+void Clock::schedule_group_product(const Model& machine, Block& block, AsyncOperation& o,
+                                   double from) {
+  const GroupForm form = group_form(machine.program(), machine.program().code[o.pc]);
+  const double rate = rate_of(*times_, form.a);
+  const auto all = static_cast<double>(o.products) / (form.sparse ? 2 : 1);
+  const double cycles = rate > 0 ? all / rate : 1;
+  const auto operands = static_cast<double>(bytes_of(o.reads));
+  Processor& p = processor_of(block);
+  const double begin = std::max(from + times_->tensor_issue, pipe_of(block, o.pipe));
+  const double end = std::max(p.tensor.take(begin, cycles), p.shared.take(begin, operands));
+  pipe_of(block, o.pipe) = end;
+  counters(o.pc)->shared_bytes += static_cast<u64>(operands);
+  const double done = end + times_->tensor_latency;
+  o.times = {std::max(begin, end - cycles), end, done, done};
+}
+
 // As many cycles as the multiply-adds take, or as shared memory takes to hand out A and B. The
 // products of a thread follow one another; each is done a latency after its last cycle.
 void Clock::schedule_product(Model& machine, Block& block, AsyncOperation& o, double from) {
+  if (is_group_product(o)) return schedule_group_product(machine, block, o, from);
   Multiplication m;
   decode(MultiplicationWords::of(o), m);
   const MmaShape& s = m.product.shape;

@@ -32,8 +32,8 @@ const Bound& bound_of(const Core& x) {
 }
 
 // "%f12"
-std::string name_of(const Core& x, u32 use) {
-  return x.machine->program().name_of_register(bound_of(x).group_registers[use]);
+std::string name_of(const Core& x, const GroupUse& use) {
+  return x.machine->program().name_of_register(use.reg);
 }
 
 std::string site_text(const Core& x, u32 pc) {
@@ -66,8 +66,8 @@ void check_fence(Core& x, const GroupWarp& warp, const GroupForm& form, bool acc
           r.sentence = fmt::format(
               "this wgmma.mma_async {} {}, which the instruction at {} {} since the warp's last "
               "wgmma.fence",
-              use.is_d ? "adds to" : "reads", name_of(x, use.number),
-              site_text(x, state.touched_at), state.written ? "wrote" : "read");
+              use.is_d ? "adds to" : "reads", name_of(x, use), site_text(x, state.touched_at),
+              state.written ? "wrote" : "read");
           r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
           r.found = "none";
           return r;
@@ -82,7 +82,7 @@ void check_fence(Core& x, const GroupWarp& warp, const GroupForm& form, bool acc
             "this wgmma.mma_async has N {} and uses {}, which one with N {} wrote: only products "
             "of "
             "the same shape are ordered without a wgmma.fence",
-            form.n, name_of(x, use.number), state.columns);
+            form.n, name_of(x, use), state.columns);
         r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
         r.found = "none";
         return r;
@@ -189,31 +189,75 @@ void compare(Core& x, const GroupProduct& product, const GroupWords& words) {
   }
 }
 
+// An operand in shared memory, of `rows` rows; `first`: where they begin in GroupWords::unwritten.
+//
+// Kernels whose tiles have fewer rows than the instruction let it read what follows, whatever is
+// there, and drop what comes of it (DeepGEMM with 32 rows). So rows that a copy in flight writes
+// are undefined, and only where it writes all of them does the product come too early.
 bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type, u32 row_bytes,
-                std::string_view name, std::vector<Range>& out) {
+                u32 first, GroupWords& words, std::vector<Range>& out) {
   const ElementType as = type == ElementType::b1 ? ElementType::u8 : type;
-  return find_pieces(x, 0, *x.block, matrix, pieces(matrix, rows, as, row_bytes),
-                     fmt::format("the descriptor of {}", name), out);
+  std::vector<Range> all;
+  if (!find_pieces(x, 0, *x.block, matrix, pieces(matrix, rows, as, row_bytes),
+                   first ? "the descriptor of B" : "the descriptor of A", all)) {
+    return false;
+  }
+  const auto is_written = [&](const Range& r) {
+    const auto& operations = x.block->flight.operations;
+    return std::any_of(operations.begin(), operations.end(), [&](const AsyncOperation& o) {
+      return std::any_of(o.writes.begin(), o.writes.end(),
+                         [&](const Range& w) { return w.meets(r); });
+    });
+  };
+  if (std::any_of(all.begin(), all.end(), is_written)) {
+    std::vector<bool> late(rows);
+    each_piece(matrix, rows, as, row_bytes, [&](u32 row, u32 count, u32 offset) {
+      if (!is_written({offset, offset + 16})) return;
+      for (u32 r = row; r < row + count; ++r) late[r] = true;
+    });
+    if (std::find(late.begin(), late.end(), false) != late.end()) {
+      all.clear();
+      for (u32 r = 0; r < rows; ++r) {
+        if (late[r]) words.set_unwritten(first + r);
+      }
+      std::vector<u32> offsets;
+      each_piece(matrix, rows, as, row_bytes, [&](u32, u32, u32 offset) {
+        if (!is_written({offset, offset + 16})) offsets.push_back(offset);
+      });
+      if (!find_pieces(x, 0, *x.block, matrix, offsets, "", all)) return false;
+    }
+  }
+  out.insert(out.end(), all.begin(), all.end());
+  return true;
 }
 
 // All four have come: the product begins.
-bool begin(Core& x, const GroupForm& form, const GroupWords& words) {
+bool begin(Core& x, const GroupForm& form, GroupWords words, const Races::Clock& clock) {
   GroupOperands operands;
   if (const auto error = decode(form, words, operands)) {
     return fault(x, "bad_descriptor", error->sentence, error->expected, error->found);
   }
   AsyncOperation o;
   if (!form.a_in_registers &&
-      !find_bytes(x, operands.a, group_rows, form.a, form.a_bytes(), "A", o.reads)) {
+      !find_bytes(x, operands.a, group_rows, form.a, form.a_bytes(), 0, words, o.reads)) {
     return false;
   }
-  if (!find_bytes(x, operands.b, form.n, form.b, form.b_bytes(), "B", o.reads)) return false;
+  if (!find_bytes(x, operands.b, form.n, form.b, form.b_bytes(), group_rows, words, o.reads)) {
+    return false;
+  }
   o.work = &group_work;
   constexpr u32 most_threads = 1024;  // of a block
   o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
   o.products = u64{group_rows} * form.n * form.k;
   words.pack(o);
-  return x.machine->flights.issue(x, 0, std::move(o));
+  // It comes after what any of the four warps did before it issued it. This warp does not.
+  Races& races = x.block->races;
+  if (!races.on()) return x.machine->flights.issue(x, 0, std::move(o));
+  const auto seen = races.seen(x.warp->index);
+  races.acquire(x.warp->index, clock);
+  const bool issued = x.machine->flights.issue(x, 0, std::move(o));
+  races.put_back(x.warp->index, seen);
+  return issued;
 }
 
 Flow multiply(Core& x, const Code& c, Mask m) {
@@ -246,6 +290,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   GroupProduct& product = group.products[number - group.first];
   if (product.arrived) compare(x, product, words);
   product.arrived |= 1u << i;
+  if (x.block->races.on()) x.block->races.release(x.warp->index, product.clock);
   product.pc[i] = x.pc;
   ++warp.issued;
   use_registers(warp, form, uses);
@@ -254,7 +299,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   words.a = product.a;
   words.b = product.b;
   words.accumulate = product.accumulate;
-  return begin(x, form, words) ? Flow::next : Flow::fault;
+  return begin(x, form, words, product.clock) ? Flow::next : Flow::fault;
 }
 
 // ---- fence, commit_group, wait_group ----
@@ -351,7 +396,7 @@ Flow touch_group_registers(Core& x, const Code& c, Mask m) {
       r.sentence = fmt::format(
           "this {} {} {}, which the wgmma.mma_async at {} uses, and the warp has not waited for it",
           ptx::opcode(x.machine->program().code[x.pc].op).name, which->written ? "writes" : "reads",
-          name_of(x, which->number), site_text(x, pc));
+          name_of(x, *which), site_text(x, pc));
       r.expected =
           "wgmma.commit_group and a wgmma.wait_group that covers it before (PTX ISA 9.7.15.7.3)";
       r.found = "a product in flight";

@@ -1,5 +1,7 @@
 #include "core/sim/wgmma/product.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -97,6 +99,22 @@ Metadata metadata_of(Model& machine, Block& block, const GroupForm& form, const 
   return out;
 }
 
+// For the report of an output that depends on it: the first product that read what nobody had
+// written, or what a copy was still to write.
+void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
+                    const GroupWords& w) {
+  std::string& story = block.tensor.undefined_read;
+  const auto row =
+      std::find_if(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v != 0; });
+  if (!story.empty() || row == o.undefined.end()) return;
+  const auto at = static_cast<u32>(row - o.undefined.begin());
+  story = fmt::format(
+      "; the wgmma.mma_async at {} read row {} of {}, which {}",
+      place_text(machine.site(block, o.thread, o.pc)), at < group_rows ? at : at - group_rows,
+      at < group_rows ? "A" : "B",
+      w.is_unwritten(at) ? "a copy in flight was still to write" : "nobody had written");
+}
+
 // The operands' bytes: A's rows, then B's. Of .sp A as it is stored and for each of its rows a B of
 // its own, where zeros between the stored elements would not do.
 bool read(Model& machine, Block& block, AsyncOperation& o) {
@@ -108,6 +126,12 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
   OperandBytes a = read_a(machine, block, form, w, operands.a);
   OperandBytes b = read_operand(operands.b, form.n, bytes_if_bits(form.b), block.shared.data(),
                                 block.shared.undefined_bits(), form.b_bytes());
+  for (u32 row = 0; row < group_rows; ++row) {
+    if (w.is_unwritten(row)) a.undefined[row] = 0xff;
+  }
+  for (u32 row = 0; row < form.n; ++row) {
+    if (w.is_unwritten(group_rows + row)) b.undefined[row] = 0xff;
+  }
   if (form.sparse) {
     const Metadata metadata = metadata_of(machine, block, form, w);
     if (!has_specials(form.b, b.bytes)) {
@@ -125,6 +149,7 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
   o.bytes.insert(o.bytes.end(), b.bytes.begin(), b.bytes.end());
   o.undefined = std::move(a.undefined);
   o.undefined.insert(o.undefined.end(), b.undefined.begin(), b.undefined.end());
+  note_undefined(machine, block, o, w);
   return true;
 }
 
@@ -259,6 +284,7 @@ void GroupWords::pack(AsyncOperation& o) const {
   o.words[3] = b;
   o.words[4] = pc[0] | u64{pc[1]} << 32;
   o.words[5] = pc[2] | u64{pc[3]} << 32;
+  std::copy(unwritten.begin(), unwritten.end(), &o.words[6]);
 }
 
 GroupWords GroupWords::of(const AsyncOperation& o) {
@@ -269,6 +295,7 @@ GroupWords GroupWords::of(const AsyncOperation& o) {
   out.a = o.words[2];
   out.b = o.words[3];
   for (u32 i = 0; i < 4; ++i) out.pc[i] = static_cast<u32>(o.words[4 + i / 2] >> (i % 2 * 32));
+  std::copy_n(&o.words[6], out.unwritten.size(), out.unwritten.begin());
   return out;
 }
 

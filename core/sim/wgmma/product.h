@@ -18,6 +18,10 @@ struct GroupWords {
   std::array<std::uint32_t, 4> pc{};  // of each warp
   std::uint64_t a = 0, b = 0;         // descriptors
   bool accumulate = false;
+  // Rows of A, and of B, that a copy in flight is still to write.
+  std::array<std::uint64_t, 5> unwritten{};
+  bool is_unwritten(std::uint32_t row) const { return unwritten[row / 64] >> row % 64 & 1; }
+  void set_unwritten(std::uint32_t row) { unwritten[row / 64] |= std::uint64_t{1} << row % 64; }
 
   void pack(AsyncOperation& operation) const;
   static GroupWords of(const AsyncOperation& operation);

@@ -18,6 +18,8 @@
 #include <deque>
 #include <vector>
 
+#include "core/sim/checks/races.h"
+
 namespace tilescope::sim {
 
 struct Core;
@@ -29,6 +31,7 @@ struct GroupProduct {
   std::uint64_t a = 0, b = 0;         // descriptors, of the warp that came first; a: 0 in registers
   bool accumulate = false;            // scale-d
   bool complete = false;
+  Races::Clock clock{};  // what the warps had done and seen as they issued it: it begins after that
 };
 
 // What one of the four warps has done.
