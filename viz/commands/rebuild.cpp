@@ -83,12 +83,13 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   const RunCursor& spot = state.spot;
   if (arrives || !picks.empty()) lines.emplace_back("look nothing");
   if (!(spot == RunCursor{})) lines.push_back("look" + look_words(spot));
-  for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   const DiffStudy& compare = state.compare;
   if (!compare.against.empty()) {
     lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
   }
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
+  // Last, as a timeline beside the baseline's is looked at, and marks are in the comparison.
+  for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
   return state.diff ? ViewName::diff : ViewName::matrices;
