@@ -259,28 +259,6 @@ Mismatch mismatch_at(const Buffer& got, const Buffer& want, const DiffOptions& o
   return m;
 }
 
-HeatMap heat_map(const Buffer& got, const Buffer& want, const DiffOptions& options,
-                 MatrixRect part) {
-  const MatrixShape matrix = as_matrix(got.shape);
-  part.row = std::clamp<std::int64_t>(part.row, 0, matrix.rows);
-  part.col = std::clamp<std::int64_t>(part.col, 0, matrix.cols);
-  part.rows = std::clamp<std::int64_t>(part.rows, 0, matrix.rows - part.row);
-  part.cols = std::clamp<std::int64_t>(part.cols, 0, matrix.cols - part.col);
-  HeatMap heat(part, options.heat_rows, options.heat_cols);
-  const std::size_t width = bytes_of(got.dtype);
-  for (std::int64_t r = 0; r < part.rows; ++r) {
-    for (std::int64_t c = 0; c < part.cols; ++c) {
-      const std::int64_t index = (part.row + r) * matrix.cols + part.col + c;
-      const std::size_t at = static_cast<std::size_t>(index) * width;
-      HeatBin& bin = heat.bin(r / heat.row_step, c / heat.col_step);
-      ++bin.compared;
-      put_in_bin(bin, measure(got.dtype, got.bytes.data() + at, want.bytes.data() + at,
-                              options.tolerance, options.nan_equal));
-    }
-  }
-  return heat;
-}
-
 void name_writers(DiffReport& report, const Execution& execution, std::size_t buffer) {
   const auto fill = [&](std::vector<Mismatch>& mismatches) {
     for (Mismatch& m : mismatches) {

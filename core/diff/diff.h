@@ -112,11 +112,6 @@ Outcome<DiffReport> diff(const Buffer& got, const Buffer& want, DiffOptions opti
 Mismatch mismatch_at(const Buffer& got, const Buffer& want, const DiffOptions& options,
                      std::int64_t index);
 
-// The bins of a part of the matrix, finer than the whole report's: what a zoomed view shows. The
-// part is cut to the matrix; the tensors must be fit for Differ::start.
-HeatMap heat_map(const Buffer& got, const Buffer& want, const DiffOptions& options,
-                 MatrixRect part);
-
 // Asks the execution who wrote each listed mismatch; `buffer` is the result's place in the job.
 void name_writers(DiffReport& report, const Execution& execution, std::size_t buffer);
 

@@ -283,9 +283,13 @@ class Reader {
     Read each{in};
     record_.sources.resize(in.count(1));
     for (std::string& source : record_.sources) each(source);
-    record_.lines.resize(in.count(6));
+    record_.lines.resize(in.count(7));
     for (sim::RecordedLine& of : record_.lines) {
       line(each, of);
+      const std::uint8_t product = in.u8();
+      if (product >= static_cast<std::uint8_t>(ProductType::count_))
+        return "an instruction has a product of no known type";
+      of.product = static_cast<ProductType>(product);
       for (const auto& [file, at] :
            {std::pair(of.file, of.line), std::pair(of.caller_file, of.caller_line)}) {
         if (at == 0 || file < record_.sources.size()) continue;
@@ -401,7 +405,10 @@ std::vector<std::byte> write_record(const Record& record) {
   code.varint(record.sources.size());
   for (const std::string& source : record.sources) to_code(source);
   code.varint(record.lines.size());
-  for (const sim::RecordedLine& of : record.lines) line(to_code, of);
+  for (const sim::RecordedLine& of : record.lines) {
+    line(to_code, of);
+    code.u8(static_cast<std::uint8_t>(of.product));
+  }
   section(out, "CODE", code);
 
   ByteWriter reports;

@@ -27,7 +27,7 @@
 
 namespace tilescope {
 
-constexpr std::uint32_t record_version = 2;
+constexpr std::uint32_t record_version = 3;
 
 std::vector<std::byte> write_record(const sim::Record& record);
 

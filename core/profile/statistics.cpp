@@ -93,39 +93,25 @@ void add_pipes(const Record& record, double scale, Statistics& out) {
 }
 
 // What the tensor cores multiply, by the first product that was executed.
-struct Products {
-  std::string_view name;
-  double rate = 0;  // multiply-adds of one SM in a cycle
-};
-Products products_of(const Record& record) {
-  const DeviceTimes& times = record.device.times;
+ProductType product_of(const Record& record) {
   const std::size_t pcs = std::min(record.lines.size(), record.counters.size());
   for (std::size_t pc = 0; pc < pcs; ++pc) {
-    const std::string_view text = record.lines[pc].text;
-    if (record.counters[pc].issued == 0) continue;
-    if (text.find("mma.") == text.npos) continue;
-    const auto names = [&](std::string_view part) { return text.find(part) != text.npos; };
-    if (names("tcgen05.mma") || names("wgmma.mma_async") || names("mma.sync")) {
-      if (names("mxf4")) return {"f4", times.tensor_f4};
-      if (names("f8f6f4") || names(".e4m3") || names(".e5m2")) return {"f8", times.tensor_f8};
-      if (names("kind::i8") || names(".s8") || names(".u8")) return {"i8", times.tensor_i8};
-      if (names("tf32")) return {"tf32", times.tensor_tf32};
-      if (names(".f64")) return {"f64", times.tensor_f64};
-      return {"f16", times.tensor_f16};
-    }
+    const ProductType product = record.lines[pc].product;
+    if (record.counters[pc].issued != 0 && product != ProductType::none) return product;
   }
-  return {};
+  return ProductType::none;
 }
 
 void add_rates(const Record& record, double scale, Statistics& out) {
   const DeviceTimes& times = record.device.times;
   const auto cycles = static_cast<double>(record.end);
   const auto processors = static_cast<double>(record.device.processors);
-  const Products products = products_of(record);
-  const double macs = products.name.empty() ? times.floating.lanes : products.rate;
-  out.peak_of = products.name.empty() ? "f32 arithmetic" : fmt::format("{} MMAs", products.name);
+  const ProductType product = product_of(record);
+  const bool multiplies = product != ProductType::none;
+  const double macs = multiplies ? rate_of(times, product) : times.floating.lanes;
+  out.peak_of = multiplies ? fmt::format("{} MMAs", name_of(product)) : "f32 arithmetic";
   // Tensor cores that are kept busy lower the clock.
-  const bool slower = !products.name.empty() && times.tensor_clock > 0;
+  const bool slower = multiplies && times.tensor_clock > 0;
   out.peak = 2 * macs * processors * (slower ? times.tensor_clock : times.clock) * 1e9;
   if (record.seconds > 0) out.rate = record.work / record.seconds;
 

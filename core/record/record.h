@@ -25,6 +25,7 @@
 #include "core/record/event_list.h"
 #include "core/run/device_description.h"
 #include "core/run/job.h"
+#include "core/run/product_type.h"
 
 namespace tilescope::sim {
 
@@ -72,6 +73,7 @@ struct RecordedLine {
   std::uint32_t file = 0, line = 0;  // of the source: index into Record::sources; line 0: not known
   // Of a function that was inlined: where it is called, in the kernel itself. Line 0: it was not.
   std::uint32_t caller_file = 0, caller_line = 0;
+  ProductType product = ProductType::none;  // what it has tensor cores multiply
 };
 
 struct Record {

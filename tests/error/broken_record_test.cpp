@@ -88,14 +88,15 @@ TEST(BrokenRecord, NotARecord) {
 
 TEST(BrokenRecord, OfAnotherVersion) {
   Bytes file = good();
-  file[8] = std::byte{7};
-  EXPECT_EQ(sentence(file),
-            "run.tsr is a record of version 7, and this program reads version 2: record the run "
-            "again.");
+  for (const char* version : {"2", "7"}) {  // one before it, and one to come
+    file[8] = static_cast<std::byte>(*version - '0');
+    EXPECT_EQ(sentence(file), "run.tsr is a record of version " + std::string(version) +
+                                  ", and this program reads version 3: record the run again.");
+  }
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();
   file[12] = std::byte{9};
-  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 2 has 7.");
+  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 3 has 7.");
 }
 
 TEST(BrokenRecord, EveryPrefixIsRefused) {
@@ -157,8 +158,10 @@ TEST(BrokenRecord, ContentThatCannotBe) {
   // So many events that no memory holds them.
   EXPECT_EQ(broken(events, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}),
             "run.tsr has a broken section 'EVNT': a number or text that is cut off.");
-  EXPECT_EQ(broken(code, {1, 4, 'a', '.', 'c', 'u', 1, 0, 0, 1, 3, 0, 0}),
+  EXPECT_EQ(broken(code, {1, 4, 'a', '.', 'c', 'u', 1, 0, 0, 1, 3, 0, 0, 0}),
             "run.tsr has a broken section 'CODE': an instruction is of source 1, of 1.");
+  EXPECT_EQ(broken(code, {1, 4, 'a', '.', 'c', 'u', 1, 0, 0, 0, 3, 0, 0, 7}),
+            "run.tsr has a broken section 'CODE': an instruction has a product of no known type.");
   EXPECT_EQ(broken(tracks, {1, 0, 14, 0, 0}),
             "run.tsr has a broken section 'TRAK': a track of no known unit.");
   EXPECT_EQ(broken(pipes, {3}), "run.tsr has a broken section 'PIPE': 3 units, and there are 13.");

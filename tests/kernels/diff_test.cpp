@@ -295,15 +295,6 @@ TEST(HeatMap, AWrongTileIsSeenWhereItIs) {
   EXPECT_EQ(report.heat.over({0, 0, 32, 512}).wrong, 0u);
   EXPECT_EQ(report.heat.over({31, 127, 2, 2}).wrong, 2048u);
   EXPECT_EQ(report.heat.over({300, 0, 10, 10}).compared, 0u);
-
-  // Zoomed into the tile's corner, element by element.
-  const HeatMap fine = heat_map(got, want, options, {31, 127, 2, 2});
-  EXPECT_EQ(fine.bin_rows, 2);
-  EXPECT_EQ(fine.bin(1, 1).wrong, 1u);
-  EXPECT_EQ(fine.bin(0, 0).wrong + fine.bin(0, 1).wrong + fine.bin(1, 0).wrong, 0u);
-  const HeatMap cut = heat_map(got, want, options, {250, 500, 100, 100});
-  EXPECT_EQ(cut.area.rows, 6);
-  EXPECT_EQ(cut.area.cols, 12);
 }
 
 TEST(HeatMap, OtherRanksAreSeenAsAMatrix) {

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/ptx/modifiers.h"
 #include "core/record/recorder.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/time/costs.h"
 #include "tests/sim/chip_times.h"
 #include "tests/sim/program.h"
 #include "tests/sim/sound_record.h"
@@ -87,6 +89,61 @@ double each(const std::string& one, std::uint32_t threads = 32) {
   const std::string begin = "mov.f32 %f1, 0f3F800000;\nadd.s32 %r2, %r1, 1;\n";
   const double with = static_cast<double>(end_of(begin + times(2 * many, one), threads));
   return (with - static_cast<double>(end_of(begin + times(many, one), threads))) / many;
+}
+
+// The words of a form's field, none where it has no such field.
+std::vector<std::uint8_t> choices(const ptx::Opcode& opcode, int form, ptx::Field field) {
+  for (const ptx::ModifierRule& rule : ptx::modifiers_of(opcode, form)) {
+    if (rule.field == field) return rule.values;
+  }
+  return {0};
+}
+
+bool multiplies(const ptx::Opcode& opcode, int form) {
+  const std::vector<ptx::ModifierRule>& rules = ptx::modifiers_of(opcode, form);
+  return opcode.name == "mma" || std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
+           if (rule.values.size() != 1) return false;
+           const std::string_view word = ptx::words_of(rule.field)[rule.values[0] - 1u];
+           return word == "mma" || word == "mma_async";
+         });
+}
+
+// Whatever has tensor cores multiply says what: the type of A, or a kind.
+TEST(Clock, KnowsWhatIsMultiplied) {
+  const std::vector<std::pair<std::string_view, ProductType>> types = {
+      {"f16", ProductType::f16},         {"bf16", ProductType::f16},
+      {"tf32", ProductType::tf32},       {"f64", ProductType::f64},
+      {"e4m3", ProductType::f8},         {"e5m2", ProductType::f8},
+      {"s8", ProductType::i8},           {"u8", ProductType::i8},
+      {"b1", ProductType::none},         {"kind::f16", ProductType::f16},
+      {"kind::tf32", ProductType::tf32}, {"kind::i8", ProductType::i8},
+      {"kind::f8f6f4", ProductType::f8}, {"", ProductType::f16},  // wmma of f16 says no type
+  };
+  int products = 0;
+  for (const ptx::Opcode& opcode : ptx::opcodes()) {
+    for (int form = 0; form < static_cast<int>(opcode.forms.size()); ++form) {
+      ptx::Instruction i;
+      i.op = opcode.op;
+      for (const ptx::ModifierRule& rule : ptx::modifiers_of(opcode, form))
+        i.modifiers.set(rule.field, rule.values[0]);
+      if (!multiplies(opcode, form)) {
+        EXPECT_EQ(sim::product_of(i), ProductType::none) << syntax(opcode, form);
+        continue;
+      }
+      const ptx::Field field =
+          i.modifiers.has(ptx::Field::kind) ? ptx::Field::kind : ptx::Field::type2;
+      for (const std::uint8_t value : choices(opcode, form, field)) {
+        i.modifiers.set(field, value);
+        const std::string_view word = value ? ptx::words_of(field)[value - 1u] : "";
+        const auto row = std::find_if(types.begin(), types.end(),
+                                      [&](const auto& type) { return type.first == word; });
+        ASSERT_NE(row, types.end()) << word;
+        EXPECT_EQ(sim::product_of(i), row->second) << syntax(opcode, form) << " of " << word;
+        ++products;
+      }
+    }
+  }
+  EXPECT_GT(products, 40);
 }
 
 TEST(Clock, TakesTheLatencyOfWhatWaitsForEachOther) {

@@ -134,6 +134,7 @@ Record pipeline_record() {
              {"tcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, p;", 13, 0, 8},
              {"tcgen05.ld.sync.aligned.32x32b.x32.b32 {%r4}, [%r5];", 14, 0, 9},
              {"st.global.v4.b32 [%rd3], {%r4};", 15, 0, 0}};
+  r.lines[3].product = ProductType::f16;
   r.counters.resize(6);
   r.counters[1].issued = 18;
   r.counters[1].stalled[static_cast<std::size_t>(Stall::mbarrier)] = 938;

@@ -39,6 +39,24 @@ TEST(Statistics, SaysTimeRateAndShareOfThePeak) {
   EXPECT_EQ(find(s, Pipe::half), nullptr);  // never used
 }
 
+// The peak is that of what is multiplied, as the instruction has it, whatever its text is; and of
+// arithmetic where no product was executed.
+TEST(Statistics, TakesThePeakOfWhatIsMultiplied) {
+  Record r = pipeline_record();
+  r.device.times.tensor_f8 = 100;
+  r.device.times.floating.lanes = 7;
+  r.lines[3].product = ProductType::f8;
+  Statistics s = statistics_of(r);
+  EXPECT_EQ(s.peak_of, "f8 MMAs");
+  EXPECT_DOUBLE_EQ(s.peak, 2 * 100 * 2 * 1.7e9);
+  r.lines[0].product = ProductType::tf32;  // never executed
+  EXPECT_EQ(statistics_of(r).peak_of, "f8 MMAs");
+  r.lines[3].product = ProductType::none;
+  s = statistics_of(r);
+  EXPECT_EQ(s.peak_of, "f32 arithmetic");
+  EXPECT_DOUBLE_EQ(s.peak, 2 * 7 * 2 * 1.7e9);
+}
+
 TEST(Statistics, NamesRolesByWhatWarpsIssue) {
   const Statistics s = statistics_of(pipeline_record());
   ASSERT_EQ(s.roles.size(), 3u);

@@ -20,8 +20,8 @@ inline const std::vector<std::string>& random_lines() {
       "colour offset", "colour thread", "colour bank", "isolate tile 1", "isolate offset 5",
       "isolate thread 2", "label coordinates", "label contents", "beside (9,32):(1,9)",
       "beside nothing", "derive 1", "derive result", "access rows 4", "access columns 16",
-      "access through (64,4):(4,1)", "element 2", "element auto", "slice 1", "slice all",
-      "slice rows 1",
+      "access through (64,4):(4,1)", "access through (8,8):(8,1)", "access through 64:1",
+      "element 2", "element auto", "slice 1", "slice all", "slice rows 1",
       // What is selected in it, and in a matrix.
       "pick 1 1", "pick 3 5", "pick 1 2 1", "pick nothing", "move right", "move down", "zoom in",
       "zoom fit",

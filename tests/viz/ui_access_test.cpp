@@ -193,18 +193,41 @@ TEST_F(Access, AVectorOfValuesIsOneAccess) {
   EXPECT_EQ(accesses().coalesced().excess(), 0) << "rows are neighbours then";
 }
 
-TEST_F(Access, MemoryThatDoesNotFitIsRefusedWithOneThatDoes) {
+// It is said at once, and by the view for as long as it is so.
+TEST_F(Access, MemoryThatDoesNotFitIsToldWithOneThatDoes) {
   must("open layout make_layout_tv((32,1):(1,0), (1,4):(0,1))");
   must("select banks");
-  refused("access through (32,8):(8,1)", "256 elements, the tile has 128");
-  refused("access through (4,32):(32,1)", "other extents; (32,4):(4,1) could be");
+  for (const auto& [memory, words] :
+       {std::pair("(32,8):(8,1)", "256 elements, the tile has 128"),
+        std::pair("(4,32):(32,1)", "other extents; (32,4):(4,1) could be"),
+        std::pair("(32,4):(-4,1)", "before the memory's begin")}) {
+    must("access through " + std::string(memory));
+    EXPECT_NE(session.message.text.find(words), std::string::npos) << session.message.text;
+    ASSERT_TRUE(emptiness(session)) << memory;
+    EXPECT_NE(emptiness(session)->sentence.find(words), std::string::npos);
+  }
   refused("access through (32,4):(4,", "");
   refused("access through <4,4>", "no memory");
-  refused("access through (32,4):(-4,1)", "before the memory's begin");
   refused("access grid 1", "0 to 0");
   refused("access through", "access");
   must("access through 128:1");
+  EXPECT_EQ(session.message.text, "Coordinates go through the memory 128:1.");
   EXPECT_EQ(accesses().conflicts().excess(), 0) << "one mode is as good";
+}
+
+// Whether accesses are whole another width decides, and it may come later: a view comes back by
+// whatever order its commands are said in.
+TEST_F(Access, MemoryIsTakenWhereAnotherWidthMakesAccessesWhole) {
+  must("open layout (4,2):(2,1)");
+  must("select banks");
+  must("access 16");
+  must("access through (4,2):(2,1)");
+  EXPECT_NE(session.message.text.find("no whole accesses of 16 bytes"), std::string::npos)
+      << session.message.text;
+  ASSERT_TRUE(emptiness(session));
+  must("access 4");
+  EXPECT_FALSE(emptiness(session));
+  EXPECT_EQ(session.state.study.access_through, "(4,2):(2,1)");
 }
 
 TEST_F(Access, OwnersThatAreNoLanesHaveNoWavefronts) {

@@ -16,8 +16,7 @@ Error wrong_access() {
   return usage_error(
       "`access` takes rows or columns, 4, 8 or 16 (bytes a lane), instruction N, grid N (of a "
       "picture with several operands), or through LAYOUT (from coordinates to offsets in memory; "
-      "through "
-      "nothing: none): `access rows 16`.");
+      "through nothing: none): `access rows 16`.");
 }
 
 // The rest of the line: the memory that the open layout's coordinates go through.
@@ -25,15 +24,20 @@ Answer go_through(Session& session, std::string_view rest) {
   LayoutStudy& study = session.state.study;
   const std::string memory(unquoted(trimmed(rest)));
   if (memory.empty()) return wrong_access();
-  study.instruction.reset();
-  study.access_through.clear();
-  if (memory == "nothing") return std::string("No memory is given.");
+  if (memory == "nothing") {
+    study.instruction.reset();
+    study.access_through.clear();
+    return std::string("No memory is given.");
+  }
   const Outcome<Layout> layout = layout_given(memory);
   if (!layout) return layout.error();
+  study.instruction.reset();
   study.access_through = memory;
-  // What does not fit is said at once, with what would.
-  if (const auto view = access_of(session); !view) return view.error();
-  return fmt::format("Coordinates go through the memory {}.", text(*layout));
+  std::string answer = fmt::format("Coordinates go through the memory {}.", text(*layout));
+  // What does not fit is said at once, with what would, and by the views. It is taken all the same:
+  // another grid or another width may make it fit.
+  if (const auto view = access_of(session); !view) answer += " " + view.error().sentence;
+  return answer;
 }
 
 Answer run_access(Session& session, Backend&, std::string_view arguments) {

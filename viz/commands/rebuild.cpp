@@ -83,12 +83,13 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   const RunCursor& spot = state.spot;
   if (arrives || !picks.empty()) lines.emplace_back("look nothing");
   if (!(spot == RunCursor{})) lines.push_back("look" + look_words(spot));
-  for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   const DiffStudy& compare = state.compare;
   if (!compare.against.empty()) {
     lines.push_back(fmt::format("diff against {}", quoted_word(compare.against)));
   }
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
+  // Last, as a timeline beside the baseline's is looked at, and marks are in the comparison.
+  for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
   return state.diff ? ViewName::diff : ViewName::matrices;
@@ -98,12 +99,11 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
 void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   const LayoutStudy usual;
   if (study.step > 0) lines.push_back(fmt::format("derive {}", study.step));
-  std::string walk;
-  if (study.walk != usual.walk) walk += fmt::format(" {}", name_of(study.walk));
-  if (study.access_grid >= 0) walk += fmt::format(" grid {}", study.access_grid);
-  if (!walk.empty()) lines.push_back("access" + walk);
-  // Only with the usual widths is it sure that a memory is taken: it is refused where accesses are
-  // not whole, which another width may have made them since.
+  std::string access;
+  if (study.walk != usual.walk) access += fmt::format(" {}", name_of(study.walk));
+  if (study.access_bytes != usual.access_bytes) access += fmt::format(" {}", study.access_bytes);
+  if (study.access_grid >= 0) access += fmt::format(" grid {}", study.access_grid);
+  if (!access.empty()) lines.push_back("access" + access);
   if (!study.access_through.empty()) {
     lines.push_back(fmt::format("access through {}", quoted_word(study.access_through)));
   }
@@ -118,9 +118,6 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
   }
   if (study.element_bytes != usual.element_bytes) {
     lines.push_back(fmt::format("element {}", study.element_bytes));
-  }
-  if (study.access_bytes != usual.access_bytes) {
-    lines.push_back(fmt::format("access {}", study.access_bytes));
   }
   if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
 }

@@ -146,7 +146,6 @@ class LayoutView {
 
   Kind kind() const { return kind_; }
   bool shows_places() const { return places_.texts != nullptr; }  // instead of offsets
-  bool shows_offsets() const { return kind_ == Kind::plain || kind_ == Kind::parts; }
   Placing placing() const { return placing_; }
   const std::string& thread_mark() const { return owned_.thread_mark; }
   const std::string& title() const { return title_; }

@@ -45,7 +45,6 @@ class ComparisonView {
   std::optional<LineOfBoth> line_of_both(const std::string& file, std::uint32_t line) const;
   // "hgemm_v7"; "hgemm_v7 --m 512": with its options where both are of one kernel.
   std::string name_of_baseline() const { return named(*baseline_); }
-  std::string name_of_now() const { return named(*now_); }
   static std::string with_options(const RunResult& run);
 
  private:

@@ -75,13 +75,6 @@ Outcome<LayoutView> view_of(const Preset& preset, const LayoutStudy& study) {
 
 }  // namespace
 
-std::string open_expression(const ViewState& state) {
-  const auto [what, name] = first_word(state.layout_text);
-  if (what != "preset") return state.layout_text;
-  const auto preset = preset_named(name);
-  return preset ? expression_of(*preset) : "";
-}
-
 std::optional<Error> show_study(Session& session, const LayoutStudy& asked) {
   ViewState& state = session.state;
   LayoutStudy study = asked;

@@ -26,8 +26,6 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options);
 // Shows the open layout at another step of its derivation, or its grids with other numbers. What
 // was selected stays where the grids stay. Refused where nothing can be shown so.
 std::optional<Error> show_study(Session& session, const LayoutStudy& study);
-// The expression of the open layout: what was typed, or what a preset stands for.
-std::string open_expression(const ViewState& state);
 
 // What is wrong with an expression, with the place; nothing where it has a value.
 std::optional<FieldProblem> problem_in(std::string_view expression);

@@ -25,7 +25,6 @@ class ScenePainter {
   // scene's own is left out.
   void paint(const Scene& scene, ImDrawList& list, ImVec2 origin, const FontSet& fonts,
              float scale = 1, bool on_paper = false);
-  std::size_t textures_kept() const { return kept_.size(); }
 
  private:
   // A raster larger than the largest texture is cut into several.

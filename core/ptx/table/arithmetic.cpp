@@ -93,7 +93,7 @@ std::vector<Opcode> arithmetic_rows() {
       {Op::vabsdiff4, "vabsdiff4", U::integer,
        {{"type:u32 type2:u32 type3:u32 operation:add?", "d a:u32 b:u32 c"},
         {"type:u32 type2:s32 type3:s32 operation:add?", "d a:u32 b:u32 c"}},
-       "|a - b| byte by byte; or, with .add, the sum of these, + c", "9.7.18.3"},
+       "|a - b| byte by byte; or, with .add, the sum of these, + c", "9.7.18.2"},
       {Op::rem, "rem", U::integer, {{I16_64, "d a b"}},
        "the remainder of a / b, with the sign of a", "9.7.1.9"},
       {Op::abs, "abs", U::integer,

@@ -16,7 +16,7 @@ std::vector<Opcode> control_rows() {
       {Op::ret, "ret", U::control, {{"uni?", ""}}, "leaves the function; in an entry the same as exit",
        "9.7.12.6"},
       {Op::exit, "exit", U::control, {{"", ""}}, "ends the thread", "9.7.12.7"},
-      {Op::trap, "trap", U::control, {{"", ""}}, "stops the whole launch with an error", "9.7.19.5"},
+      {Op::trap, "trap", U::control, {{"", ""}}, "stops the whole launch with an error", "9.7.19.4"},
       {Op::brkpt, "brkpt", U::control, {{"", ""}}, "stops for a debugger; without one, as trap",
        "9.7.19.1"},
       {Op::pmevent, "pmevent", U::control, {{"", "n"}, {"mask", "n"}},

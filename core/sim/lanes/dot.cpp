@@ -91,7 +91,7 @@ struct Mad24Sat {
   }
 };
 
-// vabsdiff4 (9.7.18.3): of bytes; c is only taken with .add.
+// vabsdiff4 (9.7.18.2): of bytes; c is only taken with .add.
 template <class A, class B, bool sums>
 struct AbsDiff4 {
   static u32 apply(u32 a, u32 b, u32 c) {

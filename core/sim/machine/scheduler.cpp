@@ -6,8 +6,7 @@
 #include "core/sim/checks/deadlock.h"
 #include "core/sim/checks/endless.h"
 #include "core/sim/checks/result.h"
-#include "core/sim/checks/undefined.h"
-#include "core/sim/machine/model.h"
+#include "core/sim/machine/split_loop.h"
 #include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
@@ -50,12 +49,28 @@ bool meets_others(const ptx::Instruction& i, const Code& c) {
   }
 }
 
-bool is_ready(const Warp& warp) {
-  return std::any_of(warp.splits.begin(), warp.splits.end(),
-                     [](const Split& s) { return s.wait == Wait::none; });
-}
-
 }  // namespace
+
+// Warps and splits have their turns in order, or as a schedule draws.
+struct Scheduler::InOrder {
+  Scheduler& scheduler;
+  Model& model;
+  bool notes = scheduler.notes_meetings_;
+
+  bool goes_on() const { return model.pause == Pause::none; }
+  void all_wait() {}
+  bool reaches(const Core&) { return true; }
+  void issues(const Core& x, const Code&, Mask m) {
+    if (notes && m) scheduler.note_meeting_point(x);
+  }
+  void has_executed(const Core&) {}
+  bool is_over() const { return false; }
+  void has_moved() {}
+  void has_run(Block& block, std::uint64_t ran) {
+    block.slow.left -= std::min(block.slow.left, ran);
+    if (model.pause == Pause::look) model.flights.begin_delays(block);
+  }
+};
 
 // Is a further behind than b? The outermost call that they are not both in decides; of one that
 // stands at a call and one that is inside it, the former.
@@ -92,74 +107,6 @@ bool Scheduler::choose_split(Warp& warp) {
   if (warp.fair || !company) warp.unfair_for = 0;
   warp.turn_left = company ? model_->options.split_turn : ~std::uint64_t{0};
   return true;
-}
-
-// Runs one split until it waits, ends or divides (`ended`), or has executed `limit` instructions;
-// in company also until the end of a block, where it may meet another.
-std::uint64_t Scheduler::run_split(Core& x, std::uint64_t limit, bool stop_at_block_end,
-                                   bool& ended) {
-  std::uint64_t executed = 0;
-  Warp& warp = *x.warp;
-  Mask mask = warp.splits[x.split].mask;
-  std::uint32_t pc = warp.splits[x.split].pc;
-  ended = false;
-  x.limit = limit;
-  x.executed = &executed;
-  const bool notes = notes_meetings_;
-  while (executed < x.limit && !ended) {
-    const Code& c = x.code[pc];
-    const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
-    x.pc = pc;
-    if (notes && m) note_meeting_point(x, executed);
-    ++executed;
-    Flow flow = Flow::next;
-    if (warp.undefined_registers) {
-      flow = run_carefully(x, c, mask, m);
-    } else if (m) {
-      flow = c.run(x, c, m);
-    }
-    if (flow == Flow::next) {
-      ++pc;
-      ended = stop_at_block_end && c.ends_block;
-      continue;
-    }
-    // It stands where it failed.
-    if (flow == Flow::fault && x.split < warp.splits.size()) warp.splits[x.split].pc = pc;
-    ended = flow != Flow::moved || stop_at_block_end;
-    if (flow != Flow::moved) return executed;  // the handler has left the splits as they are to be
-    mask = warp.splits[x.split].mask;
-    pc = warp.splits[x.split].pc;
-  }
-  warp.splits[x.split].pc = pc;
-  return executed;
-}
-
-// Fewer than `budget` instructions: the warp waits or has ended.
-std::uint64_t Scheduler::run_warp(Block& block, Warp& warp, std::uint64_t budget) {
-  std::uint64_t executed = 0;
-  while (executed < budget && model_->state == RunState::running && model_->pause == Pause::none &&
-         !model_->stops.hit()) {
-    if (warp.current < 0 && !choose_split(warp)) break;
-    Core x = model_->core_of(block, warp);
-    x.split = static_cast<std::uint32_t>(warp.current);
-    const bool company = warp.splits.size() > 1;
-    const Mask mask = warp.splits[x.split].mask;
-    bool ended = false;
-    const std::uint64_t ran =
-        run_split(x, std::min(budget - executed, warp.turn_left), company && !warp.fair, ended);
-    executed += ran;
-    model_->instructions += ran;
-    warp.executed += ran;
-    block.slow.left -= std::min(block.slow.left, ran);
-    if (model_->pause == Pause::look) model_->flights.begin_delays(block);
-    warp.turn_left -= ran;
-    if (company) warp.unfair_for += ran;
-    // Where splits have become one, the current one has another index now.
-    warp.current = ended || warp.turn_left == 0 ? -1 : static_cast<std::int32_t>(x.split);
-    model_->last = {block.number, warp.index, x.pc, mask, model_->moments};
-    if (model_->stops.asked()) model_->watcher.look_for_stop(block, warp, x.pc, mask);
-  }
-  return executed;
 }
 
 // Who is slow next, for how long: nobody; one warp; some; or a unit, whose operations then take
@@ -234,7 +181,7 @@ bool Scheduler::is_held_back(Block& block, Warp& warp) {
 }
 
 // A warp that asks again and again, with nothing complete in between, is at one point.
-void Scheduler::note_meeting_point(const Core& x, std::uint64_t executed) {
+void Scheduler::note_meeting_point(const Core& x) {
   constexpr std::size_t most = 1u << 20;
   if (!meets_others(model_->program().code[x.pc], x.code[x.pc]) || meeting_points_.size() == most)
     return;
@@ -242,7 +189,7 @@ void Scheduler::note_meeting_point(const Core& x, std::uint64_t executed) {
   if (warp.noted_pc == x.pc && warp.noted_meetings == x.block->meetings) return;
   warp.noted_pc = x.pc;
   warp.noted_meetings = x.block->meetings;
-  meeting_points_.push_back({{x.block->number, warp.index, warp.executed + executed}, x.pc});
+  meeting_points_.push_back({{x.block->number, warp.index, warp.executed + *x.executed}, x.pc});
 }
 
 bool Scheduler::let_the_slow_of_cluster_go_on(const Block& block) {
@@ -288,7 +235,7 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
                   warp.held_at - warp.executed,
                   model_->stops.room(block, warp, model_->position(), model_->instructions)});
     if (!slow) model_->recording.record_turn_begin(block, warp);
-    const std::uint64_t ran = slow ? 0 : run_warp(block, warp, most);
+    const std::uint64_t ran = slow ? 0 : run_warp(block, warp, InOrder{*this, *model_}, most);
     if (!slow) model_->recording.record_turn_end(block, warp);
     warp.pace.instructions += ran;
     budget -= ran;

@@ -1,5 +1,5 @@
 // Whose turn it is, and how far it goes: blocks of the grid, warps of a block, splits of a warp,
-// and the loop that executes instructions.
+// and the loop that executes instructions (split_loop.h).
 //
 // In order, or as a schedule draws (scheduler.cpp): a block has a turn, in it a warp, in that a
 // split. By the clock (core/sim/time/clocked.cpp): whoever of a cluster is earliest.
@@ -54,11 +54,16 @@ class Scheduler {
  private:
   Scheduler(const Scheduler&) = default;
 
-  // What executes a split, in order and by the clock (split_loop.h).
-  RunState run_in_order(std::uint64_t& budget);
+  // The ways to run (split_loop.h).
+  struct InOrder;
+  struct ByClock;
+  template <class Way>
+  std::uint64_t run_warp(Block& block, Warp& warp, Way way, std::uint64_t budget);
+  template <class Way>
+  std::uint64_t run_split(Core& x, Way way, std::uint64_t limit, bool stop_at_block_end,
+                          bool& ended);
+
   RunState run_block(Block& block, std::uint64_t& budget);
-  std::uint64_t run_warp(Block& block, Warp& warp, std::uint64_t budget);
-  std::uint64_t run_split(Core& x, std::uint64_t limit, bool stop_at_block_end, bool& ended);
   bool choose_split(Warp& warp);
   bool behind(const Warp& warp, const Split& a, const Split& b) const;
 
@@ -72,7 +77,7 @@ class Scheduler {
 
   void draw_slowness(Block& block);
   bool is_held_back(Block& block, Warp& warp);
-  void note_meeting_point(const Core& x, std::uint64_t executed);
+  void note_meeting_point(const Core& x);
   void tire_of_slowness(Block& block, bool in_vain);
   bool asks_in_vain(const Block& block) const;
   bool let_the_slow_of_cluster_go_on(const Block& block);
@@ -82,9 +87,6 @@ class Scheduler {
   double when_it_goes_on(const Block& block, const WarpTime& t) const;
   double find_turn(ClockTurn& turn);
   bool choose_turn();
-  std::uint64_t run_split_by_clock(Core& x, std::uint64_t limit, bool stop_at_block_end,
-                                   bool& ended);
-  std::uint64_t run_warp_by_clock(Block& block, Warp& warp, std::uint64_t budget);
   std::uint64_t simulated_blocks() const;  // of the grid: all, or some waves
   void end_sample();
   bool bring_about_by_clock();

@@ -102,8 +102,7 @@ class Region {
   Writer writer(std::uint64_t offset) const;
   std::uint32_t grain() const { return 1u << grain_shift_; }
   std::uint32_t written_at(std::uint64_t offset) const;  // 0 where times are not remembered
-  bool keeps_times() const { return !times_.empty(); }
-  bool was_written() const { return was_written_; }  // while times are remembered
+  bool was_written() const { return was_written_; }      // while times are remembered
 
   // Asynchronous operations that still read, or write, some of it (core/sim/async/global.cpp).
   std::uint32_t readers = 0, writers = 0;
@@ -120,8 +119,6 @@ class Region {
   // As write(), by an atomic: one that leaves everything as it was does not count as a change.
   void write_atomically(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
                         std::uint32_t bytes, Writer writer);
-
-  std::vector<std::byte> take_bytes() { return std::move(bytes_); }
 
  private:
   void count_change(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) {

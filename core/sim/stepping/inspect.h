@@ -101,17 +101,6 @@ struct TileState {
 // What TMA has brought or taken, then what is in flight; each in the order of issue.
 std::vector<TileState> tiles_of(const Machine& machine, std::uint64_t block);
 
-// Who wrote the bytes of shared memory, in pieces [begin, end) that one instruction wrote: without
-// the places' names, for pictures of all of it. pc nothing: nobody has.
-struct WrittenPiece {
-  std::uint32_t begin = 0, end = 0;
-  std::optional<std::uint32_t> pc;
-  std::uint64_t block = 0;  // whose thread
-  std::uint32_t warp = 0;
-  bool undefined = false;
-};
-std::vector<WrittenPiece> written_pieces(const Machine& machine, std::uint64_t block);
-
 // An element of a buffer, counted as they are; nothing: there is none.
 std::optional<ElementState> element(const Machine& machine, std::size_t buffer,
                                     std::uint64_t index);

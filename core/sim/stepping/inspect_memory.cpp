@@ -67,29 +67,6 @@ std::vector<TileState> tiles_of(const Machine& machine, u64 block) {
   return out;
 }
 
-std::vector<WrittenPiece> written_pieces(const Machine& machine, u64 block) {
-  std::vector<WrittenPiece> out;
-  const Block* b = find_block(machine, block);
-  if (!b) return out;
-  for (u32 at = 0; at < b->shared.size(); ++at) {
-    const Writer writer = b->shared.writer(at);
-    WrittenPiece piece{at, at + 1, {}, 0, 0, b->shared.is_undefined(at)};
-    if (writer) {
-      piece.pc = writer.pc();
-      piece.block = writer.block();
-      piece.warp = writer.thread() / 32;
-    }
-    WrittenPiece* last = out.empty() ? nullptr : &out.back();
-    if (last && last->pc == piece.pc && last->block == piece.block && last->warp == piece.warp &&
-        last->undefined == piece.undefined) {
-      last->end = piece.end;
-    } else {
-      out.push_back(piece);
-    }
-  }
-  return out;
-}
-
 std::optional<ElementState> element(const Machine& machine, std::size_t buffer, u64 index) {
   if (buffer >= machine.shells().size()) return {};
   const DType type = machine.shells()[buffer].dtype;

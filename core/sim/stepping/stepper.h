@@ -80,8 +80,7 @@ class Stepper {
   const std::optional<Happened>& reason() const { return reason_; }
 
   // ---- what is known of the run, from wherever it has been ----
-  // The furthest position; and how the run ends, once that was seen.
-  std::uint64_t known_to() const { return known_to_; }
+  // How the run ends, once that was seen.
   std::optional<RunState> ending() const { return ending_; }
   const Report* fault() const;  // that it ends with
   // What it tells from its beginning to its end, once that was seen; else what it has told up to

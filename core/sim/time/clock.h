@@ -65,7 +65,6 @@ class Clock {
   double now() const { return now_; }
   void set_now(double now) { now_ = now; }
   Level2& level2() { return level2_; }
-  Recorder* recorder() const { return recorder_; }
 
   // ---- a warp executes ----
   // Lanes m are about to execute the instruction at x.pc: when it is issued. `meets` and the end of

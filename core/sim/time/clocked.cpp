@@ -7,8 +7,7 @@
 #include "core/sim/checks/deadlock.h"
 #include "core/sim/checks/endless.h"
 #include "core/sim/checks/result.h"
-#include "core/sim/checks/undefined.h"
-#include "core/sim/machine/model.h"
+#include "core/sim/machine/split_loop.h"
 #include "core/sim/time/wait.h"
 #include "core/sim/wgmma/handlers.h"
 
@@ -25,11 +24,6 @@ constexpr double ahead = 64;
 // have.
 constexpr u32 looks = 17;
 
-bool is_ready(const Warp& warp) {
-  return std::any_of(warp.splits.begin(), warp.splits.end(),
-                     [](const Split& s) { return s.wait == Wait::none; });
-}
-
 // When the next moment of an operation comes.
 double next_moment(const AsyncOperation& o) {
   if (o.stage == Stage::complete || o.leader != no_leader) return never;
@@ -37,6 +31,44 @@ double next_moment(const AsyncOperation& o) {
 }
 
 }  // namespace
+
+// A warp runs on until it comes to what others can tell, and is not the earliest any more.
+struct Scheduler::ByClock {
+  Model& model;
+  Clock& clock;
+  WarpTime& t;
+  const Cost* costs = clock.costs().of.data();
+  const double horizon = clock.turn.horizon;
+
+  bool goes_on() const { return clock.turn.goes_on; }
+  void all_wait() { clock.turn.goes_on = false; }
+  bool reaches(Core& x) {
+    const Cost& cost = costs[x.pc];
+    if (!cost.meets) return true;
+    clock.await_operands(x, cost, t);
+    if (t.slot > horizon) clock.turn.goes_on = false;
+    return t.slot <= horizon;
+  }
+  void issues(Core& x, const Code& c, Mask m) {
+    const Cost& cost = costs[x.pc];
+    model.recording.begin_run(*x.block, *x.warp, x.pc);
+    const double issued = clock.execute(x, c, cost, m);
+    if (cost.meets) clock.set_now(issued);
+  }
+  void has_executed(Core& x) {
+    const Cost& cost = costs[x.pc];
+    t.last_pc = x.pc;
+    if (cost.ends) clock.catch_up(x, t);
+    if (cost.meets || t.slot > horizon + ahead) clock.turn.goes_on = false;
+  }
+  bool is_over() const { return !clock.turn.goes_on; }
+  void has_moved() { t.slot += clock.times().branch; }
+  void has_run(Block& block, u64) {
+    for (u32 rank = 0; rank < model.cluster_size; ++rank)
+      model.member(block, rank)->flight.fresh = 0;
+    if (std::exchange(model.pause, Pause::none) != Pause::none) clock.turn.goes_on = false;
+  }
+};
 
 void Scheduler::start_clock() {
   // What shared memory leaves of an SM's memory is L1's.
@@ -204,95 +236,6 @@ bool Scheduler::choose_turn() {
   }
 }
 
-// Runs one split until its turn is over; see Scheduler::run_split.
-u64 Scheduler::run_split_by_clock(Core& x, u64 limit, bool stop_at_block_end, bool& ended) {
-  u64 executed = 0;
-  Clock& clock = *model_->clock;
-  Warp& warp = *x.warp;
-  WarpTime& t = x.block->time.warps[warp.index];
-  const double horizon = clock.turn.horizon;
-  Mask mask = warp.splits[x.split].mask;
-  u32 pc = warp.splits[x.split].pc;
-  const Cost* costs = clock.costs().of.data();
-  ended = false;
-  x.limit = limit;
-  while (executed < x.limit && !ended) {
-    const Code& c = x.code[pc];
-    const Cost& cost = costs[pc];
-    x.pc = pc;
-    if (cost.meets) {
-      clock.await_operands(x, cost, t);
-      if (t.slot > horizon) {
-        clock.turn.goes_on = false;
-        break;
-      }
-    }
-    const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
-    model_->recording.begin_run(*x.block, warp, pc);
-    const double issued = clock.execute(x, c, cost, m);
-    if (cost.meets) clock.set_now(issued);
-    ++executed;
-    Flow flow = Flow::next;
-    if (warp.undefined_registers) {
-      flow = run_carefully(x, c, mask, m);
-    } else if (m) {
-      flow = c.run(x, c, m);
-    }
-    t.last_pc = pc;
-    if (cost.ends) clock.catch_up(x, t);
-    if (cost.meets || t.slot > horizon + ahead) clock.turn.goes_on = false;
-    if (flow == Flow::next) {
-      ++pc;
-      ended = (stop_at_block_end && c.ends_block) || !clock.turn.goes_on;
-      continue;
-    }
-    if (flow == Flow::moved) t.slot += clock.times().branch;
-    // It stands where it failed.
-    if (flow == Flow::fault && x.split < warp.splits.size()) warp.splits[x.split].pc = pc;
-    ended = flow != Flow::moved || stop_at_block_end || !clock.turn.goes_on;
-    if (flow != Flow::moved) return executed;
-    mask = warp.splits[x.split].mask;
-    pc = warp.splits[x.split].pc;
-  }
-  warp.splits[x.split].pc = pc;
-  return executed;
-}
-
-// The warp whose turn it is runs until that is over, or the budget.
-u64 Scheduler::run_warp_by_clock(Block& block, Warp& warp, u64 budget) {
-  u64 executed = 0;
-  budget =
-      std::min(budget, model_->stops.room(block, warp, model_->position(), model_->instructions));
-  while (executed < budget && model_->state == RunState::running && model_->clock->turn.goes_on &&
-         !model_->stops.hit()) {
-    if (warp.current < 0 && !choose_split(warp)) {
-      model_->clock->turn.goes_on = false;
-      break;
-    }
-    Core x = model_->core_of(block, warp);
-    x.split = static_cast<u32>(warp.current);
-    const bool company = warp.splits.size() > 1;
-    const Mask mask = warp.splits[x.split].mask;
-    bool ended = false;
-    const u64 ran = run_split_by_clock(x, std::min(budget - executed, warp.turn_left),
-                                       company && !warp.fair, ended);
-    executed += ran;
-    model_->instructions += ran;
-    warp.executed += ran;
-    for (u32 rank = 0; rank < model_->cluster_size; ++rank)
-      model_->member(block, rank)->flight.fresh = 0;
-    warp.turn_left -= std::min(ran, warp.turn_left);
-    if (company) warp.unfair_for += ran;
-    warp.current = ended || warp.turn_left == 0 ? -1 : static_cast<std::int32_t>(x.split);
-    if (std::exchange(model_->pause, Pause::none) != Pause::none)
-      model_->clock->turn.goes_on = false;
-    if (!ran) continue;
-    model_->last = {block.number, warp.index, x.pc, mask, model_->moments};
-    if (model_->stops.asked()) model_->watcher.look_for_stop(block, warp, x.pc, mask);
-  }
-  return executed;
-}
-
 // Nobody can go on by himself: the time limits of those in a try_wait are over; or there is nothing
 // left that anybody waits for.
 bool Scheduler::bring_about_by_clock() {
@@ -400,7 +343,9 @@ RunState Scheduler::run_by_clock(u64 budget) {
       continue;
     }
     Warp& warp = block.warps[turn.warp];
-    const u64 ran = run_warp_by_clock(block, warp, budget);
+    const u64 room = model_->stops.room(block, warp, model_->position(), model_->instructions);
+    const ByClock way{*model_, *model_->clock, block.time.warps[warp.index]};
+    const u64 ran = run_warp(block, warp, way, std::min(budget, room));
     warp.pace.instructions += ran;
     budget -= std::min(ran, budget);
     block.began = block.began || ran;

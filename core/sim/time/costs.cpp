@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/sim/tcgen05/instruction_descriptor.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -9,6 +11,7 @@ using ptx::Field;
 using ptx::Instruction;
 using ptx::Op;
 using ptx::Operand;
+using ptx::Operation;
 using ptx::TensorStep;
 using ptx::Type;
 using ptx::Unit;
@@ -189,19 +192,39 @@ double products_of(ptx::Shape shape) {
   }
 }
 
-// Multiply-adds of an SM in a cycle, by the operands' type.
-double rate_of(const DeviceTimes& times, Type type) {
-  switch (ptx::bits_of(type)) {
-    case 64:
-      return times.tensor_f64;
-    case 32:
-      return times.tensor_tf32;
-    case 16:
-      return times.tensor_f16;
-    case 8:
-      return is_float(type) ? times.tensor_f8 : times.tensor_i8;
+ProductType product_of_type(Type type) {
+  switch (type) {
+    case Type::f64:
+      return ProductType::f64;
+    case Type::tf32:
+      return ProductType::tf32;
+    case Type::none:  // of wmma: f16 where none is said
+    case Type::f16:
+    case Type::bf16:
+      return ProductType::f16;
+    case Type::e4m3:
+    case Type::e5m2:
+      return ProductType::f8;
+    case Type::s8:
+    case Type::u8:
+      return ProductType::i8;
     default:
-      return times.tensor_f16;
+      return ProductType::none;
+  }
+}
+
+ProductType product_of_kind(MmaKind kind) {
+  switch (kind) {
+    case MmaKind::f16:
+      return ProductType::f16;
+    case MmaKind::tf32:
+      return ProductType::tf32;
+    case MmaKind::f8f6f4:
+      return ProductType::f8;
+    case MmaKind::i8:
+      return ProductType::i8;
+    default:
+      return ProductType::none;
   }
 }
 
@@ -323,10 +346,7 @@ class Coster {
   }
 
   void matrix(const Instruction& i, Cost& c) const {
-    // mma.shape.alayout.blayout.dtype.atype.btype.ctype; wmma's A and B are of f16 where none is
-    // said
-    const Type a = i.modifiers.type2();
-    const double rate = rate_of(t_, a == Type::none ? Type::f16 : a);
+    const double rate = rate_of(t_, product_of(i));
     c.lanes = Lanes::matrix;
     c.latency = static_cast<float>(t_.mma_latency);
     if (rate > 0) {
@@ -428,6 +448,26 @@ class Coster {
 };
 
 }  // namespace
+
+ProductType product_of(const Instruction& i) {
+  switch (i.op) {
+    case Op::mma:  // .shape.alayout.blayout.dtype.atype.btype.ctype
+      return product_of_type(i.modifiers.type2());
+    case Op::wmma:
+      return i.modifiers.operation() == Operation::mma ? product_of_type(i.modifiers.type2())
+                                                       : ProductType::none;
+    case Op::tcgen05:
+      return i.modifiers.tensor_step() == TensorStep::mma
+                 ? product_of_kind(static_cast<MmaKind>(i.modifiers[Field::kind]))
+                 : ProductType::none;
+    case Op::wgmma:
+      return i.modifiers.group_step() == ptx::GroupStep::mma_async
+                 ? product_of_type(i.modifiers.type2())
+                 : ProductType::none;
+    default:
+      return ProductType::none;
+  }
+}
 
 Costs costs_of(const ptx::Program& program, const DeviceTimes& times) {
   return Coster(program, times).run();

@@ -13,7 +13,7 @@
 
 #include "core/ptx/program.h"
 #include "core/record/record.h"
-#include "core/run/device_times.h"
+#include "core/run/product_type.h"
 
 namespace tilescope::sim {
 
@@ -69,6 +69,9 @@ struct Costs {
   std::vector<std::uint16_t> slots;  // of the scoreboard
   std::uint32_t scoreboard = 0;      // slots: registers, then predicates
 };
+
+// What the instruction has tensor cores multiply.
+ProductType product_of(const ptx::Instruction& instruction);
 
 Costs costs_of(const ptx::Program& program, const DeviceTimes& times);
 

@@ -5,6 +5,7 @@
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/multiplication.h"
 #include "core/sim/time/clock.h"
+#include "core/sim/time/costs.h"
 #include "core/sim/wgmma/product.h"
 
 namespace tilescope::sim {
@@ -30,23 +31,6 @@ double rate_of(const DeviceTimes& times, MmaKind kind) {
       return times.tensor_f8;
     default:
       return times.tensor_f16;
-  }
-}
-
-double rate_of(const DeviceTimes& times, ElementType type) {
-  switch (type) {
-    case ElementType::tf32:
-      return times.tensor_tf32;
-    case ElementType::f16:
-    case ElementType::bf16:
-      return times.tensor_f16;
-    case ElementType::s8:
-    case ElementType::u8:
-      return times.tensor_i8;
-    case ElementType::b1:
-      return 8 * times.tensor_i8;
-    default:
-      return times.tensor_f8;
   }
 }
 
@@ -163,8 +147,11 @@ void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double
 // A warpgroup's product takes the tensor cores of all four schedulers.
 void Clock::schedule_group_product(const Model& machine, Block& block, AsyncOperation& o,
                                    double from) {
-  const GroupForm form = group_form(machine.program(), machine.program().code[o.pc]);
-  const double rate = rate_of(*times_, form.a);
+  const ptx::Instruction& i = machine.program().code[o.pc];
+  const GroupForm form = group_form(machine.program(), i);
+  // A row of A is 32 bytes whatever the type, and takes as long; of bits no device file has a rate.
+  const bool bits = form.a == ElementType::b1;
+  const double rate = bits ? 16 * times_->tensor_f16 : rate_of(*times_, product_of(i));
   const auto all = static_cast<double>(o.products) / (form.sparse ? 2 : 1);
   const double cycles = rate > 0 ? all / rate : 1;
   const auto operands = static_cast<double>(bytes_of(o.reads));

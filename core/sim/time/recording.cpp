@@ -315,6 +315,7 @@ void Recording::begin_record() {
     RecordedLine line;
     line.text = std::string(i.text);
     line.ptx_line = i.line;
+    line.product = product_of(i);
     const std::string_view file = p.source_file(i), caller = p.caller_file(i);
     if (!file.empty()) line.file = source(file), line.line = i.source_line;
     if (!caller.empty()) line.caller_file = source(caller), line.caller_line = i.caller_line;

@@ -41,6 +41,7 @@ void expect_same(const Record& a, const Record& b) {
     EXPECT_EQ(a.lines[i].ptx_line, b.lines[i].ptx_line);
     EXPECT_EQ(a.lines[i].file, b.lines[i].file);
     EXPECT_EQ(a.lines[i].line, b.lines[i].line);
+    EXPECT_EQ(a.lines[i].product, b.lines[i].product);
   }
   ASSERT_EQ(a.reports.size(), b.reports.size());
   for (std::size_t i = 0; i < a.reports.size(); ++i) {

@@ -302,6 +302,8 @@ void synthesize(Recorder& recorder, const SyntheticPipeline& pipeline) {
   about.sources = {"synthetic.cu"};
   for (std::uint32_t pc = 0; pc < program.size(); ++pc) {
     about.lines.push_back({program[pc], 100 + pc, 0, 10 + pc / 2});
+    if (about.lines.back().text.rfind("tcgen05.mma", 0) == 0)
+      about.lines.back().product = ProductType::f16;
   }
   about.blocks_simulated = pipeline.blocks;
   about.resident_blocks = 1;
