@@ -24,7 +24,7 @@ struct Draw {
   bool flip() { return below(2) != 0; }
 };
 
-FloatFormat format_of(ElementType type) {
+FloatFormat float_format(ElementType type) {
   constexpr FloatFormat formats[] = {format_f16,  format_bf16, format_tf32, format_e4m3,
                                      format_e5m2, format_e2m3, format_e3m2, format_e2m1};
   return formats[static_cast<int>(type)];
@@ -104,7 +104,7 @@ Operand draw_operand(Draw& draw, ElementType type, u32 rows, u32 k) {
     }
     // Below 4, which every type holds.
     const double v = std::ldexp(1 + draw.below(4096) / 4096.0, static_cast<int>(draw.below(5)) - 4);
-    const FloatFormat format = format_of(type);
+    const FloatFormat format = float_format(type);
     const u32 p = encode(format, draw.flip() ? v : -v);
     out.patterns.push_back(p);
     out.values.push_back(decode(format, p));
@@ -246,7 +246,7 @@ class RandomProduct {
 
   std::vector<u32> by_the_rule() const {
     const MmaShape& s = m_.product.shape;
-    const FloatFormat fa = format_of(s.a), fb = format_of(s.b);
+    const FloatFormat fa = float_format(s.a), fb = float_format(s.b);
     StepRule rule = step_rule(TensorChip::blackwell, fa, static_cast<int>(k_));
     if (r_.kind == MmaKind::f8f6f4) rule.block = 32;
     rule.half_accumulator = r_.d == 0;

@@ -41,6 +41,11 @@ constexpr std::array findings = {
     Finding{"bad_tensor_map", "A tensor map that does not fit the instruction"},
     Finding{"bad_coordinate", "Coordinates that a copy cannot have"},
     Finding{"bad_async_store", "st.async or red.async with CTAs that do not fit"},
+    // wgmma.
+    Finding{"wgmma_fence", "No wgmma.fence before an MMA that needs one", ViewName::registers},
+    Finding{"wgmma_in_use", "A register that an MMA in flight uses", ViewName::registers},
+    Finding{"warpgroup", "A warpgroup that is not complete", ViewName::source},
+    Finding{"warpgroup_differs", "Warps that ask for different MMAs", ViewName::source},
     // TMEM.
     Finding{"tmem_in_use", "TMEM that another operation still uses", {}, true},
     Finding{"tmem_race", "A race in TMEM"},

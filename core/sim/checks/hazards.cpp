@@ -169,7 +169,9 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
           o.work->name, c.offset,
           rank ? fmt::format("CTA {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
           place_text(*x.machine, block, c));
-      report.expected = "fence.proxy.async.shared::cta by the threads that write, then a barrier";
+      report.expected =
+          "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
+          "by the thread that issues this";
       report.found = "no fence between";
       Evidence::Party reads =
           lane_at(x, lane, fmt::format("{} reads", o.work->name), place_of(block, r));

@@ -22,6 +22,13 @@ namespace {
 
 using u32 = std::uint32_t;
 
+// Arrivals and stores. An H100 (driver 580, 50 launches of 132 clusters) lets them go to a CTA that
+// has exited, and says nothing; a load is an "unspecified launch failure".
+bool goes_unnoticed(const Core& x) {
+  const ptx::Instruction& i = x.machine->program().code[x.pc];
+  return i.op == ptx::Op::mbarrier || (i.op == ptx::Op::st && !i.modifiers.has(ptx::Field::async));
+}
+
 }  // namespace
 
 // "Accessing the shared memory of another block needs it to have begun, and not to have ended"
@@ -39,6 +46,20 @@ Block* reach(Core& x, int lane, u32 rank) {
               "a rank in the cluster", "no such CTA");
   }
   if (peer == x.block) return peer;
+  if (peer->ended && goes_unnoticed(x)) {
+    x.reports->hazard(x, lane, "peer_exited", x.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "this {} goes to CTA {} of the cluster, all of whose threads have exited: the memory may "
+          "be "
+          "another CTA's by now",
+          ptx::opcode(x.machine->program().code[x.pc].op).name, rank);
+      r.expected = "a barrier.cluster, or another wait of that CTA for this one, before it exits";
+      r.found = "a CTA that has exited";
+      return r;
+    });
+    return peer;
+  }
   if (peer->ended) {
     return no("peer_exited",
               fmt::format("the shared memory of CTA {} of the cluster is accessed, but all its "

@@ -84,9 +84,11 @@ void Reports::note_undefined_store(const Core& x) {
   constexpr std::size_t most = 1024;
   const Origin& o = x.warp->origin;
   const auto key = std::pair{x.block->number, x.pc};
-  if (!o.known || undefined_stores_.size() >= most || undefined_stores_.count(key)) return;
   const std::string& product = x.block->tensor.undefined_read;
-  undefined_stores_[key] = o.in_tensor_memory && !product.empty() ? product : origin_text(x);
+  const bool by_product = !product.empty() && (o.in_tensor_memory || !x.block->warpgroups.empty());
+  if ((!o.known && !by_product) || undefined_stores_.size() >= most || undefined_stores_.count(key))
+    return;
+  undefined_stores_[key] = by_product ? product : origin_text(x);
 }
 
 // Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,

@@ -1,8 +1,6 @@
 #include "core/sim/wgmma/form.h"
 
-#include <map>
-#include <mutex>
-#include <tuple>
+#include <vector>
 
 namespace tilescope::sim {
 namespace {
@@ -33,15 +31,20 @@ ElementType element_of(Type type) {
   }
 }
 
-// One for each shape, width and operand, made when it is first asked for.
-const Fragment& known(ProductShape shape, int bits, bool of_a) {
-  using Key = std::tuple<int, int, int, bool>;
-  static std::mutex mutex;
-  static std::map<Key, Fragment> all;
-  const std::lock_guard lock(mutex);
-  const auto [at, fresh] = all.try_emplace(Key{shape.n, shape.k, bits, of_a});
-  if (fresh) at->second = of_a ? fragment_of_a(shape, bits) : fragment_of_c(shape, bits);
-  return at->second;
+constexpr u32 most_n = 256;
+
+// Of D, by N / 8 - 1: sums of 16 bits, or of 32.
+std::vector<Fragment> sums(int bits) {
+  std::vector<Fragment> out;
+  for (int n = 8; n <= static_cast<int>(most_n); n += 8) {
+    out.push_back(fragment_of_c({static_cast<int>(warp_rows), n, 0}, bits));
+  }
+  return out;
+}
+
+// Of A, 32 bytes a row: elements of so many bits.
+Fragment operand(int bits) {
+  return fragment_of_a({static_cast<int>(warp_rows), 0, 32 * 8 / bits}, bits);
 }
 
 }  // namespace
@@ -79,15 +82,14 @@ GroupForm group_form(const ptx::Program& program, const ptx::Instruction& i) {
 }
 
 const Fragment& group_d_fragment(const GroupForm& form) {
-  return known({static_cast<int>(warp_rows), static_cast<int>(form.n), 0},
-               form.d == SumType::f16 ? 16 : 32, false);
+  static const std::vector<Fragment> halves = sums(16), words = sums(32);
+  return (form.d == SumType::f16 ? halves : words)[form.n / 8 - 1];
 }
 
 const Fragment& group_a_fragment(const GroupForm& form) {
-  // Bits are held as bytes are: 32 of them in a register.
-  const bool bits = form.a == ElementType::b1;
-  const int k = static_cast<int>(bits ? form.k / 8 : form.sparse ? form.k / 2 : form.k);
-  return known({static_cast<int>(warp_rows), 0, k}, bits ? 8 : bits_of(form.a), true);
+  static const Fragment bytes = operand(8), halves = operand(16), words = operand(32);
+  const int bits = bits_of(form.a);  // single bits are held as bytes are
+  return bits == 32 ? words : bits == 16 ? halves : bytes;
 }
 
 }  // namespace tilescope::sim

@@ -20,6 +20,7 @@ struct GroupForm {
   bool a_in_registers = false;
   bool negate_a = false, negate_b = false, transpose_a = false, transpose_b = false;
   std::uint32_t selector = 0;  // of .sp: which lanes hold the metadata
+  bool operator==(const GroupForm&) const = default;
 
   std::uint32_t a_bytes() const { return operand_bytes(a) / (sparse ? 2 : 1); }  // of a row
   std::uint32_t b_bytes() const { return operand_bytes(b); }

@@ -42,75 +42,133 @@ std::string site_text(const Core& x, u32 pc) {
 
 // ---- whether registers may be used ----
 
-// A product uses a register that the warp touched since its last wgmma.fence, or adds to what a
-// product of another shape wrote.
-void check_fence(Core& x, const GroupWarp& warp, const GroupForm& form, bool accumulate,
+std::uint32_t shape_key(const GroupForm& form) {
+  return form.n | form.k << 16;
+}
+
+bool tell_fence(Core& x, u32 other, std::string sentence, const char* expected) {
+  x.reports->hazard(x, 0, "wgmma_fence", other, [&] {
+    Report r;
+    r.sentence = std::move(sentence);
+    r.expected = expected;
+    r.found = "none";
+    return r;
+  });
+  return false;
+}
+
+// What a wgmma.fence has to stand before (9.7.15.7.1): the first product of a warp; one that uses a
+// register which the warp touched since the last; one that adds to what a product of another shape
+// wrote, or writes what an earlier one reads as A.
+bool check_fence(Core& x, const GroupWarp& warp, const GroupForm& form, bool accumulate,
                  const std::vector<GroupUse>& uses) {
+  constexpr const char* between = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
   if (!warp.fenced) {
-    x.reports->hazard(x, 0, "wgmma_fence", x.pc, [&] {
-      Report r;
-      r.sentence =
-          "this wgmma.mma_async is the first of its warp, and no wgmma.fence comes before it";
-      r.expected = "wgmma.fence before the first wgmma.mma_async (PTX ISA 9.7.15.7.1)";
-      r.found = "none";
-      return r;
-    });
-    return;
+    return tell_fence(x, x.pc,
+                      "this wgmma.mma_async is the first of its warp, and no wgmma.fence comes "
+                      "before it",
+                      "wgmma.fence before the first wgmma.mma_async (PTX ISA 9.7.15.7.1)");
   }
   for (const GroupUse& use : uses) {
     const GroupWarp::Use& state = warp.uses[use.number];
-    if (!use.is_d || accumulate) {
-      if (state.touched) {
-        x.reports->hazard(x, 0, "wgmma_fence", state.touched_at, [&] {
-          Report r;
-          r.sentence = fmt::format(
-              "this wgmma.mma_async {} {}, which the instruction at {} {} since the warp's last "
-              "wgmma.fence",
-              use.is_d ? "adds to" : "reads", name_of(x, use), site_text(x, state.touched_at),
-              state.written ? "wrote" : "read");
-          r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
-          r.found = "none";
-          return r;
-        });
-        return;
-      }
+    if (state.touched && (!use.is_d || accumulate)) {
+      return tell_fence(
+          x, state.touched_at,
+          fmt::format("this wgmma.mma_async {} {}, which the instruction at {} {} since the warp's "
+                      "last wgmma.fence",
+                      use.is_d ? "adds to" : "reads", name_of(x, use),
+                      site_text(x, state.touched_at), state.written ? "wrote" : "read"),
+          between);
     }
-    if (use.is_d && state.columns && state.columns != form.n) {
-      x.reports->hazard(x, 0, "wgmma_fence", x.pc, [&] {
-        Report r;
-        r.sentence = fmt::format(
-            "this wgmma.mma_async has N {} and uses {}, which one with N {} wrote: only products "
-            "of "
-            "the same shape are ordered without a wgmma.fence",
-            form.n, name_of(x, use), state.columns);
-        r.expected = "wgmma.fence between them (PTX ISA 9.7.15.7.1)";
-        r.found = "none";
-        return r;
-      });
-      return;
+    if (use.is_d && state.shape && state.shape != shape_key(form)) {
+      return tell_fence(
+          x, x.pc,
+          fmt::format(
+              "this wgmma.mma_async of m64n{}k{} uses {}, which one of m64n{}k{} wrote: only "
+              "products of the same shape are ordered without a wgmma.fence",
+              form.n, form.k, name_of(x, use), state.shape & 0xffff, state.shape >> 16),
+          between);
+    }
+    if (use.is_d && state.as_a > warp.waited && state.as_a > state.as_d) {
+      return tell_fence(
+          x, x.pc,
+          fmt::format("this wgmma.mma_async writes {}, which an earlier one reads as A, "
+                      "and the warp has not waited for that",
+                      name_of(x, use)),
+          "a wgmma.wait_group that covers the earlier one (PTX ISA 9.7.15.7.3)");
     }
   }
+  return true;
 }
 
 void use_registers(GroupWarp& warp, const GroupForm& form, const std::vector<GroupUse>& uses) {
   for (const GroupUse& use : uses) {
     GroupWarp::Use& state = warp.uses[use.number];
-    state.product = warp.issued;
-    if (use.is_d) state.columns = static_cast<std::uint16_t>(form.n);
+    (use.is_d ? state.as_d : state.as_a) = warp.issued;
+    if (use.is_d) state.shape = shape_key(form);
   }
 }
 
-// The product of this warp that uses one of the registers and that it has not waited for; 0: none.
-// Reading what a product only reads is harmless.
+// The last product of this warp that uses one of the registers and that it has not waited for; 0:
+// none. `which`: the register.
 u64 in_use(const GroupWarp& warp, const std::vector<GroupUse>& uses, const GroupUse*& which) {
   u64 last = 0;
   for (const GroupUse& use : uses) {
-    const GroupWarp::Use& state = warp.uses[use.number];
-    if (state.product <= warp.waited || state.product <= last) continue;
-    last = state.product;
+    const u64 product = warp.uses[use.number].product();
+    if (product <= warp.waited || product <= last) continue;
+    last = product;
     which = &use;
   }
   return last;
+}
+
+void tell_in_use(Core& x, int lane, const char* does, const GroupUse& use, u64 product) {
+  const Warpgroup& group = warpgroup_of(x);
+  const u32 pc = group.products[product - 1 - group.first].pc[x.warp->index % 4];
+  x.reports->hazard(x, lane, "wgmma_in_use", pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} {} {}, which the wgmma.mma_async at {} uses, and the warp has not waited for it",
+        ptx::opcode(x.machine->program().code[x.pc].op).name, does, name_of(x, use),
+        site_text(x, pc));
+    r.expected =
+        "wgmma.commit_group and a wgmma.wait_group that covers it before (PTX ISA 9.7.15.7.3)";
+    r.found = "a product in flight";
+    return r;
+  });
+}
+
+// A in registers that an earlier product is still to write.
+void check_operand(Core& x, const GroupWarp& warp, const std::vector<GroupUse>& uses) {
+  for (const GroupUse& use : uses) {
+    const u64 product = warp.uses[use.number].as_d;
+    if (!use.is_d && product > warp.waited) return tell_in_use(x, 0, "reads", use, product);
+  }
+}
+
+// A copy between registers. Compilers put them where they like, also between a wgmma.fence and the
+// product (nvcc for DeepGEMM, CuTeDSL), and ptxas gives both one register or moves the copy: so it
+// counts as when its source was touched.
+bool is_copy(const Core& x) {
+  const ptx::Instruction& i = x.machine->program().code[x.pc];
+  const ptx::Operand* o = x.machine->program().operands_of(i);
+  return i.op == ptx::Op::mov && !i.guarded && o[0].kind == ptx::Operand::Kind::reg &&
+         o[1].kind == ptx::Operand::Kind::reg;
+}
+
+void rename(GroupWarp& warp, const std::vector<GroupUse>& uses) {
+  GroupWarp::Use source;
+  for (const GroupUse& use : uses) {
+    if (!use.written) source = warp.uses[use.number];
+  }
+  for (const GroupUse& use : uses) {
+    GroupWarp::Use& state = warp.uses[use.number];
+    if (!use.written) continue;
+    state.touched = source.touched;
+    state.written = source.written;
+    state.touched_at = source.touched_at;
+    state.shape = source.shape;
+  }
 }
 
 // ---- mma_async ----
@@ -148,10 +206,15 @@ bool is_whole(Core& x, u64 product, const Warpgroup& group) {
 }
 
 // ".aligned": all four execute the same instruction, and "the contents of a matrix descriptor must
-// be same across all the warps in the warpgroup" (9.7.15.5.2).
-void compare(Core& x, const GroupProduct& product, const GroupWords& words) {
+// be same across all the warps in the warpgroup" (9.7.15.5.2). False after a fault: they have other
+// registers.
+bool compare(Core& x, const GroupProduct& product, const GroupWords& words, const GroupForm& form) {
   const ptx::Program& program = x.machine->program();
   const u32 other = static_cast<u32>(__builtin_ctz(product.arrived));
+  const u32 other_warp = x.warp->index / 4 * 4 + other;
+  const std::string they =
+      fmt::format("warp {} of the warpgroup, at {}", other_warp,
+                  text(x.machine->site(*x.block, other_warp * 32, product.pc[other])));
   const auto tell = [&](std::string sentence, std::string expected, std::string found) {
     x.reports->hazard(x, 0, "warpgroup_differs", product.pc[other], [&] {
       Report r;
@@ -160,40 +223,39 @@ void compare(Core& x, const GroupProduct& product, const GroupWords& words) {
       r.found = std::move(found);
       return r;
     });
+    return true;
   };
-  const auto they = [&] {
-    return fmt::format(
-        "warp {} of the warpgroup, at {}", x.warp->index / 4 * 4 + other,
-        text(x.machine->site(*x.block, (x.warp->index / 4 * 4 + other) * 32, product.pc[other])));
-  };
-  const std::string_view here = opcode_text(program.code[x.pc].text);
-  const std::string_view there = opcode_text(program.code[product.pc[other]].text);
-  if (here != there) {
-    return tell(fmt::format("this is not what {} executed: {}", they(), there),
-                "the same wgmma.mma_async in all four warps (PTX ISA 9.7.15.5.2)",
-                std::string(here));
+  const GroupForm theirs = group_form(program, program.code[product.pc[other]]);
+  if (form != theirs) {
+    constexpr const char* same = "the same wgmma.mma_async in all four warps (PTX ISA 9.7.15.5.2)";
+    const std::string here(program.code[x.pc].text.substr(0, 60));
+    std::string sentence = fmt::format("this is not what {} executed: {}", they,
+                                       opcode_text(program.code[product.pc[other]].text));
+    const bool fits = form.d_registers() == theirs.d_registers() && form.d == theirs.d &&
+                      form.a_in_registers == theirs.a_in_registers && form.sparse == theirs.sparse;
+    return fits ? tell(std::move(sentence), same, here)
+                : fault(x, "warpgroup_differs", std::move(sentence), same, here);
   }
   const auto differ = [&](const char* which, u64 a, u64 b) {
-    tell(fmt::format("the descriptor of {} is 0x{:016x} here and 0x{:016x} in {}", which, a, b,
-                     they()),
-         "the same descriptors in all four warps (PTX ISA 9.7.15.5.2)",
-         fmt::format("0x{:016x}", a));
+    return tell(fmt::format("the descriptor of {} is 0x{:016x} here and 0x{:016x} in {}", which, a,
+                            b, they),
+                "the same descriptors in all four warps (PTX ISA 9.7.15.5.2)",
+                fmt::format("0x{:016x}", a));
   };
   if (words.a != product.a) return differ("A", words.a, product.a);
   if (words.b != product.b) return differ("B", words.b, product.b);
-  if (words.accumulate != product.accumulate) {
-    tell(fmt::format("scale-d is {} here and {} in {}", words.accumulate, product.accumulate,
-                     they()),
-         "the same scale-d in all four warps (PTX ISA 9.7.15.5.2)",
-         fmt::format("{}", words.accumulate));
-  }
+  if (words.accumulate == product.accumulate) return true;
+  return tell(
+      fmt::format("scale-d is {} here and {} in {}", words.accumulate, product.accumulate, they),
+      "the same scale-d in all four warps (PTX ISA 9.7.15.5.2)",
+      fmt::format("{}", words.accumulate));
 }
 
 // An operand in shared memory, of `rows` rows; `first`: where they begin in GroupWords::unwritten.
 //
 // Kernels whose tiles have fewer rows than the instruction let it read what follows, whatever is
-// there, and drop what comes of it (DeepGEMM with 32 rows). So rows that a copy in flight writes
-// are undefined, and only where it writes all of them does the product come too early.
+// there, and drop what comes of it (DeepGEMM with 32 rows). So rows that a copy writes which nobody
+// has waited for are undefined, and only where it writes all of them the product comes too early.
 bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type, u32 row_bytes,
                 u32 first, GroupWords& words, std::vector<Range>& out) {
   const ElementType as = type == ElementType::b1 ? ElementType::u8 : type;
@@ -202,7 +264,12 @@ bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type,
                    first ? "the descriptor of B" : "the descriptor of A", all)) {
     return false;
   }
+  Races& races = x.block->races;
   const auto is_written = [&](const Range& r) {
+    Races::Conflict c;
+    const bool early = races.on() && races.unordered(x.warp->index, r.begin, r.end, false, c) &&
+                       races.is_agent(c.warp) && !races.rank_of(c.warp);
+    if (early) return true;  // it has been written, and nobody has waited for that
     const auto& operations = x.block->flight.operations;
     return std::any_of(operations.begin(), operations.end(), [&](const AsyncOperation& o) {
       return std::any_of(o.writes.begin(), o.writes.end(),
@@ -232,7 +299,7 @@ bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type,
 }
 
 // All four have come: the product begins.
-bool begin(Core& x, const GroupForm& form, GroupWords words, const Races::Clock& clock) {
+bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct& product) {
   GroupOperands operands;
   if (const auto error = decode(form, words, operands)) {
     return fault(x, "bad_descriptor", error->sentence, error->expected, error->found);
@@ -250,12 +317,19 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const Races::Clock&
   o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
   o.products = u64{group_rows} * form.n * form.k;
   words.pack(o);
-  // It comes after what any of the four warps did before it issued it. This warp does not.
+  const auto* metadata = reinterpret_cast<const std::byte*>(product.metadata.data());
+  o.bytes.assign(metadata, metadata + product.metadata.size() * sizeof(u32));
+  return x.machine->flights.issue(x, 0, std::move(o));
+}
+
+// The product comes after what any of the four warps did before it issued it. This warp does not.
+bool begin_behind_all(Core& x, const GroupForm& form, const GroupWords& words,
+                      const GroupProduct& product) {
   Races& races = x.block->races;
-  if (!races.on()) return x.machine->flights.issue(x, 0, std::move(o));
+  if (!races.on()) return begin(x, form, words, product);
   const auto seen = races.seen(x.warp->index);
-  races.acquire(x.warp->index, clock);
-  const bool issued = x.machine->flights.issue(x, 0, std::move(o));
+  races.acquire(x.warp->index, product.clock);
+  const bool issued = begin(x, form, words, product);
   races.put_back(x.warp->index, seen);
   return issued;
 }
@@ -278,7 +352,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   words.b = lane_array<u64>(x, c.c)[0];
   words.accumulate = (x.predicates[c.r] ^ c.flip) & 1;
   const std::vector<GroupUse>& uses = bound_of(x).touches[c.immediate].uses;
-  check_fence(x, warp, form, words.accumulate, uses);
+  if (check_fence(x, warp, form, words.accumulate, uses)) check_operand(x, warp, uses);
 
   if (number - group.first == group.products.size()) {
     GroupProduct fresh;
@@ -288,7 +362,11 @@ Flow multiply(Core& x, const Code& c, Mask m) {
     group.products.push_back(fresh);
   }
   GroupProduct& product = group.products[number - group.first];
-  if (product.arrived) compare(x, product, words);
+  if (product.arrived && !compare(x, product, words, form)) return Flow::fault;
+  if (form.sparse) {
+    product.metadata.resize(4 * lanes);
+    std::copy_n(lane_array<u32>(x, c.e), lanes, &product.metadata[i * lanes]);
+  }
   product.arrived |= 1u << i;
   if (x.block->races.on()) x.block->races.release(x.warp->index, product.clock);
   product.pc[i] = x.pc;
@@ -299,7 +377,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   words.a = product.a;
   words.b = product.b;
   words.accumulate = product.accumulate;
-  return begin(x, form, words, product.clock) ? Flow::next : Flow::fault;
+  return begin_behind_all(x, form, words, product) ? Flow::next : Flow::fault;
 }
 
 // ---- fence, commit_group, wait_group ----
@@ -311,7 +389,7 @@ Flow fence(Core& x, const Code&, Mask m) {
   warp.fenced = true;
   for (GroupWarp::Use& use : warp.uses) {
     use.touched = use.written = false;
-    use.columns = 0;
+    use.shape = 0;
   }
   return Flow::next;
 }
@@ -389,21 +467,17 @@ Flow touch_group_registers(Core& x, const Code& c, Mask m) {
   GroupWarp& warp = mine(x);
   const GroupUse* which = nullptr;
   if (const u64 product = in_use(warp, touch.uses, which)) {
-    const Warpgroup& group = warpgroup_of(x);
-    const u32 pc = group.products[product - 1 - group.first].pc[x.warp->index % 4];
-    x.reports->hazard(x, __builtin_ctz(m | 1u << 31), "wgmma_in_use", pc, [&] {
-      Report r;
-      r.sentence = fmt::format(
-          "this {} {} {}, which the wgmma.mma_async at {} uses, and the warp has not waited for it",
-          ptx::opcode(x.machine->program().code[x.pc].op).name, which->written ? "writes" : "reads",
-          name_of(x, *which), site_text(x, pc));
-      r.expected =
-          "wgmma.commit_group and a wgmma.wait_group that covers it before (PTX ISA 9.7.15.7.3)";
-      r.found = "a product in flight";
-      return r;
-    });
+    if (warp.told != product) {
+      tell_in_use(x, m ? __builtin_ctz(m) : 0, which->written ? "writes" : "reads", *which,
+                  product);
+    }
+    warp.told = product;
     const Flow flow = await(x, m, product);
     if (flow != Flow::next) return flow;
+  }
+  if (is_copy(x)) {
+    rename(warp, touch.uses);
+    return touch.run(x, c, m);
   }
   for (const GroupUse& use : touch.uses) {
     GroupWarp::Use& state = warp.uses[use.number];

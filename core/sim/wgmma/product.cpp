@@ -22,7 +22,6 @@ struct Member {
   Core core;
   const Reference* d = nullptr;
   const Reference* a = nullptr;
-  Reference metadata = nothing;
 };
 
 Member member(Model& machine, Block& block, const GroupWords& w, u32 i, const GroupForm& form) {
@@ -30,7 +29,6 @@ Member member(Model& machine, Block& block, const GroupWords& w, u32 i, const Gr
   const Code& code = out.core.code[w.pc[i]];
   out.d = out.core.elements + code.target;
   out.a = out.d + form.d_registers();
-  out.metadata = code.e;
   return out;
 }
 
@@ -89,12 +87,11 @@ OperandBytes read_a(Model& machine, Block& block, const GroupForm& form, const G
   return out;
 }
 
-// The metadata operand of each of the four warps, of .sp.
-Metadata metadata_of(Model& machine, Block& block, const GroupForm& form, const GroupWords& w) {
+// The metadata operand of each of the four warps, of .sp, as they issued it.
+Metadata metadata_of(const AsyncOperation& o) {
   Metadata out{};
   for (u32 i = 0; i < 4; ++i) {
-    const Member warp = member(machine, block, w, i, form);
-    out[i] = lanes_of(warp.core, warp.metadata);
+    out[i] = reinterpret_cast<const u32*>(o.bytes.data()) + i * lanes;
   }
   return out;
 }
@@ -133,7 +130,7 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
     if (w.is_unwritten(group_rows + row)) b.undefined[row] = 0xff;
   }
   if (form.sparse) {
-    const Metadata metadata = metadata_of(machine, block, form, w);
+    const Metadata metadata = metadata_of(o);
     if (!has_specials(form.b, b.bytes)) {
       a = spread(form, metadata, a);
     } else {

@@ -1,7 +1,10 @@
 // What a warpgroup's tensor cores have to do: four warps with successive ranks, the first a
 // multiple of 4, issue each wgmma.mma_async together (PTX ISA 9.7.15).
 //
-// A warp executes the instruction and goes on; the product begins once all four have. It is an
+// A warp executes the instruction and goes on; the product begins once all four have, with what the
+// first of them said (on an H100 three warps wait at their wgmma.wait_group for a fourth that comes
+// 0.4 ms late, and another descriptor or scale-d in two of the warps counts for nothing; in a
+// warpgroup of three warps, or without one that has exited, it is an illegal instruction). It is an
 // AsyncOperation (core/sim/async/operation.h) in a pipe of its warpgroup: it reads A and B at one
 // moment and writes D, in the registers of the four warps, at another. Until a wgmma.wait_group
 // that covers it, its registers are in use. Who touches one of them earlier waits for the product:
@@ -31,6 +34,7 @@ struct GroupProduct {
   std::uint64_t a = 0, b = 0;         // descriptors, of the warp that came first; a: 0 in registers
   bool accumulate = false;            // scale-d
   bool complete = false;
+  std::vector<std::uint32_t> metadata;  // of .sp: of the 128 threads, as they issued it
   Races::Clock clock{};  // what the warps had done and seen as they issued it: it begins after that
 };
 
@@ -40,14 +44,16 @@ struct GroupWarp {
   std::deque<std::uint64_t> groups;  // committed and not waited for: products up to the end of each
   std::uint64_t waited = 0;          // products that it has waited for
   bool fenced = false;               // it has executed a wgmma.fence
+  std::uint64_t told = 0;  // the product that it waits for because of a register, and was told so
   // Of each register that some product of the program uses (Bound::group_registers): the last
-  // product that does, from 1 on; whether it was touched, and the N of the product that wrote it,
-  // since the last fence.
+  // product that does, from 1 on, as D and as A; and since the last wgmma.fence whether it was
+  // touched, and the shape of the product that wrote it.
   struct Use {
-    std::uint64_t product = 0;
+    std::uint64_t as_d = 0, as_a = 0;
     std::uint32_t touched_at = 0;  // instruction
-    std::uint16_t columns = 0;     // 0: none
+    std::uint32_t shape = 0;       // N and K; 0: none
     bool touched = false, written = false;
+    std::uint64_t product() const { return as_d > as_a ? as_d : as_a; }
   };
   std::vector<Use> uses;
 };
