@@ -237,6 +237,8 @@ class Events {
       count(Unit::tensor_load, "tcgen05.ld.");
       count(Unit::tensor_store, "tcgen05.st.");
     }
+    // All four warps issue a product; its event is of the one that came last.
+    count(Unit::tensor, "wgmma.mma_async.");
     for (const char* form : {"cp.async.ca.", "cp.async.cg.", "cp.async.mbarrier."}) {
       count(Unit::async_copy, form);
     }
