@@ -7,7 +7,7 @@
 //                                        the chip's answers in FILE, and prints every difference
 //   conformance answers PART             every lane of a few spellings, as the chip answers
 //   conformance replay FILE              the simulator against kept answers
-//   conformance programs FOLDER          the text programs of tests/sim/programs on the chip
+//   conformance programs FOLDER [PART]   the text programs of tests/sim/programs on the chip
 //   conformance memory FILE              what one of them leaves in memory on the chip
 //   conformance maps COUNT [im2col]      which tensor maps the driver takes, and which we take
 //   conformance copies COUNT             random tensor copies on the chip, against their model
@@ -99,7 +99,7 @@ int usage() {
       stderr,
       "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT [PART]] | "
       "answers PART | "
-      "replay FILE | programs FOLDER | memory FILE | maps COUNT [im2col] | copies COUNT\n");
+      "replay FILE | programs FOLDER [PART] | memory FILE | maps COUNT [im2col] | copies COUNT\n");
   return 2;
 }
 
@@ -113,7 +113,7 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2), word(3));
   if (word(0) == "answers" && words.size() == 2) return answers(word(1));
   if (word(0) == "replay" && words.size() == 2) return replay(word(1));
-  if (word(0) == "programs" && words.size() == 2) return programs(word(1));
+  if (word(0) == "programs" && words.size() >= 2) return programs(word(1), word(2));
   if (word(0) == "memory" && words.size() == 2) return memory(word(1));
   const std::uint64_t count = std::strtoull(word(1).c_str(), nullptr, 10);
   if (word(0) == "maps" && words.size() == 2) return maps(count, random_map);

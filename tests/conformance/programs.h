@@ -5,9 +5,9 @@
 
 namespace tilescope::conformance {
 
-// Those in `folder` that promise memory; prints what differs. 0: all are as they say; 1: some
+// Those in `folder` whose names contain `part` and that promise memory; prints what differs. 0: all are as they say; 1: some
 // differ; 4: no GPU.
-int programs(const std::string& folder);
+int programs(const std::string& folder, const std::string& part);
 
 // Runs one on the chip, and prints what its last buffer holds then, as `expect` writes it.
 int memory(const std::string& file);

@@ -1,6 +1,6 @@
-// wgmma against what an H100 answered (vectors/h100_wgmma.txt): every form of every N, with operands
-// in shared memory by all swizzles and majors or A in registers, and all lanes of all blocks, bit for
-// bit. WGMMA_STEP: of so many forms one is tried.
+// wgmma against what an H100 answered (vectors/h100_wgmma.txt): every form of every N, with
+// operands in shared memory by all swizzles and majors or A in registers, and all lanes of all
+// blocks, bit for bit. WGMMA_STEP: of so many forms one is tried.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -123,7 +123,7 @@ u32 registers_at_entry(const ptx::Program& program) {
   }
   u32 named = 0;
   for (const ptx::Instruction& i : program.code) {
-    if (i.op != ptx::Op::setmaxnreg) continue;
+    if (i.op != ptx::Op::setmaxnreg || i.modifiers[ptx::Field::registers] != 1) continue;  // inc
     named = std::max(named, static_cast<u32>(program.operands_of(i)[0].value));
   }
   if (named) most = std::min(most, named);

@@ -36,7 +36,7 @@ constexpr std::uint32_t registers_of_processor = 65536;
 // Registers of a thread at the start of a kernel, in the steps of 8 that they are given in; 0 where
 // nothing says so. As ptxas 13 reckons for sm_90a and sm_100a: the warps that are to be resident
 // share four quarters of the SM's registers, and a thread has at most 255; nor does one start with
-// more than the largest number that a setmaxnreg of the kernel names.
+// more than the largest number that a setmaxnreg.inc of the kernel names.
 std::uint32_t registers_at_entry(const ptx::Program& program);
 
 // All of a block's threads have exited: did the warps of each warpgroup change their registers
