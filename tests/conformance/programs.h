@@ -5,8 +5,8 @@
 
 namespace tilescope::conformance {
 
-// Those in `folder` whose names contain `part` and that promise memory; prints what differs. 0: all are as they say; 1: some
-// differ; 4: no GPU.
+// Those in `folder` whose names contain `part` and that promise memory; prints what differs. 0: all
+// are as they say; 1: some differ; 4: no GPU.
 int programs(const std::string& folder, const std::string& part);
 
 // Runs one on the chip, and prints what its last buffer holds then, as `expect` writes it.

@@ -36,7 +36,9 @@ struct Vectors {
 };
 
 // Not of a wgmma, which has up to 128 results a lane: its hashes must do.
-inline bool keeps_raw(const Kernel& kernel) { return kernel.key.rfind("wgmma", 0) != 0; }
+inline bool keeps_raw(const Kernel& kernel) {
+  return kernel.key.rfind("wgmma", 0) != 0;
+}
 // The buffers of a run of this kernel, made short.
 Answer answer_of(const Kernel& kernel, const std::vector<Buffer>& buffers, bool approximate);
 // What lane kept_lanes[i] gave.

@@ -31,7 +31,7 @@ TEST(Fragments, AreTheAtomsLayouts) {
     const MmaAtom* atom = found.ok() ? std::get_if<MmaAtom>(&*found) : nullptr;
     if (atom == nullptr || !(atom->thr_id == Layout(32, 1)) || bits_of(atom->a.type) > 64) continue;
     const ProductShape shape{static_cast<int>(atom->extent(0)), static_cast<int>(atom->extent(1)),
-                            static_cast<int>(atom->extent(2))};
+                             static_cast<int>(atom->extent(2))};
     const int bits = bits_of(atom->a.type);
     // B is k x n row by row in the simulator, n down and k across in an atom.
     expect_same(atom->a.tv, fragment_of_a(shape, bits), shape.m, shape.k, false, name);

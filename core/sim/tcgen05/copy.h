@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "core/sim/async/operation.h"
-#include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/matrix/shared_matrix.h"
+#include "core/sim/tcgen05/in_flight.h"
 
 namespace tilescope::sim {
 

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/sim/matrix/sums.h"
 #include "core/sim/matrix/shared_matrix.h"
+#include "core/sim/matrix/sums.h"
 
 namespace tilescope::sim {
 
