@@ -285,6 +285,9 @@ bool Decoder::instruction(const Statement& s) {
   if (const std::string what = what_is_missing(s); !what.empty()) return fail(s, what);
   const int form = match(*row, s.modifiers, looks_of(s), out.modifiers);
   if (form < 0) {
+    // Which N goes with a type its forms do not show.
+    const std::string shape = row->op == Op::wgmma ? wrong_group_shape(s.modifiers) : "";
+    if (!shape.empty()) return fail(s, shape);
     std::string forms;
     constexpr std::size_t longest = 400;
     for (std::size_t f = 0; f < row->forms.size() && forms.size() < longest; ++f) {

@@ -545,6 +545,23 @@ const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form) {
   return compiled()[static_cast<std::size_t>(opcode.op)][static_cast<std::size_t>(form)].operands;
 }
 
+std::string wrong_group_shape(const std::vector<std::string_view>& modifiers) {
+  const auto shape = std::find_if(modifiers.begin(), modifiers.end(),
+                                  [](std::string_view m) { return m.starts_with("m64n"); });
+  if (shape == modifiers.end()) return "";
+  const auto has = [&](std::string_view word) {
+    return std::find(modifiers.begin(), modifiers.end(), word) != modifiers.end();
+  };
+  const bool sixteens = has("s32");
+  const std::uint8_t known = value_of(Field::group_shape, *shape);
+  const std::uint32_t n = group_shape_of(known).n;
+  if (known && (!sixteens || n <= 32 || n % 16 == 0)) return "";
+  return std::string(*shape) + " is no shape of a wgmma" +
+         (sixteens ? " of integers or bits: N is 8, 16, 24, 32, 48 and so on in steps of 16 to 256"
+                   : ": N is 8 to 256 in steps of 8") +
+         ", and K 32 bytes of A, 64 of .sp (PTX ISA 9.7.15.2)";
+}
+
 std::string syntax(const Opcode& opcode, int form) {
   std::string out(opcode.name);
   const Form& written = opcode.forms[static_cast<std::size_t>(form)];
@@ -568,9 +585,10 @@ std::string syntax(const Opcode& opcode, int form) {
     if (item == "cf" || item == "cf=") continue;
     const std::size_t colon = item.find(':');
     out += first ? " " : ", ";
-    out += item == "[t]|{x}" ? "[map, {coordinates}]"
-           : item == "{o}"   ? "{offsets}"
-                             : item.substr(0, colon);
+    out += item == "[t]|{x}"        ? "[map, {coordinates}]"
+           : item == "{o}"          ? "{offsets}"
+           : item.starts_with("n=") ? item.substr(2)
+                                    : item.substr(0, colon);
     if (item.back() == '?' && colon != std::string_view::npos) out += '?';
     first = false;
   }

@@ -327,6 +327,9 @@ int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
           std::string_view looks, Modifiers& out);
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);
 
+// Why the shape among a wgmma's modifiers is none, or none of its type; empty where it is not that.
+std::string wrong_group_shape(const std::vector<std::string_view>& modifiers);
+
 // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b": what a form looks like, for messages and help.
 std::string syntax(const Opcode& opcode, int form);
 

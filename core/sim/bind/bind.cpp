@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
-#include "core/ptx/flights.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/code.h"
 #include "core/sim/wgmma/handlers.h"
@@ -57,7 +55,7 @@ class Binder {
       operands(i, c);
       out_.code.push_back(c);
     }
-    touches();
+    find_touches(program_, out_);
     return true;
   }
 
@@ -277,66 +275,6 @@ class Binder {
     const bool sparse = i.modifiers.has(Field::sparse);
     if (sparse) c.e = value(o[3]);
     read_predicate(o[sparse ? 5 : 3], c);
-  }
-
-  // Registers of an instruction's operands, with whether they are written.
-  template <class F>
-  void each_register(const Instruction& i, F f) const {
-    const auto one = [&](const Operand& o) {
-      const bool has = (o.kind == Operand::Kind::reg || o.kind == Operand::Kind::address) &&
-                       o.index != ptx::no_register;
-      if (has) f(o.index, o.written);
-    };
-    for (std::uint32_t k = 0; k < i.count; ++k) {
-      const Operand& o = program_.operands_of(i)[k];
-      if (o.kind != Operand::Kind::vector) one(o);
-      for (std::uint32_t e = 0; o.kind == Operand::Kind::vector && e < o.count; ++e) {
-        one(program_.elements[o.index + e]);
-      }
-    }
-  }
-
-  // Which instructions use registers of a wgmma.mma_async (core/sim/wgmma/warpgroup.h).
-  void touches() {
-    std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // of the registers
-    const auto one_of = [&](std::uint32_t reg) {
-      const std::uint32_t same = program_.registers[reg].same;
-      return same == ptx::no_register ? reg : same;
-    };
-    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
-      if (!ptx::is_group_product(program_.code[pc])) continue;
-      Touch touch;
-      ptx::each_in_flight(program_, program_.code[pc], [&](std::uint32_t reg, std::uint32_t k) {
-        if (k > 1) return;
-        const auto [at, fresh] = numbers.try_emplace(
-            one_of(reg), static_cast<std::uint32_t>(out_.group_registers.size()));
-        if (fresh) out_.group_registers.push_back(one_of(reg));
-        touch.uses.push_back({at->second, reg, k == 0, k == 0});
-      });
-      out_.code[pc].immediate = out_.touches.size();
-      out_.touches.push_back(std::move(touch));
-    }
-    if (numbers.empty()) return;
-    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
-      const Instruction& i = program_.code[pc];
-      if (ptx::is_group_product(i)) continue;
-      Touch touch;
-      each_register(i, [&](std::uint32_t reg, bool written) {
-        const auto at = numbers.find(one_of(reg));
-        if (at != numbers.end()) touch.uses.push_back({at->second, reg, false, written});
-      });
-      if (touch.uses.empty() || is_renaming(i, touch)) continue;
-      touch.run = std::exchange(out_.code[pc].run, touch_group_registers);
-      out_.touch_of[static_cast<std::uint32_t>(pc)] =
-          static_cast<std::uint32_t>(out_.touches.size());
-      out_.touches.push_back(std::move(touch));
-    }
-  }
-
-  // A copy between registers that are one.
-  static bool is_renaming(const Instruction& i, const Touch& touch) {
-    return i.op == Op::mov && !i.guarded && touch.uses.size() == 2 &&
-           touch.uses[0].number == touch.uses[1].number;
   }
 
   // The elements that get the old values, or nothing, and behind them those that go in.
