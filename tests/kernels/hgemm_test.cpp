@@ -53,6 +53,15 @@ sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
   return options;
 }
 
+// Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
+// the simulator's code, which is the same for all of them.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+constexpr std::uint64_t orders = sanitized ? 2 : 20;
+
 struct Step {
   std::string kernel;
   Sizes small;                // a loop over K, and several tiles where the step has them
@@ -79,7 +88,10 @@ const std::vector<Step>& steps() {
 
 TEST(Hgemm, IsRightAtTheShapesOfTheCourse) {
   for (const Step& step : steps()) {
-    for (const Sizes& shape : step.course) expect_right(step.kernel, shape, with(0, false, false));
+    for (const Sizes& shape : step.course) {
+      if (sanitized && shape.m > 512) continue;
+      expect_right(step.kernel, shape, with(0, false, false));
+    }
   }
 }
 
@@ -96,7 +108,7 @@ TEST(Hgemm, TakesBf16) {
 
 TEST(Hgemm, IsRightInEveryOrder) {
   for (const Step& step : steps()) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= orders; ++seed) {
       expect_right(step.kernel, step.small, with(seed, false, false));
       expect_right(step.kernel, step.small, with(seed, true, false));
     }

@@ -158,6 +158,96 @@ TEST(Inspect, WhoWroteAByteLast) {
   EXPECT_FALSE(element(s.machine(), 1, 0));
 }
 
+// D begins as 4 * thread + register, and A and B are zeros.
+constexpr const char* group = R"(
+.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry group(.param .u64 out)
+{
+	.reg .b32 t, at, v;
+	.reg .b64 o, a;
+	.reg .f32 d<4>;
+	.shared .align 1024 .b8 tile[2048];
+	ld.param.u64 o, [out];
+	mov.u32 t, %tid.x;
+	mov.u64 a, tile;
+	shr.u64 a, a, 4;
+	or.b64 a, a, 0x0000001000080000;
+	mov.u32 at, tile;
+	mad.lo.u32 at, t, 16, at;
+	mov.b32 v, 0;
+	st.shared.v4.b32 [at], {v, v, v, v};
+	shl.b32 v, t, 2;
+	cvt.rn.f32.u32 d0, v;
+	add.f32 d1, d0, 0f3F800000;
+	add.f32 d2, d1, 0f3F800000;
+	add.f32 d3, d2, 0f3F800000;
+	fence.proxy.async.shared::cta;
+	bar.sync 0;
+	wgmma.fence.sync.aligned;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, a, a, 1, 1, 1, 0, 0;
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 0;
+	add.f32 d0, d0, d1;
+	add.f32 d0, d0, d2;
+	add.f32 d0, d0, d3;
+	st.global.f32 [o], d0;
+	ret;
+}
+)";
+
+void step_before(Stepper& s, std::string_view text) {
+  for (int i = 0; i < 400; ++i) {
+    const auto warps = warps_of(s.machine(), 0);
+    if (!warps.empty() && warps[0].splits[0].text.starts_with(text)) return;
+    Step one;
+    one.block = 0;
+    one.warp = 0;
+    s.step(one);
+    s.arrive();
+  }
+  FAIL() << "warp 0 has not come to " << text;
+}
+
+// Who holds what of D is figure 154 of PTX ISA 9.7.15.5.1, written down here once more.
+TEST(Inspect, AccumulatorsOfAWarpgroup) {
+  Stepper s = stepper(group, 128);
+  const sim::Registers registers(s.machine().program());
+  EXPECT_TRUE(registers.accumulators(s.machine(), 0, 0).empty());  // no block has begun
+  step_before(s, "wgmma.commit_group");
+  auto all = registers.accumulators(s.machine(), 0, 1);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].in_use);
+  step_before(s, "add.f32 d0, d0, d1");
+  all = registers.accumulators(s.machine(), 0, 0);
+  ASSERT_EQ(all.size(), 1u);
+  const sim::GroupAccumulator& d = all[0];
+  EXPECT_EQ(d.type, "f32");
+  EXPECT_EQ(d.columns, 8u);
+  EXPECT_EQ(d.registers, (std::vector<std::string>{"d0", "d1", "d2", "d3"}));
+  EXPECT_EQ(d.site.ptx_line, 28u);
+  for (std::uint32_t row = 0; row < 16; ++row) {  // of warp 0, which stands there
+    for (std::uint32_t column = 0; column < 8; ++column) {
+      const auto& e = d.at(row, column);
+      EXPECT_TRUE(e.held && !e.undefined) << row << ", " << column;
+      EXPECT_EQ(e.warp, 0u);
+      EXPECT_EQ(e.lane, row % 8 * 4 + column / 2) << row << ", " << column;
+      EXPECT_EQ(e.reg, row / 8 * 2 + column % 2) << row << ", " << column;
+      EXPECT_EQ(e.value, 4 * e.lane + e.reg) << row << ", " << column;
+    }
+  }
+  EXPECT_EQ(d.at(49, 3).warp, 3u);
+  EXPECT_EQ(d.at(49, 3).lane, 5u);
+  step_before(s, "st.global.f32");
+  all = registers.accumulators(s.machine(), 0, 0);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].at(0, 0).held) << "d0 is still wanted";
+  EXPECT_FALSE(all[0].at(0, 1).held) << "d1 is not";
+  EXPECT_TRUE(all[0].in_use) << "the other warps have not waited";
+  EXPECT_TRUE(registers.accumulators(s.machine(), 0, 4).empty());  // there is no such warpgroup
+}
+
 // A copy of TMA on its way into shared memory, and the mbarrier that it completes on.
 TEST(Inspect, CopiesInFlightAndTheirMbarrier) {
   Stepper s = stepper("hgemm_v4", 136, 136, 200);

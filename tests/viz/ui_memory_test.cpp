@@ -12,6 +12,7 @@
 #include "viz/commands/commands.h"
 #include "viz/commands/describe_window.h"
 #include "viz/commands/rebuild.h"
+#include "viz/machine/machine_scene.h"
 #include "viz/session/memory_panels.h"
 #include "viz/session/panels.h"
 #include "viz/session/seek.h"
@@ -28,6 +29,49 @@ sim::Machine machine_of_job(Job job) {
   auto machine = sim::Machine::load(std::move(job), options);
   EXPECT_TRUE(machine) << (machine ? "" : machine.error().sentence);
   return std::move(*machine);
+}
+
+// The registers of a warpgroup that has multiplied begin with its accumulator, in which the lane
+// looked at finds its own.
+TEST(RegistersView, ShowsTheAccumulatorOfAWarpgroup) {
+  auto program =
+      test::read_program(std::string(TILESCOPE_TESTS_DIR) + "/../sim/programs/wgmma_epilogue.ptx");
+  auto stepper = sim::Stepper::load(std::move(program.job));
+  ASSERT_TRUE(stepper);
+  LiveRun live(std::move(*stepper));
+  RunCursor spot;
+  spot.warp = 1;
+  spot.lane = 6;
+  const auto picture = [&] {
+    Scene scene;
+    Scroll scroll;
+    const Theme theme = light_theme();
+    draw_registers(scene, MachineShown{live, spot, nullptr, theme, {}}, {0, 0, 900, 700}, scroll);
+    return scene;
+  };
+  const auto registers_led_to = [](const Scene& scene) {
+    std::vector<std::string> out;
+    for (const Target& target : scene.targets) {
+      if (target.hint.starts_with("D [")) out.push_back(target.hint);
+    }
+    return out;
+  };
+  EXPECT_TRUE(registers_led_to(picture()).empty());
+  const auto waited_for = [&] {
+    const auto all = live.registers.accumulators(live.stepper.machine(), 0, 1);
+    return !all.empty() && all[0].at(17, 4).held && all[0].at(17, 4).value == 16;
+  };
+  for (int i = 0; i < 400 && !waited_for(); ++i) {
+    live.stepper.step({});
+    ASSERT_EQ(live.stepper.arrive(), sim::Arrival::there);
+  }
+  // Of D's rows 16 to 31: lane 6 has columns 4 and 5 of rows 17 and 25 (PTX ISA 9.7.15.5.1), twice:
+  // by value and by thread.
+  const std::vector<std::string> once = {"D [17, 4] is in d0: 16", "D [17, 5] is in d1: 16",
+                                         "D [25, 4] is in d2: 16", "D [25, 5] is in d3: 16"};
+  std::vector<std::string> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  EXPECT_EQ(registers_led_to(picture()), twice);
 }
 
 // On to where a tile has been brought; false: none is.

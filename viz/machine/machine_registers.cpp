@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/numeric/small_float.h"
+#include "viz/machine/machine_accumulators.h"
 #include "viz/machine/machine_scene.h"
 
 namespace tilescope {
@@ -120,8 +121,10 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
 
 }  // namespace
 
-double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
+double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole, Scroll& scroll) {
   const RunCursor& spot = shown.spot;
+  const double above = draw_accumulators(scene, shown, whole);
+  const Box room{whole.x, whole.y + above, whole.width, whole.height - above};
   const auto warps = sim::warps_of(shown.machine(), spot.block);
   Table table;
   table.name = "registers";

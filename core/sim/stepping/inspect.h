@@ -34,6 +34,31 @@ struct RegisterValue {
   bool alive = false;
 };
 
+// D of a warpgroup's wgmma.mma_async, as its registers hold it.
+struct GroupAccumulator {
+  std::uint32_t pc = 0;   // a product that writes it: the next one, else the last before
+  Site site;              // and its lines, of the warpgroup's first thread
+  std::string_view type;  // "f32", "f16", "s32"
+  std::uint32_t columns = 0;
+  static constexpr std::uint32_t rows = 64;  // 16 of each warp
+  bool in_use = false;  // by a product that some warp of the warpgroup has not waited for
+
+  struct Element {
+    double value = 0;
+    bool undefined = false;
+    // The warp stands where the register is still wanted; else other registers may have its place.
+    bool held = false;
+    std::uint8_t warp = 0, lane = 0;  // of the warpgroup, of the warp: whose it is
+    std::uint16_t reg = 0;            // which of `registers`
+    std::uint8_t byte = 0;            // in it
+  };
+  std::vector<Element> elements;  // row after row
+  std::vector<std::string> registers;
+  const Element& at(std::uint32_t row, std::uint32_t column) const {
+    return elements[std::size_t{row} * columns + column];
+  }
+};
+
 // Where registers live: made once for a program.
 class Registers {
  public:
@@ -44,6 +69,10 @@ class Registers {
   // The one of this name in the split's function; nothing: there is none.
   std::optional<RegisterValue> find(const Machine& machine, std::uint64_t block, std::uint32_t warp,
                                     std::string_view name, std::size_t split = 0) const;
+  // Those of the warp's warpgroup that one of its warps still wants where it stands, in the order
+  // of the program; products that write the same registers have one.
+  std::vector<GroupAccumulator> accumulators(const Machine& machine, std::uint64_t block,
+                                             std::uint32_t warp) const;
 
  private:
   std::vector<ptx::Life> lives_;

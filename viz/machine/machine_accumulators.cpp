@@ -1,0 +1,210 @@
+#include "viz/machine/machine_accumulators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "viz/scene/items.h"
+#include "viz/scene/legend_row.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+namespace {
+
+using sim::GroupAccumulator;
+using u32 = std::uint32_t;
+
+constexpr double heading_height = 56, axis_height = 22, legend_height = 30, rows_axis = 64;
+constexpr double least_row = 2, most_row = 7, most_column = 24;
+constexpr u32 rows = GroupAccumulator::rows, warp_rows = 16, threads = 128;
+
+struct Paint {
+  const GroupAccumulator& d;
+  const Theme& theme;
+  double low = 0, high = 0;
+  bool has_values = false;
+
+  Rgba undefined() const { return mix(theme.panel, theme.line, 0.6); }
+  Rgba by_value(const GroupAccumulator::Element& e) const {
+    if (!e.held) return theme.paper;
+    if (e.undefined) return undefined();
+    if (!std::isfinite(e.value)) return theme.wrong;
+    return quantity(high > low ? (e.value - low) / (high - low) : 0.5);
+  }
+  Rgba by_owner(const GroupAccumulator::Element& e) const {
+    if (!e.held) return theme.paper;
+    return thread_colour(e.warp * 32 + e.lane, threads, theme.dark);
+  }
+};
+
+void find_range(Paint& paint) {
+  for (const GroupAccumulator::Element& e : paint.d.elements) {
+    if (!e.held || e.undefined || !std::isfinite(e.value)) continue;
+    paint.low = paint.has_values ? std::min(paint.low, e.value) : e.value;
+    paint.high = paint.has_values ? std::max(paint.high, e.value) : e.value;
+    paint.has_values = true;
+  }
+}
+
+template <class Colour>
+Raster raster(const Paint& paint, const Box& box, Colour colour) {
+  Image out;
+  out.columns = paint.d.columns;
+  out.rows = rows;
+  out.rgba.reserve(paint.d.elements.size());
+  for (const GroupAccumulator::Element& e : paint.d.elements) out.rgba.push_back(colour(e));
+  out.version = new_image_version();
+  return {box, std::make_shared<const Image>(std::move(out))};
+}
+
+// The one looked at: that of the register, else one that is in use.
+std::size_t chosen(const std::vector<GroupAccumulator>& all, const std::string& name) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& names = all[i].registers;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) != names.end()) return i;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].in_use) return i;
+  }
+  return 0;
+}
+
+std::string value_text(const GroupAccumulator::Element& e) {
+  return !e.held               ? "no longer held there"
+         : e.undefined         ? "undefined"
+         : std::isnan(e.value) ? "nan"
+                               : fmt::format("{:.6g}", e.value);
+}
+
+// Frames the elements of the lane looked at, and says which register each is in.
+void add_lane(Scene& scene, const Paint& paint, const Box& box, const RunCursor& spot) {
+  const double w = box.width / paint.d.columns, h = box.height / rows;
+  scene.begin(fmt::format("elements of lane {} of warp {}", spot.lane, spot.warp), box.grown(2));
+  for (u32 row = spot.warp % 4 * warp_rows; row < (spot.warp % 4 + 1) * warp_rows; ++row) {
+    for (u32 column = 0; column < paint.d.columns; ++column) {
+      const GroupAccumulator::Element& e = paint.d.at(row, column);
+      if (e.lane != spot.lane) continue;
+      const Box cell{box.x + column * w, box.y + row * h, w, h};
+      const std::string& name = paint.d.registers[e.reg];
+      const bool own = name == spot.name;
+      scene.add(Rectangle{cell, {}, {own ? Role::accent : Role::text, own ? 2.0 : 1.0, false}, 0});
+      scene.targets.push_back({cell.grown(1), fmt::format("look register {}", name),
+                               fmt::format("D [{}, {}] is in {}{}: {}", row, column, name,
+                                           e.byte ? ", its upper half" : "", value_text(e))});
+    }
+  }
+  scene.end();
+}
+
+void add_warps(Scene& scene, const Box& room, const Box& box, u32 first_warp,
+               const RunCursor& spot) {
+  for (u32 i = 0; i < 4; ++i) {
+    const double y = box.y + box.height * i / 4, high = box.height / 4;
+    const bool own = spot.warp == first_warp + i;
+    Line bracket;
+    const double right = box.x - inside;
+    bracket.points = {
+        {right, y + 1}, {right - 4, y + 1}, {right - 4, y + high - 1}, {right, y + high - 1}};
+    bracket.stroke = {own ? Role::accent : Role::line, own ? 2.0 : 1.0, false};
+    scene.add(bracket);
+    scene.add(words({room.x + table_edge, y + high / 2}, fmt::format("warp {}", first_warp + i),
+                    own ? Role::text : Role::quiet));
+    scene.targets.push_back(
+        {{room.x + table_edge, y, rows_axis, high},
+         fmt::format("look warp {}", first_warp + i),
+         fmt::format("warp {} holds rows {} to {}", first_warp + i, i * 16, i * 16 + 15)});
+  }
+}
+
+void add_columns(Scene& scene, const Box& box, u32 columns) {
+  u32 every = 8;
+  while (every * box.width / columns < 32) every *= 2;
+  for (u32 c = 0; c < columns; c += every) {
+    scene.add(words({box.x + box.width * c / columns, box.bottom() + 11}, fmt::format("{}", c),
+                    Role::quiet, Family::mono));
+  }
+}
+
+void add_heading(Scene& scene, const std::vector<GroupAccumulator>& all, std::size_t which,
+                 const Box& room) {
+  const GroupAccumulator& d = all[which];
+  const double x = room.x + table_edge, wide = room.width - 2 * table_edge;
+  const std::string first = fmt::format("D of wgmma.mma_async: {} x {} of {}, at {}", rows,
+                                        d.columns, d.type, place_text(d.site));
+  scene.add(words({x, room.y + 16}, fitted(first, wide, small_text, Family::sans, FontWeight::bold),
+                  Role::text, FontWeight::bold));
+  std::string second =
+      d.in_use ? "In use until each warp has waited for the product." : "Not in use by a product.";
+  double at = x + text_width(second, small_text, Family::sans) + between_groups;
+  scene.add(words({x, room.y + 38}, fitted(second, wide, small_text, Family::sans),
+                  d.in_use ? Role::accent : Role::quiet));
+  for (std::size_t i = 0; all.size() > 1 && i < all.size(); ++i) {
+    const std::string label = fmt::format("{}: {} on", i + 1, all[i].registers[0]);
+    const double w = text_width(label, small_text, Family::sans);
+    if (at + w > room.right() - table_edge) break;
+    scene.add(words({at, room.y + 38}, label, i == which ? Role::text : Role::accent));
+    scene.targets.push_back({{at, room.y + 28, w, 20},
+                             fmt::format("look register {}", all[i].registers[0]),
+                             "shows this accumulator"});
+    at += w + between;
+  }
+}
+
+void add_legend(Scene& scene, const Paint& paint, double x, double y, double right) {
+  if (paint.has_values) {
+    const std::string low = fmt::format("value {:.3g}", paint.low);
+    scene.add(words({x, y}, low, Role::quiet));
+    x += text_width(low, small_text, Family::sans) + inside;
+    std::vector<Rgba> colours;
+    for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
+    scene.add(Raster{{x, y - 7, 128, 14}, ramp_image(std::move(colours))});
+    const std::string high = fmt::format("{:.3g}", paint.high);
+    scene.add(words({x + 136, y}, high, Role::quiet));
+    x += 136 + text_width(high, small_text, Family::sans) + between_groups;
+  }
+  draw_legend_row(scene, x, y, right,
+                  {{Ink(paint.undefined()), "undefined", false, Role::line},
+                   {{}, "the lane looked at", false, Role::text}});
+}
+
+}  // namespace
+
+double draw_accumulators(Scene& scene, const MachineShown& shown, const Box& room) {
+  const auto all =
+      shown.run.registers.accumulators(shown.machine(), shown.spot.block, shown.spot.warp);
+  if (all.empty()) return 0;
+  constexpr double around = heading_height + axis_height + legend_height;
+  const double row = std::floor(std::min(most_row, (0.6 * room.height - around) / rows));
+  if (row < least_row) return 0;
+  const std::size_t which = chosen(all, shown.spot.name);
+  Paint paint{all[which], shown.theme};
+  find_range(paint);
+  const double half = (room.width - rows_axis - 3 * table_edge - between) / 2;
+  const double wide = std::min(half, most_column * paint.d.columns);
+  if (wide < 32) return 0;
+  scene.begin("accumulator", room);
+  add_heading(scene, all, which, room);
+  const Box values{room.x + rows_axis + table_edge, room.y + heading_height, wide, rows * row};
+  const Box owners{values.right() + between, values.y, wide, values.height};
+  add_warps(scene, room, values, shown.spot.warp / 4 * 4, shown.spot);
+  scene.begin("by value");
+  scene.add(raster(paint, values, [&](const auto& e) { return paint.by_value(e); }));
+  scene.add(Rectangle{values, {}, {Role::line, 1, false}, 0});
+  scene.end();
+  scene.begin("by thread");
+  scene.add(raster(paint, owners, [&](const auto& e) { return paint.by_owner(e); }));
+  scene.add(Rectangle{owners, {}, {Role::line, 1, false}, 0});
+  scene.end();
+  for (const Box& box : {values, owners}) {
+    add_columns(scene, box, paint.d.columns);
+    add_lane(scene, paint, box, shown.spot);
+  }
+  add_legend(scene, paint, values.x, values.bottom() + axis_height + legend_height / 2,
+             room.right() - table_edge);
+  scene.end();
+  return values.bottom() + axis_height + legend_height - room.y;
+}
+
+}  // namespace tilescope
