@@ -16,7 +16,7 @@ namespace {
 using sim::GroupAccumulator;
 using u32 = std::uint32_t;
 
-constexpr double heading_height = 56, axis_height = 22, legend_height = 30, rows_axis = 64;
+constexpr double heading_height = 56, axis_height = 22, legend_height = 30, rows_axis = 72;
 constexpr double least_row = 2, most_row = 7, most_column = 24;
 constexpr u32 rows = GroupAccumulator::rows, warp_rows = 16, threads = 128;
 
@@ -164,9 +164,13 @@ void add_legend(Scene& scene, const Paint& paint, double x, double y, double rig
     scene.add(words({x + 136, y}, high, Role::quiet));
     x += 136 + text_width(high, small_text, Family::sans) + between_groups;
   }
-  draw_legend_row(scene, x, y, right,
-                  {{Ink(paint.undefined()), "undefined", false, Role::line},
-                   {{}, "the lane looked at", false, Role::text}});
+  std::vector<LegendItem> items = {{Ink(paint.undefined()), "undefined", false, Role::line}};
+  const auto& all = paint.d.elements;
+  if (!std::all_of(all.begin(), all.end(), [](const auto& e) { return e.held; })) {
+    items.push_back({Ink(Role::paper), "no longer held", false, Role::line});
+  }
+  items.push_back({{}, "the lane looked at", false, Role::text});
+  draw_legend_row(scene, x, y, right, items);
 }
 
 }  // namespace
