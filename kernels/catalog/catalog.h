@@ -19,6 +19,7 @@ Outcome<const CatalogEntry*> find_kernel(std::string_view name);
 CatalogEntry elementwise_add_entry();
 CatalogEntry matmul_naive_entry();
 CatalogEntry matmul_tiled_entry();
-std::vector<CatalogEntry> hgemm_entries();  // the ladder, step by step
+std::vector<CatalogEntry> hgemm_entries();  // the ladder on Blackwell, step by step
+std::vector<CatalogEntry> wgmma_entries();  // the ladder on Hopper
 
 }  // namespace tilescope

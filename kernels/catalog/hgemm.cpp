@@ -3,34 +3,27 @@
 #include <fmt/format.h>
 
 #include "kernels/catalog/catalog.h"
-#include "kernels/reference/reference.h"
+#include "kernels/catalog/products.h"
 
 namespace tilescope {
 namespace {
 
+using products::tiles;
+
 constexpr std::int64_t tile_m = 128, tile_n = 128, tile_k = 64, threads = 128;
-// The kernels count in int. They round sizes up to whole tiles and look two tiles ahead along K;
-constexpr std::int64_t most = (std::int64_t{1} << 31) - 128;
-// where threads copy, the offset of a tile's last row, 127 rows down, is an int too;
+constexpr products::BoxRows boxes{128, 128, 128};
+// Where threads copy, the offset of a tile's last row, 127 rows down, is an int;
 constexpr std::int64_t most_stride = std::int64_t{1} << 24;
 // and a grid has up to 65,535 blocks in y (CUDA C++ Programming Guide, Compute Capabilities), which
 // are tiles of columns up to step 5. Memory ends most products long before.
 constexpr std::int64_t most_columns = 65535 * tile_n;
-
-std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
-  return (extent + tile - 1) / tile;
-}
-
-std::string shape_text(const Sizes& s) {
-  return fmt::format("m = {}, n = {}, k = {}", s.m, s.n, s.k);
-}
 
 std::optional<std::string> one_tile(const Sizes& s) {
   if (s.m == tile_m && s.n == tile_n && s.k == tile_k) return std::nullopt;
   return fmt::format(
       "hgemm_v1 multiplies one tile, m = 128, n = 128, k = 64, not {}; hgemm_v2 takes any k in "
       "multiples of 64, hgemm_v3 any number of whole tiles.",
-      shape_text(s));
+      products::shape_text(s));
 }
 
 std::optional<std::string> one_tile_deep(const Sizes& s) {
@@ -38,7 +31,7 @@ std::optional<std::string> one_tile_deep(const Sizes& s) {
   return fmt::format(
       "hgemm_v2 multiplies one tile of D, m = 128, n = 128, with k in multiples of 64, not {}; "
       "hgemm_v3 takes any number of whole tiles.",
-      shape_text(s));
+      products::shape_text(s));
 }
 
 std::optional<std::string> whole_tiles(const Sizes& s) {
@@ -46,17 +39,7 @@ std::optional<std::string> whole_tiles(const Sizes& s) {
   return fmt::format(
       "hgemm_v3 multiplies whole tiles, m and n in multiples of 128 and k in multiples of 64, not "
       "{}.",
-      shape_text(s));
-}
-
-// TMA wants rows to begin on 16 bytes; what lies outside the matrix it reads as zeros.
-std::optional<std::string> rows_of_16_bytes(const std::string& name, const Sizes& s) {
-  if (s.n % 8 == 0 && s.k % 8 == 0) return std::nullopt;
-  return fmt::format(
-      "{} copies by tensor maps, whose rows must begin on 16 bytes: any m, and n and k in "
-      "multiples "
-      "of 8. It was asked for {}.",
-      name, shape_text(s));
+      products::shape_text(s));
 }
 
 Launch launch_grid(const Sizes& s, std::int64_t) {
@@ -65,31 +48,6 @@ Launch launch_grid(const Sizes& s, std::int64_t) {
   launch.grid.y = static_cast<std::uint32_t>(tiles(s.n, tile_n));
   launch.block.x = threads;
   return launch;
-}
-
-// What of (m, n, k) a step is told, in this order, behind A, B and D.
-std::vector<Argument> pointers(std::initializer_list<std::int64_t> sizes) {
-  std::vector<Argument> out = {Argument::pointer(0), Argument::pointer(1), Argument::pointer(2)};
-  for (const std::int64_t size : sizes) {
-    out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
-  }
-  return out;
-}
-
-// A, B and D as boxes of 64 columns and 128 rows, and what of (m, n, k) a step is told.
-std::vector<Argument> maps(std::initializer_list<std::int64_t> sizes) {
-  std::vector<Argument> out;
-  for (const std::uint32_t buffer : {0u, 1u, 2u}) {
-    TensorMap map;
-    map.buffer = buffer;
-    map.box = {64, 128};
-    map.swizzle = MapSwizzle::bytes128;
-    out.push_back(Argument::tensor_map(map));
-  }
-  for (const std::int64_t size : sizes) {
-    out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
-  }
-  return out;
 }
 
 // The tiles of A and B of each stage, the tile of D, and the barriers behind them.
@@ -114,9 +72,7 @@ Launch launch_persistent(const Sizes& s, std::int64_t processors, int stages, st
 }
 
 std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
-  const auto matrix = [](std::int64_t rows, std::int64_t columns) {
-    return fmt::format("({0},{1}):({1},1)", rows, columns);
-  };
+  using products::matrix;
   return {
       {"A", matrix(s.m, s.k), "A in global memory: row-major, offsets in elements"},
       {"B", matrix(s.n, s.k), "B in global memory: N rows of K, so that K is contiguous in both"},
@@ -158,12 +114,6 @@ std::vector<NamedLayout> pair_layouts(const Sizes& s, const Variant& variant) {
   return out;
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const KeepOn& keep_on) {
-  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1], keep_on);
-  if (!product) return product.error();
-  return std::vector<Buffer>{std::move(*product)};
-}
-
 // What each step's Shared declares: so many tiles of 128 rows of 128 bytes, and behind them its
 // barriers.
 BarrierNames barriers_of(int step) {
@@ -193,31 +143,14 @@ BarrierNames barriers_of(int step) {
 }
 
 CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
-  CatalogEntry entry;
-  entry.name = fmt::format("hgemm_v{}", step);
-  entry.help = std::move(help);
-  entry.ptx = fmt::format("ptx/{}.ptx", entry.name);
-  entry.source = fmt::format("kernels/blackwell/{}.cu", entry.name);
-  entry.target = "sm_100a";
-  entry.sizes = {
-      {"m", &Sizes::m, fallback.m, 1, most, "rows of A and D"},
-      {"n", &Sizes::n, fallback.n, 1, step < 6 ? most_columns : most, "rows of B, columns of D"},
-      {"k", &Sizes::k, fallback.k, 1, step < 4 ? most_stride : most, "columns of A and B"}};
-  entry.tensors = {
-      {"A", TensorRole::input, {&Sizes::m, &Sizes::k}, "the left matrix"},
-      {"B", TensorRole::input, {&Sizes::n, &Sizes::k}, "the right matrix, transposed"},
-      {"D", TensorRole::output, {&Sizes::m, &Sizes::n}, "the product", {tile_m, tile_n}}};
-  // Sums of K products in f32, rounded to 16 bits: the tolerances of the course, for bf16 with the
-  // three bits fewer that it has.
-  const auto variant = [](std::string name, DType type, double rtol, double atol) {
-    return Variant{std::move(name), {type, type, type}, rtol, atol};
-  };
-  entry.variants = {variant(entry.name, DType::f16, 1e-3, 1e-2),
-                    variant(entry.name + "_bf16", DType::bf16, 8e-3, 8e-2)};
+  CatalogEntry entry = products::entry(fmt::format("hgemm_v{}", step), std::move(help), "blackwell",
+                                       "sm_100a", fallback);
+  if (step < 6) entry.sizes[1].most = most_columns;
+  if (step < 4) entry.sizes[2].most = most_stride;
+  entry.tensors[2].tile = {tile_m, tile_n};
   entry.launch = launch_grid;
   entry.layouts = layouts;
   entry.barriers = barriers_of(step);
-  entry.reference = reference_of;
   return entry;
 }
 
@@ -228,24 +161,24 @@ std::vector<CatalogEntry> hgemm_entries() {
   out.push_back(entry_of(1, "D = A * B^T, step 1: one tile, tensor core and TMEM",
                          {tile_m, tile_n, tile_k, 0}));
   out.back().objection = one_tile;
-  out.back().arguments = [](const Sizes&) { return pointers({}); };
+  out.back().arguments = [](const Sizes&) { return products::arguments({}, {}); };
 
   out.push_back(entry_of(2, "D = A * B^T, step 2: a loop over K, the accumulator stays in TMEM",
                          {tile_m, tile_n, 512, 0}));
   out.back().objection = one_tile_deep;
-  out.back().arguments = [](const Sizes& s) { return pointers({s.k}); };
+  out.back().arguments = [](const Sizes& s) { return products::arguments({}, {s.k}); };
 
   out.push_back(entry_of(3, "D = A * B^T, step 3: a grid of tiles", {256, 256, 256, 0}));
   out.back().objection = whole_tiles;
-  out.back().arguments = [](const Sizes& s) { return pointers({s.n, s.k}); };
+  out.back().arguments = [](const Sizes& s) { return products::arguments({}, {s.n, s.k}); };
 
   const auto with_maps = [&](int step, int stages, std::string help, Sizes fallback) {
     out.push_back(entry_of(step, std::move(help), fallback));
     CatalogEntry& entry = out.back();
     const std::string name = entry.name;
-    entry.objection = [name](const Sizes& s) { return rows_of_16_bytes(name, s); };
+    entry.objection = [name](const Sizes& s) { return products::rows_of_16_bytes(name, s); };
     entry.launch = [stages](const Sizes& s, std::int64_t) { return launch_with_memory(s, stages); };
-    entry.arguments = [](const Sizes& s) { return maps({s.k}); };
+    entry.arguments = [](const Sizes& s) { return products::arguments(boxes, {s.k}); };
   };
   with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
   with_maps(5, 2, "D = A * B^T, step 5: two stages, loads overlap MMAs", {512, 512, 512, 0});
@@ -254,7 +187,9 @@ std::vector<CatalogEntry> hgemm_entries() {
     out.back().launch = [=](const Sizes& s, std::int64_t processors) {
       return launch_persistent(s, processors, stages, block);
     };
-    out.back().arguments = [](const Sizes& s) { return maps({s.m, s.n, s.k}); };
+    out.back().arguments = [](const Sizes& s) {
+      return products::arguments(boxes, {s.m, s.n, s.k});
+    };
   };
   persistent(6, 2, threads, "D = A * B^T, step 6: persistent CTAs");
   persistent(7, 2, 256, "D = A * B^T, step 7: warp-specialised: load, MMA, epilogue");

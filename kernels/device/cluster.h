@@ -41,6 +41,18 @@ __device__ inline void arrive_at_leader(Barrier& barrier) {
       : "memory");
 }
 
+// This thread arrives at the barrier of the block with this rank.
+__device__ inline void arrive_at(Barrier& barrier, int rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(shared_address(&barrier)),
+      "r"(rank)
+      : "memory");
+}
+
 // As wait(), where those who arrive are in other blocks of the cluster too.
 __device__ inline void wait_cluster(Barrier& barrier, int parity) {
   asm volatile(
@@ -64,6 +76,19 @@ __device__ inline void load_for_pair(void* to, const CUtensorMap& map, int colum
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
       ".cta_group::2 [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
       "l"(&map), "r"(column), "r"(row), "r"(leaders(barrier))
+      : "memory");
+}
+
+// Into the same place of the first `blocks` blocks of the cluster; the barrier at the same place in
+// each of them gets the box's bytes (9.7.9.25.5.2, .multicast::cluster).
+template <int blocks>
+__device__ inline void load_for_all(void* to, const CUtensorMap& map, int column, int row,
+                                    Barrier& barrier) {
+  constexpr std::uint16_t mask = (1 << blocks) - 1;
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+      "l"(&map), "r"(column), "r"(row), "r"(shared_address(&barrier)), "h"(mask)
       : "memory");
 }
 

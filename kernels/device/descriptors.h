@@ -1,4 +1,5 @@
-// What a tcgen05.mma is told of its matrices, made from their layouts at compile time.
+// What a product is told of its matrices, made from their layouts at compile time: tcgen05.mma, and
+// below wgmma.
 //
 //   shared-memory descriptor, 64 bits (PTX ISA 9.7.16.4.1)     instruction descriptor, 32 bits (.2)
 //      0-13  address >> 4                                          4-5  type of D: 1 f32
@@ -19,9 +20,10 @@
 namespace tilescope::device {
 
 // Of an operand with K contiguous: Sw<B,4,3> (on bytes) o ((8,rows/8),(columns,...)), where the 8
-// rows of an atom follow one another. The address is added by the thread that knows it.
+// rows of an atom follow one another. The address is added by the thread that knows it. So for
+// wgmma, whose swizzle is in bits 62 and 63 (1, 2, 3), which says the same (PTX ISA 9.7.15.5.1);
 template <const Layout& L, class Element>
-constexpr std::uint64_t shared_descriptor() {
+constexpr std::uint64_t wgmma_descriptor() {
   constexpr auto leaf = [](int i) { return L.modes.leaf[i]; };
   constexpr std::int64_t bytes = sizeof(Element), row = leaf(0).stride.value * bytes;
   static_assert(leaf(0).shape.value == 8 && leaf(2).stride.value == 1, "8 rows, K contiguous");
@@ -31,7 +33,12 @@ constexpr std::uint64_t shared_descriptor() {
   constexpr std::uint64_t swizzle = L.swizzle.bits == 3 ? 2 : L.swizzle.bits == 2 ? 4 : 6;
   constexpr std::uint64_t stride = static_cast<std::uint64_t>(leaf(1).stride.value * bytes);
   static_assert(stride % 16 == 0 && stride >> 4 < 1 << 14, "what the field can say");
-  return (stride >> 4) << 32 | std::uint64_t{1} << 46 | swizzle << 61;
+  return (stride >> 4) << 32 | swizzle << 61;
+}
+// and so for tcgen05.mma.
+template <const Layout& L, class Element>
+constexpr std::uint64_t shared_descriptor() {
+  return wgmma_descriptor<L, Element>() | std::uint64_t{1} << 46;
 }
 
 // D in f32 += A * B, both of `Element`, both with K contiguous.

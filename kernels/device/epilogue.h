@@ -2,24 +2,12 @@
 // lanes 32w to 32w+31 only (PTX ISA 9.7.16.8.1), so that thread t of the four warps has row t.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "kernels/device/gemm_tile.h"
 #include "kernels/device/offsets.h"
+#include "kernels/device/packed.h"
 #include "kernels/device/tcgen05.h"
 
 namespace tilescope::device {
-
-// Two sums, each rounded to nearest even, the first in the low half.
-__device__ inline std::uint32_t packed(float first, float second, __half) {
-  const __half2 both = __floats2half2_rn(first, second);
-  return reinterpret_cast<const std::uint32_t&>(both);
-}
-__device__ inline std::uint32_t packed(float first, float second, __nv_bfloat16) {
-  const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
-  return reinterpret_cast<const std::uint32_t&>(both);
-}
 
 // to(column, piece) for each piece of 8 neighbours of this thread's row, from the first column on.
 template <class Tile, class To>

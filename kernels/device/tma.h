@@ -31,9 +31,10 @@ __device__ inline void store(const CUtensorMap& map, int column, int row, const 
 __device__ inline void commit_stores() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-// This thread's stores have read shared memory: it may be written again.
+// This thread's stores but the last `groups` have read shared memory: it may be written again.
+template <int groups = 0>
 __device__ inline void wait_stores_read() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory");
 }
 
 }  // namespace tilescope::device::tma

@@ -1,0 +1,88 @@
+// Step 5: two consumers. The tile is 128 x 256: each consumer multiplies its 64 rows of A with the
+// same tile of B, so that 48 KiB are loaded for twice the products of 40 KiB.
+//
+//   warpgroup 0   one thread loads, with 40 registers
+//   warpgroup 1   multiplies and writes back rows  0-63     each thread with 232 registers, of
+//   which warpgroup 2   multiplies and writes back rows 64-127    128 are sums
+//
+// New: A's tile has 128 rows, and a stage is empty when both consumers say so. 384 threads share
+// 65,536 registers, 168 each; the producer gives most of its own to the consumers (setmaxnreg).
+#include "kernels/device/registers.h"
+#include "kernels/device/tma.h"
+#include "kernels/device/wgmma_store.h"
+
+namespace tilescope::device {
+
+constexpr int stages = 4;
+constexpr int threads = 384;
+constexpr int producers = 128;  // the first threads: a warpgroup, of which one thread loads
+
+template <class Tile>
+struct Shared {
+  alignas(1024) typename Tile::Element a[stages][Tile::m * Tile::k];
+  alignas(1024) typename Tile::Element b[stages][Tile::n * Tile::k];
+  Barrier full[stages], empty[stages];
+};
+
+template <class Element>
+__device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element* d, int m, int n,
+                            int k) {
+  using Tile = WgmmaTile<Element, 2, 256>;
+  extern __shared__ __align__(1024) std::byte memory[];
+  Shared<Tile>& shared = *reinterpret_cast<Shared<Tile>*>(memory);
+  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  const int column = static_cast<int>(blockIdx.y) * Tile::n;
+  const int thread = static_cast<int>(threadIdx.x);
+
+  if (thread == 0) {
+    for (int i = 0; i < stages; ++i) {
+      init(shared.full[i], 1);
+      init(shared.empty[i], Tile::consumers);
+    }
+    fence_init();
+  }
+  __syncthreads();
+
+  if (thread < producers) {
+    give_registers<40>();
+    if (thread != 0) return;
+    PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
+    for (int at = 0; at < k; at += Tile::k, filled.advance()) {
+      Barrier& full = shared.full[filled.stage];
+      wait(shared.empty[filled.stage], filled.parity);
+      arrive_and_expect(full, Tile::a_bytes + Tile::b_bytes);
+      tma::load(shared.a[filled.stage], a, at, row, full);
+      tma::load(shared.b[filled.stage], b, at, column, full);
+    }
+  } else {
+    take_registers<232>();
+    const int consumer = thread / Tile::threads - 1, in_group = thread % Tile::threads;
+    float sum[Tile::registers];
+    PipelineState<stages> used(0), read(0);
+    for (int at = 0; at < k; at += Tile::k, used.advance()) {
+      wait(shared.full[used.stage], used.parity);
+      multiply_tile<Tile>(sum, rows_of<Tile>(shared.a[used.stage], consumer), shared.b[used.stage],
+                          at > 0);
+      wgmma::wait<1>();
+      if (at == 0) continue;
+      if (in_group == 0) arrive(shared.empty[read.stage]);  // that of the products before these
+      read.advance();
+    }
+    wgmma::wait<0>(sum);
+    store_to_global<Tile>(sum, in_group, d, row + consumer * Tile::rows, column, m, n);
+  }
+}
+
+}  // namespace tilescope::device
+
+// a, b: maps of (m,k) and (n,k), row-major, in boxes of 64 columns, 128 and 256 rows, with the
+// 128-byte swizzle; d (m,n), row-major; any m, n and k in multiples of 8. Grid: (m/128, n/256)
+// blocks of 384 threads, rounded up.
+#define WGMMA_GEMM(name, Element)                                                        \
+  extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)            \
+      name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
+           Element* d, int m, int n, int k) {                                            \
+    tilescope::device::gemm<Element>(a, b, d, m, n, k);                                  \
+  }
+WGMMA_GEMM(wgmma_v5, __half)
+WGMMA_GEMM(wgmma_v5_bf16, __nv_bfloat16)
