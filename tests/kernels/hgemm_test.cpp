@@ -4,63 +4,16 @@
 
 #include <string>
 
-#include "core/diff/diff.h"
-#include "core/sim/machine/machine.h"
-#include "tests/kernels/shipped.h"
+#include "tests/kernels/products.h"
 
 namespace tilescope {
 namespace {
 
-using test::shipped_ptx;
-
-Request request_of(Sizes s, DType type) {
-  Request request;
-  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
-  request.dtype = type;
-  return request;
-}
-
-// Runs it, and expects no report at all and a product within the kernel's tolerance.
-void expect_right(const std::string& kernel, Sizes shape, const sim::Options& options = {},
-                  DType type = DType::f16) {
-  SCOPED_TRACE(kernel + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
-               std::to_string(shape.k) + ", schedule " + std::to_string(options.schedule) +
-               (options.lazy ? ", lazy" : "") + (options.exact ? "" : ", fast"));
-  const auto entry = find_kernel(kernel);
-  ASSERT_TRUE(entry.ok());
-  const Outcome<Job> job = make_job(**entry, request_of(shape, type), shipped_ptx(kernel));
-  ASSERT_TRUE(job.ok()) << job.error().sentence;
-  Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
-  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
-  const RunState state = machine->run(~std::uint64_t{0});
-  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
-  ASSERT_EQ(state, RunState::done);
-  const auto want = (*entry)->reference(*job, {});
-  ASSERT_TRUE(want.ok());
-  const Variant& variant = (*entry)->variants[type == DType::f16 ? 0 : 1];
-  DiffOptions how;
-  how.tolerance = {variant.rtol, variant.atol};
-  const auto compared = diff(machine->buffers()[2], want->front(), how);
-  ASSERT_TRUE(compared.ok()) << compared.error().sentence;
-  EXPECT_TRUE(compared->ok()) << text(*compared);
-}
-
-sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
-  sim::Options options;
-  options.schedule = schedule;
-  options.lazy = lazy;
-  options.exact = exact;
-  return options;
-}
-
-// Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
-// the simulator's code, which is the same for all of them.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-constexpr std::uint64_t orders = sanitized ? 2 : 20;
+using test::expect_right;
+using test::objection;
+using test::orders;
+using test::sanitized;
+using test::with;
 
 struct Step {
   std::string kernel;
@@ -152,18 +105,13 @@ TEST(Hgemm, PersistentClustersTakeTileAfterTile) {
 }
 
 TEST(Hgemm, SaysWhichShapesAStepCannotDo) {
-  const auto sentence = [](const std::string& kernel, Sizes shape) {
-    const auto entry = find_kernel(kernel);
-    const auto job = make_job(**entry, request_of(shape, DType::f16), "");
-    return job.ok() ? std::string("accepted") : job.error().sentence;
-  };
-  EXPECT_NE(sentence("hgemm_v1", {128, 128, 128}).find("hgemm_v2 takes any k"), std::string::npos);
-  EXPECT_NE(sentence("hgemm_v2", {256, 128, 128}).find("m = 256"), std::string::npos);
-  EXPECT_NE(sentence("hgemm_v4", {256, 100, 96}).find("multiples of 8"), std::string::npos);
-  EXPECT_NE(sentence("hgemm_v3", {256, 128, 96}).find("k in multiples of 64"), std::string::npos);
-  EXPECT_EQ(sentence("hgemm_v5", {8, 65536 * 128, 8}),
+  EXPECT_NE(objection("hgemm_v1", {128, 128, 128}).find("hgemm_v2 takes any k"), std::string::npos);
+  EXPECT_NE(objection("hgemm_v2", {256, 128, 128}).find("m = 256"), std::string::npos);
+  EXPECT_NE(objection("hgemm_v4", {256, 100, 96}).find("multiples of 8"), std::string::npos);
+  EXPECT_NE(objection("hgemm_v3", {256, 128, 96}).find("k in multiples of 64"), std::string::npos);
+  EXPECT_EQ(objection("hgemm_v5", {8, 65536 * 128, 8}),
             "n = 8388608 was asked for, but hgemm_v5 takes n from 1 to 8388480.");
-  EXPECT_NE(sentence("hgemm_v6", {1 << 20, 1 << 20, 8}).find("GiB for its tensors"),
+  EXPECT_NE(objection("hgemm_v6", {1 << 20, 1 << 20, 8}).find("GiB for its tensors"),
             std::string::npos);
 }
 

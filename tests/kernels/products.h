@@ -1,0 +1,70 @@
+// Matrix products of the catalog on the simulator: run, free of reports, and right.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/diff/diff.h"
+#include "core/sim/machine/machine.h"
+#include "tests/kernels/shipped.h"
+
+namespace tilescope::test {
+
+inline Request request_of(Sizes s, DType type) {
+  Request request;
+  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+  request.dtype = type;
+  return request;
+}
+
+// Runs it, and expects no report at all and a product within the kernel's tolerance.
+inline void expect_right(const std::string& kernel, Sizes shape, const sim::Options& options = {},
+                         DType type = DType::f16) {
+  SCOPED_TRACE(kernel + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
+               std::to_string(shape.k) + ", schedule " + std::to_string(options.schedule) +
+               (options.lazy ? ", lazy" : "") + (options.exact ? "" : ", fast"));
+  const auto entry = find_kernel(kernel);
+  ASSERT_TRUE(entry.ok());
+  const Outcome<Job> job = make_job(**entry, request_of(shape, type), shipped_ptx(kernel));
+  ASSERT_TRUE(job.ok()) << job.error().sentence;
+  Outcome<sim::Machine> machine = sim::Machine::load(*job, options);
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+  const RunState state = machine->run(~std::uint64_t{0});
+  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  ASSERT_EQ(state, RunState::done);
+  const auto want = (*entry)->reference(*job, {});
+  ASSERT_TRUE(want.ok());
+  const Variant& variant = (*entry)->variants[type == DType::f16 ? 0 : 1];
+  DiffOptions how;
+  how.tolerance = {variant.rtol, variant.atol};
+  const auto compared = diff(machine->buffers()[2], want->front(), how);
+  ASSERT_TRUE(compared.ok()) << compared.error().sentence;
+  EXPECT_TRUE(compared->ok()) << text(*compared);
+}
+
+inline sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
+  sim::Options options;
+  options.schedule = schedule;
+  options.lazy = lazy;
+  options.exact = exact;
+  return options;
+}
+
+// Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
+// the simulator's code, which is the same for all of them.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+inline constexpr std::uint64_t orders = sanitized ? 2 : 20;
+
+// What make_job says of a shape; "accepted" where it takes it.
+inline std::string objection(const std::string& kernel, Sizes shape) {
+  const auto entry = find_kernel(kernel);
+  const auto job = make_job(**entry, request_of(shape, DType::f16), "");
+  return job.ok() ? std::string("accepted") : job.error().sentence;
+}
+
+}  // namespace tilescope::test
