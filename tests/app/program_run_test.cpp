@@ -387,7 +387,7 @@ TEST_F(Run, AChipThatDoesNotFitIsASentence) {
     return ended.err;
   };
   EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "b100"}),
-                  "no such chip is described; there are a100, b200, h200, or a file"));
+                  "no such chip is described; there are a100, b200, h100, h200, or a file"));
   EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "h200"}),
                   "The PTX is for sm_100a, which does not run on NVIDIA H200 (compute capability "
                   "9.0); it needs compute capability 10.0."));
