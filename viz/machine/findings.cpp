@@ -46,6 +46,7 @@ constexpr std::array findings = {
     Finding{"wgmma_in_use", "A register that an MMA in flight uses", ViewName::registers},
     Finding{"warpgroup", "A warpgroup that is not complete", ViewName::source},
     Finding{"warpgroup_differs", "Warps that ask for different MMAs", ViewName::source},
+    Finding{"bad_metadata", "Metadata of a sparse A that name no two places", ViewName::source},
     // TMEM.
     Finding{"tmem_in_use", "TMEM that another operation still uses", {}, true},
     Finding{"tmem_race", "A race in TMEM"},

@@ -12,6 +12,7 @@
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/matrix/operand.h"
 #include "core/sim/wgmma/product.h"
+#include "core/sim/wgmma/sparse.h"
 
 namespace tilescope::sim {
 namespace {
@@ -251,6 +252,50 @@ bool compare(Core& x, const GroupProduct& product, const GroupWords& words, cons
       fmt::format("{}", words.accumulate));
 }
 
+// A descriptor and scale-d are one for all threads (9.7.15.5.2): lane 0's counts here.
+void check_lanes(Core& x, const Code& c, const GroupForm& form) {
+  const auto differs = [&](const char* which, u32 lane, u64 mine, u64 theirs) {
+    x.reports->hazard(x, lane, "warpgroup_differs", x.pc, [&] {
+      Report r;
+      r.sentence = fmt::format("{} is 0x{:x} here and 0x{:x} in lane 0 of the warp", which, theirs,
+                               mine);
+      r.expected = "the same in all threads of the warpgroup (PTX ISA 9.7.15.5.2)";
+      r.found = fmt::format("0x{:x}", theirs);
+      return r;
+    });
+  };
+  const auto look_at = [&](const char* which, Reference r) {
+    const u64* of = lane_array<u64>(x, r);
+    const u64* other = std::find_if(of, of + lanes, [&](u64 v) { return v != of[0]; });
+    if (other != of + lanes) differs(which, static_cast<u32>(other - of), of[0], *other);
+  };
+  if (!form.a_in_registers) look_at("the descriptor of A", c.b);
+  look_at("the descriptor of B", c.c);
+  const Mask scales = x.predicates[c.r];
+  if (scales == 0 || scales == ~Mask{0}) return;
+  const Mask unlike = (scales & 1) ? ~scales : scales;
+  const u64 first = (scales ^ c.flip) & 1;
+  differs("scale-d", static_cast<u32>(__builtin_ctz(unlike)), first, first ^ 1);
+}
+
+void check_metadata(Core& x, const GroupForm& form, const u32* metadata) {
+  const auto bad = find_bad_chunk(form, metadata);
+  if (!bad) return;
+  x.reports->hazard(x, 0, "bad_metadata", x.pc, [&] {
+    const bool one = form.a == ElementType::tf32;
+    Report r;
+    r.sentence = fmt::format(
+        "the metadata of row {}, columns {} to {} of A are 0b{:04b}: {}",
+        x.warp->index % 4 * warp_rows + bad->row, bad->chunk * (one ? 2 : 4),
+        bad->chunk * (one ? 2 : 4) + (one ? 1 : 3), bad->bits,
+        one ? "no place of one in two" : "the two stored elements would have the same place");
+    r.expected = one ? "0b0100 (the first) or 0b1110 (the second) (PTX ISA 9.7.15.6)"
+                     : "two bits for each of two different places (PTX ISA 9.7.15.6)";
+    r.found = fmt::format("0b{:04b}", bad->bits);
+    return r;
+  });
+}
+
 // An operand in shared memory, of `rows` rows; `first`: where they begin in GroupWords::unwritten.
 //
 // Kernels whose tiles have fewer rows than the instruction let it read what follows, whatever is
@@ -351,6 +396,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   words.a = form.a_in_registers ? 0 : lane_array<u64>(x, c.b)[0];
   words.b = lane_array<u64>(x, c.c)[0];
   words.accumulate = (x.predicates[c.r] ^ c.flip) & 1;
+  check_lanes(x, c, form);
   const std::vector<GroupUse>& uses = bound_of(x).touches[c.immediate].uses;
   if (check_fence(x, warp, form, words.accumulate, uses)) check_operand(x, warp, uses);
 
@@ -366,6 +412,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   if (form.sparse) {
     product.metadata.resize(4 * lanes);
     std::copy_n(lane_array<u32>(x, c.e), lanes, &product.metadata[i * lanes]);
+    check_metadata(x, form, &product.metadata[i * lanes]);
   }
   product.arrived |= 1u << i;
   if (x.block->races.on()) x.block->races.release(x.warp->index, product.clock);

@@ -47,7 +47,24 @@ void each_stored(const GroupForm& form, const Metadata& metadata, u32 row, Say s
   }
 }
 
+// What a chunk may say: two places that differ; of tf32 the one of two.
+bool is_meaningful(const GroupForm& form, u32 bits) {
+  if (form.a == ElementType::tf32) return bits == 0b1110 || bits == 0b0100;
+  return (bits & 3) != (bits >> 2);
+}
+
 }  // namespace
+
+std::optional<BadChunk> find_bad_chunk(const GroupForm& form, const u32* lanes) {
+  const u32 chunks = form.a == ElementType::tf32 ? form.k / 2 : form.k / 4;
+  for (u32 row = 0; row < warp_rows; ++row) {
+    for (u32 c = 0; c < chunks; ++c) {
+      const u32 bits = chunk_bits(form, lanes, row, c);
+      if (!is_meaningful(form, bits)) return BadChunk{row, c, bits};
+    }
+  }
+  return std::nullopt;
+}
 
 OperandBytes spread(const GroupForm& form, const Metadata& metadata, const OperandBytes& packed) {
   const u32 width = width_of(form.a), stored = form.a_bytes(), whole = form.k * width;
