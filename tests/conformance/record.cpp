@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <set>
 
 #include "core/sim/machine/device.h"
 #include "kernels/gpu/device.h"
@@ -118,11 +119,10 @@ Ended in_child(const std::vector<Case>& cases, std::size_t from, Take take) {
 
 }  // namespace
 
-int record(const std::string& file, const std::string& commit, const std::string& part) {
-  std::vector<Case> cases;
-  each_case(part, [&](Case c) {
-    if (c.kernel) cases.push_back(std::move(c));
-  });
+namespace {
+
+int record_cases(const std::vector<Case>& cases, const std::string& file,
+                 const std::string& commit) {
   std::size_t next = 0, equal = 0, differing = 0, refused = 0, crashed = 0;
   std::string chip, lines;
   const auto take = [&](const std::string& line) {
@@ -148,6 +148,34 @@ int record(const std::string& file, const std::string& commit, const std::string
   std::ofstream out(file);
   if (kept) out << write(*kept);
   return !kept || !out ? 2 : differing ? 1 : 0;
+}
+
+}  // namespace
+
+int record(const std::string& file, const std::string& commit, const std::string& part) {
+  std::vector<Case> cases;
+  each_case(part, [&](Case c) {
+    if (c.kernel) cases.push_back(std::move(c));
+  });
+  return record_cases(cases, file, commit);
+}
+
+int record_missing(const std::string& file, const std::string& commit,
+                   const std::vector<std::string>& known) {
+  std::set<std::string, std::less<>> answered;
+  for (const std::string& name : known) {
+    const Outcome<Vectors> vectors = vectors_in(name);
+    if (!vectors) {
+      fmt::print(stderr, "{}: {}\n", name, vectors.error().sentence);
+      return 2;
+    }
+    for (const auto& [key, answer] : vectors->answers) answered.insert(key);
+  }
+  std::vector<Case> cases;
+  each_case("", [&](Case c) {
+    if (c.kernel && answered.count(c.spelling.key()) == 0) cases.push_back(std::move(c));
+  });
+  return record_cases(cases, file, commit);
 }
 
 int answers(const std::string& part) {
