@@ -299,6 +299,7 @@ class Mbarrier {
         init();
         tried(operand_ + ", %bytes");
         arrive("%count");
+        tell_pending("%state");
         tell_phase(0);
         come("%bytes");
         tell_phase(0);
@@ -307,6 +308,7 @@ class Mbarrier {
         init();
         t_.say("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], %bytes");
         arrive("%count");
+        tell_pending("%state");
         tell_phase(0);
         tried(operand_ + ", %bytes");
         tell_phase(0);
@@ -366,7 +368,8 @@ class Mbarrier {
     const bool parity = s_.modifiers.has(Field::parity);
     const bool limited = s_.modifiers.step() == Step::try_wait && t_.draw(2);
     init();
-    t_.say("mbarrier.arrive.shared.b64 %state, [%bar], %some");
+    arrive("%some");
+    tell_pending("%state");
     const auto wait = [&](const std::string& phase) {
       const std::string p = t_.fresh(Type::pred);
       t_.tried(fmt::format("{}, {}, {}{}", p, operand_, phase, limited ? ", 1000" : ""));
@@ -376,7 +379,8 @@ class Mbarrier {
     if (parity) wait("1");
     t_.say("mbarrier.arrive.shared.b64 _, [%bar], %rest");
     wait(parity ? "0" : "%state");
-    t_.say("mbarrier.arrive.shared.b64 %state, [%bar], %some");
+    arrive("%some");
+    tell_pending("%state");
     wait(parity ? "1" : "%state");
     t_.say("mbarrier.arrive.shared.b64 _, [%bar], %rest");
     wait(parity ? "1" : "%state");
