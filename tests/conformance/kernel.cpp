@@ -232,6 +232,9 @@ class Writer {
     if (known != manners().end() && index < known->second.uses.size()) {
       return known->second.uses[index];
     }
+    // Which NaN of several a sum of f64 is, one shape alone asks (vectors/exceptions.txt).
+    const bool sums = s_.opcode->op == ptx::Op::mma && s_.modifiers.type() == Type::f64;
+    if (sums && s_.modifiers.shape() != ptx::Shape::m16n8k8) return Use::finite;
     return type == Type::pred ? Use::truth : Use::number;
   }
 
@@ -249,7 +252,8 @@ class Writer {
     for (int i = 0; i < count; ++i) {
       list += (i ? ", " : "") + (written ? write(type) : read(type));
     }
-    return add(count == 1 ? list : "{" + list + "}", false);
+    // A fragment stands in braces also where it is one register; of ld, st and mov it does not.
+    return add(count == 1 && !rule.count ? list : "{" + list + "}", false);
   }
 
   // What a register of mma's next operand (A, B, C) holds, so that it gets values of that type.

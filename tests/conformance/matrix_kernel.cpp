@@ -39,7 +39,9 @@ struct Tile {
 
   u32 width() const { return static_cast<u32>(ptx::bits_of(type)) / 8; }
   u32 line() const { return (by_rows ? columns : rows) * width(); }
-  u32 stride() const { return dense ? line() : line() + 32; }
+  // A line begins at a multiple of the fragment's size, which is 32 bytes at most (PTX ISA
+  // 9.7.14.4.3).
+  u32 stride() const { return dense ? line() : (line() + 63) / 32 * 32; }
   u32 bytes() const { return stride() * (by_rows ? rows : columns); }
 };
 
@@ -144,6 +146,7 @@ class Writer {
       b_.by_rows = word(s_, Field::b_layout) == "row";
     }
     for (Tile* tile : {&a_, &b_, &c_, &d_}) {
+      if (tile->line() % (4 * count_of(*tile)) != 0) tile->dense = false;
       tile->begin = bytes_;
       bytes_ += (tile->bytes() + 255) / 256 * 256;
     }
@@ -193,9 +196,11 @@ class Writer {
   }
 
   void fill(const Tile& tile) {
+    // Which NaN of several a sum of f64 is, the ISA does not say.
+    const Use use = tile.type == Type::f64 ? Use::finite : Use::factor;
     each_word(tile, [&](Type type, u32 bits, const char* space, const std::string& place) {
       if (tile.part != "d") {
-        t_.say("st.{}.b{} {}, {}", space, bits, place, t_.read(type, Use::factor));
+        t_.say("st.{}.b{} {}, {}", space, bits, place, t_.read(type, use));
       } else {
         t_.say("st.{}.b{} {}, 0x5a5a5a5a", space, bits, place);
       }
@@ -210,16 +215,19 @@ class Writer {
     });
   }
 
-  // A fragment: each element once, but twice or more often of A and B of f16.
-  std::string registers(const Tile& tile) {
+  // How many words a fragment has: each element once, but twice or more often of A and B of f16.
+  static u32 count_of(const Tile& tile) {
     const bool factor = tile.part == "a" || tile.part == "b";
-    const u32 bits = tile.type == Type::f64 ? 64 : 32;
-    const u32 count = factor && tile.type == Type::f16
-                          ? 8
-                          : tile.rows * tile.columns * tile.width() * 8 / 32 / bits;
+    if (factor && tile.type == Type::f16) return 8;
+    return tile.rows * tile.columns * tile.width() / 128;
+  }
+
+  std::string registers(const Tile& tile) {
+    const bool wide = tile.type == Type::f64;
+    const u32 count = count_of(tile) / (wide ? 2 : 1);
     std::string out;
     for (u32 i = 0; i < count; ++i) {
-      out += (i ? ", " : "") + t_.fresh(bits == 64 ? Type::b64 : Type::b32);
+      out += (i ? ", " : "") + t_.fresh(wide ? Type::b64 : Type::b32);
     }
     return "{" + out + "}";
   }

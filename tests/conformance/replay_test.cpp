@@ -192,10 +192,10 @@ const std::map<std::string, Tally>& expected() {
     {"redux", {9, 0, 0, 8}},
     {"elect", {1, 0, 0, 0}},
     {"activemask", {1, 0, 0, 0}},
-    {"mma", {20, 1, 1, 30}},
+    {"mma", {20, 1, 31, 0}},
     {"wmma", {0, 0, 492, 0}},
-    {"ldmatrix", {12, 0, 0, 6}},
-    {"stmatrix", {12, 0, 0, 6}},
+    {"ldmatrix", {12, 0, 6, 0}},
+    {"stmatrix", {12, 0, 6, 0}},
     {"movmatrix", {1, 0, 0, 0}},
   };
   return table;
@@ -282,12 +282,12 @@ TEST(Vectors, AreAsManyAsTheManualSays) {
     all.equal += tally.equal, all.known += tally.known;
     all.unrecorded += tally.unrecorded, all.refused += tally.refused;
   }
-  EXPECT_EQ(all, (Tally{8139, 99, 1822, 2539}));
+  EXPECT_EQ(all, (Tally{8139, 99, 1864, 2497}));
   std::ostringstream manual;
   manual << std::ifstream(TILESCOPE_SOURCE_DIR "/docs/manual/simulator.md").rdbuf();
   EXPECT_NE(manual.str().find("8,139 forms"), std::string::npos);
   EXPECT_NE(manual.str().find("99 more"), std::string::npos);
-  EXPECT_NE(manual.str().find("1,822 have no answer of a chip yet"), std::string::npos);
+  EXPECT_NE(manual.str().find("1,864 have no answer of a chip yet"), std::string::npos);
 }
 
 TEST(Vectors, SayWhereTheyAreFrom) {
