@@ -14,6 +14,7 @@
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
 #include "core/ptx/program.h"
+#include "core/run/manifest.h"
 #include "core/sim/machine/device.h"
 #include "kernels/catalog/catalog.h"
 
@@ -97,6 +98,15 @@ std::optional<Error> launch_as(const std::optional<Dim3>& grid, Job& job) {
                   "multiple of that.",
                   job.launch.entry, cluster.x, cluster.y, cluster.z, grid->x, grid->y, grid->z),
       ""};
+}
+
+// PTX from elsewhere does not say how much shared memory it wants: as much as the kernel's own.
+std::optional<Error> launch_with_usual_memory(const CatalogEntry& entry, Job& job) {
+  if (manifest_in(job.program.ptx, job.launch.entry).shared) return {};
+  const Outcome<Asset> own = load_asset(entry.ptx);
+  if (!own) return own.error();
+  job.launch.dynamic_shared = manifest_in(own->text(), job.launch.entry).shared.value_or(0);
+  return {};
 }
 
 // All that a terminal has room for: each error with its place, then how many there are.
@@ -195,8 +205,7 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   if (!job) return job.error();
   job->program.name = std::move(program->name);
   if (auto error = launch_as(options.grid, *job)) return *error;
-  // Another build may lay out its memory otherwise.
-  if (!options.ptx.empty()) job->barriers.clear();
+  if (auto error = launch_with_usual_memory(**entry, *job)) return *error;
 
   const Variant& variant = (*entry)->variants[fitted->variant];
   PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}, options.built};

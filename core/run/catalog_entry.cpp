@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/numeric/random.h"
+#include "core/run/manifest.h"
 
 namespace tilescope {
 namespace {
@@ -225,7 +226,9 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
   job.launch = entry.launch(problem->sizes, request.processors);
   job.launch.entry = variant.entry;
   job.arguments = entry.arguments(problem->sizes);
-  job.barriers = entry.barriers;
+  Manifest manifest = manifest_in(job.program.ptx, variant.entry);
+  job.launch.dynamic_shared = manifest.shared.value_or(0);
+  job.barriers = std::move(manifest.barriers);
   for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
     const TensorSpec& spec = entry.tensors[t];
     Buffer buffer{spec.name, variant.dtypes[t], shape_of(spec, problem->sizes), {}, false};

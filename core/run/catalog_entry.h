@@ -75,12 +75,11 @@ struct CatalogEntry {
 
   // What the kernel cannot do though each size is within its limits; nothing where it can.
   std::function<std::optional<std::string>(const Sizes&)> objection;
-  // On a chip with so many processors; the entry's name comes from the variant.
+  // On a chip with so many processors; the entry's name comes from the variant, the shared memory
+  // from the PTX.
   std::function<Launch(const Sizes&, std::int64_t processors)> launch;
   std::function<std::vector<Argument>(const Sizes&)> arguments;
   std::function<std::vector<NamedLayout>(const Sizes&, const Variant&)> layouts;
-  // Its mbarriers: at the same bytes whatever the sizes and the type.
-  BarrierNames barriers{};
   // The outputs, in the order of the tensors, from the job's inputs.
   std::function<Outcome<std::vector<Buffer>>(const Job&, const KeepOn&)> reference;
 };
@@ -105,7 +104,8 @@ struct Fit {
 Outcome<Fit> fit(const CatalogEntry& entry, const Request& request);
 
 // The job, buffers in the order of the tensors: given inputs, random ones where not given (stream =
-// the tensor's place, so that A and B differ), outputs undefined.
+// the tensor's place, so that A and B differ), outputs undefined. How much shared memory it is
+// launched with and what its mbarriers are called stands in the PTX (core/run/manifest.h).
 Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string ptx);
 
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const Sizes& sizes);
