@@ -14,17 +14,11 @@
 #include "core/sim/machine/machine.h"
 #include "core/sim/stepping/inspect.h"
 #include "kernels/catalog/catalog.h"
+#include "tests/kernels/images.h"
 #include "tests/sim/chip_times.h"
 
 namespace tilescope {
 namespace {
-
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 Job job_of(const CatalogEntry& entry) {
   Request request;
@@ -32,7 +26,7 @@ Job job_of(const CatalogEntry& entry) {
     // Deep enough that every stage is given back.
     request.sizes[size.name] = std::min<std::int64_t>(size.fallback, size.name == "k" ? 512 : 256);
   }
-  Outcome<Job> job = make_job(entry, request, read(TILESCOPE_SOURCE_DIR "/assets/" + entry.ptx));
+  Outcome<Job> job = make_job(entry, request, test::image(entry.ptx));
   EXPECT_TRUE(job.ok()) << (job.ok() ? "" : job.error().sentence);
   return std::move(*job);
 }
@@ -94,7 +88,7 @@ TEST(BarrierNames, OfTheCatalogAreThoseThatItsKernelsInitialise) {
       EXPECT_EQ(by.count(sim::Unit::commit) > 0, commits);
     }
   }
-  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12 + (1 + 4 + 5 * 8));
+  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12 + (1 + 4 + 5 * 8) + 8);
 }
 
 TEST(BarrierNames, AreReadByNameAndByByte) {
