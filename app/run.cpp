@@ -73,6 +73,7 @@ int faulted(const Options& options, const std::vector<Report>& reports, const Pr
 std::optional<Error> build_source(Options& options) {
   RunOptions& run = options.run;
   if (run.source.empty() || run.built || !run.ptx.empty()) return std::nullopt;
+  watch_for_interrupt();
   auto built = build_for(options.kernel, run.source, [] { return !interrupted(); });
   if (!built) return built.error();
   run.built = std::move(*built);
@@ -99,7 +100,10 @@ std::optional<Error> name_options(Options& options) {
   run->seed = options.run.seed;
   run->processors = options.run.processors;
   run->built = options.run.built;
-  run->keep_on = [] { return !interrupted(); };
+  run->keep_on = [] {
+    watch_for_interrupt();
+    return !interrupted();
+  };
   options.run = std::move(*run);
   return {};
 }
@@ -115,7 +119,6 @@ Outcome<PreparedRun> prepare(Options& options) {
                          : "--launch goes with a PTX file: tilescope run F.ptx --launch F.toml.",
                  ""};
   }
-  watch_for_interrupt();
   if (auto error = name_options(options)) return *error;
   if (is_file && (!options.own.empty() || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
