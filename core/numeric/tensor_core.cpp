@@ -42,8 +42,7 @@ void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
   const std::int32_t hidden = 1 << format.mantissa_bits;
   const std::int32_t top = (1 << format.exponent_bits) - 1;
   // From here on patterns mean infinity (where the format has one) or NaN.
-  const auto infinity =
-      static_cast<std::int32_t>(format.finite_only ? format.canonical_nan() : format.infinity());
+  const auto infinity = static_cast<std::int32_t>(format.beyond());
   const std::int32_t at_infinity = format.finite_only ? 0 : 1;
   for (int i = 0; i < count; ++i) {
     const auto size = static_cast<std::int32_t>(patterns[i] & (sign - 1));
