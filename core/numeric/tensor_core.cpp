@@ -1,6 +1,5 @@
 #include "core/numeric/tensor_core.h"
 
-#include "core/numeric/fused_product.h"
 #include "core/numeric/tensor_core_steps.h"
 
 namespace tilescope {
@@ -94,18 +93,6 @@ void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format
   if (has_avx2()) return avx2::run_steps(steps);
 #endif
   base::run_steps(steps);
-}
-
-void multiply_fused_plain(ProductShape shape, const float* a, const float* b, float* c,
-                          int stride) {
-  base::fused(shape, a, b, c, stride);
-}
-
-void multiply_fused(ProductShape shape, const float* a, const float* b, float* c, int stride) {
-#ifdef TILESCOPE_NUMERIC_AVX2
-  if (has_avx2()) return avx2::fused(shape, a, b, c, stride);
-#endif
-  base::fused(shape, a, b, c, stride);
 }
 
 }  // namespace tilescope
