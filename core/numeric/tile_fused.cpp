@@ -2,6 +2,8 @@
 // need wait for the one before it. Compiled into a namespace for each set of vector instructions
 // (TILESCOPE_STEPS).
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "core/numeric/tile_vectors.h"
 
@@ -18,26 +20,38 @@ inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
 #endif
 }
 
+// f(0), f(1), ... f(count - 1), each written out: what they index stays in registers.
+template <class F, int... i>
+inline void each_of(std::integer_sequence<int, i...>, F f) {
+  (f(std::integral_constant<int, i>{}), ...);
+}
+template <int count, class F>
+inline void each(F f) {
+  each_of(std::make_integer_sequence<int, count>{}, f);
+}
+
 // ---- D in rows: `rows` of them, two vectors of columns of a unit ----
 
 template <int rows>
 inline void row_tile(int k, const float* a, const float* b, std::uint32_t* c, int stride) {
-  Floats sum[rows][2];
-  for (int i = 0; i < rows; ++i) {
-    for (int v = 0; v < 2; ++v) sum[i][v] = loaded<Floats>(c + i * stride + v * width);
-  }
+  Floats left[rows], right[rows];
+  each<rows>([&](auto i) {
+    left[i] = loaded<Floats>(c + i * stride);
+    right[i] = loaded<Floats>(c + i * stride + width);
+  });
   for (int p = 0; p < k; ++p) {
-    const auto left = loaded<Floats>(b + p * tile_lanes);
-    const auto right = loaded<Floats>(b + p * tile_lanes + width);
-    for (int i = 0; i < rows; ++i) {
-      const Floats x = splat(a[i * k + p]);
-      sum[i][0] = fused(x, left, sum[i][0]);
-      sum[i][1] = fused(x, right, sum[i][1]);
-    }
+    const auto x = loaded<Floats>(b + p * tile_lanes);
+    const auto y = loaded<Floats>(b + p * tile_lanes + width);
+    each<rows>([&](auto i) {
+      const Floats row = splat(a[i * k + p]);
+      left[i] = fused(row, x, left[i]);
+      right[i] = fused(row, y, right[i]);
+    });
   }
-  for (int i = 0; i < rows; ++i) {
-    for (int v = 0; v < 2; ++v) store(c + i * stride + v * width, sum[i][v]);
-  }
+  each<rows>([&](auto i) {
+    store(c + i * stride, left[i]);
+    store(c + i * stride + width, right[i]);
+  });
 }
 
 constexpr int most_rows = width == 16 ? 8 : 6;  // of 32 and of 16 registers
@@ -72,45 +86,55 @@ void add_to_rows(const TilePanels& p, const TileSums& d) {
 
 // ---- D in registers: a register holds eight rows of four columns ----
 
-// `across` registers of neighbouring columns (a: of the same rows), `vectors` of lanes of each.
-template <int across, int vectors>
-inline void register_tile(int k, const float* a, const float* b, std::uint32_t* const* c,
+// `across` registers of the same rows, two vectors of each; b: the columns of each.
+template <int across>
+inline void register_tile(int k, const float* a, const float* const* b, std::uint32_t* const* c,
                           int lane) {
-  Floats sum[across][vectors];
-  for (int q = 0; q < across; ++q) {
-    for (int v = 0; v < vectors; ++v) sum[q][v] = loaded<Floats>(c[q] + lane + v * width);
-  }
+  Floats upper[across], lower[across];
+  each<across>([&](auto q) {
+    upper[q] = loaded<Floats>(c[q] + lane);
+    lower[q] = loaded<Floats>(c[q] + lane + width);
+  });
   for (int p = 0; p < k; ++p) {
-    Floats rows[vectors];
-    for (int v = 0; v < vectors; ++v)
-      rows[v] = loaded<Floats>(a + p * tile_lanes + lane + v * width);
-    for (int q = 0; q < across; ++q) {
-      const Floats columns = four_repeated(b + p * tile_lanes + 4 * q);
-      for (int v = 0; v < vectors; ++v) sum[q][v] = fused(rows[v], columns, sum[q][v]);
-    }
+    const auto x = loaded<Floats>(a + p * tile_lanes + lane);
+    const auto y = loaded<Floats>(a + p * tile_lanes + lane + width);
+    each<across>([&](auto q) {
+      const Floats columns = four_repeated(b[q] + p * tile_lanes);
+      upper[q] = fused(x, columns, upper[q]);
+      lower[q] = fused(y, columns, lower[q]);
+    });
   }
-  for (int q = 0; q < across; ++q) {
-    for (int v = 0; v < vectors; ++v) store(c[q] + lane + v * width, sum[q][v]);
+  each<across>([&](auto q) {
+    store(c[q] + lane, upper[q]);
+    store(c[q] + lane + width, lower[q]);
+  });
+}
+
+constexpr int most_across = width == 16 ? 8 : 6;
+
+// The registers from the q-th four columns on.
+template <int across>
+void register_columns(const TilePanels& p, const TileSums& d, int q) {
+  const float* b[across];
+  std::uint32_t* c[across];
+  for (int e = 0; e < across; ++e) {
+    b[e] = p.b_values + (q + e) / 8 * p.k * tile_lanes + (q + e) % 8 * 4;
+  }
+  for (int g = 0; g < p.m / 8; ++g) {
+    for (int e = 0; e < across; ++e) c[e] = d.registers[tile_register(p.n, g, q + e)];
+    const float* a = p.a_values + g * p.k * tile_lanes;
+    for (int lane = 0; lane < tile_lanes; lane += 2 * width) {
+      register_tile<across>(p.k, a, b, c, lane);
+    }
   }
 }
 
 void add_to_registers(const TilePanels& p, const TileSums& d) {
-  constexpr int most = width == 16 ? 8 : 4;  // quads of columns
-  const int k = p.k, quads = p.n / 4;
-  for (int q = 0; q < quads;) {
-    const int across = quads - q >= most && q % 8 + most <= 8 ? most : 2;
-    const float* b = p.b_values + q / 8 * k * tile_lanes + q % 8 * 4;
-    for (int g = 0; g < p.m / 8; ++g) {
-      std::uint32_t* c[most];
-      for (int e = 0; e < across; ++e) c[e] = d.registers[tile_register(p.n, g, q + e)];
-      const float* a = p.a_values + g * k * tile_lanes;
-      for (int lane = 0; lane < tile_lanes; lane += 2 * width) {
-        across == most ? register_tile<most, 2>(k, a, b, c, lane)
-                       : register_tile<2, 2>(k, a, b, c, lane);
-      }
-    }
-    q += across;
-  }
+  const int quads = p.n / 4;
+  int q = 0;
+  for (; q + most_across <= quads; q += most_across) register_columns<most_across>(p, d, q);
+  for (; q + 4 <= quads; q += 4) register_columns<4>(p, d, q);
+  for (; q < quads; q += 2) register_columns<2>(p, d, q);
 }
 
 }  // namespace

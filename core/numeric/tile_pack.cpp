@@ -52,6 +52,31 @@ class Widener {
   std::int32_t flip_;
 };
 
+#ifdef __AVX512VL__
+// Of f16, by the instruction for it.
+class HalfWidener {
+ public:
+  explicit HalfWidener(bool negate) : flip_(negate ? ~0x7fffffff : 0) {}
+  Eight operator()(const EightInts& pattern) const {
+    const __m128i halves = _mm256_cvtepi32_epi16(reinterpret_cast<__m256i>(pattern));
+    const auto value = reinterpret_cast<EightInts>(_mm256_maskz_cvtph_ps(0xff, halves));
+    return as<Eight>(value ^ flip_);
+  }
+
+ private:
+  std::int32_t flip_;
+};
+#endif
+
+// Has f(widener) for the operand.
+template <class F>
+inline void widening(const TileOperand& o, F f) {
+#ifdef __AVX512VL__
+  if (o.format.exponent_bits == 5 && o.format.mantissa_bits == 10) return f(HalfWidener(o.negate));
+#endif
+  f(Widener(o.format, o.negate));
+}
+
 int bytes_of(FloatFormat format) {
   return format.bits() <= 8 ? 1 : format.bits() <= 16 ? 2 : 4;
 }
@@ -81,9 +106,9 @@ inline void transpose(EightInts* r) {
 }
 
 // Eight rows, `order` apart from the first: say(k, the rows' numbers at k).
-template <class Say>
+template <class W, class Say>
 inline void each_column(const TileOperand& o, const std::byte* first, const int* order, int k,
-                        const Widener& widened, Say say) {
+                        const W& widened, Say say) {
   const int bytes = bytes_of(o.format), row = k * bytes, in_word = 4 / bytes;
   const int low = low_bit(o.format);
   for (int at = 0; at < row; at += 32) {
@@ -102,9 +127,8 @@ inline void each_column(const TileOperand& o, const std::byte* first, const int*
 constexpr int in_order[eight] = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr int even_first[eight] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-template <class T>
-inline void widen_row(const Widener& widened, int low, const std::byte* bytes, int count,
-                      float* out) {
+template <class T, class W>
+inline void widen_row(const W& widened, int low, const std::byte* bytes, int count, float* out) {
   typedef T Patterns __attribute__((vector_size(sizeof(T) * eight)));
   for (int i = 0; i < count; i += eight) {
     const auto patterns = loaded<Patterns>(bytes + static_cast<std::size_t>(i) * sizeof(T));
@@ -115,44 +139,46 @@ inline void widen_row(const Widener& widened, int low, const std::byte* bytes, i
 }  // namespace
 
 void pack_rows(const TileOperand& a, int m, int k, float* out) {
-  const Widener widened(a.format, a.negate);
-  switch (bytes_of(a.format)) {
-    case 1:
-      return widen_row<std::uint8_t>(widened, 0, a.bytes, m * k, out);
-    case 2:
-      return widen_row<std::uint16_t>(widened, 0, a.bytes, m * k, out);
-    default:
-      return widen_row<std::int32_t>(widened, low_bit(a.format), a.bytes, m * k, out);
-  }
+  widening(a, [&](const auto& widened) {
+    switch (bytes_of(a.format)) {
+      case 1:
+        return widen_row<std::uint8_t>(widened, 0, a.bytes, m * k, out);
+      case 2:
+        return widen_row<std::uint16_t>(widened, 0, a.bytes, m * k, out);
+      default:
+        return widen_row<std::int32_t>(widened, low_bit(a.format), a.bytes, m * k, out);
+    }
+  });
 }
 
 void pack_registers(const TileOperand& a, int m, int k, float* out) {
-  const Widener widened(a.format, a.negate);
   const int row = k * bytes_of(a.format);
-  for (int i = 0; i < m; i += eight) {
-    float* unit = out + i / eight * k * tile_lanes;
-    each_column(a, a.bytes + i * row, in_order, k, widened, [&](int at, const Eight& rows) {
-      float* to = unit + at * tile_lanes;
-      store(to, __builtin_shufflevector(rows, rows, 0, 0, 0, 0, 1, 1, 1, 1));
-      store(to + 8, __builtin_shufflevector(rows, rows, 2, 2, 2, 2, 3, 3, 3, 3));
-      store(to + 16, __builtin_shufflevector(rows, rows, 4, 4, 4, 4, 5, 5, 5, 5));
-      store(to + 24, __builtin_shufflevector(rows, rows, 6, 6, 6, 6, 7, 7, 7, 7));
-    });
-  }
+  widening(a, [&](const auto& widened) {
+    for (int i = 0; i < m; i += eight) {
+      float* unit = out + i / eight * k * tile_lanes;
+      each_column(a, a.bytes + i * row, in_order, k, widened, [&](int at, const Eight& rows) {
+        float* to = unit + at * tile_lanes;
+        store(to, __builtin_shufflevector(rows, rows, 0, 0, 0, 0, 1, 1, 1, 1));
+        store(to + 8, __builtin_shufflevector(rows, rows, 2, 2, 2, 2, 3, 3, 3, 3));
+        store(to + 16, __builtin_shufflevector(rows, rows, 4, 4, 4, 4, 5, 5, 5, 5));
+        store(to + 24, __builtin_shufflevector(rows, rows, 6, 6, 6, 6, 7, 7, 7, 7));
+      });
+    }
+  });
 }
 
 void pack_columns(const TileOperand& b, int n, int k, bool registers, float* out) {
-  const Widener widened(b.format, b.negate);
   const int row = k * bytes_of(b.format);
-  const int* order = registers ? even_first : in_order;
-  for (int j = 0; j < n; j += eight) {
-    float* unit = out + j / tile_lanes * k * tile_lanes + j % tile_lanes;
-    each_column(b, b.bytes + j * row, order, k, widened,
-                [&](int at, const Eight& columns) { store(unit + at * tile_lanes, columns); });
-  }
+  const auto unit = [&](int j) { return out + j / tile_lanes * k * tile_lanes + j % tile_lanes; };
+  widening(b, [&](const auto& widened) {
+    for (int j = 0; j < n; j += eight) {
+      float* to = unit(j);
+      each_column(b, b.bytes + j * row, registers ? even_first : in_order, k, widened,
+                  [&](int at, const Eight& columns) { store(to + at * tile_lanes, columns); });
+    }
+  });
   for (int j = n; j % tile_lanes != 0; j += eight) {
-    float* unit = out + j / tile_lanes * k * tile_lanes + j % tile_lanes;
-    for (int at = 0; at < k; ++at) store(unit + at * tile_lanes, Eight{});
+    for (int at = 0; at < k; ++at) store(unit(j) + at * tile_lanes, Eight{});
   }
 }
 

@@ -52,7 +52,7 @@ class TensorMemory {
   static constexpr std::uint32_t lanes = 128, columns = 512, unit = 32;  // allocated by `unit`
   // Rows of cells are a little further apart than they are long: rows a power of two apart would
   // share few places of the processor's caches.
-  static constexpr std::uint32_t pitch = columns + 16;
+  static constexpr std::uint32_t pitch = columns + 16;  // whole cache lines
 
   const std::vector<Allocation>& allocations() const { return allocations_; }
   // Columns [column, column + columns) become the block's, with undefined cells.
@@ -68,11 +68,11 @@ class TensorMemory {
   // Lane by lane; needs owns() of the columns. Waits for what calculate() has begun.
   const std::uint32_t* row(std::uint32_t lane) const {
     settle();
-    return &cells_[lane * pitch];
+    return cells_[lane].cells;
   }
   std::uint32_t* row(std::uint32_t lane) {
     settle();
-    return &cells_[lane * pitch];
+    return cells_[lane].cells;
   }
 
   // Has the cells changed by `work`, which is given lane 0's row, the others `pitch` apart; after
@@ -106,7 +106,10 @@ class TensorMemory {
 
   mutable Pending pending_;
   std::vector<Allocation> allocations_, given_back_;
-  std::vector<std::uint32_t> cells_;     // from the first allocation on
+  struct alignas(64) Row {  // so that vectors of cells lie in one line of the processor's caches
+    std::uint32_t cells[pitch];
+  };
+  std::vector<Row> cells_;               // from the first allocation on
   std::vector<std::uint8_t> undefined_;  // likewise
 };
 
