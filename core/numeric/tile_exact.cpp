@@ -11,31 +11,24 @@
 namespace tilescope::TILESCOPE_STEPS {
 namespace {
 
-constexpr int least_exponent = -100, most_exponent = 120;
+// Of f32's bias, as all exponents here: between them f32 holds products, their multiples, and sums.
+constexpr int least_exponent = tile_bias - 100, most_exponent = tile_bias + 120;
 
 // The largest exponents of the products of one step, of a unit's elements.
 template <int block, bool registers>
-inline void largest_exponents(const std::int16_t* a, const std::int16_t* b, int b_step,
-                              std::int16_t* out) {
-  constexpr int shorts = 2 * width;
-  Shorts largest[tile_lanes / shorts];
+inline void largest_exponents(const std::int16_t* a, const std::int16_t* b, std::int16_t* out) {
+  constexpr int shorts = 2 * width, vectors = tile_lanes / shorts;
+  Shorts largest[vectors];
   for (Shorts& l : largest) l = Shorts{} + static_cast<std::int16_t>(2 * tile_zero);
   for (int p = 0; p < block; ++p) {
-    for (int v = 0; v < tile_lanes / shorts; ++v) {
-      if constexpr (registers) {
-        const Shorts rows = loaded<Shorts>(a + p * tile_lanes + v * shorts);
-        largest[v] = larger(largest[v], rows + four_repeated(b + p * b_step));
-      } else {
-        const Shorts columns = loaded<Shorts>(b + p * b_step + v * shorts);
-        largest[v] = larger(largest[v], columns + (Shorts{} + a[p]));
-      }
+    for (int v = 0; v < vectors; ++v) {
+      const int at = p * tile_lanes + v * shorts;
+      const Shorts rows = registers ? loaded<Shorts>(a + at) : two_repeated(a + 2 * p);
+      const Shorts columns = registers ? four_repeated(b + p * tile_lanes) : loaded<Shorts>(b + at);
+      largest[v] = larger(largest[v], rows + columns);
     }
   }
-  for (int v = 0; v < tile_lanes / shorts; ++v) store(out + v * shorts, largest[v]);
-}
-
-inline Floats power(const Ints& exponent) {
-  return as<Floats>((exponent + 127) << 23);
+  for (int v = 0; v < vectors; ++v) store(out + v * shorts, largest[v]);
 }
 
 inline Ints truncated(const Floats& v) {
@@ -52,28 +45,25 @@ struct Terms {
 template <int block, bool registers>
 inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t, std::uint32_t* c) {
   std::int16_t product_exponents[tile_lanes];
-  largest_exponents<block, registers>(t.a_exponents, t.b_exponents, tile_lanes, product_exponents);
+  largest_exponents<block, registers>(t.a_exponents, t.b_exponents, product_exponents);
   const std::int32_t kept_bits = -(1 << (24 - rule.significant));
   for (int v = 0; v < parts; ++v) {
     typedef std::int16_t Half __attribute__((vector_size(2 * width)));
     const Ints of_products =
         __builtin_convertvector(loaded<Half>(product_exponents + v * width), Ints);
     const Ints old = loaded<Ints>(c + v * width);
-    const Ints exponent = larger(of_products, (old >> 23 & 255) - 127);
-    const Ints largest = larger(exponent, Ints{} + least_exponent);
-    const Floats scale = power(rule.fraction - largest);
+    const Ints largest = larger(larger(of_products, old >> 23 & 255), Ints{} + least_exponent);
+    // 2^(fraction - largest), and its reciprocal.
+    const Ints scale_bits = (2 * tile_bias + rule.fraction - largest) << 23;
+    const auto scale = as<Floats>(scale_bits),
+               back = as<Floats>((2 * tile_bias << 23) - scale_bits);
 
     // Two sums of half of the terms each: all of them would not fit 32 bits with a sign.
     Ints even = truncated(as<Floats>(old) * scale), odd{};
     const auto product = [&](int p) {
-      Floats x, y;
-      if constexpr (registers) {
-        x = loaded<Floats>(t.a + p * tile_lanes + v * width);
-        y = four_repeated(t.b + p * tile_lanes);
-      } else {
-        x = splat(t.a[p]);
-        y = loaded<Floats>(t.b + p * tile_lanes + v * width);
-      }
+      const int at = p * tile_lanes + v * width;
+      const Floats x = registers ? loaded<Floats>(t.a + at) : splat(t.a[p]);
+      const Floats y = registers ? four_repeated(t.b + p * tile_lanes) : loaded<Floats>(t.b + at);
       return truncated(x * y * scale);
     };
     for (int p = 0; p < block; p += 2) {
@@ -83,14 +73,10 @@ inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t,
     const Ints total = even + odd;
     const Ints sign = ((even & odd) | ((even | odd) & total)) >> 31;  // of the sum, were it to fit
     const Ints size = (total ^ sign) - sign;
-    // f32 keeps 24 bits: one too many where the conversion rounded up.
-    const Floats rounded = __builtin_convertvector(size, Floats);
-    Ints bits = as<Ints>(rounded) + ((size - truncated(rounded)) >> 31);
-    bits &= kept_bits;
-    const Ints sum = as<Ints>(as<Floats>(bits) * power(largest - rule.fraction));
-    store(c + v * width, sum | (sign & ~0x7fffffff));
+    const Ints bits = as<Ints>(cut_to_float(size)) & kept_bits;
+    store(c + v * width, as<Ints>(as<Floats>(bits) * back) | (sign & ~0x7fffffff));
 
-    const Ints beyond = (largest + (-1 - least_exponent)) | (most_exponent - largest) | size;
+    const Ints beyond = (largest - (least_exponent + 1)) | (most_exponent - largest) | size;
     if (!any(beyond & ~0x7fffffff)) continue;
     for (int q = 0; q < width; ++q) {
       const int lane = v * width + q;
@@ -115,9 +101,9 @@ void add_to_rows(const StepRule& rule, const TilePanels& s, const TileSums& d) {
       if (!whole) std::memcpy(copy, row, bytes);
       for (int k = 0; k < s.k; k += block) {
         const int a = i * s.k + k, b = j * s.k + k * tile_lanes;
-        step<block, false>(rule, s,
-                           {s.a_values + a, s.b_values + b, s.a_exponents + a, s.b_exponents + b},
-                           whole ? row : copy);
+        step<block, false>(
+            rule, s, {s.a_values + a, s.b_values + b, s.a_exponents + 2 * a, s.b_exponents + b},
+            whole ? row : copy);
       }
       if (!whole) std::memcpy(row, copy, bytes);
     }

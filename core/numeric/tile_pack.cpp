@@ -182,16 +182,21 @@ void pack_columns(const TileOperand& b, int n, int k, bool registers, float* out
   }
 }
 
-void find_exponents(FloatFormat format, const float* values, int count, std::int16_t* out) {
+void find_exponents(FloatFormat format, const float* values, int count, int bias, bool twice,
+                    std::int16_t* out) {
   const std::int32_t least = 1 - format.bias() + 127;
   for (int i = 0; i < count; i += eight) {
     const EightInts size = loaded<EightInts>(values + i) & 0x7fffffff;
     const EightInts field = size >> 23;
-    EightInts e = (field > least ? field : EightInts{} + least) - 127;
+    EightInts e = (field > least ? field : EightInts{} + least) + (bias - 127);
     e = size == 0 ? EightInts{} + tile_zero : e;
     e = field == 255 ? EightInts{} + tile_special : e;
-    typedef std::int16_t EightShorts __attribute__((vector_size(16)));
-    store(out + i, __builtin_convertvector(e, EightShorts));
+    if (twice) {
+      store(out + 2 * i, e << 16 | (e & 0xffff));
+    } else {
+      typedef std::int16_t EightShorts __attribute__((vector_size(16)));
+      store(out + i, __builtin_convertvector(e, EightShorts));
+    }
   }
 }
 

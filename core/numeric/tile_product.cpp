@@ -105,8 +105,9 @@ void TileProduct::take_a(const TileOperand& a, int m) {
   const Steppers& s = steppers(vectors_);
   (registers() ? s.pack_registers : s.pack_rows)(a, m, k_, a_.data());
   if (!exact()) return;
-  a_exponents_ = AlignedArray<std::int16_t>(static_cast<std::size_t>(count));
-  s.find_exponents(a_format_, a_.data(), count, a_exponents_.data());
+  a_exponents_ =
+      AlignedArray<std::int16_t>(static_cast<std::size_t>(count) * (registers() ? 1 : 2));
+  s.find_exponents(a_format_, a_.data(), count, 0, !registers(), a_exponents_.data());
 }
 
 void TileProduct::take_b(const TileOperand& b, int n) {
@@ -118,7 +119,7 @@ void TileProduct::take_b(const TileOperand& b, int n) {
   s.pack_columns(b, n, k_, registers(), b_.data());
   if (!exact()) return;
   b_exponents_ = AlignedArray<std::int16_t>(static_cast<std::size_t>(count));
-  s.find_exponents(b_format_, b_.data(), count, b_exponents_.data());
+  s.find_exponents(b_format_, b_.data(), count, tile_bias, false, b_exponents_.data());
 }
 
 void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d) const {
@@ -127,7 +128,7 @@ void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d
                     a_format_,         b_format_, registers()};
   const Steppers& s = steppers(vectors_);
   if (!exact()) return s.add_fused(panels, d);
-  panels.a_exponents = a_exponents_.data() + first;
+  panels.a_exponents = a_exponents_.data() + first * (registers() ? 1 : 2);
   panels.b_exponents = b_exponents_.data();
   s.add_exact(rule, panels, d);
 }

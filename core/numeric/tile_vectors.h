@@ -65,6 +65,26 @@ inline Shorts four_repeated(const std::int16_t* from) {
   return as<Shorts>(Longs{} + four);
 }
 
+// Two, again and again.
+inline Shorts two_repeated(const std::int16_t* from) {
+  std::int32_t two;
+  std::memcpy(&two, from, sizeof two);
+  return as<Shorts>(Ints{} + two);
+}
+
+// As f32, what does not fit its 24 bits cut off; of numbers that are not negative.
+inline Floats cut_to_float(const Ints& v) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Floats>(_mm512_cvt_roundepi32_ps(reinterpret_cast<__m512i>(v),
+                                                           _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+#else
+  // Rounded to nearest it is one too many where it is more than it was.
+  const Floats rounded = __builtin_convertvector(v, Floats);
+  const Ints more = (v - __builtin_convertvector(rounded, Ints)) >> 31;
+  return as<Floats>(as<Ints>(rounded) + more);
+#endif
+}
+
 inline Shorts larger(const Shorts& a, const Shorts& b) {
 #if defined(__AVX512BW__)
   return reinterpret_cast<Shorts>(
