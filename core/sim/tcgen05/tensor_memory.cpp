@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/sim/machine/executor.h"
-
 namespace tilescope::sim {
 namespace {
 
@@ -36,14 +34,6 @@ const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<Cell
   return nullptr;
 }
 
-TensorMemory::TensorMemory(const TensorMemory& other) {
-  other.settle();
-  allocations_ = other.allocations_;
-  given_back_ = other.given_back_;
-  cells_ = other.cells_;
-  undefined_ = other.undefined_;
-}
-
 TensorMemory& TensorMemory::operator=(TensorMemory other) noexcept {
   swap(other);
   return *this;
@@ -58,18 +48,7 @@ void TensorMemory::swap(TensorMemory& other) noexcept {
 }
 
 void TensorMemory::calculate(Executor* executor, std::function<void(std::uint32_t* rows)> work) {
-  if (!executor) {
-    settle();
-    return work(row(0));
-  }
-  if (pending_.executor != executor) pending_ = {executor, executor->new_line(), 0};
-  pending_.task = executor->submit(
-      pending_.line, [work = std::move(work), rows = cells_[0].cells] { work(rows); });
-}
-
-void TensorMemory::wait() const {
-  pending_.executor->wait(pending_.line, pending_.task);
-  pending_.task = 0;
+  pending_.calculate(executor, [work = std::move(work), rows = cells_[0].cells] { work(rows); });
 }
 
 void TensorMemory::allocate(const Allocation& allocation) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
@@ -79,6 +80,7 @@ OperandBytes read_a(Model& machine, Block& block, const GroupForm& form, const G
     return read_operand(matrix, group_rows, bytes_if_bits(form.a), block.shared.data(),
                         block.shared.undefined_bits(), form.a_bytes());
   }
+  block.registers.settle(w.group);
   OperandBytes out;
   out.bytes.resize(std::size_t{group_rows} * form.a_bytes());
   out.undefined.resize(group_rows);
@@ -259,18 +261,31 @@ void add_as_matrix(Members& warps, const GroupForm& form, bool accumulate,
   for (u32 i = 0; i < 4; ++i) scatter(warps[i], f, &sums[std::size_t{i} * warp_rows * form.n]);
 }
 
-void add_in_place(Members& warps, const GroupForm& form, bool accumulate,
-                  const std::vector<std::byte>& operands, bool exact) {
+// Where nobody looks at them for a while, and there is an executor, it is for that to add them.
+void add_in_place(Model& machine, Block& block, u32 group, Members& warps, const GroupForm& form,
+                  bool accumulate, std::vector<std::byte> operands) {
   std::vector<u32*> registers;
   registers.reserve(std::size_t{4} * form.d_registers());
   for (Member& warp : warps) {
     for (u32 r = 0; r < form.d_registers(); ++r) {
       registers.push_back(reinterpret_cast<u32*>(warp.core.bank[0] + warp.d[r]));
-      if (!accumulate) std::memset(registers.back(), 0, lanes * sizeof(u32));
     }
   }
-  const std::byte* a = operands.data();
-  add_products(sum_of(form), a, a + operands.size() - whole_b(form), exact, registers.data());
+  const SumOfProducts sum = sum_of(form);
+  const std::size_t b = operands.size() - whole_b(form);
+  const bool exact = machine.options.exact;
+  const auto add = [sum, b, accumulate, exact](const std::vector<std::byte>& from,
+                                               const std::vector<u32*>& to) {
+    for (u32* r : to) {
+      if (!accumulate) std::memset(r, 0, lanes * sizeof(u32));
+    }
+    add_products(sum, from.data(), from.data() + b, exact, to.data());
+  };
+  if (!machine.options.executor) return add(operands, registers);
+  block.registers.calculate(
+      machine.options.executor, group,
+      [add, from = std::make_shared<const std::vector<std::byte>>(std::move(operands)),
+       to = std::move(registers)] { add(*from, to); });
 }
 
 bool write(Model& machine, Block& block, AsyncOperation& o) {
@@ -289,9 +304,10 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
          o.undefined.data() + group_rows);
   }
   if (is_row_by_row(form, o.bytes) || !add_in_registers(sum_of(form), machine.options.exact)) {
+    block.registers.settle(w.group);
     add_as_matrix(warps, form, w.accumulate, o.bytes, machine.options.exact);
   } else {
-    add_in_place(warps, form, w.accumulate, o.bytes, machine.options.exact);
+    add_in_place(machine, block, w.group, warps, form, w.accumulate, std::move(o.bytes));
   }
   o.bytes = {};
   o.undefined = {};
