@@ -54,25 +54,27 @@ inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t,
     const Ints old = loaded<Ints>(c + v * width);
     const Ints largest = larger(larger(of_products, old >> 23 & 255), Ints{} + least_exponent);
     // 2^(fraction - largest), and its reciprocal.
-    const Ints scale_bits = (2 * tile_bias + rule.fraction - largest) << 23;
-    const auto scale = as<Floats>(scale_bits),
-               back = as<Floats>((2 * tile_bias << 23) - scale_bits);
+    const auto scale_bits = as<Words>((2 * tile_bias + rule.fraction - largest) << 23);
+    const auto scale = as<Floats>(scale_bits);
+    const auto back = as<Floats>((2u * tile_bias << 23) - scale_bits);
 
-    // Two sums of half of the terms each: all of them would not fit 32 bits with a sign.
-    Ints even = truncated(as<Floats>(old) * scale), odd{};
+    // Two sums of half of the terms each: all of them would not fit 32 bits with a sign. Those that
+    // are added one by one below may run over.
+    Words even = as<Words>(truncated(as<Floats>(old) * scale)), odd{};
     const auto product = [&](int p) {
       const int at = p * tile_lanes + v * width;
       const Floats x = registers ? loaded<Floats>(t.a + at) : splat(t.a[p]);
       const Floats y = registers ? four_repeated(t.b + p * tile_lanes) : loaded<Floats>(t.b + at);
-      return truncated(x * y * scale);
+      return as<Words>(truncated(x * y * scale));
     };
     for (int p = 0; p < block; p += 2) {
       even += product(p);
       odd += product(p + 1);
     }
-    const Ints total = even + odd;
-    const Ints sign = ((even & odd) | ((even | odd) & total)) >> 31;  // of the sum, were it to fit
-    const Ints size = (total ^ sign) - sign;
+    const Words total = even + odd;
+    const Ints sign =
+        as<Ints>((even & odd) | ((even | odd) & total)) >> 31;  // of the sum, were it to fit
+    const auto size = as<Ints>((total ^ as<Words>(sign)) - as<Words>(sign));
     const Ints bits = as<Ints>(cut_to_float(size)) & kept_bits;
     store(c + v * width, as<Ints>(as<Floats>(bits) * back) | (sign & ~0x7fffffff));
 

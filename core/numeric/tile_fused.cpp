@@ -11,8 +11,10 @@ namespace tilescope::TILESCOPE_STEPS {
 namespace {
 
 inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
-#ifdef __FMA__
-  return a * b + c;  // one instruction: this file is compiled with -ffp-contract=fast
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
 #else
   Floats out;
   for (int i = 0; i < width; ++i) out[i] = std::fmaf(a[i], b[i], c[i]);

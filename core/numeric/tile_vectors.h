@@ -21,6 +21,7 @@ constexpr int width = 8;
 constexpr int parts = tile_lanes / width;  // vectors of a unit
 
 typedef std::int32_t Ints __attribute__((vector_size(4 * width)));
+typedef std::uint32_t Words __attribute__((vector_size(4 * width)));  // sums that may run over
 typedef float Floats __attribute__((vector_size(4 * width)));
 typedef std::int16_t Shorts __attribute__((vector_size(4 * width)));  // twice as many
 typedef float Eight __attribute__((vector_size(32)));
@@ -80,7 +81,8 @@ inline Floats cut_to_float(const Ints& v) {
 #else
   // Rounded to nearest it is one too many where it is more than it was.
   const Floats rounded = __builtin_convertvector(v, Floats);
-  const Ints more = (v - __builtin_convertvector(rounded, Ints)) >> 31;
+  const auto back = __builtin_convertvector(rounded, Ints);
+  const Ints more = as<Ints>(as<Words>(v) - as<Words>(back)) >> 31;
   return as<Floats>(as<Ints>(rounded) + more);
 #endif
 }
