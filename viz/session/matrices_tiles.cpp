@@ -246,8 +246,14 @@ void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box
   if (seen.empty()) return;
   auto [label, chip] = chip_of(slot, tile, seen, chips);
   if (slot.width < chip.width + 8) return;
-  // Beside its corner where it is small.
-  if (seen.height < 28) chip.y = seen.bottom() + 2;
+  // Below it where it is low; of sums, which are often two of one tile, beside it.
+  const bool low = seen.height < 28;
+  if (low && tile.sums && seen.right() + 4 + width_of(tile.label) <= slot.right()) {
+    label = tile.label;
+    chip = {seen.right() + 4, seen.y, width_of(label), 20};
+  } else if (low) {
+    chip.y = seen.bottom() + 2;
+  }
   if (chip.bottom() > slot.bottom()) chip.y = std::max(slot.y, seen.y - 22);
   // Below those that stand there already; one that would stand at another tile says nothing.
   for (std::size_t i = 0; i < chips.size(); ++i) {
