@@ -31,6 +31,8 @@ void Races::start(u32 warps, u64 bytes) {
   offered_ = {};
   proxy_ = {};
   all_proxy_ = {};
+  own_fences_.clear();
+  proxy_fences_.clear();
   rank_proxy_.clear();
   for (Clock& clock : seen_) clock.fill(0);
   floor_.fill(0);
@@ -411,10 +413,15 @@ void Races::acquire_at_fence(u32 warp, const Clock& clock) {
 }
 
 void Races::fence_proxy(u32 warp, u32 mask) {
+  tick();  // later than what was released before it
   auto& times = proxy_[warp];
   for (u32 l = 0; l < times.size(); ++l) {
     if (mask >> l & 1) times[l] = now_;
   }
+  if (own_fences_.empty()) own_fences_.resize(most_warps);
+  auto& own = own_fences_[warp];
+  std::rotate(own.begin(), own.end() - 1, own.end());
+  own[0] = {now_, mask};
   all_proxy_[warp] = *std::min_element(times.begin(), times.end());
   if (proxy_fences_.empty()) proxy_fences_.resize(most_warps);
   auto& fences = proxy_fences_[warp];
@@ -453,15 +460,28 @@ bool Races::is_unfenced_of_rank(u64 word, u32 rank, const Region& shared) const 
   return false;
 }
 
-// The warp's last write of this word is later than the last fence of one of its lanes: was it that
-// one's?
-bool Races::is_unfenced(u64 word, const Region& shared) const {
+// Had one of these lanes of `writer` a fence since `time` that `warp` has seen? Fences that are no
+// longer known count as if it had.
+bool Races::has_fenced(u32 writer, u32 mask, u32 time, u32 warp) const {
+  if (own_fences_.empty()) return false;
+  const auto& own = own_fences_[writer];
+  if (own.back().at >= time) return true;
+  return std::any_of(own.begin(), own.end(), [&](const OwnFence& fence) {
+    return fence.at >= time && (fence.mask & mask) && has_seen(warp, writer, fence.at);
+  });
+}
+
+// The warp's last write of this word is later than the last fence of one of its lanes, or `warp`
+// has not seen that fence: was it that lane's write?
+bool Races::is_unfenced(u64 word, u32 warp, const Region& shared) const {
   const u32 writer = warp_of(writer_[word]);
   for (u32 byte = 0; byte < 4; ++byte) {
     if (!(bytes_of(writer_[word]) >> byte & 1)) continue;
     const Writer by = shared.writer(word * 4 + byte);
-    if (!by || by.thread() / 32 != writer) return true;
-    if (written_[word] > proxy_[writer][by.thread() % 32]) return true;
+    const bool known = by && by.thread() / 32 == writer;
+    if (!known && written_[word] > all_proxy_[writer]) return true;
+    const u32 mask = known ? 1u << by.thread() % 32 : ~0u;
+    if (!has_fenced(writer, mask, written_[word], warp)) return true;
   }
   return false;
 }
@@ -472,11 +492,14 @@ bool Races::unfenced(u32 warp, u32 begin, u32 end, const Region& shared, Conflic
   if (all) return false;
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
-    if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
+    if (flags_[w] & by_async) continue;
+    const bool fenced = written_[w] <= all_proxy_[writer];
+    if (fenced && has_seen(warp, writer, all_proxy_[writer])) continue;
     const std::optional<u32> rank = rank_of(writer);
     if (is_agent(writer) && !rank) continue;
-    if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, shared))) continue;
+    if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, warp, shared))) continue;
     if (was_fenced(warp, writer, written_[w])) continue;
+    out.fenced_too_late = fenced;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);
