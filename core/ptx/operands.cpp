@@ -392,6 +392,12 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
   const std::vector<OperandRule>& rules = operands_of(row, out.form);
   std::size_t wanted = 0;  // operands that must still come
   for (const OperandRule& rule : rules) wanted += !rule.optional;
+  // The policy of .L2::cache_hint is the last operand, whatever else is left out before it.
+  const bool policy = out.modifiers.has(Field::hint) && s.operands.size() > wanted;
+  const auto can_lack = [&](const OperandRule& rule) {
+    return rule.optional && !(policy && &rule == &rules.back());
+  };
+  wanted += policy && rules.back().optional;
   std::vector<Operand> decoded(rules.size());
   std::size_t next = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
@@ -418,8 +424,8 @@ bool Decoder::operands(const Statement& s, const Opcode& row, Instruction& out) 
       }
       continue;
     }
-    if (rule.optional && s.operands.size() - next <= wanted) continue;
-    wanted -= !rule.optional;
+    if (can_lack(rule) && s.operands.size() - next <= wanted) continue;
+    wanted -= !can_lack(rule);
     if (next == s.operands.size()) {
       return fail(s, fmt::format("operands are missing, the form is {}", syntax(row, out.form)));
     }

@@ -25,8 +25,6 @@ __device__ inline void sync_cluster() {
           : "memory");
 }
 
-// What a descriptor takes of an address: where in its own block's shared memory it is.
-constexpr std::uint32_t own_bytes = 0x3ffff;
 // The same place in the even block of a pair: bit 24 is the last bit of the rank.
 constexpr std::uint32_t leader_mask = 0xfeffffff;
 

@@ -62,6 +62,12 @@ struct PipelineState {
   __device__ void advance() {
     if (++stage == stages) stage = 0, parity ^= 1;
   }
+  // As advance(), `count` times.
+  __device__ void skip(int count) {
+    stage += count;
+    parity ^= stage / stages & 1;
+    stage %= stages;
+  }
 };
 
 }  // namespace tilescope::device

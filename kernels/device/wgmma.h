@@ -4,7 +4,9 @@
 //
 //   fence()      what the threads wrote into registers that a product is going to read: before the
 //                first product, and whenever they touched D or A in between
-//   multiply()   D (64,n) += A (64,k) * B (n,k)^T, k of 32 bytes, A and B by descriptors
+//   multiply()   D (64,n) += A (64,k) * B (n,k)^T, k of 32 bytes, A and B by descriptors: f16,
+//   bf16,
+//                tf32 (in float), e4m3, e5m2; D in f32, or of f16 in f16, two in a register
 //   commit()     the products since the last commit are a group
 //   wait<g>()    all groups but the last g are complete: their D may be read, and what they read of
 //                shared memory, in any of the four warps, may be written again
@@ -15,6 +17,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cstdint>
 #include <type_traits>
@@ -33,74 +36,112 @@ __device__ inline void wait() {
 }
 
 // The same, and D may be read then: the compiler must not read it before.
-template <int groups, int count>
-__device__ inline void wait(float (&d)[count]) {
+template <int groups, class Register, int count>
+__device__ inline void wait(Register (&d)[count]) {
   wait<groups>();
 #pragma unroll
-  for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+  for (int i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<Register, float>) asm volatile("" : "+f"(d[i])::"memory");
+    if constexpr (!std::is_same_v<Register, float>) asm volatile("" : "+r"(d[i])::"memory");
+  }
 }
 
 // Registers eight at a time, by name and as operands.
-#define WGMMA_8(a, b, c, d, e, f, g, h) \
+#define WGMMA_NAMES_8(a, b, c, d, e, f, g, h) \
   "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
-#define WGMMA_D0 WGMMA_8(0, 1, 2, 3, 4, 5, 6, 7)
-#define WGMMA_D8 WGMMA_8(8, 9, 10, 11, 12, 13, 14, 15)
-#define WGMMA_D16 WGMMA_8(16, 17, 18, 19, 20, 21, 22, 23)
-#define WGMMA_D24 WGMMA_8(24, 25, 26, 27, 28, 29, 30, 31)
-#define WGMMA_D32 WGMMA_8(32, 33, 34, 35, 36, 37, 38, 39)
-#define WGMMA_D40 WGMMA_8(40, 41, 42, 43, 44, 45, 46, 47)
-#define WGMMA_D48 WGMMA_8(48, 49, 50, 51, 52, 53, 54, 55)
-#define WGMMA_D56 WGMMA_8(56, 57, 58, 59, 60, 61, 62, 63)
-#define WGMMA_D64 WGMMA_8(64, 65, 66, 67, 68, 69, 70, 71)
-#define WGMMA_D72 WGMMA_8(72, 73, 74, 75, 76, 77, 78, 79)
-#define WGMMA_D80 WGMMA_8(80, 81, 82, 83, 84, 85, 86, 87)
-#define WGMMA_D88 WGMMA_8(88, 89, 90, 91, 92, 93, 94, 95)
-#define WGMMA_D96 WGMMA_8(96, 97, 98, 99, 100, 101, 102, 103)
-#define WGMMA_D104 WGMMA_8(104, 105, 106, 107, 108, 109, 110, 111)
-#define WGMMA_D112 WGMMA_8(112, 113, 114, 115, 116, 117, 118, 119)
-#define WGMMA_D120 WGMMA_8(120, 121, 122, 123, 124, 125, 126, 127)
-#define WGMMA_NAMES_32 WGMMA_D0 ", " WGMMA_D8 ", " WGMMA_D16 ", " WGMMA_D24
-#define WGMMA_NAMES_64 WGMMA_NAMES_32 ", " WGMMA_D32 ", " WGMMA_D40 ", " WGMMA_D48 ", " WGMMA_D56
-#define WGMMA_NAMES_80 WGMMA_NAMES_64 ", " WGMMA_D64 ", " WGMMA_D72
-#define WGMMA_NAMES_96 WGMMA_NAMES_80 ", " WGMMA_D80 ", " WGMMA_D88
-#define WGMMA_NAMES_128 \
-  WGMMA_NAMES_96 ", " WGMMA_D96 ", " WGMMA_D104 ", " WGMMA_D112 ", " WGMMA_D120
-#define WGMMA_OF(i)                                                                           \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7])
-#define WGMMA_REGISTERS_32 WGMMA_OF(0), WGMMA_OF(8), WGMMA_OF(16), WGMMA_OF(24)
-#define WGMMA_REGISTERS_64 \
-  WGMMA_REGISTERS_32, WGMMA_OF(32), WGMMA_OF(40), WGMMA_OF(48), WGMMA_OF(56)
-#define WGMMA_REGISTERS_80 WGMMA_REGISTERS_64, WGMMA_OF(64), WGMMA_OF(72)
-#define WGMMA_REGISTERS_96 WGMMA_REGISTERS_80, WGMMA_OF(80), WGMMA_OF(88)
-#define WGMMA_REGISTERS_128 \
-  WGMMA_REGISTERS_96, WGMMA_OF(96), WGMMA_OF(104), WGMMA_OF(112), WGMMA_OF(120)
+#define WGMMA_NAMES_FROM_0 WGMMA_NAMES_8(0, 1, 2, 3, 4, 5, 6, 7)
+#define WGMMA_NAMES_FROM_8 WGMMA_NAMES_8(8, 9, 10, 11, 12, 13, 14, 15)
+#define WGMMA_NAMES_FROM_16 WGMMA_NAMES_8(16, 17, 18, 19, 20, 21, 22, 23)
+#define WGMMA_NAMES_FROM_24 WGMMA_NAMES_8(24, 25, 26, 27, 28, 29, 30, 31)
+#define WGMMA_NAMES_FROM_32 WGMMA_NAMES_8(32, 33, 34, 35, 36, 37, 38, 39)
+#define WGMMA_NAMES_FROM_40 WGMMA_NAMES_8(40, 41, 42, 43, 44, 45, 46, 47)
+#define WGMMA_NAMES_FROM_48 WGMMA_NAMES_8(48, 49, 50, 51, 52, 53, 54, 55)
+#define WGMMA_NAMES_FROM_56 WGMMA_NAMES_8(56, 57, 58, 59, 60, 61, 62, 63)
+#define WGMMA_NAMES_FROM_64 WGMMA_NAMES_8(64, 65, 66, 67, 68, 69, 70, 71)
+#define WGMMA_NAMES_FROM_72 WGMMA_NAMES_8(72, 73, 74, 75, 76, 77, 78, 79)
+#define WGMMA_NAMES_FROM_80 WGMMA_NAMES_8(80, 81, 82, 83, 84, 85, 86, 87)
+#define WGMMA_NAMES_FROM_88 WGMMA_NAMES_8(88, 89, 90, 91, 92, 93, 94, 95)
+#define WGMMA_NAMES_FROM_96 WGMMA_NAMES_8(96, 97, 98, 99, 100, 101, 102, 103)
+#define WGMMA_NAMES_FROM_104 WGMMA_NAMES_8(104, 105, 106, 107, 108, 109, 110, 111)
+#define WGMMA_NAMES_FROM_112 WGMMA_NAMES_8(112, 113, 114, 115, 116, 117, 118, 119)
+#define WGMMA_NAMES_FROM_120 WGMMA_NAMES_8(120, 121, 122, 123, 124, 125, 126, 127)
+#define WGMMA_FIRST_16 WGMMA_NAMES_FROM_0 ", " WGMMA_NAMES_FROM_8
+#define WGMMA_FIRST_32 WGMMA_FIRST_16 ", " WGMMA_NAMES_FROM_16 ", " WGMMA_NAMES_FROM_24
+#define WGMMA_FIRST_40 WGMMA_FIRST_32 ", " WGMMA_NAMES_FROM_32
+#define WGMMA_FIRST_48 WGMMA_FIRST_40 ", " WGMMA_NAMES_FROM_40
+#define WGMMA_FIRST_64 WGMMA_FIRST_48 ", " WGMMA_NAMES_FROM_48 ", " WGMMA_NAMES_FROM_56
+#define WGMMA_FIRST_80 WGMMA_FIRST_64 ", " WGMMA_NAMES_FROM_64 ", " WGMMA_NAMES_FROM_72
+#define WGMMA_FIRST_96 WGMMA_FIRST_80 ", " WGMMA_NAMES_FROM_80 ", " WGMMA_NAMES_FROM_88
+#define WGMMA_FIRST_128                                                                       \
+  WGMMA_FIRST_96 ", " WGMMA_NAMES_FROM_96 ", " WGMMA_NAMES_FROM_104 ", " WGMMA_NAMES_FROM_112 \
+                 ", " WGMMA_NAMES_FROM_120
+#define WGMMA_8(how, i)                                                                 \
+  how(d[i]), how(d[i + 1]), how(d[i + 2]), how(d[i + 3]), how(d[i + 4]), how(d[i + 5]), \
+      how(d[i + 6]), how(d[i + 7])
+#define WGMMA_OPERANDS_16(how) WGMMA_8(how, 0), WGMMA_8(how, 8)
+#define WGMMA_OPERANDS_32(how) WGMMA_OPERANDS_16(how), WGMMA_8(how, 16), WGMMA_8(how, 24)
+#define WGMMA_OPERANDS_40(how) WGMMA_OPERANDS_32(how), WGMMA_8(how, 32)
+#define WGMMA_OPERANDS_48(how) WGMMA_OPERANDS_40(how), WGMMA_8(how, 40)
+#define WGMMA_OPERANDS_64(how) WGMMA_OPERANDS_48(how), WGMMA_8(how, 48), WGMMA_8(how, 56)
+#define WGMMA_OPERANDS_80(how) WGMMA_OPERANDS_64(how), WGMMA_8(how, 64), WGMMA_8(how, 72)
+#define WGMMA_OPERANDS_96(how) WGMMA_OPERANDS_80(how), WGMMA_8(how, 80), WGMMA_8(how, 88)
+#define WGMMA_OPERANDS_128(how) \
+  WGMMA_OPERANDS_96(how), WGMMA_8(how, 96), WGMMA_8(how, 104), WGMMA_8(how, 112), WGMMA_8(how, 120)
 
-// `a`, `b`, `on`: the numbers of the operands behind D's registers.
-#define WGMMA(n, count, type, a, b, on)                                            \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #on                        \
-               ", 0;\n"                                                            \
-               "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type     \
-               " {" WGMMA_NAMES_##count "}, %" #a ", %" #b ", add, 1, 1, 0, 0;\n}" \
-               : WGMMA_REGISTERS_##count                                           \
-               : "l"(from_a), "l"(from_b), "r"(static_cast<int>(accumulate)))
-#define WGMMA_OF_N(type)                                    \
-  if constexpr (n == 64) WGMMA(64, 32, type, 32, 33, 34);   \
-  if constexpr (n == 128) WGMMA(128, 64, type, 64, 65, 66); \
-  if constexpr (n == 160) WGMMA(160, 80, type, 80, 81, 82); \
-  if constexpr (n == 192) WGMMA(192, 96, type, 96, 97, 98); \
-  if constexpr (n == 256) WGMMA(256, 128, type, 128, 129, 130)
+// `a`, `b`, `on`, ...: the numbers of the operands behind D's registers. `majors`: with those of
+// f16 and bf16.
+#define WGMMA(n, count, how, k, types, majors, a, b, on, ma, mb)                       \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #on                            \
+               ", 0;\n"                                                                \
+               "wgmma.mma_async.sync.aligned.m64n" #n k types " {" WGMMA_FIRST_##count \
+               "}, %" #a ", %" #b ", add, 1, 1" majors(ma, mb) ";\n}"                  \
+               : WGMMA_OPERANDS_##count(how)                                           \
+               : "l"(from_a), "l"(from_b), "r"(static_cast<int>(accumulate)),          \
+                 "n"(static_cast<int>(major_a)), "n"(static_cast<int>(major_b)))
+#define WGMMA_WITH_MAJORS(a, b) ", %" #a ", %" #b
+#define WGMMA_NO_MAJORS(a, b) ""
+#define WGMMA_OF_N(how, k, types, majors)                                             \
+  if constexpr (n == 64) WGMMA(64, 32, how, k, types, majors, 32, 33, 34, 35, 36);    \
+  if constexpr (n == 128) WGMMA(128, 64, how, k, types, majors, 64, 65, 66, 67, 68);  \
+  if constexpr (n == 160) WGMMA(160, 80, how, k, types, majors, 80, 81, 82, 83, 84);  \
+  if constexpr (n == 192) WGMMA(192, 96, how, k, types, majors, 96, 97, 98, 99, 100); \
+  if constexpr (n == 256) WGMMA(256, 128, how, k, types, majors, 128, 129, 130, 131, 132)
+#define WGMMA_OF_HALF_N(how, k, types, majors)                                       \
+  if constexpr (n == 64) WGMMA(64, 16, how, k, types, majors, 16, 17, 18, 19, 20);   \
+  if constexpr (n == 128) WGMMA(128, 32, how, k, types, majors, 32, 33, 34, 35, 36); \
+  if constexpr (n == 160) WGMMA(160, 40, how, k, types, majors, 40, 41, 42, 43, 44); \
+  if constexpr (n == 192) WGMMA(192, 48, how, k, types, majors, 48, 49, 50, 51, 52); \
+  if constexpr (n == 256) WGMMA(256, 64, how, k, types, majors, 64, 65, 66, 67, 68)
 
-// D += A * B, or = where it does not accumulate; A and B of `Element`, K contiguous in both.
-template <class Element, int n>
-__device__ inline void multiply(float (&d)[n / 2], std::uint64_t from_a, std::uint64_t from_b,
+enum class Major { k = 0, mn = 1 };  // which index is contiguous in shared memory
+
+// D += A * B, or = where it does not accumulate. Other than K-major are f16 and bf16 only.
+template <class A, class B, int n, Major major_a = Major::k, Major major_b = Major::k,
+          class Register, int count>
+__device__ inline void multiply(Register (&d)[count], std::uint64_t from_a, std::uint64_t from_b,
                                 bool accumulate) {
   static_assert(n == 64 || n == 128 || n == 160 || n == 192 || n == 256);
-  if constexpr (std::is_same_v<Element, __half>) {
-    WGMMA_OF_N("f16");
+  constexpr bool f32 = std::is_same_v<Register, float>;
+  static_assert(count == (f32 ? n / 2 : n / 4));
+  static_assert(sizeof(A) == 2 || (major_a == Major::k && major_b == Major::k));
+  constexpr bool e4m3_a = std::is_same_v<A, __nv_fp8_e4m3>,
+                 e4m3_b = std::is_same_v<B, __nv_fp8_e4m3>;
+  if constexpr (std::is_same_v<A, __half> && !f32) {
+    WGMMA_OF_HALF_N("+r", "k16", ".f16.f16.f16", WGMMA_WITH_MAJORS);
+  } else if constexpr (std::is_same_v<A, __half>) {
+    WGMMA_OF_N("+f", "k16", ".f32.f16.f16", WGMMA_WITH_MAJORS);
+  } else if constexpr (std::is_same_v<A, __nv_bfloat16>) {
+    WGMMA_OF_N("+f", "k16", ".f32.bf16.bf16", WGMMA_WITH_MAJORS);
+  } else if constexpr (std::is_same_v<A, float>) {
+    WGMMA_OF_N("+f", "k8", ".f32.tf32.tf32", WGMMA_NO_MAJORS);
+  } else if constexpr (e4m3_a && e4m3_b) {
+    WGMMA_OF_N("+f", "k32", ".f32.e4m3.e4m3", WGMMA_NO_MAJORS);
+  } else if constexpr (e4m3_a) {
+    WGMMA_OF_N("+f", "k32", ".f32.e4m3.e5m2", WGMMA_NO_MAJORS);
+  } else if constexpr (e4m3_b) {
+    WGMMA_OF_N("+f", "k32", ".f32.e5m2.e4m3", WGMMA_NO_MAJORS);
   } else {
-    static_assert(std::is_same_v<Element, __nv_bfloat16>);
-    WGMMA_OF_N("bf16");
+    WGMMA_OF_N("+f", "k32", ".f32.e5m2.e5m2", WGMMA_NO_MAJORS);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/device/memory.h"
 #include "kernels/device/offsets.h"
 #include "kernels/device/wgmma.h"
+#include "kernels/device/wgmma_sums.h"
 
 namespace tilescope::device {
 
@@ -37,12 +38,8 @@ struct WgmmaTile {
   static constexpr int box = 64;  // columns of D that go back together: a row of the atom
   static constexpr Layout d = must(tile_to_shape(atom, make_tuple_of(rows, box)));
 
-  static constexpr Layout of_thread = must(make_layout(
-      make_tuple_of(4, 8, 4),
-      make_tuple_of(Int(2, detail::columns), Int(1, detail::rows), Int(16, detail::rows))));
-  static constexpr Layout of_register = must(make_layout(
-      make_tuple_of(2, 2, n / 8),
-      make_tuple_of(Int(1, detail::columns), Int(8, detail::rows), Int(8, detail::columns))));
+  static constexpr Layout of_thread = WgmmaSums<n>::of_thread;
+  static constexpr Layout of_register = WgmmaSums<n>::of_register;
   static constexpr int registers = n / 2;  // of D, in each thread
 
   static constexpr int a_bytes = m * k * static_cast<int>(sizeof(Element));
@@ -64,15 +61,15 @@ template <class Tile>
 __device__ inline void multiply_tile(float (&sum)[Tile::registers], const typename Tile::Element* a,
                                      const typename Tile::Element* b, bool accumulate) {
   using Element = typename Tile::Element;
-  const std::uint64_t from_a = wgmma_descriptor<Tile::a, Element>() | shared_address(a) >> 4;
-  const std::uint64_t from_b = wgmma_descriptor<Tile::b, Element>() | shared_address(b) >> 4;
+  const std::uint64_t from_a = wgmma_descriptor<Tile::a, Element>() | descriptor_address(a);
+  const std::uint64_t from_b = wgmma_descriptor<Tile::b, Element>() | descriptor_address(b);
   wgmma::fence();
 #pragma unroll
   for (int k = 0; k < Tile::k; k += 16) {
     constexpr int unit = 16 / sizeof(Element);
-    wgmma::multiply<Element, Tile::n>(sum, from_a + offset_of<Tile::a, Tile::m>(0, k) / unit,
-                                      from_b + offset_of<Tile::b, Tile::n>(0, k) / unit,
-                                      accumulate || k > 0);
+    wgmma::multiply<Element, Element, Tile::n>(
+        sum, from_a + offset_of<Tile::a, Tile::m>(0, k) / unit,
+        from_b + offset_of<Tile::b, Tile::n>(0, k) / unit, accumulate || k > 0);
   }
   wgmma::commit();
 }

@@ -38,7 +38,7 @@ void add(Differences& out, std::string sentence) {
 
 }  // namespace
 
-Outcome<std::vector<Buffer>> run(Device& device, const Kernel& kernel) {
+Outcome<std::vector<Buffer>> run(Device& device, const Kernel& kernel, std::vector<Report>* told) {
   Outcome<std::unique_ptr<Execution>> execution = device.start(kernel.job());
   if (!execution) return execution.error();
   RunState state = RunState::running;
@@ -47,6 +47,7 @@ Outcome<std::vector<Buffer>> run(Device& device, const Kernel& kernel) {
     const Report& fault = (*execution)->reports().back();
     return Error{ErrorKind::fault, fault.sentence, text(fault.site)};
   }
+  if (told) *told = (*execution)->reports();
   return (*execution)->buffers();
 }
 

@@ -11,8 +11,10 @@
 
 namespace tilescope::conformance {
 
-// The buffers after a run, or why there was none; a fault is an Error too.
-Outcome<std::vector<Buffer>> run(Device& device, const Kernel& kernel);
+// The buffers after a run, or why there was none; a fault is an Error too. `told`: what else the
+// device has to say of it.
+Outcome<std::vector<Buffer>> run(Device& device, const Kernel& kernel,
+                                 std::vector<Report>* told = nullptr);
 
 // "lane 67: a = 0x3f800000, b = 0x7fc00000: the chip gives 0x7fffffff, the simulator 0x7fc00000"
 std::string difference(const Kernel& kernel, std::uint32_t lane,

@@ -6,7 +6,13 @@
 #include <cstring>
 #include <map>
 
+#include "tests/conformance/address_kernel.h"
+#include "tests/conformance/barrier_kernel.h"
+#include "tests/conformance/copy_kernel.h"
+#include "tests/conformance/flow_kernel.h"
 #include "tests/conformance/group_kernel.h"
+#include "tests/conformance/kernel_text.h"
+#include "tests/conformance/matrix_kernel.h"
 
 namespace tilescope::conformance {
 namespace {
@@ -91,26 +97,28 @@ class Writer {
  private:
   // Arithmetic and moves of a lane's own registers, and what manners() knows.
   bool tried() const {
-    if (s_.opcode->name == "createpolicy") return false;  // a policy's bits are the chip's own
+    if (s_.modifiers.has(Field::hint) || s_.modifiers.type() == Type::b128) {
+      if (!on_this_chip(s_, 0) || !assembled()) return false;
+    }
     switch (s_.opcode->unit) {
       case ptx::Unit::integer:
       case ptx::Unit::floating:
       case ptx::Unit::convert:
         return true;
       case ptx::Unit::move:
-        return s_.opcode->name != "cvta";
-      // Barriers have results only where they combine a predicate.
-      case ptx::Unit::barrier:
-        return manners().count(s_.opcode->name) != 0 && s_.text.find(".red") != std::string::npos;
+        return true;
       default:
         return manners().count(s_.opcode->name) != 0;
     }
   }
 
   bool operand(const OperandRule& rule) {
-    if (rule.optional && !rule.partner) return true;  // left out: the whole block
+    if (rule.optional && !rule.partner) {
+      if (s_.modifiers.has(Field::hint)) return add(policy(), false);
+      return true;  // left out: the whole block
+    }
     const Type type = type_of(rule, s_.modifiers);
-    if (ptx::bits_of(type) > 64) return false;  // operands and results are 8 bytes
+    if (ptx::bits_of(type) > 64 && !is_wide()) return false;
     switch (rule.kind) {
       case Kind::write:
         return add(write(type), rule.partner);
@@ -141,6 +149,39 @@ class Writer {
     return true;
   }
 
+  // Of b128 a register alone, which is made of two operands, or gives two results.
+  bool is_wide() const {
+    return s_.modifiers.type() == Type::b128 && !s_.modifiers.has(Field::vector);
+  }
+
+  // Whether ptxas 13 takes the space and the cache operation, which the table does not hold apart
+  // for each instruction.
+  bool assembled() const {
+    const ptx::Modifiers& m = s_.modifiers;
+    const ptx::Op op = s_.opcode->op;
+    const auto word = [&](Field field) {
+      return m.has(field) ? ptx::words_of(field)[m[field] - 1u] : std::string_view();
+    };
+    const std::string_view cache = word(Field::cache), space = word(Field::space);
+    if (op == ptx::Op::ld && (cache == "wb" || cache == "wt")) return false;
+    if (op == ptx::Op::st && cache == "lu") return false;
+    if (m.has(Field::nc) && (cache == "cv" || cache == "lu")) return false;
+    if (op == ptx::Op::ldu) return space.empty() || space == "global";
+    const bool parameter = m.space() == Space::param, constant = m.space() == Space::constant;
+    if (op == ptx::Op::st && (parameter || constant)) return false;
+    const bool own = parameter || constant || m.space() == Space::local;
+    return !(m.has(Field::order) && own);
+  }
+
+  // What a cache hint is given: its bits are the chip's own, and no value depends on it.
+  std::string policy() {
+    constexpr const char* kept[] = {"evict_last", "evict_normal", "evict_first", "evict_unchanged"};
+    declared_ += "  .reg .b64 %policy;\n";
+    before_ += fmt::format("  createpolicy.fractional.L2::{}.b64 %policy, 0.5;\n",
+                           kept[hash_of(s_.key()) % 4]);
+    return "%policy";
+  }
+
   // A register of the type, declared.
   std::string fresh(Type type) {
     const std::string name = fmt::format("%x{}", registers_++);
@@ -151,6 +192,11 @@ class Writer {
 
   std::string write(Type type) {
     const std::string name = fresh(type);
+    if (type == Type::b128) {
+      const std::string low = write(Type::b64), high = write(Type::b64);
+      after_ = fmt::format("  mov.b128 {{{}, {}}}, {};\n", low, high, name) + after_;
+      return name;
+    }
     const std::uint32_t at = static_cast<std::uint32_t>(kernel_.results.size()) * lanes * 8;
     if (type == Type::pred) {
       after_ +=
@@ -164,6 +210,11 @@ class Writer {
 
   std::string read(Type type) {
     const std::string name = fresh(type);
+    if (type == Type::b128) {
+      const std::string low = read(Type::b64), high = read(Type::b64);
+      before_ += fmt::format("  mov.b128 {}, {{{}, {}}};\n", name, low, high);
+      return name;
+    }
     const std::size_t index = kernel_.operands.size();
     const std::uint32_t at = static_cast<std::uint32_t>(index) * lanes * 8;
     if (type == Type::pred) {
@@ -181,6 +232,9 @@ class Writer {
     if (known != manners().end() && index < known->second.uses.size()) {
       return known->second.uses[index];
     }
+    // Which NaN of several a sum of f64 is, one shape alone asks (vectors/exceptions.txt).
+    const bool sums = s_.opcode->op == ptx::Op::mma && s_.modifiers.type() == Type::f64;
+    if (sums && s_.modifiers.shape() != ptx::Shape::m16n8k8) return Use::finite;
     return type == Type::pred ? Use::truth : Use::number;
   }
 
@@ -192,12 +246,14 @@ class Writer {
       count = static_cast<int>(*s_.constant % 16);
       type = ptx::bits_type(ptx::bits_of(type) / count);
     }
-    if (count * ptx::bits_of(type) > 8 * static_cast<int>(slot_bytes)) return false;
+    const bool in_memory = s_.opcode->unit == ptx::Unit::memory;
+    if (in_memory && count * ptx::bits_of(type) > 8 * static_cast<int>(slot_bytes)) return false;
     std::string list;
     for (int i = 0; i < count; ++i) {
       list += (i ? ", " : "") + (written ? write(type) : read(type));
     }
-    return add(count == 1 ? list : "{" + list + "}", false);
+    // A fragment stands in braces also where it is one register; of ld, st and mov it does not.
+    return add(count == 1 && !rule.count ? list : "{" + list + "}", false);
   }
 
   // What a register of mma's next operand (A, B, C) holds, so that it gets values of that type.
@@ -220,6 +276,7 @@ class Writer {
   std::string address(Type type) {
     const int count = s_.modifiers.vector();
     kernel_.memory.assign(static_cast<std::size_t>(count), type);
+    if (type == Type::b128) kernel_.memory.assign(2, Type::b64);
     if (s_.opcode->unit == ptx::Unit::matrix) return row_address();
     switch (s_.modifiers.space()) {
       case Space::shared:
@@ -339,6 +396,11 @@ void put(Buffer& buffer, std::size_t at, std::uint64_t value, int bytes = 8) {
   std::memcpy(buffer.bytes.data() + at, &value, static_cast<std::size_t>(bytes));
 }
 
+// .proxy.async, of any memory.
+bool is_async_fence(const ptx::Modifiers& m) {
+  return m.has(Field::proxies) && ptx::words_of(Field::proxies)[m[Field::proxies] - 1u] == "async";
+}
+
 // Bytes in memory; a predicate is told as one.
 int stored(Type type) {
   return std::max(1, ptx::bits_of(type) / 8);
@@ -409,8 +471,53 @@ std::vector<int> Kernel::widths() const {
 }
 
 std::optional<Kernel> kernel_for(const Spelling& spelling) {
-  if (spelling.opcode->op == ptx::Op::wgmma) return group_kernel_for(spelling);
-  return Writer(spelling).write();
+  using ptx::Op;
+  const ptx::Modifiers& m = spelling.modifiers;
+  const bool told = m.has(Field::completion);  // st.async, red.async
+  switch (spelling.opcode->op) {
+    case Op::wgmma:
+      return group_kernel_for(spelling);
+    case Op::wmma:
+      return matrix_kernel_for(spelling);
+    case Op::cvta:
+    case Op::mapa:
+    case Op::getctarank:
+      return address_kernel_for(spelling);
+    case Op::prefetch:
+    case Op::prefetchu:
+    case Op::applypriority:
+    case Op::discard:
+    case Op::createpolicy:
+      return cache_kernel_for(spelling);
+    case Op::cp:
+      return copy_kernel_for(spelling);
+    case Op::st:
+    case Op::red:
+      return told ? copy_kernel_for(spelling) : Writer(spelling).write();
+    case Op::bra:
+    case Op::brx:
+    case Op::call:
+    case Op::ret:
+    case Op::exit:
+    case Op::nanosleep:
+    case Op::pmevent:
+    case Op::griddepcontrol:
+    case Op::setmaxnreg:
+      return flow_kernel_for(spelling);
+    case Op::membar:
+    case Op::fence: {
+      const bool by_copies = m.has(Field::mbarrier_init) || is_async_fence(m);
+      return by_copies ? copy_kernel_for(spelling) : barrier_kernel_for(spelling);
+    }
+    case Op::bar:
+    case Op::barrier:
+      if (m.operation() == ptx::Operation::red) return Writer(spelling).write();
+      return barrier_kernel_for(spelling);
+    case Op::mbarrier:
+      return barrier_kernel_for(spelling);
+    default:
+      return Writer(spelling).write();
+  }
 }
 
 }  // namespace tilescope::conformance

@@ -5,8 +5,9 @@
 //   conformance simulate [PART]          runs all (or those that contain PART) on the simulator
 //   conformance record FILE [COMMIT [PART]]   runs all (or those that contain PART) on both; keeps
 //                                        the chip's answers in FILE, and prints every difference
+//   conformance missing FILE COMMIT KNOWN...  the same of what none of the files KNOWN has
 //   conformance answers PART             every lane of a few spellings, as the chip answers
-//   conformance replay FILE              the simulator against kept answers
+//   conformance replay FILE...           the simulator against kept answers
 //   conformance programs FOLDER [PART]   the text programs of tests/sim/programs on the chip
 //   conformance memory FILE              what one of them leaves in memory on the chip
 //   conformance maps COUNT [im2col]      which tensor maps the driver takes, and which we take
@@ -17,9 +18,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "core/sim/machine/device.h"
 #include "tests/conformance/cases.h"
@@ -54,33 +53,38 @@ int show(const std::string& part) {
 
 int simulate(const std::string& part) {
   sim::SimDevice simulator;
-  std::size_t refused = 0, ran = 0;
+  std::size_t refused = 0, ran = 0, told = 0;
   each_case(part, [&](const Case& c) {
     if (!c.kernel) return;
-    const auto buffers = run(simulator, *c.kernel);
+    std::vector<Report> reports;
+    const auto buffers = run(simulator, *c.kernel, &reports);
     ++ran;
+    for (const Report& r : reports) fmt::print("{}: {}\n", c.spelling.key(), r.sentence);
+    told += !reports.empty();
     if (buffers) return;
     ++refused;
     fmt::print("{}: {}\n", c.spelling.key(), buffers.error().sentence);
   });
-  fmt::print("{} run, {} refused or faulted\n", ran, refused);
+  fmt::print("{} run, {} refused or faulted, {} with hazards or notes\n", ran, refused, told);
   return 0;
 }
 
-int replay(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  const Outcome<Vectors> vectors = read_vectors(text.str());
-  if (!vectors) {
-    fmt::print(stderr, "{}\n", vectors.error().sentence);
-    return 2;
+int replay(const std::vector<std::string>& files) {
+  Vectors vectors;
+  for (const std::string& file : files) {
+    Outcome<Vectors> more = vectors_in(file);
+    if (!more) {
+      fmt::print(stderr, "{}: {}\n", file, more.error().sentence);
+      return 2;
+    }
+    vectors.answers.merge(more->answers);
   }
   sim::SimDevice simulator;
   std::size_t equal = 0, differing = 0, unrecorded = 0;
   each_case("", [&](const Case& c) {
     if (!c.kernel) return;
-    const auto answer = vectors->answers.find(c.spelling.key());
-    if (answer == vectors->answers.end()) return void(++unrecorded);
+    const auto answer = vectors.answers.find(c.spelling.key());
+    if (answer == vectors.answers.end()) return void(++unrecorded);
     if (answer->second.kind == '-') return;
     const auto simulated = run(simulator, *c.kernel);
     const Differences d = simulated ? compare(c.spelling, *c.kernel, answer->second, *simulated)
@@ -98,8 +102,8 @@ int usage() {
   fmt::print(
       stderr,
       "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT [PART]] | "
-      "answers PART | "
-      "replay FILE | programs FOLDER [PART] | memory FILE | maps COUNT [im2col] | copies COUNT\n");
+      "missing FILE COMMIT KNOWN... | answers PART | replay FILE... | "
+      "programs FOLDER [PART] | memory FILE | maps COUNT [im2col] | copies COUNT\n");
   return 2;
 }
 
@@ -112,7 +116,10 @@ int main_of(const std::vector<std::string>& words) {
   if (word(0) == "simulate") return simulate(word(1));
   if (word(0) == "record" && words.size() >= 2) return record(word(1), word(2), word(3));
   if (word(0) == "answers" && words.size() == 2) return answers(word(1));
-  if (word(0) == "replay" && words.size() == 2) return replay(word(1));
+  if (word(0) == "missing" && words.size() >= 4) {
+    return record_missing(word(1), word(2), {words.begin() + 3, words.end()});
+  }
+  if (word(0) == "replay" && words.size() >= 2) return replay({words.begin() + 1, words.end()});
   if (word(0) == "programs" && words.size() >= 2) return programs(word(1), word(2));
   if (word(0) == "memory" && words.size() == 2) return memory(word(1));
   const std::uint64_t count = std::strtoull(word(1).c_str(), nullptr, 10);

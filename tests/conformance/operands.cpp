@@ -291,6 +291,8 @@ std::uint64_t operand(std::string_view key, const std::vector<Source>& sources, 
       return mix(bits) & 1;
     case Use::factor:
       return factor(source.type, bits, lane);
+    case Use::finite:
+      return factor(source.type, bits, lane / 128 % 4 == 3 ? 128 : lane);
     case Use::two_of_four:
       return eight_of(std::array<std::uint64_t, 6>{0x4, 0x8, 0xC, 0x9, 0xD, 0xE}, bits);
     case Use::one_of_two:

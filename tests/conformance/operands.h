@@ -26,6 +26,7 @@ enum class Use : std::uint8_t {
   few,          // one of four values, so that lanes agree
   truth,        // a predicate
   factor,       // a number of a matrix: of sums that are seldom infinite or NaN
+  finite,       // the same, never infinite or NaN itself
   two_of_four,  // metadata of a sparse matrix: which two of four are there, eight times
   one_of_two,   // which one of two
 };

@@ -1,6 +1,8 @@
 #include "tests/conformance/record.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <set>
 
 #include "core/sim/machine/device.h"
 #include "kernels/gpu/device.h"
@@ -45,12 +48,21 @@ namespace mark {
 constexpr char equal = 'e', differs = 'd', refused = 'r', about = 'h';
 }
 
-// One case on both devices; differences go to stdout.
-std::string asked(gpu::GpuDevice& chip, const Case& c) {
+// A fault takes the process's device with it: the next case is another child's.
+constexpr int device_lost = 77;
+// A child that tells nothing for so long is ended, and the case that it was at is told as refused.
+constexpr int longest_case_ms = 60'000;
+
+// One case on both devices; differences go to stdout. `lost`: by a fault on the chip.
+std::string asked(gpu::GpuDevice& chip, const Case& c, bool& lost) {
   sim::SimDevice simulator;
   const std::string key = c.spelling.key();
   const auto answer = run(chip, *c.kernel);
-  if (!answer) return mark::refused + line_of(key, {'-', {}, "", refusal(answer.error())});
+  if (!answer) {
+    lost = answer.error().kind == ErrorKind::fault;
+    if (lost) fmt::print("{}: a fault on the chip: {}\n", key, answer.error().sentence);
+    return mark::refused + line_of(key, {'-', {}, "", refusal(answer.error())});
+  }
   const std::string line =
       line_of(key, answer_of(*c.kernel, *answer, bound_of(c.spelling) != nullptr));
   const auto simulated = run(simulator, *c.kernel);
@@ -76,14 +88,16 @@ int ask(const std::vector<Case>& cases, std::size_t from, std::FILE* pipe) {
   fmt::print(pipe, "{}{}, driver for CUDA {}\n", mark::about, (*chip)->chip().text(),
              (*chip)->driver().version_text());
   for (std::size_t i = from; i < cases.size(); ++i) {
-    fmt::print(pipe, "{}", asked(**chip, cases[i]));
+    bool lost = false;
+    fmt::print(pipe, "{}", asked(**chip, cases[i], lost));
     std::fflush(pipe);
+    if (lost) return device_lost;
   }
   return 0;
 }
 
 struct Ended {
-  bool crashed = false;
+  bool crashed = false, silent = false;
   int exit_code = 0;
 };
 
@@ -91,7 +105,7 @@ struct Ended {
 template <class Take>
 Ended in_child(const std::vector<Case>& cases, std::size_t from, Take take) {
   int ends[2];
-  if (pipe(ends) != 0) return {false, 2};
+  if (pipe(ends) != 0) return {false, false, 2};
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
@@ -102,27 +116,32 @@ Ended in_child(const std::vector<Case>& cases, std::size_t from, Take take) {
     _exit(code);  // the driver's own ending is not waited for
   }
   close(ends[1]);
-  std::FILE* in = fdopen(ends[0], "r");
   std::string line;
-  for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) {
-    line += static_cast<char>(c);
-    if (c != '\n') continue;
-    take(line);
-    line.clear();
+  bool silent = false;
+  for (char part[4096];;) {
+    pollfd waited{ends[0], POLLIN, 0};
+    if (poll(&waited, 1, longest_case_ms) == 0) {
+      silent = true;
+      kill(child, SIGKILL);
+      break;
+    }
+    const ssize_t count = ::read(ends[0], part, sizeof part);
+    if (count <= 0) break;
+    for (const char c : std::string_view(part, static_cast<std::size_t>(count))) {
+      line += c;
+      if (c != '\n') continue;
+      take(line);
+      line.clear();
+    }
   }
-  std::fclose(in);
+  close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return {!WIFEXITED(status), WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+  return {!WIFEXITED(status), silent, WIFEXITED(status) ? WEXITSTATUS(status) : 0};
 }
 
-}  // namespace
-
-int record(const std::string& file, const std::string& commit, const std::string& part) {
-  std::vector<Case> cases;
-  each_case(part, [&](Case c) {
-    if (c.kernel) cases.push_back(std::move(c));
-  });
+int record_cases(const std::vector<Case>& cases, const std::string& file,
+                 const std::string& commit) {
   std::size_t next = 0, equal = 0, differing = 0, refused = 0, crashed = 0;
   std::string chip, lines;
   const auto take = [&](const std::string& line) {
@@ -136,10 +155,17 @@ int record(const std::string& file, const std::string& commit, const std::string
   };
   while (next < cases.size()) {
     const Ended ended = in_child(cases, next, take);
-    if (!ended.crashed && ended.exit_code != 0) return ended.exit_code;
+    if (ended.exit_code == device_lost) continue;
+    if (!ended.crashed && ended.exit_code != 0) {
+      if (next == 0) return ended.exit_code;
+      fmt::print("no GPU any more: {} of {} are told\n", next, cases.size());
+      break;
+    }
     if (!ended.crashed) break;
     ++crashed;
-    lines += line_of(cases[next++].spelling.key(), {'-', {}, "", "the assembler crashes"});
+    const char* why = ended.silent ? "no end after 60 s" : "the assembler crashes";
+    if (ended.silent) fmt::print("{}: {}\n", cases[next].spelling.key(), why);
+    lines += line_of(cases[next++].spelling.key(), {'-', {}, "", why});
   }
   fmt::print("{} equal, {} differ, {} refused by the chip's assembler, {} crash it\n", equal,
              differing, refused, crashed);
@@ -148,6 +174,34 @@ int record(const std::string& file, const std::string& commit, const std::string
   std::ofstream out(file);
   if (kept) out << write(*kept);
   return !kept || !out ? 2 : differing ? 1 : 0;
+}
+
+}  // namespace
+
+int record(const std::string& file, const std::string& commit, const std::string& part) {
+  std::vector<Case> cases;
+  each_case(part, [&](Case c) {
+    if (c.kernel) cases.push_back(std::move(c));
+  });
+  return record_cases(cases, file, commit);
+}
+
+int record_missing(const std::string& file, const std::string& commit,
+                   const std::vector<std::string>& known) {
+  std::set<std::string, std::less<>> answered;
+  for (const std::string& name : known) {
+    const Outcome<Vectors> vectors = vectors_in(name);
+    if (!vectors) {
+      fmt::print(stderr, "{}: {}\n", name, vectors.error().sentence);
+      return 2;
+    }
+    for (const auto& [key, answer] : vectors->answers) answered.insert(key);
+  }
+  std::vector<Case> cases;
+  each_case("", [&](Case c) {
+    if (c.kernel && answered.count(c.spelling.key()) == 0) cases.push_back(std::move(c));
+  });
+  return record_cases(cases, file, commit);
 }
 
 int answers(const std::string& part) {

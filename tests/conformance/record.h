@@ -6,12 +6,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tilescope::conformance {
 
 // Writes the vectors of the spellings that contain `part` to `file` and every difference to stdout.
 // Answers the exit code: 0 none differs, 1 some do, 2 the file cannot be written, 4 no GPU.
 int record(const std::string& file, const std::string& commit, const std::string& part = "");
+
+// The same of those spellings that none of the files in `known` has an answer for.
+int record_missing(const std::string& file, const std::string& commit,
+                   const std::vector<std::string>& known);
 
 // Prints every lane of the spellings that contain `part`, as the chip answers: to find a rule.
 int answers(const std::string& part);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <sstream>
 
 namespace tilescope::conformance {
@@ -117,6 +118,14 @@ Outcome<Vectors> read_vectors(const std::string& text) {
     for (std::string key; std::getline(keys, key, ';');) out.answers[key] = answer;
   }
   return out;
+}
+
+Outcome<Vectors> vectors_in(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return Error{ErrorKind::unreadable, "the file cannot be read", ""};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return read_vectors(text.str());
 }
 
 }  // namespace tilescope::conformance

@@ -35,9 +35,9 @@ struct Vectors {
   std::map<std::string, Answer, std::less<>> answers;  // by Spelling::key()
 };
 
-// Not of a wgmma, which has up to 128 results a lane: its hashes must do.
+// Not of a wgmma or wmma, which have up to 128 results a lane: their hashes must do.
 inline bool keeps_raw(const Kernel& kernel) {
-  return kernel.key.rfind("wgmma", 0) != 0;
+  return kernel.key.rfind("wgmma", 0) != 0 && kernel.key.rfind("wmma", 0) != 0;
 }
 // The buffers of a run of this kernel, made short.
 Answer answer_of(const Kernel& kernel, const std::vector<Buffer>& buffers, bool approximate);
@@ -47,5 +47,6 @@ std::vector<std::uint64_t> kept(const Kernel& kernel, const Answer& answer, std:
 std::string line_of(const std::string& keys, const Answer& answer);
 std::string write(const Vectors& vectors);
 Outcome<Vectors> read_vectors(const std::string& text);
+Outcome<Vectors> vectors_in(const std::string& file);
 
 }  // namespace tilescope::conformance

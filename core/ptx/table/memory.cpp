@@ -91,7 +91,7 @@ std::vector<Opcode> memory_rows() {
        {{"", "sm_80", "7.4", "9.7.9.17"}}},
       {Op::createpolicy, "createpolicy", U::move,
        {{"operation:fractional " POLICY " type:b64", "d a:f32?"},
-        {"operation:range space:global? " POLICY " type:b64", "d a:b64 b:u32 c:u32"},
+        {"operation:range space:global? " POLICY " type:b64", "d [a] b:u32 c:u32"},
         {"operation:cvt level:L2 type:b64", "d a"}},
        "a cache policy, which means nothing here: 0", "9.7.9.18",
        {{"", "sm_80", "7.4", "9.7.9.18"}}},

@@ -312,6 +312,8 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
   if (now_ == end_of_time) return;
   ++now_;
   const Access by{Kind::write, false, warp, pc, 0, nullptr, 0, false};
+  if (begin % 4 == 0 && end % 4 == 0)
+    return settle_words(begin >> 2, end >> 2, who(by, 15), writes);
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 part = part_of(w, begin, end - begin);
     if (writes) {
@@ -328,14 +330,50 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
   }
 }
 
+// The same of whole words: loops that the compiler makes vectors of.
+void Races::settle_words(u64 first, u64 end, u32 by, bool writes) {
+  const u64 count = end - first;
+  u32* __restrict since = &since_[first];
+  u32* __restrict readers = &readers_[first];
+  if (writes) {
+    std::fill_n(&written_[first], count, now_);
+    std::fill_n(&writer_[first], count, by);
+    std::fill_n(since, count, 0);
+    std::fill_n(readers, count, 0);
+    std::fill_n(&flags_[first], count, std::uint8_t{by_async});
+    return;
+  }
+  const u32 me = 1u << warp_of(by), now = now_;
+  for (u64 w = 0; w < count; ++w) {
+    since[w] = readers[w] == 0 ? now : since[w];
+    readers[w] |= me;
+  }
+  std::fill_n(&reader_[first], count, by);
+  for (u64 w = 0; w < count; ++w) flags_[first + w] &= static_cast<std::uint8_t>(~strong_reads);
+}
+
 void Races::release_agents(u32 warp, Clock& clock) {
   if (warps_ == own_warps_) operations(warp);
   for (u32 slot = own_warps_; slot < warps_; ++slot) clock[slot] = now_;
   if (warps_ == own_warps_) clock[warp] = now_;
 }
 
+// Words that one warp wrote, not later than it has been seen: most that are looked at are.
+bool Races::are_seen(const Clock& seen, u64 first, u64 end) const {
+  constexpr u32 top = 1u << 31;
+  const u32 writer = writer_[first], limit = seen[warp_of(writer)];
+  if (copies_ || limit >= top) return false;
+  u32 others = 0, late = 0;
+  for (u64 w = first; w < end; ++w) {
+    others |= writer_[w] ^ writer;
+    late |= written_[w] | (limit - written_[w]);
+  }
+  return warp_of(others) == 0 && late < top;
+}
+
 bool Races::unordered(u32 warp, u32 begin, u32 end, bool writes, Conflict& out) const {
   const Clock& seen = seen_[warp];
+  if (!writes && are_seen(seen, begin >> 2, ((end - 1) >> 2) + 1)) return false;
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     out.offset = std::max<u64>(begin, w * 4);
     const u32 writer = warp_of(writer_[w]);
@@ -429,6 +467,9 @@ bool Races::is_unfenced(u64 word, const Region& shared) const {
 }
 
 bool Races::unfenced(u32 warp, u32 begin, u32 end, const Region& shared, Conflict& out) const {
+  std::uint8_t all = by_async;
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) all &= flags_[w];
+  if (all) return false;
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
     if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;

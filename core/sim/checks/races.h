@@ -133,6 +133,8 @@ class Races {
   static std::uint32_t warp_of(std::uint32_t who) { return who >> 4 & 31; }
   static std::uint32_t bytes_of(std::uint32_t who) { return who & 15; }
 
+  void settle_words(std::uint64_t first, std::uint64_t end, std::uint32_t by, bool writes);
+  bool are_seen(const Clock& seen, std::uint64_t first, std::uint64_t end) const;
   bool one_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
   bool read_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
   bool write_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);

@@ -240,7 +240,7 @@ void read_rows(const Machine& machine, const Block& block, u32 member, const War
         if (!e.held) continue;
         e.changed = changed[r];
         u32 word = 0;
-        std::memcpy(&word, block.registers.data() + file + l * 4, 4);
+        std::memcpy(&word, block.registers.settled() + file + l * 4, 4);
         e.value = value_of(form.d, word >> shift);
         for (int k = 0; !block.undefined.empty() && k < f.bits / 8; ++k) {
           if (block.undefined[file + l * 4 + e.byte + static_cast<std::size_t>(k)])

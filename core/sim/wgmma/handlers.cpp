@@ -532,6 +532,7 @@ Warpgroup& warpgroup_of(Core& x) {
 
 Flow touch_group_registers(Core& x, const Code& c, Mask m) {
   const Touch& touch = bound_of(x).touches[bound_of(x).touch_of.at(x.pc)];
+  x.block->registers.settle(x.warp->index / 4);
   GroupWarp& warp = mine(x);
   const GroupUse* which = nullptr;
   if (const u64 product = in_use(warp, touch.uses, which)) {

@@ -1,0 +1,123 @@
+// The sums of dense_gemm on their way to C: alpha times the sum, and beta times what C has, rounded
+// to C's type; by way of shared memory, a box of columns at a time, which TMA stores.
+#pragma once
+
+#include <cuda_fp8.h>
+
+#include "kernels/device/dense_tile.h"
+#include "kernels/device/tma_3d.h"
+#include "kernels/device/wgmma_drain.h"
+
+namespace tilescope::device {
+
+// Two neighbours of a row.
+struct Two {
+  float first, second;
+};
+
+__device__ inline float value_of(__half x) {
+  return __half2float(x);
+}
+__device__ inline float value_of(__nv_bfloat16 x) {
+  return __bfloat162float(x);
+}
+__device__ inline float value_of(float x) {
+  return x;
+}
+__device__ inline float value_of(__nv_fp8_e4m3 x) {
+  return static_cast<float>(x);
+}
+
+// C as it lies in global memory, (l,m,n) row-major, and what is done with it.
+template <class Element>
+struct Target {
+  Element* c;
+  int m, n;
+  float alpha, beta;
+
+  // At (row, column) and the column after it, of matrix `batch`; outside C nothing is read.
+  __device__ Two scaled(Two sum, int batch, int row, int column) const {
+    Two out{alpha * sum.first, alpha * sum.second};
+    if (beta != 0 && row < m) {
+      const Element* at = c + (static_cast<long long>(batch) * m + row) * n + column;
+      if (column < n) out.first = fmaf(beta, value_of(at[0]), out.first);
+      if (column + 1 < n) out.second = fmaf(beta, value_of(at[1]), out.second);
+    }
+    return out;
+  }
+};
+
+// Sums number i and i + 1 of a thread, which are neighbours in a row: f32, or two f16 a register.
+__device__ inline Two two_sums(const float* sum, int i) {
+  return {sum[i], sum[i + 1]};
+}
+__device__ inline Two two_sums(const std::uint32_t* sum, int i) {
+  const float2 both = __half22float2(reinterpret_cast<const __half2&>(sum[i / 2]));
+  return {both.x, both.y};
+}
+
+// A warp's 16 rows of a box: `pair(i)` gives what registers i and i + 1 became, counted from the
+// box's first column.
+template <class Box, class Pair>
+__device__ inline void put_rows(typename Box::Element* to, int thread, Pair pair) {
+  using Element = typename Box::Element;
+  const int lane = thread % 32, first_row = thread / 32 * 16;
+  if constexpr (sizeof(Element) == 2) {
+    const int row = first_row + lane % 16, column = lane / 16 * 8;
+#pragma unroll
+    for (int c = 0; c < Box::columns; c += 16) {
+      const auto two = [&](int i) {
+        const Two v = pair(c / 2 + i);
+        return packed(v.first, v.second, Element());
+      };
+      store_matrices(to + offset_of<Box::layout, Box::rows>(row, c + column), two(0), two(2),
+                     two(4), two(6));
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < Box::columns / 2; i += 2) {
+      const Coordinate at = Coordinate{first_row, 0} +
+                            coordinate_of<WgmmaSums<64>::of_thread>(lane) +
+                            coordinate_of<WgmmaSums<Box::columns>::of_register>(i);
+      const Two v = pair(i);
+      Element* place = to + offset_of<Box::layout, Box::rows>(at.row, at.column);
+      if constexpr (sizeof(Element) == 4) {
+        *reinterpret_cast<float2*>(place) = make_float2(v.first, v.second);
+      } else {
+        *reinterpret_cast<__nv_fp8x2_e4m3*>(place) =
+            __nv_fp8x2_e4m3(make_float2(v.first, v.second));
+      }
+    }
+  }
+}
+
+// 64 rows of a consumer, whose first is `row`: box by box by way of `by`, as drain() of
+// wgmma_drain.h. `turn`: which of the two is next; a tile may have an odd number of boxes.
+template <class Box, int n, class Register, int count>
+__device__ inline void drain_dense(const Register (&sum)[count], int thread, int barrier,
+                                   typename Box::Element (&by)[2][Box::rows * Box::columns],
+                                   int& turn, const CUtensorMap& map,
+                                   const Target<typename Box::Element>& target, int batch, int row,
+                                   int column) {
+  const Coordinate mine = Coordinate{row, column} + coordinate_of<WgmmaSums<n>::of_thread>(thread);
+#pragma unroll
+  for (int box = 0; box < n / Box::columns; ++box) {
+    auto& buffer = by[turn];
+    if (thread == 0) tma::wait_stores_read<1>();
+    sync_threads<128>(barrier);
+    put_rows<Box>(buffer, thread, [&](int i) {
+      const int at = box * Box::columns / 2 + i;
+      const Coordinate place = mine + coordinate_of<WgmmaSums<n>::of_register>(at);
+      return target.scaled(two_sums(sum, at), batch, place.row, place.column);
+    });
+    fence_async_proxy();
+    sync_threads<128>(barrier);
+    if (thread == 0) {
+      tma::store(map, column + box * Box::columns, row, batch, buffer);
+      tma::commit_stores();
+    }
+    turn ^= 1;
+  }
+}
+
+}  // namespace tilescope::device
