@@ -30,6 +30,7 @@ INCLUDED = {
     ROOT / "core/layout/README.md": "layout-reference.md",
     ROOT / "core/tensor/README.md": "tensor-reference.md",
     ROOT / "kernels/blackwell/README.md": "ladder.md",
+    ROOT / "kernels/hopper/README.md": "hopper.md",
 }
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)((?:\s+\"[^\n]*?\")?)\)")
 REMOTE = re.compile(r"^[a-z]+:", re.I)

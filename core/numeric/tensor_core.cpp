@@ -1,6 +1,5 @@
 #include "core/numeric/tensor_core.h"
 
-#include "core/numeric/fused_product.h"
 #include "core/numeric/tensor_core_steps.h"
 
 namespace tilescope {
@@ -42,8 +41,7 @@ void take_apart(FloatFormat format, const std::uint32_t* patterns, int count,
   const std::int32_t hidden = 1 << format.mantissa_bits;
   const std::int32_t top = (1 << format.exponent_bits) - 1;
   // From here on patterns mean infinity (where the format has one) or NaN.
-  const auto infinity =
-      static_cast<std::int32_t>(format.finite_only ? format.canonical_nan() : format.infinity());
+  const auto infinity = static_cast<std::int32_t>(format.beyond());
   const std::int32_t at_infinity = format.finite_only ? 0 : 1;
   for (int i = 0; i < count; ++i) {
     const auto size = static_cast<std::int32_t>(patterns[i] & (sign - 1));
@@ -95,18 +93,6 @@ void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format
   if (has_avx2()) return avx2::run_steps(steps);
 #endif
   base::run_steps(steps);
-}
-
-void multiply_fused_plain(ProductShape shape, const float* a, const float* b, float* c,
-                          int stride) {
-  base::fused(shape, a, b, c, stride);
-}
-
-void multiply_fused(ProductShape shape, const float* a, const float* b, float* c, int stride) {
-#ifdef TILESCOPE_NUMERIC_AVX2
-  if (has_avx2()) return avx2::fused(shape, a, b, c, stride);
-#endif
-  base::fused(shape, a, b, c, stride);
 }
 
 }  // namespace tilescope

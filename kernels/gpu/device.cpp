@@ -29,6 +29,12 @@ Outcome<std::shared_ptr<Context>> GpuDevice::context() {
 }
 
 Outcome<std::unique_ptr<Execution>> GpuDevice::start(Job job) {
+  auto run = prepare(std::move(job));
+  if (!run) return run.error();
+  return std::unique_ptr<Execution>(std::move(*run));
+}
+
+Outcome<std::unique_ptr<GpuExecution>> GpuDevice::prepare(Job job) {
   Outcome<ptx::Module> module = ptx::parse_module(job.program.name, job.program.ptx);
   if (!module) return module.error();
   const Outcome<const ptx::Function*> entry = module->entry(job.launch.entry);
@@ -44,9 +50,34 @@ Outcome<std::unique_ptr<Execution>> GpuDevice::start(Job job) {
   }
   Outcome<std::shared_ptr<Context>> here = context();
   if (!here) return here.error();
-  auto run = GpuExecution::prepare(*here, chip_, **entry, std::move(job));
-  if (!run) return run.error();
-  return std::unique_ptr<Execution>(std::move(*run));
+  return GpuExecution::prepare(*here, chip_, **entry, std::move(job));
+}
+
+Outcome<double> GpuDevice::seconds_of(const std::function<Result()>& enqueue) {
+  Outcome<std::shared_ptr<Context>> here = context();
+  if (!here) return here.error();
+  (*here)->enter();
+  Event begin, end;
+  Result result = create(*here, begin);
+  const auto then = [&](auto&& call) {
+    if (result == Result::success) result = call();
+  };
+  then([&] { return create(*here, end); });
+  then([&] { return driver_->cuEventRecord(begin.get(), nullptr); });
+  then(enqueue);
+  then([&] { return driver_->cuEventRecord(end.get(), nullptr); });
+  then([&] {
+    Result query = Result::not_ready;
+    while (query == Result::not_ready) query = driver_->cuEventQuery(end.get());
+    return query;
+  });
+  float milliseconds = 0;
+  then([&] { return driver_->cuEventElapsedTime(&milliseconds, begin.get(), end.get()); });
+  if (result == Result::success) return static_cast<double>(milliseconds) * 1e-3;
+  (*here)->lost = true;
+  return Error{ErrorKind::fault,
+               fmt::format("{} could not be measured: {}.", chip_.name, driver_->name_of(result)),
+               ""};
 }
 
 Outcome<std::vector<double>> GpuDevice::time(Job job, int launches) {

@@ -6,6 +6,7 @@
 // is at least the same in every run, and what still looks like it at the end is told in a note.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace tilescope::gpu {
 
 class Context;
+class GpuExecution;
 
 constexpr unsigned char undefined_fill = 0xFB;
 
@@ -32,6 +34,12 @@ class GpuDevice : public Device {
   // assemble (unsupported, with the driver's own words), PTX for another chip (no_device), more
   // memory than there is (mismatch).
   Outcome<std::unique_ptr<Execution>> start(Job job) override;
+
+  // As start(): to be launched again and again.
+  Outcome<std::unique_ptr<GpuExecution>> prepare(Job job);
+  // Seconds by the GPU's clock that it needs for what `enqueue` puts into the default stream. A fault
+  // or a refusal is an Error.
+  Outcome<double> seconds_of(const std::function<Result()>& enqueue);
 
   // Seconds that each of `launches` launches takes, one after another on the same buffers, by the
   // GPU's clock; after one that is not counted. A fault is an Error.

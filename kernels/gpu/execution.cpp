@@ -188,7 +188,7 @@ std::optional<Error> GpuExecution::place_map(Argument& argument, const Argument:
   return std::nullopt;
 }
 
-Result GpuExecution::launch() {
+Result GpuExecution::enqueue() {
   const Launch& l = job_.launch;
   LaunchConfig config{{l.grid.x, l.grid.y, l.grid.z},
                       {l.block.x, l.block.y, l.block.z},
@@ -207,12 +207,19 @@ Result GpuExecution::launch() {
   }
   std::vector<void*> parameters;
   for (Argument& argument : job_.arguments) parameters.push_back(argument.bytes.data());
+  return driver_.cuLaunchKernelEx(&config, function_, parameters.data(), nullptr);
+}
+
+Result GpuExecution::launch() {
   Result result = driver_.cuEventRecord(begin_.get(), nullptr);
-  if (result == Result::success) {
-    result = driver_.cuLaunchKernelEx(&config, function_, parameters.data(), nullptr);
-  }
+  if (result == Result::success) result = enqueue();
   if (result == Result::success) result = driver_.cuEventRecord(end_.get(), nullptr);
   return result;
+}
+
+Result GpuExecution::read(std::size_t i, std::vector<std::byte>& out) const {
+  out.resize(job_.buffers[i].bytes.size());
+  return driver_.cuMemcpyDtoH(out.data(), memory_[i].get(), out.size());
 }
 
 Result GpuExecution::elapsed(double& seconds) const {

@@ -30,6 +30,12 @@ class GpuExecution : public ChipExecution {
   std::optional<Site> writer(std::size_t, std::size_t) const override { return std::nullopt; }
   std::optional<double> seconds() const override { return seconds_; }
 
+  // Puts a launch into the default stream and does not wait.
+  Result enqueue();
+  // Where buffer `i` is in the GPU's memory, and what is there now.
+  CUdeviceptr address(std::size_t i) const { return memory_[i].get(); }
+  Result read(std::size_t i, std::vector<std::byte>& out) const;
+
   // Launches once more and waits; only the time is wanted.
   Result measure(double& seconds);
 

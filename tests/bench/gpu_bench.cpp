@@ -1,6 +1,9 @@
-// The kernels of the catalog on a GPU: microseconds by the GPU's own clock, and bytes moved.
+// The kernels of the catalog on a GPU: microseconds by the GPU's own clock.
+//
+//   gpu_bench [--rounds N] [--kernels PREFIX] [--shapes MxNxK,...] [--json F] [--commit TEXT]
 //
 //   elementwise_add   reads A and B, writes C: 3 m n elements, each once
+//   products          beside cublasLt (gpu_products.h)
 //
 // Matrices of 256 MiB and more, so that none stays in the chip's cache. A result is compared with
 // the reference before anything is measured.
@@ -13,6 +16,7 @@
 #include "assets/embedded.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/gpu/device.h"
+#include "tests/bench/gpu_products.h"
 
 namespace tilescope {
 namespace {
@@ -67,7 +71,7 @@ int measure(gpu::GpuDevice& device, const CatalogEntry& entry) {
   return wrong;
 }
 
-int bench() {
+int bench(const ProductsAsked& products) {
   const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
   const auto device = gpu::GpuDevice::open(library ? library : "");
   if (!device) {
@@ -78,14 +82,39 @@ int bench() {
              (*device)->driver().version_text(), launches);
   int wrong = 0;
   for (const CatalogEntry& entry : catalog()) {
-    if (entry.name == "elementwise_add") wrong += measure(**device, entry);
+    if (entry.name == "elementwise_add" && products.kernels.empty()) {
+      wrong += measure(**device, entry);
+    }
   }
+  wrong += bench_products(**device, products);
   return wrong ? 1 : 0;
 }
 
 }  // namespace
 }  // namespace tilescope
 
-int main() {
-  return tilescope::bench();
+int main(int count, char** words) {
+  tilescope::ProductsAsked asked;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = words[i];
+    const std::string value = i + 1 < count ? words[i + 1] : "";
+    if (word == "--rounds") {
+      asked.rounds = std::max(1, std::atoi(value.c_str()));
+    } else if (word == "--kernels") {
+      asked.kernels = value;
+    } else if (word == "--shapes") {
+      asked.shapes = value;
+    } else if (word == "--json") {
+      asked.json = value;
+    } else if (word == "--commit") {
+      asked.commit = value;
+    } else {
+      fmt::print(stderr,
+                 "{} is not known; there are --rounds, --kernels, --shapes, --json, --commit.\n",
+                 word);
+      return 2;
+    }
+    ++i;
+  }
+  return tilescope::bench(asked);
 }

@@ -1,7 +1,8 @@
 // The simulator on one thread: warp instructions a second on 256^3 f32 matrix products, and the
 // time of a million additions by the elementwise kernel; with bounds, undefined values and writers
-// looked after as always. And the tensor core's unit alone: multiply-adds a second of 128 x 128 x
-// 16 f16, as one tcgen05.mma has them, from operands as they were read. And how long it takes to
+// looked after as always. And the tensor cores' units alone: multiply-adds a second of 128 x 128 x
+// 16 f16, as one tcgen05.mma has them, and of 64 x 256 x 16, as one wgmma.mma_async does, from
+// operands as they were read. And how long it takes to
 // step forwards and backwards and to jump in the run of hgemm_v10 at 1024^3, once that is known to
 // its end: each time from a place that is drawn. And what that run costs more by the clock and with
 // its record, beside one without either.
@@ -116,6 +117,27 @@ void tensor_core(benchmark::State& state, bool exact) {
       128.0 * 128 * 16 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
+void wgmma(benchmark::State& state, bool exact) {
+  constexpr std::uint32_t m = 64, n = 256, k = 16;
+  sim::SumOfProducts sum;
+  sum.m = m;
+  sum.n = n;
+  sum.k = k;
+  sum.rule = step_rule(TensorChip::hopper, format_f16, k);
+  std::vector<std::byte> operand(n * k * 2);
+  for (std::size_t i = 0; i < operand.size(); i += 2) {
+    store_element(DType::f16, &operand[i], static_cast<double>(i % 28) / 16 - 0.8);
+  }
+  std::vector<std::uint32_t> cells(m * n);
+  std::vector<std::uint32_t*> registers;
+  for (std::size_t at = 0; at < cells.size(); at += 32) registers.push_back(&cells[at]);
+  for (auto _ : state) {
+    sim::add_products(sum, operand.data(), operand.data(), exact, registers.data());
+  }
+  state.counters["multiply_adds"] = benchmark::Counter(
+      double{m} * n * k * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+
 sim::Stepper known_run(bool exact) {
   Request request;
   request.sizes = {{"m", 1024}, {"n", 1024}, {"k", 1024}};
@@ -203,6 +225,8 @@ RECORDING(matmul_tiled, "matmul_tiled", 512, true);
 RECORDING(elementwise_add, "elementwise_add", 2048, true);
 BENCHMARK_CAPTURE(tensor_core, fast, false);
 BENCHMARK_CAPTURE(tensor_core, exact, true);
+BENCHMARK_CAPTURE(wgmma, fast, false);
+BENCHMARK_CAPTURE(wgmma, exact, true);
 BENCHMARK(naive_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(tiled_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(million_additions)->Unit(benchmark::kMillisecond);

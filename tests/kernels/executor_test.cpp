@@ -6,6 +6,7 @@
 
 #include "app/workers.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/stepping/inspect.h"
 #include "tests/kernels/shipped.h"
 
 namespace tilescope {
@@ -89,6 +90,63 @@ TEST(Executor, ChangesNothing) {
       }
     }
   }
+}
+
+// Hopper's sums stay where the warps hold them.
+TEST(Executor, ChangesNothingInRegisters) {
+  for (const std::string kernel : {"wgmma_v1", "wgmma_v4", "wgmma_v8"}) {
+    for (const std::uint64_t seed : {0, 1, 2}) {
+      for (const bool exact : {true, false}) {
+        SCOPED_TRACE(kernel + " " + std::to_string(seed));
+        sim::Options options;
+        options.schedule = seed;
+        options.exact = exact;
+        const Sizes sizes{256, 256, 192};
+        const Told alone = run(kernel, sizes, options);
+        Late late;
+        options.executor = &late;
+        expect_same(run(kernel, sizes, options), alone);
+        EXPECT_GE(late.done, 4 * 3 * 4u);  // rows of 64, steps of K, products of 16 deep
+        Late copied;
+        options.executor = &copied;
+        expect_same(run(kernel, sizes, options, true), alone);
+        for (const std::size_t threads : {1, 3}) {
+          Workers workers(threads);
+          options.executor = &workers;
+          expect_same(run(kernel, sizes, options), alone);
+        }
+      }
+    }
+  }
+}
+
+// Whoever looks at registers sees what they would be without an executor, at every moment.
+TEST(Executor, IsWaitedForByWhoeverLooksAtRegisters) {
+  sim::Options options;
+  const Job job = test::shipped_job("wgmma_v4", {128, 256, 128});
+  sim::Machine alone = *sim::Machine::load(job, options);
+  Late late;
+  options.executor = &late;
+  sim::Machine machine = *sim::Machine::load(job, options);
+  const sim::Registers registers(alone.program());
+  std::size_t sums = 0;
+  for (RunState state = RunState::running; state == RunState::running;) {
+    state = machine.run(97);
+    ASSERT_EQ(alone.run(97), state);
+    if (machine.blocks().empty()) continue;
+    const std::uint64_t block = machine.blocks()[0].number;
+    for (std::uint32_t warp = 0; warp < machine.blocks()[0].warps.size(); ++warp) {
+      const auto got = registers.all(machine, block, warp);
+      const auto want = registers.all(alone, block, warp);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t r = 0; r < got.size(); ++r) {
+        ASSERT_EQ(got[r].low, want[r].low) << got[r].name;
+        sums += got[r].low[0] != 0;
+      }
+    }
+  }
+  EXPECT_GT(late.done, 0u);
+  EXPECT_GT(sums, 0u);
 }
 
 TEST(Executor, IsWaitedForByCopiesOfTheMachine) {

@@ -246,6 +246,20 @@ TEST(TensorCore, InfinitiesAndNaNGoAsInAnySum) {
   EXPECT_EQ(sum(one, one, one, one, 0x7f800001u), 0x7fffffffu);
 }
 
+TEST(TensorCore, OfFourAndSixBitsAllOnesIsTheLargestNumber) {
+  for (FloatFormat format : {format_e2m3, format_e3m2, format_e2m1}) {
+    const std::uint32_t most = format.sign_bit() - 1;
+    const double value = decode(format, most);
+    StepRule rule;
+    rule.block = 4;
+    for (MultiplyAdd way : ways) {
+      const std::uint32_t d =
+          dot(way, rule, format, {most, 0, most | format.sign_bit(), 0}, {most, 0, 0, 0}, 0);
+      EXPECT_EQ(static_cast<double>(as_float(d)), value * value);
+    }
+  }
+}
+
 TEST(TensorCore, ASumThatIsCutToNothingIsPlusZero) {
   StepRule r = rule(8, 25, 24);
   const Patterns tiny(8, 0x0080), minus_tiny(8, 0x8080);  // bf16: 2^-126

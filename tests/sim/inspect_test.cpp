@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/numeric/dtype.h"
 #include "core/sim/stepping/stepper.h"
 #include "tests/kernels/shipped.h"
 
@@ -246,6 +249,175 @@ TEST(Inspect, AccumulatorsOfAWarpgroup) {
   EXPECT_FALSE(all[0].at(0, 1).held) << "d1 is not";
   EXPECT_TRUE(all[0].in_use) << "the other warps have not waited";
   EXPECT_TRUE(registers.accumulators(s.machine(), 0, 4).empty());  // there is no such warpgroup
+}
+
+// A warp whose lanes have parted: of each lane what it wants where it stands.
+TEST(Inspect, AccumulatorsOfAWarpInTwoSplits) {
+  std::string ptx = group;
+  const std::string from = "\tadd.f32 d0, d0, d1;\n";
+  const std::size_t low = ptx.find(from), end = ptx.find("\tret;\n", low);
+  ptx.insert(end + 6, "HIGH:\n\tadd.f32 d0, d0, d3;\n\tst.global.f32 [o], d0;\n\tret;\n");
+  ptx.insert(low, "\tand.b32 v, t, 16;\n\tsetp.ne.u32 p, v, 0;\n\t@p bra HIGH;\n");
+  ptx.replace(ptx.find("\t.reg .b64 o, a;"), 0, "\t.reg .pred p;\n");
+  Stepper s = stepper(ptx.c_str(), 128);
+  const sim::Registers registers(s.machine().program());
+  const auto parted = [&] {
+    const auto warps = warps_of(s.machine(), 0);
+    return !warps.empty() && warps[0].splits.size() == 2 &&
+           std::any_of(warps[0].splits.begin(), warps[0].splits.end(), [](const auto& split) {
+             return split.text.starts_with("add.f32 d0, d0, d3") && split.lanes == 0xffff0000;
+           });
+  };
+  for (int i = 0; i < 600 && !parted(); ++i) {
+    Step one;
+    one.block = 0;
+    one.warp = 0;
+    s.step(one);
+    s.arrive();
+  }
+  ASSERT_TRUE(parted());
+  const auto all = registers.accumulators(s.machine(), 0, 0);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].splits[0], 2u);
+  for (std::uint32_t row = 0; row < 8; ++row) {  // lanes 4 * row to 4 * row + 3
+    EXPECT_EQ(all[0].at(row, 1).held, row < 4) << "d1 is for the low lanes alone, row " << row;
+  }
+}
+
+// Where an instruction that is no product has written D its elements are no sums.
+TEST(Inspect, SumsThatAnotherInstructionHasChanged) {
+  Stepper s = stepper(group, 128);
+  const sim::Registers registers(s.machine().program());
+  step_before(s, "add.f32 d0, d0, d2");
+  const auto all = registers.accumulators(s.machine(), 0, 0);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].at(0, 0).held && all[0].at(0, 0).changed) << "d0 had d1 added";
+  EXPECT_TRUE(all[0].at(8, 0).held && !all[0].at(8, 0).changed) << "d2 is as the product left it";
+  EXPECT_FALSE(all[0].at(16, 0).changed) << "the other warps are not there";
+  EXPECT_EQ(all[0].rows_from, std::vector<std::uint64_t>(64, 0)) << "no TMA brought the tile";
+}
+
+// ---- sums on their way, and the rows and columns that they belong to ----
+
+struct Multiplied {
+  Job job;
+  std::int64_t m, n, k;
+  double a(std::int64_t row, std::int64_t at) const { return element_of(0, row * k + at); }
+  double b(std::int64_t row, std::int64_t at) const { return element_of(1, row * k + at); }
+  double element_of(std::size_t buffer, std::int64_t at) const {
+    const Buffer& each = job.buffers[buffer];
+    return load_element(each.dtype, each.bytes.data() + at * bytes_of(each.dtype));
+  }
+  double sum(std::int64_t row, std::int64_t column, std::int64_t terms) const {
+    double out = 0;
+    for (std::int64_t i = 0; i < terms; ++i) out += a(row, i) * b(column, i);
+    return out;
+  }
+};
+
+// Small integers, so that every sum of them is exact.
+Multiplied small_integers(const std::string& kernel, std::int64_t m, std::int64_t n,
+                          std::int64_t k) {
+  Multiplied out{test::shipped_job(kernel, {m, n, k}), m, n, k};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Buffer& each = out.job.buffers[i];
+    const std::int64_t length = each.shape[1];
+    for (std::int64_t at = 0; at < each.elements(); ++at) {
+      const std::int64_t row = at / length, column = at % length;
+      const auto value = static_cast<double>((row * 5 + column * 3 + row * column % 7) % 9 - 4);
+      store_element(each.dtype, each.bytes.data() + at * bytes_of(each.dtype), value);
+    }
+  }
+  return out;
+}
+
+// Of all accumulators of a machine: each row and column is one of the tile of D that its block is
+// about, and its values are sums of so many terms, the same of all. Answers how many were compared.
+std::size_t compare_sums(const Multiplied& of, const sim::Machine& machine,
+                         const sim::Registers& registers, std::int64_t tall, std::int64_t wide) {
+  std::size_t compared = 0;
+  const auto base = [&](std::size_t buffer) { return machine.buffer(buffer).base(); };
+  const auto row_of = [&](std::uint64_t from, std::size_t buffer) {
+    if (from == 0) return std::int64_t{-1};
+    const auto at = static_cast<std::int64_t>(from - base(buffer)) / 2;
+    return at / of.k;
+  };
+  for (const sim::Block& block : machine.blocks()) {
+    for (std::uint32_t warp = 0; warp + 4 <= block.warps.size(); warp += 4) {
+      for (const auto& d : registers.accumulators(machine, block.number, warp)) {
+        if (d.rows_from.empty()) continue;
+        // Each of a persistent block's tiles has its place by itself.
+        const auto first = std::find_if(d.rows_from.begin(), d.rows_from.end(),
+                                        [](std::uint64_t from) { return from != 0; });
+        if (first == d.rows_from.end()) continue;
+        const std::int64_t top = row_of(*first, 0) - (first - d.rows_from.begin());
+        const std::int64_t left = row_of(d.columns_from[0], 1);
+        EXPECT_EQ(top % tall, (warp / 4 - 1) * 64) << "the consumer's half of a tile";
+        EXPECT_EQ(left % wide, 0);
+        if (machine.launch().grid.y > 1) {
+          EXPECT_EQ(top / tall, block.index.x);
+          EXPECT_EQ(left / wide, block.index.y);
+        }
+        for (std::int64_t r = 0; r < 64; ++r) {
+          const std::int64_t row = row_of(d.rows_from[static_cast<std::size_t>(r)], 0);
+          EXPECT_EQ(row, top + r < of.m ? top + r : -1) << "row " << r << " of warp " << warp;
+        }
+        for (std::uint32_t c = 0; c < d.columns; ++c) {
+          const std::int64_t column = row_of(d.columns_from[c], 1);
+          EXPECT_EQ(column, left + c < of.n ? left + c : -1) << "column " << c;
+        }
+        const auto is_sum = [&](std::int64_t terms, std::int64_t step) {
+          for (std::int64_t r = 0; r < 64 && top + r < of.m; r += step) {
+            for (std::int64_t c = 0; c < d.columns && left + c < of.n; c += step) {
+              const auto& e = d.at(static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(c));
+              if (e.held && !e.changed && e.value != of.sum(top + r, left + c, terms)) return false;
+            }
+          }
+          return true;
+        };
+        std::int64_t terms = 16;
+        while (terms <= of.k && !is_sum(terms, 9)) terms += 16;
+        EXPECT_LE(terms, of.k) << "no sum of A and B, block " << block.number << " warp " << warp;
+        EXPECT_TRUE(is_sum(terms, 1)) << terms << " terms";
+        ++compared;
+      }
+    }
+  }
+  return compared;
+}
+
+// Two consumers, tiles of 128 x 256, the last of them beyond the matrix. In the middle of the sums,
+// in the epilogue, and after going back; with persistent blocks, whose stages hold the next tile's
+// operands by then.
+TEST(Inspect, SumsBelongToTheRowsAndColumnsThatTheirProductsRead) {
+  for (const char* kernel : {"wgmma_v5", "wgmma_v6"}) {
+    Multiplied of = small_integers(kernel, 200, 264, 192);
+    const bool persistent = of.job.launch.grid.y == 1;
+    EXPECT_EQ(persistent, std::string(kernel) == "wgmma_v6");
+    if (persistent) of.job.launch.grid.x = 2;  // two blocks for the four tiles
+    sim::Options options;
+    Outcome<Stepper> loaded = Stepper::load(of.job, options);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().sentence;
+    Stepper& s = *loaded;
+    const sim::Registers registers(s.machine().program());
+    std::vector<std::pair<std::uint64_t, std::size_t>> seen;  // position, how many accumulators
+    std::size_t all = 0;
+    for (int i = 0; i < 14 && step(s, StepBy::product, 9) == Arrival::there; ++i) {
+      seen.emplace_back(s.position(), compare_sums(of, s.machine(), registers, 128, 256));
+      all += seen.back().second;
+    }
+    EXPECT_GT(all, 12u) << kernel;
+    // The epilogue: where something has been written.
+    for (int i = 0; i < 6; ++i) {
+      if (step(s, StepBy::write) != Arrival::there) break;
+      compare_sums(of, s.machine(), registers, 128, 256);
+    }
+    for (const auto& [position, count] : {seen[3], seen[8]}) {
+      s.go_to(position);
+      ASSERT_EQ(s.arrive(), Arrival::there);
+      EXPECT_EQ(compare_sums(of, s.machine(), registers, 128, 256), count) << "after going back";
+    }
+  }
 }
 
 // A copy of TMA on its way into shared memory, and the mbarrier that it completes on.

@@ -116,14 +116,10 @@ struct BugOpened {
 };
 
 // Opens it, and goes to its first report that counts. Nothing: none is told in this order.
-inline std::optional<BugOpened> opened_at_report(const Bug& bug, const sim::Options& order) {
+inline std::optional<BugOpened> opened_at_report(const Bug& bug, Job job,
+                                                 const sim::Options& order) {
   BugOpened out;
-  Outcome<Job> job = job_of(bug);
-  if (!job) {
-    ADD_FAILURE() << job.error().sentence;
-    return {};
-  }
-  out.backend = std::make_unique<BugWorkshop>(bug, std::move(*job), order);
+  out.backend = std::make_unique<BugWorkshop>(bug, std::move(job), order);
   out.act("open " + bug.kernel);
   const std::string wanted = (order.clocked ? bug.by_the_clock : bug.expected).front().weight;
   for (out.number = 0;; ++out.number) {
@@ -132,6 +128,15 @@ inline std::optional<BugOpened> opened_at_report(const Bug& bug, const sim::Opti
     if (out.number >= told.size()) return {};
     if (name_of(told[out.number].weight) == wanted) return out;
   }
+}
+
+inline std::optional<BugOpened> opened_at_report(const Bug& bug, const sim::Options& order) {
+  Outcome<Job> job = job_of(bug);
+  if (!job) {
+    ADD_FAILURE() << job.error().sentence;
+    return {};
+  }
+  return opened_at_report(bug, std::move(*job), order);
 }
 
 inline std::optional<BugOpened> opened_at_report(const Bug& bug) {

@@ -36,6 +36,7 @@ inline const std::vector<std::string>& random_lines() {
       "go 30", "go end", "go start", "step", "step 5", "look block 1 warp 1", "look line ptx:17",
       "look nothing", "break line ptx:17", "break byte 4", "break clear", "memory order physical",
       "memory order logical", "memory colour writer", "tmem colour value", "tmem colour writer",
+      "matrices sums thread", "matrices sums value",
       // Its timeline.
       "timeline totals 100 300", "timeline fold block 0", "timeline pin tensor core",
       "timeline arrows on", "timeline range 100 900", "timeline beside on",

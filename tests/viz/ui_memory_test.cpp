@@ -1,5 +1,6 @@
 // Shared memory and TMEM as pictures: every byte is where TMA put it and where it is drawn, a cell
 // is what the tensor core wrote, and what is pointed at says so.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,6 +73,218 @@ TEST(RegistersView, ShowsTheAccumulatorOfAWarpgroup) {
   std::vector<std::string> twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
   EXPECT_EQ(registers_led_to(picture()), twice);
+}
+
+// Where it has no room a line says that it is there.
+TEST(RegistersView, SaysInALowWindowThatThereIsAnAccumulator) {
+  auto program =
+      test::read_program(std::string(TILESCOPE_TESTS_DIR) + "/../sim/programs/wgmma_epilogue.ptx");
+  auto stepper = sim::Stepper::load(std::move(program.job));
+  ASSERT_TRUE(stepper);
+  LiveRun live(std::move(*stepper));
+  for (int i = 0; i < 400; ++i) {
+    if (!live.registers.accumulators(live.stepper.machine(), 0, 1).empty()) break;
+    live.stepper.step({});
+    live.stepper.arrive();
+  }
+  const RunCursor spot;
+  const Theme theme = light_theme();
+  MachineShown shown{live, spot, nullptr, theme, {}};
+  const auto said = [&](const Size& size) {
+    Scene scene;
+    Scroll scroll;
+    draw_registers(scene, shown, {0, 0, size.width, size.height}, scroll);
+    std::string out;
+    for (const Item& item : scene.items) {
+      if (const auto* text = std::get_if<Text>(&item)) out += text->text + "\n";
+    }
+    for (const Target& target : scene.targets) out += target.command + "\n";
+    return out;
+  };
+  EXPECT_NE(said({900, 700}).find("D of wgmma.mma_async: 64 x 8 of f32"), std::string::npos);
+  for (const Size size : {Size{900, 200}, Size{900, 80}, Size{140, 700}}) {
+    EXPECT_NE(said(size).find("D of wgmma "), std::string::npos) << size.height;
+    EXPECT_EQ(said(size).find("select matrices"), std::string::npos)
+        << "nobody knows where it goes";
+  }
+  shown.output = [](const sim::GroupAccumulator&, MachineShown::Place) {
+    return std::string("D [0:64, 0:8]");
+  };
+  EXPECT_NE(said({900, 200}).find("select matrices"), std::string::npos);
+}
+
+// ---- sums in registers, on the matrix that they go to ----
+
+// A program of tests/sim/programs as a kernel of the window.
+class ProgramBackend : public test::FakeBackend {
+ public:
+  explicit ProgramBackend(const std::string& file)
+      : program(test::read_program(std::string(TILESCOPE_SOURCE_DIR) + "/tests/sim/programs/" +
+                                   file)) {}
+  test::SimProgram program;
+  std::vector<std::vector<std::string>> axes;  // of each tensor; none: not known
+
+  Outcome<KernelCard> kernel(std::string_view name, const KernelOptions&) override {
+    KernelCard card;
+    card.name = name;
+    for (std::size_t i = 0; i < program.job.buffers.size(); ++i) {
+      const Buffer& each = program.job.buffers[i];
+      KernelCard::Tensor tensor{each.name, "", "", nullptr};
+      if (!each.undefined) tensor.values = std::make_shared<const Buffer>(each);
+      if (i < axes.size()) tensor.axes = axes[i];
+      tensor.output = each.undefined;
+      card.tensors.push_back(std::move(tensor));
+    }
+    return card;
+  }
+  Outcome<std::shared_ptr<LiveRun>> live(const KernelCard&, const KernelOptions&) override {
+    auto stepper = sim::Stepper::load(program.job);
+    if (!stepper) return stepper.error();
+    return std::make_shared<LiveRun>(std::move(*stepper));
+  }
+  double element(std::size_t buffer, std::int64_t row, std::int64_t column) const {
+    const Buffer& b = program.job.buffers[buffer];
+    return load_element(b.dtype, b.bytes.data() + (row * b.shape[1] + column) * bytes_of(b.dtype));
+  }
+};
+
+class SumsTest : public ::testing::Test {
+ protected:
+  void does(ProgramBackend& backend, const std::string& line) {
+    const auto answer = execute(session, backend, line);
+    ASSERT_TRUE(answer) << line << ": " << (answer ? "" : answer.error().sentence);
+    while (seeking(session)) seek_on(session, backend, 1000);
+  }
+  // On to where registers hold what so many terms of each sum come to.
+  bool go_to_sums(ProgramBackend& backend, double first) {
+    for (int i = 0; i < 400; ++i) {
+      const auto view = matrices_now(session);
+      const std::size_t d = view ? view->matrices().size() - 1 : 0;
+      const RegisterSums::Sum* sum = view ? view->sum(d, {0, 0}) : nullptr;
+      if (sum && !sum->undefined && sum->value == first) return true;
+      does(backend, "step moment");
+    }
+    return false;
+  }
+  Session session;
+};
+
+// K-major with a swizzle, in the middle of the sum along K; and both MN-major, where the tensors'
+// columns number what the product's rows are. With and without the sizes' names.
+TEST_F(SumsTest, StandWhereTheOperandsOfTheirProductSay) {
+  struct Case {
+    const char* file;
+    bool mn_major;
+    std::int64_t columns, terms;
+  };
+  for (const bool named : {false, true}) {
+    for (const Case& each :
+         {Case{"wgmma_tma.ptx", false, 8, 32}, Case{"wgmma_tma_mn_major.ptx", true, 16, 16}}) {
+      SCOPED_TRACE(each.file);
+      ProgramBackend backend(each.file);
+      if (named) {
+        backend.axes = each.mn_major ? decltype(backend.axes){{"k", "m"}, {"k", "n"}, {"m", "n"}}
+                                     : decltype(backend.axes){{"m", "k"}, {"n", "k"}, {"m", "n"}};
+      }
+      const auto expected = [&](std::int64_t row, std::int64_t column) {
+        double out = 0;
+        for (std::int64_t i = 0; i < each.terms; ++i) {
+          out += each.mn_major ? backend.element(0, i, row) * backend.element(1, i, column)
+                               : backend.element(0, row, i) * backend.element(1, column, i);
+        }
+        return out;
+      };
+      session = {};
+      does(backend, "open add");
+      does(backend, "go start");
+      ASSERT_TRUE(go_to_sums(backend, expected(0, 0)));
+      const auto view = matrices_now(session);
+      const std::size_t d = view->matrices().size() - 1;
+      ASSERT_EQ(view->matrices()[d].name, "OUT");
+      for (std::int64_t row = 0; row < 64; ++row) {
+        for (std::int64_t column = 0; column < each.columns; ++column) {
+          const RegisterSums::Sum* sum = view->sum(d, {row, column});
+          ASSERT_TRUE(sum) << row << ", " << column;
+          EXPECT_EQ(sum->value, expected(row, column)) << row << ", " << column;
+          // PTX ISA 9.7.15.5.1.
+          EXPECT_EQ(sum->warp, row / 16);
+          EXPECT_EQ(sum->lane, row % 8 * 4 + column % 8 / 2);
+          EXPECT_EQ(view->matrices()[d].sums->names[sum->name],
+                    fmt::format("d{}", column / 8 * 4 + row % 16 / 8 * 2 + column % 2));
+        }
+      }
+      EXPECT_EQ(view->value(d, {17, 5}), fmt::format("{:.6g} so far", expected(17, 5)));
+    }
+  }
+}
+
+TEST_F(SumsTest, AreFramedNamedAndLeadToTheirRegisters) {
+  ProgramBackend backend("wgmma_tma.ptx");
+  backend.axes = {{"m", "k"}, {"n", "k"}, {"m", "n"}};
+  does(backend, "open add");
+  does(backend, "go start");
+  does(backend, "select matrices");
+  const auto shown = [&] {
+    return nlohmann::json(describe(session, backend, picture(session, {1280, 800}))).dump();
+  };
+  EXPECT_EQ(shown().find("in registers"), std::string::npos);
+  EXPECT_EQ(shown().find("matrices sums thread"), std::string::npos) << "no choice without sums";
+  ASSERT_TRUE(go_to_sums(backend, -6));  // the whole sum
+  const Picture now = picture(session, {1280, 800});
+  const auto target = std::find_if(
+      now.scene.targets.begin(), now.scene.targets.end(),
+      [&](const Target& each) { return each.command == "look warp 0 register d0 in registers"; });
+  ASSERT_NE(target, now.scene.targets.end());
+  EXPECT_EQ(target->hint, "warps 0-3, in registers: shows the registers");
+  EXPECT_NE(shown().find("OUT, dashed frame: sums so far, in registers"), std::string::npos);
+  // Pointing at an element: its sum, and who has it.
+  const MatricesFrame& frame = *now.matrices;
+  const Box& map = frame.maps.back();
+  const Point at{map.x + 5.5 * frame.viewport.cell, map.y + 17.5 * frame.viewport.cell};
+  EXPECT_TRUE(point_at(session, now, at));
+  const Picture pointed = picture(session, {1280, 800});
+  const auto hint =
+      std::find_if(pointed.scene.hints.begin(), pointed.scene.hints.end(),
+                   [&](const Hint& each) { return each.text.starts_with("OUT [17, 5]"); });
+  ASSERT_NE(hint, pointed.scene.hints.end());
+  EXPECT_TRUE(hint->box.contains(at));
+  const auto view = matrices_now(session);
+  EXPECT_EQ(hint->text, fmt::format("OUT [17, 5]: {}, in d1, warp 1, lane 6",
+                                    view->value(view->matrices().size() - 1, {17, 5})));
+  EXPECT_NE(shown().find("d1, warp 1, lane 6"), std::string::npos) << "the inspector says so too";
+  // By thread: another picture, and a legend that says so.
+  does(backend, "matrices sums thread");
+  EXPECT_NE(shown().find("which thread has the sum so far"), std::string::npos);
+  does(backend, target->command);
+  EXPECT_EQ(session.state.view, ViewName::registers);
+  EXPECT_NE(shown().find("Goes to OUT [0:64, 0:8]."), std::string::npos);
+  const Picture registers = picture(session, {1280, 800});
+  const auto one =
+      std::find_if(registers.scene.targets.begin(), registers.scene.targets.end(),
+                   [](const Target& each) { return each.command == "look register d1"; });
+  ASSERT_NE(one, registers.scene.targets.end());
+  EXPECT_EQ(one->hint, "D [0, 1] is in d1: -5; goes to OUT [0, 1] of the output");
+  // Once it is written it is what memory holds.
+  does(backend, "select matrices");
+  for (int i = 0; i < 400 && matrices_now(session)->has_sums(); ++i) does(backend, "step moment");
+  EXPECT_FALSE(matrices_now(session)->has_sums());
+  EXPECT_EQ(shown().find("in registers"), std::string::npos);
+}
+
+// Without TMA nobody knows of which rows the operands are, and nothing is said.
+TEST_F(SumsTest, AreNotPlacedByGuess) {
+  ProgramBackend backend("wgmma_epilogue.ptx");
+  does(backend, "open add");
+  does(backend, "go start");
+  bool held = false;
+  for (int i = 0; i < 200; ++i) {
+    does(backend, "step moment");
+    const LiveRun& run = *session.state.live;
+    held = held || !run.registers.accumulators(run.stepper.machine(), 0, 0).empty();
+    const auto view = matrices_now(session);
+    ASSERT_FALSE(view && view->has_sums());
+  }
+  EXPECT_TRUE(held);
 }
 
 // On to where a tile has been brought; false: none is.
@@ -319,11 +532,15 @@ TEST_F(MemoryTest, OrderAndColoursAreChoicesThatAreUndoneAndShared) {
   does("memory order physical");
   does("memory colour value");
   does("tmem colour value");
+  does("matrices sums thread");
   const std::vector<std::string> lines = rebuilding(session.state);
   Session other;
   ASSERT_TRUE(rebuild(other, backend, lines));
   while (busy(other)) seek_on(other, backend, 1000);
   EXPECT_TRUE(other.state == session.state) << joined(rebuilding(other.state));
+  EXPECT_TRUE(session.state.memory.sums_by_thread);
+  does("undo");
+  EXPECT_FALSE(session.state.memory.sums_by_thread);
   does("undo");
   does("undo");
   EXPECT_EQ(session.state.memory.colour, MemoryChoice::Colour::tile);

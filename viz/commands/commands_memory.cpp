@@ -1,4 +1,4 @@
-// How shared memory and TMEM are looked at: their order and colours.
+// How shared memory, TMEM and sums in registers are looked at: their order and colours.
 #include "viz/commands/command_table.h"
 
 #include <fmt/format.h>
@@ -39,6 +39,15 @@ Answer run_tmem(Session& session, Backend&, std::string_view arguments) {
   return fmt::format("TMEM is coloured by {}.", how);
 }
 
+Answer run_matrices(Session& session, Backend&, std::string_view arguments) {
+  const auto [what, how] = first_word(arguments);
+  if (what != "sums" || (how != "value" && how != "thread")) {
+    return usage_error("`matrices` takes sums value or sums thread.");
+  }
+  session.state.memory.sums_by_thread = how == "thread";
+  return fmt::format("Sums in registers are coloured by {}.", how);
+}
+
 constexpr std::array kMemoryCommands = {
     WindowCommand{"memory",
                   "order logical | order physical | colour tile | colour writer | colour value",
@@ -46,6 +55,9 @@ constexpr std::array kMemoryCommands = {
                   "memory order physical", "", run_memory, nullptr, true},
     WindowCommand{"tmem", "colour writer | colour value", "what colours mean in TMEM",
                   "tmem colour value", "", run_tmem, nullptr, true},
+    WindowCommand{"matrices", "sums value | sums thread",
+                  "what colours mean of sums that registers hold, on the matrix that they go to",
+                  "matrices sums thread", "", run_matrices, nullptr, true},
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ void add_memory(const MemoryChoice& memory, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
   }
   if (memory.tensor_value) lines.emplace_back("tmem colour value");
+  if (memory.sums_by_thread) lines.emplace_back("matrices sums thread");
 }
 
 // The kernel and what was chosen of it; answers the view that stands then. Nothing: a report may

@@ -79,7 +79,8 @@ std::string value_text(const GroupAccumulator::Element& e) {
 }
 
 // Frames the elements of the lane looked at, and says which register each is in.
-void add_lane(Scene& scene, const Paint& paint, const Box& box, const RunCursor& spot) {
+void add_lane(Scene& scene, const Paint& paint, const Box& box, const MachineShown& shown) {
+  const RunCursor& spot = shown.spot;
   const double w = box.width / paint.d.columns, h = box.height / rows;
   scene.begin(fmt::format("elements of lane {} of warp {}", spot.lane, spot.warp), box.grown(2));
   for (u32 row = spot.warp % 4 * warp_rows; row < (spot.warp % 4 + 1) * warp_rows; ++row) {
@@ -90,9 +91,13 @@ void add_lane(Scene& scene, const Paint& paint, const Box& box, const RunCursor&
       const std::string& name = paint.d.registers[e.reg];
       const bool own = name == spot.name;
       scene.add(Rectangle{cell, {}, {own ? Role::accent : Role::text, own ? 2.0 : 1.0, false}, 0});
-      scene.targets.push_back({cell.grown(1), fmt::format("look register {}", name),
-                               fmt::format("D [{}, {}] is in {}{}: {}", row, column, name,
-                                           e.byte ? ", its upper half" : "", value_text(e))});
+      std::string hint = fmt::format("D [{}, {}] is in {}{}: {}", row, column, name,
+                                     e.byte ? ", its upper half" : "", value_text(e));
+      const std::string to =
+          e.held && !e.changed && shown.output ? shown.output(paint.d, std::pair(row, column)) : "";
+      if (!to.empty()) hint += "; goes to " + to + " of the output";
+      scene.targets.push_back(
+          {cell.grown(1), fmt::format("look register {}", name), std::move(hint)});
     }
   }
   scene.end();
@@ -127,19 +132,34 @@ void add_columns(Scene& scene, const Box& box, u32 columns) {
   }
 }
 
+// What stands under the heading: whether a product uses it, where it goes, and where lanes that
+// have parted stand.
+std::string state_text(const GroupAccumulator& d, const MachineShown& shown) {
+  std::string out =
+      d.in_use ? "In use until each warp has waited for the product." : "Not in use by a product.";
+  const std::string to = shown.output ? shown.output(d, {}) : "";
+  if (!to.empty()) out += fmt::format(" Goes to {}.", to);
+  const u32 splits = d.splits[shown.spot.warp % 4];
+  if (splits > 1) {
+    out += fmt::format(" Warp {} is in {} splits: of each lane what is wanted where it stands.",
+                       shown.spot.warp, splits);
+  }
+  return out;
+}
+
 void add_heading(Scene& scene, const std::vector<GroupAccumulator>& all, std::size_t which,
-                 const Box& room) {
+                 const MachineShown& shown, const Box& room) {
   const GroupAccumulator& d = all[which];
   const double x = room.x + table_edge, wide = room.width - 2 * table_edge;
   const std::string first = fmt::format("D of wgmma.mma_async: {} x {} of {}, at {}", rows,
                                         d.columns, d.type, place_text(d.site));
   scene.add(words({x, room.y + 16}, fitted(first, wide, small_text, Family::sans, FontWeight::bold),
                   Role::text, FontWeight::bold));
-  std::string second =
-      d.in_use ? "In use until each warp has waited for the product." : "Not in use by a product.";
+  const std::string second = state_text(d, shown);
   double at = x + text_width(second, small_text, Family::sans) + between_groups;
-  scene.add(words({x, room.y + 38}, fitted(second, wide, small_text, Family::sans),
-                  d.in_use ? Role::accent : Role::quiet));
+  const std::string told = begin_of(second, wide, Family::sans);
+  scene.add(words({x, room.y + 38}, told, d.in_use ? Role::accent : Role::quiet));
+  if (told != second) scene.hints.push_back({{x, room.y + 28, wide, 20}, second});
   for (std::size_t i = 0; all.size() > 1 && i < all.size(); ++i) {
     const std::string label = fmt::format("{}: {} on", i + 1, all[i].registers[0]);
     const double w = text_width(label, small_text, Family::sans);
@@ -173,23 +193,50 @@ void add_legend(Scene& scene, const Paint& paint, double x, double y, double rig
   draw_legend_row(scene, x, y, right, items);
 }
 
+// Where the room is too small for the matrix: that there is one, and what shows it.
+double say_there_is_one(Scene& scene, const GroupAccumulator& d, const MachineShown& shown,
+                        const Box& room) {
+  constexpr double high = 28;
+  if (room.height < 2 * high) return 0;  // the list has the rest
+  const Box line{room.x + table_edge, room.y + 4, room.width - 2 * table_edge, 20};
+  const std::string told = fmt::format("D of wgmma needs a {} window.",
+                                       room.width < 2 * room.height ? "larger" : "higher");
+  const std::string whole = fmt::format("{} It is {} x {} of {}.", told, rows, d.columns, d.type);
+  scene.begin("accumulator", room);
+  const std::string link = "On the matrices";
+  double width = line.width;
+  if (shown.output && !shown.output(d, {}).empty()) {
+    const double w = text_width(link, small_text, Family::sans);
+    const Box at{line.right() - w, line.y, w, line.height};
+    scene.add(words({at.x, line.y + 10}, link, Role::accent));
+    scene.targets.push_back(
+        {at, "select matrices", fmt::format("shows it where it goes to: {}", shown.output(d, {}))});
+    width -= w + between;
+  }
+  const bool all = text_width(whole, small_text, Family::sans) <= width;
+  const std::string fits = begin_of(all ? whole : told, width, Family::sans);
+  scene.add(words({line.x, line.y + 10}, fits, Role::quiet));
+  if (!all) scene.hints.push_back({{line.x, line.y, width, line.height}, whole});
+  scene.end();
+  return high;
+}
+
 }  // namespace
 
 double draw_accumulators(Scene& scene, const MachineShown& shown, const Box& room) {
-  const auto all =
-      shown.run.registers.accumulators(shown.machine(), shown.spot.block, shown.spot.warp);
+  const auto all = shown.run.registers.accumulators(shown.machine(), shown.spot.block,
+                                                    shown.spot.warp, shown.spot.lane);
   if (all.empty()) return 0;
   constexpr double around = heading_height + axis_height + legend_height;
   const double row = std::floor(std::min(most_row, (0.6 * room.height - around) / rows));
-  if (row < least_row) return 0;
   const std::size_t which = chosen(all, shown.spot.name);
   Paint paint{all[which], shown.theme};
   find_range(paint);
   const double half = (room.width - rows_axis - 3 * table_edge - between) / 2;
   const double wide = std::min(half, most_column * paint.d.columns);
-  if (wide < 32) return 0;
+  if (row < least_row || wide < 32) return say_there_is_one(scene, paint.d, shown, room);
   scene.begin("accumulator", room);
-  add_heading(scene, all, which, room);
+  add_heading(scene, all, which, shown, room);
   const Box values{room.x + rows_axis + table_edge, room.y + heading_height, wide, rows * row};
   const Box owners{values.right() + between, values.y, wide, values.height};
   add_warps(scene, room, values, shown.spot.warp / 4 * 4, shown.spot);
@@ -203,7 +250,7 @@ double draw_accumulators(Scene& scene, const MachineShown& shown, const Box& roo
   scene.end();
   for (const Box& box : {values, owners}) {
     add_columns(scene, box, paint.d.columns);
-    add_lane(scene, paint, box, shown.spot);
+    add_lane(scene, paint, box, shown);
   }
   add_legend(scene, paint, values.x, values.bottom() + axis_height + legend_height / 2,
              room.right() - table_edge);

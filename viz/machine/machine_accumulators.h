@@ -8,7 +8,7 @@
 namespace tilescope {
 
 // In the upper part of the room; answers how high that is. 0: the warpgroup has none that is wanted
-// where it stands, or there is no room.
+// where it stands. Where the room is too small for it a line says that it is there.
 double draw_accumulators(Scene& scene, const MachineShown& shown, const Box& room);
 
 }  // namespace tilescope

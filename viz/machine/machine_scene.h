@@ -4,9 +4,11 @@
 // click on anything leads to the others by the same commands that can be typed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "viz/machine/breakpoints.h"
 #include "viz/machine/comparison_view.h"
@@ -31,6 +33,10 @@ struct MachineShown {
   const std::vector<Breakpoint>& breakpoints;
   const ComparisonView* comparison = nullptr;  // with the baseline; null: there is none
   std::optional<SelectedEvent> event = {};     // of the block looked at
+  // Which element of the output one of a warpgroup's accumulator goes to, "D [130, 7]", or all of
+  // it, "D [128:192, 0:256]". Null, or empty: not known.
+  using Place = std::optional<std::pair<std::uint32_t, std::uint32_t>>;  // row, column; or all
+  std::function<std::string(const sim::GroupAccumulator&, Place)> output = {};
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
 };

@@ -28,8 +28,9 @@ namespace tilescope {
 struct MemoryChoice {
   enum class Colour : std::uint8_t { tile, writer, value };
   Colour colour = Colour::tile;
-  bool physical = false;      // the order of memory, not of the tiles
-  bool tensor_value = false;  // TMEM by value, not by writer
+  bool physical = false;        // the order of memory, not of the tiles
+  bool tensor_value = false;    // TMEM by value, not by writer
+  bool sums_by_thread = false;  // sums in registers on the matrices, not by value
   friend bool operator==(const MemoryChoice&, const MemoryChoice&) = default;
 };
 std::string_view name_of(MemoryChoice::Colour colour);

@@ -35,41 +35,68 @@ struct Seen {
   std::int64_t row = 0, column = 0, rows = 0, columns = 0, step = 1;
 };
 
-Rgba pixel(const MatricesView& view, std::size_t which, const Seen& part, std::int64_t r,
-           std::int64_t c, const Theme& theme) {
+// The thread that has a sum: hue of its warp in the warpgroup, lightness of its lane.
+Rgba owner_colour(const RegisterSums::Sum& sum, const Theme& theme) {
+  constexpr int threads = 128;
+  return thread_colour(sum.warp % 4 * 32 + sum.lane, threads, theme.dark);
+}
+
+struct PixelColours {
+  const MatricesView& view;
+  const Theme& theme;
+  bool sums_by_thread = false;
+
+  Rgba of_missing(std::size_t which, Element element) const {
+    const MatricesView::Matrix& matrix = view.matrices()[which];
+    if (view.sum(which, element)) return mix(theme.panel, theme.line, 0.6);  // of undefined value
+    const bool undefined = is_undefined(matrix, element.row * matrix.columns + element.column);
+    return undefined ? mix(theme.panel, theme.wrong, 0.35) : theme.panel;
+  }
+  Rgba of_value(std::size_t which, double value) const {
+    const MatricesView::Scale& scale = view.scale_of(which);
+    const double range = scale.highest - scale.lowest;
+    return quantity(range > 0 ? (value - scale.lowest) / range : 0.5);
+  }
+};
+
+// Of step x step elements from (r, c) on: their mean, of what is written and of sums in registers.
+Rgba pixel(const PixelColours& colours, std::size_t which, std::int64_t step, std::int64_t r,
+           std::int64_t c) {
+  const MatricesView& view = colours.view;
   const MatricesView::Matrix& matrix = view.matrices()[which];
-  double sum = 0;
+  double total = 0;
   std::int64_t count = 0;
-  const std::int64_t row_end = std::min(r + part.step, matrix.rows);
-  const std::int64_t column_end = std::min(c + part.step, matrix.columns);
+  const std::int64_t row_end = std::min(r + step, matrix.rows);
+  const std::int64_t column_end = std::min(c + step, matrix.columns);
   for (std::int64_t i = r; i < row_end; ++i) {
     for (std::int64_t j = c; j < column_end; ++j) {
-      if (is_missing(matrix, i * matrix.columns + j)) continue;
-      const double value =
-          load_element(matrix.values->dtype, at(*matrix.values, i * matrix.columns + j));
-      if (!std::isfinite(value)) return theme.wrong;
-      sum += value;
+      double value = 0;
+      if (!is_missing(matrix, i * matrix.columns + j)) {
+        value = load_element(matrix.values->dtype, at(*matrix.values, i * matrix.columns + j));
+      } else if (const RegisterSums::Sum* sum = view.sum(which, {i, j})) {
+        if (colours.sums_by_thread) return owner_colour(*sum, colours.theme);
+        if (sum->undefined) continue;
+        value = sum->value;
+      } else {
+        continue;
+      }
+      if (!std::isfinite(value)) return colours.theme.wrong;
+      total += value;
       ++count;
     }
   }
-  if (count == 0) {
-    const bool undefined = is_undefined(matrix, r * matrix.columns + c);
-    return undefined ? mix(theme.panel, theme.wrong, 0.35) : theme.panel;
-  }
-  const MatricesView::Scale& scale = view.scale_of(which);
-  const double range = scale.highest - scale.lowest;
-  const double mean = sum / static_cast<double>(count);
-  return quantity(range > 0 ? (mean - scale.lowest) / range : 0.5);
+  if (count == 0) return colours.of_missing(which, {r, c});
+  return colours.of_value(which, total / static_cast<double>(count));
 }
 
-Image image_of(const MatricesView& view, std::size_t which, const Seen& part, const Theme& theme) {
+Image image_of(const PixelColours& colours, std::size_t which, const Seen& part) {
   Image out;
   out.columns = static_cast<int>((part.columns + part.step - 1) / part.step);
   out.rows = static_cast<int>((part.rows + part.step - 1) / part.step);
   out.rgba.reserve(static_cast<std::size_t>(out.columns) * static_cast<std::size_t>(out.rows));
   for (std::int64_t r = part.row; r < part.row + part.rows; r += part.step) {
     for (std::int64_t c = part.column; c < part.column + part.columns; c += part.step) {
-      out.rgba.push_back(pixel(view, which, part, r, c, theme));
+      out.rgba.push_back(pixel(colours, which, part.step, r, c));
     }
   }
   out.version = new_image_version();
@@ -117,22 +144,23 @@ Box element_box(const Box& map, const Viewport& viewport, Element element) {
           map.y + static_cast<double>(element.row) * viewport.cell, viewport.cell, viewport.cell};
 }
 
-void add_values(Scene& scene, const MatricesView& view, std::size_t which, const Box& map,
-                const Seen& part, const Viewport& viewport, const Theme& theme) {
-  const MatricesView::Matrix& matrix = view.matrices()[which];
-  Seen one = part;
-  one.step = 1;
+void add_values(Scene& scene, const PixelColours& colours, std::size_t which, const Box& map,
+                const Seen& part, const Viewport& viewport) {
+  const MatricesView::Matrix& matrix = colours.view.matrices()[which];
   for (std::int64_t r = part.row; r < part.row + part.rows; ++r) {
     for (std::int64_t c = part.column; c < part.column + part.columns; ++c) {
-      if (is_missing(matrix, r * matrix.columns + c)) continue;
+      const bool missing = is_missing(matrix, r * matrix.columns + c);
+      const RegisterSums::Sum* sum = missing ? colours.view.sum(which, {r, c}) : nullptr;
+      if (missing && (!sum || sum->undefined)) continue;
       Text text;
       text.at = element_box(map, viewport, {r, c}).centre();
       const double value =
-          load_element(matrix.values->dtype, at(*matrix.values, r * matrix.columns + c));
+          sum ? sum->value
+              : load_element(matrix.values->dtype, at(*matrix.values, r * matrix.columns + c));
       text.text = fmt::format("{:.3g}", value);
       text.family = Family::mono;
       text.across = Across::centre;
-      text.ink = text_on(pixel(view, which, one, r, c, theme));
+      text.ink = text_on(pixel(colours, which, 1, r, c));
       scene.add(text);
     }
   }
@@ -202,7 +230,26 @@ void add_scale(Scene& scene, const MatricesView& view, const MatricesView::Scale
            Role::text);
 }
 
-void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& frame) {
+// What elements are coloured by that nobody has written yet.
+void add_sums_legend(Scene& scene, const MatricesView& view, const Box& room, bool by_thread) {
+  std::string names;
+  for (std::size_t i = 0; i < view.matrices().size(); ++i) {
+    if (view.matrices()[i].sums) names = view.matrices()[i].name;
+  }
+  if (names.empty()) return;
+  const std::string what =
+      by_thread
+          ? "which thread has the sum so far in its registers: hue its warp, lightness its lane"
+          : "sums so far, in registers; not written yet";
+  const std::string words = fmt::format("{}, dashed frame: {}", names, what);
+  const std::string shown = fitted(words, room.width, small_text, Family::sans);
+  add_text(scene, {room.x, room.centre().y}, shown, small_text, Family::sans, FontWeight::regular,
+           Role::quiet);
+  if (shown != words) scene.hints.push_back({room, words});
+}
+
+void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& frame,
+                bool sums_by_thread) {
   scene.begin("legend");
   const Box& body = frame.body;
   double y = body.y;
@@ -215,6 +262,7 @@ void add_legend(Scene& scene, const MatricesView& view, const MatricesFrame& fra
     add_scale(scene, view, scale, room);
     room.x += width + between_groups;
   }
+  add_sums_legend(scene, view, {body.x, y + 12, body.width, 20}, sums_by_thread);
   scene.end();
 }
 
@@ -241,6 +289,11 @@ std::size_t best_across(const MatricesView& view, Box body) {
 
 }  // namespace
 
+std::string register_text(const RegisterSums& sums, const RegisterSums::Sum& sum) {
+  return fmt::format("{}{}, warp {}, lane {}", sums.names[sum.name],
+                     sum.byte ? " (upper half)" : "", sum.warp, sum.lane);
+}
+
 MatricesView::MatricesView(std::string title, std::vector<Matrix> matrices)
     : title_(std::move(title)), matrices_(std::move(matrices)) {
   make_scales();
@@ -256,8 +309,14 @@ void MatricesView::make_scales() {
               false,
               {i}};
     for (std::int64_t e = 0; e < matrix.rows * matrix.columns; ++e) {
-      if (is_missing(matrix, e)) continue;
-      const double value = load_element(matrix.values->dtype, at(*matrix.values, e));
+      double value = 0;
+      if (!is_missing(matrix, e)) {
+        value = load_element(matrix.values->dtype, at(*matrix.values, e));
+      } else {
+        const RegisterSums::Sum* held = sum(i, {e / matrix.columns, e % matrix.columns});
+        if (!held || held->undefined) continue;
+        value = held->value;
+      }
       if (!std::isfinite(value)) continue;
       own.lowest = std::min(own.lowest, value);
       own.highest = std::max(own.highest, value);
@@ -346,6 +405,21 @@ Element MatricesView::output_of(std::size_t matrix, Element element, Element oth
   return otherwise;
 }
 
+const RegisterSums::Sum* MatricesView::sum(std::size_t matrix, Element element) const {
+  const Matrix& m = matrices_[matrix];
+  const bool within = m.sums && element.row >= 0 && element.column >= 0 && element.row < m.rows &&
+                      element.column < m.columns;
+  if (!within) return nullptr;
+  const std::int32_t at =
+      m.sums->at[static_cast<std::size_t>(element.row * m.columns + element.column)];
+  return at < 0 ? nullptr : &m.sums->all[static_cast<std::size_t>(at)];
+}
+
+bool MatricesView::has_sums() const {
+  return std::any_of(matrices_.begin(), matrices_.end(),
+                     [](const Matrix& each) { return each.sums != nullptr; });
+}
+
 std::string MatricesView::value(std::size_t matrix, Element element) const {
   const Matrix& m = matrices_[matrix];
   if (element.row < 0 || element.column < 0 || element.row >= m.rows ||
@@ -354,6 +428,11 @@ std::string MatricesView::value(std::size_t matrix, Element element) const {
   }
   const std::int64_t index = element.row * m.columns + element.column;
   if (is_undefined(m, index)) return "undefined";
+  if (const RegisterSums::Sum* held = sum(matrix, element)) {
+    return held->undefined           ? "undefined so far"
+           : std::isnan(held->value) ? "nan so far"
+                                     : fmt::format("{:.6g} so far", held->value);
+  }
   if (is_missing(m, index)) return "not written yet";
   return element_text(m.values->dtype, at(*m.values, element.row * m.columns + element.column));
 }
@@ -395,6 +474,8 @@ Lines MatricesView::inspect(Element element, std::optional<std::size_t> pointed)
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
     if (const auto part = part_of(i, element)) {
       lines.emplace_back(matrices_[i].name, part_text(i, *part));
+      const RegisterSums::Sum* held = part->single() ? sum(i, {part->row, part->column}) : nullptr;
+      if (held) lines.emplace_back("in", register_text(*matrices_[i].sums, *held));
     }
   }
   return lines;
@@ -435,6 +516,18 @@ MatricesFrame arrange(const MatricesView& view, const Viewport& viewport) {
 
 namespace {
 
+// What the pointer is at of a sum in registers.
+void add_sum_hint(Scene& scene, const MatricesView& view, const MatricesFrame& frame,
+                  std::size_t which, Element at) {
+  const RegisterSums::Sum* sum = view.sum(which, at);
+  const Box box = element_box(frame.maps[which], frame.viewport, at).cut(frame.slots[which]);
+  if (!sum || box.empty()) return;
+  const MatricesView::Matrix& matrix = view.matrices()[which];
+  scene.hints.push_back(
+      {box, fmt::format("{} [{}, {}]: {}, in {}", matrix.name, at.row, at.column,
+                        view.value(which, at), register_text(*matrix.sums, *sum))});
+}
+
 // Name and detail over a matrix; what is cut can be read whole under the pointer.
 void add_heading(Scene& scene, const MatricesView::Matrix& matrix, const Box& clip, double width) {
   const std::string name = fitted(matrix.name, width, heading_text, Family::sans, FontWeight::bold);
@@ -453,7 +546,8 @@ void add_heading(Scene& scene, const MatricesView::Matrix& matrix, const Box& cl
 
 Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
-                  RasterStore* store, std::optional<std::size_t> pointed) {
+                  RasterStore* store, std::optional<std::size_t> pointed, bool sums_by_thread) {
+  const PixelColours colours{view, theme, sums_by_thread};
   Scene scene;
   scene.size = frame.viewport.size;
   scene.theme = theme;
@@ -470,27 +564,29 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     const Seen part = seen_part(matrix, map, clip, frame.viewport);
     if (part.rows > 0 && part.columns > 0) {
       std::vector<double> key;
-      for (std::int64_t k : {static_cast<std::int64_t>(i), part.step, part.row, part.column,
-                             part.rows, part.columns, std::int64_t{theme.dark}}) {
+      for (std::int64_t k :
+           {static_cast<std::int64_t>(i), part.step, part.row, part.column, part.rows, part.columns,
+            std::int64_t{theme.dark}, std::int64_t{sums_by_thread}}) {
         key.push_back(static_cast<double>(k));
       }
       const Box box{map.x + static_cast<double>(part.column) * frame.viewport.cell,
                     map.y + static_cast<double>(part.row) * frame.viewport.cell,
                     static_cast<double>(part.columns) * frame.viewport.cell,
                     static_cast<double>(part.rows) * frame.viewport.cell};
-      scene.add(Raster{box, stored_image(store, std::move(key),
-                                         [&] { return image_of(view, i, part, theme); })});
+      scene.add(Raster{
+          box, stored_image(store, std::move(key), [&] { return image_of(colours, i, part); })});
       if (part.step == 1 && frame.viewport.cell >= kLabelCell) {
-        add_values(scene, view, i, map, part, frame.viewport, theme);
+        add_values(scene, colours, i, map, part, frame.viewport);
       }
     }
     scene.end();
     scene.add(Rectangle{clip, {}, {Role::line, 1, false}, 0});
     if (hover) add_mark(scene, view, frame, i, view.part_of(i, *hover, pointed), true);
+    if (hover && (!pointed || *pointed == i)) add_sum_hint(scene, view, frame, i, *hover);
     if (selected) add_mark(scene, view, frame, i, view.part_of(i, *selected), false);
     scene.end();
   }
-  add_legend(scene, view, frame);
+  add_legend(scene, view, frame, sums_by_thread);
   return scene;
 }
 

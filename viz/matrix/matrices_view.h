@@ -4,7 +4,9 @@
 // a scale: output and reference do, and inputs whose values are alike, so that sums of many
 // products do not make their factors one grey. A value that is not finite has the colour of what is
 // wrong; one that nobody has written yet is quiet. Where a pixel stands for many elements it shows
-// their mean. An element of the output lights what of every matrix goes into it: the same place, or
+// their mean. Where registers hold sums of elements that are not written yet, those are shown: by
+// value, on the scale of the matrix that they go to, or by the thread that has them. An element of
+// the output lights what of every matrix goes into it: the same place, or
 // of a product's factors a row or a column.
 #pragma once
 
@@ -17,6 +19,30 @@
 #include "viz/matrix/diff_view.h"
 
 namespace tilescope {
+
+// Sums that registers hold of a matrix which is being computed: of elements that nobody has written
+// yet.
+struct RegisterSums {
+  struct Sum {
+    double value = 0;
+    bool undefined = false;
+    std::uint8_t byte = 0;             // of the register
+    std::uint16_t warp = 0, lane = 0;  // of the block, of the warp
+    std::uint32_t name = 0;            // the register's, in `names`
+  };
+  std::vector<std::int32_t> at;  // of each element, row by row: which of `all`; -1: none
+  std::vector<Sum> all;
+  std::vector<std::string> names;
+  // The rows and columns that one accumulator has part in, and whose it is.
+  struct Part {
+    std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+    std::uint32_t first_warp = 0;  // of its warpgroup
+    std::string name;              // of its first register
+  };
+  std::vector<Part> parts;
+};
+// "%f12, warp 5, lane 3"
+std::string register_text(const RegisterSums& sums, const RegisterSums::Sum& sum);
 
 class MatricesView {
  public:
@@ -32,7 +58,8 @@ class MatricesView {
     // Those among them that are written, but with what means nothing. Empty: none.
     std::vector<bool> undefined{};
     From rows_from = From::row, columns_from = From::column;
-    bool result = false;  // the output, or what it should be
+    bool result = false;                         // the output, or what it should be
+    std::shared_ptr<const RegisterSums> sums{};  // null: none that are known
   };
   // Rows and columns of a matrix, at least one each.
   struct Part {
@@ -63,8 +90,9 @@ class MatricesView {
   std::string value(std::size_t matrix, Element element) const;
   // Every matrix's part in it: {"A", "0.5"}, {"A", "row 3: 0.5 1 2 ... (64)"}...
   Lines inspect(Element element, std::optional<std::size_t> pointed = {}) const;
-  // A pixel for each step x step elements, row by row.
-  std::vector<Rgba> colours(std::size_t matrix, std::int64_t step, const Theme& theme) const;
+  // The sum that registers hold of an element that is not written yet; null: none is known.
+  const RegisterSums::Sum* sum(std::size_t matrix, Element element) const;
+  bool has_sums() const;
 
  private:
   void make_scales();
@@ -93,7 +121,8 @@ struct MatricesFrame {
 MatricesFrame arrange(const MatricesView& view, const Viewport& viewport);
 Scene build_scene(const MatricesView& view, std::optional<Element> hover,
                   std::optional<Element> selected, const Theme& theme, const MatricesFrame& frame,
-                  RasterStore* store = nullptr, std::optional<std::size_t> pointed = {});
+                  RasterStore* store = nullptr, std::optional<std::size_t> pointed = {},
+                  bool sums_by_thread = false);
 // The matrix under a point, and its element there.
 std::optional<std::size_t> matrix_at(const MatricesFrame& frame, Point at);
 std::optional<Element> element_at(const MatricesView& view, const MatricesFrame& frame, Point at);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/sim/stepping/find_block.h"
+#include "viz/session/matrices_sums.h"
 #include "viz/session/memory_panels.h"
 #include "viz/session/seek.h"
 #include "viz/session/session.h"
@@ -66,18 +68,11 @@ void add_tiles(const Session& session, const sim::Machine& machine, const Memory
       if (tile.coming()) mark.label += ", coming";
       if (tile.leaving()) mark.label += ", leaving";
       mark.command = fmt::format("look byte {} in memory", part.begin);
+      mark.leads = "shows it in shared memory";
       mark.current = byte && *byte >= part.begin && *byte < part.end;
       out.push_back(std::move(mark));
     }
   }
-}
-
-// The buffer that is written: it says its tiles.
-std::optional<std::size_t> output_of(const sim::Machine& machine) {
-  for (std::size_t i = 0; i < machine.shells().size(); ++i) {
-    if (is_output(machine.shells()[i]) && machine.shells()[i].shape.size() == 2) return i;
-  }
-  return {};
 }
 
 // A product in flight reads bytes of this tile.
@@ -164,7 +159,7 @@ std::optional<Extent> output_written(const sim::Machine& machine, std::uint64_t 
 }
 
 std::vector<MatrixTile> output_tile(const sim::Machine& machine, const MemoryNow& now) {
-  const auto output = output_of(machine);
+  const auto output = output_buffer(machine);
   if (!output) return {};
   std::string label = fmt::format("CTA {}", now.block);
   auto extent = output_from_operands(machine, now, *output);
@@ -186,25 +181,62 @@ Box place_of(const MatricesFrame& frame, std::size_t matrix, const MatrixTile& t
           static_cast<double>(tile.rows) * cell};
 }
 
-void draw_tile(Scene& scene, const Box& slot, const MatrixTile& tile, const Box& box) {
-  const Box seen = box.cut(slot);
-  if (seen.empty()) return;
-  Rectangle paper;
-  paper.box = box;
-  paper.fill = Ink(Rgba{tile.colour.r, tile.colour.g, tile.colour.b, 64});
-  scene.add(paper);
+void draw_tile(Scene& scene, const Box& slot, const MatrixTile& tile, const Box& all) {
+  if (all.cut(slot).empty()) return;
+  // The edge of sums is inside that of the tile that they are of.
+  constexpr double least_inset = 24;
+  const bool inset = tile.sums && std::min(all.width, all.height) >= least_inset;
+  const Box box = inset ? all.grown(-3) : all;
+  if (tile.tinted) {
+    Rectangle paper;
+    paper.box = box;
+    paper.fill = Ink(Rgba{tile.colour.r, tile.colour.g, tile.colour.b, 64});
+    scene.add(paper);
+  }
   // An edge that is seen on any value: the colour on the paper's.
   scene.add(Rectangle{box, {}, {Role::paper, 4, false}, 0});
   scene.add(Rectangle{box, {}, {tile.colour, tile.current ? 3.0 : 2.0, tile.in_flight}, 0});
 }
 
-// As much of a label as the tile is wide: "stage 1, coming", "stage 1", "1".
-std::string label_for(const MatrixTile& tile, double room) {
-  std::string out = tile.label;
-  const auto fits = [&] { return text_width(out, small_text, Family::sans) + 2 * inside <= room; };
-  if (!fits()) out.resize(std::min(out.size(), out.find(',')));
-  const bool numbered = out.find("stage ") == 0 || out.find("place ") == 0;
-  if (!fits() && numbered) out.erase(0, out.find(' ') + 1);
+// As much of a label as the tile is wide: "stage 1, coming", "stage 1", "1"; the longest first.
+std::vector<std::string> labels_for(const MatrixTile& tile) {
+  std::vector<std::string> out = {tile.label};
+  if (const std::size_t comma = tile.label.find(','); comma != std::string::npos) {
+    out.push_back(tile.label.substr(0, comma));
+  }
+  for (const std::string_view word : {"stage ", "place ", "warps "}) {
+    if (tile.label.find(word) == 0) out.push_back(out.back().substr(word.size()));
+  }
+  return out;
+}
+
+double width_of(const std::string& label) {
+  return text_width(label, small_text, Family::sans) + 2 * inside;
+}
+
+bool is_free(const Box& chip, const std::vector<Box>& chips) {
+  return std::all_of(chips.begin(), chips.end(),
+                     [&](const Box& other) { return chip.cut(other).empty(); });
+}
+
+// Its label inside its upper left corner, of sums in the upper right one, so that both are seen
+// where a tile and what is to become of it are one.
+struct Chip {
+  std::string label;
+  Box box;
+};
+Chip chip_of(const Box& slot, const MatrixTile& tile, const Box& seen,
+             const std::vector<Box>& chips) {
+  Chip out;
+  for (std::string& label : labels_for(tile)) {
+    const double width = width_of(label);
+    const double left = tile.sums ? seen.right() - 4 - width : seen.x + 4;
+    out.label = std::move(label);
+    out.box = {std::clamp(left, slot.x, std::max(slot.x, slot.right() - width)), seen.y + 4, width,
+               20};
+    const bool fits = width <= seen.width - 4;
+    if (fits && (!tile.sums || is_free(out.box, chips))) break;
+  }
   return out;
 }
 
@@ -212,12 +244,16 @@ void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box
                 std::vector<Box>& chips) {
   const Box seen = box.cut(slot);
   if (seen.empty()) return;
-  const std::string label = label_for(tile, seen.width - 4);
-  const double width = text_width(label, small_text, Family::sans) + 2 * inside;
-  if (slot.width < width + 8) return;
-  // Its label inside its upper left corner, or beside it where it is small.
-  Box chip{std::clamp(seen.x + 4, slot.x, slot.right() - width), seen.y + 4, width, 20};
-  if (seen.height < 28) chip.y = seen.bottom() + 2;
+  auto [label, chip] = chip_of(slot, tile, seen, chips);
+  if (slot.width < chip.width + 8) return;
+  // Below it where it is low; of sums, which are often two of one tile, beside it.
+  const bool low = seen.height < 28;
+  if (low && tile.sums && seen.right() + 4 + width_of(tile.label) <= slot.right()) {
+    label = tile.label;
+    chip = {seen.right() + 4, seen.y, width_of(label), 20};
+  } else if (low) {
+    chip.y = seen.bottom() + 2;
+  }
   if (chip.bottom() > slot.bottom()) chip.y = std::max(slot.y, seen.y - 22);
   // Below those that stand there already; one that would stand at another tile says nothing.
   for (std::size_t i = 0; i < chips.size(); ++i) {
@@ -239,8 +275,36 @@ void draw_label(Scene& scene, const Box& slot, const MatrixTile& tile, const Box
   text.ink = text_on(tile.colour);
   scene.add(text);
   if (!tile.command.empty()) {
-    scene.targets.push_back({chip, tile.command, tile.label + ": shows it in shared memory"});
+    scene.targets.push_back({chip, tile.command, fmt::format("{}: {}", tile.label, tile.leads)});
   }
+}
+
+// What warpgroups hold in registers, by where it goes to.
+std::vector<MatrixTile> sums_marks(const Session& session) {
+  std::vector<MatrixTile> out;
+  const auto view = matrices_now(session);
+  if (!view) return out;
+  for (const MatricesView::Matrix& matrix : view->matrices()) {
+    if (!matrix.sums) continue;
+    for (const RegisterSums::Part& part : matrix.sums->parts) {
+      MatrixTile mark;
+      mark.matrix = matrix.name;
+      mark.row = part.row;
+      mark.column = part.column;
+      mark.rows = part.rows;
+      mark.columns = part.columns;
+      mark.label = fmt::format("warps {}-{}, in registers", part.first_warp, part.first_warp + 3);
+      mark.command =
+          fmt::format("look warp {} register {} in registers", part.first_warp, part.name);
+      mark.leads = "shows the registers";
+      mark.colour = session.theme().text;
+      mark.current = session.state.spot.warp / 4 == part.first_warp / 4;
+      mark.tinted = false;
+      mark.sums = mark.in_flight = true;
+      out.push_back(std::move(mark));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -253,10 +317,13 @@ std::vector<MatrixTile> matrix_tiles(const Session& session) {
   add_tiles(session, *machine, *now, out);
   MemoryViews& views = session.memory;
   if (!views.output) views.output = output_tile(*machine, *now);
+  std::vector<MatrixTile> sums = sums_marks(session);
   for (MatrixTile tile : *views.output) {
     tile.colour = session.theme().accent;
+    tile.tinted = sums.empty();
     out.push_back(std::move(tile));
   }
+  std::move(sums.begin(), sums.end(), std::back_inserter(out));
   return out;
 }
 
@@ -309,7 +376,7 @@ std::string output_element(const sim::Machine& machine, const MemoryNow& now,
                            const sim::OperationState* product, u32 row, u32 column) {
   // Of the products of a pair each block has a part.
   if (machine.program().cta_group == 2) return "";
-  const auto output = output_of(machine);
+  const auto output = output_buffer(machine);
   const auto operands = output ? operands_of(machine, *output) : std::nullopt;
   if (!operands) return "";
   const Buffer& d = machine.shells()[*output];

@@ -4,7 +4,7 @@
 // Of boxes copied by TMA this is exact: the copy says it, also of those that a TMA store has taken.
 // The tile of D that the block is about is that of the rows of A and B that the product in flight
 // reads, or that came last, where the matrices are D (m, n), A (m, k), B (n, k); else what the
-// block has written of D so far.
+// block has written of D so far. Sums in registers: viz/session/matrices_sums.h.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,12 @@ struct MatrixTile {
   std::int64_t row = 0, column = 0, rows = 0, columns = 0;
   std::string label;    // "stage 1", "place 1, coming", "block 3"
   std::string command;  // what a click on its label does; empty: nothing
+  std::string leads;    // that in words
   Rgba colour;
-  bool in_flight = false, current = false;  // current: the byte looked at is in it
+  // in_flight: its edge is dashed. current: the byte, or the warp, looked at has part in it.
+  bool in_flight = false, current = false;
+  bool sums = false;   // that registers hold
+  bool tinted = true;  // else only its edge is drawn, over values that are its own
 };
 // Those of the block looked at; none where no machine is stopped.
 std::vector<MatrixTile> matrix_tiles(const Session& session);

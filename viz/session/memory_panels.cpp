@@ -314,6 +314,14 @@ void add_memory_choices(const Session& session, std::vector<Choice>& out) {
     }
     out.push_back(std::move(colour));
   }
+  if (session.state.view == ViewName::matrices && session.state.live) {
+    const auto view = matrices_now(session);
+    if (view && view->has_sums()) {
+      out.push_back({"Sums",
+                     {{"value", "matrices sums value", !choice.sums_by_thread},
+                      {"thread", "matrices sums thread", choice.sums_by_thread}}});
+    }
+  }
   if (session.state.view == ViewName::tmem) {
     out.push_back({"Colour",
                    {{"writer", "tmem colour writer", !choice.tensor_value},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "viz/scene/number_words.h"
+#include "viz/session/matrices_sums.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 #include "viz/session/session.h"
@@ -68,8 +69,9 @@ std::optional<MatricesView::Matrix> output_now(const sim::Machine& machine, std:
   return out;
 }
 
-std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
+std::shared_ptr<const MatricesView> with_output(const LiveRun& run, std::uint64_t block,
                                                 const MatricesView& inputs) {
+  const sim::Machine& machine = run.stepper.machine();
   std::vector<MatricesView::Matrix> all = inputs.matrices();
   bool more = false;
   for (std::size_t i = 0; i < machine.shells().size(); ++i) {
@@ -81,6 +83,7 @@ std::shared_ptr<const MatricesView> with_output(const sim::Machine& machine,
     auto output = output_now(machine, i);
     if (!output) continue;
     more = true;
+    output->sums = register_sums(run, block, &inputs, i);
     if (shown == all.end()) {
       all.push_back(std::move(*output));
     } else {
@@ -112,7 +115,7 @@ std::shared_ptr<const MatricesView> matrices_now(const Session& session) {
   if (!views->matrices || views->inputs != state.matrices) {
     views->inputs = state.matrices;
     const auto inputs = done ? matrices_of(*state.kernel) : state.matrices;
-    views->matrices = inputs ? with_output(*machine, *inputs) : nullptr;
+    views->matrices = inputs ? with_output(*state.live, views->block, *inputs) : nullptr;
     if (!views->matrices) views->matrices = state.matrices;
   }
   return views->matrices;

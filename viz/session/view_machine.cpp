@@ -10,6 +10,7 @@
 #include "viz/machine/tensor_view.h"
 #include "viz/session/build_scene.h"
 #include "viz/session/look.h"
+#include "viz/session/matrices_sums.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 #include "viz/session/session.h"
@@ -70,6 +71,22 @@ FrameOf framed_in(const FrameOf& frame, Session& session, Viewport& viewport, co
   return again();
 }
 
+// Where a warpgroup's accumulator goes to, found once for each of a picture's.
+auto output_of_sums(const Session& session) {
+  struct Known {
+    const sim::GroupAccumulator* of = nullptr;
+    std::optional<AccumulatorPlace> place;
+  };
+  return [&session, known = std::make_shared<Known>()](const sim::GroupAccumulator& d,
+                                                       MachineShown::Place at) -> std::string {
+    const sim::Machine& machine = session.state.live->stepper.machine();
+    if (known->of != &d) *known = {&d, place_of(machine, session.state.matrices.get(), d)};
+    if (!known->place) return "";
+    return at ? output_element(machine, *known->place, at->first, at->second)
+              : output_extent(machine, *known->place);
+  };
+}
+
 // What all views of the machine have: whose it is at the top, what is told at the foot, and between
 // them room for `inside`, which answers how far it can be scrolled. A text that does not compile,
 // or is edited, stands there instead of the machine.
@@ -87,7 +104,8 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
                            session.theme(),
                            state.breakpoints,
                            state.comparison.get(),
-                           selected_event(session)};
+                           selected_event(session),
+                           output_of_sums(session)};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);

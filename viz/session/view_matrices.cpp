@@ -79,7 +79,8 @@ void draw_matrices(Session& session, Picture& out, const Drawing& how) {
   out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_viewport, room,
                                                      how.pixel_scale, session.pending_zoom);
   out.scene = build_scene(*view, session.hovered.element, session.state.element, session.theme(),
-                          *out.matrices, &session.matrices_rasters, session.hovered.matrix);
+                          *out.matrices, &session.matrices_rasters, session.hovered.matrix,
+                          session.state.memory.sums_by_thread);
   draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
   out.scene.size = size;
   if (told > 0) {

@@ -64,7 +64,7 @@ template <class F>
 bool each_piece(const Model& machine, const Block& block, const Warp& warp, F f) {
   const std::size_t stride = machine.register_stride(),
                     predicates = machine.program().predicate_count;
-  if (!f(block.registers.data() + warp.index * stride, stride)) return false;
+  if (!f(block.registers.settled() + warp.index * stride, stride)) return false;
   const std::uint32_t* masks = block.predicates.data() + warp.index * predicates;
   if (!f(masks, predicates * sizeof *masks)) return false;
   for (const Split& s : warp.splits) {

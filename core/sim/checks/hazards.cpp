@@ -165,10 +165,12 @@ void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& o) {
       Report report;
       report.sentence = fmt::format(
           "{} reads byte {} of shared memory through the async proxy, but {} wrote it at {} "
-          "and executed no fence.proxy.async since: the old bytes may be read",
+          "and executed {}: the old bytes may be read",
           o.work->name, c.offset,
           rank ? fmt::format("CTA {} of the cluster", *rank) : fmt::format("warp {}", c.warp),
-          place_text(*x.machine, block, c));
+          place_text(*x.machine, block, c),
+          c.fenced_too_late ? "its fence.proxy.async only behind what was waited for"
+                            : "no fence.proxy.async since");
       report.expected =
           "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
           "by the thread that issues this";

@@ -31,6 +31,8 @@ void Races::start(u32 warps, u64 bytes) {
   offered_ = {};
   proxy_ = {};
   all_proxy_ = {};
+  own_fences_.clear();
+  proxy_fences_.clear();
   rank_proxy_.clear();
   for (Clock& clock : seen_) clock.fill(0);
   floor_.fill(0);
@@ -312,6 +314,8 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
   if (now_ == end_of_time) return;
   ++now_;
   const Access by{Kind::write, false, warp, pc, 0, nullptr, 0, false};
+  if (begin % 4 == 0 && end % 4 == 0)
+    return settle_words(begin >> 2, end >> 2, who(by, 15), writes);
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 part = part_of(w, begin, end - begin);
     if (writes) {
@@ -328,14 +332,50 @@ void Races::settle(u32 warp, u32 pc, u32 begin, u32 end, bool writes) {
   }
 }
 
+// The same of whole words: loops that the compiler makes vectors of.
+void Races::settle_words(u64 first, u64 end, u32 by, bool writes) {
+  const u64 count = end - first;
+  u32* __restrict since = &since_[first];
+  u32* __restrict readers = &readers_[first];
+  if (writes) {
+    std::fill_n(&written_[first], count, now_);
+    std::fill_n(&writer_[first], count, by);
+    std::fill_n(since, count, 0);
+    std::fill_n(readers, count, 0);
+    std::fill_n(&flags_[first], count, std::uint8_t{by_async});
+    return;
+  }
+  const u32 me = 1u << warp_of(by), now = now_;
+  for (u64 w = 0; w < count; ++w) {
+    since[w] = readers[w] == 0 ? now : since[w];
+    readers[w] |= me;
+  }
+  std::fill_n(&reader_[first], count, by);
+  for (u64 w = 0; w < count; ++w) flags_[first + w] &= static_cast<std::uint8_t>(~strong_reads);
+}
+
 void Races::release_agents(u32 warp, Clock& clock) {
   if (warps_ == own_warps_) operations(warp);
   for (u32 slot = own_warps_; slot < warps_; ++slot) clock[slot] = now_;
   if (warps_ == own_warps_) clock[warp] = now_;
 }
 
+// Words that one warp wrote, not later than it has been seen: most that are looked at are.
+bool Races::are_seen(const Clock& seen, u64 first, u64 end) const {
+  constexpr u32 top = 1u << 31;
+  const u32 writer = writer_[first], limit = seen[warp_of(writer)];
+  if (copies_ || limit >= top) return false;
+  u32 others = 0, late = 0;
+  for (u64 w = first; w < end; ++w) {
+    others |= writer_[w] ^ writer;
+    late |= written_[w] | (limit - written_[w]);
+  }
+  return warp_of(others) == 0 && late < top;
+}
+
 bool Races::unordered(u32 warp, u32 begin, u32 end, bool writes, Conflict& out) const {
   const Clock& seen = seen_[warp];
+  if (!writes && are_seen(seen, begin >> 2, ((end - 1) >> 2) + 1)) return false;
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     out.offset = std::max<u64>(begin, w * 4);
     const u32 writer = warp_of(writer_[w]);
@@ -373,10 +413,15 @@ void Races::acquire_at_fence(u32 warp, const Clock& clock) {
 }
 
 void Races::fence_proxy(u32 warp, u32 mask) {
+  tick();  // later than what was released before it
   auto& times = proxy_[warp];
   for (u32 l = 0; l < times.size(); ++l) {
     if (mask >> l & 1) times[l] = now_;
   }
+  if (own_fences_.empty()) own_fences_.resize(most_warps);
+  auto& own = own_fences_[warp];
+  std::rotate(own.begin(), own.end() - 1, own.end());
+  own[0] = {now_, mask};
   all_proxy_[warp] = *std::min_element(times.begin(), times.end());
   if (proxy_fences_.empty()) proxy_fences_.resize(most_warps);
   auto& fences = proxy_fences_[warp];
@@ -415,27 +460,46 @@ bool Races::is_unfenced_of_rank(u64 word, u32 rank, const Region& shared) const 
   return false;
 }
 
-// The warp's last write of this word is later than the last fence of one of its lanes: was it that
-// one's?
-bool Races::is_unfenced(u64 word, const Region& shared) const {
+// Had one of these lanes of `writer` a fence since `time` that `warp` has seen? Fences that are no
+// longer known count as if it had.
+bool Races::has_fenced(u32 writer, u32 mask, u32 time, u32 warp) const {
+  if (own_fences_.empty()) return false;
+  const auto& own = own_fences_[writer];
+  if (own.back().at >= time) return true;
+  return std::any_of(own.begin(), own.end(), [&](const OwnFence& fence) {
+    return fence.at >= time && (fence.mask & mask) && has_seen(warp, writer, fence.at);
+  });
+}
+
+// The warp's last write of this word is later than the last fence of one of its lanes, or `warp`
+// has not seen that fence: was it that lane's write?
+bool Races::is_unfenced(u64 word, u32 warp, const Region& shared) const {
   const u32 writer = warp_of(writer_[word]);
   for (u32 byte = 0; byte < 4; ++byte) {
     if (!(bytes_of(writer_[word]) >> byte & 1)) continue;
     const Writer by = shared.writer(word * 4 + byte);
-    if (!by || by.thread() / 32 != writer) return true;
-    if (written_[word] > proxy_[writer][by.thread() % 32]) return true;
+    const bool known = by && by.thread() / 32 == writer;
+    if (!known && written_[word] > all_proxy_[writer]) return true;
+    const u32 mask = known ? 1u << by.thread() % 32 : ~0u;
+    if (!has_fenced(writer, mask, written_[word], warp)) return true;
   }
   return false;
 }
 
 bool Races::unfenced(u32 warp, u32 begin, u32 end, const Region& shared, Conflict& out) const {
+  std::uint8_t all = by_async;
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) all &= flags_[w];
+  if (all) return false;
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     const u32 writer = warp_of(writer_[w]);
-    if (written_[w] <= all_proxy_[writer] || (flags_[w] & by_async)) continue;
+    if (flags_[w] & by_async) continue;
+    const bool fenced = written_[w] <= all_proxy_[writer];
+    if (fenced && has_seen(warp, writer, all_proxy_[writer])) continue;
     const std::optional<u32> rank = rank_of(writer);
     if (is_agent(writer) && !rank) continue;
-    if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, shared))) continue;
+    if (!(rank ? is_unfenced_of_rank(w, *rank, shared) : is_unfenced(w, warp, shared))) continue;
     if (was_fenced(warp, writer, written_[w])) continue;
+    out.fenced_too_late = fenced;
     out.offset = std::max<u64>(begin, w * 4);
     out.warp = writer;
     out.pc = pc_of(writer_[w]);

@@ -47,6 +47,7 @@ class Races {
     Kind other = Kind::write;
     std::uint32_t warp = 0, pc = 0;  // of the other
     bool pending = false;            // a cp.async that is not waited for
+    bool fenced_too_late = false;    // by fence.proxy.async
   };
 
   void start(std::uint32_t warps, std::uint64_t bytes);
@@ -113,8 +114,9 @@ class Races {
 
   // fence.proxy.async: what these lanes wrote is known to the async proxy from now on, and what the
   // warp has seen of others by now is known to it for those who have seen this fence: it may stand
-  // anywhere on the way from the write to the operation (PTX ISA 8.9.5). And the first byte of
-  // [begin, end) of which it does not know, for `warp`; `shared` knows which lanes wrote.
+  // anywhere on the way from the write to the operation (PTX ISA 8.9.5), but not behind the release
+  // that the operation's thread has acquired. And the first byte of [begin, end) of which it does
+  // not know, for `warp`; `shared` knows which lanes wrote.
   void fence_proxy(std::uint32_t warp, std::uint32_t mask);
   // The same of lanes of another block of the cluster, which may have written here.
   void fence_proxy_of_rank(std::uint32_t rank, std::uint32_t warp, std::uint32_t mask);
@@ -133,6 +135,8 @@ class Races {
   static std::uint32_t warp_of(std::uint32_t who) { return who >> 4 & 31; }
   static std::uint32_t bytes_of(std::uint32_t who) { return who & 15; }
 
+  void settle_words(std::uint64_t first, std::uint64_t end, std::uint32_t by, bool writes);
+  bool are_seen(const Clock& seen, std::uint64_t first, std::uint64_t end) const;
   bool one_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
   bool read_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
   bool write_word(std::uint64_t word, const Access& a, std::uint32_t bytes, Conflict& out);
@@ -142,7 +146,7 @@ class Races {
   bool write_whole(std::uint64_t word, std::uint32_t floor, std::uint32_t me, std::uint32_t warp);
   static std::uint32_t together(const Access& a, std::uint32_t first, std::uint64_t& step);
   bool lane(std::uint32_t lane, const Access& a, Conflict& out);
-  bool is_unfenced(std::uint64_t word, const Region& shared) const;
+  bool is_unfenced(std::uint64_t word, std::uint32_t warp, const Region& shared) const;
   bool is_unfenced_of_rank(std::uint64_t word, std::uint32_t rank, const Region& shared) const;
 
   std::uint32_t now_ = 0;
@@ -164,6 +168,15 @@ class Races {
   // When each lane of a warp last had a fence.proxy.async, and the earliest of these.
   std::array<std::array<std::uint32_t, 32>, most_warps> proxy_{};
   Clock all_proxy_{};
+  // The last ones of each warp, from the latest on: when, and which lanes. Behind a release a fence
+  // is too late for those who acquire it, and the one before may not have been.
+  struct OwnFence {
+    std::uint32_t at = 0, mask = 0;
+  };
+  static constexpr std::uint32_t kept_own_fences = 16;
+  std::vector<std::array<OwnFence, kept_own_fences>> own_fences_;  // empty before the first
+  bool has_fenced(std::uint32_t writer, std::uint32_t mask, std::uint32_t time,
+                  std::uint32_t warp) const;
   // The last fences of each warp: when, and what it had seen then.
   struct ProxyFence {
     std::uint32_t at = 0;

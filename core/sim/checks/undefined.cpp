@@ -7,6 +7,7 @@
 
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
+#include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
 namespace {
@@ -482,6 +483,7 @@ class Careful {
 }  // namespace
 
 Flow run_carefully(Core& x, const Code& c, Mask all, Mask m) {
+  if (c.run == touch_group_registers) x.block->registers.settle(x.warp->index / 4);
   return Careful(x, c, all, m).run();
 }
 

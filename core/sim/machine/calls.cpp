@@ -222,6 +222,7 @@ void set_bit(u32& mask, int lane, bool value) {
 
 void Caller::save(CallStack::Level& level, const Routine& r, int lane) {
   const ptx::Program& p = program_;
+  x_.block->registers.settle();
   level.registers.resize(p.register_bytes);
   level.undefined.resize(p.register_bytes);
   level.predicates.resize(p.predicate_count);
@@ -245,6 +246,7 @@ void Caller::save(CallStack::Level& level, const Routine& r, int lane) {
 }
 
 void restore(Core& x, const CallStack::Level& level, const Routine& r, int lane) {
+  x.block->registers.settle();
   const Mask me = Mask{1} << lane;
   each_register(
       x.machine->program(), r, lane,

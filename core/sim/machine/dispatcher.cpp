@@ -223,6 +223,8 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   block.meetings = 0;
   block.mbarriers.clear();
   block.flight = {};
+  block.tiles = {};
+  block.warpgroups.clear();
   block.timed_out_at = block.time_outs = 0;
   if (model_->compares_stores) block.shared.compare_stores();
   if (const std::uint32_t local = model_->local_bytes()) {

@@ -19,6 +19,7 @@
 #include "core/sim/async/shared_tiles.h"
 #include "core/sim/checks/races.h"
 #include "core/sim/machine/copies.h"
+#include "core/sim/machine/register_file.h"
 #include "core/sim/machine/register_pool.h"
 #include "core/sim/memory/memory.h"
 #include "core/sim/tcgen05/unit.h"
@@ -186,7 +187,7 @@ struct Block {
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
   std::uint32_t time_outs = 0;     // since something last changed
 
-  std::vector<std::byte> registers;           // of all warps, one file after the other
+  RegisterFile registers;                     // of all warps
   std::vector<std::uint32_t> predicates;      // masks, likewise
   std::vector<std::uint8_t> undefined;        // a byte for each byte of `registers`; empty until
                                               // the first undefined value

@@ -77,22 +77,31 @@ OperandBytes read_operand(const SharedMatrix& matrix, u32 rows, ElementType type
 
 bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matrix,
                  std::vector<u32> offsets, std::string_view what, std::vector<Range>& out) {
-  std::sort(offsets.begin(), offsets.end());
+  const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
+  const u32 first = *least, last = *most;
   const u64 size = block.shared.size();
-  if (u64{offsets.back()} + 16 > size) {
+  if (u64{last} + 16 > size) {
     x.reports->fault(
         x, lane, "out_of_bounds",
         fmt::format("{} leads to byte {} of the CTA's shared memory, which has {} bytes: start "
                     "0x{:x}, stride {}, leading stride {}",
-                    what, offsets.back(), size, matrix.address, matrix.stride, matrix.leading),
-        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", offsets.back()));
+                    what, last, size, matrix.address, matrix.stride, matrix.leading),
+        fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", last));
     return false;
   }
-  for (const u32 at : offsets) {
+  // Sorted: a bit for each 16 bytes, as offsets are multiples of 16.
+  std::vector<u64> there((last - first) / 16 / 64 + 1);
+  for (const u32 at : offsets) there[(at - first) / 16 / 64] |= u64{1} << (at - first) / 16 % 64;
+  const auto add = [&](u32 at) {
     if (!out.empty() && out.back().end == at) {
       out.back().end += 16;
     } else {
       out.push_back({at, at + 16});
+    }
+  };
+  for (u32 w = 0; w < there.size(); ++w) {
+    for (u64 rest = there[w]; rest; rest &= rest - 1) {
+      add(first + (w * 64 + static_cast<u32>(__builtin_ctzll(rest))) * 16);
     }
   }
   return true;

@@ -12,36 +12,6 @@ constexpr u32 field(u64 bits, int low, int count) {
   return static_cast<u32>(bits >> low & ((u64{1} << count) - 1));
 }
 
-// Bytes of a swizzled row: 0 without a swizzle.
-constexpr u32 width_of(SwizzleMode mode) {
-  switch (mode) {
-    case SwizzleMode::none:
-      return 0;
-    case SwizzleMode::bytes_64:
-      return 64;
-    case SwizzleMode::bytes_32:
-      return 32;
-    default:
-      return 128;
-  }
-}
-
-// On the bits of the address (PTX ISA 9.7.16.10.6; Swizzle<B,4,3> and <2,5,2> of CuTe).
-constexpr u32 swizzled(SwizzleMode mode, u32 address) {
-  switch (mode) {
-    case SwizzleMode::bytes_128:
-      return address ^ (address >> 3 & 0x70);
-    case SwizzleMode::bytes_64:
-      return address ^ (address >> 3 & 0x30);
-    case SwizzleMode::bytes_32:
-      return address ^ (address >> 3 & 0x10);
-    case SwizzleMode::bytes_128_by_32:
-      return address ^ (address >> 2 & 0x60);
-    default:
-      return address;
-  }
-}
-
 std::optional<DescriptorError> error(u64 bits, std::string_view name, int low, int count,
                                      std::string expected) {
   const std::string where =
@@ -61,22 +31,6 @@ bool swizzle_of(u32 code, SwizzleMode& out) {
 }
 
 }  // namespace
-
-u32 SharedMatrix::piece(u32 line, u32 piece) const {
-  const u32 width = width_of(swizzle);
-  u32 offset = 0;
-  if (width == 0) {
-    const u32 along = k_major ? leading : stride, across = k_major ? stride : leading;
-    offset = line % 8 * 16 + line / 8 * across + piece * along;
-  } else if (k_major) {
-    offset = line % 8 * width + line / 8 * stride + piece * 16;
-  } else {
-    const u32 lines = swizzle == SwizzleMode::bytes_128_by_32 ? 4 : 8, pieces = width / 16;
-    offset = line % lines * width + line / lines * stride + piece % pieces * 16 +
-             piece / pieces * leading;
-  }
-  return swizzled(swizzle, address + offset);
-}
 
 std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out) {
   // Every field is 14 bits of (x & 0x3ffff) >> 4: what stands above comes of an address or stride
@@ -102,7 +56,7 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
   out.k_major = !transposed;
   // A pattern begins on 1024, 512 or 256 bytes, or the base offset says where (table 41): the bits
   // of the address that the swizzle looks at are then those of the base offset.
-  const u32 base = field(bits, 49, 3), width = width_of(out.swizzle);
+  const u32 base = field(bits, 49, 3), width = swizzle_width(out.swizzle);
   const u32 phase = width ? out.address >> 7 & (width / 16 - 1) : 0;
   if (base != phase) {
     return error(bits, "base offset", 49, 3,

@@ -46,6 +46,53 @@ struct SharedMatrix {
   std::uint32_t piece(std::uint32_t line, std::uint32_t piece) const;
 };
 
+// Bytes of a swizzled row: 0 without a swizzle.
+constexpr std::uint32_t swizzle_width(SwizzleMode mode) {
+  switch (mode) {
+    case SwizzleMode::none:
+      return 0;
+    case SwizzleMode::bytes_64:
+      return 64;
+    case SwizzleMode::bytes_32:
+      return 32;
+    default:
+      return 128;
+  }
+}
+
+// On the bits of the address (PTX ISA 9.7.16.10.6; Swizzle<B,4,3> and <2,5,2> of CuTe).
+constexpr std::uint32_t swizzled(SwizzleMode mode, std::uint32_t address) {
+  switch (mode) {
+    case SwizzleMode::bytes_128:
+      return address ^ (address >> 3 & 0x70);
+    case SwizzleMode::bytes_64:
+      return address ^ (address >> 3 & 0x30);
+    case SwizzleMode::bytes_32:
+      return address ^ (address >> 3 & 0x10);
+    case SwizzleMode::bytes_128_by_32:
+      return address ^ (address >> 2 & 0x60);
+    default:
+      return address;
+  }
+}
+
+inline std::uint32_t SharedMatrix::piece(std::uint32_t line, std::uint32_t piece) const {
+  const std::uint32_t width = swizzle_width(swizzle);
+  std::uint32_t offset = 0;
+  if (width == 0) {
+    const std::uint32_t along = k_major ? leading : stride, across = k_major ? stride : leading;
+    offset = line % 8 * 16 + line / 8 * across + piece * along;
+  } else if (k_major) {
+    offset = line % 8 * width + line / 8 * stride + piece * 16;
+  } else {
+    const std::uint32_t lines = swizzle == SwizzleMode::bytes_128_by_32 ? 4 : 8,
+                        pieces = width / 16;
+    offset = line % lines * width + line / lines * stride + piece % pieces * 16 +
+             piece / pieces * leading;
+  }
+  return swizzled(swizzle, address + offset);
+}
+
 // Of tcgen05. `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
 // that its elements have 32 bits (tf32). Nothing else is looked at: whether it is in the block's
 // memory shows when it is read.

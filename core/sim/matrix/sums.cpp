@@ -1,10 +1,9 @@
 #include "core/sim/matrix/sums.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "core/numeric/fused_product.h"
+#include "core/numeric/tile_product.h"
 
 namespace tilescope::sim {
 namespace {
@@ -34,52 +33,6 @@ void patterns(ElementType type, bool negate, const std::byte* bytes, u32 count, 
   }
 }
 
-float as_float(u32 bits) {
-  float f;
-  std::memcpy(&f, &bits, sizeof f);
-  return f;
-}
-
-std::array<float, 256> small_values(FloatFormat format) {
-  std::array<float, 256> out{};
-  for (u32 i = 0; i < 1u << format.bits(); ++i) out[i] = static_cast<float>(decode(format, i));
-  return out;
-}
-
-const std::array<float, 256>& small_values(ElementType type) {
-  static const std::array<float, 256> tables[] = {
-      small_values(format_e4m3), small_values(format_e5m2), small_values(format_e2m3),
-      small_values(format_e3m2), small_values(format_e2m1)};
-  return tables[static_cast<int>(type) - static_cast<int>(ElementType::e4m3)];
-}
-
-// f16 to f32, exactly: the exponent's bias grows by 112, which a product does for subnormals too;
-// infinities and NaN keep an exponent of all ones.
-float half_value(u32 h) {
-  const u32 size = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
-  const float finite = as_float(size) * 0x1p112f;
-  u32 bits;
-  std::memcpy(&bits, &finite, sizeof bits);
-  bits = size >= 0x0f800000 ? size | 0x7f800000 : bits;
-  return as_float(bits | sign);
-}
-
-void values(ElementType type, const u32* patterns, u32 count, float* out) {
-  switch (type) {
-    case ElementType::f16:
-      for (u32 i = 0; i < count; ++i) out[i] = half_value(patterns[i]);
-      return;
-    case ElementType::bf16:
-      for (u32 i = 0; i < count; ++i) out[i] = as_float(patterns[i] << 16);
-      return;
-    case ElementType::tf32:
-      for (u32 i = 0; i < count; ++i) out[i] = as_float(patterns[i] << 13);
-      return;
-    default:
-      for (u32 i = 0; i < count; ++i) out[i] = small_values(type)[patterns[i]];
-  }
-}
-
 // Columns [first, first + columns) of B, K by columns.
 template <class T>
 std::vector<T> transposed(const T* rows, u32 first, u32 columns, u32 k) {
@@ -90,26 +43,17 @@ std::vector<T> transposed(const T* rows, u32 first, u32 columns, u32 k) {
   return out;
 }
 
-ProductShape shape_of(const SumPart& part, u32 k) {
-  return {static_cast<int>(part.rows), static_cast<int>(part.columns), static_cast<int>(k)};
-}
-
-class Adder {
+// By steps that TileProduct cannot do: sums of f16, and longer steps.
+class Chip {
  public:
-  Adder(const SumOfProducts& sum, const std::byte* a, const std::byte* b) : s_(sum) {
+  Chip(const SumOfProducts& sum, const std::byte* a, const std::byte* b) : s_(sum) {
     a_.resize(std::size_t{s_.m} * s_.k);
     b_.resize(std::size_t{s_.n} * s_.k);
     patterns(s_.a, s_.negate_a, a, s_.m * s_.k, a_.data());
     patterns(s_.b, s_.negate_b, b, s_.n * s_.k, b_.data());
   }
 
-  void run(bool exact, const std::vector<SumPart>& parts) {
-    if (s_.d == SumType::s32) return integers(parts);
-    exact ? chip(parts) : fused(parts);
-  }
-
- private:
-  void chip(const std::vector<SumPart>& parts) {
+  void run(const std::vector<SumPart>& parts) {
     const FloatFormat a_format = format_of(s_.a), b_format = format_of(s_.b);
     std::vector<s32> significand(a_.size()), exponent(a_.size());
     take_apart(a_format, a_.data(), static_cast<int>(a_.size()), significand.data(),
@@ -124,74 +68,93 @@ class Adder {
         prepared = part.column;
       }
       const std::size_t first = std::size_t{part.row} * s_.k;
-      multiply_add(s_.rule, shape_of(part, s_.k), a_format,
-                   {significand.data() + first, exponent.data() + first}, b_format,
-                   {right.data(), right_exponent.data()}, part.cells, static_cast<int>(part.pitch));
+      const ProductShape shape{static_cast<int>(part.rows), static_cast<int>(part.columns),
+                               static_cast<int>(s_.k)};
+      multiply_add(s_.rule, shape, a_format, {significand.data() + first, exponent.data() + first},
+                   b_format, {right.data(), right_exponent.data()}, part.cells,
+                   static_cast<int>(part.pitch));
     }
   }
 
-  void fused(const std::vector<SumPart>& parts) {
-    std::vector<float> a(a_.size()), b(b_.size()), right;
-    values(s_.a, a_.data(), s_.m * s_.k, a.data());
-    values(s_.b, b_.data(), s_.n * s_.k, b.data());
-    u32 prepared = ~0u;
-    for (const SumPart& part : parts) {
-      if (part.column != prepared) {
-        right = transposed(b.data(), part.column, part.columns, s_.k);
-        prepared = part.column;
-      }
-      const float* left = a.data() + std::size_t{part.row} * s_.k;
-      if (s_.d == SumType::f16) {
-        fused_half(part, left, right.data());
-      } else {
-        // The cells are the sums themselves.
-        multiply_fused(shape_of(part, s_.k), left, right.data(),
-                       reinterpret_cast<float*>(part.cells), static_cast<int>(part.pitch));
-      }
-    }
-  }
-
-  // f16 sums: added in f32, rounded once.
-  void fused_half(const SumPart& part, const float* a, const float* b) {
-    std::vector<float> sum(std::size_t{part.rows} * part.columns);
-    for (u32 i = 0; i < part.rows; ++i) {
-      const u32* row = part.cells + i * part.pitch;
-      for (u32 j = 0; j < part.columns; ++j) sum[i * part.columns + j] = half_value(row[j]);
-    }
-    multiply_fused(shape_of(part, s_.k), a, b, sum.data(), static_cast<int>(part.columns));
-    for (u32 i = 0; i < part.rows; ++i) {
-      u32* row = part.cells + i * part.pitch;
-      for (u32 j = 0; j < part.columns; ++j) {
-        row[j] = encode(format_f16, static_cast<double>(sum[i * part.columns + j]));
-      }
-    }
-  }
-
-  static std::int64_t integer(ElementType type, u32 pattern) {
-    return type == ElementType::s8 ? static_cast<std::int8_t>(pattern)
-                                   : static_cast<std::int64_t>(pattern);
-  }
-
-  // Exact; the sum wraps, or stops at the largest and the least (table 42, bit 3).
-  void integers(const std::vector<SumPart>& parts) {
-    for (const SumPart& part : parts) {
-      for (u32 i = 0; i < part.rows; ++i) {
-        u32* row = part.cells + i * part.pitch;
-        for (u32 j = 0; j < part.columns; ++j) {
-          std::int64_t sum = static_cast<s32>(row[j]);
-          const u32* a = &a_[(part.row + i) * s_.k];
-          const u32* b = &b_[(part.column + j) * s_.k];
-          for (u32 k = 0; k < s_.k; ++k) sum += integer(s_.a, a[k]) * integer(s_.b, b[k]);
-          if (s_.saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
-          row[j] = static_cast<u32>(sum);
-        }
-      }
-    }
-  }
-
+ private:
   const SumOfProducts& s_;
   std::vector<u32> a_, b_;  // patterns, row after row
 };
+
+bool in_tiles(const SumOfProducts& s, bool exact) {
+  return !exact || TileProduct::does(s.rule, format_of(s.a), format_of(s.b));
+}
+
+TileProduct tile_product(const SumOfProducts& s, const std::byte* a, bool exact,
+                         TileProduct::Where where) {
+  TileProduct out(exact ? TileProduct::Sums::exact : TileProduct::Sums::fused, where,
+                  static_cast<int>(s.k));
+  out.take_a({format_of(s.a), a, s.negate_a}, static_cast<int>(s.m));
+  return out;
+}
+
+// Sums of f16, by fused multiply-add: added in f32, rounded once.
+void add_halves(const TileProduct& product, const SumPart& part) {
+  std::vector<u32> sums(std::size_t{part.rows} * part.columns);
+  for (u32 i = 0; i < part.rows; ++i) {
+    const u32* row = part.cells + i * part.pitch;
+    for (u32 j = 0; j < part.columns; ++j) {
+      const auto value = static_cast<float>(decode(format_f16, row[j] & 0xffff));
+      std::memcpy(&sums[i * part.columns + j], &value, sizeof value);
+    }
+  }
+  product.add(static_cast<int>(part.row), static_cast<int>(part.rows), {},
+              {sums.data(), static_cast<int>(part.columns), nullptr});
+  for (u32 i = 0; i < part.rows; ++i) {
+    u32* row = part.cells + i * part.pitch;
+    for (u32 j = 0; j < part.columns; ++j) {
+      float value;
+      std::memcpy(&value, &sums[i * part.columns + j], sizeof value);
+      row[j] = encode(format_f16, static_cast<double>(value));
+    }
+  }
+}
+
+void add_tiles(const SumOfProducts& s, const std::byte* a, const std::byte* b, bool exact,
+               const std::vector<SumPart>& parts) {
+  TileProduct product = tile_product(s, a, exact, TileProduct::Where::rows);
+  u32 taken = ~0u;
+  for (const SumPart& part : parts) {
+    if (part.column != taken) {
+      const std::byte* columns = b + std::size_t{part.column} * s.k * width_of(s.b);
+      product.take_b({format_of(s.b), columns, s.negate_b}, static_cast<int>(part.columns));
+      taken = part.column;
+    }
+    if (s.d == SumType::f16) {
+      add_halves(product, part);
+    } else {
+      product.add(static_cast<int>(part.row), static_cast<int>(part.rows), s.rule,
+                  {part.cells, static_cast<int>(part.pitch), nullptr});
+    }
+  }
+}
+
+std::int64_t integer(ElementType type, std::byte b) {
+  return type == ElementType::s8 ? static_cast<std::int8_t>(b) : static_cast<std::int64_t>(b);
+}
+
+// Exact; the sum wraps, or stops at the largest and the least (table 42, bit 3).
+void add_integers(const SumOfProducts& s, const std::byte* a, const std::byte* b,
+                  const std::vector<SumPart>& parts) {
+  for (const SumPart& part : parts) {
+    for (u32 i = 0; i < part.rows; ++i) {
+      u32* row = part.cells + i * part.pitch;
+      const std::byte* left = a + (part.row + i) * s.k;
+      for (u32 j = 0; j < part.columns; ++j) {
+        std::int64_t sum = static_cast<s32>(row[j]);
+        const std::byte* right = b + (part.column + j) * s.k;
+        for (u32 k = 0; k < s.k; ++k) sum += integer(s.a, left[k]) * integer(s.b, right[k]);
+        if (s.saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+        row[j] = static_cast<u32>(sum);
+      }
+    }
+  }
+}
 
 // Of two rows of bits, how many are set in both.
 u32 common_bits(const std::byte* a, const std::byte* b, u32 bytes) {
@@ -267,7 +230,20 @@ u32 width_of(ElementType type) {
 void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte* b, bool exact,
                   const std::vector<SumPart>& parts) {
   if (sum.a == ElementType::b1) return add_bits(sum, a, b, parts);
-  Adder(sum, a, b).run(exact, parts);
+  if (sum.d == SumType::s32) return add_integers(sum, a, b, parts);
+  if (in_tiles(sum, exact)) return add_tiles(sum, a, b, exact, parts);
+  Chip(sum, a, b).run(parts);
+}
+
+bool add_in_registers(const SumOfProducts& sum, bool exact) {
+  return sum.d == SumType::f32 && in_tiles(sum, exact);
+}
+
+void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte* b, bool exact,
+                  std::uint32_t* const* registers) {
+  TileProduct product = tile_product(sum, a, exact, TileProduct::Where::registers);
+  product.take_b({format_of(sum.b), b, sum.negate_b}, static_cast<int>(sum.n));
+  product.add(0, static_cast<int>(sum.m), sum.rule, {nullptr, 0, registers});
 }
 
 }  // namespace tilescope::sim

@@ -44,4 +44,10 @@ struct SumPart {
 void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte* b, bool exact,
                   const std::vector<SumPart>& parts);
 
+// The same where all of D is in the registers of warps of 16 rows each (TileSums, core/numeric/
+// tile_product.h), for sums of which that is true.
+bool add_in_registers(const SumOfProducts& sum, bool exact);
+void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte* b, bool exact,
+                  std::uint32_t* const* registers);
+
 }  // namespace tilescope::sim

@@ -1,5 +1,6 @@
 #include "core/sim/memory/memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -109,7 +110,10 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
                          Writer writer) {
   if (!undefined_.empty() || undefined) {
     if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
-    for (std::uint32_t i = 0; i < bytes; ++i) {
+    const bool whole = !undefined && offset % 8 == 0;  // of as many bytes as go: all their bits
+    const std::uint32_t eights = whole ? bytes / 8 : 0;
+    std::memset(undefined_.data() + offset / 8, 0, eights);
+    for (std::uint32_t i = eights * 8; i < bytes; ++i) {
       const std::uint64_t at = offset + i;
       const auto bit = static_cast<std::uint8_t>(1u << (at & 7));
       if (undefined && undefined[i]) {
@@ -120,8 +124,17 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
     }
   }
   if (remembers_) {
-    const std::uint64_t last = (offset + bytes - 1) >> grain_shift_;
-    for (std::uint64_t g = offset >> grain_shift_; g <= last; ++g) remember(g, writer.bits);
+    const std::uint64_t end = ((offset + bytes - 1) >> grain_shift_) + 1;
+    std::uint64_t g = offset >> grain_shift_;
+    while (g < end && !watches_tiles_ && times_.empty()) {  // a page's at once
+      auto& page = writers_[g / page_grains];
+      if (page.empty()) page.assign(page_grains, 0);
+      const std::uint64_t first = g % page_grains;
+      const std::uint64_t count = std::min(end - g, page_grains - first);
+      std::fill_n(&page[first], count, writer.bits);
+      g += count;
+    }
+    for (; g < end; ++g) remember(g, writer.bits);
   }
 }
 

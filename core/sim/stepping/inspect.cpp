@@ -48,7 +48,7 @@ RegisterValue value_of(const Machine& machine, const Block& block, const Warp& w
   const auto width = static_cast<std::size_t>(std::max(2, ptx::bytes_of(reg.type)));
   const std::size_t file = warp.index * machine.model().register_stride() + reg.place;
   for (u32 l = 0; l < 32; ++l) {
-    const std::byte* from = block.registers.data() + file + l * width;
+    const std::byte* from = block.registers.settled() + file + l * width;
     std::memcpy(&out.low[l], from, std::min<std::size_t>(width, 8));
     if (width > 8) std::memcpy(&out.high[l], from + 8, width - 8);
     for (std::size_t k = 0; !block.undefined.empty() && k < width; ++k) {

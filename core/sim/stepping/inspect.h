@@ -42,12 +42,21 @@ struct GroupAccumulator {
   std::uint32_t columns = 0;
   static constexpr std::uint32_t rows = 64;  // 16 of each warp
   bool in_use = false;  // by a product that some warp of the warpgroup has not waited for
+  // Of each row of D where in global memory the row of A begins that its last product took from
+  // shared memory for it, and of each column that of B: the address of the first element along K.
+  // 0: not known, as TMA has not brought it there, or it is outside of its tensor. Empty: A is in
+  // registers; or the first product of these sums has not written them yet, so that the registers
+  // hold what was there before.
+  std::vector<std::uint64_t> rows_from, columns_from;
+  // In how many splits each of the four warps is. What is held goes by where each lane stands.
+  std::array<std::uint32_t, 4> splits{};
 
   struct Element {
     double value = 0;
     bool undefined = false;
-    // The warp stands where the register is still wanted; else other registers may have its place.
+    // The lane stands where the register is still wanted; else other registers may have its place.
     bool held = false;
+    bool changed = false;             // another instruction has written it since the last product
     std::uint8_t warp = 0, lane = 0;  // of the warpgroup, of the warp: whose it is
     std::uint16_t reg = 0;            // which of `registers`
     std::uint8_t byte = 0;            // in it
@@ -69,10 +78,12 @@ class Registers {
   // The one of this name in the split's function; nothing: there is none.
   std::optional<RegisterValue> find(const Machine& machine, std::uint64_t block, std::uint32_t warp,
                                     std::string_view name, std::size_t split = 0) const;
-  // Those of the warp's warpgroup that one of its warps still wants where it stands, in the order
-  // of the program; products that write the same registers have one.
+  // Those of the warp's warpgroup that one of its lanes still wants where it stands, in the order
+  // of the program; products that write the same registers have one. `lane`: the one looked at,
+  // before whose next product they are; nothing: that of the split that is at a wgmma.
   std::vector<GroupAccumulator> accumulators(const Machine& machine, std::uint64_t block,
-                                             std::uint32_t warp) const;
+                                             std::uint32_t warp,
+                                             std::optional<std::uint32_t> lane = {}) const;
 
  private:
   std::vector<ptx::Life> lives_;

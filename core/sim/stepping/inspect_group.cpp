@@ -9,11 +9,14 @@
 
 #include "core/numeric/small_float.h"
 #include "core/ptx/flights.h"
+#include "core/sim/async/boxes.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/waits.h"
+#include "core/sim/matrix/operand.h"
 #include "core/sim/stepping/find_block.h"
 #include "core/sim/stepping/inspect.h"
 #include "core/sim/wgmma/form.h"
+#include "core/sim/wgmma/product.h"
 #include "core/sim/wgmma/warpgroup.h"
 
 namespace tilescope::sim {
@@ -60,10 +63,165 @@ bool is_in_use(const Machine& machine, const Block& block, u32 group, u32 pc) {
   return false;
 }
 
+// Where a warp's lanes stand; a lane that has exited wants nothing.
+struct Stand {
+  std::vector<u32> at;                    // of each split
+  std::array<std::uint8_t, 32> split_of;  // of each lane
+  static constexpr std::uint8_t exited = 0xff;
+};
+Stand stand_of(const Warp& warp) {
+  Stand out{{}, {}};
+  out.split_of.fill(Stand::exited);
+  for (const Split& split : warp.splits) {
+    for (u32 l = 0; l < 32; ++l) {
+      if (split.mask >> l & 1) out.split_of[l] = static_cast<std::uint8_t>(out.at.size());
+    }
+    out.at.push_back(waiting_at(split));
+  }
+  return out;
+}
+
+// The instruction that the lane looked at stands at, else the split that is at a wgmma, else the
+// first.
+u32 looked_at(const ptx::Program& program, const Stand& stand, std::optional<u32> lane) {
+  if (stand.at.empty()) return 0;
+  if (lane && *lane < 32 && stand.split_of[*lane] != Stand::exited) {
+    return stand.at[stand.split_of[*lane]];
+  }
+  for (const u32 pc : stand.at) {
+    if (program.code[pc].modifiers.group_step() != ptx::GroupStep{}) return pc;
+  }
+  return stand.at.front();
+}
+
+// Products that write the same registers.
+struct Products {
+  const std::vector<u32>& at;               // the instructions
+  std::vector<std::vector<u32>> registers;  // D of each: a register has a name in each of them
+};
+
+// Which of D's registers, as this product has them, are held by a split at `pc`: by any of their
+// names.
+std::vector<bool> held_at(const ptx::Program& program, const std::vector<ptx::Life>& lives,
+                          u32 position, const Products& products, const std::vector<u32>& own) {
+  std::vector<bool> out;
+  for (std::size_t r = 0; r < own.size(); ++r) {
+    const u32 place = program.registers[own[r]].place;
+    out.push_back(place != ptx::no_register &&
+                  std::any_of(products.registers.begin(), products.registers.end(),
+                              [&](const std::vector<u32>& of) {
+                                return program.registers[of[r]].place == place &&
+                                       lives[of[r]].holds_at(position);
+                              }));
+  }
+  return out;
+}
+
+// What the last of the products took from shared memory; null: none of them has begun.
+const GroupSource* source_of(const Block& block, u32 group, const Products& products) {
+  const GroupSource* last = nullptr;
+  if (group >= block.warpgroups.size()) return last;
+  for (const GroupSource& each : block.warpgroups[group].sources) {
+    const bool own =
+        std::find(products.at.begin(), products.at.end(), each.pc) != products.at.end();
+    if (own && (!last || each.product > last->product)) last = &each;
+  }
+  return last;
+}
+
+// Has another instruction written the r-th register since the source's product? By the name under
+// which a product used it last.
+bool is_changed(const Machine& machine, const Block& block, u32 group, u32 member,
+                const Products& products, std::size_t r, const GroupSource& source) {
+  const Bound& bound = machine.model().image->bound[block.rank];
+  const GroupWarp& warp = block.warpgroups[group].warps[member];
+  const GroupWarp::Use* last = nullptr;
+  for (const u32 pc : products.at) {
+    const GroupUse& use = bound.touches[bound.code[pc].immediate].uses[r];  // D's are the first
+    if (use.number >= warp.uses.size()) continue;
+    const GroupWarp::Use& state = warp.uses[use.number];
+    if (!last || state.as_d > last->as_d) last = &state;
+  }
+  return !last || last->changed_after > source.product + 1;
+}
+
+// Does the first product of new sums fly that has not written them yet?
+bool is_beginning(const Block& block, u32 group, const Products& products) {
+  return std::any_of(
+      block.flight.operations.begin(), block.flight.operations.end(), [&](const AsyncOperation& o) {
+        if (!is_group_product(o) || o.stage >= Stage::written) return false;
+        const GroupWords words = GroupWords::of(o);
+        return words.group == group && !words.accumulate &&
+               std::find(products.at.begin(), products.at.end(), words.pc[0]) != products.at.end();
+      });
+}
+
+// Where in global memory a byte of shared memory came from; 0: not from these tiles, or for it TMA
+// filled in.
+class Origins {
+ public:
+  explicit Origins(const std::vector<SharedTile>& tiles) : tiles_(tiles) {
+    for (const SharedTile& tile : tiles_) {
+      std::vector<BoxRow>& rows = rows_.emplace_back();
+      for_rows(tile.box, [&](const BoxRow& row) {
+        rows.push_back(row);
+        return true;
+      });
+    }
+  }
+  u64 address(u32 byte) const {
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      const Box& box = tiles_[i].box;
+      const u32 flat = swizzled(box.map.swizzle, byte);
+      if (byte < tiles_[i].begin() || byte >= tiles_[i].end() || flat < box.shared) continue;
+      const u32 row = (flat - box.shared) / box.pitch(), at = (flat - box.shared) % box.pitch();
+      if (row >= rows_[i].size() || at >= box.row_bytes()) continue;
+      const u32 width = box.map.element_bytes(), element = at / width;
+      const BoxRow& of = rows_[i][row];
+      if (element < of.first || element >= of.end) continue;
+      return of.address + u64{element - of.first} * width;
+    }
+    return 0;
+  }
+
+ private:
+  const std::vector<SharedTile>& tiles_;
+  std::vector<std::vector<BoxRow>> rows_;
+};
+
+std::vector<u64> rows_from(const Origins& origins, const SharedMatrix& matrix, u32 rows,
+                           ElementType type, u32 row_bytes) {
+  const ElementType as = type == ElementType::b1 ? ElementType::u8 : type;
+  const u32 width = width_of(as);
+  std::vector<u64> out(rows);
+  std::vector<bool> seen(rows);
+  each_piece(matrix, rows, as, row_bytes, [&](u32 row, u32 count, u32 offset) {
+    for (u32 i = 0; i < count; ++i) {
+      if (seen[row + i]) continue;
+      seen[row + i] = true;
+      out[row + i] = origins.address(offset + i * width);
+    }
+  });
+  return out;
+}
+
+void find_origins(const ptx::Program& program, const GroupSource& source, GroupAccumulator& out) {
+  const GroupForm form = group_form(program, program.code[source.pc]);
+  GroupWords words;
+  words.a = source.a;
+  words.b = source.b;
+  GroupOperands operands;
+  if (form.a_in_registers || decode(form, words, operands)) return;
+  const Origins origins(source.tiles);
+  out.rows_from = rows_from(origins, operands.a, group_rows, form.a, form.a_bytes());
+  out.columns_from = rows_from(origins, operands.b, form.n, form.b, form.b_bytes());
+}
+
 // One warp's rows.
 void read_rows(const Machine& machine, const Block& block, u32 member, const Warp& warp,
-               const GroupForm& form, const std::vector<u32>& registers,
-               const std::vector<bool>& held, GroupAccumulator& out) {
+               const GroupForm& form, const std::vector<u32>& registers, const Stand& stand,
+               const std::vector<std::vector<bool>>& held, const std::vector<bool>& changed,
+               GroupAccumulator& out) {
   const Fragment& f = group_d_fragment(form);
   const ptx::Program& program = machine.program();
   const std::uint16_t* place = f.place.data();
@@ -77,10 +235,12 @@ void read_rows(const Machine& machine, const Block& block, u32 member, const War
         e.lane = static_cast<std::uint8_t>(l);
         e.reg = static_cast<std::uint16_t>(r);
         e.byte = static_cast<std::uint8_t>(shift / 8);
-        e.held = held[r] && reg.place != ptx::no_register;
+        const std::uint8_t split = stand.split_of[l];
+        e.held = split != Stand::exited && held[split][r];
         if (!e.held) continue;
+        e.changed = changed[r];
         u32 word = 0;
-        std::memcpy(&word, block.registers.data() + file + l * 4, 4);
+        std::memcpy(&word, block.registers.settled() + file + l * 4, 4);
         e.value = value_of(form.d, word >> shift);
         for (int k = 0; !block.undefined.empty() && k < f.bits / 8; ++k) {
           if (block.undefined[file + l * 4 + e.byte + static_cast<std::size_t>(k)])
@@ -93,50 +253,42 @@ void read_rows(const Machine& machine, const Block& block, u32 member, const War
 
 }  // namespace
 
-std::vector<GroupAccumulator> Registers::accumulators(const Machine& machine, u64 number,
-                                                      u32 warp) const {
+std::vector<GroupAccumulator> Registers::accumulators(const Machine& machine, u64 number, u32 warp,
+                                                      std::optional<u32> lane) const {
   std::vector<GroupAccumulator> out;
   const Block* block = find_block(machine, number);
   const u32 group = warp / 4;
   if (!block || group * 4 + 4 > block->warps.size()) return out;
   const ptx::Program& program = machine.program();
-  // Where each of the four warps stands; one that has exited wants nothing.
-  std::array<std::optional<u32>, 4> stands;
-  for (u32 i = 0; i < 4; ++i) {
-    const Warp& w = block->warps[group * 4 + i];
-    if (!w.splits.empty()) stands[i] = waiting_at(w.splits[0]);
-  }
-  const u32 here = stands[warp % 4].value_or(0);
-  // Products that write the same registers, by where those are.
-  std::map<std::tuple<u32, u32, SumType>, std::vector<u32>> products;
+  std::array<Stand, 4> stands;
+  for (u32 i = 0; i < 4; ++i) stands[i] = stand_of(block->warps[group * 4 + i]);
+  const u32 here = looked_at(program, stands[warp % 4], lane);
+  // By where their registers are.
+  std::map<std::tuple<u32, u32, SumType>, std::vector<u32>> all;
   for (u32 pc = 0; pc < program.code.size(); ++pc) {
     if (!ptx::is_group_product(program.code[pc])) continue;
     const std::vector<u32> registers = registers_of_d(program, pc);
     if (registers.empty()) continue;
     const GroupForm form = group_form(program, program.code[pc]);
-    products[{program.registers[registers[0]].place, form.n, form.d}].push_back(pc);
+    all[{program.registers[registers[0]].place, form.n, form.d}].push_back(pc);
   }
-  for (const auto& [key, at] : products) {
+  for (const auto& [key, at] : all) {
+    Products products{at, {}};
+    for (const u32 pc : at) products.registers.push_back(registers_of_d(program, pc));
     const auto next = std::lower_bound(at.begin(), at.end(), here);
     GroupAccumulator a;
     a.pc = next == at.end() ? at.back() : *next;
     const GroupForm form = group_form(program, program.code[a.pc]);
     const std::vector<u32> registers = registers_of_d(program, a.pc);
-    // A register has a name in each product; any of them may be the one that is wanted.
-    std::vector<std::vector<u32>> names;
-    for (const u32 pc : at) names.push_back(registers_of_d(program, pc));
-    std::array<std::vector<bool>, 4> held;
+    std::array<std::vector<std::vector<bool>>, 4> held;
     bool any = false;
     for (u32 i = 0; i < 4; ++i) {
-      for (std::size_t r = 0; r < registers.size(); ++r) {
-        const u32 place = program.registers[registers[r]].place;
-        const auto wants = [&](const std::vector<u32>& of) {
-          return program.registers[of[r]].place == place &&
-                 lives_[of[r]].holds_at(positions_[*stands[i]]);
-        };
-        held[i].push_back(stands[i] && std::any_of(names.begin(), names.end(), wants));
-        any = any || held[i].back();
+      for (const u32 pc : stands[i].at) {
+        held[i].push_back(held_at(program, lives_, positions_[pc], products, registers));
+        any = any ||
+              std::find(held[i].back().begin(), held[i].back().end(), true) != held[i].back().end();
       }
+      a.splits[i] = static_cast<u32>(stands[i].at.size());
     }
     if (!any) continue;
     a.site = machine.site(*block, group * 128, a.pc);
@@ -145,8 +297,15 @@ std::vector<GroupAccumulator> Registers::accumulators(const Machine& machine, u6
     a.in_use = is_in_use(machine, *block, group, a.pc);
     a.elements.resize(std::size_t{GroupAccumulator::rows} * form.n);
     for (const u32 reg : registers) a.registers.push_back(program.name_of_register(reg));
+    const GroupSource* source = source_of(*block, group, products);
+    if (source && !is_beginning(*block, group, products)) find_origins(program, *source, a);
     for (u32 i = 0; i < 4; ++i) {
-      read_rows(machine, *block, i, block->warps[group * 4 + i], form, registers, held[i], a);
+      std::vector<bool> changed;
+      for (std::size_t r = 0; r < registers.size(); ++r) {
+        changed.push_back(source && is_changed(machine, *block, group, i, products, r, *source));
+      }
+      read_rows(machine, *block, i, block->warps[group * 4 + i], form, registers, stands[i],
+                held[i], changed, a);
     }
     out.push_back(std::move(a));
   }

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/sim/machine/executor.h"
-
 namespace tilescope::sim {
 namespace {
 
@@ -36,14 +34,6 @@ const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<Cell
   return nullptr;
 }
 
-TensorMemory::TensorMemory(const TensorMemory& other) {
-  other.settle();
-  allocations_ = other.allocations_;
-  given_back_ = other.given_back_;
-  cells_ = other.cells_;
-  undefined_ = other.undefined_;
-}
-
 TensorMemory& TensorMemory::operator=(TensorMemory other) noexcept {
   swap(other);
   return *this;
@@ -58,23 +48,12 @@ void TensorMemory::swap(TensorMemory& other) noexcept {
 }
 
 void TensorMemory::calculate(Executor* executor, std::function<void(std::uint32_t* rows)> work) {
-  if (!executor) {
-    settle();
-    return work(cells_.data());
-  }
-  if (pending_.executor != executor) pending_ = {executor, executor->new_line(), 0};
-  pending_.task = executor->submit(pending_.line,
-                                   [work = std::move(work), rows = cells_.data()] { work(rows); });
-}
-
-void TensorMemory::wait() const {
-  pending_.executor->wait(pending_.line, pending_.task);
-  pending_.task = 0;
+  pending_.calculate(executor, [work = std::move(work), rows = cells_[0].cells] { work(rows); });
 }
 
 void TensorMemory::allocate(const Allocation& allocation) {
   if (cells_.empty()) {
-    cells_.assign(std::size_t{lanes} * pitch, 0);
+    cells_.assign(lanes, Row{});
     undefined_.assign(std::size_t{lanes} * columns, 0xf);
   }
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -120,14 +99,14 @@ bool TensorMemory::owns(std::uint32_t column, std::uint32_t count) const {
 bool TensorMemory::any_undefined(std::uint32_t lane, std::uint32_t column,
                                  std::uint32_t count) const {
   const std::uint8_t* at = &undefined_[lane * columns + column];
-  std::uint64_t any = 0;
-  for (; count >= 8; count -= 8, at += 8) {
-    std::uint64_t eight;
-    std::memcpy(&eight, at, sizeof eight);
-    any |= eight;
+  std::uint64_t any[4] = {};  // independent of each other: the processor does them at once
+  for (; count >= sizeof any; count -= sizeof any, at += sizeof any) {
+    std::uint64_t some[4];
+    std::memcpy(some, at, sizeof some);
+    for (int i = 0; i < 4; ++i) any[i] |= some[i];
   }
-  for (; count > 0; --count) any |= *at++;
-  return any != 0;
+  for (; count > 0; --count) any[0] |= *at++;
+  return (any[0] | any[1] | any[2] | any[3]) != 0;
 }
 
 void TensorMemory::define(std::uint32_t lane, std::uint32_t column, std::uint32_t count) {

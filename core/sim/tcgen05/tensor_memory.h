@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace tilescope::sim {
+#include "core/sim/machine/pending.h"
 
-class Executor;
+namespace tilescope::sim {
 
 struct TensorAddress {
   std::uint32_t lane = 0, column = 0;
@@ -44,15 +44,15 @@ struct Allocation {
 class TensorMemory {
  public:
   TensorMemory() = default;
-  TensorMemory(const TensorMemory& other);
+  TensorMemory(const TensorMemory& other) = default;
   TensorMemory(TensorMemory&& other) noexcept { swap(other); }
   TensorMemory& operator=(TensorMemory other) noexcept;
-  ~TensorMemory() { settle(); }
+  ~TensorMemory() { pending_.settle(); }
 
   static constexpr std::uint32_t lanes = 128, columns = 512, unit = 32;  // allocated by `unit`
   // Rows of cells are a little further apart than they are long: rows a power of two apart would
   // share few places of the processor's caches.
-  static constexpr std::uint32_t pitch = columns + 16;
+  static constexpr std::uint32_t pitch = columns + 16;  // whole cache lines
 
   const std::vector<Allocation>& allocations() const { return allocations_; }
   // Columns [column, column + columns) become the block's, with undefined cells.
@@ -67,12 +67,12 @@ class TensorMemory {
 
   // Lane by lane; needs owns() of the columns. Waits for what calculate() has begun.
   const std::uint32_t* row(std::uint32_t lane) const {
-    settle();
-    return &cells_[lane * pitch];
+    pending_.settle();
+    return cells_[lane].cells;
   }
   std::uint32_t* row(std::uint32_t lane) {
-    settle();
-    return &cells_[lane * pitch];
+    pending_.settle();
+    return cells_[lane].cells;
   }
 
   // Has the cells changed by `work`, which is given lane 0's row, the others `pitch` apart; after
@@ -92,21 +92,14 @@ class TensorMemory {
   void define(std::uint32_t lane, std::uint32_t column, std::uint32_t count);
 
  private:
-  // Work that is not known to be done.
-  struct Pending {
-    Executor* executor = nullptr;
-    std::size_t line = 0;
-    std::uint64_t task = 0;
-  };
-  void settle() const {
-    if (pending_.task) wait();
-  }
-  void wait() const;
   void swap(TensorMemory& other) noexcept;
 
-  mutable Pending pending_;
+  Pending pending_;  // first: waited for before cells are copied
   std::vector<Allocation> allocations_, given_back_;
-  std::vector<std::uint32_t> cells_;     // from the first allocation on
+  struct alignas(64) Row {  // so that vectors of cells lie in one line of the processor's caches
+    std::uint32_t cells[pitch];
+  };
+  std::vector<Row> cells_;               // from the first allocation on
   std::vector<std::uint8_t> undefined_;  // likewise
 };
 

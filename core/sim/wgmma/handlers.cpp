@@ -169,6 +169,7 @@ void rename(GroupWarp& warp, const std::vector<GroupUse>& uses) {
     state.written = source.written;
     state.touched_at = source.touched_at;
     state.shape = source.shape;
+    state.changed_after = source.changed_after;
   }
 }
 
@@ -257,8 +258,8 @@ void check_lanes(Core& x, const Code& c, const GroupForm& form) {
   const auto differs = [&](const char* which, u32 lane, u64 mine, u64 theirs) {
     x.reports->hazard(x, lane, "warpgroup_differs", x.pc, [&] {
       Report r;
-      r.sentence = fmt::format("{} is 0x{:x} here and 0x{:x} in lane 0 of the warp", which, theirs,
-                               mine);
+      r.sentence =
+          fmt::format("{} is 0x{:x} here and 0x{:x} in lane 0 of the warp", which, theirs, mine);
       r.expected = "the same in all threads of the warpgroup (PTX ISA 9.7.15.5.2)";
       r.found = fmt::format("0x{:x}", theirs);
       return r;
@@ -343,6 +344,25 @@ bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type,
   return true;
 }
 
+// Which tiles the product reads, for those who look at its sums later, when others lie there.
+void remember_source(Core& x, const GroupWords& words, const std::vector<Range>& reads) {
+  std::vector<GroupSource>& all = warpgroup_of(x).sources;
+  auto own = std::find_if(all.begin(), all.end(),
+                          [&](const GroupSource& each) { return each.pc == words.pc[0]; });
+  if (own == all.end()) own = all.insert(all.end(), GroupSource{});
+  own->pc = words.pc[0];
+  own->product = words.product;
+  own->a = words.a;
+  own->b = words.b;
+  own->tiles.clear();
+  for (const SharedTile& tile : x.block->tiles.all()) {
+    const Range lies{tile.begin(), tile.end()};
+    const bool read = !tile.stored && std::any_of(reads.begin(), reads.end(),
+                                                  [&](const Range& r) { return r.meets(lies); });
+    if (read) own->tiles.push_back(tile);
+  }
+}
+
 // All four have come: the product begins.
 bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct& product) {
   GroupOperands operands;
@@ -357,6 +377,7 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct&
   if (!find_bytes(x, operands.b, form.n, form.b, form.b_bytes(), group_rows, words, o.reads)) {
     return false;
   }
+  remember_source(x, words, o.reads);
   o.work = &group_work;
   constexpr u32 most_threads = 1024;  // of a block
   o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
@@ -511,6 +532,7 @@ Warpgroup& warpgroup_of(Core& x) {
 
 Flow touch_group_registers(Core& x, const Code& c, Mask m) {
   const Touch& touch = bound_of(x).touches[bound_of(x).touch_of.at(x.pc)];
+  x.block->registers.settle(x.warp->index / 4);
   GroupWarp& warp = mine(x);
   const GroupUse* which = nullptr;
   if (const u64 product = in_use(warp, touch.uses, which)) {
@@ -530,6 +552,7 @@ Flow touch_group_registers(Core& x, const Code& c, Mask m) {
     GroupWarp::Use& state = warp.uses[use.number];
     state.touched = true;
     state.written = use.written;
+    if (use.written) state.changed_after = warp.issued + 1;
     state.touched_at = x.pc;
   }
   return touch.run(x, c, m);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
@@ -23,6 +24,8 @@ struct Member {
   const Reference* d = nullptr;
   const Reference* a = nullptr;
 };
+
+using Members = std::array<Member, 4>;
 
 Member member(Model& machine, Block& block, const GroupWords& w, u32 i, const GroupForm& form) {
   Member out{machine.core_of(block, block.warps[w.group * 4 + i])};
@@ -77,6 +80,7 @@ OperandBytes read_a(Model& machine, Block& block, const GroupForm& form, const G
     return read_operand(matrix, group_rows, bytes_if_bits(form.a), block.shared.data(),
                         block.shared.undefined_bits(), form.a_bytes());
   }
+  block.registers.settle(w.group);
   OperandBytes out;
   out.bytes.resize(std::size_t{group_rows} * form.a_bytes());
   out.undefined.resize(group_rows);
@@ -159,14 +163,30 @@ StepRule rule_of(const GroupForm& form) {
   return rule;
 }
 
+SumOfProducts sum_of(const GroupForm& form) {
+  return {group_rows, form.n,        form.k,        form.a,        form.b,
+          form.d,     form.saturate, form.negate_a, form.negate_b, rule_of(form)};
+}
+
+// Bytes of all of B, and of A as it is stored.
+std::size_t whole_b(const GroupForm& form) {
+  return std::size_t{form.n} * form.b_bytes();
+}
+std::size_t stored_a(const GroupForm& form) {
+  return std::size_t{group_rows} * form.a_bytes();
+}
+
+// Do operands that read() left hold a B for each row of A?
+bool is_row_by_row(const GroupForm& form, const std::vector<std::byte>& operands) {
+  return form.sparse && operands.size() != 2 * stored_a(form) + whole_b(form);
+}
+
 // D += A * B, of operands as read() leaves them.
 void add_up(const GroupForm& form, const std::vector<std::byte>& operands, bool exact, u32* sums) {
-  SumOfProducts sum{group_rows, form.n,        form.k,        form.a,        form.b,
-                    form.d,     form.saturate, form.negate_a, form.negate_b, rule_of(form)};
+  SumOfProducts sum = sum_of(form);
   const std::byte* a = operands.data();
-  const std::size_t whole = std::size_t{form.n} * form.b_bytes();
-  const std::size_t stored = std::size_t{group_rows} * form.a_bytes();
-  if (!form.sparse || operands.size() == 2 * stored + whole) {
+  const std::size_t whole = whole_b(form);
+  if (!is_row_by_row(form, operands)) {
     return add_products(sum, a, a + operands.size() - whole, exact,
                         {{0, group_rows, 0, form.n, sums, form.n}});
   }
@@ -174,7 +194,7 @@ void add_up(const GroupForm& form, const std::vector<std::byte>& operands, bool 
   sum.k /= 2;
   sum.rule.block /= 2;
   for (u32 row = 0; row < group_rows; ++row) {
-    add_products(sum, a + row * form.a_bytes(), a + stored + row * (whole / 2), true,
+    add_products(sum, a + row * form.a_bytes(), a + stored_a(form) + row * (whole / 2), true,
                  {{0, 1, 0, form.n, sums + row * form.n, form.n}});
   }
 }
@@ -229,11 +249,49 @@ void mark(Member& warp, const GroupForm& form, bool accumulate, const u8* rows, 
   }
 }
 
+// The sums that are not added to in their registers: gathered, added to, and put back.
+void add_as_matrix(Members& warps, const GroupForm& form, bool accumulate,
+                   const std::vector<std::byte>& operands, bool exact) {
+  const Fragment& f = group_d_fragment(form);
+  std::vector<u32> sums(std::size_t{group_rows} * form.n);
+  for (u32 i = 0; i < 4 && accumulate; ++i) {
+    gather(warps[i], f, &sums[std::size_t{i} * warp_rows * form.n]);
+  }
+  add_up(form, operands, exact, sums.data());
+  for (u32 i = 0; i < 4; ++i) scatter(warps[i], f, &sums[std::size_t{i} * warp_rows * form.n]);
+}
+
+// Where nobody looks at them for a while, and there is an executor, it is for that to add them.
+void add_in_place(Model& machine, Block& block, u32 group, Members& warps, const GroupForm& form,
+                  bool accumulate, std::vector<std::byte> operands) {
+  std::vector<u32*> registers;
+  registers.reserve(std::size_t{4} * form.d_registers());
+  for (Member& warp : warps) {
+    for (u32 r = 0; r < form.d_registers(); ++r) {
+      registers.push_back(reinterpret_cast<u32*>(warp.core.bank[0] + warp.d[r]));
+    }
+  }
+  const SumOfProducts sum = sum_of(form);
+  const std::size_t b = operands.size() - whole_b(form);
+  const bool exact = machine.options.exact;
+  const auto add = [sum, b, accumulate, exact](const std::vector<std::byte>& from,
+                                               const std::vector<u32*>& to) {
+    for (u32* r : to) {
+      if (!accumulate) std::memset(r, 0, lanes * sizeof(u32));
+    }
+    add_products(sum, from.data(), from.data() + b, exact, to.data());
+  };
+  if (!machine.options.executor) return add(operands, registers);
+  block.registers.calculate(
+      machine.options.executor, group,
+      [add, from = std::make_shared<const std::vector<std::byte>>(std::move(operands)),
+       to = std::move(registers)] { add(*from, to); });
+}
+
 bool write(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
   const GroupForm form = form_of(machine, w);
-  const Fragment& f = group_d_fragment(form);
-  std::array<Member, 4> warps;
+  Members warps;
   for (u32 i = 0; i < 4; ++i) warps[i] = member(machine, block, w, i, form);
   if (!machine.options.calculates) {
     for (Member& warp : warps) {
@@ -241,15 +299,15 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
     }
     return true;
   }
-  std::vector<u32> sums(std::size_t{group_rows} * form.n);
-  for (u32 i = 0; i < 4 && w.accumulate; ++i) {
-    gather(warps[i], f, &sums[std::size_t{i} * warp_rows * form.n]);
-  }
-  add_up(form, o.bytes, machine.options.exact, sums.data());
   for (u32 i = 0; i < 4; ++i) {
     mark(warps[i], form, w.accumulate, o.undefined.data() + i * warp_rows,
          o.undefined.data() + group_rows);
-    scatter(warps[i], f, &sums[std::size_t{i} * warp_rows * form.n]);
+  }
+  if (is_row_by_row(form, o.bytes) || !add_in_registers(sum_of(form), machine.options.exact)) {
+    block.registers.settle(w.group);
+    add_as_matrix(warps, form, w.accumulate, o.bytes, machine.options.exact);
+  } else {
+    add_in_place(machine, block, w.group, warps, form, w.accumulate, std::move(o.bytes));
   }
   o.bytes = {};
   o.undefined = {};

@@ -30,10 +30,14 @@ void each_register(const ptx::Program& program, const Instruction& i, F f) {
   }
 }
 
-// A copy between registers that are one.
+// A copy between registers that are one: nothing happens.
 bool is_renaming(const Instruction& i, const Touch& touch) {
   return i.op == Op::mov && !i.guarded && touch.uses.size() == 2 &&
          touch.uses[0].number == touch.uses[1].number;
+}
+
+Flow rename_register(Core&, const Code&, Mask) {
+  return Flow::next;
 }
 
 }  // namespace
@@ -66,7 +70,11 @@ void find_touches(const ptx::Program& program, Bound& bound) {
       const auto at = numbers.find(one_of(reg));
       if (at != numbers.end()) touch.uses.push_back({at->second, reg, false, written});
     });
-    if (touch.uses.empty() || is_renaming(i, touch)) continue;
+    if (touch.uses.empty()) continue;
+    if (is_renaming(i, touch)) {
+      bound.code[pc].run = rename_register;
+      continue;
+    }
     touch.run = std::exchange(bound.code[pc].run, touch_group_registers);
     bound.touch_of[static_cast<std::uint32_t>(pc)] =
         static_cast<std::uint32_t>(bound.touches.size());

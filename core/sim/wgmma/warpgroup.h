@@ -21,6 +21,7 @@
 #include <deque>
 #include <vector>
 
+#include "core/sim/async/shared_tiles.h"
 #include "core/sim/checks/races.h"
 
 namespace tilescope::sim {
@@ -53,15 +54,27 @@ struct GroupWarp {
     std::uint32_t touched_at = 0;  // instruction
     std::uint32_t shape = 0;       // N and K; 0: none
     bool touched = false, written = false;
+    // How many products the warp had issued, and one more, when another instruction last wrote it.
+    std::uint64_t changed_after = 0;
     std::uint64_t product() const { return as_d > as_a ? as_d : as_a; }
   };
   std::vector<Use> uses;
+};
+
+// What an instruction's last product took from shared memory: the tiles that TMA had brought there
+// when all four warps had issued it. For views: they say of which tensors' rows D is.
+struct GroupSource {
+  std::uint32_t pc = 0;       // of the first warp
+  std::uint64_t product = 0;  // its number
+  std::uint64_t a = 0, b = 0;
+  std::vector<SharedTile> tiles;
 };
 
 struct Warpgroup {
   std::uint64_t first = 0;  // the number of products[0]; those before it are complete
   std::deque<GroupProduct> products;
   std::array<GroupWarp, 4> warps;
+  std::vector<GroupSource> sources;  // one for each instruction that has multiplied
 
   bool is_complete(std::uint64_t product) const {
     return product < first ||

@@ -1,0 +1,441 @@
+#include "tests/kernels/mutator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <sstream>
+
+namespace tilescope::test {
+namespace {
+
+bool begins(const std::string& s, const std::string& with) {
+  return s.rfind(with, 0) == 0;
+}
+bool has(const std::string& s, const std::string& part) {
+  return s.find(part) != std::string::npos;
+}
+
+std::string trimmed(const std::string& s) {
+  const std::size_t first = s.find_first_not_of(" \t"), last = s.find_last_not_of(" \t");
+  return first == std::string::npos ? "" : s.substr(first, last - first + 1);
+}
+
+// An instruction that synchronises or moves data, or a wgmma.mma_async.
+struct Instruction {
+  std::size_t at = 0;  // its line, from 0
+  std::size_t first = 0,
+              last = 0;  // with what belongs to it: its block of inline assembly, its loop
+  std::size_t back = 0;  // the branch back to a wait; 0: none
+  std::string guard, opcode, rest;  // "@p ", "mbarrier.init.shared.b64", "[full], 1;"
+  std::string name;                 // what kinds call it: "mbarrier.init"
+  std::size_t straight = 0;         // the same for those that no label and no branch parts
+};
+
+// Longer names come before those that they begin with.
+const char* const names[] = {"wgmma.fence",
+                             "wgmma.commit_group",
+                             "wgmma.wait_group",
+                             "wgmma.mma_async",
+                             "mbarrier.init",
+                             "mbarrier.arrive.expect_tx",
+                             "mbarrier.arrive",
+                             "mbarrier.expect_tx",
+                             "mbarrier.try_wait",
+                             "mbarrier.test_wait",
+                             "fence.proxy.async",
+                             "fence.mbarrier_init",
+                             "bar.sync",
+                             "barrier.sync",
+                             "bar.arrive",
+                             "barrier.cluster.arrive",
+                             "barrier.cluster.wait",
+                             "setmaxnreg.inc",
+                             "setmaxnreg.dec",
+                             "cp.async.bulk.commit_group",
+                             "cp.async.bulk.wait_group",
+                             "cp.async.bulk",
+                             "cp.async.commit_group",
+                             "cp.async.wait_group",
+                             "cp.async.wait_all",
+                             "cp.async",
+                             "st.shared",
+                             "st.async",
+                             "stmatrix"};
+
+class Changes {
+ public:
+  Changes(const std::vector<std::string>& lines, std::vector<Mutation>& out)
+      : lines_(lines), out_(out) {}
+
+  void find() {
+    read();
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const Instruction& x = all_[i];
+      if (x.name != "wgmma.mma_async") drop(x), twice(x);
+      if (i + 1 < all_.size()) behind_the_next(x, all_[i + 1]);
+      counts(x);
+      places(x);
+      words(x);
+    }
+    flips();
+  }
+
+ private:
+  // ---- the text ----
+  void read() {
+    std::size_t at = 0, straight = 0;
+    while (at < lines_.size() && !has(lines_[at], ".entry")) ++at;
+    std::size_t block = 0;  // where a block of inline assembly begins; 0: outside
+    for (; at < lines_.size() && (block || lines_[at] != "}"); ++at, end_ = at) {
+      const std::string line = trimmed(lines_[at]);
+      if (line == "{" && at && has(lines_[at - 1], "begin inline asm")) block = at;
+      if (line == "}") close(std::exchange(block, 0), at);
+      const bool label = has(line, ":") && line.find(':') + 1 == line.size();
+      if (!block && (label || has(line, "bra"))) ++straight;
+      Instruction x;
+      if (!instruction(line, x)) continue;
+      x.at = x.first = x.last = at;
+      x.straight = straight;
+      if (block) x.first = block;
+      if (has(x.name, "_wait")) loop(x);
+      all_.push_back(std::move(x));
+    }
+  }
+
+  static bool instruction(const std::string& line, Instruction& x) {
+    std::string s = line;
+    if (begins(s, "@")) {
+      const std::size_t end = s.find(' ');
+      x.guard = s.substr(0, end + 1);
+      s = trimmed(s.substr(end));
+    }
+    for (const char* name : names) {
+      if (!begins(s, name)) continue;
+      const std::size_t end = s.find_first_of(" \t;");
+      x.name = name;
+      x.opcode = s.substr(0, end);
+      x.rest = trimmed(s.substr(end));
+      return true;
+    }
+    return false;
+  }
+
+  void close(std::size_t begin, std::size_t end) {
+    if (!begin) return;
+    for (Instruction& x : all_) {
+      if (x.at > begin) x.last = end;
+    }
+  }
+
+  // "LABEL:", try_wait, "@!p bra LABEL;"
+  void loop(Instruction& x) {
+    for (std::size_t at = x.at + 1; at < std::min(lines_.size(), x.at + 3); ++at) {
+      if (begins(trimmed(lines_[at]), "@!") && has(lines_[at], "bra")) x.back = at;
+    }
+  }
+
+  // ---- what comes out ----
+  Mutation& add(std::string kind, const Instruction& x, const std::string& what) {
+    Mutation m;
+    m.kind = std::move(kind);
+    m.line = static_cast<std::uint32_t>(x.at + 1);
+    m.sentence = fmt::format("PTX line {}: {} {}", m.line, called(x), what);
+    out_.push_back(std::move(m));
+    return out_.back();
+  }
+  static std::string called(const Instruction& x) {
+    const bool plain = !has(x.rest, "[") && !has(x.rest, "{");
+    return x.name + (plain && x.rest.size() > 1 ? " " + x.rest.substr(0, x.rest.size() - 1) : "");
+  }
+  static void put(Mutation& m, std::size_t at, std::string text) {
+    m.edits.emplace_back(static_cast<std::uint32_t>(at), std::move(text));
+  }
+  // The same instruction with other operands.
+  void other(const std::string& kind, const Instruction& x, const std::string& rest,
+             const std::string& what, const std::string& before = "") {
+    Mutation& m = add(kind + " " + x.name, x, what);
+    const std::string text = x.guard + x.opcode + " " + rest;
+    put(m, x.at, before.empty() ? "\t" + text : "\t{ " + before + " " + text + " }");
+  }
+
+  void drop(const Instruction& x) {
+    Mutation& m = add("drop " + x.name, x, "dropped");
+    put(m, x.at, "\t// dropped");
+    if (!x.back) return;
+    put(m, x.back, "\t// dropped");
+    Mutation& once = add("once " + x.name, x, "asked once, and not waited for");
+    put(once, x.back, "\t// dropped");
+  }
+
+  void twice(const Instruction& x) {
+    if (x.back) return;
+    Mutation& m = add("twice " + x.name, x, "executed twice");
+    const std::string text = x.guard + x.opcode + " " + x.rest;
+    put(m, x.at, "\t" + text + " " + text);
+  }
+
+  // It and the next one change places; what stands between them comes before both.
+  void behind_the_next(const Instruction& x, const Instruction& next) {
+    if (x.straight != next.straight || x.first == next.first || x.back || next.back) return;
+    if (x.name == "wgmma.mma_async" && next.name == "wgmma.mma_async") return;  // sums commute
+    if (x.name == next.name && (x.rest == next.rest || x.name == "mbarrier.init")) return;
+    if (x.name == next.name && (x.name == "st.shared" || x.name == "cp.async.bulk" ||
+                                x.name == "stmatrix" || x.name == "cp.async"))
+      return;  // neither knows of the other
+    Mutation& m = add("move " + x.name + " behind " + next.name, x,
+                      fmt::format("moved behind {} of line {}", next.name, next.at + 1));
+    m.also = static_cast<std::uint32_t>(next.at + 1);
+    // On the last line of the next one, so that no line comes or goes.
+    std::string moved;
+    for (std::size_t at = x.first; at <= x.last; ++at) {
+      moved += " " + trimmed(lines_[at]);
+      put(m, at, "\t// moved");
+    }
+    put(m, next.last, lines_[next.last] + moved);
+  }
+
+  // ---- counts ----
+  static std::string last_operand(const std::string& rest, std::string& before) {
+    const std::size_t comma = rest.rfind(',');
+    before = comma == std::string::npos ? "" : rest.substr(0, comma + 2);
+    const std::size_t from = comma == std::string::npos ? 0 : comma + 1;
+    return trimmed(rest.substr(from, rest.rfind(';') - from));
+  }
+  // Its last operand, which may be a register.
+  void last(const std::string& kind, const Instruction& x, const std::string& type,
+            const std::string& op, const std::string& what) {
+    std::string before;
+    const std::string operand = last_operand(x.rest, before);
+    other(kind, x, before + "other;", what,
+          fmt::format(".reg .{} other; {} other, {}, {};", type, op.substr(0, op.find(' ')),
+                      operand, op.substr(op.find(' ') + 1)));
+  }
+  void number(const std::string& kind, const Instruction& x, int by, const std::string& unit) {
+    std::string before;
+    const std::string operand = last_operand(x.rest, before);
+    if (operand.empty() || operand.find_first_not_of("0123456789") != std::string::npos) return;
+    const int is = std::stoi(operand) + by;
+    if (is >= 0) other(kind, x, fmt::format("{}{};", before, is), fmt::format("{} {}", unit, is));
+  }
+
+  void counts(const Instruction& x) {
+    if (has(x.name, "wait_group")) {
+      number("more", x, 1, "made to leave");
+      number("less", x, -1, "made to leave");
+    }
+    if (begins(x.name, "setmaxnreg")) {
+      number("more", x, 8, "made to take");
+      number("less", x, -8, "made to take");
+    }
+    if (x.name == "bar.sync") number("other", x, has(x.rest, ",") ? 32 : 3, "made");
+    if (x.name == "mbarrier.init") {
+      last("more", x, "b32", "add.u32 1", "given a count of one more");
+      last("less", x, "b32", "sub.u32 1", "given a count of one less");
+    }
+    if (has(x.name, "expect_tx")) {
+      last("more", x, "b32", "add.u32 16", "given 16 bytes more");
+      last("less", x, "b32", "sub.u32 16", "given 16 bytes less");
+      last("half", x, "b32", "shr.u32 1", "given half the bytes");
+    }
+    if (has(x.name, "_wait") && has(x.opcode, "parity"))
+      last("flip", x, "b32", "xor.b32 1", "given the other parity");
+    if (has(x.opcode, "multicast")) {
+      last("outside", x, "b16", "or.b16 8", "given a mask with a CTA that is not there");
+      last("only one", x, "b16", "and.b16 1", "given a mask of the first CTA alone");
+      last("not first", x, "b16", "and.b16 2", "given a mask of the second CTA alone");
+    }
+  }
+
+  // ---- places ----
+  // Behind the bracket number `n`, counted from 0, stands so much more.
+  static std::string displaced(const std::string& rest, std::size_t n, int by) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i <= n; ++i) {
+      at = rest.find('[', at);
+      if (at == std::string::npos) return "";
+      ++at;
+    }
+    const std::size_t end = rest.find(']', at);
+    std::string inside = rest.substr(at, end - at);
+    if (has(inside, ",") || has(inside, "-")) return "";
+    const std::size_t plus = inside.find('+');
+    if (plus != std::string::npos) {
+      by += std::stoi(inside.substr(plus + 1));
+      inside.resize(plus);
+    }
+    return rest.substr(0, at) + inside + fmt::format("{:+}", by) + rest.substr(end);
+  }
+  void displace(const std::string& kind, const Instruction& x, std::size_t bracket, int by,
+                const std::string& what) {
+    const std::string rest = displaced(x.rest, bracket, by);
+    if (!rest.empty()) other(kind, x, rest, what);
+  }
+
+  void places(const Instruction& x) {
+    if (begins(x.name, "mbarrier")) {
+      displace("next barrier of", x, 0, 8, "made for the 8 bytes behind its mbarrier");
+      displace("last barrier of", x, 0, -8, "made for the 8 bytes before its mbarrier");
+    }
+    if (x.name == "st.shared") displace("elsewhere", x, 0, 1024, "made 1024 bytes further");
+    if (x.name == "cp.async") displace("elsewhere", x, 0, 1024, "made 1024 bytes further");
+    if (x.name == "stmatrix") displace("elsewhere", x, 0, 1024, "made 1024 bytes further");
+    if (x.name == "cp.async.bulk") {
+      const std::size_t brackets =
+          static_cast<std::size_t>(std::count(x.rest.begin(), x.rest.end(), '['));
+      const bool load = has(x.opcode, "mbarrier");
+      const std::size_t shared = load ? 0 : brackets - 1;
+      displace("next row of", x, shared, 1024, "made for shared memory 1024 bytes further");
+      displace("next stage of", x, shared, 8192, "made for shared memory 8192 bytes further");
+      if (load) displace("barrier of", x, brackets - 1, 8, "made to tell the next mbarrier");
+      coordinates(x);
+    }
+    if (x.name == "wgmma.mma_async") descriptors(x);
+  }
+
+  // "[%rd52, {%r814, %r63}]"
+  void coordinates(const Instruction& x) {
+    const std::size_t open = x.rest.find('{'), comma = x.rest.find(',', open);
+    const std::size_t close = x.rest.find('}', open);
+    if (open == std::string::npos || comma > close) return;
+    for (const auto& [kind, from, to, by] :
+         {std::tuple{"column of", open + 1, comma, 64}, std::tuple{"row of", comma + 1, close, 64},
+          std::tuple{"few columns of", open + 1, comma, 8}}) {
+      const std::string operand = trimmed(x.rest.substr(from, to - from));
+      other(kind, x, x.rest.substr(0, from) + " other" + x.rest.substr(to),
+            fmt::format("given a {} {} further", has(kind, "row") ? "row" : "column", by),
+            fmt::format(".reg .b32 other; add.s32 other, {}, {};", operand, by));
+    }
+  }
+
+  // "{%f1, ..., %f4}, %rd1, %rd2, p, 1, 1, 0, 0;": B's, and A's where it has one.
+  void descriptors(const Instruction& x) {
+    const std::size_t end = x.rest.find('}');
+    if (end == std::string::npos || x.rest[end + 1] != ',') return;
+    std::size_t from = end + 2;
+    if (trimmed(x.rest.substr(from))[0] == '{') return;  // A in registers
+    for (const char* of : {"A", "B"}) {
+      const std::size_t to = x.rest.find(',', from);
+      const std::string operand = trimmed(x.rest.substr(from, to - from));
+      for (const auto& [kind, bit, what] :
+           {std::tuple{"16 bytes", 0, "with another 16 bytes in its start"},
+            std::tuple{"32 bytes", 1, "with another 32 bytes in its start"},
+            std::tuple{"1024 bytes", 6, "with another 1024 bytes in its start"},
+            std::tuple{"8192 bytes", 9, "with another 8192 bytes in its start"},
+            std::tuple{"leading", 20, "with another leading byte offset"},
+            std::tuple{"stride", 38, "with another stride byte offset"},
+            std::tuple{"base", 49, "with another base offset"},
+            std::tuple{"swizzle", 62, "with another swizzle"}}) {
+        other(fmt::format("{} of {}'s descriptor of", kind, of), x,
+              x.rest.substr(0, from) + " other" + x.rest.substr(to),
+              fmt::format("given a descriptor of {} {}", of, what),
+              fmt::format(".reg .b64 other; xor.b64 other, {}, {};", operand,
+                          std::uint64_t{1} << bit));
+      }
+      from = to + 1;
+    }
+  }
+
+  // ---- words of the opcode ----
+  void words(const Instruction& x) {
+    for (const auto& [is, becomes] :
+         {std::pair{".release.cta", ".relaxed.cta"}, std::pair{".acquire.cta", ".relaxed.cta"},
+          std::pair{".acquire.cluster", ".acquire.cta"},
+          std::pair{".release.cluster", ".release.cta"},
+          std::pair{"cluster.arrive.release", "cluster.arrive.relaxed"},
+          std::pair{"async.shared::cta", "async.global"}, std::pair{".multicast::cluster", ""}}) {
+      const std::size_t at = x.opcode.find(is);
+      if (at == std::string::npos || x.name == "fence.mbarrier_init") continue;
+      // A multicast's mask goes with its word.
+      std::string rest = x.rest;
+      if (!*becomes) last_operand(x.rest, rest), rest = rest.substr(0, rest.size() - 2) + ";";
+      Instruction y = x;
+      y.opcode.replace(at, std::string(is).size(), becomes);
+      Mutation& m = add(
+          fmt::format("{} for {} in {}", *becomes ? becomes : "nothing", is, x.name), x,
+          *becomes ? fmt::format("with {} for {}", becomes, is) : fmt::format("without {}", is));
+      put(m, x.at, "\t" + y.guard + y.opcode + " " + rest);
+    }
+  }
+
+  // "xor.b32 %r1, %r2, 1;" and "xor.b32 %r1, %r2, %r3;" where a parity follows from it.
+  void flips() {
+    std::vector<std::string> parities;
+    std::string before;
+    for (const Instruction& x : all_) {
+      if (has(x.name, "_wait") && has(x.opcode, "parity"))
+        parities.push_back(last_operand(x.rest, before));
+    }
+    for (std::size_t at = 0; at < end_; ++at) {
+      const std::string line = trimmed(lines_[at]);
+      if (!begins(line, "xor.b32") && !begins(line, "selp.b32")) continue;
+      const bool parity = begins(line, "xor");
+      Instruction x;
+      x.at = at;
+      x.name = parity ? "xor.b32" : "selp.b32";
+      const std::size_t end = line.find_first_of(" \t");
+      x.rest = trimmed(line.substr(end));
+      std::vector<std::string> parts;
+      std::istringstream words(x.rest);
+      for (std::string word; std::getline(words, word, ',');) parts.push_back(trimmed(word));
+      if (parts.size() < 3) continue;
+      if (parity && std::find(parities.begin(), parities.end(), parts[0]) == parities.end())
+        continue;
+      x.rest.clear();
+      if (parity) {
+        Mutation& m = add("no flip", x, "made to keep the parity");
+        put(m, at, fmt::format("\tmov.b32 {}, {};", parts[0], parts[1]));
+      } else if (parts[1] == "0") {
+        Mutation& m = add("no first stage", x, "made to pass by the first stage");
+        parts[1] = "1";
+        put(m, at, fmt::format("\tselp.b32 {}, 1, {}, {}", parts[0], parts[2], parts[3]));
+      }
+    }
+  }
+
+  const std::vector<std::string>& lines_;
+  std::vector<Mutation>& out_;
+  std::vector<Instruction> all_;
+  std::size_t end_ = 0;  // of the first entry: a line
+};
+
+}  // namespace
+
+Mutator::Mutator(const std::string& ptx) {
+  std::istringstream text(ptx);
+  for (std::string line; std::getline(text, line);) lines_.push_back(line);
+  Changes(lines_, all_).find();
+  std::stable_sort(all_.begin(), all_.end(),
+                   [](const Mutation& a, const Mutation& b) { return a.line < b.line; });
+  std::map<std::string, std::vector<std::size_t>> kinds;
+  for (std::size_t i = 0; i < all_.size(); ++i) kinds[all_[i].kind].push_back(i);
+  for (auto& [kind, indices] : kinds) kinds_.push_back(std::move(indices));
+}
+
+const Mutation& Mutator::of_seed(std::uint64_t seed) const {
+  std::mt19937_64 random(seed);
+  const auto& kind = kinds_[random() % kinds_.size()];
+  return all_[kind[random() % kind.size()]];
+}
+
+const Mutation* Mutator::of(const std::string& kind, std::size_t n) const {
+  for (const Mutation& m : all_) {
+    if (m.kind == kind && n-- == 0) return &m;
+  }
+  return nullptr;
+}
+
+std::string Mutator::apply(const Mutation& mutation) const {
+  std::string out;
+  for (std::size_t at = 0; at < lines_.size(); ++at) {
+    const std::string* line = &lines_[at];
+    for (const auto& [where, text] : mutation.edits) {
+      if (where == at) line = &text;
+    }
+    out += *line + "\n";
+  }
+  return out;
+}
+
+}  // namespace tilescope::test
