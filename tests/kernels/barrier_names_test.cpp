@@ -29,7 +29,8 @@ std::string read(const std::string& path) {
 Job job_of(const CatalogEntry& entry) {
   Request request;
   for (const SizeParameter& size : entry.sizes) {
-    request.sizes[size.name] = std::min<std::int64_t>(size.fallback, 256);
+    // Deep enough for each stage to be filled again.
+    request.sizes[size.name] = std::min<std::int64_t>(size.fallback, size.name == "k" ? 512 : 256);
   }
   Outcome<Job> job = make_job(entry, request, read(TILESCOPE_SOURCE_DIR "/assets/" + entry.ptx));
   EXPECT_TRUE(job.ok()) << (job.ok() ? "" : job.error().sentence);
@@ -87,11 +88,12 @@ TEST(BarrierNames, OfTheCatalogAreThoseThatItsKernelsInitialise) {
       SCOPED_TRACE(name);
       const std::string kind = name.substr(0, name.find('['));
       EXPECT_EQ(by.count(sim::Unit::copy_in) > 0, kind == "full");
+      // On Hopper who waited for the products arrives; there is no commit to an mbarrier.
       EXPECT_EQ(by.count(sim::Unit::commit) > 0,
-                kind == "empty" || kind == "done" || kind == "ready");
+                entry.target != "sm_90a" && (kind == "empty" || kind == "done" || kind == "ready"));
     }
   }
-  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12);
+  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12 + 1 + 4 + 5 * 8);
 }
 
 TEST(BarrierNames, AreReadByNameAndByByte) {
