@@ -31,7 +31,10 @@ class Asset {
   std::span<const std::byte> bytes_;
 };
 
+// Of a file that is carried as NAME.gz, what is packed there.
 // Errors: unknown (names the assets of the same folder), unreadable (a file of TILESCOPE_ASSETS).
 Outcome<Asset> load_asset(std::string_view name);
+// Whether there is one.
+bool carries(std::string_view name);
 
 }  // namespace tilescope

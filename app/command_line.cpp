@@ -120,7 +120,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& wrong) {
 // Whether a type's name counts its values up, as "light|dark" does; "reference|F.npy" does not.
 bool counts_up(const std::string& type) {
   return type.find('|') != std::string::npos && std::all_of(type.begin(), type.end(), [](char c) {
-           return c == '|' || (c >= 'a' && c <= 'z');
+           return c == '|' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
          });
 }
 

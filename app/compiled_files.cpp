@@ -159,8 +159,18 @@ Outcome<CudaFiles> cuda_files(const std::string& path) {
   return out;
 }
 
-std::string key_of(const CudaFiles& files, std::string_view architecture,
-                   std::string_view compiler) {
+Outcome<CudaFiles> own_cuda_files(const std::string& name) {
+  const Outcome<Asset> text = load_asset(name);
+  if (!text) return text.error();
+  CudaFiles out;
+  out.name = name;
+  out.text = text->text();
+  add_headers(out.text, "", out);
+  return out;
+}
+
+std::string key_of(const CudaFiles& files, std::string_view architecture, std::string_view compiler,
+                   const Defines& defines) {
   Hash hash;
   for (std::string_view part : {std::string_view("1"), compiler, architecture,
                                 std::string_view(files.name), std::string_view(files.text)}) {
@@ -169,6 +179,10 @@ std::string key_of(const CudaFiles& files, std::string_view architecture,
   for (const auto& [name, header] : files.headers) {
     hash.add(name);
     hash.add(header.text);
+  }
+  for (const auto& [name, value] : defines) {
+    hash.add(name);
+    hash.add(value);
   }
   return hash.text();
 }

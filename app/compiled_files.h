@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 
@@ -19,7 +21,7 @@ struct CudaHeader {
 
 struct CudaFiles {
   std::string name;    // of the file, without its folder and without odd characters
-  std::string folder;  // that it is in
+  std::string folder;  // that it is in; empty: the program carries it
   std::string text;
   // Everything that `#include "..."` leads to, by its path below that folder or among our own. What
   // is neither is the toolkit's, or the compiler will miss it.
@@ -32,9 +34,16 @@ std::string name_in_ptx(const std::string& path);
 // Refused: it is no CUDA file, or cannot be read.
 Outcome<CudaFiles> cuda_files(const std::string& path);
 
-// The same for the same texts, architecture and compiler; and for no others.
-std::string key_of(const CudaFiles& files, std::string_view architecture,
-                   std::string_view compiler);
+// The same of a file that the program carries, "kernels/hopper/dense_gemm.cu": the PTX calls it
+// that.
+Outcome<CudaFiles> own_cuda_files(const std::string& name);
+
+// Macros that a text is compiled with: {"GEMM_A", "f16"}.
+using Defines = std::vector<std::pair<std::string, std::string>>;
+
+// The same for the same texts, architecture, compiler and macros; and for no others.
+std::string key_of(const CudaFiles& files, std::string_view architecture, std::string_view compiler,
+                   const Defines& defines = {});
 
 // The PTX that was kept under this key. Without a home, or where nothing can be written, nothing is
 // kept: then it is compiled each time.

@@ -111,7 +111,8 @@ Complaint no_words(const ProcessEnd& end) {
 
 // Runs nvcc on the texts; `build` gets PTX or complaints.
 std::optional<Error> translate(const std::string& nvcc, const std::string& architecture,
-                               const CudaFiles& texts, const KeepOn& keep_on, Build& build) {
+                               const CudaFiles& texts, const Defines& defines,
+                               const KeepOn& keep_on, Build& build) {
   const Scratch scratch;
   if (scratch.folder().empty()) {
     return Error{ErrorKind::unreadable,
@@ -126,7 +127,8 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
     if (!header.ours && fs::path(header.path) == fs::path(texts.folder) / name) continue;
     if (auto error = lay_out(root / name, header.text)) return error;
   }
-  const Names name_of{root, file, texts.folder, build.name};
+  const fs::path folder = texts.folder.empty() ? file.parent_path() : fs::path(texts.folder);
+  const Names name_of{root, file, folder, build.name};
   const fs::path out = root / "out.ptx";
   ProcessPlan plan;
   plan.words = {nvcc,
@@ -137,13 +139,16 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
                 "-lineinfo",
                 "--expt-relaxed-constexpr",
                 "-I",
-                texts.folder,
+                folder.string(),
                 "-I",
                 root.string(),
-                "-arch=" + architecture,
-                file.string(),
-                "-o",
-                out.string()};
+                "-arch=" + architecture};
+  for (const auto& [name, value] : defines) {
+    plan.words.push_back(fmt::format("-D{}={}", name, value));
+  }
+  for (std::string word : {file.string(), std::string("-o"), out.string()}) {
+    plan.words.push_back(std::move(word));
+  }
   plan.environment = {{"TMPDIR", root.string()}};
   const Outcome<ProcessEnd> end = run_process(plan, keep_on);
   if (!end) return end.error();
@@ -166,6 +171,31 @@ std::string said_of(const std::vector<Complaint>& complaints) {
     out += fmt::format("{}({}): {}: {}\n", each.file, each.line, weight, each.text);
   }
   return out;
+}
+
+Outcome<Build> compile_texts(Build build, const CudaFiles& texts, const std::string& architecture,
+                             const Defines& defines, const KeepOn& keep_on) {
+  build.name = texts.name;
+  build.sources[build.name] = lines_of_text(texts.text);
+  for (const auto& [name, header] : texts.headers) {
+    if (header.ours) continue;
+    build.sources[name] = lines_of_text(header.text);
+    build.files.push_back(header.path);
+  }
+  const Outcome<std::string> nvcc = find_nvcc();
+  if (!nvcc) return nvcc.error();
+  const Outcome<std::string> version = version_of(*nvcc, keep_on);
+  if (!version) return version.error();
+  const std::string key = key_of(texts, architecture, *version, defines);
+  if (auto kept = kept_ptx(key)) {
+    build.ptx = std::move(kept->ptx);
+    build.complaints =
+        complaints_in(kept->said, [](std::string_view name) { return std::string(name); });
+    return build;
+  }
+  if (auto error = translate(*nvcc, architecture, texts, defines, keep_on, build)) return *error;
+  if (build.compiled()) keep_ptx(key, {build.ptx, said_of(build.complaints)});
+  return build;
 }
 
 }  // namespace
@@ -201,28 +231,17 @@ Outcome<Build> compile(const std::string& path, const std::string& architecture,
   if (!texts) return texts.error();
   Build build;
   build.file = path;
-  build.name = texts->name;
-  build.sources[build.name] = lines_of_text(texts->text);
   build.files = {path};
-  for (const auto& [name, header] : texts->headers) {
-    if (header.ours) continue;
-    build.sources[name] = lines_of_text(header.text);
-    build.files.push_back(header.path);
-  }
-  const Outcome<std::string> nvcc = find_nvcc();
-  if (!nvcc) return nvcc.error();
-  const Outcome<std::string> version = version_of(*nvcc, keep_on);
-  if (!version) return version.error();
-  const std::string key = key_of(*texts, architecture, *version);
-  if (auto kept = kept_ptx(key)) {
-    build.ptx = std::move(kept->ptx);
-    build.complaints =
-        complaints_in(kept->said, [](std::string_view name) { return std::string(name); });
-    return build;
-  }
-  if (auto error = translate(*nvcc, architecture, *texts, keep_on, build)) return *error;
-  if (build.compiled()) keep_ptx(key, {build.ptx, said_of(build.complaints)});
-  return build;
+  return compile_texts(std::move(build), *texts, architecture, {}, keep_on);
+}
+
+Outcome<Build> compile_own(const std::string& source, const std::string& architecture,
+                           const Defines& defines, const KeepOn& keep_on) {
+  const Outcome<CudaFiles> texts = own_cuda_files(source);
+  if (!texts) return texts.error();
+  Build build;
+  build.file = source;
+  return compile_texts(std::move(build), *texts, architecture, defines, keep_on);
 }
 
 }  // namespace tilescope

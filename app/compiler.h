@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -29,6 +30,11 @@ Outcome<std::string> find_nvcc();
 // interrupted, where `keep_on` said no.
 Outcome<Build> compile(const std::string& path, const std::string& architecture,
                        const KeepOn& keep_on = {});
+
+// The same of a kernel that the program carries, in the form that these macros make of it.
+Outcome<Build> compile_own(const std::string& source, const std::string& architecture,
+                           const std::vector<std::pair<std::string, std::string>>& defines,
+                           const KeepOn& keep_on = {});
 
 // What PTX was made for, as the compiler is told: "compute_100a" for `.target sm_100a`.
 std::string architecture_of(std::string_view ptx);

@@ -21,8 +21,13 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
   for (const SizeParameter& size : entry.sizes) {
     if (size.name == option) return read_number(option, value, out.sizes[size.name]);
   }
+  for (const OptionParameter& own : entry.options) {
+    if (own.name != option) continue;
+    out.choices[option] = value;
+    return {};
+  }
   for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input && option_of(tensor) == option) {
+    if (tensor.role != TensorRole::output && option_of(tensor) == option) {
       out.files[tensor.name] = value;
       return {};
     }
@@ -48,8 +53,9 @@ std::optional<Error> put(const CatalogEntry& entry, const std::string& option,
   }
   std::string known;
   for (const SizeParameter& size : entry.sizes) known += fmt::format("--{}, ", size.name);
+  for (const OptionParameter& own : entry.options) known += fmt::format("--{}, ", own.name);
   for (const TensorSpec& tensor : entry.tensors) {
-    if (tensor.role == TensorRole::input) known += fmt::format("--{}, ", option_of(tensor));
+    if (tensor.role != TensorRole::output) known += fmt::format("--{}, ", option_of(tensor));
   }
   return Error{ErrorKind::usage,
                fmt::format("{} has no option --{}; it takes {}--seed, --dtype, --grid, --ptx, "

@@ -11,9 +11,9 @@
 
 namespace tilescope {
 
-// What a kernel of the catalog takes as its own: sizes, inputs, seed, type, grid, PTX, source; what
-// chooses an order is left out. Refused: an option that it has not, with those that it has; a
-// number that is none.
+// What a kernel of the catalog takes as its own: sizes, its options, inputs, seed, type, grid, PTX,
+// source; what chooses an order is left out. Which values an option has is seen where the problem
+// is fitted. Refused: an option that it has not, with those that it has; a number that is none.
 Outcome<RunOptions> run_options(const CatalogEntry& entry, const KernelOptions& options);
 // As an option: "A" is --a.
 std::string option_of(const TensorSpec& tensor);

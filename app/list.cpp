@@ -1,5 +1,6 @@
 // tilescope list [kernels|devices|presets|commands|opcodes|functions|atoms] [FILTER]
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "app/devices.h"
 #include "app/lesson_store.h"
 #include "app/listed_atoms.h"
+#include "app/variants.h"
 #include "core/language/language.h"
 #include "core/lesson/glossary.h"
 #include "core/ptx/opcodes.h"
@@ -23,6 +25,7 @@ namespace {
 struct Row {
   std::string name, help;
   nlohmann::ordered_json more = {};  // further fields of the JSON document
+  std::string detail = {};           // further lines where it is not JSON
 };
 
 struct Listing {
@@ -80,11 +83,72 @@ std::vector<Row> words() {
   });
 }
 
+nlohmann::ordered_json json_of(const SizeParameter& size) {
+  return {{"name", size.name},
+          {"least", size.least},
+          {"most", size.most},
+          {"default", size.fallback},
+          {"help", size.help}};
+}
+
+nlohmann::ordered_json json_of(const OptionParameter& option) {
+  return {{"name", option.name},
+          {"values", option.values},
+          {"form", option.form},
+          {"default", option.fallback},
+          {"help", option.help}};
+}
+
+// Which of its forms the program carries, as the options that choose them; any other needs nvcc.
+Row kernel_row(const CatalogEntry& entry) {
+  nlohmann::ordered_json sizes = nlohmann::ordered_json::array(), options = sizes, forms = sizes;
+  for (const SizeParameter& size : entry.sizes) sizes.push_back(json_of(size));
+  for (const OptionParameter& option : entry.options) options.push_back(json_of(option));
+  for (const CarriedVariant& variant : carried_variants(entry)) forms.push_back(variant.words);
+  Row row{entry.name, entry.help, {{"sizes", sizes}, {"options", options}}};
+  if (!forms.empty()) row.more["carried"] = forms;
+  return row;
+}
+
+// A kernel's name, or a part of it, with the options of each.
+std::vector<Row> kernels_found(const std::string& filter) {
+  std::vector<Row> out;
+  for (const CatalogEntry& entry : catalog()) {
+    if (entry.name.find(filter) == std::string::npos &&
+        entry.help.find(filter) == std::string::npos) {
+      continue;
+    }
+    out.push_back(kernel_row(entry));
+    std::string& detail = out.back().detail;
+    if (filter != entry.name) continue;
+    for (const SizeParameter& size : entry.sizes) {
+      detail += fmt::format("  --{} N: {}; {} to {} (default {})\n", size.name, size.help,
+                            size.least, size.most, size.fallback);
+    }
+    for (const OptionParameter& option : entry.options) {
+      detail += fmt::format("  --{} {}: {}{} (default {})\n", option.name, option.form, option.help,
+                            option.values.empty() || option.form.find('|') != std::string::npos
+                                ? ""
+                                : fmt::format("; {}", fmt::join(option.values, ", ")),
+                            option.fallback);
+    }
+    const std::vector<CarriedVariant> carried = carried_variants(entry);
+    if (carried.empty()) {
+      detail.pop_back();
+      continue;
+    }
+    detail +=
+        fmt::format("{} forms are carried; for others nvcc compiles the kernel:", carried.size());
+    for (const CarriedVariant& each : carried) {
+      detail += "\n  " + (each.words.empty() ? "as it is without options" : each.words);
+    }
+  }
+  return out;
+}
+
 const Listing listings[] = {
-    {"kernels", "what `tilescope run` runs by name",
-     [] { return rows_of(catalog(), [](const CatalogEntry& e) {
-            return Row{e.name, e.help};
-          }); }},
+    {"kernels", "what `tilescope run` runs by name; FILTER finds single ones, with their options",
+     [] { return rows_of(catalog(), kernel_row); }, kernels_found},
     {"devices", "what `--on` takes, and the chips that `--device` takes",
      [] {
        const Outcome<OpenDevice> gpu = open_gpu();
@@ -145,6 +209,7 @@ void print_rows(const std::vector<Row>& rows, Terminal& terminal) {
     const std::size_t indent = *between ? width : 0;
     terminal.print(fmt::format("{:{}}{}{:{}}{}{}\n", row.name, row.help.empty() ? 0 : width,
                                between, "", indent, row.help.empty() ? "" : "  ", row.help));
+    if (!row.detail.empty()) terminal.print(row.detail + "\n");
   }
 }
 

@@ -64,10 +64,10 @@ std::string what_of(const PreparedRun& run) {
   const auto add = [&](std::string_view name, std::int64_t size) {
     if (size > 0) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", name, size);
   };
-  add("M", run.sizes.m);
-  add("N", run.sizes.n);
-  add("K", run.sizes.k);
-  add("L", run.sizes.l);
+  add("M", run.fit.sizes.m);
+  add("N", run.fit.sizes.n);
+  add("K", run.fit.sizes.k);
+  add("L", run.fit.sizes.l);
   if (run.entry && !run.job.buffers.empty()) {
     out += fmt::format("{}{}", out.empty() ? "" : ", ", name_of(run.job.buffers.front().dtype));
   }
@@ -125,10 +125,10 @@ sim::Record take_record(sim::Recorder& recorder, const PreparedRun& run,
   record.kernel = run.kernel;
   record.what = what_of(run);
   record.device = device;
-  if (run.sizes.k > 0) {
-    record.work = 2.0 * static_cast<double>(run.sizes.m) * static_cast<double>(run.sizes.n) *
-                  static_cast<double>(run.sizes.k) *
-                  static_cast<double>(std::max<std::int64_t>(1, run.sizes.l));
+  if (run.fit.sizes.k > 0) {
+    record.work = 2.0 * static_cast<double>(run.fit.sizes.m) *
+                  static_cast<double>(run.fit.sizes.n) * static_cast<double>(run.fit.sizes.k) *
+                  static_cast<double>(std::max<std::int64_t>(1, run.fit.sizes.l));
   }
   return record;
 }

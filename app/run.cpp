@@ -29,9 +29,10 @@ constexpr std::uint64_t most_threads = 1024;
 
 struct Options {
   std::string kernel, launch, on = "sim", against, output, numerics, schedule, device;
-  KernelOptions own;                    // the kernel's: {"m", "300"}
-  std::optional<std::int64_t> m, n, k;  // of these, as they are typed
-  std::uint64_t search = 0;             // orders to try
+  KernelOptions own;                       // the kernel's: {"m", "300"}
+  std::optional<std::int64_t> m, n, k, l;  // of these, as they are typed
+  KernelOptions words;                     // those that only some kernels have
+  std::uint64_t search = 0;                // orders to try
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
@@ -87,7 +88,8 @@ std::optional<Error> name_options(Options& options) {
   const auto word = [&](const char* name, const std::string& value) {
     if (!value.empty()) options.own[name] = value;
   };
-  number("m", options.m), number("n", options.n), number("k", options.k);
+  number("m", options.m), number("n", options.n), number("k", options.k), number("l", options.l);
+  for (const auto& [name, value] : options.words) word(name.c_str(), value);
   word("a", options.a), word("b", options.b), word("grid", options.grid);
   word("dtype", options.run.dtype), word("ptx", options.run.ptx);
   word("source", options.run.source);
@@ -98,6 +100,10 @@ std::optional<Error> name_options(Options& options) {
   run->seed = options.run.seed;
   run->processors = options.run.processors;
   run->built = options.run.built;
+  run->keep_on = [] {
+    watch_for_interrupt();
+    return !interrupted();
+  };
   options.run = std::move(*run);
   return {};
 }
@@ -117,7 +123,8 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (is_file && (!options.own.empty() || !options.output.empty() ||
                   (!options.against.empty() && options.against != "gpu"))) {
     return Error{ErrorKind::usage,
-                 "Sizes, inputs, --dtype, --grid, --ptx, --source, --out and --against FILE are "
+                 "Sizes, inputs, a kernel's own options, --dtype, --grid, --ptx, --source, --out "
+                 "and --against FILE are "
                  "for kernels of the catalog; for a PTX file the launch file has them.",
                  ""};
   }
@@ -509,8 +516,21 @@ Action define_run(CommandOptions& app) {
   app.add_option("--n", options->n, "columns (default: from the files)").type_name("N");
   app.add_option("--k", options->k, "depth K of a matrix product (default: from the files)")
       .type_name("K");
+  app.add_option("--l", options->l, "how many products, a batch (default: from the files, or 1)")
+      .type_name("L");
   app.add_option("--a", options->a, "the first input (default: random)").type_name("A.npy");
   app.add_option("--b", options->b, "the second input (default: random)").type_name("B.npy");
+  app.add_option("--c", options->words["c"],
+                 "what the output has before, where the kernel adds to it (default: random)")
+      .type_name("C.npy");
+  for (const CatalogEntry& entry : catalog()) {
+    for (const OptionParameter& own : entry.options) {
+      if (options->words.count(own.name)) continue;
+      app.add_option("--" + own.name, options->words[own.name],
+                     fmt::format("{} only: {}", entry.name, own.help))
+          .type_name(own.form);
+    }
+  }
   app.add_option("--out", options->output, "where the result goes").type_name("D.npy");
   app.add_option("--against", options->against, "what to compare with: reference, gpu, or a file")
       .type_name("reference|gpu|F.npy");

@@ -10,19 +10,33 @@
 #include "app/assets.h"
 #include "app/compiler.h"
 #include "app/files.h"
-#include "assets/embedded.h"
+#include "app/variants.h"
 #include "core/io/launch_file.h"
 #include "core/io/npy.h"
 #include "core/ptx/program.h"
+#include "core/run/manifest.h"
 #include "core/sim/machine/device.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {
 namespace {
 
-Outcome<Request> request_of(const RunOptions& options) {
+// The type that a tensor's file is to be read as: nothing where nobody says.
+std::optional<DType> type_of(const CatalogEntry& entry, std::string_view tensor,
+                             const Request& request) {
+  for (const TensorSpec& spec : entry.tensors) {
+    if (spec.name != tensor || spec.type_option.empty()) continue;
+    const auto said = request.choices.find(spec.type_option);
+    if (said != request.choices.end()) return stored_as(said->second);
+    if (spec.role != TensorRole::input) return {};
+  }
+  return request.dtype;
+}
+
+Outcome<Request> request_of(const CatalogEntry& entry, const RunOptions& options) {
   Request request;
   request.sizes = options.sizes;
+  request.choices = options.choices;
   request.seed = options.seed;
   request.processors = options.processors;
   if (!options.dtype.empty()) {
@@ -39,15 +53,85 @@ Outcome<Request> request_of(const RunOptions& options) {
   for (const auto& [tensor, path] : options.files) {
     const Outcome<std::vector<std::byte>> bytes = read_file(path);
     if (!bytes) return bytes.error();
-    Outcome<Buffer> read = read_npy(*bytes, path, request.dtype);
+    Outcome<Buffer> read = read_npy(*bytes, path, type_of(entry, tensor, request));
     if (!read) return read.error();
     request.inputs.emplace(tensor, std::move(*read));
   }
   return request;
 }
 
+// All that a terminal has room for: each error with its place, then how many there are.
+Error does_not_compile(const Build& build) {
+  std::string all;
+  for (const Complaint& each : build.complaints) {
+    if (each.weight != Complaint::Weight::warning) all += text(each) + "\n";
+  }
+  const std::size_t errors = build.errors();
+  const Complaint& first = build.complaints.front();
+  return {ErrorKind::unsupported,
+          fmt::format("{} does not compile: {} error{}.\n{}", build.file, errors,
+                      errors == 1 ? "" : "s", all.substr(0, all.size() - 1)),
+          first.line ? fmt::format("{}:{}", first.file, first.line) : build.file};
+}
+
+// Where this form of the kernel is, if the program carries it.
+std::string_view image_of(const CatalogEntry& entry, const Variant& variant) {
+  return variant.image.empty() ? entry.ptx : variant.image;
+}
+
+// Which forms the program carries, those first that are most like the one that is asked for.
+std::string carried_forms(const CatalogEntry& entry, const Variant& asked) {
+  std::vector<CarriedVariant> all = carried_variants(entry);
+  const auto alike = [&](const CarriedVariant& v) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < std::min(v.values.size(), asked.defines.size()); ++i) {
+      count += v.values[i] == asked.defines[i].second;
+    }
+    return count;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto& x, const auto& y) { return alike(x) > alike(y); });
+  constexpr std::size_t most = 4;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+    out += fmt::format("{}`{}`", i ? ", " : "", all[i].words.empty() ? "no option" : all[i].words);
+  }
+  if (all.size() > most) {
+    out += fmt::format(" and {} more (`tilescope list kernels {}`)", all.size() - most,
+                       entry.name);
+  }
+  return out;
+}
+
+// The kernel's own PTX in the form that is asked for: carried, or compiled here.
+Outcome<std::string> own_ptx(const CatalogEntry& entry, const Fit& fitted, const KeepOn& keep_on) {
+  const Variant& variant = fitted.variant;
+  const std::string_view image = image_of(entry, variant);
+  if (variant.image.empty() || carries(image)) {
+    const Outcome<Asset> ptx = load_asset(image);
+    if (!ptx) return ptx.error();
+    return std::string(ptx->text());
+  }
+  if (const Outcome<std::string> nvcc = find_nvcc(); !nvcc) {
+    return Error{ErrorKind::unsupported,
+                 fmt::format("{} with {} is none of the forms that the program carries, and nvcc, "
+                             "which would compile it, is not here. Carried are {}. Install the "
+                             "CUDA Toolkit (no GPU is needed) for all others: nvcc is looked for "
+                             "in $PATH, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.",
+                             entry.name, shortest_words(entry, fitted.choices),
+                             carried_forms(entry, variant)),
+                 ""};
+  }
+  Outcome<Build> build =
+      compile_own(entry.source, "compute_" + entry.target.substr(3), variant.defines, keep_on);
+  if (!build) return build.error();
+  if (!build->compiled()) return does_not_compile(*build);
+  return std::move(build->ptx);
+}
+
 // The kernel's own image, or another one of it: what it computes is compared all the same.
-Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options) {
+Outcome<std::string> ptx_of(const CatalogEntry& entry, const Fit& fitted,
+                            const RunOptions& options) {
   if (!options.source.empty() && !options.ptx.empty()) {
     return Error{ErrorKind::usage,
                  "--ptx and --source both say what runs in the kernel's place: leave one out.", ""};
@@ -56,12 +140,9 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const RunOptions& options
   if (!options.source.empty()) {
     return Error{ErrorKind::usage, fmt::format("{} is not compiled.", options.source), ""};
   }
-  const std::vector<std::string_view> carried = asset_names();
-  const bool own = options.ptx.empty() ||
-                   std::find(carried.begin(), carried.end(), options.ptx) != carried.end();
-  if (!own) return read_text(options.ptx);
-  const Outcome<Asset> ptx =
-      load_asset(options.ptx.empty() ? std::string_view(entry.ptx) : std::string_view(options.ptx));
+  if (options.ptx.empty()) return own_ptx(entry, fitted, options.keep_on);
+  if (!carries(options.ptx)) return read_text(options.ptx);
+  const Outcome<Asset> ptx = load_asset(options.ptx);
   if (!ptx) return ptx.error();
   return std::string(ptx->text());
 }
@@ -99,18 +180,12 @@ std::optional<Error> launch_as(const std::optional<Dim3>& grid, Job& job) {
       ""};
 }
 
-// All that a terminal has room for: each error with its place, then how many there are.
-Error does_not_compile(const Build& build) {
-  std::string all;
-  for (const Complaint& each : build.complaints) {
-    if (each.weight != Complaint::Weight::warning) all += text(each) + "\n";
-  }
-  const std::size_t errors = build.errors();
-  const Complaint& first = build.complaints.front();
-  return {ErrorKind::unsupported,
-          fmt::format("{} does not compile: {} error{}.\n{}", build.file, errors,
-                      errors == 1 ? "" : "s", all.substr(0, all.size() - 1)),
-          first.line ? fmt::format("{}:{}", first.file, first.line) : build.file};
+// PTX from elsewhere does not say how much shared memory it wants: as much as the kernel's own.
+void launch_with_usual_memory(const CatalogEntry& entry, const Fit& fitted, Job& job) {
+  if (manifest_in(job.program.ptx, job.launch.entry).shared) return;
+  const Outcome<Asset> own = load_asset(image_of(entry, fitted.variant));
+  if (!own) return;
+  job.launch.dynamic_shared = manifest_in(own->text(), job.launch.entry).shared.value_or(0);
 }
 
 }  // namespace
@@ -153,21 +228,20 @@ Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const s
 }
 
 Outcome<Fit> fit_for(const CatalogEntry& entry, const RunOptions& options) {
-  const Outcome<Request> request = request_of(options);
+  const Outcome<Request> request = request_of(entry, options);
   if (!request) return request.error();
   return fit(entry, *request);
 }
 
 Outcome<Program> program_of(const CatalogEntry& entry, const Fit& fitted,
                             const RunOptions& options) {
-  Outcome<std::string> ptx = ptx_of(entry, options);
+  Outcome<std::string> ptx = ptx_of(entry, fitted, options);
   if (!ptx) return ptx.error();
   Program program{entry.name, std::move(*ptx)};
   if (options.ptx.empty() && !options.built) return program;
   // What is wrong with a text is said of its file.
   program.name = options.built ? "PTX of " + options.built->file : options.ptx;
-  const Variant& variant = entry.variants[fitted.variant];
-  if (auto error = lacks_entry(program, variant.entry)) return *error;
+  if (auto error = lacks_entry(program, fitted.variant.entry)) return *error;
   return program;
 }
 
@@ -185,23 +259,21 @@ std::optional<Error> not_understood(const Program& program, const std::string& e
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options) {
   const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
   if (!entry) return entry.error();
-  Outcome<Request> request = request_of(options);
+  Outcome<Request> request = request_of(**entry, options);
   if (!request) return request.error();
   const auto fitted = fit(**entry, *request);
   if (!fitted) return fitted.error();
   Outcome<Program> program = program_of(**entry, *fitted, options);
   if (!program) return program.error();
-  Outcome<Job> job = make_job(**entry, std::move(*request), std::move(program->ptx));
-  if (!job) return job.error();
-  job->program.name = std::move(program->name);
-  if (auto error = launch_as(options.grid, *job)) return *error;
-  // Another build may lay out its memory otherwise.
-  if (!options.ptx.empty()) job->barriers.clear();
+  Job job = make_job(**entry, *fitted, std::move(*request), std::move(program->ptx));
+  job.program.name = std::move(program->name);
+  if (auto error = launch_as(options.grid, job)) return *error;
+  launch_with_usual_memory(**entry, *fitted, job);
 
-  const Variant& variant = (*entry)->variants[fitted->variant];
-  PreparedRun run{(*entry)->name, *entry, fitted->sizes, std::move(*job), {}, options.built};
+  const Variant& variant = fitted->variant;
+  PreparedRun run{(*entry)->name, *entry, *fitted, std::move(job), {}, options.built};
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
-    if ((*entry)->tensors[i].role != TensorRole::output) continue;
+    if (!is_written(fitted->tensors[i])) continue;
     run.outputs.push_back({i, {}, {}, {variant.rtol, variant.atol}});
   }
   return run;
@@ -240,7 +312,7 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
 }
 
 Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on) {
-  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job, keep_on);
+  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job, run.fit, keep_on);
   if (!outputs) return outputs.error();
   return std::move(outputs->front());
 }
@@ -266,8 +338,9 @@ bool has_products(const PreparedRun& run) {
 }
 
 bool exact_by_default(const PreparedRun& run) {
-  const double work = static_cast<double>(run.sizes.m) * static_cast<double>(run.sizes.n) *
-                      static_cast<double>(run.sizes.k);
+  const double work = static_cast<double>(run.fit.sizes.m) * static_cast<double>(run.fit.sizes.n) *
+                      static_cast<double>(run.fit.sizes.k) *
+                      static_cast<double>(std::max<std::int64_t>(1, run.fit.sizes.l));
   return work <= 1024.0 * 1024.0 * 1024.0;
 }
 

@@ -22,6 +22,7 @@ namespace tilescope {
 
 struct RunOptions {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // "m" -> 300
+  Choices choices;                                         // "tile" -> "128x256"
   std::map<std::string, std::string, std::less<>> files;   // "A" -> "A.npy"
   std::string ptx;     // another build of the kernel: a file, or one that the program carries
   std::string source;  // a CUDA file in its place, which `built` was made from
@@ -30,6 +31,7 @@ struct RunOptions {
   std::uint64_t seed = 0;                      // of inputs without a file
   std::int64_t processors = usual_processors;  // of the chip that a kernel is launched for
   std::optional<Dim3> grid;                    // other blocks than the catalog launches
+  KeepOn keep_on;  // asked while the kernel is compiled, where this form of it is not shipped
 };
 
 // A buffer that is looked at after the run.
@@ -43,7 +45,7 @@ struct Output {
 struct PreparedRun {
   std::string kernel;                   // what it is called: the catalog's name or the PTX file's
   const CatalogEntry* entry = nullptr;  // null for PTX with a launch file
-  Sizes sizes;                          // of a catalog kernel
+  Fit fit;                              // of a catalog kernel
   Job job;
   std::vector<Output> outputs;         // one for a catalog kernel
   std::shared_ptr<const Build> built;  // where its PTX was made from a CUDA file of the user's
@@ -62,8 +64,8 @@ Outcome<Dim3> grid_in(std::string_view text);
 
 // The sizes and the variant of a kernel that the options ask for.
 Outcome<Fit> fit_for(const CatalogEntry& entry, const RunOptions& options);
-// What runs in place of a kernel of the catalog: its own PTX, or what --ptx or --source names,
-// which must have an entry of that very name.
+// What runs in place of a kernel of the catalog: its own PTX, which is compiled where the program
+// does not carry it; or what --ptx or --source names, which must have an entry of that very name.
 Outcome<Program> program_of(const CatalogEntry& entry, const Fit& fitted,
                             const RunOptions& options);
 // Why the simulator could not run it.

@@ -13,7 +13,6 @@
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
-#include "assets/embedded.h"
 #include "core/io/npy.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/session/result_view.h"
@@ -28,14 +27,6 @@ std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) 
 std::string launch_text(const Launch& launch) {
   return fmt::format("{} CTA{} of {} threads", launch.grid.count(),
                      launch.grid.count() == 1 ? "" : "s", launch.block.count());
-}
-
-std::size_t variant_of(const PreparedRun& run) {
-  const std::vector<Variant>& all = run.entry->variants;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].entry == run.job.launch.entry) return i;
-  }
-  return 0;
 }
 
 bool is_output(const PreparedRun& run, std::size_t buffer) {
@@ -98,7 +89,7 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   card.name = entry.name;
   card.help = entry.help;
   card.source = source_of(entry, options);
-  Launch launch = entry.launch(fitted.sizes, usual_processors);
+  Launch launch = entry.launch(fitted, usual_processors);
   if (const auto grid = options.find("grid"); grid != options.end()) {
     if (const auto asked = grid_in(grid->second)) launch.grid = *asked;
   }
@@ -106,16 +97,14 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }
-  for (const NamedLayout& own : entry.layouts(fitted.sizes, entry.variants[fitted.variant])) {
+  for (const NamedLayout& own : entry.layouts(fitted, fitted.variant)) {
     card.layouts.push_back({own.name, own.expression, own.help});
   }
-  const Variant& variant = entry.variants[fitted.variant];
-  for (std::size_t i = 0; i < entry.tensors.size(); ++i) {
-    const TensorSpec& tensor = entry.tensors[i];
-    card.tensors.push_back({tensor.name,
-                            type_and_shape(variant.dtypes[i], shape_of(tensor, fitted.sizes)),
-                            where_from(tensor, options), nullptr, axes_of(entry, tensor),
-                            tensor.role == TensorRole::output});
+  for (std::size_t i = 0; i < fitted.tensors.size(); ++i) {
+    const TensorSpec& tensor = fitted.tensors[i];
+    card.tensors.push_back(
+        {tensor.name, type_and_shape(fitted.variant.dtypes[i], shape_of(tensor, fitted.sizes)),
+         where_from(tensor, options), nullptr, axes_of(entry, tensor), is_written(tensor)});
   }
   return card;
 }
@@ -153,7 +142,7 @@ std::optional<Error> wrong_program(const CatalogEntry& entry, const Fit& fitted,
   if (options.ptx.empty() && !options.built) return {};
   const Outcome<Program> program = program_of(entry, fitted, options);
   if (!program) return program.error();
-  return not_understood(*program, entry.variants[fitted.variant].entry);
+  return not_understood(*program, fitted.variant.entry);
 }
 
 // Inputs of more elements than this are not made before the run: opening answers at once.
@@ -168,10 +157,11 @@ Outcome<std::optional<KernelCard>> large_card(std::string_view name, const Kerne
   if (!run->files.empty() || !run->dtype.empty()) return std::optional<KernelCard>();
   Request request;
   request.sizes = run->sizes;
+  request.choices = run->choices;
   const Outcome<Fit> fitted = fit(**entry, request);
   if (!fitted) return fitted.error();
   std::int64_t most = 0;
-  for (const TensorSpec& tensor : (*entry)->tensors) {
+  for (const TensorSpec& tensor : fitted->tensors) {
     std::int64_t elements = 1;
     for (std::int64_t extent : shape_of(tensor, fitted->sizes)) elements *= extent;
     most = std::max(most, elements);
@@ -289,10 +279,7 @@ Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOption
   }
   KernelCard card;
   if (run->entry) {
-    Fit fitted;
-    fitted.sizes = run->sizes;
-    fitted.variant = variant_of(*run);
-    card = catalog_card(*run->entry, fitted, options);
+    card = catalog_card(*run->entry, run->fit, options);
   } else {
     card = file_card(*run);
   }
@@ -427,10 +414,7 @@ std::optional<Error> AppBackend::export_text(const LayoutView& view, const Layou
 
 std::string AppBackend::whole_path(const std::string& path) const {
   // PTX that the program carries lies in no folder.
-  const std::vector<std::string_view> carried = asset_names();
-  const bool own =
-      path.ends_with(".ptx") && std::find(carried.begin(), carried.end(), path) != carried.end();
-  if (own) return path;
+  if (path.ends_with(".ptx") && carries(path)) return path;
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error);
   return error ? path : whole.lexically_normal().string();

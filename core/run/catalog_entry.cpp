@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/numeric/random.h"
+#include "core/run/manifest.h"
 
 namespace tilescope {
 namespace {
@@ -29,6 +30,16 @@ std::string names(const std::vector<Named>& list) {
   return out;
 }
 
+// "f16, bf16 or f32"
+std::string listed(const std::vector<std::string>& all) {
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0) out += i + 1 == all.size() ? " or " : ", ";
+    out += all[i];
+  }
+  return out;
+}
+
 // One request made to fit one entry, step by step; each step returns what is wrong.
 class Fitting {
  public:
@@ -36,7 +47,8 @@ class Fitting {
 
   Outcome<Fit> fit() {
     for (const auto step :
-         {&Fitting::known_names, &Fitting::sizes_asked_for, &Fitting::sizes_of_inputs,
+         {&Fitting::known_names, &Fitting::options_asked_for, &Fitting::options_of_inputs,
+          &Fitting::options_left, &Fitting::sizes_asked_for, &Fitting::sizes_of_inputs,
           &Fitting::limits, &Fitting::types, &Fitting::memory}) {
       if (std::optional<Error> error = (this->*step)()) return *error;
     }
@@ -59,20 +71,89 @@ class Fitting {
                      ""};
       }
     }
+    for (const auto& [name, value] : request_.choices) {
+      if (option(name)) continue;
+      return Error{ErrorKind::unknown,
+                   fmt::format("{} has no option {}; its options are {}.", entry_.name, name,
+                               entry_.options.empty() ? "none" : names(entry_.options)),
+                   ""};
+    }
     for (const auto& [name, given] : request_.inputs) {
-      const TensorSpec* spec = tensor(name);
-      if (!spec) {
-        return Error{ErrorKind::unknown,
-                     fmt::format("{} has no tensor {}; its tensors are {}.", entry_.name, name,
-                                 names(entry_.tensors)),
-                     ""};
+      if (tensor(entry_.tensors, name)) continue;
+      return Error{ErrorKind::unknown,
+                   fmt::format("{} has no tensor {}; its tensors are {}.", entry_.name, name,
+                               names(entry_.tensors)),
+                   ""};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> options_asked_for() {
+    for (const auto& [name, value] : request_.choices) {
+      if (std::optional<Error> error = choose(*option(name), value)) return error;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> choose(const OptionParameter& option, const std::string& value) {
+    const auto& all = option.values;
+    if (!all.empty() && std::find(all.begin(), all.end(), value) == all.end()) {
+      return Error{ErrorKind::usage,
+                   fmt::format("{} was asked for --{} {}; it takes {}.", entry_.name, option.name,
+                               value, listed(all)),
+                   ""};
+    }
+    if (option.objection) {
+      if (auto sentence = option.objection(value)) return Error{ErrorKind::usage, *sentence, ""};
+    }
+    problem_.choices[option.name] = value;
+    return std::nullopt;
+  }
+
+  // A tensor's file says its type, --dtype that of the inputs of which nothing else says it.
+  std::optional<Error> options_of_inputs() {
+    for (const TensorSpec& spec : entry_.tensors) {
+      if (spec.type_option.empty()) continue;
+      const OptionParameter& types = *option(spec.type_option);
+      const auto given = request_.inputs.find(spec.name);
+      const auto said = problem_.choices.find(types.name);
+      if (said != problem_.choices.end()) {
+        if (given == request_.inputs.end() || given->second.dtype == stored_as(said->second)) {
+          continue;
+        }
+        return mismatch(fmt::format("{} is {}, but --{} {} was asked for.",
+                                    label(spec.name, given->second), name_of(given->second.dtype),
+                                    types.name, said->second));
       }
-      if (spec->role != TensorRole::input) {
-        return mismatch(
-            fmt::format("{} is given as an input of {}, but the kernel writes {}; leave "
-                        "it out, or name the file to write with --out.",
-                        label(name, given), entry_.name, name));
+      std::optional<DType> type;
+      if (spec.role == TensorRole::input) type = request_.dtype;
+      if (given != request_.inputs.end()) type = given->second.dtype;
+      if (!type) continue;
+      const auto found =
+          std::find_if(types.values.begin(), types.values.end(),
+                       [&](const std::string& value) { return stored_as(value) == type; });
+      if (found == types.values.end()) {
+        return mismatch(fmt::format(
+            "{} {}, but {} takes {} of {}.",
+            given == request_.inputs.end() ? "The type" : label(spec.name, given->second),
+            given == request_.inputs.end() ? fmt::format("{} was asked for", name_of(*type))
+                                           : fmt::format("is {}", name_of(*type)),
+            entry_.name, spec.name, listed(types.values)));
       }
+      problem_.choices[types.name] = *found;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> options_left() {
+    problem_.choices = completed(entry_, std::move(problem_.choices));
+    problem_.tensors = entry_.tensors_of ? entry_.tensors_of(problem_) : entry_.tensors;
+    for (const auto& [name, given] : request_.inputs) {
+      if (tensor(problem_.tensors, name)->role != TensorRole::output) continue;
+      return mismatch(
+          fmt::format("{} is given as an input of {}, but the kernel writes {}; leave "
+                      "it out, or name the file to write with --out.",
+                      label(name, given), entry_.name, name));
     }
     return std::nullopt;
   }
@@ -80,12 +161,13 @@ class Fitting {
   std::optional<Error> sizes_asked_for() {
     for (const auto& [name, value] : request_.sizes) {
       known_[name] = {value, fmt::format("{} = {} was asked for", name, value)};
+      if (parameter(name)->member == entry_.batch) batched_ = true;
     }
     return std::nullopt;
   }
 
   std::optional<Error> sizes_of_inputs() {
-    for (const TensorSpec& spec : entry_.tensors) {
+    for (const TensorSpec& spec : problem_.tensors) {
       const auto given = request_.inputs.find(spec.name);
       if (given == request_.inputs.end()) continue;
       if (std::optional<Error> error = sizes_of(spec, given->second)) return error;
@@ -93,6 +175,13 @@ class Fitting {
     for (const SizeParameter& size : entry_.sizes) {
       const auto known = known_.find(size.name);
       problem_.sizes.*size.member = known == known_.end() ? size.fallback : known->second.value;
+    }
+    if (entry_.tensors_of) problem_.tensors = entry_.tensors_of(problem_);
+    for (TensorSpec& spec : problem_.tensors) {
+      if (!batched_ && is_batch(spec)) {
+        spec.shape.erase(spec.shape.begin());
+        if (!spec.tile.empty()) spec.tile.erase(spec.tile.begin());
+      }
     }
     return std::nullopt;
   }
@@ -102,11 +191,18 @@ class Fitting {
         fmt::format("{} is {}", label(spec.name, given), shape_text(given.shape));
     const std::string rule =
         fmt::format("{} takes {} of shape {}", entry_.name, spec.name, shape_names(entry_, spec));
-    if (given.shape.size() != spec.shape.size())
-      return mismatch(fmt::format("{}, but {}.", rule, what));
-    for (std::size_t d = 0; d < given.shape.size(); ++d) {
+    std::vector<std::int64_t> shape = given.shape;
+    if (is_batch(spec)) {
+      if (shape.size() + 1 == spec.shape.size()) {
+        shape.insert(shape.begin(), 1);
+      } else if (shape.size() == spec.shape.size()) {
+        batched_ = true;
+      }
+    }
+    if (shape.size() != spec.shape.size()) return mismatch(fmt::format("{}, but {}.", rule, what));
+    for (std::size_t d = 0; d < shape.size(); ++d) {
       const std::string& name = parameter(spec.shape[d])->name;
-      const Known now{given.shape[d], fmt::format("{}, so {} = {}", what, name, given.shape[d])};
+      const Known now{shape[d], fmt::format("{}, so {} = {}", what, name, shape[d])};
       const auto before = known_.try_emplace(name, now).first;
       if (before->second.value != now.value) {
         return mismatch(fmt::format("{}: {}, but {}.", rule, before->second.because, now.because));
@@ -128,15 +224,16 @@ class Fitting {
       return mismatch(fmt::format("{}, but {} takes {} from {} to {}.", known_[size.name].because,
                                   entry_.name, size.name, size.least, size.most));
     }
-    if (std::optional<std::string> sentence = entry_.objection(problem_.sizes)) {
+    if (std::optional<std::string> sentence = entry_.objection(problem_)) {
       return mismatch(*sentence);
     }
     return std::nullopt;
   }
 
   std::optional<Error> types() {
-    for (std::size_t v = 0; v < entry_.variants.size(); ++v) {
-      if (suits(entry_.variants[v])) return problem_.variant = v, std::nullopt;
+    if (entry_.variant_of) return problem_.variant = entry_.variant_of(problem_), std::nullopt;
+    for (const Variant& variant : entry_.variants) {
+      if (suits(variant)) return problem_.variant = variant, std::nullopt;
     }
     std::string asked, offered;
     const auto add = [](std::string& list, std::string_view separator, const std::string& item) {
@@ -168,9 +265,9 @@ class Fitting {
 
   std::optional<Error> memory() {
     double bytes = 0;  // an estimate: the product may be beyond 64 bits
-    for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
-      double one = static_cast<double>(bytes_of(entry_.variants[problem_.variant].dtypes[t]));
-      for (const std::int64_t extent : shape_of(entry_.tensors[t], problem_.sizes)) {
+    for (std::size_t t = 0; t < problem_.tensors.size(); ++t) {
+      double one = static_cast<double>(bytes_of(problem_.variant.dtypes[t]));
+      for (const std::int64_t extent : shape_of(problem_.tensors[t], problem_.sizes)) {
         one *= static_cast<double>(extent);
       }
       bytes += one;
@@ -197,16 +294,27 @@ class Fitting {
     }
     return nullptr;
   }
-  const TensorSpec* tensor(std::string_view name) const {
-    for (const TensorSpec& spec : entry_.tensors) {
+  static const TensorSpec* tensor(const std::vector<TensorSpec>& all, std::string_view name) {
+    for (const TensorSpec& spec : all) {
       if (spec.name == name) return &spec;
     }
     return nullptr;
+  }
+  const OptionParameter* option(std::string_view name) const {
+    for (const OptionParameter& each : entry_.options) {
+      if (each.name == name) return &each;
+    }
+    return nullptr;
+  }
+  // Whether its first extent is the one that may be left out.
+  bool is_batch(const TensorSpec& spec) const {
+    return entry_.batch && !spec.shape.empty() && spec.shape.front() == entry_.batch;
   }
 
   const CatalogEntry& entry_;
   const Request& request_;
   std::map<std::string, Known> known_;
+  bool batched_ = false;  // somebody names the extent that may be left out
   Fit problem_;
 };
 
@@ -219,22 +327,27 @@ Outcome<Fit> fit(const CatalogEntry& entry, const Request& request) {
 Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string ptx) {
   const Outcome<Fit> problem = fit(entry, request);
   if (!problem) return problem.error();
-  const Variant& variant = entry.variants[problem->variant];
+  return make_job(entry, *problem, std::move(request), std::move(ptx));
+}
+
+Job make_job(const CatalogEntry& entry, const Fit& fit, Request request, std::string ptx) {
   Job job;
   job.program = {entry.name, std::move(ptx)};
-  job.launch = entry.launch(problem->sizes, request.processors);
-  job.launch.entry = variant.entry;
-  job.arguments = entry.arguments(problem->sizes);
-  job.barriers = entry.barriers;
-  for (std::size_t t = 0; t < entry.tensors.size(); ++t) {
-    const TensorSpec& spec = entry.tensors[t];
-    Buffer buffer{spec.name, variant.dtypes[t], shape_of(spec, problem->sizes), {}, false};
+  job.launch = entry.launch(fit, request.processors);
+  job.launch.entry = fit.variant.entry;
+  Manifest manifest = manifest_in(job.program.ptx, fit.variant.entry);
+  job.launch.dynamic_shared = manifest.shared.value_or(0);
+  job.barriers = std::move(manifest.barriers);
+  job.arguments = entry.arguments(fit);
+  for (std::size_t t = 0; t < fit.tensors.size(); ++t) {
+    const TensorSpec& spec = fit.tensors[t];
+    Buffer buffer{spec.name, fit.variant.dtypes[t], shape_of(spec, fit.sizes), {}, false};
     buffer.tile = spec.tile;
     const auto count = static_cast<std::size_t>(buffer.elements());
     const auto given = request.inputs.find(spec.name);
     if (given != request.inputs.end()) {
       buffer.bytes = std::move(given->second.bytes);
-    } else if (spec.role == TensorRole::input) {
+    } else if (spec.role != TensorRole::output) {
       buffer.bytes = random_elements(buffer.dtype, request.seed, t, count);
     } else {
       buffer.bytes.resize(count * bytes_of(buffer.dtype));
@@ -243,6 +356,34 @@ Outcome<Job> make_job(const CatalogEntry& entry, Request request, std::string pt
     job.buffers.push_back(std::move(buffer));
   }
   return job;
+}
+
+Choices completed(const CatalogEntry& entry, Choices said) {
+  if (entry.usual) entry.usual(said);
+  for (const OptionParameter& each : entry.options) said.try_emplace(each.name, each.fallback);
+  return said;
+}
+
+std::string shortest_words(const CatalogEntry& entry, const Choices& choices) {
+  const Choices all = completed(entry, choices);
+  Choices said = all;
+  // What follows from others is left out before them: from the last option to the first.
+  for (auto each = entry.options.rbegin(); each != entry.options.rend(); ++each) {
+    Choices fewer = said;
+    fewer.erase(each->name);
+    if (completed(entry, fewer) == all) said = std::move(fewer);
+  }
+  std::string out;
+  for (const OptionParameter& each : entry.options) {
+    const auto found = said.find(each.name);
+    if (found == said.end()) continue;
+    out += fmt::format("{}--{} {}", out.empty() ? "" : " ", each.name, found->second);
+  }
+  return out;
+}
+
+std::optional<DType> stored_as(std::string_view type) {
+  return type == "tf32" ? DType::f32 : dtype_named(type);
 }
 
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const Sizes& sizes) {

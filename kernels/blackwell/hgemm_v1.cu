@@ -53,12 +53,20 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d) {
   if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<GemmTile<Element>>;
+  TILESCOPE_BARRIER(Memory, done);
+}
+
 }  // namespace tilescope::device
 
 // a: (128,64), b: (128,64), d: (128,128), row-major. Grid: 1 block of 128 threads.
 #define HGEMM(name, Element)                                                                   \
   extern "C" __global__ void __launch_bounds__(128) name(                                      \
       const Element* __restrict__ a, const Element* __restrict__ b, Element* __restrict__ d) { \
+    tilescope::device::manifest<Element>();                                                    \
     tilescope::device::hgemm(a, b, d);                                                         \
   }
 HGEMM(hgemm_v1, __half)

@@ -139,6 +139,17 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   if (thread < 32) tcgen05::pair::deallocate<consumers * Tile::columns>(accumulator);
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<PairTile<Element>>;
+  TILESCOPE_SHARED(Memory);
+  TILESCOPE_BARRIER(Memory, full);
+  TILESCOPE_BARRIER(Memory, empty);
+  TILESCOPE_BARRIER(Memory, ready);
+  TILESCOPE_BARRIER(Memory, free);
+}
+
 }  // namespace tilescope::device
 
 // a, b, d: maps of (m,k), (n,k), (m,n), row-major, in boxes of 64 columns and 128 rows with the
@@ -150,6 +161,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       __launch_bounds__(tilescope::device::threads, 1)                                       \
           name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
                const __grid_constant__ CUtensorMap d, int m, int n, int k) {                 \
+    tilescope::device::manifest<Element>();                                                  \
     tilescope::device::hgemm<Element>(a, b, d, m, n, k);                                     \
   }
 HGEMM(hgemm_v10, __half)

@@ -59,6 +59,13 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
   if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<GemmTile<Element>>;
+  TILESCOPE_BARRIER(Memory, done);
+}
+
 }  // namespace tilescope::device
 
 // a: (128,k), b: (128,k), d: (128,128), row-major; k a multiple of 64. Grid: 1 block of 128
@@ -67,6 +74,7 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
   extern "C" __global__ void __launch_bounds__(128)                                               \
       name(const Element* __restrict__ a, const Element* __restrict__ b, Element* __restrict__ d, \
            int k) {                                                                               \
+    tilescope::device::manifest<Element>();                                                       \
     tilescope::device::hgemm(a, b, d, k);                                                         \
   }
 HGEMM(hgemm_v2, __half)

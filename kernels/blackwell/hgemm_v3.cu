@@ -63,6 +63,13 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
   if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<GemmTile<Element>>;
+  TILESCOPE_BARRIER(Memory, done);
+}
+
 }  // namespace tilescope::device
 
 // a: (m,k), b: (n,k), d: (m,n), row-major; m and n multiples of 128, k of 64.
@@ -71,6 +78,7 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
   extern "C" __global__ void __launch_bounds__(128)                                               \
       name(const Element* __restrict__ a, const Element* __restrict__ b, Element* __restrict__ d, \
            int n, int k) {                                                                        \
+    tilescope::device::manifest<Element>();                                                       \
     tilescope::device::hgemm(a, b, d, n, k);                                                      \
   }
 HGEMM(hgemm_v3, __half)

@@ -70,6 +70,15 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<GemmTile<Element>>;
+  TILESCOPE_SHARED(Memory);
+  TILESCOPE_BARRIER(Memory, full);
+  TILESCOPE_BARRIER(Memory, done);
+}
+
 }  // namespace tilescope::device
 
 // a, b, d: maps of (m,k), (n,k), (m,n), row-major, in boxes of 64 columns and 128 rows with the
@@ -79,6 +88,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   extern "C" __global__ void __launch_bounds__(128)                                      \
       name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
            const __grid_constant__ CUtensorMap d, int k) {                               \
+    tilescope::device::manifest<Element>();                                              \
     tilescope::device::hgemm<Element>(a, b, d, k);                                       \
   }
 HGEMM(hgemm_v4, __half)

@@ -8,9 +8,9 @@ const std::vector<CatalogEntry>& catalog() {
   static const std::vector<CatalogEntry> entries = [] {
     std::vector<CatalogEntry> all = {elementwise_add_entry(), matmul_naive_entry(),
                                      matmul_tiled_entry()};
-    for (auto ladder : {wgmma_entries, hgemm_entries}) {
-      for (CatalogEntry& entry : ladder()) all.push_back(std::move(entry));
-    }
+    for (CatalogEntry& entry : wgmma_entries()) all.push_back(std::move(entry));
+    all.push_back(dense_gemm_entry());
+    for (CatalogEntry& entry : hgemm_entries()) all.push_back(std::move(entry));
     return all;
   }();
   return entries;

@@ -21,5 +21,6 @@ CatalogEntry matmul_naive_entry();
 CatalogEntry matmul_tiled_entry();
 std::vector<CatalogEntry> hgemm_entries();  // the ladder on Blackwell, step by step
 std::vector<CatalogEntry> wgmma_entries();  // the ladder on Hopper
+CatalogEntry dense_gemm_entry();            // Hopper's product for any of its types
 
 }  // namespace tilescope

@@ -62,7 +62,7 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
        "(place in the tile, tile): one column a CTA; rounded up to whole tiles"}};
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const KeepOn&) {
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const KeepOn&) {
   Outcome<Buffer> sum = reference::add(job.buffers[0], job.buffers[1]);
   if (!sum) return sum.error();
   return std::vector<Buffer>{std::move(*sum)};

@@ -50,21 +50,9 @@ Launch launch_grid(const Sizes& s, std::int64_t) {
   return launch;
 }
 
-// The tiles of A and B of each stage, the tile of D, and the barriers behind them.
-std::uint32_t shared_bytes(int stages) {
-  constexpr std::uint32_t tile = 128 * 64 * 2, d = 128 * 128 * 2, barriers = 1024;
-  return static_cast<std::uint32_t>(stages) * 2 * tile + d + barriers;
-}
-
-Launch launch_with_memory(const Sizes& s, int stages) {
-  Launch launch = launch_grid(s, 0);
-  launch.dynamic_shared = shared_bytes(stages);
-  return launch;
-}
-
 // At most a block for each SM.
-Launch launch_persistent(const Sizes& s, std::int64_t processors, int stages, std::uint32_t block) {
-  Launch launch = launch_with_memory(s, stages);
+Launch launch_persistent(const Sizes& s, std::int64_t processors, std::uint32_t block) {
+  Launch launch;
   const std::int64_t all = tiles(s.m, tile_m) * tiles(s.n, tile_n);
   launch.grid = {static_cast<std::uint32_t>(all < processors ? all : processors), 1, 1};
   launch.block.x = block;
@@ -89,10 +77,8 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant&) {
 constexpr std::int64_t pair_m = 256, pair_n = 256;
 constexpr std::int64_t most_of_pairs = (std::int64_t{1} << 31) - 1024;
 
-// Of each block: `tiles_of_stage` of 128 rows of A or B a stage, and `boxes` of 64 columns of D.
 Launch launch_pairs(const Sizes& s, std::int64_t processors, std::int64_t consumers,
-                    std::uint32_t tiles_of_stage, std::uint32_t boxes, std::uint32_t block) {
-  constexpr std::uint32_t stages = 4, tile = 128 * 64 * 2, barriers = 1024;
+                    std::uint32_t block) {
   const std::int64_t all = tiles(s.m, consumers * pair_m) * tiles(s.n, pair_n);
   const std::int64_t room = processors > 1 ? processors / 2 : 1;
   std::int64_t clusters = all < room ? all : room;
@@ -102,7 +88,6 @@ Launch launch_pairs(const Sizes& s, std::int64_t processors, std::int64_t consum
   launch.cluster = Dim3{2, 1, 1};
   launch.grid.x = static_cast<std::uint32_t>(2 * clusters);
   launch.block.x = block;
-  launch.dynamic_shared = (stages * tiles_of_stage + boxes) * tile + barriers;
   return launch;
 }
 
@@ -114,34 +99,6 @@ std::vector<NamedLayout> pair_layouts(const Sizes& s, const Variant& variant) {
   return out;
 }
 
-// What each step's Shared declares: so many tiles of 128 rows of 128 bytes, and behind them its
-// barriers.
-BarrierNames barriers_of(int step) {
-  const auto behind = [](std::uint32_t shared_tiles, const std::vector<DeclaredBarrier>& declared) {
-    constexpr std::uint32_t tile = 128 * 64 * 2;
-    return barriers_from(shared_tiles * tile, declared);
-  };
-  switch (step) {
-    case 1:
-    case 2:
-    case 3:
-      return behind(2, {{"done"}});
-    case 4:
-      return behind(4, {{"full"}, {"done"}});
-    case 5:
-    case 6:
-      return behind(6, {{"full", 2}, {"empty", 2}, {"done"}});
-    case 7:
-      return behind(6, {{"full", 2}, {"empty", 2}, {"ready"}, {"free"}});
-    case 8:
-      return behind(10, {{"full", 4}, {"empty", 4}, {"ready"}, {"free"}});
-    case 9:
-      return behind(12, {{"full", 4}, {"empty", 4}, {"ready"}, {"free"}});
-    default:
-      return behind(14, {{"full", 4}, {"empty", 4}, {"ready", 2}, {"free", 2}});
-  }
-}
-
 CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
   CatalogEntry entry = products::entry(fmt::format("hgemm_v{}", step), std::move(help), "blackwell",
                                        "sm_100a", fallback);
@@ -150,7 +107,6 @@ CatalogEntry entry_of(int step, std::string help, Sizes fallback) {
   entry.tensors[2].tile = {tile_m, tile_n};
   entry.launch = launch_grid;
   entry.layouts = layouts;
-  entry.barriers = barriers_of(step);
   return entry;
 }
 
@@ -172,40 +128,38 @@ std::vector<CatalogEntry> hgemm_entries() {
   out.back().objection = whole_tiles;
   out.back().arguments = [](const Sizes& s) { return products::arguments({}, {s.n, s.k}); };
 
-  const auto with_maps = [&](int step, int stages, std::string help, Sizes fallback) {
+  const auto with_maps = [&](int step, std::string help, Sizes fallback) {
     out.push_back(entry_of(step, std::move(help), fallback));
     CatalogEntry& entry = out.back();
     const std::string name = entry.name;
     entry.objection = [name](const Sizes& s) { return products::rows_of_16_bytes(name, s); };
-    entry.launch = [stages](const Sizes& s, std::int64_t) { return launch_with_memory(s, stages); };
     entry.arguments = [](const Sizes& s) { return products::arguments(boxes, {s.k}); };
   };
-  with_maps(4, 1, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
-  with_maps(5, 2, "D = A * B^T, step 5: two stages, loads overlap MMAs", {512, 512, 512, 0});
-  const auto persistent = [&](int step, int stages, std::uint32_t block, std::string help) {
-    with_maps(step, stages, std::move(help), {1024, 1024, 1024, 0});
+  with_maps(4, "D = A * B^T, step 4: TMA copies whole tiles, in and out", {256, 256, 256, 0});
+  with_maps(5, "D = A * B^T, step 5: two stages, loads overlap MMAs", {512, 512, 512, 0});
+  const auto persistent = [&](int step, std::uint32_t block, std::string help) {
+    with_maps(step, std::move(help), {1024, 1024, 1024, 0});
     out.back().launch = [=](const Sizes& s, std::int64_t processors) {
-      return launch_persistent(s, processors, stages, block);
+      return launch_persistent(s, processors, block);
     };
     out.back().arguments = [](const Sizes& s) {
       return products::arguments(boxes, {s.m, s.n, s.k});
     };
   };
-  persistent(6, 2, threads, "D = A * B^T, step 6: persistent CTAs");
-  persistent(7, 2, 256, "D = A * B^T, step 7: warp-specialised: load, MMA, epilogue");
-  persistent(8, 4, 256, "D = A * B^T, step 8: four stages");
-  const auto paired = [&](int step, std::int64_t consumers, std::uint32_t tiles_of_stage,
-                          std::uint32_t boxes, std::uint32_t block, std::string help) {
-    persistent(step, 4, block, std::move(help));
+  persistent(6, threads, "D = A * B^T, step 6: persistent CTAs");
+  persistent(7, 256, "D = A * B^T, step 7: warp-specialised: load, MMA, epilogue");
+  persistent(8, 256, "D = A * B^T, step 8: four stages");
+  const auto paired = [&](int step, std::int64_t consumers, std::uint32_t block, std::string help) {
+    persistent(step, block, std::move(help));
     CatalogEntry& entry = out.back();
     entry.launch = [=](const Sizes& s, std::int64_t processors) {
-      return launch_pairs(s, processors, consumers, tiles_of_stage, boxes, block);
+      return launch_pairs(s, processors, consumers, block);
     };
     entry.layouts = pair_layouts;
     for (auto& size : entry.sizes) size.most = most_of_pairs;
   };
-  paired(9, 1, 2, 4, 256, "D = A * B^T, step 9: CTA pairs (cta_group::2)");
-  paired(10, 2, 3, 2, 384, "D = A * B^T, step 10: two consumers share B's tile");
+  paired(9, 1, 256, "D = A * B^T, step 9: CTA pairs (cta_group::2)");
+  paired(10, 2, 384, "D = A * B^T, step 10: two consumers share B's tile");
   return out;
 }
 

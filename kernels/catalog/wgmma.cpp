@@ -23,7 +23,6 @@ constexpr std::int64_t most_columns = 65535 * tile_n;
 struct Step {
   int number;
   std::string_view help;
-  int stages = 4;
   int consumers = 1;
   int producers = 1;  // warpgroups
   bool persistent = false;
@@ -33,11 +32,6 @@ struct Step {
   std::int64_t tile_m() const { return consumers * rows; }
   std::uint32_t threads() const {
     return static_cast<std::uint32_t>(128 * (consumers + producers));
-  }
-  // In front of the barriers: A's and B's tiles, and two boxes of D for each consumer.
-  std::uint32_t tile_bytes() const {
-    const std::int64_t boxes = store_by_tma ? 2 * consumers * rows * 64 : 0;
-    return static_cast<std::uint32_t>(2 * (stages * (tile_m() + tile_n) * tile_k + boxes));
   }
 };
 
@@ -50,12 +44,10 @@ std::optional<std::string> whole_tiles(const Sizes& s) {
 }
 
 Launch launch_of(const Step& step, const Sizes& s, std::int64_t processors) {
-  constexpr std::uint32_t barriers = 1024;
   const std::int64_t cluster_m = step.ctas * step.tile_m();
   const std::int64_t down = tiles(s.m, cluster_m), across = tiles(s.n, tile_n);
   Launch launch;
   launch.block.x = step.threads();
-  if (step.number > 1) launch.dynamic_shared = step.tile_bytes() + barriers;
   if (!step.persistent) {
     launch.grid = {static_cast<std::uint32_t>(down), static_cast<std::uint32_t>(across), 1};
     return launch;
@@ -74,13 +66,6 @@ std::vector<Argument> arguments_of(const Step& step, const Sizes& s) {
     boxes.d = step.store_by_tma ? rows : 0;
   }
   return products::arguments(boxes, {s.m, s.n, s.k});
-}
-
-BarrierNames barriers_of(const Step& step) {
-  const auto stages = static_cast<std::uint32_t>(step.stages);
-  if (step.number == 1) return {};
-  if (step.producers == 0) return barriers_from(step.tile_bytes(), {{"full", stages}});
-  return barriers_from(step.tile_bytes(), {{"full", stages}, {"empty", stages}});
 }
 
 std::vector<NamedLayout> layouts_of(const Step& step, const Sizes& s, const Variant& variant) {
@@ -129,7 +114,6 @@ CatalogEntry entry_of(const Step& step, Sizes fallback) {
   entry.layouts = [step](const Sizes& s, const Variant& variant) {
     return layouts_of(step, s, variant);
   };
-  entry.barriers = barriers_of(step);
   return entry;
 }
 
@@ -138,14 +122,14 @@ CatalogEntry entry_of(const Step& step, Sizes fallback) {
 std::vector<CatalogEntry> wgmma_entries() {
   const Sizes small{128, 256, 256}, middle{256, 512, 512}, large{1024, 1024, 1024};
   const std::pair<Step, Sizes> steps[] = {
-      {{1, "wgmma, synchronously", 1, 1, 0}, small},
-      {{2, "TMA copies whole tiles", 1, 1, 0}, small},
-      {{3, "four stages, loads overlap products", 4, 1, 0}, middle},
-      {{4, "warps with roles: a producer, a consumer", 4, 1, 1}, middle},
-      {{5, "two consumers share B's tile", 4, 2, 1}, middle},
-      {{6, "persistent CTAs", 4, 2, 1, true}, large},
-      {{7, "clusters of two: B's tile by multicast", 4, 2, 1, true, 2}, large},
-      {{8, "D goes back by TMA, beside the next tile", 4, 2, 1, true, 2, true}, large}};
+      {{1, "wgmma, synchronously", 1, 0}, small},
+      {{2, "TMA copies whole tiles", 1, 0}, small},
+      {{3, "four stages, loads overlap products", 1, 0}, middle},
+      {{4, "warps with roles: a producer, a consumer", 1, 1}, middle},
+      {{5, "two consumers share B's tile", 2, 1}, middle},
+      {{6, "persistent CTAs", 2, 1, true}, large},
+      {{7, "clusters of two: B's tile by multicast", 2, 1, true, 2}, large},
+      {{8, "D goes back by TMA, beside the next tile", 2, 1, true, 2, true}, large}};
   std::vector<CatalogEntry> out;
   for (const auto& [step, fallback] : steps) out.push_back(entry_of(step, fallback));
   return out;

@@ -6,12 +6,12 @@
 // finished starts with parity 0, and who waits for room that is free at first, with 1.
 #pragma once
 
-#include <cstdint>
-
+#include "kernels/device/manifest.h"
 #include "kernels/device/memory.h"
 
 namespace tilescope::device {
 
+// In shared memory.
 using Barrier = std::uint64_t;
 
 __device__ inline void init(Barrier& barrier, int arrivals) {

@@ -253,6 +253,13 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   if constexpr (ctas > 1) sync_cluster();
 }
 
+// What the PTX says of its memory.
+__device__ inline void manifest() {
+  TILESCOPE_SHARED(Shared);
+  TILESCOPE_BARRIER(Shared, full);
+  TILESCOPE_BARRIER(Shared, empty);
+}
+
 // What TMA cannot reach, rows that do not begin on 16 bytes: threads copy element by element. Tiles
 // of 64 x 64, one warpgroup, synchronously.
 __device__ inline void dense_gemm_plain(const Gemm::A* a, const Gemm::B* b,
@@ -321,6 +328,7 @@ extern "C" __global__ void __cluster_dims__(tilescope::device::Gemm::ctas, 1, 1)
         dense_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                    const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                    int n, int k, int l, float alpha, float beta) {
+  tilescope::device::manifest();
   tilescope::device::dense_gemm(a, b, d, {c, m, n, alpha, beta}, k, l);
 }
 

@@ -67,6 +67,15 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
   }
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<WgmmaTile<Element, 1, 256>>;
+  TILESCOPE_SHARED(Memory);
+  TILESCOPE_BARRIER(Memory, full);
+  TILESCOPE_BARRIER(Memory, empty);
+}
+
 }  // namespace tilescope::device
 
 // a, b: maps of (m,k) and (n,k), row-major, in boxes of 64 columns, 64 and 256 rows, with the
@@ -76,6 +85,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
   extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)            \
       name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
            Element* d, int m, int n, int k) {                                            \
+    tilescope::device::manifest<Element>();                                              \
     tilescope::device::gemm<Element>(a, b, d, m, n, k);                                  \
   }
 WGMMA_GEMM(wgmma_v4, __half)

@@ -99,6 +99,15 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
   sync_cluster();
 }
 
+// What the PTX says of its memory.
+template <class Element>
+__device__ inline void manifest() {
+  using Memory = Shared<WgmmaTile<Element, 2, 256>>;
+  TILESCOPE_SHARED(Memory);
+  TILESCOPE_BARRIER(Memory, full);
+  TILESCOPE_BARRIER(Memory, empty);
+}
+
 }  // namespace tilescope::device
 
 // a, b: maps of (m,k) and (n,k), row-major, in boxes of 64 columns and 128 rows, with the 128-byte
@@ -109,6 +118,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
       __launch_bounds__(tilescope::device::threads, 1)                                       \
           name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, \
                const __grid_constant__ CUtensorMap d, int m, int n, int k) {                 \
+    tilescope::device::manifest<Element>();                                                  \
     tilescope::device::gemm<Element>(a, b, d, m, n, k);                                      \
   }
 WGMMA_GEMM(wgmma_v8, __half)

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
+#include "kernels/reference/products.h"
 #include "kernels/reference/reference.h"
 
 namespace tilescope::reference {
@@ -17,19 +17,6 @@ std::vector<double> values(const Buffer& matrix) {
   return out;
 }
 
-// One row of the product, a few rows of b at a time: they stay in the cache while k goes by. Eight
-// partial sums let the processor add several products at once.
-double dot(const double* a, const double* b, std::size_t k) {
-  constexpr std::size_t lanes = 8;
-  double sum[lanes] = {};
-  std::size_t p = 0;
-  for (; p + lanes <= k; p += lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) sum[i] += a[p + i] * b[p + i];
-  }
-  for (; p < k; ++p) sum[0] += a[p] * b[p];
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-}
-
 // left (m,k) times right (n,k), transposed.
 Outcome<Buffer> product(const std::vector<double>& left, const std::vector<double>& right,
                         DType type, std::size_t m, std::size_t n, std::size_t k,
@@ -40,19 +27,10 @@ Outcome<Buffer> product(const std::vector<double>& left, const std::vector<doubl
              {static_cast<std::int64_t>(m), static_cast<std::int64_t>(n)},
              std::vector<std::byte>(m * n * width),
              false};
-  constexpr std::size_t block = 32;
-  for (std::size_t i0 = 0; i0 < m; i0 += block) {
-    if (keep_on && !keep_on()) {
-      return Error{ErrorKind::interrupted, "The reference was cancelled before it was complete.",
-                   ""};
-    }
-    for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t i = i0; i < std::min(m, i0 + block); ++i) {
-        store_element(type, &out.bytes[(i * n + j) * width],
-                      dot(left.data() + i * k, right.data() + j * k, k));
-      }
-    }
-  }
+  const auto put = [&](std::size_t row, std::size_t column, double sum) {
+    store_element(type, &out.bytes[(row * n + column) * width], sum);
+  };
+  if (!for_each_product(left, right, m, n, k, keep_on, put)) return given_up();
   return out;
 }
 

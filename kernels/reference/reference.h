@@ -28,4 +28,17 @@ Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {
 // a (m,k) * b (k,n): the same, for a right matrix that is not transposed.
 Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
 
+// alpha a (l,m,k) * b (l,n,k)^T + beta c (l,m,n), rounded once to c's type and in its shape.
+// Where an operand lies across, its last two extents are exchanged in memory: (l,k,m), (l,k,n),
+// (l,n,m). Sums as above; a sum beyond what e4m3 has becomes its largest number.
+struct DenseProblem {
+  std::int64_t m = 0, n = 0, k = 0, l = 1;
+  bool a_across = false, b_across = false, c_across = false;
+  bool tf32 = false;           // of f32 operands only what tf32 has of them counts
+  double alpha = 1, beta = 0;  // with a beta of 0, c's contents do not count
+};
+// Refused: tensors that have not as many elements as the problem says.
+Outcome<Buffer> dense(const Buffer& a, const Buffer& b, const Buffer& c,
+                      const DenseProblem& problem, const KeepOn& keep_on = {});
+
 }  // namespace tilescope::reference

@@ -277,6 +277,47 @@ TEST_F(EditedKernel, TheWindowShowsItsTextWhereItStandsAndErrorsAtTheirLines) {
   EXPECT_TRUE(has(wrong, "// the first line of mine"));
 }
 
+// A form of a kernel that is not carried is compiled with its macros, and once.
+TEST_F(EditedKernel, AFormThatIsNotCarriedIsCompiledWithItsMacros) {
+  const Words carried = {"run", "dense_gemm", "--m", "64", "--n", "64", "--k", "64"};
+  Words other = carried;
+  for (const char* word : {"--tile", "64x128", "--a-dtype", "bf16"}) other.emplace_back(word);
+  compiler("echo \"$words\" > \"" + (folder.parent_path() / "words").string() +
+           "\"; echo \"$in(7): error: not today\"; exit 1");
+  EXPECT_EQ(run(carried).exit_code, 0);
+  EXPECT_EQ(calls(), 0) << "it is carried";
+  const Ended ended = run(other);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "kernels/hopper/dense_gemm.cu:7: not today")) << ended.err;
+  std::ostringstream text;
+  text << std::ifstream(folder.parent_path() / "words").rdbuf();
+  for (const char* word : {" -DGEMM_A=bf16 ", " -DGEMM_TILE_M=64 ", " -DGEMM_TILE_N=128 ",
+                           " -arch=compute_90a ", "/kernels/hopper/dense_gemm.cu -o "}) {
+    EXPECT_TRUE(has(text.str(), word)) << word << " in " << text.str();
+  }
+}
+
+TEST_F(EditedKernel, WithoutACompilerItIsSaidWhichFormsAreCarried) {
+  if (std::filesystem::exists("/usr/local/cuda/bin/nvcc")) {
+    GTEST_SKIP() << "There is an nvcc where it is looked for last.";
+  }
+  const Ended ended = run({"run", "dense_gemm", "--tile", "64x128", "--a-dtype", "bf16"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "dense_gemm with --a-dtype bf16 --tile 64x128 is none of the forms"))
+      << ended.err;
+  EXPECT_TRUE(has(ended.err, "Carried are `--a-dtype bf16`, ")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "Install the CUDA Toolkit")) << ended.err;
+}
+
+TEST_F(EditedKernel, ARealCompilerMakesAnyForm) {
+  const char* path = std::getenv("PATH");
+  set("PATH", std::string(path ? path : "") + ":/usr/local/cuda/bin");
+  if (shell("command -v nvcc").exit_code != 0) GTEST_SKIP() << "There is no nvcc here.";
+  const Ended ended = run({"run", "dense_gemm", "--m", "72", "--n", "136", "--k", "64", "--tile",
+                           "64x128", "--cluster", "1x2", "--a-dtype", "bf16"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
+}
+
 // The same text by another name and from another folder gives the same PTX, but for the names.
 TEST_F(EditedKernel, ARealCompilerNeedsNothingButTheProgram) {
   const char* path = std::getenv("PATH");

@@ -467,5 +467,59 @@ TEST_F(Run, AShapeThatAStepCannotDoIsASentence) {
             0);
 }
 
+// A kernel's own options, read with the others; wrong ones are told by name.
+TEST_F(Program, AKernelsOwnOptionsChooseItsForm) {
+  const Words run_it = {"run", "dense_gemm", "--m", "72", "--n", "80", "--k", "64"};
+  const auto with = [&](const Words& more) {
+    Words words = run_it;
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  const Ended plain = with({});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  const Ended chosen =
+      with({"--a-dtype", "e4m3", "--alpha", "-0.5", "--beta", "2", "--l", "2", "--out", "c.npy"});
+  EXPECT_EQ(chosen.exit_code, 0) << chosen.err;
+  // What was written is what another run begins with: C = 0 A B + 1 C.
+  const Ended again = with({"--alpha", "0", "--beta", "1", "--l", "2", "--c", "c.npy", "--against",
+                            "c.npy", "--rtol", "0", "--atol", "0"});
+  EXPECT_EQ(again.exit_code, 0) << again.err << again.out;
+  struct Case {
+    Words more;
+    std::string said;
+  };
+  for (const Case& each :
+       {Case{{"--tile", "3x3"}, "dense_gemm was asked for --tile 3x3; it takes 64x64, "},
+        Case{{"--a-dtype", "f16", "--b-dtype", "e4m3"}, "multiplies A and B of one type"},
+        Case{{"--c", "c.npy"}, "C (c.npy) is given as an input"},
+        Case{{"--beta", "x"}, "--beta takes a number"}}) {
+    const Ended ended = with(each.more);
+    EXPECT_EQ(ended.exit_code, 2) << each.said;
+    EXPECT_TRUE(has(ended.err, each.said)) << ended.err;
+  }
+  const Ended elsewhere = run({"run", "hgemm_v1", "--tile", "64x64"});
+  EXPECT_EQ(elsewhere.exit_code, 2);
+  EXPECT_TRUE(has(elsewhere.err, "hgemm_v1 has no option --tile; it takes --m, ")) << elsewhere.err;
+}
+
+TEST_F(Program, AKernelsOptionsAreListedAndCompleted) {
+  const Ended listed = run({"list", "kernels", "dense_gemm"});
+  EXPECT_EQ(listed.exit_code, 0);
+  for (const char* words :
+       {"--c-major n|m: ", "64x256, ", "forms are carried", "\n  --a-dtype bf16\n"}) {
+    EXPECT_TRUE(has(listed.out, words)) << words << " in " << listed.out;
+  }
+  const auto [code, document] = run_json({"list", "kernels", "dense_gemm"});
+  EXPECT_EQ(code, 0);
+  const nlohmann::json& kernel = document["kernels"][0];
+  EXPECT_EQ(kernel["options"].size(), 11u);
+  EXPECT_EQ(kernel["options"][0]["name"], "a-dtype");
+  EXPECT_EQ(kernel["options"][0]["values"].size(), 5u);
+  EXPECT_GT(kernel["carried"].size(), 5u);
+  EXPECT_TRUE(
+      has(run({"generate", "bash"}).out, "run:--a-dtype) words=\"f16 bf16 tf32 e4m3 e5m2\""));
+  EXPECT_TRUE(has(run({"run", "--help"}).out, "--c-major"));
+}
+
 }  // namespace
 }  // namespace tilescope::test

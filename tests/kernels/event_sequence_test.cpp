@@ -81,16 +81,16 @@ Record record_of(const Step& step, const DeviceTimes& times) {
   return recorder.take();
 }
 
-sim::TextChoice choice_of(const Step& step) {
+std::string words_of(const Record& record) {
   sim::TextChoice choice;
   choice.times = false;
-  choice.barriers = (*find_kernel(name_of(step)))->barriers;
-  return choice;
+  choice.barriers = record.barriers;
+  return text(record, choice);
 }
 
 std::string sequence_of(const Step& step, const DeviceTimes& times) {
   return name_of(step) + ", " + std::to_string(step.m) + " x " + std::to_string(step.n) + " x " +
-         std::to_string(step.k) + "\n" + text(record_of(step, times), choice_of(step));
+         std::to_string(step.k) + "\n" + words_of(record_of(step, times));
 }
 
 class EventSequence : public testing::TestWithParam<Step> {};
@@ -123,7 +123,7 @@ TEST_P(EventSequence, DoesNotDependOnTimes) {
   const Record usual = record_of(GetParam(), test::chip_times()),
                other = record_of(GetParam(), slow);
   EXPECT_GT(other.end, usual.end * 3 / 2);
-  EXPECT_EQ(text(other, choice_of(GetParam())), text(usual, choice_of(GetParam())));
+  EXPECT_EQ(words_of(other), words_of(usual));
   // And multiplication is what takes long.
   DeviceTimes busy = test::chip_times();
   busy.tensor_f16 /= 16;

@@ -95,7 +95,7 @@ TEST(Matmul, RandomNumbersLieWithinTheTolerance) {
     Outcome<sim::Machine> machine = sim::Machine::load(*job, {});
     ASSERT_TRUE(machine.ok()) << machine.error().sentence;
     ASSERT_EQ(machine->run(~std::uint64_t{0}), RunState::done);
-    const auto want = entry.reference(*job, {});
+    const auto want = entry.reference(*job, {}, {});
     ASSERT_TRUE(want.ok());
     DiffOptions how;
     how.tolerance = {entry.variants[0].rtol, entry.variants[0].atol};

@@ -33,7 +33,7 @@ inline void expect_right(const std::string& kernel, Sizes shape, const sim::Opti
   const RunState state = machine->run(~std::uint64_t{0});
   for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
   ASSERT_EQ(state, RunState::done);
-  const auto want = (*entry)->reference(*job, {});
+  const auto want = (*entry)->reference(*job, {}, {});
   ASSERT_TRUE(want.ok());
   const Variant& variant = (*entry)->variants[type == DType::f16 ? 0 : 1];
   DiffOptions how;

@@ -1,0 +1,480 @@
+// Hopper's dense product for any of its types (kernels/hopper/dense_gemm.cu):
+//
+//     C (l,m,n) = alpha A (l,m,k) B (l,n,k)^T + beta C
+//
+// An m-major A is (l,k,m) in memory, an n-major B (l,k,n), an m-major C (l,n,m). The kernel knows
+// no m-major C: it is given B in A's place and A in B's, C^T = B A^T.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/catalog/catalog.h"
+#include "kernels/catalog/products.h"
+#include "kernels/reference/reference.h"
+
+namespace tilescope {
+namespace {
+
+using products::tiles;
+
+constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // the kernel counts in int
+constexpr std::int64_t most_batches = 65535;                   // a grid's blocks in z
+constexpr std::int64_t plain_tile = 64;
+
+// "128x256"
+struct Pair {
+  std::int64_t m = 0, n = 0;
+  Pair exchanged() const { return {n, m}; }
+};
+Pair pair_of(const std::string& text) {
+  const std::size_t x = text.find('x');
+  return {std::stoll(text.substr(0, x)), std::stoll(text.substr(x + 1))};
+}
+
+std::optional<float> number_of(std::string_view text) {
+  // No from_chars of floats in libc++ 14.
+  char* end = nullptr;
+  const std::string copy(text);
+  const float value = std::strtof(copy.c_str(), &end);
+  const bool all = !copy.empty() && end == copy.c_str() + copy.size();
+  return all && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+// One operand of the kernel.
+struct Operand {
+  std::uint32_t buffer = 0;
+  std::string name, type;
+  bool across = false;  // MN-major
+  std::int64_t rows = 0, tile = 0;
+  std::int64_t shares = 0;  // CTAs that each load a part of its tile, for all of them
+
+  std::int64_t bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(type))); }
+};
+
+// What the kernel is asked for: A and B exchanged, where C is m-major.
+struct Problem {
+  Operand a, b;
+  std::string c_type, sums;
+  std::int64_t k = 0, l = 1;
+  float alpha = 1, beta = 0;
+  bool exchanged = false;
+
+  std::int64_t c_bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(c_type))); }
+  std::int64_t ctas() const { return a.shares * b.shares; }
+  // TMA wants rows that begin on 16 bytes; otherwise threads copy.
+  bool plain() const {
+    const auto odd = [&](const Operand& o) {
+      return (o.across ? o.rows : k) * o.bytes() % 16 != 0;
+    };
+    return odd(a) || odd(b) || b.rows * c_bytes() % 16 != 0;
+  }
+};
+
+Problem problem_of(const Fit& fit) {
+  const auto word = [&](const char* name) { return fit.choices.find(name)->second; };
+  const Sizes& s = fit.sizes;
+  const Pair tile = pair_of(word("tile")), cluster = pair_of(word("cluster"));
+  Problem p;
+  // CTAs of a cluster that are side by side share A's rows, those one below the other B's.
+  p.a = {0, "A", word("a-dtype"), word("a-major") == "m", s.m, tile.m, cluster.n};
+  p.b = {1, "B", word("b-dtype"), word("b-major") == "n", s.n, tile.n, cluster.m};
+  p.c_type = word("c-dtype");
+  p.sums = word("acc-dtype");
+  p.k = s.k;
+  p.l = s.l;
+  p.alpha = *number_of(word("alpha"));
+  p.beta = *number_of(word("beta"));
+  p.exchanged = word("c-major") == "m";
+  if (p.exchanged) std::swap(p.a, p.b);
+  return p;
+}
+
+// ---- Options ------------------------------------------------------------------------------------
+
+std::optional<std::string> no_number(const char* option, std::string_view value) {
+  if (number_of(value)) return std::nullopt;
+  return fmt::format("--{} takes a number, such as 0.5, and `{}` is none.", option, value);
+}
+
+std::vector<OptionParameter> options() {
+  const std::vector<std::string> operands = {"f16", "bf16", "tf32", "e4m3", "e5m2"};
+  std::vector<std::string> tile;
+  for (const int m : {64, 128, 160, 192, 256}) {
+    for (const int n : {64, 128, 160, 192, 256}) {
+      const bool rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128 || n == 256;
+      if (rows || columns) tile.push_back(fmt::format("{}x{}", m, n));
+    }
+  }
+  const auto number = [](const char* name, const char* fallback, const char* help) {
+    return OptionParameter{
+        name,     {},   "NUMBER",
+        fallback, help, [name](std::string_view value) { return no_number(name, value); }};
+  };
+  return {
+      {"a-dtype", operands, "f16|bf16|tf32|e4m3|e5m2", "f16",
+       "element type of A (default: of its file, of B)"},
+      {"b-dtype", operands, "f16|bf16|tf32|e4m3|e5m2", "f16",
+       "element type of B (default: of its file, of A)"},
+      {"c-dtype",
+       {"f16", "bf16", "f32", "e4m3"},
+       "f16|bf16|f32|e4m3",
+       "f16",
+       "element type of C (default: A's; of tf32 f32, of 8-bit types f16)"},
+      {"acc-dtype", {"f32", "f16"}, "f32|f16", "f32", "type of the sums: f16 only of f16 A and B"},
+      {"a-major", {"k", "m"}, "k|m", "k", "which of A's extents is contiguous"},
+      {"b-major", {"k", "n"}, "k|n", "k", "which of B's extents is contiguous"},
+      {"c-major", {"n", "m"}, "n|m", "n", "which of C's extents is contiguous"},
+      {"tile", tile, "MxN", "128x256", "rows and columns of C of a CTA (256x128 of m-major C)"},
+      {"cluster",
+       {"1x1", "2x1", "1x2", "2x2", "4x1", "1x4", "4x2", "2x4"},
+       "MxN",
+       "2x1",
+       "CTAs of a cluster, down and across (1x2 of m-major C)"},
+      number("alpha", "1", "factor of the product"),
+      number("beta", "0", "factor of what C has before")};
+}
+
+// What nobody says, as far as it follows from what is said.
+void usual(Choices& choices) {
+  const auto follow = [&](const char* name, const char* other) {
+    const auto known = choices.find(other);
+    if (known != choices.end()) choices.try_emplace(name, known->second);
+  };
+  follow("b-dtype", "a-dtype");
+  follow("a-dtype", "b-dtype");
+  if (const auto a = choices.find("a-dtype"); a != choices.end()) {
+    const std::string type = a->second;
+    choices.try_emplace("c-dtype", type == "tf32" ? "f32" : type[0] == 'e' ? "f16" : type);
+  }
+  const auto major = choices.find("c-major");
+  if (major != choices.end() && major->second == "m") {
+    choices.try_emplace("tile", "256x128");
+    choices.try_emplace("cluster", "1x2");
+  }
+}
+
+// ---- What it cannot do --------------------------------------------------------------------------
+
+bool eight_bits(const Operand& o) {
+  return o.bytes() == 1;
+}
+
+std::optional<std::string> wrong_types(const Problem& p) {
+  if (p.a.type != p.b.type && !(eight_bits(p.a) && eight_bits(p.b))) {
+    return fmt::format(
+        "dense_gemm multiplies A and B of one type, or e4m3 and e5m2 with each other; it was asked "
+        "for --{}-dtype {} and --{}-dtype {}.",
+        p.exchanged ? "b" : "a", p.a.type, p.exchanged ? "a" : "b", p.b.type);
+  }
+  if (p.sums == "f16" && p.a.type != "f16") {
+    return fmt::format(
+        "dense_gemm sums in f16 only where A and B are f16, and they are {}: leave --acc-dtype "
+        "out, or choose f32.",
+        p.a.type);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_major(const Operand& o) {
+  if (!o.across) return std::nullopt;
+  const std::string major = o.name == "A" ? "--a-major m" : "--b-major n";
+  if (o.bytes() != 2) {
+    return fmt::format(
+        "The tensor core reads {} with {} only of 16-bit types (PTX ISA 9.7.15.5), and it is {}: "
+        "choose f16 or bf16, or k.",
+        o.name, major, o.type);
+  }
+  const std::int64_t chunks = o.tile / 64;
+  if (o.tile % 64 != 0) {
+    return fmt::format(
+        "With {} a tile has whole 64s of {}'s rows, and --tile asks for {}: 64, 128, 192 and 256 "
+        "work.",
+        major, o.name, o.tile);
+  }
+  if (chunks % o.shares != 0 && chunks != 1) {
+    return fmt::format(
+        "With {} the {} CTAs of a cluster that share {} of {}'s rows load whole 64s of them each: "
+        "{} work{}, or another --tile.",
+        major, o.shares, o.tile, o.name, chunks % 2 == 0 ? "1 or 2 CTAs" : "1 CTA",
+        chunks % 2 == 0 ? "" : "s");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_tile(const Problem& p) {
+  if (p.a.tile % 128 != 0 && p.a.tile != 64) {
+    return fmt::format(
+        "dense_gemm's tiles have 64, 128 or 256 {}, which warpgroups share by 64, and --tile asks "
+        "for {}; {} may be 64, 128, 160, 192 or 256.",
+        p.exchanged ? "columns of an m-major C" : "rows", p.a.tile,
+        p.exchanged ? "its rows" : "its columns");
+  }
+  if (p.a.tile == 256 && p.b.tile == 256 && p.sums == "f32") {
+    return "A tile of 256x256 has 256 sums for each thread of two warpgroups, more than it has "
+           "registers: choose 256x128 or 128x256, or with f16 A and B --acc-dtype f16.";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> cannot_do(const Fit& fit) {
+  const Problem p = problem_of(fit);
+  if (auto wrong = wrong_types(p)) return wrong;
+  for (const Operand* o : {&p.a, &p.b}) {
+    if (auto wrong = wrong_major(*o)) return wrong;
+  }
+  if (auto wrong = wrong_tile(p)) return wrong;
+  if (p.plain() && tiles(p.b.rows, plain_tile) > 65535) {
+    return fmt::format(
+        "Where rows do not begin on 16 bytes, dense_gemm multiplies up to {} {} of C; it was asked "
+        "for {}.",
+        65535 * plain_tile, p.exchanged ? "rows" : "columns", p.b.rows);
+  }
+  return std::nullopt;
+}
+
+// ---- Variants -----------------------------------------------------------------------------------
+
+// Against sums in double. The inputs are about as large as 1, so a sum as the root of K.
+//
+//   rounding    of C, half a unit and what a sum nearby becomes
+//   of sums     8-bit products are added with 13 bits behind the largest one's (seen on Hopper), 32
+//               of them at a time, so that errors grow with K; f16 sums are rounded to 10 bits, 16
+//               products at a time
+void tolerate(const Problem& p, Variant& variant) {
+  const double k = static_cast<double>(p.k), size = std::sqrt(k);
+  const bool bf16 = p.c_type == "bf16", e4m3 = p.c_type == "e4m3", f32 = p.c_type == "f32";
+  variant.rtol = e4m3 ? 0.13 : bf16 ? 8e-3 : f32 ? 1e-4 : 1e-3;
+  double of_sums = 1e-2;
+  if (eight_bits(p.a)) of_sums = std::max(of_sums, std::ldexp(3 * k, -13));
+  if (p.sums == "f16") of_sums = std::max(of_sums, std::ldexp(size, -9) * std::sqrt(k / 16));
+  const double rounding = bf16 ? 8e-2 : e4m3 ? 3e-2 : 1e-2;
+  variant.atol = std::max(rounding, of_sums * std::fabs(static_cast<double>(p.alpha)));
+}
+
+Variant variant_of(const Fit& fit) {
+  const Problem p = problem_of(fit);
+  Variant out;
+  out.entry = p.plain() ? "dense_gemm_plain" : "dense_gemm";
+  for (const char* type : {"a-dtype", "b-dtype", "c-dtype"}) {
+    out.dtypes.push_back(*stored_as(fit.choices.find(type)->second));
+  }
+  tolerate(p, out);
+  const auto number = [](std::int64_t n) { return std::to_string(n); };
+  out.defines = {{"GEMM_A", p.a.type},
+                 {"GEMM_B", p.b.type},
+                 {"GEMM_C", p.c_type},
+                 {"GEMM_ACC", p.sums},
+                 {"GEMM_TILE_M", number(p.a.tile)},
+                 {"GEMM_TILE_N", number(p.b.tile)},
+                 {"GEMM_CLUSTER_M", number(p.b.shares)},
+                 {"GEMM_CLUSTER_N", number(p.a.shares)},
+                 {"GEMM_A_MAJOR", p.a.across ? "m" : "k"},
+                 {"GEMM_B_MAJOR", p.b.across ? "n" : "k"}};
+  out.image = "ptx/dense_gemm/";
+  for (const auto& [name, value] : out.defines) out.image += value + "_";
+  out.image.back() = '.';
+  out.image += "ptx";
+  return out;
+}
+
+Choices choices_of(const std::vector<std::string>& values) {
+  if (values.size() != 10) return {};
+  return {{"a-dtype", values[0]},
+          {"b-dtype", values[1]},
+          {"c-dtype", values[2]},
+          {"acc-dtype", values[3]},
+          {"tile", values[4] + "x" + values[5]},
+          {"cluster", values[6] + "x" + values[7]},
+          {"a-major", values[8]},
+          {"b-major", values[9]}};
+}
+
+std::vector<TensorSpec> tensors_of(const Fit& fit) {
+  const auto m = &Sizes::m, n = &Sizes::n, k = &Sizes::k, l = &Sizes::l;
+  const Problem p = problem_of(fit);
+  const auto chosen = [&](const char* name, const char* value) {
+    return fit.choices.find(name)->second == value;
+  };
+  const auto shape = [&](bool across, std::int64_t Sizes::*rows, std::int64_t Sizes::*columns) {
+    using Shape = std::vector<std::int64_t Sizes::*>;
+    return across ? Shape{l, columns, rows} : Shape{l, rows, columns};
+  };
+  const std::int64_t rows = p.plain() ? plain_tile : p.a.tile,
+                     columns = p.plain() ? plain_tile : p.b.tile;
+  return {{"A",
+           TensorRole::input,
+           shape(chosen("a-major", "m"), m, k),
+           "the left matrix",
+           {},
+           "a-dtype"},
+          {"B",
+           TensorRole::input,
+           shape(chosen("b-major", "n"), n, k),
+           "the right matrix, transposed",
+           {},
+           "b-dtype"},
+          {"C",
+           p.beta != 0 ? TensorRole::update : TensorRole::output,
+           shape(chosen("c-major", "m"), m, n),
+           "the product",
+           {1, rows, columns},
+           "c-dtype"}};
+}
+
+// ---- The launch ---------------------------------------------------------------------------------
+
+Launch launch(const Fit& fit, std::int64_t processors) {
+  const Problem p = problem_of(fit);
+  const auto count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  Launch out;
+  if (p.plain()) {
+    out.grid = {count(tiles(p.a.rows, plain_tile)), count(tiles(p.b.rows, plain_tile)), count(p.l)};
+    out.block.x = 128;
+    return out;
+  }
+  const std::int64_t all =
+      tiles(p.a.rows, p.b.shares * p.a.tile) * tiles(p.b.rows, p.a.shares * p.b.tile) * p.l;
+  const std::int64_t room = std::max<std::int64_t>(1, processors / p.ctas());
+  out.grid.x = count(p.ctas() * std::min(room, all));
+  out.block.x = 384;
+  if (p.ctas() > 1) out.cluster = Dim3{count(p.ctas()), 1, 1};
+  return out;
+}
+
+Argument map_of(const Operand& o, const Problem& p) {
+  const auto u = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const auto box = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  TensorMap map;
+  map.buffer = o.buffer;
+  map.swizzle = MapSwizzle::bytes128;
+  if (o.across) {
+    const bool whole = o.tile / 64 % o.shares == 0;  // else each loads a part of K
+    map.dims = {u(o.rows), u(p.k), u(p.l)};
+    map.box = {64, box(whole ? 64 : 64 / o.shares), 1};
+  } else {
+    map.dims = {u(p.k), u(o.rows), u(p.l)};
+    map.box = {box(128 / o.bytes()), box(o.tile / o.shares), 1};
+  }
+  return Argument::tensor_map(map);
+}
+
+// C's boxes: 64 rows, as wide as its tile allows, up to 128 bytes.
+Argument map_of_c(const Problem& p) {
+  const std::int64_t widest = 128 / p.c_bytes();
+  const std::int64_t columns = p.b.tile % widest == 0         ? widest
+                               : p.b.tile % (widest / 2) == 0 ? widest / 2
+                                                              : widest / 4;
+  const std::int64_t bytes = columns * p.c_bytes();
+  TensorMap map;
+  map.buffer = 2;
+  map.swizzle = bytes == 128  ? MapSwizzle::bytes128
+                : bytes == 64 ? MapSwizzle::bytes64
+                              : MapSwizzle::bytes32;
+  map.dims = {static_cast<std::uint64_t>(p.b.rows), static_cast<std::uint64_t>(p.a.rows),
+              static_cast<std::uint64_t>(p.l)};
+  map.box = {static_cast<std::uint32_t>(columns), 64, 1};
+  return Argument::tensor_map(map);
+}
+
+Argument argument_of(float value) {
+  std::int32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return Argument::i32(bits);
+}
+
+// dense_gemm(map a, map b, map c, c, m, n, k, l, alpha, beta)
+// dense_gemm_plain(a, b, c, m, n, k, alpha, beta)
+std::vector<Argument> arguments(const Fit& fit) {
+  const Problem p = problem_of(fit);
+  std::vector<Argument> out;
+  if (p.plain()) {
+    out = {Argument::pointer(p.a.buffer), Argument::pointer(p.b.buffer)};
+  } else {
+    out = {map_of(p.a, p), map_of(p.b, p), map_of_c(p)};
+  }
+  out.push_back(Argument::pointer(2));
+  for (const std::int64_t size : {p.a.rows, p.b.rows, p.k}) {
+    out.push_back(Argument::i32(static_cast<std::int32_t>(size)));
+  }
+  if (!p.plain()) out.push_back(Argument::i32(static_cast<std::int32_t>(p.l)));
+  out.push_back(argument_of(p.alpha));
+  out.push_back(argument_of(p.beta));
+  return out;
+}
+
+std::vector<NamedLayout> layouts(const Fit& fit, const Variant&) {
+  const Problem p = problem_of(fit);
+  const Sizes& s = fit.sizes;
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool across) {
+    return fmt::format("({0},{1},{2}):({3},{4},{5})", rows, columns, s.l, across ? 1 : columns,
+                       across ? rows : 1, rows * columns);
+  };
+  const auto tile = [](const Operand& o) {
+    if (o.across) {
+      return fmt::format("composition(Sw<3,3,3>, ((64,{}),(8,8)):((1,4096),(64,512)))",
+                         o.tile / 64);
+    }
+    const std::int64_t k = 128 / o.bytes();
+    return fmt::format("tile_to_shape(composition(Sw<3,{0},3>, (8,{1}):({1},1)), ({2},{1}))",
+                       o.bytes() == 1   ? 4
+                       : o.bytes() == 2 ? 3
+                                        : 2,
+                       k, o.tile);
+  };
+  const Operand &a = p.exchanged ? p.b : p.a, &b = p.exchanged ? p.a : p.b;
+  return {{"A", matrix(s.m, s.k, a.across), "A in global memory: row, column, matrix"},
+          {"B", matrix(s.n, s.k, b.across), "B in global memory: N rows of K"},
+          {"C", matrix(s.m, s.n, p.exchanged), "C in global memory"},
+          {"a_tile", tile(a), "A's tile in shared memory: rows of 128 bytes, swizzled"},
+          {"b_tile", tile(b), "B's tile in shared memory"}};
+}
+
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit& fit, const KeepOn& keep_on) {
+  const Problem p = problem_of(fit);
+  const Sizes& s = fit.sizes;
+  const Operand &a = p.exchanged ? p.b : p.a, &b = p.exchanged ? p.a : p.b;
+  reference::DenseProblem problem{
+      s.m, s.n, s.k, s.l, a.across, b.across, p.exchanged, a.type == "tf32", p.alpha, p.beta};
+  Outcome<Buffer> product =
+      reference::dense(job.buffers[0], job.buffers[1], job.buffers[2], problem, keep_on);
+  if (!product) return product.error();
+  return std::vector<Buffer>{std::move(*product)};
+}
+
+}  // namespace
+
+CatalogEntry dense_gemm_entry() {
+  CatalogEntry entry;
+  entry.name = "dense_gemm";
+  entry.help = "C = alpha A * B^T + beta C on Hopper: types, majors, tiles and clusters by option";
+  entry.source = "kernels/hopper/dense_gemm.cu";
+  entry.target = "sm_90a";
+  entry.sizes = {{"m", &Sizes::m, 512, 1, most, "rows of A and C"},
+                 {"n", &Sizes::n, 512, 1, most, "rows of B, columns of C"},
+                 {"k", &Sizes::k, 512, 1, most, "columns of A and B"},
+                 {"l", &Sizes::l, 1, 1, most_batches, "products; of one, tensors are matrices"}};
+  entry.batch = &Sizes::l;
+  entry.options = options();
+  entry.usual = usual;
+  entry.choices_of = choices_of;
+  entry.tensors_of = tensors_of;
+  entry.variant_of = variant_of;
+  entry.objection = cannot_do;
+  entry.launch = launch;
+  entry.arguments = arguments;
+  entry.layouts = layouts;
+  entry.reference = reference_of;
+  // As they are where nobody says anything.
+  Fit fallback;
+  for (const OptionParameter& each : entry.options) fallback.choices[each.name] = each.fallback;
+  for (const SizeParameter& size : entry.sizes) fallback.sizes.*size.member = size.fallback;
+  entry.tensors = tensors_of(fallback);
+  entry.tensors[2].role = TensorRole::update;  // with a beta
+  entry.variants = {variant_of(fallback)};
+  entry.ptx = entry.variants.front().image;
+  return entry;
+}
+
+}  // namespace tilescope

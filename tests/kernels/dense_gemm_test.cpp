@@ -1,0 +1,297 @@
+// dense_gemm by its options: every form that is shipped multiplies rightly, what options mean for
+// shapes and sums, and what is refused in which words.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/diff/diff.h"
+#include "core/run/manifest.h"
+#include "core/sim/machine/machine.h"
+#include "kernels/catalog/catalog.h"
+#include "kernels/reference/reference.h"
+#include "tests/kernels/images.h"
+
+namespace tilescope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::assets;
+
+const CatalogEntry& dense_gemm() {
+  return **find_kernel("dense_gemm");
+}
+
+std::vector<std::string> words_in(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(word);
+  return out;
+}
+
+// "--a-dtype e4m3 --m 200", as on the command line.
+Request asked(const std::string& line) {
+  Request request;
+  const std::vector<std::string> words = words_in(line);
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    const std::string name = words[i].substr(2);
+    if (name.size() == 1) {
+      request.sizes[name] = std::stoll(words[i + 1]);
+    } else {
+      request.choices[name] = words[i + 1];
+    }
+  }
+  return request;
+}
+
+std::string refusal(const Request& request) {
+  const Outcome<Fit> fitted = fit(dense_gemm(), request);
+  return fitted ? "accepted" : fitted.error().sentence;
+}
+std::string refusal(const std::string& line) {
+  return refusal(asked(line));
+}
+
+// Runs it on the simulator, and expects no report and a product within the tolerance.
+void expect_right(const Request& request) {
+  const Outcome<Fit> fitted = fit(dense_gemm(), request);
+  ASSERT_TRUE(fitted.ok()) << fitted.error().sentence;
+  const Job job = make_job(dense_gemm(), *fitted, request, test::image(fitted->variant.image));
+  Outcome<sim::Machine> machine = sim::Machine::load(job, {});
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+  const RunState state = machine->run(~std::uint64_t{0});
+  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  ASSERT_EQ(state, RunState::done);
+  const auto want = dense_gemm().reference(job, *fitted, {});
+  ASSERT_TRUE(want.ok());
+  DiffOptions how;
+  how.tolerance = {fitted->variant.rtol, fitted->variant.atol};
+  const auto compared = diff(machine->buffers()[2], want->front(), how);
+  ASSERT_TRUE(compared.ok()) << compared.error().sentence;
+  EXPECT_TRUE(compared->ok()) << text(*compared);
+}
+void expect_right(const std::string& line) {
+  SCOPED_TRACE(line);
+  expect_right(asked(line));
+}
+
+// The table of what is shipped, without its first line.
+std::vector<std::vector<std::string>> shipped() {
+  std::ifstream table(TILESCOPE_SOURCE_DIR "/kernels/hopper/dense_gemm.variants.tsv");
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(table, line);) rows.push_back(words_in(line));
+  rows.erase(rows.begin());
+  return rows;
+}
+
+TEST(DenseGemm, TheTableOfFormsHasTheCatalogsMacros) {
+  std::ifstream table(TILESCOPE_SOURCE_DIR "/kernels/hopper/dense_gemm.variants.tsv");
+  std::string line;
+  std::getline(table, line);
+  std::vector<std::string> macros;
+  for (const auto& each : dense_gemm().variants.front().defines) macros.push_back(each.first);
+  EXPECT_EQ(words_in(line), macros);
+}
+
+// Sizes that no tile divides, several matrices.
+TEST(DenseGemm, EveryFormThatIsShippedIsRight) {
+  std::size_t images = 0;
+  for (const std::vector<std::string>& values : shipped()) {
+    Request request = asked("--m 200 --n 272 --k 144 --l 2");
+    request.choices = dense_gemm().choices_of(values);
+    SCOPED_TRACE(shortest_words(dense_gemm(), request.choices));
+    const Outcome<Fit> fitted = fit(dense_gemm(), request);
+    ASSERT_TRUE(fitted.ok()) << fitted.error().sentence;
+    std::vector<std::string> defined;
+    for (const auto& each : fitted->variant.defines) defined.push_back(each.second);
+    EXPECT_EQ(defined, values);
+    expect_right(request);
+    ++images;
+  }
+  std::size_t files = 0;
+  for (const auto& each : fs::directory_iterator(assets / "ptx/dense_gemm")) {
+    files += each.path().extension() == ".gz";
+  }
+  EXPECT_EQ(files, images) << "./dev ptx makes one for each row";
+}
+
+TEST(DenseGemm, FactorsMajorsAndOddSizes) {
+  expect_right("--m 130 --n 264 --k 72 --alpha -0.5 --beta 2");
+  expect_right("--m 136 --n 264 --k 72 --c-major m");
+  expect_right("--m 136 --n 264 --k 72 --l 2 --c-major m --beta 0.5");
+  expect_right("--m 136 --n 264 --k 72 --a-major m --b-major n");
+  expect_right("--m 70 --n 33 --k 41");  // nothing that TMA could copy
+  expect_right("--m 70 --n 33 --k 41 --l 3 --beta 1");
+  expect_right("--m 70 --n 33 --k 41 --c-major m --beta 1");
+  expect_right("--m 70 --n 33 --k 41 --a-major m --b-major n");
+  expect_right("--m 70 --n 33 --k 41 --a-dtype tf32");
+}
+
+std::vector<std::string> shapes(const Request& request) {
+  const Outcome<Fit> fitted = fit(dense_gemm(), request);
+  EXPECT_TRUE(fitted.ok()) << (fitted.ok() ? "" : fitted.error().sentence);
+  std::vector<std::string> out;
+  if (!fitted) return out;
+  for (const TensorSpec& spec : fitted->tensors) {
+    out.push_back(shape_text(shape_of(spec, fitted->sizes)));
+  }
+  return out;
+}
+
+Buffer given(std::vector<std::int64_t> shape, DType type = DType::f16) {
+  Buffer b{"a.npy", type, std::move(shape), {}, false};
+  b.bytes.resize(static_cast<std::size_t>(b.elements()) * bytes_of(type));
+  return b;
+}
+
+TEST(DenseGemm, OfOneProductTensorsAreMatrices) {
+  using Shapes = std::vector<std::string>;
+  EXPECT_EQ(shapes(asked("--m 3 --n 5 --k 7")), (Shapes{"(3, 7)", "(5, 7)", "(3, 5)"}));
+  EXPECT_EQ(shapes(asked("--m 3 --n 5 --k 7 --l 1")),
+            (Shapes{"(1, 3, 7)", "(1, 5, 7)", "(1, 3, 5)"}));
+  EXPECT_EQ(shapes(asked("--m 3 --n 5 --k 7 --a-major m --c-major m --l 2")),
+            (Shapes{"(2, 7, 3)", "(2, 5, 7)", "(2, 5, 3)"}));
+  Request files;
+  files.inputs.emplace("A", given({3, 7}));
+  files.inputs.emplace("B", given({5, 7}));
+  EXPECT_EQ(shapes(files), (Shapes{"(3, 7)", "(5, 7)", "(3, 5)"}));
+  files.inputs.erase("B");
+  files.inputs.emplace("B", given({1, 5, 7}));
+  EXPECT_EQ(shapes(files), (Shapes{"(1, 3, 7)", "(1, 5, 7)", "(1, 3, 5)"}));
+  files.inputs.erase("B");
+  files.inputs.emplace("B", given({2, 5, 7}));
+  EXPECT_EQ(
+      refusal(files),
+      "dense_gemm takes B of shape (l, n, k): A (a.npy) is (3, 7), so l = 1, but B (a.npy) is "
+      "(2, 5, 7), so l = 2.");
+}
+
+TEST(DenseGemm, OneTypeFollowsFromAnother) {
+  const auto types = [](const std::string& line) {
+    const Outcome<Fit> fitted = fit(dense_gemm(), asked(line));
+    std::string out;
+    for (const char* name : {"a-dtype", "b-dtype", "c-dtype"})
+      out += fitted->choices.at(name) + " ";
+    return out;
+  };
+  EXPECT_EQ(types(""), "f16 f16 f16 ");
+  EXPECT_EQ(types("--a-dtype bf16"), "bf16 bf16 bf16 ");
+  EXPECT_EQ(types("--b-dtype tf32"), "tf32 tf32 f32 ");
+  EXPECT_EQ(types("--a-dtype e4m3 --b-dtype e5m2"), "e4m3 e5m2 f16 ");
+  Request file;
+  file.inputs.emplace("A", given({64, 64}, DType::f32));
+  EXPECT_EQ(fit(dense_gemm(), file)->choices.at("a-dtype"), "tf32");
+  file.choices["a-dtype"] = "f16";
+  EXPECT_EQ(refusal(file), "A (a.npy) is f32, but --a-dtype f16 was asked for.");
+  Request all;
+  all.dtype = DType::e5m2;
+  EXPECT_EQ(fit(dense_gemm(), all)->choices.at("b-dtype"), "e5m2");
+  all.dtype = DType::i8;
+  EXPECT_EQ(refusal(all),
+            "The type i8 was asked for, but dense_gemm takes A of f16, bf16, tf32, e4m3 or e5m2.");
+}
+
+TEST(DenseGemm, WhatItCannotDoIsSaidWithWhatWouldWork) {
+  EXPECT_EQ(refusal("--a-dtype f64"),
+            "dense_gemm was asked for --a-dtype f64; it takes f16, bf16, tf32, e4m3 or e5m2.");
+  EXPECT_EQ(refusal("--alpha much"), "--alpha takes a number, such as 0.5, and `much` is none.");
+  EXPECT_EQ(refusal("--colour red").substr(0, 33), "dense_gemm has no option colour; ");
+  EXPECT_EQ(refusal("--a-dtype f16 --b-dtype bf16"),
+            "dense_gemm multiplies A and B of one type, or e4m3 and e5m2 with each other; it was "
+            "asked for --a-dtype f16 and --b-dtype bf16.");
+  EXPECT_EQ(refusal("--a-dtype bf16 --acc-dtype f16").substr(0, 57),
+            "dense_gemm sums in f16 only where A and B are f16, and th");
+  EXPECT_EQ(refusal("--a-dtype e4m3 --b-major n").substr(0, 71),
+            "The tensor core reads B with --b-major n only of 16-bit types (PTX ISA ");
+  EXPECT_EQ(refusal("--tile 160x128").substr(0, 55),
+            "dense_gemm's tiles have 64, 128 or 256 rows, which warp");
+  EXPECT_EQ(refusal("--tile 160x128 --c-major m"), "accepted");
+  EXPECT_EQ(refusal("--tile 128x160 --b-major n").substr(0, 61),
+            "With --b-major n a tile has whole 64s of B's rows, and --tile");
+  EXPECT_EQ(refusal("--tile 128x192 --b-major n --cluster 2x1").substr(0, 70),
+            "With --b-major n the 2 CTAs of a cluster that share 192 of B's rows lo");
+  EXPECT_EQ(refusal("--tile 256x256").substr(0, 24), "A tile of 256x256 has 25");
+  EXPECT_EQ(refusal("--tile 256x256 --acc-dtype f16"), "accepted");
+  Request file;
+  file.inputs.emplace("C", given({512, 512}));
+  EXPECT_EQ(refusal(file).substr(0, 39), "C (a.npy) is given as an input of dense");
+  file.choices["beta"] = "1";
+  EXPECT_EQ(refusal(file), "accepted");
+}
+
+// The reference by hand, in each major: a 2 x 1 product of 2, twice.
+TEST(DenseReference, IsWhatTheFormulaSays) {
+  const auto buffer = [](std::vector<std::int64_t> shape, std::vector<double> values) {
+    Buffer b{"x", DType::f32, std::move(shape), {}, false};
+    b.bytes.resize(values.size() * 4);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      store_element(DType::f32, &b.bytes[4 * i], values[i]);
+    }
+    return b;
+  };
+  const auto values = [](const Outcome<Buffer>& of) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < of->bytes.size(); i += 4) {
+      out.push_back(load_element(DType::f32, &of->bytes[i]));
+    }
+    return out;
+  };
+  reference::DenseProblem p;
+  p.m = 2, p.n = 2, p.k = 2, p.l = 2, p.alpha = 10, p.beta = 1;
+  const Buffer a = buffer({2, 2, 2}, {1, 2, 3, 4, 1, 0, 0, 1}),
+               b = buffer({2, 2, 2}, {1, 0, 0, 1, 5, 6, 7, 8}),
+               c = buffer({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  using Values = std::vector<double>;
+  EXPECT_EQ(values(reference::dense(a, b, c, p)), (Values{11, 22, 33, 44, 55, 76, 67, 88}));
+  p.a_across = true;
+  EXPECT_EQ(values(reference::dense(a, b, c, p)), (Values{11, 32, 23, 44, 55, 76, 67, 88}));
+  p.c_across = true;
+  EXPECT_EQ(values(reference::dense(a, b, c, p)), (Values{11, 22, 33, 44, 55, 66, 77, 88}));
+  p.k = 3;
+  EXPECT_FALSE(reference::dense(a, b, c, p).ok());
+  // 1 + 2^-11 has a bit that tf32 has not.
+  p = {};
+  p.m = p.n = p.k = 1;
+  const Buffer one = buffer({1, 1}, {1}), more = buffer({1, 1}, {1 + 1.0 / 2048});
+  EXPECT_EQ(values(reference::dense(one, more, one, p)), Values{1 + 1.0 / 2048});
+  p.tf32 = true;
+  EXPECT_EQ(values(reference::dense(one, more, one, p)), Values{1});
+}
+
+// What is shipped is in the repository and in the program: forms are packed, and together with
+// plain images stay small.
+TEST(Images, StaySmall) {
+  constexpr std::uintmax_t of_forms = 40 << 10, all = 8 << 20;
+  std::uintmax_t sum = 0, packed = 0, forms = 0;
+  for (const auto& each : fs::recursive_directory_iterator(assets / "ptx")) {
+    if (!each.is_regular_file()) continue;
+    sum += each.file_size();
+    const bool form = each.path().parent_path() != assets / "ptx";
+    EXPECT_EQ(form, each.path().extension() == ".gz") << each.path();
+    if (form) ++forms, packed += each.file_size();
+  }
+  ASSERT_GT(forms, 0u);
+  EXPECT_LT(packed / forms, of_forms) << "bytes of a form";
+  EXPECT_LT(sum, all) << "bytes of all images";
+}
+
+TEST(Gzip, IsUnpackedOrRefused) {
+  const std::string packed = test::bytes_in(assets / (dense_gemm().ptx + ".gz"));
+  const auto unpack = [](std::string_view bytes) {
+    return unpack_gzip(std::as_bytes(std::span(bytes.data(), bytes.size())), "x.gz");
+  };
+  const std::string ptx = test::image(dense_gemm().ptx);
+  EXPECT_NE(ptx.find(".entry dense_gemm("), ptx.npos);
+  EXPECT_TRUE(manifest_in(ptx, "dense_gemm").shared);
+  EXPECT_EQ(unpack(std::string_view(packed).substr(0, packed.size() / 2)).error().sentence,
+            "x.gz cannot be unpacked: it ends too early.");
+  EXPECT_EQ(unpack("").error().kind, ErrorKind::unreadable);
+  std::string broken = packed;
+  broken[packed.size() / 2] = static_cast<char>(~broken[packed.size() / 2]);
+  EXPECT_FALSE(unpack(broken).ok());
+  EXPECT_FALSE(unpack("no gzip file, but as long as its header").ok());
+}
+
+}  // namespace
+}  // namespace tilescope
