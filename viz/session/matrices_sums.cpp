@@ -21,8 +21,8 @@ struct OperandRows {
   std::vector<std::optional<Element>> at;
 };
 
-std::optional<OperandRows> rows_of(const sim::Machine& machine,
-                                   const std::vector<std::uint64_t>& from) {
+std::optional<OperandRows> operand_rows(const sim::Machine& machine,
+                                        const std::vector<std::uint64_t>& from) {
   OperandRows out;
   out.at.resize(from.size());
   std::optional<std::size_t> buffer;
@@ -104,11 +104,11 @@ std::vector<std::int64_t> numbers_of(const OperandRows& operand, int index, std:
 }
 
 // The first and the last of those that are known.
-struct Reach {
+struct Ends {
   std::int64_t first = -1, last = -1;
 };
-Reach reach_of(const std::vector<std::int64_t>& numbers) {
-  Reach out;
+Ends ends_of(const std::vector<std::int64_t>& numbers) {
+  Ends out;
   for (const std::int64_t each : numbers) {
     if (each < 0) continue;
     out.first = out.first < 0 ? each : std::min(out.first, each);
@@ -135,8 +135,8 @@ std::optional<Element> AccumulatorPlace::element(u32 row, u32 column) const {
 std::optional<AccumulatorPlace> place_of(const sim::Machine& machine, const MatricesView* inputs,
                                          const GroupAccumulator& accumulator) {
   const auto output = output_buffer(machine);
-  const auto a = rows_of(machine, accumulator.rows_from);
-  const auto b = rows_of(machine, accumulator.columns_from);
+  const auto a = operand_rows(machine, accumulator.rows_from);
+  const auto b = operand_rows(machine, accumulator.columns_from);
   if (!output || !a || !b) return {};
   const auto of_a = numbered_by(*a), of_b = numbered_by(*b);
   if (!of_a || !of_b) return {};
@@ -165,8 +165,8 @@ std::string output_element(const sim::Machine& machine, const AccumulatorPlace& 
 }
 
 std::string output_extent(const sim::Machine& machine, const AccumulatorPlace& place) {
-  const Reach down = reach_of(place.turned ? place.columns : place.rows);
-  const Reach across = reach_of(place.turned ? place.rows : place.columns);
+  const Ends down = ends_of(place.turned ? place.columns : place.rows);
+  const Ends across = ends_of(place.turned ? place.rows : place.columns);
   if (down.first < 0 || across.first < 0) return "";
   return fmt::format("{} [{}:{}, {}:{}]", machine.shells()[place.output].name, down.first,
                      down.last + 1, across.first, across.last + 1);
@@ -186,7 +186,7 @@ std::shared_ptr<const RegisterSums> register_sums(const LiveRun& run, std::uint6
       const auto place = place_of(machine, inputs, d);
       if (!place) continue;
       const auto names = static_cast<u32>(out->names.size());
-      Reach down, across;
+      Ends down, across;
       for (u32 row = 0; row < GroupAccumulator::rows; ++row) {
         for (u32 column = 0; column < d.columns; ++column) {
           const GroupAccumulator::Element& e = d.at(row, column);
