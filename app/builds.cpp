@@ -4,9 +4,11 @@
 
 namespace tilescope {
 
-BackgroundBuild::BackgroundBuild(std::string path, std::string architecture, Check wrong)
+BackgroundBuild::BackgroundBuild(std::string path, std::string architecture, Defines defines,
+                                 Check wrong)
     : path_(std::move(path)),
       architecture_(std::move(architecture)),
+      defines_(std::move(defines)),
       wrong_(std::move(wrong)),
       thread_([this] { work(); }) {}
 
@@ -20,7 +22,7 @@ double BackgroundBuild::seconds() const {
 }
 
 void BackgroundBuild::work() {
-  Outcome<Build> build = compile(path_, architecture_, [this] { return !cancelled_; });
+  Outcome<Build> build = compile(path_, architecture_, defines_, [this] { return !cancelled_; });
   Result result =
       build ? Result(std::make_shared<const Build>(std::move(*build))) : Result(build.error());
   if (result && (*result)->compiled()) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "app/compiled_files.h"
 #include "core/error.h"
 #include "viz/machine/build.h"
 
@@ -23,7 +24,7 @@ class BackgroundBuild {
   // `wrong`: what is wrong with a text that compiles, if anything.
   using Check = std::function<std::optional<Error>(const std::shared_ptr<const Build>&)>;
 
-  BackgroundBuild(std::string path, std::string architecture, Check wrong);
+  BackgroundBuild(std::string path, std::string architecture, Defines defines, Check wrong);
   ~BackgroundBuild();  // stops the compiler, and waits until it is gone
   BackgroundBuild(const BackgroundBuild&) = delete;
   BackgroundBuild& operator=(const BackgroundBuild&) = delete;
@@ -37,6 +38,7 @@ class BackgroundBuild {
   void work();
 
   const std::string path_, architecture_;
+  const Defines defines_;
   const Check wrong_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::atomic<bool> cancelled_{false};

@@ -226,13 +226,13 @@ std::string architecture_of(std::string_view ptx) {
 }
 
 Outcome<Build> compile(const std::string& path, const std::string& architecture,
-                       const KeepOn& keep_on) {
+                       const Defines& defines, const KeepOn& keep_on) {
   const Outcome<CudaFiles> texts = cuda_files(path);
   if (!texts) return texts.error();
   Build build;
   build.file = path;
   build.files = {path};
-  return compile_texts(std::move(build), *texts, architecture, {}, keep_on);
+  return compile_texts(std::move(build), *texts, architecture, defines, keep_on);
 }
 
 Outcome<Build> compile_own(const std::string& source, const std::string& architecture,

@@ -13,9 +13,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "app/compiled_files.h"
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
 #include "viz/machine/build.h"
@@ -25,16 +25,15 @@ namespace tilescope {
 // The path of nvcc. Refused: there is none, with what would work.
 Outcome<std::string> find_nvcc();
 
-// The file compiled for an architecture: "compute_100a". A Build without PTX says what is wrong
-// with the text. Refused: no nvcc, a file that cannot be read, no room for temporary files; and
-// interrupted, where `keep_on` said no.
+// The file compiled for an architecture, "compute_100a", with macros. A Build without PTX says what
+// is wrong with the text. Refused: no nvcc, a file that cannot be read, no room for temporary
+// files; and interrupted, where `keep_on` said no.
 Outcome<Build> compile(const std::string& path, const std::string& architecture,
-                       const KeepOn& keep_on = {});
+                       const Defines& defines, const KeepOn& keep_on = {});
 
 // The same of a kernel that the program carries, in the form that these macros make of it.
 Outcome<Build> compile_own(const std::string& source, const std::string& architecture,
-                           const std::vector<std::pair<std::string, std::string>>& defines,
-                           const KeepOn& keep_on = {});
+                           const Defines& defines, const KeepOn& keep_on = {});
 
 // What PTX was made for, as the compiler is told: "compute_100a" for `.target sm_100a`.
 std::string architecture_of(std::string_view ptx);

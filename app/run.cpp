@@ -74,7 +74,7 @@ std::optional<Error> build_source(Options& options) {
   RunOptions& run = options.run;
   if (run.source.empty() || run.built || !run.ptx.empty()) return std::nullopt;
   watch_for_interrupt();
-  auto built = build_for(options.kernel, run.source, [] { return !interrupted(); });
+  auto built = build_for(options.kernel, run, [] { return !interrupted(); });
   if (!built) return built.error();
   run.built = std::move(*built);
   return std::nullopt;

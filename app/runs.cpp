@@ -97,8 +97,7 @@ std::string carried_forms(const CatalogEntry& entry, const Variant& asked) {
     out += fmt::format("{}`{}`", i ? ", " : "", all[i].words.empty() ? "no option" : all[i].words);
   }
   if (all.size() > most) {
-    out += fmt::format(" and {} more (`tilescope list kernels {}`)", all.size() - most,
-                       entry.name);
+    out += fmt::format(" and {} more (`tilescope list kernels {}`)", all.size() - most, entry.name);
   }
   return out;
 }
@@ -217,11 +216,22 @@ Outcome<std::string> carried_ptx(std::string_view kernel) {
   return std::string(ptx->text());
 }
 
-Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const std::string& source,
+Outcome<Defines> defines_for(std::string_view kernel, const RunOptions& options) {
+  const Outcome<const CatalogEntry*> entry = find_kernel(kernel);
+  if (!entry) return entry.error();
+  if (!(*entry)->variant_of) return Defines();
+  Outcome<Fit> fitted = fit_for(**entry, options);
+  if (!fitted) return fitted.error();
+  return std::move(fitted->variant.defines);
+}
+
+Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const RunOptions& options,
                                                 const KeepOn& keep_on) {
   const Outcome<std::string> ours = carried_ptx(kernel);
   if (!ours) return ours.error();
-  Outcome<Build> build = compile(source, architecture_of(*ours), keep_on);
+  const Outcome<Defines> defines = defines_for(kernel, options);
+  if (!defines) return defines.error();
+  Outcome<Build> build = compile(options.source, architecture_of(*ours), *defines, keep_on);
   if (!build) return build.error();
   if (!build->compiled()) return does_not_compile(*build);
   return std::make_shared<const Build>(std::move(*build));

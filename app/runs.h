@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/compiled_files.h"
 #include "core/diff/diff.h"
 #include "core/error.h"
 #include "core/run/catalog_entry.h"
@@ -56,8 +57,10 @@ Outcome<std::string> carried_ptx(std::string_view kernel);
 
 // Compiles RunOptions::source for this kernel. A text that does not compile is refused with what is
 // wrong in it; `keep_on` as in app/compiler.h.
-Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const std::string& source,
+Outcome<std::shared_ptr<const Build>> build_for(std::string_view kernel, const RunOptions& options,
                                                 const KeepOn& keep_on);
+// What it is compiled with: the macros of the form that the options ask for.
+Outcome<Defines> defines_for(std::string_view kernel, const RunOptions& options);
 
 // --grid: "4", or "2,2" and "2,2,1" where blocks are counted in more than one direction.
 Outcome<Dim3> grid_in(std::string_view text);

@@ -320,11 +320,18 @@ std::optional<Error> AppBackend::start_build(const KernelCard& kernel,
                                              const KernelOptions& options) {
   const Outcome<std::string> ours = carried_ptx(kernel.name);
   if (!ours) return ours.error();
+  const Outcome<const CatalogEntry*> entry = entry_named(kernel.name);
+  if (!entry) return entry.error();
+  const Outcome<RunOptions> run = run_options(**entry, options);
+  if (!run) return run.error();
+  Outcome<Defines> defines = defines_for(kernel.name, *run);
+  if (!defines) return defines.error();
   build_.reset();  // an earlier compiler is stopped before the next begins
   const auto check = [name = kernel.name, options](const std::shared_ptr<const Build>& build) {
     return wrong_build(name, options, build);
   };
-  build_ = std::make_unique<BackgroundBuild>(options.at("source"), architecture_of(*ours), check);
+  build_ = std::make_unique<BackgroundBuild>(options.at("source"), architecture_of(*ours),
+                                             std::move(*defines), check);
   return {};
 }
 

@@ -295,6 +295,13 @@ TEST_F(EditedKernel, AFormThatIsNotCarriedIsCompiledWithItsMacros) {
                            " -arch=compute_90a ", "/kernels/hopper/dense_gemm.cu -o "}) {
     EXPECT_TRUE(has(text.str(), word)) << word << " in " << text.str();
   }
+  // So is a file in its place.
+  write("my.cu", "// mine\n");
+  for (const char* word : {"--source", "my.cu"}) other.emplace_back(word);
+  EXPECT_TRUE(has(run(other).err, "my.cu:7: not today"));
+  std::ostringstream mine;
+  mine << std::ifstream(folder.parent_path() / "words").rdbuf();
+  EXPECT_TRUE(has(mine.str(), " -DGEMM_TILE_N=128 ")) << mine.str();
 }
 
 TEST_F(EditedKernel, WithoutACompilerItIsSaidWhichFormsAreCarried) {

@@ -18,7 +18,7 @@
 namespace tilescope {
 
 // Compiles the text "slow" until it is stopped, and any other at once.
-Outcome<Build> compile(const std::string& path, const std::string& architecture,
+Outcome<Build> compile(const std::string& path, const std::string& architecture, const Defines&,
                        const KeepOn& keep_on) {
   while (path == "slow.cu") {
     if (!keep_on()) return Error{ErrorKind::interrupted, "nvcc was stopped.", path};
@@ -117,7 +117,7 @@ TEST(BackgroundRuns, StopWhenToldAndWhenTheyAreGivenUp) {
 }
 
 TEST(BackgroundBuilds, AreCheckedThenTakenOnce) {
-  BackgroundBuild build("add.cu", "compute_80", [](const auto& made) -> std::optional<Error> {
+  BackgroundBuild build("add.cu", "compute_80", {}, [](const auto& made) -> std::optional<Error> {
     EXPECT_EQ(made->ptx, "// for compute_80");
     return {};
   });
@@ -131,14 +131,14 @@ TEST(BackgroundBuilds, AreCheckedThenTakenOnce) {
 
 TEST(BackgroundBuilds, StopWhenToldAndWhenTheyAreGivenUp) {
   const auto fine = [](const auto&) -> std::optional<Error> { return {}; };
-  BackgroundBuild build("slow.cu", "compute_80", fine);
+  BackgroundBuild build("slow.cu", "compute_80", {}, fine);
   EXPECT_FALSE(build.take());
   build.cancel();
   build.wait();
   const auto result = build.take();
   ASSERT_TRUE(result && !result->ok());
   EXPECT_EQ(result->error().kind, ErrorKind::interrupted);
-  BackgroundBuild given_up("slow.cu", "compute_80", fine);
+  BackgroundBuild given_up("slow.cu", "compute_80", {}, fine);
 }
 
 }  // namespace
