@@ -97,8 +97,7 @@ std::string carried_forms(const CatalogEntry& entry, const Variant& asked) {
     out += fmt::format("{}`{}`", i ? ", " : "", all[i].words.empty() ? "no option" : all[i].words);
   }
   if (all.size() > most) {
-    out += fmt::format(" and {} more (`tilescope list kernels {}`)", all.size() - most,
-                       entry.name);
+    out += fmt::format(" and {} more (`tilescope list kernels {}`)", all.size() - most, entry.name);
   }
   return out;
 }
