@@ -1,7 +1,7 @@
 // What the mbarriers of a kernel are called. PTX knows them by their bytes of shared memory alone;
 // who wrote the kernel knows that bytes 98304 and 98312 are full[0] and full[1]. Our
-// kernels say so in their PTX (core/run/manifest.h), a job hands it on, and a machine and its record keep
-// it: everything that tells of an mbarrier asks here.
+// kernels say so in their PTX (core/run/manifest.h), a job hands it on, and a machine and its
+// record keep it: everything that tells of an mbarrier asks here.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,8 @@ class GpuDevice : public Device {
 
   // As start(): to be launched again and again.
   Outcome<std::unique_ptr<GpuExecution>> prepare(Job job);
-  // Seconds by the GPU's clock that it needs for what `enqueue` puts into the default stream. A fault
-  // or a refusal is an Error.
+  // Seconds by the GPU's clock that it needs for what `enqueue` puts into the default stream. A
+  // fault or a refusal is an Error.
   Outcome<double> seconds_of(const std::function<Result()>& enqueue);
 
   // Seconds that each of `launches` launches takes, one after another on the same buffers, by the
