@@ -61,11 +61,14 @@ Flow is_in_space(Core& x, const Code& c, Mask m) {
     if (space == Space::shared) is = shared;
     if (space == Space::local) is = local;
     if (space == Space::param) is = param;
-    if (space == Space::global) is = !shared && !local && !param;
-    if (space == Space::constant) {
+    const auto constant = [&] {
       const Region* region = find_region(x, a[lane]);
-      is = region && region->kind() == Region::Kind::variable && region->read_only;
-    }
+      return region && region->kind() == Region::Kind::variable && region->read_only;
+    };
+    // The window of parameters is in that of global memory, constants' is not (measured on an
+    // H100).
+    if (space == Space::global) is = !shared && !local && !constant();
+    if (space == Space::constant) is = constant();
     if (is) yes |= 1u << lane;
   }
   if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | yes;

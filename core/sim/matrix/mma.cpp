@@ -93,7 +93,9 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   }
   const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
   const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
-  StepRule rule = step_rule(TensorChip::hopper, format, mma.shape.k);
+  // wmma of tf32 adds in two steps of four, mma.sync as deep in one of eight (measured on an H100).
+  const int deep = mma.name == ptx::Shape::m16n16k8 ? 4 : mma.shape.k;
+  StepRule rule = step_rule(TensorChip::hopper, format, deep);
   rule.half_accumulator = mma.d == Type::f16;
   multiply_add(rule, mma.shape, format, left.factors(), format, right.factors(), c);
   scatter(x, o.d, mma.c_fragment, c);
