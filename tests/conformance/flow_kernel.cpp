@@ -171,10 +171,15 @@ class Flow {
     const std::string p = t_.fresh(Type::pred), q = t_.fresh(Type::pred);
     const char* from = uniform_ ? (t_.draw(2) ? "%u" : "%v") : (t_.draw(2) ? "%a" : "%b");
     t_.say("bfe.u32 %t, {}, {}, 2", from, t_.draw(30));
-    t_.say("setp.{}.u32 {}|{}, %t, {}", compare[t_.draw(4)], p, q, 1 + t_.draw(3));
+    const u32 bound =
+        1 + t_.draw(3);  // one draw after the other: compilers differ in the order of arguments
+    t_.say("setp.{}.u32 {}|{}, %t, {}", compare[t_.draw(4)], p, q, bound);
     return t_.draw(2) ? p : q;
   }
-  std::string guard() { return (t_.draw(2) ? "@!" : "@") + condition(); }
+  std::string guard() {
+    const std::string p = condition();
+    return (t_.draw(2) ? "@!" : "@") + p;
+  }
 
   void jump(const std::string& label, const std::string& guard = "") { t_.tried(label, guard); }
 
@@ -194,7 +199,8 @@ class Flow {
       t_.say("setp.eq.u32 {}, %fuel, 0", p);
       if (!indexed) {
         jump(done, "@" + p);
-        jump(label[t_.draw(blocks)], guard());
+        const std::string by = guard();
+        jump(label[t_.draw(blocks)], by);
         if (t_.draw(3)) jump(label[t_.draw(blocks)]);
         continue;
       }
@@ -298,7 +304,8 @@ class Flow {
       constexpr const char* logic[] = {"and", "or", "xor"};
       t_.say("{}.pred {}, {}, {}", logic[t_.draw(3)], p, before, q);
       if (t_.draw(2)) {
-        t_.say("selp.b32 %t, {}, {}, {}", 2 + t_.draw(5), t_.draw(2), p);
+        const u32 no = t_.draw(2);
+        t_.say("selp.b32 %t, {}, {}, {}", 2 + t_.draw(5), no, p);
         t_.say("setp.gt.u32 {}, %t, 1", p);
       }
       jump(next, "@!" + p);
