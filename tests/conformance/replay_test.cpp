@@ -1,4 +1,4 @@
-// The simulator against what a chip answered (vectors/), opcode by opcode, bit for bit. Spellings
+// The simulator against what chips answered (vectors/), opcode by opcode, bit for bit. Spellings
 // that no chip was asked about are counted as that, and only run: they become recorded by
 // `conformance missing` on a machine with a GPU. A table below says how many of each opcode there
 // are.
@@ -22,25 +22,24 @@
 namespace tilescope::conformance {
 namespace {
 
-// What was recorded, one after the other; the first answer counts. The second file is not there
-// yet: what it is to answer is in the table's column "not recorded".
+// What was recorded, one after the other: the second chip was asked what the first was not.
 constexpr const char* recordings[] = {"h200.txt", "h100.txt"};
 
-const Vectors& kept() {
-  static const Vectors vectors = [] {
-    Vectors out;
-    for (const std::string name : recordings) {
-      const std::string file = TILESCOPE_TESTS_DIR "/vectors/" + name;
-      if (name != recordings[0] && !std::ifstream(file)) continue;
-      Outcome<Vectors> read = vectors_in(file);
-      EXPECT_TRUE(read.ok()) << name << ": " << read.error().sentence;
-      if (!read) continue;
-      if (out.chip.empty()) out.chip = read->chip, out.date = read->date, out.commit = read->commit;
-      out.answers.merge(read->answers);
-    }
+Vectors recorded(const std::string& name) {
+  Outcome<Vectors> read = vectors_in(TILESCOPE_TESTS_DIR "/vectors/" + name);
+  EXPECT_TRUE(read.ok()) << name << ": " << read.error().sentence;
+  return read ? std::move(*read) : Vectors{};
+}
+
+using Answers = decltype(Vectors::answers);
+
+const Answers& kept() {
+  static const Answers answers = [] {
+    Answers out;
+    for (const std::string name : recordings) out.merge(recorded(name).answers);
     return out;
   }();
-  return vectors;
+  return answers;
 }
 
 // What can be said of a form without a chip: it runs, nothing is wrong with how it is asked, and
@@ -155,47 +154,47 @@ const std::map<std::string, Tally>& expected() {
     {"cos", {2, 0, 0, 0}},
     {"tanh", {5, 0, 0, 0}},
     {"copysign", {2, 0, 0, 0}},
-    {"mov", {18, 0, 1, 0}},
+    {"mov", {19, 0, 0, 0}},
     {"cvt", {847, 1, 0, 53}},
-    {"cvta", {0, 0, 14, 0}},
-    {"ld", {890, 0, 52, 959}},
-    {"ldu", {76, 0, 2, 444}},
-    {"st", {655, 96, 203, 931}},
-    {"prefetch", {0, 0, 8, 0}},
-    {"prefetchu", {0, 0, 1, 0}},
-    {"applypriority", {0, 0, 2, 0}},
-    {"discard", {0, 0, 2, 0}},
-    {"createpolicy", {0, 0, 37, 0}},
+    {"cvta", {14, 0, 0, 0}},
+    {"ld", {942, 0, 0, 959}},
+    {"ldu", {78, 0, 0, 444}},
+    {"st", {798, 96, 0, 991}},
+    {"prefetch", {8, 0, 0, 0}},
+    {"prefetchu", {1, 0, 0, 0}},
+    {"applypriority", {2, 0, 0, 0}},
+    {"discard", {2, 0, 0, 0}},
+    {"createpolicy", {37, 0, 0, 0}},
     {"isspacep", {8, 0, 0, 0}},
-    {"atom", {516, 0, 150, 0}},
-    {"red", {381, 0, 138, 0}},
-    {"cp", {0, 0, 312, 0}},
-    {"mapa", {0, 0, 3, 0}},
-    {"getctarank", {0, 0, 3, 0}},
-    {"bra", {0, 0, 60, 0}},
-    {"brx", {0, 0, 24, 0}},
-    {"call", {0, 0, 24, 0}},
-    {"ret", {0, 0, 12, 0}},
-    {"exit", {0, 0, 8, 0}},
-    {"nanosleep", {0, 0, 1, 0}},
-    {"pmevent", {0, 0, 4, 0}},
-    {"griddepcontrol", {0, 0, 2, 0}},
-    {"bar", {12, 0, 9, 0}},
-    {"barrier", {24, 0, 26, 0}},
-    {"membar", {0, 0, 4, 0}},
-    {"fence", {0, 0, 38, 0}},
-    {"mbarrier", {0, 0, 183, 0}},
-    {"setmaxnreg", {0, 0, 6, 0}},
+    {"atom", {666, 0, 0, 0}},
+    {"red", {499, 0, 0, 20}},
+    {"cp", {312, 0, 0, 0}},
+    {"mapa", {3, 0, 0, 0}},
+    {"getctarank", {3, 0, 0, 0}},
+    {"bra", {58, 2, 0, 0}},
+    {"brx", {24, 0, 0, 0}},
+    {"call", {24, 0, 0, 0}},
+    {"ret", {12, 0, 0, 0}},
+    {"exit", {8, 0, 0, 0}},
+    {"nanosleep", {1, 0, 0, 0}},
+    {"pmevent", {4, 0, 0, 0}},
+    {"griddepcontrol", {2, 0, 0, 0}},
+    {"bar", {21, 0, 0, 0}},
+    {"barrier", {50, 0, 0, 0}},
+    {"membar", {4, 0, 0, 0}},
+    {"fence", {38, 0, 0, 0}},
+    {"mbarrier", {183, 0, 0, 0}},
+    {"setmaxnreg", {6, 0, 0, 0}},
     {"shfl", {4, 0, 0, 0}},
     {"vote", {4, 0, 0, 0}},
     {"match", {4, 0, 0, 0}},
     {"redux", {9, 0, 0, 8}},
     {"elect", {1, 0, 0, 0}},
     {"activemask", {1, 0, 0, 0}},
-    {"mma", {20, 1, 31, 0}},
-    {"wmma", {0, 0, 492, 0}},
-    {"ldmatrix", {12, 0, 6, 0}},
-    {"stmatrix", {12, 0, 6, 0}},
+    {"mma", {51, 1, 0, 0}},
+    {"wmma", {492, 0, 0, 0}},
+    {"ldmatrix", {18, 0, 0, 0}},
+    {"stmatrix", {18, 0, 0, 0}},
     {"movmatrix", {1, 0, 0, 0}},
   };
   return table;
@@ -210,8 +209,8 @@ TEST_P(Replay, GivesTheChipsBits) {
   for (const Spelling& spelling : spellings(*ptx::opcode_named(GetParam()))) {
     const std::optional<Kernel> kernel = kernel_for(spelling);
     if (!kernel) continue;
-    const auto chip = kept().answers.find(spelling.key());
-    if (chip == kept().answers.end()) {
+    const auto chip = kept().find(spelling.key());
+    if (chip == kept().end()) {
       ++found.unrecorded;
       expect_runs(simulator, spelling, *kernel);
       continue;
@@ -267,7 +266,7 @@ TEST(Vectors, NoAnswerIsLeftBehind) {
   for (const ptx::Opcode& opcode : ptx::opcodes()) {
     for (const Spelling& spelling : spellings(opcode)) keys.insert(spelling.key());
   }
-  for (const auto& [key, answer] : kept().answers) {
+  for (const auto& [key, answer] : kept()) {
     if (keys.count(key) == 0) left.push_back(key);
   }
   EXPECT_EQ(left, without_spelling);
@@ -282,18 +281,22 @@ TEST(Vectors, AreAsManyAsTheManualSays) {
     all.equal += tally.equal, all.known += tally.known;
     all.unrecorded += tally.unrecorded, all.refused += tally.refused;
   }
-  EXPECT_EQ(all, (Tally{8139, 99, 1864, 2497}));
+  EXPECT_EQ(all, (Tally{9921, 101, 0, 2577}));
   std::ostringstream manual;
   manual << std::ifstream(TILESCOPE_SOURCE_DIR "/docs/manual/simulator.md").rdbuf();
-  EXPECT_NE(manual.str().find("8,139 forms"), std::string::npos);
-  EXPECT_NE(manual.str().find("99 more"), std::string::npos);
-  EXPECT_NE(manual.str().find("1,864 have no answer of a chip yet"), std::string::npos);
+  EXPECT_NE(manual.str().find("9,921 forms"), std::string::npos);
+  EXPECT_NE(manual.str().find("101 more"), std::string::npos);
+  // What is known to differ stays little.
+  EXPECT_LE(50 * all.known, all.equal + all.known);
 }
 
 TEST(Vectors, SayWhereTheyAreFrom) {
-  EXPECT_NE(kept().chip.find("H200"), std::string::npos);
-  EXPECT_EQ(kept().date.size(), 10u);
-  EXPECT_FALSE(kept().commit.empty());
+  for (const std::string name : recordings) {
+    const Vectors vectors = recorded(name);
+    EXPECT_NE(vectors.chip.find(name == "h200.txt" ? "H200" : "H100"), std::string::npos);
+    EXPECT_EQ(vectors.date.size(), 10u);
+    EXPECT_FALSE(vectors.commit.empty());
+  }
   EXPECT_FALSE(vectors_in("no such file").ok());
 }
 
