@@ -1,4 +1,4 @@
-// The simulator against what a chip answered (vectors/), opcode by opcode, bit for bit. Spellings
+// The simulator against what chips answered (vectors/), opcode by opcode, bit for bit. Spellings
 // that no chip was asked about are counted as that, and only run: they become recorded by
 // `conformance missing` on a machine with a GPU. A table below says how many of each opcode there
 // are.
@@ -22,23 +22,24 @@
 namespace tilescope::conformance {
 namespace {
 
-// What was recorded, one after the other; the first answer counts.
+// What was recorded, one after the other: the second chip was asked what the first was not.
 constexpr const char* recordings[] = {"h200.txt", "h100.txt"};
 
-const Vectors& kept() {
-  static const Vectors vectors = [] {
-    Vectors out;
-    for (const std::string name : recordings) {
-      const std::string file = TILESCOPE_TESTS_DIR "/vectors/" + name;
-      Outcome<Vectors> read = vectors_in(file);
-      EXPECT_TRUE(read.ok()) << name << ": " << read.error().sentence;
-      if (!read) continue;
-      if (out.chip.empty()) out.chip = read->chip, out.date = read->date, out.commit = read->commit;
-      out.answers.merge(read->answers);
-    }
+Vectors recorded(const std::string& name) {
+  Outcome<Vectors> read = vectors_in(TILESCOPE_TESTS_DIR "/vectors/" + name);
+  EXPECT_TRUE(read.ok()) << name << ": " << read.error().sentence;
+  return read ? std::move(*read) : Vectors{};
+}
+
+using Answers = decltype(Vectors::answers);
+
+const Answers& kept() {
+  static const Answers answers = [] {
+    Answers out;
+    for (const std::string name : recordings) out.merge(recorded(name).answers);
     return out;
   }();
-  return vectors;
+  return answers;
 }
 
 // What can be said of a form without a chip: it runs, nothing is wrong with how it is asked, and
@@ -170,7 +171,7 @@ const std::map<std::string, Tally>& expected() {
     {"cp", {312, 0, 0, 0}},
     {"mapa", {3, 0, 0, 0}},
     {"getctarank", {3, 0, 0, 0}},
-    {"bra", {58, 0, 2, 0}},
+    {"bra", {58, 2, 0, 0}},
     {"brx", {24, 0, 0, 0}},
     {"call", {24, 0, 0, 0}},
     {"ret", {12, 0, 0, 0}},
@@ -208,8 +209,8 @@ TEST_P(Replay, GivesTheChipsBits) {
   for (const Spelling& spelling : spellings(*ptx::opcode_named(GetParam()))) {
     const std::optional<Kernel> kernel = kernel_for(spelling);
     if (!kernel) continue;
-    const auto chip = kept().answers.find(spelling.key());
-    if (chip == kept().answers.end()) {
+    const auto chip = kept().find(spelling.key());
+    if (chip == kept().end()) {
       ++found.unrecorded;
       expect_runs(simulator, spelling, *kernel);
       continue;
@@ -265,7 +266,7 @@ TEST(Vectors, NoAnswerIsLeftBehind) {
   for (const ptx::Opcode& opcode : ptx::opcodes()) {
     for (const Spelling& spelling : spellings(opcode)) keys.insert(spelling.key());
   }
-  for (const auto& [key, answer] : kept().answers) {
+  for (const auto& [key, answer] : kept()) {
     if (keys.count(key) == 0) left.push_back(key);
   }
   EXPECT_EQ(left, without_spelling);
@@ -280,18 +281,22 @@ TEST(Vectors, AreAsManyAsTheManualSays) {
     all.equal += tally.equal, all.known += tally.known;
     all.unrecorded += tally.unrecorded, all.refused += tally.refused;
   }
-  EXPECT_EQ(all, (Tally{9921, 99, 2, 2577}));
+  EXPECT_EQ(all, (Tally{9921, 101, 0, 2577}));
   std::ostringstream manual;
   manual << std::ifstream(TILESCOPE_SOURCE_DIR "/docs/manual/simulator.md").rdbuf();
   EXPECT_NE(manual.str().find("9,921 forms"), std::string::npos);
-  EXPECT_NE(manual.str().find("99 more"), std::string::npos);
-  EXPECT_NE(manual.str().find("2 have no answer of a chip that is kept"), std::string::npos);
+  EXPECT_NE(manual.str().find("101 more"), std::string::npos);
+  // What is known to differ stays little.
+  EXPECT_LE(50 * all.known, all.equal + all.known);
 }
 
 TEST(Vectors, SayWhereTheyAreFrom) {
-  EXPECT_NE(kept().chip.find("H200"), std::string::npos);
-  EXPECT_EQ(kept().date.size(), 10u);
-  EXPECT_FALSE(kept().commit.empty());
+  for (const std::string name : recordings) {
+    const Vectors vectors = recorded(name);
+    EXPECT_NE(vectors.chip.find(name == "h200.txt" ? "H200" : "H100"), std::string::npos);
+    EXPECT_EQ(vectors.date.size(), 10u);
+    EXPECT_FALSE(vectors.commit.empty());
+  }
   EXPECT_FALSE(vectors_in("no such file").ok());
 }
 

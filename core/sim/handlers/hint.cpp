@@ -57,18 +57,16 @@ Flow is_in_space(Core& x, const Code& c, Mask m) {
     const bool shared = window && (cluster || own || space == Space::global);
     const bool local = in_window(a[lane], ptx::local_base);
     const bool param = in_window(a[lane], ptx::parameters_base);
+    const Region* region = find_region(x, a[lane]);
+    const bool constant = region && region->kind() == Region::Kind::variable && region->read_only;
     bool is = false;
     if (space == Space::shared) is = shared;
     if (space == Space::local) is = local;
     if (space == Space::param) is = param;
-    const auto constant = [&] {
-      const Region* region = find_region(x, a[lane]);
-      return region && region->kind() == Region::Kind::variable && region->read_only;
-    };
-    // The window of parameters is in that of global memory, constants' is not (measured on an
-    // H100).
-    if (space == Space::global) is = !shared && !local && !constant();
-    if (space == Space::constant) is = constant();
+    // A kernel's parameters are in the window of .global, constants are not: so an H100
+    // (2026-11-25).
+    if (space == Space::global) is = !shared && !local && !constant;
+    if (space == Space::constant) is = constant;
     if (is) yes |= 1u << lane;
   }
   if (c.p) x.predicates[c.p] = (x.predicates[c.p] & ~m) | yes;

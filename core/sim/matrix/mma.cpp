@@ -1,11 +1,15 @@
-// mma.sync (PTX ISA 9.7.14.5.14): fragments are gathered into matrices, multiplied, and the result
-// is scattered again.
+// mma.sync and wmma.mma (PTX ISA 9.7.14.5.14, 9.7.14.4.5): fragments are gathered into matrices,
+// multiplied, and the result is scattered again.
 //
 // Products and sums of f16, bf16 and tf32 are the tensor cores' own (core/numeric/tensor_core.h).
 // Those of f8 are not: for sm_90 and sm_100 ptxas 13.0 converts f8 to f16, which is exact, sums the
 // products in two steps that start from zero (first those of the lower two elements of each
 // register, then those of the upper two), and adds C afterwards as any sum of f32 or f16 is. All of
 // it gave an H200's bits (2026-11-21).
+//
+// wmma's m16n16k8 of tf32 takes two steps of k = 4, in that order, where mma's m16n8k8 takes one of
+// 8: ptxas 13.0 makes HMMA.1684 of the one, HMMA.1688 of the other, and so are an H100's bits
+// (2026-11-25).
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -77,6 +81,11 @@ FloatFormat format_of(Type type) {
   return type == Type::f16 ? format_f16 : type == Type::bf16 ? format_bf16 : format_tf32;
 }
 
+// Products in one step of a form's k.
+int deep_in_one_step(const Mma& mma) {
+  return mma.name == ptx::Shape::m16n16k8 ? 4 : mma.shape.k;
+}
+
 Flow mma_float(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
@@ -93,9 +102,7 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   }
   const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
   const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
-  // wmma of tf32 adds in two steps of four, mma.sync as deep in one of eight (measured on an H100).
-  const int deep = mma.name == ptx::Shape::m16n16k8 ? 4 : mma.shape.k;
-  StepRule rule = step_rule(TensorChip::hopper, format, deep);
+  StepRule rule = step_rule(TensorChip::hopper, format, deep_in_one_step(mma));
   rule.half_accumulator = mma.d == Type::f16;
   multiply_add(rule, mma.shape, format, left.factors(), format, right.factors(), c);
   scatter(x, o.d, mma.c_fragment, c);
