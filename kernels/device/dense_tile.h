@@ -1,4 +1,6 @@
-// The tiles of dense_gemm, as core's layouts: any of Hopper's operand types, K- or MN-major.
+// The tiles of dense_gemm: any of Hopper's operand types, K- or MN-major. TMA fills them and the
+// tensor core reads them, so that all a thread needs of an operand's is its descriptor; a box of C,
+// which threads fill, is one of core's layouts.
 //
 // A row of a tile is 128 bytes, whatever the type: k elements of K, or 64 of M or N.
 //

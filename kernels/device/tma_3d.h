@@ -5,7 +5,6 @@
 
 namespace tilescope::device::tma {
 
-// Into the same place of each block of the cluster whose bit `mask` has, if that is more than one.
 __device__ inline void load(void* to, const CUtensorMap& map, int column, int row, int matrix,
                             Barrier& barrier) {
   asm volatile(
@@ -14,6 +13,7 @@ __device__ inline void load(void* to, const CUtensorMap& map, int column, int ro
       "l"(&map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(&barrier))
       : "memory");
 }
+// Into the same place of each block of the cluster whose bit `mask` has.
 __device__ inline void load_for(std::uint16_t mask, void* to, const CUtensorMap& map, int column,
                                 int row, int matrix, Barrier& barrier) {
   asm volatile(

@@ -12,6 +12,7 @@
 #include "kernels/catalog/catalog.h"
 #include "kernels/reference/reference.h"
 #include "tests/kernels/images.h"
+#include "tests/kernels/products.h"
 
 namespace tilescope {
 namespace {
@@ -54,11 +55,11 @@ std::string refusal(const std::string& line) {
 }
 
 // Runs it on the simulator, and expects no report and a product within the tolerance.
-void expect_right(const Request& request) {
+void expect_right(const Request& request, const sim::Options& options = {}) {
   const Outcome<Fit> fitted = fit(dense_gemm(), request);
   ASSERT_TRUE(fitted.ok()) << fitted.error().sentence;
   const Job job = make_job(dense_gemm(), *fitted, request, test::image(fitted->variant.image));
-  Outcome<sim::Machine> machine = sim::Machine::load(job, {});
+  Outcome<sim::Machine> machine = sim::Machine::load(job, options);
   ASSERT_TRUE(machine.ok()) << machine.error().sentence;
   const RunState state = machine->run(~std::uint64_t{0});
   for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
@@ -114,6 +115,22 @@ TEST(DenseGemm, EveryFormThatIsShippedIsRight) {
     files += each.path().extension() == ".gz";
   }
   EXPECT_EQ(files, images) << "./dev ptx makes one for each row";
+}
+
+// Few SMs, so that each CTA has one tile after the other and comes back to its stages and boxes; a
+// tile of 192 columns has an odd number of boxes.
+TEST(DenseGemm, EveryFormIsRightInEveryOrder) {
+  for (const std::vector<std::string>& values : shipped()) {
+    Request request = asked("--m 392 --n 776 --k 208");
+    request.choices = dense_gemm().choices_of(values);
+    request.processors = 4;
+    for (std::uint64_t seed = 0; seed < test::orders; seed += 4) {
+      SCOPED_TRACE(shortest_words(dense_gemm(), request.choices) + ", schedule " +
+                   std::to_string(seed));
+      expect_right(request, test::with(seed, true, false));
+      if (seed > 0) expect_right(request, test::with(seed, false, false));
+    }
+  }
 }
 
 TEST(DenseGemm, FactorsMajorsAndOddSizes) {
