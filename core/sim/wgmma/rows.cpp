@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <unordered_set>
 
 #include "core/ptx/flights.h"
 #include "core/sim/machine/model.h"
@@ -38,9 +39,12 @@ std::optional<u32> lowest(const Program& program, const Operand& o) {
 const Operand* copied(const Program& program, const Instruction& i) {
   const Operand* o = program.operands_of(i);
   if (i.op == Op::mov && i.count == 2) return &o[1];
-  // Of two that are packed the second is lower (9.7.9.21).
-  if (i.op == Op::cvt && (i.count == 2 || i.count == 3)) return &o[i.count - 1];
-  return nullptr;
+  if (i.op != Op::cvt) return nullptr;
+  if (i.count == 2) return &o[1];
+  // Of two f32 that are packed the second is lower (9.7.9.21).
+  const bool packs =
+      i.count == 3 && i.modifiers.type2() == ptx::Type::f32 && o[1].kind != Operand::Kind::vector;
+  return packs ? &o[2] : nullptr;
 }
 
 std::array<std::optional<u32>, 2> first_of_a(const Program& program, const Instruction& product) {
@@ -113,13 +117,17 @@ std::vector<RowsFrom>& rows_of(Core& x) {
 
 }  // namespace
 
-Followed followed_registers(const Program& program) {
-  Followed out;
-  const auto add = [&](u32 reg) { return out.try_emplace(reg, out.size()).second; };
+namespace {
+
+using Registers = std::unordered_set<u32>;
+
+// Those that get into the first two registers of A of a product, by mov and cvt.
+Registers leading_to_a(const Program& program) {
+  Registers out;
   for (const Instruction& i : program.code) {
     if (!ptx::is_group_product(i)) continue;
     for (const auto& reg : first_of_a(program, i)) {
-      if (reg) add(*reg);
+      if (reg) out.insert(*reg);
     }
   }
   for (bool more = !out.empty(); more;) {
@@ -129,7 +137,34 @@ Followed followed_registers(const Program& program) {
       if (!from) continue;
       const auto source = lowest(program, *from);
       const auto target = lowest(program, program.operands_of(i)[0]);
-      if (source && target && out.count(*target)) more = add(*source) || more;
+      if (source && target && out.count(*target)) more = out.insert(*source).second || more;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Followed followed_registers(const Program& program) {
+  Followed out;
+  const Registers all = leading_to_a(program);
+  const auto add = [&](const Operand& o) {
+    if (o.kind != Operand::Kind::reg || o.index == ptx::no_register) return false;
+    const u32 reg = one_of(program, o.index);
+    return all.count(reg) && out.try_emplace(reg, static_cast<u32>(out.size())).second;
+  };
+  for (bool more = !all.empty(); more;) {
+    more = false;
+    for (const Instruction& i : program.code) {
+      const Operand* from = copied(program, i);
+      const auto source = from ? lowest(program, *from) : std::nullopt;
+      const bool loads = i.op == Op::ld || i.op == Op::ldmatrix;
+      if (!loads && !(source && out.count(*source))) continue;
+      const Operand& to = program.operands_of(i)[0];
+      if (to.kind != Operand::Kind::vector) more = add(to) || more;
+      for (u32 e = 0; to.kind == Operand::Kind::vector && e < (loads ? to.count : 1u); ++e) {
+        more = add(program.elements[to.index + e]) || more;
+      }
     }
   }
   return out;
@@ -165,7 +200,8 @@ std::array<u32, 2> rows_of_a(const Program& program, const Instruction& product,
   std::array<u32, 2> out{RowUse::none, RowUse::none};
   const auto first = first_of_a(program, product);
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (first[k]) out[k] = followed.at(*first[k]);
+    const auto at = first[k] ? followed.find(*first[k]) : followed.end();
+    if (at != followed.end()) out[k] = at->second;
   }
   return out;
 }

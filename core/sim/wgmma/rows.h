@@ -1,13 +1,14 @@
 // Of which rows of a tensor A is, where a wgmma.mma_async has it in registers. For views.
 //
 // Lane 4 * r of a warp holds the first element of row r lowest in A's first register, and that of
-// row r + 8 in its second (figures 148, 151 of PTX ISA 9.7.15.5.1). So these registers are
+// row r + 8 in its second (PTX ISA 9.7.15.5.1). So these registers are
 // followed, and those that mov and cvt bring there: of each, where in global memory the element
 // came from that is lowest in it, in these eight lanes. ld says so of global memory; ld and
 // ldmatrix say so of shared memory, as they read it, where TMA has brought the byte and nobody has
 // written it since. What any other instruction has written came from nowhere that is known: 0.
 //
-// Only where the machine remembers who wrote shared memory, as a Stepper's does.
+// Registers that no load leads to are not followed: they cost nothing. And only a machine that
+// remembers who wrote shared memory follows any, as a Stepper's does.
 #pragma once
 
 #include <array>
