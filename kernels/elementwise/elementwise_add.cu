@@ -117,15 +117,19 @@ struct Piece {
   __device__ inline bool has(int i, int n) const { return column + i >= 0 && column + i < n; }
 };
 
+// What is there of A and of B.
 template <class Element>
-__device__ inline void load(Vector<Element>& to, const Element* from, const Piece<Element>& piece,
-                            int n) {
+__device__ inline void load(Vector<Element>& to_a, Vector<Element>& to_b, const Element* a,
+                            const Element* b, const Piece<Element>& piece, int n) {
   if (piece.whole) {
-    to = *reinterpret_cast<const Vector<Element>*>(from + piece.at);
+    to_a = *reinterpret_cast<const Vector<Element>*>(a + piece.at);
+    to_b = *reinterpret_cast<const Vector<Element>*>(b + piece.at);
   } else {
 #pragma unroll
     for (int i = 0; i < piece.size; ++i) {
-      if (piece.has(i, n)) to.element[i] = from[piece.at + i];
+      if (!piece.has(i, n)) continue;
+      to_a.element[i] = a[piece.at + i];
+      to_b.element[i] = b[piece.at + i];
     }
   }
 }
@@ -157,10 +161,7 @@ __device__ inline void add(const Element* a, const Element* b, Element* c, int m
 #pragma unroll
   for (int v = 0; v < accesses; ++v) {
     const Piece<Element> piece(first + coordinate_of<Tile::of_value>(v * vector), m, n);
-    if (piece.inside) {
-      load(fragment_a[v], a, piece, n);
-      load(fragment_b[v], b, piece, n);
-    }
+    if (piece.inside) load(fragment_a[v], fragment_b[v], a, b, piece, n);
   }
 #pragma unroll
   for (int v = 0; v < accesses; ++v) {
