@@ -1,0 +1,55 @@
+// What is compared: a kernel of the catalog in one form, or cublasLt with one heuristic, ready to
+// be launched on any set of the matrices.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/launcher.h"
+#include "tests/bench/chip_watch.h"
+#include "tests/bench/dense_forms.h"
+#include "tests/bench/matrices.h"
+
+namespace tilescope::bench {
+
+struct Contender {
+  std::string kernel;             // "dense_gemm", "cublasLt"
+  std::string form;               // "128x256:2x1", "best of 8"; of the ladders nothing
+  std::string rule;               // how the tile came about: "model", "best of 17"
+  std::optional<DenseTile> tile;  // of dense_gemm
+  std::function<gpu::Result(std::size_t set)> enqueue;
+  double each = 0;  // seconds of a launch, about; 0: not known
+
+  Rightness rightness;
+  std::vector<double> seconds;  // of a launch, in each round
+  ChipState chip;               // meanwhile
+  double median() const;
+  bool is_baseline() const { return kernel == "cublasLt"; }
+};
+
+// Kernels that are in the GPU's memory already: a form is loaded once for all shapes.
+class Shelf {
+ public:
+  explicit Shelf(gpu::GpuDevice& device) : device_(device) {}
+  // Refused: a shape or a type that the kernel cannot do; a form that the program does not carry
+  // where no compiler is.
+  Outcome<Contender> kernel(const CatalogEntry& entry, const ProductKind& kind, const Sizes& sizes,
+                            const Matrices& matrices);
+  Outcome<Contender> dense(const ProductKind& kind, const Sizes& sizes, const DenseTile& tile,
+                           const Matrices& matrices);
+
+ private:
+  struct Loaded {
+    std::string ptx;
+    std::shared_ptr<gpu::Launcher> launcher;
+  };
+  Outcome<Contender> on(const CatalogEntry& entry, Request request, const Matrices& matrices);
+
+  gpu::GpuDevice& device_;
+  std::map<std::string, Loaded> loaded_;  // by image and entry
+};
+
+}  // namespace tilescope::bench
