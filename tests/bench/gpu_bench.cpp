@@ -3,6 +3,7 @@
 //   elementwise_add   reads A and B, writes C: 3 m n elements, each once; matrices of 256 MiB and
 //                     more, so that none stays in the chip's cache
 //   products          beside cublasLt (gpu_products.h)
+//   --ladder          what each rung buys, measured and predicted (ladder.h)
 //
 // A result is compared with the reference before anything is measured. `gpu_bench --help` says what
 // can be asked for.
@@ -15,6 +16,7 @@
 #include "kernels/catalog/catalog.h"
 #include "kernels/gpu/device.h"
 #include "tests/bench/gpu_products.h"
+#include "tests/bench/ladder.h"
 
 namespace tilescope {
 namespace {
@@ -72,10 +74,15 @@ int measure(gpu::GpuDevice& device, const CatalogEntry& entry) {
 int bench_all(const bench::GpuOptions& options) {
   const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
   const auto device = gpu::GpuDevice::open(library ? library : "");
+  if (!device && options.ladder) {
+    fmt::print("{}\nNothing is measured: only predictions follow.\n", device.error().sentence);
+    return bench::bench_ladder(nullptr, options) ? 1 : 0;
+  }
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().sentence);
     return exit_code(device.error().kind);
   }
+  if (options.ladder) return bench::bench_ladder(device->get(), options) ? 1 : 0;
   fmt::print("{}, driver for CUDA {}; median of {} launches\n", (*device)->chip().text(),
              (*device)->driver().version_text(), launches);
   int wrong = 0;

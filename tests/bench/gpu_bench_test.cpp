@@ -98,6 +98,37 @@ TEST_F(GpuBench, SaysWhereThereIsNothingToCompareWith) {
   EXPECT_FALSE(has(alone.out, "MHz")) << alone.out;
 }
 
+TEST_F(GpuBench, SumsUpShapesThatNobodyChose) {
+  const Ended ended = run({"--random-shapes", "3", "--seed", "15499", "--types", "f16", "--rounds",
+                           "1", "--json", "r.json", "--carried"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_TRUE(has(ended.out,
+                  "3 random shapes, seed 15499\ndense_gemm (model), f16: 3 shapes, all "
+                  "right; geometric mean 0.800x of 3, least 0.800x at "))
+      << ended.out;
+  const auto all = nlohmann::json::parse(read("r.json"));
+  EXPECT_EQ(all["rows"].size(), 6u);
+  EXPECT_EQ(all["summary"][0]["shapes"], 3);
+}
+
+TEST_F(GpuBench, PutsTheLadderBesideItsPredictions) {
+  const Words ladder = {"--ladder", "--kernels", "wgmma_v8", "--shapes", "256x256x256",
+                        "--rounds", "1",         "--json",   "r.json"};
+  const Ended ended = run(ladder);
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_TRUE(has(ended.out, "\n  wgmma_v8                    5000.0 ")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "\n  cublasLt                    4000.0 ")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "Predicted: NVIDIA H100")) << ended.out;
+  const auto rung = nlohmann::json::parse(read("r.json"))["ladder"][0];
+  EXPECT_NEAR(rung["measured"].get<double>(), 5e-3, 1e-9);
+  set("TILESCOPE_CUDA_DRIVER", "/nowhere");
+  const Ended without = run(ladder);
+  EXPECT_EQ(without.exit_code, 0) << without.out << without.err;
+  EXPECT_TRUE(has(without.out, "Nothing is measured: only predictions follow.")) << without.out;
+  EXPECT_TRUE(has(without.out, "\n  wgmma_v8                         - ")) << without.out;
+  EXPECT_EQ(nlohmann::json::parse(read("r.json"))["ladder"][0]["predicted"], rung["predicted"]);
+}
+
 TEST_F(GpuBench, BadOptionsGetASentence) {
   const std::vector<std::pair<Words, std::string>> bad = {
       {{"--tile", "wide"}, "--tile wide: there are model, best"},
@@ -108,6 +139,9 @@ TEST_F(GpuBench, BadOptionsGetASentence) {
       {{"--beta", "2"}, "--beta takes a number from -1 to 1"},
       {{"--a-major", "n"}, "--a-major takes k or m"},
       {{"--rounds"}, "--rounds wants N."},
+      {{"--random-shapes", "0"}, "--random-shapes takes a number from 1 on"},
+      {{"--random-shapes", "3", "--shapes", "64x64x64"}, "leave one of them out"},
+      {{"--seed", "x"}, "--seed takes a number"},
       {{"--speed", "3"}, "--speed is not known."}};
   for (const auto& [words, sentence] : bad) {
     const Ended ended = run(words);

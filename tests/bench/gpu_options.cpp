@@ -89,7 +89,8 @@ const std::vector<Option>& options() {
          r.options.kernels = v;
          return std::optional<Error>();
        }},
-      {"--shapes", "MxNxK,...", "default: 2048, 4096 and 8192 in each direction",
+      {"--shapes", "MxNxK,...",
+       "default: 2048, 4096 and 8192 in each direction; of --ladder the first two",
        [](Reading& r, const std::string& v) { return put(r.options.shapes, shapes_in, v); }},
       {"--types", "TYPE,...",
        "f16, bf16, tf32, e4m3, e4m3xe5m2; with C's type: e4m3:f32 (default: f16, bf16, e4m3, tf32)",
@@ -97,6 +98,29 @@ const std::vector<Option>& options() {
       {"--tile", "RULE,...",
        "dense_gemm's tile: model (default), best, or 128x256:2x1 with its cluster",
        [](Reading& r, const std::string& v) { return put(r.options.tiles, tile_rules, v); }},
+      {"--random-shapes", "N",
+       "N shapes from 64 to 8192 in place of --shapes, dense_gemm in f16 unless others are named",
+       [](Reading& r, const std::string& v) {
+         return count_into(r.options.random_shapes, "--random-shapes", v);
+       }},
+      {"--seed", "S", "of the random shapes (default: 1)",
+       [](Reading& r, const std::string& v) -> std::optional<Error> {
+         const auto seed = number_in(v);
+         if (!seed || *seed < 0) return usage(fmt::format("--seed takes a number, not `{}`.", v));
+         r.options.seed = static_cast<std::uint64_t>(*seed);
+         return {};
+       }},
+      {"--ladder", "",
+       "what each rung of the Hopper ladder buys, measured and predicted; without a GPU predicted",
+       [](Reading& r, const std::string&) {
+         r.options.ladder = true;
+         return std::optional<Error>();
+       }},
+      {"--device", "NAME", "the chip whose description predicts (default: the GPU here, or h100)",
+       [](Reading& r, const std::string& v) {
+         r.options.device = v;
+         return std::optional<Error>();
+       }},
       {"--carried", "", "only forms of dense_gemm that the program carries, though nvcc is here",
        [](Reading& r, const std::string&) {
          r.options.carried = true;
@@ -179,10 +203,17 @@ Outcome<GpuOptions> gpu_options(const std::vector<std::string>& words) {
     if (auto error = known->take(reading, alone ? "" : words[++i])) return *error;
   }
   GpuOptions out = std::move(reading.options);
-  if (out.shapes.empty()) {
-    for (const std::int64_t n : {2048, 4096, 8192}) out.shapes.push_back({n, n, n, 1});
+  if (out.random_shapes > 0 && !out.shapes.empty()) {
+    return usage("--random-shapes draws the shapes that --shapes names: leave one of them out.");
   }
-  if (out.kinds.empty()) out.kinds = *product_kinds("f16,bf16,e4m3,tf32");
+  if (out.random_shapes > 0 && out.kernels.empty()) out.kernels = "dense_gemm";
+  if (out.shapes.empty()) {
+    for (const std::int64_t n : {2048, 4096, 8192}) {
+      if (n < 8192 || !out.ladder) out.shapes.push_back({n, n, n, 1});
+    }
+  }
+  if (out.kinds.empty())
+    out.kinds = *product_kinds(out.random_shapes ? "f16" : "f16,bf16,e4m3,tf32");
   for (ProductKind& kind : out.kinds) {
     kind.a_across = reading.forms.a_across;
     kind.b_across = reading.forms.b_across;

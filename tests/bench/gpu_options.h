@@ -17,9 +17,13 @@ struct GpuOptions {
   std::vector<Sizes> shapes;       // empty: the usual ones
   std::vector<ProductKind> kinds;  // empty: the usual ones
   std::vector<TileRule> tiles = {TileRule{}};
-  bool carried = false;  // no form of dense_gemm is compiled
-  std::string json;      // a file; empty: none
-  std::string commit;    // said there
+  int random_shapes = 0;   // instead of `shapes`
+  std::uint64_t seed = 1;  // of them
+  bool ladder = false;     // what each rung buys, in place of everything else
+  std::string device;      // whose description predicts; empty: of the GPU here
+  bool carried = false;    // no form of dense_gemm is compiled
+  std::string json;        // a file; empty: none
+  std::string commit;      // said there
   bool help = false;
 };
 
