@@ -6,90 +6,26 @@
 // no m-major C: it is given B in A's place and A in B's, C^T = B A^T.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "kernels/catalog/catalog.h"
+#include "kernels/catalog/dense_problem.h"
 #include "kernels/catalog/products.h"
 #include "kernels/reference/reference.h"
 
 namespace tilescope {
 namespace {
 
+using dense::number_of;
+using dense::Operand;
+using dense::Problem;
+using dense::problem_of;
 using products::tiles;
 
 constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // the kernel counts in int
 constexpr std::int64_t most_batches = 65535;                   // a grid's blocks in z
 constexpr std::int64_t plain_tile = 64;
-
-// "128x256"
-struct Pair {
-  std::int64_t m = 0, n = 0;
-  Pair exchanged() const { return {n, m}; }
-};
-Pair pair_of(const std::string& text) {
-  const std::size_t x = text.find('x');
-  return {std::stoll(text.substr(0, x)), std::stoll(text.substr(x + 1))};
-}
-
-std::optional<float> number_of(std::string_view text) {
-  // No from_chars of floats in libc++ 14.
-  char* end = nullptr;
-  const std::string copy(text);
-  const float value = std::strtof(copy.c_str(), &end);
-  const bool all = !copy.empty() && end == copy.c_str() + copy.size();
-  return all && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-// One operand of the kernel.
-struct Operand {
-  std::uint32_t buffer = 0;
-  std::string name, type;
-  bool across = false;  // MN-major
-  std::int64_t rows = 0, tile = 0;
-  std::int64_t shares = 0;  // CTAs that each load a part of its tile, for all of them
-
-  std::int64_t bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(type))); }
-};
-
-// What the kernel is asked for: A and B exchanged, where C is m-major.
-struct Problem {
-  Operand a, b;
-  std::string c_type, sums;
-  std::int64_t k = 0, l = 1;
-  float alpha = 1, beta = 0;
-  bool exchanged = false;
-
-  std::int64_t c_bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(c_type))); }
-  std::int64_t ctas() const { return a.shares * b.shares; }
-  // TMA wants rows that begin on 16 bytes; otherwise threads copy.
-  bool plain() const {
-    const auto odd = [&](const Operand& o) {
-      return (o.across ? o.rows : k) * o.bytes() % 16 != 0;
-    };
-    return odd(a) || odd(b) || b.rows * c_bytes() % 16 != 0;
-  }
-};
-
-Problem problem_of(const Fit& fit) {
-  const auto word = [&](const char* name) { return fit.choices.find(name)->second; };
-  const Sizes& s = fit.sizes;
-  const Pair tile = pair_of(word("tile")), cluster = pair_of(word("cluster"));
-  Problem p;
-  // CTAs of a cluster that are side by side share A's rows, those one below the other B's.
-  p.a = {0, "A", word("a-dtype"), word("a-major") == "m", s.m, tile.m, cluster.n};
-  p.b = {1, "B", word("b-dtype"), word("b-major") == "n", s.n, tile.n, cluster.m};
-  p.c_type = word("c-dtype");
-  p.sums = word("acc-dtype");
-  p.k = s.k;
-  p.l = s.l;
-  p.alpha = *number_of(word("alpha"));
-  p.beta = *number_of(word("beta"));
-  p.exchanged = word("c-major") == "m";
-  if (p.exchanged) std::swap(p.a, p.b);
-  return p;
-}
 
 // ---- Options ------------------------------------------------------------------------------------
 
@@ -100,7 +36,7 @@ std::optional<std::string> no_number(const char* option, std::string_view value)
 
 std::vector<OptionParameter> options() {
   const std::vector<std::string> operands = {"f16", "bf16", "tf32", "e4m3", "e5m2"};
-  std::vector<std::string> tile;
+  std::vector<std::string> tile = {"auto"};
   for (const int m : {64, 128, 160, 192, 256}) {
     for (const int n : {64, 128, 160, 192, 256}) {
       const bool rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128 || n == 256;
@@ -126,12 +62,17 @@ std::vector<OptionParameter> options() {
       {"a-major", {"k", "m"}, "k|m", "k", "which of A's extents is contiguous"},
       {"b-major", {"k", "n"}, "k|n", "k", "which of B's extents is contiguous"},
       {"c-major", {"n", "m"}, "n|m", "n", "which of C's extents is contiguous"},
-      {"tile", tile, "MxN", "128x256", "rows and columns of C of a CTA (256x128 of m-major C)"},
+      {"tile", tile, "auto|MxN", "auto", "rows and columns of C of a CTA"},
       {"cluster",
-       {"1x1", "2x1", "1x2", "2x2", "4x1", "1x4", "4x2", "2x4"},
-       "MxN",
-       "2x1",
-       "CTAs of a cluster, down and across (1x2 of m-major C)"},
+       {"auto", "1x1", "2x1", "1x2", "2x2", "4x1", "1x4", "4x2", "2x4"},
+       "auto|MxN",
+       "auto",
+       "CTAs of a cluster, down and across"},
+      {"split-k",
+       {"auto", "1", "2", "3", "4", "5", "6", "7", "8"},
+       "auto|1..8",
+       "auto",
+       "slices of K, each a CTA's, of a cluster that adds up what they have summed"},
       number("alpha", "1", "factor of the product"),
       number("beta", "0", "factor of what C has before")};
 }
@@ -147,11 +88,6 @@ void usual(Choices& choices) {
   if (const auto a = choices.find("a-dtype"); a != choices.end()) {
     const std::string type = a->second;
     choices.try_emplace("c-dtype", type == "tf32" ? "f32" : type[0] == 'e' ? "f16" : type);
-  }
-  const auto major = choices.find("c-major");
-  if (major != choices.end() && major->second == "m") {
-    choices.try_emplace("tile", "256x128");
-    choices.try_emplace("cluster", "1x2");
   }
 }
 
@@ -177,32 +113,6 @@ std::optional<std::string> wrong_types(const Problem& p) {
   return std::nullopt;
 }
 
-std::optional<std::string> wrong_major(const Operand& o) {
-  if (!o.across) return std::nullopt;
-  const std::string major = o.name == "A" ? "--a-major m" : "--b-major n";
-  if (o.bytes() != 2) {
-    return fmt::format(
-        "The tensor core reads {} with {} only of 16-bit types (PTX ISA 9.7.15.5), and it is {}: "
-        "choose f16 or bf16, or k.",
-        o.name, major, o.type);
-  }
-  const std::int64_t chunks = o.tile / 64;
-  if (o.tile % 64 != 0) {
-    return fmt::format(
-        "With {} a tile has whole 64s of {}'s rows, and --tile asks for {}: 64, 128, 192 and 256 "
-        "work.",
-        major, o.name, o.tile);
-  }
-  if (chunks % o.shares != 0 && chunks != 1) {
-    return fmt::format(
-        "With {} the {} CTAs of a cluster that share {} of {}'s rows load whole 64s of them each: "
-        "{} work{}, or another --tile.",
-        major, o.shares, o.tile, o.name, chunks % 2 == 0 ? "1 or 2 CTAs" : "1 CTA",
-        chunks % 2 == 0 ? "" : "s");
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> wrong_tile(const Problem& p) {
   if (p.a.tile % 128 != 0 && p.a.tile != 64) {
     return fmt::format(
@@ -218,13 +128,30 @@ std::optional<std::string> wrong_tile(const Problem& p) {
   return std::nullopt;
 }
 
+std::optional<std::string> wrong_slices(const Problem& p) {
+  if (p.slices == 1) return std::nullopt;
+  if (p.plain()) {
+    return "Where rows do not begin on 16 bytes, dense_gemm does not divide K: leave --split-k "
+           "out.";
+  }
+  const std::int64_t stages = tiles(p.k * p.a.bytes(), 128);
+  if (p.slices > stages) {
+    return fmt::format(
+        "With k = {} of {}, K has {} stage{} of 128 bytes, and --split-k asks for {} slices of one "
+        "or more: up to {} work.",
+        p.k, p.a.type, stages, stages == 1 ? "" : "s", p.slices, stages);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> cannot_do(const Fit& fit) {
   const Problem p = problem_of(fit);
   if (auto wrong = wrong_types(p)) return wrong;
   for (const Operand* o : {&p.a, &p.b}) {
-    if (auto wrong = wrong_major(*o)) return wrong;
+    if (auto wrong = dense::wrong_major(*o)) return wrong;
   }
   if (auto wrong = wrong_tile(p)) return wrong;
+  if (auto wrong = wrong_slices(p)) return wrong;
   if (p.plain() && tiles(p.b.rows, plain_tile) > 65535) {
     return fmt::format(
         "Where rows do not begin on 16 bytes, dense_gemm multiplies up to {} {} of C; it was asked "
@@ -256,7 +183,7 @@ void tolerate(const Problem& p, Variant& variant) {
 Variant variant_of(const Fit& fit) {
   const Problem p = problem_of(fit);
   Variant out;
-  out.entry = p.plain() ? "dense_gemm_plain" : "dense_gemm";
+  out.entry = p.plain() ? "dense_gemm_plain" : p.slices > 1 ? "dense_gemm_slices" : "dense_gemm";
   for (const char* type : {"a-dtype", "b-dtype", "c-dtype"}) {
     out.dtypes.push_back(*stored_as(fit.choices.find(type)->second));
   }
@@ -268,8 +195,8 @@ Variant variant_of(const Fit& fit) {
                  {"GEMM_ACC", p.sums},
                  {"GEMM_TILE_M", number(p.a.tile)},
                  {"GEMM_TILE_N", number(p.b.tile)},
-                 {"GEMM_CLUSTER_M", number(p.b.shares)},
-                 {"GEMM_CLUSTER_N", number(p.a.shares)},
+                 {"GEMM_CLUSTER_M", number(p.cluster.m)},
+                 {"GEMM_CLUSTER_N", number(p.cluster.n)},
                  {"GEMM_A_MAJOR", p.a.across ? "m" : "k"},
                  {"GEMM_B_MAJOR", p.b.across ? "n" : "k"}};
   out.image = "ptx/dense_gemm/";
@@ -336,9 +263,14 @@ Launch launch(const Fit& fit, std::int64_t processors) {
   }
   const std::int64_t all =
       tiles(p.a.rows, p.b.shares * p.a.tile) * tiles(p.b.rows, p.a.shares * p.b.tile) * p.l;
+  out.block.x = 384;
+  if (p.slices > 1) {
+    out.grid.x = count(all * p.slices);
+    out.cluster = Dim3{count(p.slices), 1, 1};
+    return out;
+  }
   const std::int64_t room = std::max<std::int64_t>(1, processors / p.ctas());
   out.grid.x = count(p.ctas() * std::min(room, all));
-  out.block.x = 384;
   if (p.ctas() > 1) out.cluster = Dim3{count(p.ctas()), 1, 1};
   return out;
 }
@@ -384,7 +316,7 @@ Argument argument_of(float value) {
   return Argument::i32(bits);
 }
 
-// dense_gemm(map a, map b, map c, c, m, n, k, l, alpha, beta)
+// dense_gemm, dense_gemm_slices(map a, map b, map c, c, m, n, k, l, alpha, beta)
 // dense_gemm_plain(a, b, c, m, n, k, alpha, beta)
 std::vector<Argument> arguments(const Fit& fit) {
   const Problem p = problem_of(fit);

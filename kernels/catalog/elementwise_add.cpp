@@ -1,7 +1,7 @@
 // C = A + B for matrices of any size (kernels/elementwise/elementwise_add.cu).
 //
-// A block of 128 threads owns a tile of 16 x 128 elements, and block t the t-th column of
-// zipped_divide(matrix, <16,128>): tiles are numbered down the rows first. A thread owns as many
+// A block of 128 threads owns a tile of 16 x 128 elements, one column of
+// zipped_divide(matrix, <16,128>); blocks take the tiles along the rows. A thread owns as many
 // neighbours of a row as it can load in 128 bits: 4 x 4 elements of 4 bytes, or 2 x 8 of 2 bytes.
 #include <fmt/format.h>
 
@@ -26,9 +26,21 @@ std::optional<std::string> too_many_elements(const Sizes& s) {
       s.m, s.n, s.m * s.n);
 }
 
-Launch launch(const Sizes& s, std::int64_t) {
+// Rows of which not each begins on 16 bytes are divided from the boundary before them, so the last
+// of their columns lie up to an access less one further right.
+std::int64_t tiles_across(const Sizes& s, std::int64_t vector) {
+  return tiles(s.n % vector == 0 ? s.n : s.n + vector - 1, tile_cols);
+}
+
+std::int64_t elements_of_16_bytes(const Variant& variant) {
+  return 16 / static_cast<std::int64_t>(bytes_of(variant.dtypes[0]));
+}
+
+Launch launch(const Fit& fit, std::int64_t) {
+  const Sizes& s = fit.sizes;
   Launch launch;
-  launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_rows) * tiles(s.n, tile_cols));
+  launch.grid.x = static_cast<std::uint32_t>(tiles(s.m, tile_rows) *
+                                             tiles_across(s, elements_of_16_bytes(fit.variant)));
   launch.block.x = threads;
   return launch;
 }
@@ -43,9 +55,10 @@ std::vector<Argument> arguments(const Sizes& s) {
 std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
   const std::string matrix = fmt::format("({},{}):({},1)", s.m, s.n, s.n);
   // The grid covers whole tiles: what lies beyond the matrix is masked by the coordinate tensor.
-  const std::string covered = fmt::format("({},{}):({},1)", tiles(s.m, tile_rows) * tile_rows,
-                                          tiles(s.n, tile_cols) * tile_cols, s.n);
-  const auto vector = 16 / static_cast<std::int64_t>(bytes_of(variant.dtypes[0]));
+  const std::int64_t vector = elements_of_16_bytes(variant);
+  const std::int64_t down = tiles(s.m, tile_rows), wide = tiles_across(s, vector);
+  const std::string covered =
+      fmt::format("({},{}):({},1)", down * tile_rows, wide * tile_cols, s.n);
   const std::int64_t across = tile_cols / vector, rows = tile_rows / vector;
   return {
       {"matrix", matrix, "A, B and C in global memory: row-major, offsets in elements"},
@@ -59,7 +72,9 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
        fmt::format("make_layout_tv(({0},{1}):({1},1), ({2},{0}):({0},1))", vector, across, rows),
        "(thread, value) to the place in the 16 x 128 tile, counted down its columns"},
       {"tiles", fmt::format("zipped_divide({}, <{},{}>)", covered, tile_rows, tile_cols),
-       "(place in the tile, tile): one column a CTA; rounded up to whole tiles"}};
+       "(place in the tile, tile): one column a CTA; rounded up to whole tiles"},
+      {"CTAs", fmt::format("({},{}):({},1)", down, wide, wide),
+       "(tile down, tile across) to the number of its CTA: along the rows, as memory lies"}};
 }
 
 Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const KeepOn&) {

@@ -16,6 +16,12 @@ __device__ inline int cluster_rank() {
   return rank;
 }
 
+__device__ inline int cluster_blocks() {
+  int blocks;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+  return blocks;
+}
+
 // All threads of the cluster meet here. What they did before is seen by all after it. Not
 // .aligned: threads of a warp may come from different roles.
 __device__ inline void sync_cluster() {
@@ -23,6 +29,21 @@ __device__ inline void sync_cluster() {
       "barrier.cluster.arrive.release;\n"
       "barrier.cluster.wait.acquire;" ::
           : "memory");
+}
+
+// 16 bytes of shared memory at the same place in the block with this rank.
+__device__ inline float4 load_from(const float4* place, int rank) {
+  float4 v;
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+      "}"
+      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+      : "r"(shared_address(place)), "r"(rank)
+      : "memory");
+  return v;
 }
 
 // The same place in the even block of a pair: bit 24 is the last bit of the rank.

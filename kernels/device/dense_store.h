@@ -35,15 +35,25 @@ struct Target {
   int m, n;
   float alpha, beta;
 
+  __device__ Element* place(int batch, int row, int column) const {
+    return c + (static_cast<long long>(batch) * m + row) * n + column;
+  }
   // At (row, column) and the column after it, of matrix `batch`; outside C nothing is read.
   __device__ Two scaled(Two sum, int batch, int row, int column) const {
     Two out{alpha * sum.first, alpha * sum.second};
     if (beta != 0 && row < m) {
-      const Element* at = c + (static_cast<long long>(batch) * m + row) * n + column;
+      const Element* at = place(batch, row, column);
       if (column < n) out.first = fmaf(beta, value_of(at[0]), out.first);
       if (column + 1 < n) out.second = fmaf(beta, value_of(at[1]), out.second);
     }
     return out;
+  }
+  // Both, without shared memory; outside C nothing is written.
+  __device__ void put(Two sum, int batch, int row, int column) const {
+    const Two v = scaled(sum, batch, row, column);
+    Element* at = place(batch, row, column);
+    if (row < m && column < n) at[0] = Element(v.first);
+    if (row < m && column + 1 < n) at[1] = Element(v.second);
   }
 };
 

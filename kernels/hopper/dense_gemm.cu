@@ -9,7 +9,7 @@
 //     GEMM_C                 f16 bf16 f32 e4m3
 //     GEMM_ACC               f32; or f16, where A and B are
 //     GEMM_TILE_M, _N        of a CTA: 64, 128 or 256 by 64, 128, 160, 192 or 256
-//     GEMM_CLUSTER_M, _N     CTAs of a cluster, down and across
+//     GEMM_CLUSTER_M, _N     CTAs of a cluster, down and across, of dense_gemm alone
 //     GEMM_A_MAJOR, _B_MAJOR k; or m and n, of 16-bit types
 //
 // A producer and two consumers. Of a tile of 128 or 256 rows each consumer has half (cooperative);
@@ -21,10 +21,16 @@
 //     ping-pong     consumer 0   multiply tile 0 | C               | multiply tile 2 | C
 //                   consumer 1                   | multiply tile 1 | C               | ...
 //
-// CTAs of a cluster that have the same rows load a part of A's tile each, for all of them; those
-// with the same columns likewise B's.
-#include "kernels/device/cluster.h"
-#include "kernels/device/dense_store.h"
+// Three kernels, of which one is launched:
+//
+//     dense_gemm         persistent. CTAs of a cluster that have the same rows load a part of A's
+//                        tile each, for all of them; those with the same columns likewise B's
+//     dense_gemm_slices  where tiles are few: the CTAs of a cluster, up to 8, have a slice of K
+//     each
+//                        of one tile; what each has summed, all add up
+//                        (kernels/device/dense_slices.h)
+//     dense_gemm_plain   of matrices that TMA cannot reach
+#include "kernels/device/dense_slices.h"
 #include "kernels/device/registers.h"
 #include "kernels/device/scheduler.h"
 
@@ -91,6 +97,10 @@ struct Shared {
   Barrier full[Gemm::stages], empty[Gemm::stages];
 };
 
+// Once all products are through, the sums of a slice of K lie where the stages were.
+using Slices = Slice<Gemm::Register, Gemm::registers>[Gemm::consumers];
+static_assert(sizeof(Slices) <= offsetof(Shared, c));
+
 // One CTA's share, 1 / `shares`, of a tile whose rows begin at `row`: for all CTAs of `mask`, its
 // own place in their stage.
 template <class Tile, int shares>
@@ -142,18 +152,24 @@ struct Place {
   int row, column, batch;
 };
 
+// `slices`: of K, one for each CTA of the cluster, which has one tile.
+template <int cluster_m, int cluster_n, bool sliced = false>
 __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& d,
                                   const Target<Gemm::C>& target, int k, int l) {
   extern __shared__ __align__(1024) std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   using State = PipelineState<Gemm::stages>;
-  constexpr int ctas = Gemm::ctas, cluster_m = Gemm::cluster_m, cluster_n = Gemm::cluster_n;
+  constexpr int ctas = cluster_m * cluster_n;
   constexpr int tall = cluster_m * Gemm::tile_m, wide = cluster_n * Gemm::tile_n;
   const int rows = (target.m + tall - 1) / tall, columns = (target.n + wide - 1) / wide;
-  const int all = rows * columns * l, clusters = static_cast<int>(gridDim.x) / ctas;
+  const int slices = sliced ? cluster_blocks() : 1, slice = sliced ? cluster_rank() : 0;
+  const int all = rows * columns * l, clusters = static_cast<int>(gridDim.x) / (ctas * slices);
   const int thread = static_cast<int>(threadIdx.x), rank = ctas > 1 ? cluster_rank() : 0;
   const int rank_m = rank % cluster_m, rank_n = rank / cluster_m;
-  const int depth = (k + Gemm::k - 1) / Gemm::k;  // of a tile, in stages
+  // Of a tile, in stages: this CTA's are [first_stage, first_stage + depth).
+  const int whole_depth = (k + Gemm::k - 1) / Gemm::k;
+  const int first_stage = sliced ? whole_depth * slice / slices : 0;
+  const int depth = sliced ? whole_depth * (slice + 1) / slices - first_stage : whole_depth;
 
   if (thread == 0) {
     for (int i = 0; i < Gemm::stages; ++i) {
@@ -167,13 +183,18 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   // Each role's way through the tiles of this cluster: all of them, or each second one from the
   // first or the second on. `more`: there is another one after it.
   const auto for_tiles = [&](int first, int step, auto work) {
-    int w = static_cast<int>(blockIdx.x) / ctas + first * clusters;
+    int w = static_cast<int>(blockIdx.x) / (ctas * slices) + first * clusters;
     for (; w < all; w += step * clusters) {
       const TileIndex tile = tile_of<group>(w % (rows * columns), rows, columns);
       work(Place{tile.row * tall + rank_m * Gemm::tile_m,
                  tile.column * wide + rank_n * Gemm::tile_n, w / (rows * columns)},
            w + clusters < all);
     }
+  };
+
+  // Whoever has no sums is there too where the cluster adds them up.
+  const auto meet = [] {
+    for (int i = 0; i < 2 * Gemm::products; ++i) sync_cluster();
   };
 
   if (thread < producers) {
@@ -189,18 +210,20 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         if constexpr (ctas == 1) wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Gemm::stage_bytes);
         load_share<Gemm::TileA, cluster_n>(shared.a[filled.stage], a, rank_n, same_rows,
-                                           i * Gemm::k, at.row, at.batch, full);
+                                           (first_stage + i) * Gemm::k, at.row, at.batch, full);
         load_share<Gemm::TileB, cluster_m>(shared.b[filled.stage], b, rank_m, same_columns,
-                                           i * Gemm::k, at.column, at.batch, full);
+                                           (first_stage + i) * Gemm::k, at.column, at.batch, full);
       }
     };
     if (thread == 0) for_tiles(0, 1, load);
+    if constexpr (sliced) meet();
   } else {
     take_registers<232>();
     const int consumer = thread / 128 - 1, in_group = thread % 128;
     constexpr int order = 3;  // barriers 3 and 4: whose turn at the tensor core it is
-    constexpr bool alternate = Gemm::ping_pong;
-    const int row_of_mine = alternate ? 0 : consumer * Gemm::products * 64;
+    constexpr bool alternate = Gemm::ping_pong && !sliced;
+    const int row_of_mine = Gemm::ping_pong ? 0 : consumer * Gemm::products * 64;
+    [[maybe_unused]] Slices& parts = reinterpret_cast<Slices&>(shared);
     State used(0), read(0);
     int turn = 0;  // of the two boxes
     // The stage that was read first of those not given back, to all CTAs that copy into it.
@@ -232,9 +255,20 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
       give_back();
 #pragma unroll
       for (int p = 0; p < Gemm::products; ++p) {
-        drain_dense<Gemm::Box, Gemm::tile_n>(sum[p], in_group, 1 + consumer, shared.c[consumer],
-                                             turn, d, target, at.batch,
-                                             at.row + row_of_mine + p * 64, at.column);
+        const int row = at.row + row_of_mine + p * 64;
+        if constexpr (sliced) {
+          if (p == 0) sync_threads<Gemm::readers * 128>(order);  // the stages are free
+          lay_down(sum[p], in_group, parts[consumer]);
+          sync_cluster();
+          constexpr int shares = Gemm::tile_n / 16;
+          add_slices<Gemm::tile_n>(parts[consumer], in_group,
+                                   (consumer * Gemm::products + p) * shares, slice, slices, target,
+                                   at.batch, row, at.column);
+          sync_cluster();
+        } else {
+          drain_dense<Gemm::Box, Gemm::tile_n>(sum[p], in_group, 1 + consumer, shared.c[consumer],
+                                               turn, d, target, at.batch, row, at.column);
+        }
       }
       if constexpr (alternate) used.skip(depth), read.skip(depth);
     };
@@ -245,10 +279,12 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         read.skip(depth);
       }
       for_tiles(consumer, 2, work);
-    } else {
+    } else if (consumer < Gemm::readers) {
       for_tiles(0, 1, work);
+    } else {
+      meet();
     }
-    if (in_group == 0) tma::wait_stores_read();
+    if (!sliced && in_group == 0) tma::wait_stores_read();
   }
   if constexpr (ctas > 1) sync_cluster();
 }
@@ -308,11 +344,7 @@ __device__ inline void dense_gemm_plain(const Gemm::A* a, const Gemm::B* b,
 #pragma unroll
   for (int i = 0; i < 32; i += 2) {
     const Coordinate at = mine + coordinate_of<WgmmaSums<64>::of_register>(i);
-    const Two v = target.scaled(two_sums(sum, i), batch, at.row, at.column);
-    Gemm::C* to =
-        target.c + (static_cast<long long>(batch) * target.m + at.row) * target.n + at.column;
-    if (at.row < target.m && at.column < target.n) to[0] = Gemm::C(v.first);
-    if (at.row < target.m && at.column + 1 < target.n) to[1] = Gemm::C(v.second);
+    target.put(two_sums(sum, i), batch, at.row, at.column);
   }
 }
 
@@ -328,8 +360,20 @@ extern "C" __global__ void __cluster_dims__(tilescope::device::Gemm::ctas, 1, 1)
         dense_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                    const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                    int n, int k, int l, float alpha, float beta) {
+  using tilescope::device::Gemm;
   tilescope::device::manifest();
-  tilescope::device::dense_gemm(a, b, d, {c, m, n, alpha, beta}, k, l);
+  tilescope::device::dense_gemm<Gemm::cluster_m, Gemm::cluster_n>(a, b, d, {c, m, n, alpha, beta},
+                                                                  k, l);
+}
+
+// As dense_gemm; the boxes of A and B have the rows of whole tiles, and d is not used. Grid: a
+// cluster for each tile, of as many CTAs as K has slices, each of one stage or more.
+extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)
+    dense_gemm_slices(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                      const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
+                      int n, int k, int l, float alpha, float beta) {
+  tilescope::device::manifest();
+  tilescope::device::dense_gemm<1, 1, true>(a, b, d, {c, m, n, alpha, beta}, k, l);
 }
 
 // a, b, c: row-major, or where they are MN-major (l,k,m) and (l,k,n). Grid: (m/64, n/64, l),

@@ -26,13 +26,13 @@ struct Tile {
 };
 
 // Where a block's tile of A and of C begins.
-__device__ inline Coordinate output_tile(int block, int tile_rows, int) {
-  return {block % tile_rows * Tile::rows, block / tile_rows * Tile::columns};
+__device__ inline Coordinate output_tile(int block, int, int tile_columns) {
+  return {block / tile_columns * Tile::rows, block % tile_columns * Tile::columns};
 }
 
 // Where its tile of B begins.
-__device__ inline Coordinate input_tile(int block, int, int tile_columns) {
-  return {block / tile_columns * Tile::rows, block % tile_columns * Tile::columns};
+__device__ inline Coordinate input_tile(int block, int tile_rows, int) {
+  return {block % tile_rows * Tile::rows, block / tile_rows * Tile::columns};
 }
 
 }  // namespace tilescope::device

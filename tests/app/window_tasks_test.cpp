@@ -202,7 +202,7 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   std::ofstream(file) << ptx;
   run("elementwise_add --m 64 --n 256 --ptx " + file.string());
   EXPECT_EQ(session.state.view, ViewName::diff);
-  click_on_link("(3, 0)");
+  click_on_link("(3, 3)");
   EXPECT_NE(said("Selected", "source").find("elementwise_add.cu:"), std::string::npos);
   EXPECT_EQ(clicks() + keys(), 1);
   click_on_link("its write");

@@ -37,23 +37,25 @@ std::vector<std::string> files_in(const std::string& folder) {
   return out;
 }
 
-// Empty where everything is as the text says.
+// The first elements that differ, and how many there are. Empty where everything is as the text says.
 std::string difference(const test::SimProgram& p, const std::vector<Buffer>& buffers) {
+  constexpr int listed = 4;
+  std::string out;
+  int differ = 0;
   for (const test::Expectation& e : p.memory) {
     for (const Buffer& b : buffers) {
       if (b.name != e.buffer) continue;
-      const auto at = std::mismatch(e.bytes.begin(), e.bytes.end(), b.bytes.begin()).first;
-      if (at == e.bytes.end()) continue;
       const std::size_t width = bytes_of(b.dtype);
-      const std::size_t element = static_cast<std::size_t>(at - e.bytes.begin()) / width;
-      std::uint64_t wanted = 0, found = 0;
-      std::memcpy(&wanted, e.bytes.data() + element * width, width);
-      std::memcpy(&found, b.bytes.data() + element * width, width);
-      return fmt::format("element {} of {}: the chip gives 0x{:x}, the text says 0x{:x}", element,
-                         b.name, found, wanted);
+      for (std::size_t i = 0; i < e.bytes.size() / width; ++i) {
+        std::uint64_t wanted = 0, found = 0;
+        std::memcpy(&wanted, e.bytes.data() + i * width, width);
+        std::memcpy(&found, b.bytes.data() + i * width, width);
+        if (wanted == found || ++differ > listed) continue;
+        out += fmt::format("; {}[{}] is 0x{:x}, the text says 0x{:x}", b.name, i, found, wanted);
+      }
     }
   }
-  return "";
+  return differ == 0 ? "" : fmt::format("{} elements differ{}", differ, out);
 }
 
 // One program and what became of it.

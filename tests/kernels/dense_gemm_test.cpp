@@ -1,9 +1,11 @@
 // dense_gemm by its options: every form that is shipped multiplies rightly, what options mean for
 // shapes and sums, and what is refused in which words.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "core/diff/diff.h"
@@ -107,7 +109,10 @@ TEST(DenseGemm, EveryFormThatIsShippedIsRight) {
     std::vector<std::string> defined;
     for (const auto& each : fitted->variant.defines) defined.push_back(each.second);
     EXPECT_EQ(defined, values);
-    expect_right(request);
+    for (const char* slices : {"1", "2"}) {
+      request.choices["split-k"] = slices;
+      expect_right(request);
+    }
     ++images;
   }
   std::size_t files = 0;
@@ -121,10 +126,17 @@ TEST(DenseGemm, EveryFormThatIsShippedIsRight) {
 // tile of 192 columns has an odd number of boxes.
 TEST(DenseGemm, EveryFormIsRightInEveryOrder) {
   for (const std::vector<std::string>& values : shipped()) {
-    Request request = asked("--m 392 --n 776 --k 208");
+    const auto tiles_and = [&](int tile, int cluster, int more) {
+      return 2 * std::stoi(values[tile]) * std::stoi(values[cluster]) + more;
+    };
+    Request request = asked("--k 208");
+    request.sizes["m"] = tiles_and(4, 6, 8);
+    request.sizes["n"] = tiles_and(5, 7, 16);
     request.choices = dense_gemm().choices_of(values);
     request.processors = 4;
-    for (std::uint64_t seed = 0; seed < test::orders; seed += 4) {
+    const std::uint64_t step = values[0] == "f16" ? 4 : 12;  // the same tiles, of another type
+    for (std::uint64_t seed = 0; seed < test::orders; seed += step) {
+      request.choices["split-k"] = seed % 8 == 0 ? "1" : "2";
       SCOPED_TRACE(shortest_words(dense_gemm(), request.choices) + ", schedule " +
                    std::to_string(seed));
       expect_right(request, test::with(seed, true, false));
@@ -143,6 +155,56 @@ TEST(DenseGemm, FactorsMajorsAndOddSizes) {
   expect_right("--m 70 --n 33 --k 41 --c-major m --beta 1");
   expect_right("--m 70 --n 33 --k 41 --a-major m --b-major n");
   expect_right("--m 70 --n 33 --k 41 --a-dtype tf32");
+}
+
+// Uneven slices; more CTAs than a tile has shares of 16 columns; f16 sums; what C has before.
+TEST(DenseGemm, SlicesOfK) {
+  expect_right("--m 130 --n 200 --k 648 --tile 128x64 --split-k 7");
+  expect_right("--m 70 --n 72 --k 1024 --l 2 --tile 64x64 --split-k 8 --alpha 0.5 --beta 2");
+  expect_right("--m 200 --n 136 --k 1000 --tile 256x128 --split-k 3 --c-major m");
+  expect_right("--m 136 --n 264 --k 200 --a-major m --b-major n --split-k 2");
+  expect_right("--m 136 --n 264 --k 512 --acc-dtype f16 --split-k 4");
+  expect_right("--m 136 --n 264 --k 512 --a-dtype tf32 --split-k 5");
+  expect_right("--m 136 --n 272 --k 512 --a-dtype e4m3 --c-dtype e4m3 --split-k 4");
+  for (std::uint64_t seed = 0; seed < test::orders; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_right(asked("--m 200 --n 136 --k 456 --tile 128x128 --split-k 7"),
+                 test::with(seed, seed % 2 == 0, seed % 3 == 0));
+  }
+}
+
+// Where nobody says, a tile, a cluster and slices that suit the shape, of the forms that are there.
+TEST(DenseGemm, ChoosesAFormThatIsShipped) {
+  std::set<std::string> images, entries;
+  for (const char* types : {"", "--a-dtype bf16", "--a-dtype e4m3", "--a-dtype tf32",
+                            "--a-dtype e4m3 --b-dtype e5m2", "--acc-dtype f16", "--c-major m"}) {
+    for (const int m : {8, 64, 200, 1000, 8192}) {
+      for (const int n : {8, 64, 512, 8192}) {
+        for (const int k : {16, 512, 8192}) {
+          const std::string line = fmt::format("{} --m {} --n {} --k {}", types, m, n, k);
+          SCOPED_TRACE(line);
+          const Outcome<Fit> fitted = fit(dense_gemm(), asked(line));
+          ASSERT_TRUE(fitted.ok()) << fitted.error().sentence;
+          EXPECT_TRUE(fs::exists(assets / (fitted->variant.image + ".gz")))
+              << fitted->variant.image;
+          images.insert(fitted->variant.image);
+          entries.insert(fitted->variant.entry);
+        }
+      }
+    }
+  }
+  EXPECT_GE(images.size(), 12u);
+  EXPECT_EQ(entries, (std::set<std::string>{"dense_gemm", "dense_gemm_slices"}));
+  const auto tile = [](const std::string& line) {
+    const Outcome<Fit> fitted = fit(dense_gemm(), asked(line));
+    const auto& d = fitted->variant.defines;
+    return fmt::format("{} {}x{} {}x{}", fitted->variant.entry, d[4].second, d[5].second,
+                       d[6].second, d[7].second);
+  };
+  EXPECT_EQ(tile("--m 8192 --n 8192 --k 8192"), "dense_gemm 128x256 2x1");
+  EXPECT_EQ(tile("--m 64 --n 64 --k 8192"), "dense_gemm_slices 64x64 1x1");
+  EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --split-k 1"), "dense_gemm 64x64 1x1");
+  EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --cluster 2x1"), "dense_gemm 128x128 2x1");
 }
 
 std::vector<std::string> shapes(const Request& request) {

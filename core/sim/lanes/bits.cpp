@@ -1,4 +1,5 @@
 // Bits and fields of bits (PTX ISA 9.7.1, 9.7.8, 9.7.9.7): counting, finding, moving, choosing.
+#include <limits>
 #include <type_traits>
 
 #include "core/sim/lanes/lanes.h"
@@ -206,10 +207,12 @@ struct Bmsk {
 };
 
 // fns (9.7.1.17): the place of the nth one from `base` on, up or down. A base above 31 is undefined
-// behaviour, and finds nothing here.
+// behaviour, and finds nothing here; the offset -2^31, which has no magnitude in 32 bits, gives 0
+// whatever the mask (measured on an H100).
 struct Fns {
   static u32 apply(u32 mask, u32 base, u32 offset) {
     const s32 n = static_cast<s32>(offset);
+    if (n == std::numeric_limits<s32>::min()) return 0;
     s64 left = n == 0 ? 1 : n < 0 ? -s64{n} : s64{n};
     for (s64 at = base; at >= 0 && at < 32; at += n < 0 ? -1 : 1) {
       if (mask >> at & 1 && --left == 0) return static_cast<u32>(at);
