@@ -100,23 +100,20 @@ Outcome<Comparison> Comparer::compare(const Sizes& sizes, const ProductKind& kin
 
 std::optional<Error> Comparer::add_dense(Comparison& c, const TileRule& rule,
                                          const Matrices& matrices) {
-  std::vector<DenseTile> tiles = {rule.tile};
-  if (rule.by != TileRule::By::name) tiles = tiles_to_choose_from(c.kind, compiles_);
-  if (tiles.empty()) {
-    tell_("dense_gemm", "The program carries no form for " + c.kind.name() +
-                            ", and none is compiled: nvcc is not here, or --carried is asked for.");
-    return {};
-  }
-  if (rule.by == TileRule::By::model) {
-    tiles = {choose_dense_tile(tiles, c.sizes, bytes_of(c.kind), device_.chip().multiprocessors)};
+  std::vector<std::optional<DenseTile>> tiles;
+  if (rule.by == TileRule::By::model) tiles.emplace_back();
+  if (rule.by == TileRule::By::name) tiles.emplace_back(rule.tile);
+  if (rule.by == TileRule::By::best) {
+    for (const DenseTile& tile : tiles_to_try(c.kind, c.sizes, compiles_)) tiles.emplace_back(tile);
   }
   std::vector<Contender> forms;
-  for (const DenseTile& tile : tiles) {
+  for (const auto& tile : tiles) {
+    const std::string who = tile ? "dense_gemm " + text(*tile) : "dense_gemm";
     Outcome<Contender> form = shelf_.dense(c.kind, c.sizes, tile, matrices);
     if (!form) {
-      tell_("dense_gemm " + text(tile), form.error().sentence);
+      tell_(who, form.error().sentence);
     } else if (const Result result = form->enqueue(0); result != Result::success) {
-      tell_("dense_gemm " + text(tile), "It is not launched: " + device_.driver().name_of(result));
+      tell_(who, "It is not launched: " + device_.driver().name_of(result));
     } else {
       forms.push_back(std::move(*form));
     }

@@ -13,60 +13,80 @@ double Contender::median() const {
   return sorted.empty() ? 0 : sorted[sorted.size() / 2];
 }
 
-Outcome<Contender> Shelf::on(const CatalogEntry& entry, Request request, const Matrices& matrices) {
-  request.processors = device_.chip().multiprocessors;
-  const Outcome<Fit> fits = fit(entry, request);
-  if (!fits) return fits.error();
-  const std::string& image = fits->variant.image.empty() ? entry.ptx : fits->variant.image;
-  Loaded& loaded = loaded_[image + " " + fits->variant.entry];
+namespace {
+
+// The arguments of each launch, with the addresses of its set, made when its turn first comes.
+struct Sets {
+  std::shared_ptr<gpu::Launcher> launcher;
+  Job job;
+  const Matrices* matrices;
+  std::vector<std::vector<Argument>> arguments;  // of each; empty: not yet
+
+  gpu::Result enqueue(std::size_t set) {
+    std::vector<Argument>& mine = arguments[set];
+    if (mine.empty()) {
+      mine = job.arguments;
+      const std::vector<gpu::CUdeviceptr> at = {matrices->a(set), matrices->b(set),
+                                                matrices->c(set)};
+      if (launcher->place(mine, job.buffers, at)) return gpu::Result::invalid_value;
+    }
+    return launcher->enqueue(job.launch, mine);
+  }
+};
+
+Request request_of(const Sizes& s, const gpu::GpuDevice& device) {
+  Request out;
+  out.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+  out.processors = device.chip().multiprocessors;
+  return out;
+}
+
+}  // namespace
+
+Outcome<Contender> Shelf::on(const CatalogEntry& entry, const Fit& fit, const Matrices& matrices) {
+  const std::string& image = fit.variant.image.empty() ? entry.ptx : fit.variant.image;
+  Loaded& loaded = loaded_[image + " " + fit.variant.entry];
   if (loaded.ptx.empty()) {
-    Outcome<Program> program = program_of(entry, *fits, {});
+    Outcome<Program> program = program_of(entry, fit, {});
     if (!program) return program.error();
     loaded.ptx = std::move(program->ptx);
   }
   // Of the matrices only the shapes are wanted.
-  for (const TensorSpec& tensor : fits->tensors) request.inputs[tensor.name] = {};
-  const Job job = make_job(entry, *fits, request, loaded.ptx);
+  Request request;
+  request.processors = device_.chip().multiprocessors;
+  for (const TensorSpec& tensor : fit.tensors) request.inputs[tensor.name] = {};
+  Job job = make_job(entry, fit, std::move(request), loaded.ptx);
   if (!loaded.launcher) {
     Outcome<std::unique_ptr<gpu::Launcher>> launcher = device_.load(job);
     if (!launcher) return launcher.error();
     loaded.launcher = std::move(*launcher);
   }
-  const std::shared_ptr<gpu::Launcher> launcher = loaded.launcher;
-  auto sets = std::make_shared<std::vector<std::vector<Argument>>>();
-  for (std::size_t set = 0; set < matrices.sets(); ++set) {
-    std::vector<Argument> arguments = job.arguments;
-    if (auto error = launcher->place(arguments, job.buffers,
-                                     {matrices.a(set), matrices.b(set), matrices.c(set)})) {
-      return *error;
-    }
-    sets->push_back(std::move(arguments));
-  }
+  auto sets = std::make_shared<Sets>(Sets{loaded.launcher, std::move(job), &matrices, {}});
+  sets->arguments.resize(matrices.sets());
   Contender out;
   out.kernel = entry.name;
-  out.enqueue = [launcher, sets, launch = job.launch](std::size_t set) {
-    return launcher->enqueue(launch, (*sets)[set]);
-  };
+  out.enqueue = [sets](std::size_t set) { return sets->enqueue(set); };
   return out;
 }
 
-Outcome<Contender> Shelf::kernel(const CatalogEntry& entry, const ProductKind& kind, const Sizes& s,
-                                 const Matrices& matrices) {
-  Request request;
-  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+Outcome<Contender> Shelf::kernel(const CatalogEntry& entry, const ProductKind& kind,
+                                 const Sizes& sizes, const Matrices& matrices) {
+  Request request = request_of(sizes, device_);
   request.dtype = stored_as(kind.a);
-  return on(entry, std::move(request), matrices);
+  const Outcome<Fit> fits = fit(entry, request);
+  if (!fits) return fits.error();
+  return on(entry, *fits, matrices);
 }
 
-Outcome<Contender> Shelf::dense(const ProductKind& kind, const Sizes& s, const DenseTile& tile,
-                                const Matrices& matrices) {
-  Request request;
-  request.sizes = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
-  request.choices = choices_of(kind, tile);
-  Outcome<Contender> out = on(**find_kernel("dense_gemm"), std::move(request), matrices);
-  if (!out) return out;
-  out->tile = tile;
-  out->form = text(tile);
+Outcome<Contender> Shelf::dense(const ProductKind& kind, const Sizes& sizes,
+                                const std::optional<DenseTile>& tile, const Matrices& matrices) {
+  Request request = request_of(sizes, device_);
+  request.choices = tile ? choices_of(kind, *tile) : kind.choices();
+  const CatalogEntry& entry = **find_kernel("dense_gemm");
+  const Outcome<Fit> fits = fit(entry, request);
+  if (!fits) return fits.error();
+  Outcome<Contender> out = on(entry, *fits, matrices);
+  if (out) out->form = text(tile_of(*fits));
   return out;
 }
 

@@ -16,10 +16,9 @@
 namespace tilescope::bench {
 
 struct Contender {
-  std::string kernel;             // "dense_gemm", "cublasLt"
-  std::string form;               // "128x256:2x1", "best of 8"; of the ladders nothing
-  std::string rule;               // how the tile came about: "model", "best of 17"
-  std::optional<DenseTile> tile;  // of dense_gemm
+  std::string kernel;  // "dense_gemm", "cublasLt"
+  std::string form;    // "128x256:2x1", "best of 8"; of the ladders nothing
+  std::string rule;    // how the tile came about: "model", "best of 17"
   std::function<gpu::Result(std::size_t set)> enqueue;
   double each = 0;  // seconds of a launch, about; 0: not known
 
@@ -38,15 +37,16 @@ class Shelf {
   // where no compiler is.
   Outcome<Contender> kernel(const CatalogEntry& entry, const ProductKind& kind, const Sizes& sizes,
                             const Matrices& matrices);
-  Outcome<Contender> dense(const ProductKind& kind, const Sizes& sizes, const DenseTile& tile,
-                           const Matrices& matrices);
+  // Without a tile in the form that the catalog chooses.
+  Outcome<Contender> dense(const ProductKind& kind, const Sizes& sizes,
+                           const std::optional<DenseTile>& tile, const Matrices& matrices);
 
  private:
   struct Loaded {
     std::string ptx;
     std::shared_ptr<gpu::Launcher> launcher;
   };
-  Outcome<Contender> on(const CatalogEntry& entry, Request request, const Matrices& matrices);
+  Outcome<Contender> on(const CatalogEntry& entry, const Fit& fit, const Matrices& matrices);
 
   gpu::GpuDevice& device_;
   std::map<std::string, Loaded> loaded_;  // by image and entry

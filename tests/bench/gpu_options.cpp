@@ -96,7 +96,7 @@ const std::vector<Option>& options() {
        "f16, bf16, tf32, e4m3, e4m3xe5m2; with C's type: e4m3:f32 (default: f16, bf16, e4m3, tf32)",
        [](Reading& r, const std::string& v) { return put(r.options.kinds, product_kinds, v); }},
       {"--tile", "RULE,...",
-       "dense_gemm's tile: model (default), best, or 128x256:2x1 with its cluster",
+       "dense_gemm's form: model (default), best, or a tile with cluster and slices, 128x256:2x1:1",
        [](Reading& r, const std::string& v) { return put(r.options.tiles, tile_rules, v); }},
       {"--random-shapes", "N",
        "N shapes from 64 to 8192 in place of --shapes, dense_gemm in f16 unless others are named",

@@ -174,12 +174,15 @@ TEST(UniformNumbers, AreOfTheirType) {
 // ---- Tiles --------------------------------------------------------------------------------------
 
 TEST(DenseForms, ReadsRules) {
-  const auto rules = tile_rules("model,best,128x192,256x128:1x2");
+  const auto rules = tile_rules("model,best,128x192,256x128:1x2,64x64:1x1:4");
   ASSERT_TRUE(rules);
-  ASSERT_EQ(rules->size(), 4u);
+  ASSERT_EQ(rules->size(), 5u);
   EXPECT_EQ((*rules)[2].tile, (DenseTile{128, 192, 2, 1}));
   EXPECT_EQ((*rules)[3].tile, (DenseTile{256, 128, 1, 2}));
-  for (const char* bad : {"", "128", "128x", "x256", "128x256:2", "128x256:2x1x1", "model,"}) {
+  EXPECT_EQ((*rules)[4].tile, (DenseTile{64, 64, 1, 1, 4}));
+  EXPECT_EQ(text((*rules)[4].tile), "64x64:1x1:4");
+  for (const char* bad : {"", "128", "128x", "x256", "128x256:2", "128x256:2x1x1", "128x256:2x1:0",
+                          "128x256:2x1:2:2", "model,"}) {
     EXPECT_FALSE(tile_rules(bad)) << bad;
   }
 }
@@ -190,15 +193,33 @@ TEST(DenseForms, KnowsWhatIsCarried) {
   for (const DenseTile& tile : f16) EXPECT_GT(tile.m * tile.n * tile.cluster_m, 0) << text(tile);
   EXPECT_GE(carried_tiles(*product_kind("e4m3")).size(), 1u);
   EXPECT_TRUE(carried_tiles(*product_kind("e5m2:f32")).empty());
-  EXPECT_EQ(tiles_to_choose_from(*product_kind("f16"), false).size(), f16.size());
-  const auto all = tiles_to_choose_from(*product_kind("f16"), true);
-  EXPECT_GE(all.size(), 17u);
+}
+
+TEST(DenseForms, TriesThoseThatTheKernelCanDo) {
+  const ProductKind f16;
+  const Sizes square{2048, 2048, 2048, 1}, shallow{2048, 2048, 64, 1};
+  const std::size_t carried = carried_tiles(f16).size();
+  EXPECT_EQ(tiles_to_try(f16, square, false).size(), carried + 16);
+  EXPECT_EQ(tiles_to_try(f16, shallow, false).size(), carried) << "K is one stage";
+  const auto all = tiles_to_try(f16, square, true);
+  EXPECT_GE(all.size(), 17u + 16);
   std::set<std::string> names;
   for (const DenseTile& tile : all) names.insert(text(tile));
   EXPECT_EQ(names.size(), all.size()) << "each once";
-  ProductKind across = *product_kind("f16");
+  ProductKind across;
   across.b_across = true;
-  for (const DenseTile& tile : tiles_to_choose_from(across, true)) EXPECT_EQ(tile.n % 64, 0);
+  for (const DenseTile& tile : tiles_to_try(across, square, true)) EXPECT_EQ(tile.n % 64, 0);
+}
+
+// As the program chooses where nobody says.
+TEST(DenseForms, TheModelsFormIsTheCatalogs) {
+  Request request;
+  request.sizes = {{"m", 64}, {"n", 512}, {"k", 8192}};
+  request.choices = ProductKind().choices();
+  const DenseTile tile = tile_of(*fit(**find_kernel("dense_gemm"), request));
+  EXPECT_GT(tile.slices, 1) << text(tile) << ": few tiles and a large K";
+  request.choices = choices_of({}, {128, 128, 2, 1});
+  EXPECT_EQ(text(tile_of(*fit(**find_kernel("dense_gemm"), request))), "128x128:2x1");
 }
 
 // ---- Shapes and tables --------------------------------------------------------------------------
@@ -272,13 +293,12 @@ TEST(Predictions, AreOfTheCardsDescription) {
   const auto device = description_of("h100");
   const CatalogEntry* const entry = *find_kernel("wgmma_v8");
   const Sizes small{256, 256, 256, 1}, large{1024, 1024, 1024, 1};
-  const auto times =
-      predictions({{entry, {}, small}, {entry, {}, large}, {entry, {}, {1, 1, 1}}}, *device);
+  const auto times = predictions({{entry, small}, {entry, large}, {entry, {1, 1, 1}}}, *device);
   ASSERT_TRUE(times[0] && times[1]);
   EXPECT_GT(*times[0], 1e-6);
   EXPECT_LT(*times[0], *times[1]);
   EXPECT_FALSE(times[2]);
-  EXPECT_EQ(*predictions({{entry, {}, large}}, *device, 1)[0], *times[1]) << "whatever threads";
+  EXPECT_EQ(*predictions({{entry, large}}, *device, 1)[0], *times[1]) << "whatever threads";
 }
 
 TEST(ChipState, TakesMeans) {

@@ -29,22 +29,12 @@ std::vector<const CatalogEntry*> rungs_named(const std::string& prefix) {
   return out;
 }
 
-// dense_gemm is asked for in the tile that the bench chooses, if it carries any.
-Choices choices_for(const CatalogEntry& entry, const Sizes& sizes, const DeviceDescription& chip) {
-  if (entry.name != "dense_gemm") return {};
-  const ProductKind kind;
-  const std::vector<DenseTile> tiles = carried_tiles(kind);
-  if (tiles.empty()) return kind.choices();
-  return choices_of(kind, choose_dense_tile(tiles, sizes, bytes_of(kind), chip.processors));
-}
-
 // Fills in what the GPU here takes.
 int measure(gpu::GpuDevice& device, const GpuOptions& options,
             const std::vector<const CatalogEntry*>& entries, std::vector<Ladder>& ladders) {
   int wrong = 0;
   Pace pace;
   if (options.rounds > 0) pace.rounds = options.rounds;
-  // Of dense_gemm only forms that are carried, so that what is predicted is the same one.
   Comparer comparer(device, pace, false, [&](const std::string& who, const std::string& what) {
     fmt::print("{}{}{}\n", who, who.empty() ? "" : ": ", what);
   });
@@ -74,7 +64,7 @@ int predict(const DeviceDescription& chip, const std::vector<const CatalogEntry*
   std::vector<Rung*> rungs;
   for (Ladder& ladder : ladders) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      asked.push_back({entries[i], choices_for(*entries[i], ladder.sizes, chip), ladder.sizes});
+      asked.push_back({entries[i], ladder.sizes});
       rungs.push_back(&ladder.rungs[i]);
     }
   }

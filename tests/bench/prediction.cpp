@@ -24,7 +24,6 @@ std::string lower(std::string text) {
 Outcome<double> predicted(const PredictionAsked& asked, const DeviceDescription& device) {
   Request request;
   request.sizes = {{"m", asked.sizes.m}, {"n", asked.sizes.n}, {"k", asked.sizes.k}};
-  request.choices = asked.choices;
   request.processors = device.processors;
   const Outcome<Fit> fits = fit(*asked.entry, request);
   if (!fits) return fits.error();

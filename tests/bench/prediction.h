@@ -17,7 +17,6 @@ Outcome<DeviceDescription> description_of(const std::string& card);
 
 struct PredictionAsked {
   const CatalogEntry* entry = nullptr;
-  Choices choices;  // of its options
   Sizes sizes;
 };
 // Seconds of each, or why not. `threads` 0: as many as there are processors.
