@@ -221,8 +221,7 @@ std::optional<Error> Comparer::measure(Comparison& c) {
     for (const std::size_t i : order) {
       Contender& contender = c.contenders[i];
       const auto launch = [&](std::size_t n) { return contender.enqueue(n % c.sets); };
-      const Outcome<double> settled = stopwatch_.run(launch, pace_.settle, contender.each);
-      if (!settled) return settled.error();
+      if (auto error = stopwatch_.settle(launch, pace_.settle, contender.each)) return error;
       if (watch_) watch_->begin();
       const Outcome<double> t = stopwatch_.run(launch, pace_.measured, contender.each);
       if (watch_) contender.chip.include(watch_->take());

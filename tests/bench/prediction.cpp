@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <numeric>
 #include <thread>
 
 #include "app/assets.h"
@@ -77,15 +78,19 @@ std::vector<Outcome<double>> predictions(const std::vector<PredictionAsked>& ask
   std::vector<Outcome<double>> out(asked.size(), Outcome<double>(0.0));
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = std::min<unsigned>(threads, static_cast<unsigned>(asked.size()));
-  // The last ones are the longest, as shapes grow; they begin first.
-  std::atomic<std::size_t> left{asked.size()};
+  // The longest first: large shapes, and early rungs, which have many short operations.
+  std::vector<std::size_t> order(asked.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    const auto volume = [](const Sizes& s) { return s.m * s.n * s.k; };
+    return volume(asked[x].sizes) > volume(asked[y].sizes);
+  });
+  std::atomic<std::size_t> next{0};
   std::vector<std::thread> workers;
   for (unsigned i = 0; i < threads; ++i) {
     workers.emplace_back([&] {
-      for (std::size_t next = left; next > 0;) {
-        if (!left.compare_exchange_weak(next, next - 1)) continue;
-        out[next - 1] = predicted(asked[next - 1], device);
-        next = left;
+      for (std::size_t at; (at = next++) < order.size();) {
+        out[order[at]] = predicted(asked[order[at]], device);
       }
     });
   }

@@ -34,13 +34,23 @@ Outcome<double> Stopwatch::row(const Enqueue& enqueue, int launches, std::size_t
 }
 
 Outcome<double> Stopwatch::run(const Enqueue& enqueue, double seconds, double& each) {
+  return rows(enqueue, seconds, each, true);
+}
+
+std::optional<Error> Stopwatch::settle(const Enqueue& enqueue, double seconds, double& each) {
+  const Outcome<double> takes = rows(enqueue, seconds, each, false);
+  return takes ? std::nullopt : std::optional(takes.error());
+}
+
+Outcome<double> Stopwatch::rows(const Enqueue& enqueue, double seconds, double& each,
+                                bool head_start) {
   constexpr int least = 4;
   double all = 0;
   std::size_t launches = 0;
   while (launches == 0 || all < 0.9 * seconds) {
     const double wanted = each > 0 ? (seconds - all) / each : 0;
     const int count = static_cast<int>(std::clamp(wanted, double{least}, double{most_in_a_row}));
-    if (each < 4 * launch_costs) give_head_start(count);
+    if (head_start && each < 4 * launch_costs) give_head_start(count);
     const Outcome<double> row_takes = row(enqueue, count, launches);
     if (!row_takes) return row_takes.error();
     all += *row_takes;

@@ -18,10 +18,13 @@ class Stopwatch {
   // Seconds a launch, of launches for about `seconds`. `each`: what one takes, 0 where that is not
   // known yet; it is afterwards.
   Outcome<double> run(const Enqueue& enqueue, double seconds, double& each);
+  // The same without a head start, for launches of which nobody wants the time.
+  std::optional<Error> settle(const Enqueue& enqueue, double seconds, double& each);
   // One launch, waited for.
   std::optional<Error> once(const Enqueue& enqueue);
 
  private:
+  Outcome<double> rows(const Enqueue& enqueue, double seconds, double& each, bool head_start);
   Outcome<double> row(const Enqueue& enqueue, int launches, std::size_t first);
   void give_head_start(int launches);
 
