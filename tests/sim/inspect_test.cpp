@@ -9,6 +9,7 @@
 #include "core/numeric/dtype.h"
 #include "core/sim/stepping/stepper.h"
 #include "tests/kernels/shipped.h"
+#include "tests/sim/program.h"
 
 namespace tilescope {
 namespace {
@@ -295,6 +296,94 @@ TEST(Inspect, SumsThatAnotherInstructionHasChanged) {
   EXPECT_TRUE(all[0].at(8, 0).held && !all[0].at(8, 0).changed) << "d2 is as the product left it";
   EXPECT_FALSE(all[0].at(16, 0).changed) << "the other warps are not there";
   EXPECT_EQ(all[0].rows_from, std::vector<std::uint64_t>(64, 0)) << "no TMA brought the tile";
+}
+
+// A in registers: of each row of D where in A's tensor its row of A came from, also where TMA has
+// filled the stage anew, and nothing where that is not known.
+class RowsInRegisters : public ::testing::Test {
+ protected:
+  // Of the sums after the last product, as distances in A; -1: not known.
+  std::vector<std::int64_t> rows_of(const std::string& file, std::string_view before = "",
+                                    std::string_view added = "") {
+    test::SimProgram program =
+        test::read_program(std::string(TILESCOPE_TESTS_DIR "/programs/") + file);
+    std::string& ptx = program.job.program.ptx;
+    const std::size_t at = before.empty() ? 0 : ptx.find(before);
+    EXPECT_NE(at, std::string::npos) << before;
+    if (!before.empty()) ptx.insert(at, added);
+    Outcome<Stepper> s = Stepper::load(std::move(program.job));
+    EXPECT_TRUE(s.ok()) << s.error().sentence;
+    step_before(*s, "st.global.v2.f32");
+    const auto all = sim::Registers(s->machine().program()).accumulators(s->machine(), 0, 0);
+    EXPECT_EQ(all.size(), 1u);
+    std::vector<std::int64_t> out;
+    for (const std::uint64_t from : all.at(0).rows_from) {
+      out.push_back(from ? static_cast<std::int64_t>(from - s->machine().buffer(0).base()) : -1);
+    }
+    return out;
+  }
+  // Rows of A are 128 bytes; the last product begins at its element 48.
+  template <class F>
+  static std::vector<std::int64_t> each_row(F f) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t row = 0; row < 64; ++row) out.push_back(f(row));
+    return out;
+  }
+  const std::vector<std::int64_t> straight =
+      each_row([](std::int64_t row) { return row * 128 + 96; });
+  static constexpr const char* ldmatrix = "wgmma_a_by_ldmatrix.ptx";
+  static constexpr const char* global = "wgmma_a_from_global.ptx";
+  static constexpr std::string_view products = "\twgmma.fence";
+};
+
+TEST_F(RowsInRegisters, AreThoseThatWereLoaded) {
+  EXPECT_EQ(rows_of(ldmatrix), straight);
+  EXPECT_EQ(rows_of(global), straight);
+}
+
+TEST_F(RowsInRegisters, AreNotKnownWhereAThreadHasWrittenTheStage) {
+  auto expected = straight;
+  expected[0] = -1;
+  EXPECT_EQ(rows_of(ldmatrix, "\t// Lane l names", "\t@first st.shared.b32 [a_tile+96], t;\n"),
+            expected);
+}
+
+TEST_F(RowsInRegisters, AreNotKnownWhereTheRegisterWasChanged) {
+  const auto halves = each_row([](std::int64_t row) { return row % 16 < 8 ? -1 : row * 128 + 96; });
+  auto lane = straight;
+  lane[8] = -1;
+  for (const char* file : {ldmatrix, global}) {
+    EXPECT_EQ(rows_of(file, products, "\tadd.u32 x12, x12, 0;\n"), halves) << file;
+    EXPECT_EQ(rows_of(file, products, "\t@first mov.b32 x13, 0;\n"), lane) << file;
+  }
+}
+
+TEST_F(RowsInRegisters, GoWithTheValue) {
+  const auto earlier =
+      each_row([](std::int64_t row) { return row * 128 + (row % 16 < 8 ? 64 : 96); });
+  for (const char* file : {ldmatrix, global}) {
+    EXPECT_EQ(rows_of(file, products, "\t.reg .b32 y;\n\tmov.b32 y, x8;\n\tmov.b32 x12, y;\n"),
+              earlier)
+        << file;
+  }
+}
+
+// From the stage before it is filled anew, as a thread or a warp loads it.
+TEST_F(RowsInRegisters, AreThoseOfAnyLoad) {
+  const std::string before =
+      "\tbar.sync 0;\n\t@first mbarrier.arrive.expect_tx.shared.b64 _, "
+      "[full], 8192;";
+  const auto one = each_row([](std::int64_t row) { return row % 16 < 8 ? 96 : row * 128 + 96; });
+  EXPECT_EQ(rows_of(ldmatrix, before, "\tld.shared.b32 x12, [a_tile+96];\n"), one);
+  EXPECT_EQ(rows_of(ldmatrix, before, "\tld.shared.v2.b32 {x0, x12}, [a_tile+88];\n"),
+            each_row([](std::int64_t row) { return row % 16 < 8 ? 92 : row * 128 + 96; }));
+  EXPECT_EQ(rows_of(ldmatrix, before,
+                    "\tmov.u64 b, a_tile;\n\tcvta.shared.u64 b, b;\n\tld.b32 x12, [b+96];\n"),
+            one);
+  EXPECT_EQ(
+      rows_of(ldmatrix, before,
+              "\tldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {x12, x13, x14, x15}, [at];\n"),
+      each_row([](std::int64_t row) { return row / 8 * 8 * 128 + 96 + row % 8 * 2; }));
 }
 
 // ---- sums on their way, and the rows and columns that they belong to ----

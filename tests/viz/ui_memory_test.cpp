@@ -47,7 +47,10 @@ TEST(RegistersView, ShowsTheAccumulatorOfAWarpgroup) {
     Scene scene;
     Scroll scroll;
     const Theme theme = light_theme();
-    draw_registers(scene, MachineShown{live, spot, nullptr, theme, {}}, {0, 0, 900, 700}, scroll);
+    const MachineShown shown{live, spot, nullptr, theme, {}};
+    const Box room{0, 0, 900, 700};
+    const auto accumulator = arrange_accumulators(shown, room);
+    draw_registers(scene, shown, room, accumulator ? &*accumulator : nullptr, scroll);
     return scene;
   };
   const auto registers_led_to = [](const Scene& scene) {
@@ -93,7 +96,9 @@ TEST(RegistersView, SaysInALowWindowThatThereIsAnAccumulator) {
   const auto said = [&](const Size& size) {
     Scene scene;
     Scroll scroll;
-    draw_registers(scene, shown, {0, 0, size.width, size.height}, scroll);
+    const Box room{0, 0, size.width, size.height};
+    const auto accumulator = arrange_accumulators(shown, room);
+    draw_registers(scene, shown, room, accumulator ? &*accumulator : nullptr, scroll);
     std::string out;
     for (const Item& item : scene.items) {
       if (const auto* text = std::get_if<Text>(&item)) out += text->text + "\n";
@@ -170,7 +175,8 @@ class SumsTest : public ::testing::Test {
 };
 
 // K-major with a swizzle, in the middle of the sum along K; and both MN-major, where the tensors'
-// columns number what the product's rows are. With and without the sizes' names.
+// columns number what the product's rows are; and A in registers, by ldmatrix and from global
+// memory. With and without the sizes' names.
 TEST_F(SumsTest, StandWhereTheOperandsOfTheirProductSay) {
   struct Case {
     const char* file;
@@ -179,7 +185,9 @@ TEST_F(SumsTest, StandWhereTheOperandsOfTheirProductSay) {
   };
   for (const bool named : {false, true}) {
     for (const Case& each :
-         {Case{"wgmma_tma.ptx", false, 8, 32}, Case{"wgmma_tma_mn_major.ptx", true, 16, 16}}) {
+         {Case{"wgmma_tma.ptx", false, 8, 32}, Case{"wgmma_tma_mn_major.ptx", true, 16, 16},
+          Case{"wgmma_a_by_ldmatrix.ptx", false, 8, 32},
+          Case{"wgmma_a_from_global.ptx", false, 8, 32}}) {
       SCOPED_TRACE(each.file);
       ProgramBackend backend(each.file);
       if (named) {
@@ -271,20 +279,101 @@ TEST_F(SumsTest, AreFramedNamedAndLeadToTheirRegisters) {
   EXPECT_EQ(shown().find("in registers"), std::string::npos);
 }
 
-// Without TMA nobody knows of which rows the operands are, and nothing is said.
-TEST_F(SumsTest, AreNotPlacedByGuess) {
-  ProgramBackend backend("wgmma_epilogue.ptx");
+// The accumulator over the registers is zoomed by the wheel on it and by `zoom`, and dragged; off
+// it the wheel moves the list. Both matrices stay on the same part, and values appear.
+TEST_F(SumsTest, AreZoomedOverTheRegisters) {
+  ProgramBackend backend("wgmma_tma.ptx");
   does(backend, "open add");
   does(backend, "go start");
-  bool held = false;
-  for (int i = 0; i < 200; ++i) {
-    does(backend, "step moment");
-    const LiveRun& run = *session.state.live;
-    held = held || !run.registers.accumulators(run.stepper.machine(), 0, 0).empty();
-    const auto view = matrices_now(session);
-    ASSERT_FALSE(view && view->has_sums());
+  ASSERT_TRUE(go_to_sums(backend, -6));
+  does(backend, "select registers");
+  const auto shown = [&] { return picture(session, {1280, 800}); };
+  // Written on the elements.
+  const auto values = [](const Picture& picture) {
+    std::vector<std::string> out;
+    bool inside = false;
+    for (const Item& item : picture.scene.items) {
+      if (const auto* group = std::get_if<GroupBegin>(&item)) inside = group->name == "by value";
+      if (std::holds_alternative<GroupEnd>(item)) inside = false;
+      const auto* text = std::get_if<Text>(&item);
+      if (inside && text) out.push_back(text->text);
+    }
+    return out;
+  };
+  // Elements of lane 0 of warp 0 that can be clicked.
+  const auto elements = [](const Picture& picture) {
+    return std::count_if(picture.scene.targets.begin(), picture.scene.targets.end(),
+                         [](const Target& each) { return each.hint.starts_with("D ["); });
+  };
+  const Picture before = shown();
+  ASSERT_TRUE(before.accumulator);
+  const AccumulatorFrame& frame = *before.accumulator;
+  EXPECT_EQ(frame.viewport.cell, 1);
+  EXPECT_EQ(elements(before), 8) << "two rows of two, by value and by thread";
+  EXPECT_TRUE(values(before).empty());
+  const Point corner{frame.values.x + 1, frame.values.y + 1};
+  EXPECT_TRUE(is_zoomed_at(before, corner));
+  EXPECT_TRUE(is_zoomed_at(before, frame.owners.centre()));
+  EXPECT_FALSE(is_zoomed_at(before, {frame.values.x, frame.values.bottom() + 90}));
+  // D [0, 0] fills the width, and the rows below it to the seventh the height.
+  zoom_view(session, before, corner, 10);
+  const Picture near = shown();
+  EXPECT_EQ(near.accumulator->viewport.cell, 10);
+  EXPECT_EQ(elements(near), 2) << "one, by value and by thread";
+  ASSERT_EQ(values(near).size(), 7u);
+  EXPECT_EQ(values(near)[0], "-6");
+  for (const Box& canvas : {frame.values, frame.owners}) {
+    const Box cells = near.accumulator->cells(canvas);
+    EXPECT_NEAR(cells.x, canvas.x - 9, 1e-9) << "what is under the pointer stays";
+    EXPECT_NEAR(cells.height, 10 * canvas.height, 1e-9);
+    for (const Target& each : near.scene.targets) {
+      if (!each.hint.starts_with("D [")) continue;
+      EXPECT_TRUE(frame.values.grown(1).cut(each.box) == each.box ||
+                  frame.owners.grown(1).cut(each.box) == each.box);
+    }
   }
-  EXPECT_TRUE(held);
+  pan_view(session, near, 0, -1e6);
+  EXPECT_EQ(elements(shown()), 0) << "the last rows are those of warp 3";
+  does(backend, "zoom fit");
+  EXPECT_EQ(elements(shown()), 8);
+  does(backend, "zoom in");
+  EXPECT_EQ(shown().accumulator->viewport.cell, 1.5);
+  EXPECT_EQ(shown().accumulator->viewport.cell, 1.5) << "once";
+  does(backend, "back");
+  EXPECT_EQ(shown().accumulator->viewport.cell, 1);
+}
+
+// Without TMA nobody knows of which rows the operands are, nor where A has been calculated, and
+// where its rows begin at different terms they are no rows of one product: nothing is said.
+TEST_F(SumsTest, AreNotPlacedByGuess) {
+  struct Case {
+    const char* file;
+    std::string_view added;  // before the products
+  };
+  for (const Case& each :
+       {Case{"wgmma_epilogue.ptx", ""},
+        Case{"wgmma_a_by_ldmatrix.ptx",
+             "\tadd.u32 x0, x0, 0;\n\tadd.u32 x1, x1, 0;\n\tmov.b32 x4, x0;\n\tmov.b32 x5, x0;\n"
+             "\tmov.b32 x8, x0;\n\tmov.b32 x9, x0;\n\tmov.b32 x12, x0;\n\tmov.b32 x13, x0;\n"},
+        Case{"wgmma_a_from_global.ptx",
+             "\tmov.b32 x0, x4;\n\tmov.b32 x4, x8;\n\tmov.b32 x8, x12;\n\tmov.b32 x12, x0;\n"}}) {
+    SCOPED_TRACE(each.file);
+    ProgramBackend backend(each.file);
+    std::string& ptx = backend.program.job.program.ptx;
+    ptx.insert(ptx.find("\twgmma.fence"), each.added);
+    session = {};
+    does(backend, "open add");
+    does(backend, "go start");
+    bool held = false;
+    for (int i = 0; i < 400; ++i) {
+      does(backend, "step moment");
+      const LiveRun& run = *session.state.live;
+      held = held || !run.registers.accumulators(run.stepper.machine(), 0, 0).empty();
+      const auto view = matrices_now(session);
+      ASSERT_FALSE(view && view->has_sums());
+    }
+    EXPECT_TRUE(held);
+  }
 }
 
 // On to where a tile has been brought; false: none is.

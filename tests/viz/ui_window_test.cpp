@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "tests/sim/program.h"
 #include "tests/viz/ui_stage.h"
 
 namespace tilescope {
@@ -92,6 +93,46 @@ TEST_F(Window, TheWheelKeepsThePointUnderThePointer) {
   EXPECT_GT(window->picture().layout->viewport.cell, before * 2);
   press(ui::Key::home);
   EXPECT_DOUBLE_EQ(window->picture().layout->viewport.cell, before);
+}
+
+// Over the registers stands an accumulator: the wheel zooms it there, and scrolls the list below.
+TEST_F(Window, TheWheelZoomsTheAccumulatorAndScrollsTheRegisters) {
+  auto program = test::read_program(TILESCOPE_SOURCE_DIR "/tests/sim/programs/wgmma_epilogue.ptx");
+  auto stepper = sim::Stepper::load(std::move(program.job));
+  ASSERT_TRUE(stepper);
+  auto live = std::make_shared<LiveRun>(std::move(*stepper));
+  for (int i = 0; i < 400; ++i) {
+    if (!live->registers.accumulators(live->stepper.machine(), 0, 0).empty()) break;
+    live->stepper.step({});
+    live->stepper.arrive();
+  }
+  act("open add");
+  session.state.live = live;
+  session.state.moment = live->stepper.position();
+  act("select registers");
+  settle();
+  const auto now = [&]() -> const AccumulatorFrame& { return *window->picture().accumulator; };
+  ASSERT_TRUE(window->picture().accumulator);
+  const Box values = now().values;
+  const auto wheel = [&](Point at, float by) {
+    point(on_display(at));
+    ImGui::GetIO().MouseWheel = by;
+    frame();
+    frame();
+  };
+  wheel(values.centre(), 6);
+  const double cell = now().viewport.cell;
+  EXPECT_GT(cell, 2);
+  const Point pan = now().viewport.pan;
+  const ImVec2 from = on_display(values.centre());
+  drag(from, {from.x - 20, from.y - 10});
+  EXPECT_NEAR(now().viewport.pan.x - pan.x, 20, 1);
+  EXPECT_NEAR(now().viewport.pan.y - pan.y, 10, 1);
+  wheel({values.x, values.bottom() + 120}, -2);
+  EXPECT_EQ(now().viewport.cell, cell);
+  EXPECT_TRUE(session.scrolls[ViewName::registers].by_hand) << "that is for the list";
+  press(ui::Key::home);
+  EXPECT_EQ(now().viewport.cell, 1);
 }
 
 TEST_F(Window, DraggingMovesTheViewAndSelectsNothing) {

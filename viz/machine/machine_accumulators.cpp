@@ -17,7 +17,8 @@ using sim::GroupAccumulator;
 using u32 = std::uint32_t;
 
 constexpr double heading_height = 56, axis_height = 22, legend_height = 30, rows_axis = 72;
-constexpr double least_row = 2, most_row = 7, most_column = 24;
+constexpr double least_row = 2, most_row = 7, most_column = 24, most_zoom = 64;
+constexpr double label_width = 48, label_height = 14;
 constexpr u32 rows = GroupAccumulator::rows, warp_rows = 16, threads = 128;
 
 struct Paint {
@@ -79,15 +80,18 @@ std::string value_text(const GroupAccumulator::Element& e) {
 }
 
 // Frames the elements of the lane looked at, and says which register each is in.
-void add_lane(Scene& scene, const Paint& paint, const Box& box, const MachineShown& shown) {
+void add_lane(Scene& scene, const Paint& paint, const Box& canvas, const Box& cells,
+              const MachineShown& shown) {
   const RunCursor& spot = shown.spot;
-  const double w = box.width / paint.d.columns, h = box.height / rows;
-  scene.begin(fmt::format("elements of lane {} of warp {}", spot.lane, spot.warp), box.grown(2));
+  const double w = cells.width / paint.d.columns, h = cells.height / rows;
+  scene.begin(fmt::format("elements of lane {} of warp {}", spot.lane, spot.warp), canvas.grown(2));
   for (u32 row = spot.warp % 4 * warp_rows; row < (spot.warp % 4 + 1) * warp_rows; ++row) {
     for (u32 column = 0; column < paint.d.columns; ++column) {
       const GroupAccumulator::Element& e = paint.d.at(row, column);
       if (e.lane != spot.lane) continue;
-      const Box cell{box.x + column * w, box.y + row * h, w, h};
+      const Box cell{cells.x + column * w, cells.y + row * h, w, h};
+      const Box seen = cell.cut(canvas);
+      if (seen.empty()) continue;
       const std::string& name = paint.d.registers[e.reg];
       const bool own = name == spot.name;
       scene.add(Rectangle{cell, {}, {own ? Role::accent : Role::text, own ? 2.0 : 1.0, false}, 0});
@@ -97,38 +101,68 @@ void add_lane(Scene& scene, const Paint& paint, const Box& box, const MachineSho
           e.held && !e.changed && shown.output ? shown.output(paint.d, std::pair(row, column)) : "";
       if (!to.empty()) hint += "; goes to " + to + " of the output";
       scene.targets.push_back(
-          {cell.grown(1), fmt::format("look register {}", name), std::move(hint)});
+          {seen.grown(1), fmt::format("look register {}", name), std::move(hint)});
     }
   }
   scene.end();
 }
 
-void add_warps(Scene& scene, const Box& room, const Box& box, u32 first_warp,
-               const RunCursor& spot) {
-  for (u32 i = 0; i < 4; ++i) {
-    const double y = box.y + box.height * i / 4, high = box.height / 4;
-    const bool own = spot.warp == first_warp + i;
-    Line bracket;
-    const double right = box.x - inside;
-    bracket.points = {
-        {right, y + 1}, {right - 4, y + 1}, {right - 4, y + high - 1}, {right, y + high - 1}};
-    bracket.stroke = {own ? Role::accent : Role::line, own ? 2.0 : 1.0, false};
-    scene.add(bracket);
-    scene.add(words({room.x + table_edge, y + high / 2}, fmt::format("warp {}", first_warp + i),
-                    own ? Role::text : Role::quiet));
-    scene.targets.push_back(
-        {{room.x + table_edge, y, rows_axis, high},
-         fmt::format("look warp {}", first_warp + i),
-         fmt::format("warp {} holds rows {} to {}", first_warp + i, i * 16, i * 16 + 15)});
+// The elements that have room for it say their values.
+void add_values(Scene& scene, const Paint& paint, const Box& canvas, const Box& cells) {
+  const double w = cells.width / paint.d.columns, h = cells.height / rows;
+  if (w < label_width || h < label_height) return;
+  for (u32 row = 0; row < rows; ++row) {
+    for (u32 column = 0; column < paint.d.columns; ++column) {
+      const GroupAccumulator::Element& e = paint.d.at(row, column);
+      const Box cell{cells.x + column * w, cells.y + row * h, w, h};
+      if (!e.held || e.undefined || cell.cut(canvas).empty()) continue;
+      scene.add(words(cell.centre(), fmt::format("{:.4g}", e.value), text_on(paint.by_value(e)),
+                      Family::mono, Across::centre));
+    }
   }
 }
 
-void add_columns(Scene& scene, const Box& box, u32 columns) {
-  u32 every = 8;
-  while (every * box.width / columns < 32) every *= 2;
+// Which rows each warp holds; zoomed also their numbers.
+void add_warps(Scene& scene, const AccumulatorFrame& frame, u32 first_warp, const RunCursor& spot) {
+  const Box& canvas = frame.values;
+  const Box cells = frame.cells(canvas);
+  const double left = frame.room.x + table_edge, right = canvas.x - inside;
+  for (u32 i = 0; i < 4; ++i) {
+    const Box part =
+        Box{canvas.x, cells.y + cells.height * i / 4, canvas.width, cells.height / 4}.cut(canvas);
+    if (part.height < 8) continue;
+    const double y = part.y, end = part.bottom();
+    const bool own = spot.warp == first_warp + i;
+    Line bracket;
+    bracket.points = {{right, y + 1}, {right - 4, y + 1}, {right - 4, end - 1}, {right, end - 1}};
+    bracket.stroke = {own ? Role::accent : Role::line, own ? 2.0 : 1.0, false};
+    scene.add(bracket);
+    scene.add(words({left, part.centre().y}, fmt::format("warp {}", first_warp + i),
+                    own ? Role::text : Role::quiet));
+    scene.targets.push_back(
+        {{left, y, rows_axis, part.height},
+         fmt::format("look warp {}", first_warp + i),
+         fmt::format("warp {} holds rows {} to {}", first_warp + i, i * 16, i * 16 + 15)});
+  }
+  if (frame.viewport.cell <= 1) return;
+  const double high = cells.height / rows;
+  u32 every = 1;
+  while (every * high < label_height) every *= 2;
+  for (u32 row = 0; row < rows; row += every) {
+    const double y = cells.y + (row + 0.5) * high;
+    if (y < canvas.y || y >= canvas.bottom()) continue;
+    scene.add(
+        words({right - 8, y}, fmt::format("{}", row), Role::quiet, Family::mono, Across::right));
+  }
+}
+
+void add_columns(Scene& scene, const Box& canvas, const Box& cells, u32 columns) {
+  u32 every = cells.width / columns >= 32 ? 1 : 8;
+  while (every * cells.width / columns < 32) every *= 2;
   for (u32 c = 0; c < columns; c += every) {
-    scene.add(words({box.x + box.width * c / columns, box.bottom() + 11}, fmt::format("{}", c),
-                    Role::quiet, Family::mono));
+    const double x = cells.x + cells.width * c / columns;
+    if (x < canvas.x || x >= canvas.right()) continue;
+    scene.add(words({x, canvas.bottom() + 11}, fmt::format("{}", c), Role::quiet, Family::mono));
   }
 }
 
@@ -223,39 +257,72 @@ double say_there_is_one(Scene& scene, const GroupAccumulator& d, const MachineSh
 
 }  // namespace
 
-double draw_accumulators(Scene& scene, const MachineShown& shown, const Box& room) {
-  const auto all = shown.run.registers.accumulators(shown.machine(), shown.spot.block,
-                                                    shown.spot.warp, shown.spot.lane);
-  if (all.empty()) return 0;
+Box AccumulatorFrame::cells(const Box& canvas) const {
+  return {canvas.x - viewport.pan.x, canvas.y - viewport.pan.y, canvas.width * viewport.cell,
+          canvas.height * viewport.cell};
+}
+
+std::optional<AccumulatorFrame> arrange_accumulators(const MachineShown& shown, const Box& room,
+                                                     const Viewport& viewport) {
+  AccumulatorFrame frame;
+  frame.all =
+      std::make_shared<const std::vector<GroupAccumulator>>(shown.run.registers.accumulators(
+          shown.machine(), shown.spot.block, shown.spot.warp, shown.spot.lane));
+  if (frame.all->empty()) return {};
+  frame.which = chosen(*frame.all, shown.spot.name);
+  frame.room = room;
   constexpr double around = heading_height + axis_height + legend_height;
   const double row = std::floor(std::min(most_row, (0.6 * room.height - around) / rows));
-  const std::size_t which = chosen(all, shown.spot.name);
-  Paint paint{all[which], shown.theme};
-  find_range(paint);
   const double half = (room.width - rows_axis - 3 * table_edge - between) / 2;
-  const double wide = std::min(half, most_column * paint.d.columns);
-  if (row < least_row || wide < 32) return say_there_is_one(scene, paint.d, shown, room);
-  scene.begin("accumulator", room);
-  add_heading(scene, all, which, shown, room);
-  const Box values{room.x + rows_axis + table_edge, room.y + heading_height, wide, rows * row};
-  const Box owners{values.right() + between, values.y, wide, values.height};
-  add_warps(scene, room, values, shown.spot.warp / 4 * 4, shown.spot);
-  scene.begin("by value");
-  scene.add(raster(paint, values, [&](const auto& e) { return paint.by_value(e); }));
-  scene.add(Rectangle{values, {}, {Role::line, 1, false}, 0});
-  scene.end();
-  scene.begin("by thread");
-  scene.add(raster(paint, owners, [&](const auto& e) { return paint.by_owner(e); }));
-  scene.add(Rectangle{owners, {}, {Role::line, 1, false}, 0});
-  scene.end();
-  for (const Box& box : {values, owners}) {
-    add_columns(scene, box, paint.d.columns);
-    add_lane(scene, paint, box, shown);
+  const double wide = std::min(half, most_column * frame.shown().columns);
+  if (row >= least_row && wide >= 32) {
+    frame.values = {room.x + rows_axis + table_edge, room.y + heading_height, wide, rows * row};
+    frame.owners = {frame.values.right() + between, frame.values.y, wide, frame.values.height};
   }
-  add_legend(scene, paint, values.x, values.bottom() + axis_height + legend_height / 2,
-             room.right() - table_edge);
+  frame.viewport = viewport;
+  frame.viewport.cell = std::clamp(viewport.cell, 1.0, most_zoom);
+  frame.viewport = dragged_inside(frame.viewport, frame.values, 0, 0);
+  return frame;
+}
+
+double draw_accumulators(Scene& scene, const MachineShown& shown, const AccumulatorFrame& frame) {
+  const Box& room = frame.room;
+  Paint paint{frame.shown(), shown.theme};
+  find_range(paint);
+  if (frame.values.empty()) return say_there_is_one(scene, paint.d, shown, room);
+  scene.begin("accumulator", room);
+  add_heading(scene, *frame.all, frame.which, shown, room);
+  add_warps(scene, frame, shown.spot.warp / 4 * 4, shown.spot);
+  const Box values = frame.cells(frame.values), owners = frame.cells(frame.owners);
+  scene.begin("by value", frame.values);
+  scene.add(raster(paint, values, [&](const auto& e) { return paint.by_value(e); }));
+  add_values(scene, paint, frame.values, values);
   scene.end();
-  return values.bottom() + axis_height + legend_height - room.y;
+  scene.begin("by thread", frame.owners);
+  scene.add(raster(paint, owners, [&](const auto& e) { return paint.by_owner(e); }));
+  scene.end();
+  for (const Box& canvas : {frame.values, frame.owners}) {
+    scene.add(Rectangle{canvas, {}, {Role::line, 1, false}, 0});
+    add_columns(scene, canvas, frame.cells(canvas), paint.d.columns);
+    add_lane(scene, paint, canvas, frame.cells(canvas), shown);
+  }
+  const double below = frame.values.bottom() + axis_height;
+  add_legend(scene, paint, frame.values.x, below + legend_height / 2, room.right() - table_edge);
+  scene.end();
+  return below + legend_height - room.y;
+}
+
+bool is_on_matrix(const AccumulatorFrame& frame, Point at) {
+  return frame.values.contains(at) || frame.owners.contains(at);
+}
+
+Viewport zoomed(const AccumulatorFrame& frame, Point at, double factor) {
+  const Box& canvas = frame.owners.contains(at) ? frame.owners : frame.values;
+  return magnified(frame.viewport, canvas, at, factor, most_zoom);
+}
+
+Viewport panned(const AccumulatorFrame& frame, double dx, double dy) {
+  return dragged_inside(frame.viewport, frame.values, dx, dy);
 }
 
 }  // namespace tilescope

@@ -121,9 +121,10 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
 
 }  // namespace
 
-double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole, Scroll& scroll) {
+double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
+                      const AccumulatorFrame* accumulator, Scroll& scroll) {
   const RunCursor& spot = shown.spot;
-  const double above = draw_accumulators(scene, shown, whole);
+  const double above = accumulator ? draw_accumulators(scene, shown, *accumulator) : 0;
   const Box room{whole.x, whole.y + above, whole.width, whole.height - above};
   const auto warps = sim::warps_of(shown.machine(), spot.block);
   Table table;

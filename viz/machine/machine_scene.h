@@ -25,6 +25,8 @@ struct SelectedEvent {
   std::string command;  // "go 2336"; empty: the machine is in the middle of it
 };
 
+struct AccumulatorFrame;
+
 struct MachineShown {
   const LiveRun& run;
   const RunCursor& spot;
@@ -50,7 +52,9 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width);
 // PTX beside the source is scrolled by itself: where it is drawn, and how far it can be.
 double draw_source(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll,
                    Box& ptx, double& most_of_ptx);
-double draw_registers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
+// Under the warpgroup's accumulator, if it has one (viz/machine/machine_accumulators.h).
+double draw_registers(Scene& scene, const MachineShown& shown, const Box& room,
+                      const AccumulatorFrame* accumulator, Scroll& scroll);
 double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll);
 // Shared memory and TMEM: viz/machine/memory_view.h and tensor_view.h.
 

@@ -45,9 +45,10 @@ std::optional<OperandRows> operand_rows(const sim::Machine& machine,
 }
 
 // Which index of its tensor numbers the rows of an operand: 0 or 1, the one that goes by one from
-// row to row while the other stays.
+// row to row while the other stays, as it is the same term of all sums.
 std::optional<int> numbered_by(const OperandRows& operand) {
   std::optional<std::size_t> first;
+  std::optional<int> out;
   for (std::size_t r = 0; r < operand.at.size(); ++r) {
     if (!operand.at[r]) continue;
     if (!first) {
@@ -57,11 +58,11 @@ std::optional<int> numbered_by(const OperandRows& operand) {
     const auto by = static_cast<std::int64_t>(r - *first);
     const std::int64_t down = operand.at[r]->row - operand.at[*first]->row;
     const std::int64_t across = operand.at[r]->column - operand.at[*first]->column;
-    if (down == by && across == 0) return 0;
-    if (across == by && down == 0) return 1;
-    return {};
+    if (!out && down == by && across == 0) out = 0;
+    if (!out && across == by && down == 0) out = 1;
+    if (!out || (*out == 0 ? across : down) != 0) return {};
   }
-  return {};
+  return out;
 }
 
 // Whether an operand's index numbers the output's rows or its columns, by the names of the sizes.

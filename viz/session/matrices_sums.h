@@ -4,8 +4,9 @@
 // Exact, by what its last product read of shared memory: TMA says of which rows of which tensors
 // those bytes are, and the names of the kernel's sizes which of them number the rows of the output
 // and which its columns (A (m, k), B (n, k) or (k, n), D (m, n)); where they are not named, the
-// extents do. Nothing is said where A is in registers, where other than TMA brought the operands,
-// and before the first product of new sums has written them.
+// extents do. A in registers is followed there from where it was loaded (core/sim/wgmma/rows.h).
+// Nothing is said where other than TMA brought the operands into shared memory, where A has been
+// calculated, and before the first product of new sums has written them.
 #pragma once
 
 #include <memory>

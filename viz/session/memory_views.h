@@ -17,7 +17,7 @@ namespace tilescope {
 struct Session;
 
 struct MemoryViews {
-  Viewport memory_viewport, tensor_viewport;
+  Viewport memory_viewport, tensor_viewport, accumulator_viewport;
   RasterStore memory_rasters, tensor_rasters;
 
   // The models, and of which moment they are. No state: they can be made anew.

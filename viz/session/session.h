@@ -21,6 +21,7 @@
 #include "viz/machine/breakpoints.h"
 #include "viz/machine/comparison_view.h"
 #include "viz/machine/live_run.h"
+#include "viz/machine/machine_accumulators.h"
 #include "viz/machine/memory_view.h"
 #include "viz/machine/tensor_view.h"
 #include "viz/matrix/diff_histogram.h"
@@ -172,8 +173,9 @@ struct Picture {
   std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;
-  std::optional<double> scroll;  // of a list: how many pixels it can be scrolled
-  Box beside;                    // a second list, scrolled by itself
+  std::optional<AccumulatorFrame> accumulator;  // over the list of registers
+  std::optional<double> scroll;                 // of a list: how many pixels it can be scrolled
+  Box beside;                                   // a second list, scrolled by itself
   double scroll_beside = 0;
 };
 Picture picture(Session& session, Size size, double pixel_scale = 1, bool stands_alone = false);
@@ -183,6 +185,8 @@ Scene export_scene(const Session& session);
 
 // What is under a point of the picture becomes the hover; true if that changed anything.
 bool point_at(Session& session, const Picture& picture, std::optional<Point> at);
+// Whether what is at a point is zoomed and dragged; else it is a list, which is scrolled.
+bool is_zoomed_at(const Picture& picture, Point at);
 // Zoom at a point by a factor, and drag, in the view that is open.
 void zoom_view(Session& session, const Picture& picture, Point at, double factor);
 // `at`: where, of a view whose parts are scrolled each by itself.

@@ -125,7 +125,15 @@ void draw_source_view(Session& session, Picture& out, const Drawing& how) {
 
 void draw_registers_view(Session& session, Picture& out, const Drawing& how) {
   draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
-    return Scrolled(draw_registers(out.scene, shown, room, at));
+    Viewport& viewport = session.memory.accumulator_viewport;
+    out.accumulator = arrange_accumulators(shown, room, viewport);
+    if (out.accumulator && !out.accumulator->values.empty() && session.pending_zoom != 1) {
+      viewport = zoomed(*out.accumulator, out.accumulator->values.centre(), session.pending_zoom);
+      out.accumulator->viewport = viewport;
+    }
+    session.pending_zoom = 1;
+    const AccumulatorFrame* accumulator = out.accumulator ? &*out.accumulator : nullptr;
+    return Scrolled(draw_registers(out.scene, shown, room, accumulator, at));
   });
 }
 
@@ -163,6 +171,21 @@ void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
                        views.tensor_rasters);
     return Scrolled();
   });
+}
+
+void zoom_registers(Session& session, const Picture& picture, Point at, double factor) {
+  if (!picture.accumulator) return;
+  session.memory.accumulator_viewport = zoomed(*picture.accumulator, at, factor);
+}
+
+void pan_registers(Session& session, const Picture& picture, double dx, double dy,
+                   std::optional<Point>) {
+  if (!picture.accumulator) return;
+  session.memory.accumulator_viewport = panned(*picture.accumulator, dx, dy);
+}
+
+Viewport& viewport_of_registers(Session& session) {
+  return session.memory.accumulator_viewport;
 }
 
 void point_at_memory(const Session&, const Picture& picture, Point at, Hovered& out) {
@@ -232,6 +255,9 @@ const View registers_view = {
     .list = true,
     .empty = no_machine,
     .draw = draw_registers_view,
+    .viewport = viewport_of_registers,
+    .zoom = zoom_registers,
+    .pan = pan_registers,
 };
 
 const View barriers_view = {

@@ -80,6 +80,10 @@ bool point_at(Session& session, const Picture& picture, std::optional<Point> at)
   return changed;
 }
 
+bool is_zoomed_at(const Picture& picture, Point at) {
+  return !picture.scroll || (picture.accumulator && is_on_matrix(*picture.accumulator, at));
+}
+
 void zoom_view(Session& session, const Picture& picture, Point at, double factor) {
   const View& view = view_of(session.state.view);
   if (view.zoom) view.zoom(session, picture, at, factor);

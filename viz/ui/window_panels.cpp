@@ -122,11 +122,14 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   brush.line(at.x, at.y, at.x + size.x, at.y);
   ImFont* font = fonts_.words(TextSize::small);
   const View& view = view_of(session.state.view);
-  const std::string hints = view.id == ViewName::timeline
-                                ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
-                            : view.list
-                                ? "Scroll moves the list, click selects, Esc goes back"
-                                : "Scroll zooms, dragging moves, click selects, Esc goes back";
+  const std::string hints =
+      view.id == ViewName::timeline
+          ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
+      : view.list && picture_.accumulator && !picture_.accumulator->values.empty()
+          ? "Scroll zooms D or moves the list, dragging moves D, click "
+            "selects, Esc goes back"
+      : view.list ? "Scroll moves the list, click selects, Esc goes back"
+                  : "Scroll zooms, dragging moves, click selects, Esc goes back";
   const float hints_width = text_width(font, hints);
   const float middle = at.y + size.y / 2;
   const bool both = size.x > hints_width * 2;

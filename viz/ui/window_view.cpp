@@ -253,16 +253,16 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   const Point pointer{double{io.MousePos.x - at.x}, double{io.MousePos.y - at.y}};
+  const ImVec2 clicked =
+      io.MouseClickedPos[ImGui::IsMouseDown(ImGuiMouseButton_Left) ? ImGuiMouseButton_Left
+                                                                   : ImGuiMouseButton_Middle];
+  const Point from{double{clicked.x - at.x}, double{clicked.y - at.y}};
   if (picture_.timeline) drag_range(session, pointer, held);
-  if (held && !picture_.scroll && !ranging_ &&
+  if (held && is_zoomed_at(picture_, from) && !ranging_ &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
     dragged_ = true;
-    const ImVec2 from =
-        io.MouseClickedPos[ImGui::IsMouseDown(ImGuiMouseButton_Left) ? ImGuiMouseButton_Left
-                                                                     : ImGuiMouseButton_Middle];
-    pan_view(session, picture_, double{io.MouseDelta.x}, double{io.MouseDelta.y},
-             Point{double{from.x - at.x}, double{from.y - at.y}});
+    pan_view(session, picture_, double{io.MouseDelta.x}, double{io.MouseDelta.y}, from);
     changed_ = true;
   }
   const bool over = hovered && !dragged_;
@@ -271,7 +271,7 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   if (over || moved) {
     changed_ |= point_at(session, picture_, over ? std::optional<Point>(pointer) : std::nullopt);
   }
-  if (hovered && io.MouseWheel != 0 && picture_.scroll) {
+  if (hovered && io.MouseWheel != 0 && !is_zoomed_at(picture_, pointer)) {
     scroll_view(session, picture_, double{io.MouseWheel}, pointer);
     changed_ = true;
   } else if (hovered && io.MouseWheel != 0 && picture_.timeline &&

@@ -28,15 +28,20 @@ BoxRow row_at(const Box& box, u32 number, const Coordinates& at) {
 
 using Take = std::function<bool(const BoxRow&)>;
 
+// Of a tile the coordinates of a row; `index`: which of the copied along each dimension.
+Coordinates coordinates(const Box& box, const std::array<u32, most_map_dims>& index) {
+  Coordinates at{box.start[0]};
+  for (u32 d = 1; d < box.map.rank; ++d) {
+    at[d] = box.start[d] + std::int64_t{index[d]} * box.map.steps[d];
+  }
+  return at;
+}
+
 void walk_tile(const Box& box, const Take& f) {
   const MapFields& map = box.map;
   std::array<u32, most_map_dims> index{};
   for (u32 number = 0, rows = box.rows(); number < rows; ++number) {
-    Coordinates at{box.start[0]};
-    for (u32 d = 1; d < map.rank; ++d) {
-      at[d] = box.start[d] + std::int64_t{index[d]} * map.steps[d];
-    }
-    if (!f(row_at(box, number, at))) return;
+    if (!f(row_at(box, number, coordinates(box, index)))) return;
     for (u32 d = 1; d < map.rank && ++index[d] == map.copied(d); ++d) index[d] = 0;
   }
 }
@@ -87,6 +92,23 @@ u32 written_bytes(const Box& box, const BoxRow& row) {
   constexpr u32 piece = 16;
   const u32 bytes = (row.end - row.first) * box.map.element_bytes();
   return (bytes + piece - 1) / piece * piece;
+}
+
+BoxRow row_of(const Box& box, u32 number) {
+  BoxRow out;
+  if (box.walk == Walk::tile) {
+    std::array<u32, most_map_dims> index{};
+    for (u32 d = 1, rest = number; d < box.map.rank; ++d) {
+      index[d] = rest % box.map.copied(d);
+      rest /= box.map.copied(d);
+    }
+    return row_at(box, number, coordinates(box, index));
+  }
+  for_rows(box, [&](const BoxRow& row) {
+    out = row;
+    return row.number < number;
+  });
+  return out;
 }
 
 void for_rows(const Box& box, const Take& f) {

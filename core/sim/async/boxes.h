@@ -44,6 +44,7 @@ struct BoxRow {
   std::uint32_t first = 0, end = 0;
   std::uint64_t address = 0;  // of element `first`
 };
+BoxRow row_of(const Box& box, std::uint32_t number);
 // Hands all rows to f, in the order of shared memory, until it answers false.
 void for_rows(const Box& box, const std::function<bool(const BoxRow&)>& f);
 

@@ -323,6 +323,17 @@ constexpr Work tensor_reduce{"cp.reduce.async.bulk.tensor",
 
 }  // namespace
 
+u64 SharedTile::origin(u32 byte) const {
+  const u32 flat = swizzled(box.map.swizzle, byte);
+  if (byte < begin() || byte >= end() || flat < box.shared) return 0;
+  const u32 line = (flat - box.shared) / box.pitch(), at = (flat - box.shared) % box.pitch();
+  if (line >= box.rows() || at >= box.row_bytes()) return 0;
+  const BoxRow row = row_of(box, line);
+  const u32 width = box.map.element_bytes(), element = at / width;
+  if (element < row.first || element >= row.end) return 0;
+  return row.address + u64{element - row.first} * width;
+}
+
 void SharedTiles::put(const SharedTile& tile) {
   const auto overlaps = [&](const SharedTile& other) {
     return other.begin() < tile.end() && tile.begin() < other.end();

@@ -23,6 +23,9 @@ struct SharedTile {
   std::optional<std::uint32_t> mbarrier{};  // that says it is there: offset in shared memory
   std::uint32_t begin() const { return box.shared; }
   std::uint32_t end() const { return box.shared + box.rows() * box.pitch(); }
+  // Where in global memory the element came from that is at a byte of shared memory; 0: it is not
+  // of this tile, or TMA filled it in.
+  std::uint64_t origin(std::uint32_t byte) const;
 };
 
 // Those of one block. A tile takes the place of those that it overlaps.

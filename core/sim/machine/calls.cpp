@@ -8,6 +8,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
+#include "core/sim/wgmma/rows.h"
 
 namespace tilescope::sim {
 namespace {
@@ -247,6 +248,7 @@ void Caller::save(CallStack::Level& level, const Routine& r, int lane) {
 
 void restore(Core& x, const CallStack::Level& level, const Routine& r, int lane) {
   x.block->registers.settle();
+  forget_rows(*x.block, *x.warp);
   const Mask me = Mask{1} << lane;
   each_register(
       x.machine->program(), r, lane,

@@ -10,6 +10,7 @@
 // (core/sim/lanes), and nothing that is compiled twice may be an inline function of a shared class.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -102,10 +103,20 @@ struct GroupUse {
   bool is_d = false;         // of a wgmma.mma_async: the accumulator
   bool written = false;      // of others
 };
+// A register that an instruction writes and that is followed (core/sim/wgmma/rows.h).
+struct RowUse {
+  static constexpr std::uint32_t none = ~0u;
+  std::uint32_t number = 0;   // among those that are
+  std::uint32_t element = 0;  // of a load: which element of the vector
+  std::uint32_t from = none;  // the one whose lowest element it gets
+};
 // What an instruction does with such registers, and the handler that it would have without.
 struct Touch {
   Handler run = nullptr;
   std::vector<GroupUse> uses;
+  std::vector<RowUse> rows;
+  // Of a wgmma.mma_async with A in registers: the first two of them, among those followed.
+  std::array<std::uint32_t, 2> a_rows{RowUse::none, RowUse::none};
 };
 
 // The instructions of one program, bound to handlers. Immutable, shared by copies of a Machine.
@@ -117,6 +128,7 @@ struct Bound {
   // instruction that does something with one: a wgmma.mma_async has the number of its touch in
   // Code::immediate.
   std::vector<std::uint32_t> group_registers;
+  std::uint32_t followed_registers = 0;  // how many are followed
   std::vector<Touch> touches;
   std::unordered_map<std::uint32_t, std::uint32_t> touch_of;  // by instruction
 };

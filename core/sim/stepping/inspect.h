@@ -42,11 +42,11 @@ struct GroupAccumulator {
   std::uint32_t columns = 0;
   static constexpr std::uint32_t rows = 64;  // 16 of each warp
   bool in_use = false;  // by a product that some warp of the warpgroup has not waited for
-  // Of each row of D where in global memory the row of A begins that its last product took from
-  // shared memory for it, and of each column that of B: the address of the first element along K.
-  // 0: not known, as TMA has not brought it there, or it is outside of its tensor. Empty: A is in
-  // registers; or the first product of these sums has not written them yet, so that the registers
-  // hold what was there before.
+  // Of each row of D where in global memory the row of A begins that its last product took for it,
+  // and of each column that of B: the address of the first element along K. 0: not known, as it was
+  // in shared memory and TMA has not brought it there, it was in registers and nobody has followed
+  // it there (core/sim/wgmma/rows.h), or it is outside of its tensor. Empty: the first product of
+  // these sums has not written them yet, so that the registers hold what was there before.
   std::vector<std::uint64_t> rows_from, columns_from;
   // In how many splits each of the four warps is. What is held goes by where each lane stands.
   std::array<std::uint32_t, 4> splits{};

@@ -156,41 +156,16 @@ bool is_beginning(const Block& block, u32 group, const Products& products) {
       });
 }
 
-// Where in global memory a byte of shared memory came from; 0: not from these tiles, or for it TMA
-// filled in.
-class Origins {
- public:
-  explicit Origins(const std::vector<SharedTile>& tiles) : tiles_(tiles) {
-    for (const SharedTile& tile : tiles_) {
-      std::vector<BoxRow>& rows = rows_.emplace_back();
-      for_rows(tile.box, [&](const BoxRow& row) {
-        rows.push_back(row);
-        return true;
-      });
-    }
+// Where in global memory a byte of shared memory came from; 0: not from these tiles.
+u64 origin(const std::vector<SharedTile>& tiles, u32 byte) {
+  for (const SharedTile& tile : tiles) {
+    if (const u64 address = tile.origin(byte)) return address;
   }
-  u64 address(u32 byte) const {
-    for (std::size_t i = 0; i < tiles_.size(); ++i) {
-      const Box& box = tiles_[i].box;
-      const u32 flat = swizzled(box.map.swizzle, byte);
-      if (byte < tiles_[i].begin() || byte >= tiles_[i].end() || flat < box.shared) continue;
-      const u32 row = (flat - box.shared) / box.pitch(), at = (flat - box.shared) % box.pitch();
-      if (row >= rows_[i].size() || at >= box.row_bytes()) continue;
-      const u32 width = box.map.element_bytes(), element = at / width;
-      const BoxRow& of = rows_[i][row];
-      if (element < of.first || element >= of.end) continue;
-      return of.address + u64{element - of.first} * width;
-    }
-    return 0;
-  }
+  return 0;
+}
 
- private:
-  const std::vector<SharedTile>& tiles_;
-  std::vector<std::vector<BoxRow>> rows_;
-};
-
-std::vector<u64> rows_from(const Origins& origins, const SharedMatrix& matrix, u32 rows,
-                           ElementType type, u32 row_bytes) {
+std::vector<u64> rows_from(const std::vector<SharedTile>& tiles, const SharedMatrix& matrix,
+                           u32 rows, ElementType type, u32 row_bytes) {
   const ElementType as = type == ElementType::b1 ? ElementType::u8 : type;
   const u32 width = width_of(as);
   std::vector<u64> out(rows);
@@ -199,7 +174,7 @@ std::vector<u64> rows_from(const Origins& origins, const SharedMatrix& matrix, u
     for (u32 i = 0; i < count; ++i) {
       if (seen[row + i]) continue;
       seen[row + i] = true;
-      out[row + i] = origins.address(offset + i * width);
+      out[row + i] = origin(tiles, offset + i * width);
     }
   });
   return out;
@@ -211,10 +186,12 @@ void find_origins(const ptx::Program& program, const GroupSource& source, GroupA
   words.a = source.a;
   words.b = source.b;
   GroupOperands operands;
-  if (form.a_in_registers || decode(form, words, operands)) return;
-  const Origins origins(source.tiles);
-  out.rows_from = rows_from(origins, operands.a, group_rows, form.a, form.a_bytes());
-  out.columns_from = rows_from(origins, operands.b, form.n, form.b, form.b_bytes());
+  if (decode(form, words, operands)) return;
+  out.rows_from = form.a_in_registers
+                      ? source.rows
+                      : rows_from(source.tiles, operands.a, group_rows, form.a, form.a_bytes());
+  out.rows_from.resize(group_rows);
+  out.columns_from = rows_from(source.tiles, operands.b, form.n, form.b, form.b_bytes());
 }
 
 // One warp's rows.

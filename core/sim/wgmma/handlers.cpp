@@ -345,7 +345,8 @@ bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type,
 }
 
 // Which tiles the product reads, for those who look at its sums later, when others lie there.
-void remember_source(Core& x, const GroupWords& words, const std::vector<Range>& reads) {
+void remember_source(Core& x, const GroupWords& words, const std::vector<Range>& reads,
+                     const GroupProduct& product) {
   std::vector<GroupSource>& all = warpgroup_of(x).sources;
   auto own = std::find_if(all.begin(), all.end(),
                           [&](const GroupSource& each) { return each.pc == words.pc[0]; });
@@ -354,6 +355,7 @@ void remember_source(Core& x, const GroupWords& words, const std::vector<Range>&
   own->product = words.product;
   own->a = words.a;
   own->b = words.b;
+  own->rows = product.rows;
   own->tiles.clear();
   for (const SharedTile& tile : x.block->tiles.all()) {
     const Range lies{tile.begin(), tile.end()};
@@ -377,7 +379,7 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct&
   if (!find_bytes(x, operands.b, form.n, form.b, form.b_bytes(), group_rows, words, o.reads)) {
     return false;
   }
-  remember_source(x, words, o.reads);
+  remember_source(x, words, o.reads, product);
   o.work = &group_work;
   constexpr u32 most_threads = 1024;  // of a block
   o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
@@ -418,7 +420,8 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   words.b = lane_array<u64>(x, c.c)[0];
   words.accumulate = (x.predicates[c.r] ^ c.flip) & 1;
   check_lanes(x, c, form);
-  const std::vector<GroupUse>& uses = bound_of(x).touches[c.immediate].uses;
+  const Touch& touch = bound_of(x).touches[c.immediate];
+  const std::vector<GroupUse>& uses = touch.uses;
   if (check_fence(x, warp, form, words.accumulate, uses)) check_operand(x, warp, uses);
 
   if (number - group.first == group.products.size()) {
@@ -438,6 +441,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
   product.arrived |= 1u << i;
   if (x.block->races.on()) x.block->races.release(x.warp->index, product.clock);
   product.pc[i] = x.pc;
+  take_rows(x, touch, product);
   ++warp.issued;
   use_registers(warp, form, uses);
   if (product.arrived != four_warps) return Flow::next;
@@ -524,14 +528,30 @@ Warpgroup& warpgroup_of(Core& x) {
   if (groups.empty()) {
     groups.resize((x.block->warps.size() + 3) / 4);
     for (Warpgroup& group : groups) {
-      for (GroupWarp& warp : group.warps) warp.uses.resize(bound_of(x).group_registers.size());
+      for (GroupWarp& warp : group.warps) {
+        warp.uses.resize(bound_of(x).group_registers.size());
+        if (x.machine->options.remember_writers) warp.rows.resize(bound_of(x).followed_registers);
+      }
     }
   }
   return groups[x.warp->index / 4];
 }
 
+namespace {
+
+Flow run_touched(Core& x, const Code& c, Mask m, const Touch& touch) {
+  if (!are_followed(x, touch)) return touch.run(x, c, m);
+  const std::vector<RowsFrom> from = find_rows(x, c, touch);
+  const Flow flow = touch.run(x, c, m);
+  put_rows(x, touch, from, m);
+  return flow;
+}
+
+}  // namespace
+
 Flow touch_group_registers(Core& x, const Code& c, Mask m) {
   const Touch& touch = bound_of(x).touches[bound_of(x).touch_of.at(x.pc)];
+  if (touch.uses.empty()) return run_touched(x, c, m, touch);
   x.block->registers.settle(x.warp->index / 4);
   GroupWarp& warp = mine(x);
   const GroupUse* which = nullptr;
@@ -546,7 +566,7 @@ Flow touch_group_registers(Core& x, const Code& c, Mask m) {
   }
   if (is_copy(x)) {
     rename(warp, touch.uses);
-    return touch.run(x, c, m);
+    return run_touched(x, c, m, touch);
   }
   for (const GroupUse& use : touch.uses) {
     GroupWarp::Use& state = warp.uses[use.number];
@@ -555,7 +575,7 @@ Flow touch_group_registers(Core& x, const Code& c, Mask m) {
     if (use.written) state.changed_after = warp.issued + 1;
     state.touched_at = x.pc;
   }
-  return touch.run(x, c, m);
+  return run_touched(x, c, m, touch);
 }
 
 bool leave_warpgroups(Model& machine, Block& block) {

@@ -10,12 +10,12 @@ namespace tilescope::sim {
 // many groups may be left.
 Handler warpgroup_handler(const ptx::Instruction& i);
 
-// Fills Bound::group_registers, touches and touch_of, and gives the instructions that touch such
-// registers the handler below.
+// Fills Bound::group_registers, followed_registers, touches and touch_of, and gives the
+// instructions that touch such registers the handler below.
 void find_touches(const ptx::Program& program, Bound& bound);
 
 // Runs an instruction that reads or writes registers of products (Bound::touches), which must not
-// be in use.
+// be in use, or that writes one that is followed.
 Flow touch_group_registers(Core& x, const Code& c, Mask m);
 
 // All of a block's threads have exited: its warpgroups have issued what they began to. False after

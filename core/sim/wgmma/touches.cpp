@@ -5,6 +5,7 @@
 
 #include "core/ptx/flights.h"
 #include "core/sim/wgmma/handlers.h"
+#include "core/sim/wgmma/rows.h"
 
 namespace tilescope::sim {
 namespace {
@@ -48,9 +49,13 @@ void find_touches(const ptx::Program& program, Bound& bound) {
     const std::uint32_t same = program.registers[reg].same;
     return same == ptx::no_register ? reg : same;
   };
+  const Followed followed = followed_registers(program);
+  bound.followed_registers = static_cast<std::uint32_t>(followed.size());
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     if (!ptx::is_group_product(program.code[pc])) continue;
     Touch touch;
+    touch.rows = row_uses(program, program.code[pc], followed);
+    touch.a_rows = rows_of_a(program, program.code[pc], followed);
     ptx::each_in_flight(program, program.code[pc], [&](std::uint32_t reg, std::uint32_t k) {
       if (k > 1) return;
       const auto [at, fresh] = numbers.try_emplace(
@@ -70,7 +75,8 @@ void find_touches(const ptx::Program& program, Bound& bound) {
       const auto at = numbers.find(one_of(reg));
       if (at != numbers.end()) touch.uses.push_back({at->second, reg, false, written});
     });
-    if (touch.uses.empty()) continue;
+    touch.rows = row_uses(program, i, followed);
+    if (touch.uses.empty() && touch.rows.empty()) continue;
     if (is_renaming(i, touch)) {
       bound.code[pc].run = rename_register;
       continue;

@@ -23,6 +23,7 @@
 
 #include "core/sim/async/shared_tiles.h"
 #include "core/sim/checks/races.h"
+#include "core/sim/wgmma/rows.h"
 
 namespace tilescope::sim {
 
@@ -36,6 +37,7 @@ struct GroupProduct {
   bool accumulate = false;            // scale-d
   bool complete = false;
   std::vector<std::uint32_t> metadata;  // of .sp: of the 128 threads, as they issued it
+  std::vector<std::uint64_t> rows;      // of A in registers: as in GroupSource
   Races::Clock clock{};  // what the warps had done and seen as they issued it: it begins after that
 };
 
@@ -59,15 +61,18 @@ struct GroupWarp {
     std::uint64_t product() const { return as_d > as_a ? as_d : as_a; }
   };
   std::vector<Use> uses;
+  std::vector<RowsFrom> rows;  // of each register that is followed (core/sim/wgmma/rows.h)
 };
 
-// What an instruction's last product took from shared memory: the tiles that TMA had brought there
-// when all four warps had issued it. For views: they say of which tensors' rows D is.
+// What an instruction's last product took: of shared memory the tiles that TMA had brought there
+// when all four warps had issued it, and of A in registers where each of the 64 rows came from, 0
+// where that is not known. For views: they say of which tensors' rows D is.
 struct GroupSource {
   std::uint32_t pc = 0;       // of the first warp
   std::uint64_t product = 0;  // its number
   std::uint64_t a = 0, b = 0;
   std::vector<SharedTile> tiles;
+  std::vector<std::uint64_t> rows;  // addresses in global memory; empty: none is known
 };
 
 struct Warpgroup {
