@@ -44,8 +44,8 @@ Comparer::Comparer(gpu::GpuDevice& device, Pace pace, bool compiles, Tell tell)
       pace_(pace),
       tell_(std::move(tell)),
       stopwatch_(device),
-      shelf_(device),
-      compiles_(compiles && find_nvcc().ok()) {
+      compiles_(compiles && find_nvcc().ok()),
+      shelf_(device, compiles_) {
   Outcome<gpu::Memory> workspace = device.allocate(workspace_bytes);
   if (workspace) {
     workspace_ = std::move(*workspace);
@@ -117,6 +117,10 @@ std::optional<Error> Comparer::add_dense(Comparison& c, const TileRule& rule,
     } else {
       forms.push_back(std::move(*form));
     }
+  }
+  if (tiles.empty()) {
+    tell_("dense_gemm",
+          "The program carries no form for " + c.kind.name() + ", and none is compiled.");
   }
   if (forms.empty()) return {};
   const Outcome<int> which = fastest(

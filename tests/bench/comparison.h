@@ -62,11 +62,11 @@ class Comparer {
   const Pace pace_;
   const Tell tell_;
   Stopwatch stopwatch_;
+  const bool compiles_;
   Shelf shelf_;
   std::unique_ptr<gpu::CublasLt> lt_;
   std::unique_ptr<ChipWatch> watch_;
   gpu::Memory workspace_;  // of cublasLt
-  bool compiles_ = false;
 };
 
 }  // namespace tilescope::bench

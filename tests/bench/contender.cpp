@@ -1,7 +1,10 @@
 #include "tests/bench/contender.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "app/assets.h"
 #include "app/runs.h"
 #include "kernels/catalog/catalog.h"
 
@@ -47,6 +50,13 @@ Outcome<Contender> Shelf::on(const CatalogEntry& entry, const Fit& fit, const Ma
   const std::string& image = fit.variant.image.empty() ? entry.ptx : fit.variant.image;
   Loaded& loaded = loaded_[image + " " + fit.variant.entry];
   if (loaded.ptx.empty()) {
+    if (!compiles_ && !carries(image)) {
+      return Error{ErrorKind::unsupported,
+                   fmt::format("The program does not carry {}, and none is compiled: nvcc is not "
+                               "here, or --carried is asked for.",
+                               image),
+                   ""};
+    }
     Outcome<Program> program = program_of(entry, fit, {});
     if (!program) return program.error();
     loaded.ptx = std::move(program->ptx);

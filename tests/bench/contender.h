@@ -32,9 +32,9 @@ struct Contender {
 // Kernels that are in the GPU's memory already: a form is loaded once for all shapes.
 class Shelf {
  public:
-  explicit Shelf(gpu::GpuDevice& device) : device_(device) {}
-  // Refused: a shape or a type that the kernel cannot do; a form that the program does not carry
-  // where no compiler is.
+  // `compiles`: whether forms that the program does not carry are made by nvcc.
+  Shelf(gpu::GpuDevice& device, bool compiles) : device_(device), compiles_(compiles) {}
+  // Refused: a shape or a type that the kernel cannot do; a form that is neither carried nor made.
   Outcome<Contender> kernel(const CatalogEntry& entry, const ProductKind& kind, const Sizes& sizes,
                             const Matrices& matrices);
   // Without a tile in the form that the catalog chooses.
@@ -49,6 +49,7 @@ class Shelf {
   Outcome<Contender> on(const CatalogEntry& entry, const Fit& fit, const Matrices& matrices);
 
   gpu::GpuDevice& device_;
+  const bool compiles_;
   std::map<std::string, Loaded> loaded_;  // by image and entry
 };
 

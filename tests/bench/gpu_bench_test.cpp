@@ -83,6 +83,17 @@ TEST_F(GpuBench, TriesEveryTileThatIsCarried) {
   EXPECT_TRUE(has(ended.out, "dense_gemm 128x128:2x1 (as asked)")) << ended.out;
 }
 
+TEST_F(GpuBench, SaysWhichFormIsNotCarried) {
+  const Ended ended =
+      run(small({"--kernels", "dense_gemm", "--types", "e4m3:bf16", "--tile", "model,best"}));
+  EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
+  EXPECT_TRUE(
+      has(ended.out, "dense_gemm: The program does not carry ptx/dense_gemm/e4m3_e4m3_bf16"))
+      << ended.out;
+  EXPECT_TRUE(has(ended.out, "The program carries no form for e4m3 -> bf16, and none is compiled."))
+      << ended.out;
+}
+
 TEST_F(GpuBench, SaysWhereThereIsNothingToCompareWith) {
   const Ended ended = run(small({"--kernels", "dense_gemm", "--types", "e4m3xe5m2"}));
   EXPECT_TRUE(has(ended.out, "cublasLt (best of 3)")) << ended.out;
