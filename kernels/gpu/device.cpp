@@ -34,7 +34,13 @@ Outcome<std::unique_ptr<Execution>> GpuDevice::start(Job job) {
   return std::unique_ptr<Execution>(std::move(*run));
 }
 
-Outcome<std::unique_ptr<GpuExecution>> GpuDevice::prepare(Job job) {
+struct GpuDevice::Fitting {
+  ptx::Module module;
+  const ptx::Function* entry;
+  std::shared_ptr<Context> context;
+};
+
+Outcome<GpuDevice::Fitting> GpuDevice::fitting(const Job& job) {
   Outcome<ptx::Module> module = ptx::parse_module(job.program.name, job.program.ptx);
   if (!module) return module.error();
   const Outcome<const ptx::Function*> entry = module->entry(job.launch.entry);
@@ -50,7 +56,36 @@ Outcome<std::unique_ptr<GpuExecution>> GpuDevice::prepare(Job job) {
   }
   Outcome<std::shared_ptr<Context>> here = context();
   if (!here) return here.error();
-  return GpuExecution::prepare(*here, chip_, **entry, std::move(job));
+  const ptx::Function* const found = *entry;  // moves with the module's vector
+  return Fitting{std::move(*module), found, std::move(*here)};
+}
+
+Outcome<std::unique_ptr<GpuExecution>> GpuDevice::prepare(Job job) {
+  Outcome<Fitting> fits = fitting(job);
+  if (!fits) return fits.error();
+  return GpuExecution::prepare(fits->context, chip_, *fits->entry, std::move(job));
+}
+
+Outcome<std::unique_ptr<Launcher>> GpuDevice::load(const Job& job) {
+  Outcome<Fitting> fits = fitting(job);
+  if (!fits) return fits.error();
+  Outcome<Launcher> out =
+      Launcher::load(fits->context, chip_, *fits->entry, job.program, job.launch);
+  if (!out) return out.error();
+  return std::make_unique<Launcher>(std::move(*out));
+}
+
+Outcome<Memory> GpuDevice::allocate(std::size_t bytes) {
+  Outcome<std::shared_ptr<Context>> here = context();
+  if (!here) return here.error();
+  (*here)->enter();
+  Memory out;
+  const Result result = gpu::allocate(*here, bytes, out);
+  if (result == Result::success) return out;
+  return Error{
+      ErrorKind::mismatch,
+      fmt::format("{} has no room for {} bytes: {}.", chip_.name, bytes, driver_->name_of(result)),
+      ""};
 }
 
 Outcome<double> GpuDevice::seconds_of(const std::function<Result()>& enqueue) {

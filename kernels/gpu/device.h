@@ -13,11 +13,12 @@
 
 #include "core/run/job.h"
 #include "kernels/gpu/chip.h"
+#include "kernels/gpu/resources.h"
 
 namespace tilescope::gpu {
 
-class Context;
 class GpuExecution;
+class Launcher;
 
 constexpr unsigned char undefined_fill = 0xFB;
 
@@ -37,6 +38,10 @@ class GpuDevice : public Device {
 
   // As start(): to be launched again and again.
   Outcome<std::unique_ptr<GpuExecution>> prepare(Job job);
+  // As start(), but of a kernel alone: its buffers are the caller's, and need no bytes.
+  Outcome<std::unique_ptr<Launcher>> load(const Job& job);
+  // Memory in the context that all runs share, which becomes the calling thread's.
+  Outcome<Memory> allocate(std::size_t bytes);
   // Seconds by the GPU's clock that it needs for what `enqueue` puts into the default stream. A
   // fault or a refusal is an Error.
   Outcome<double> seconds_of(const std::function<Result()>& enqueue);
@@ -49,6 +54,9 @@ class GpuDevice : public Device {
   GpuDevice(std::shared_ptr<const Driver> driver, Chip chip)
       : driver_(std::move(driver)), chip_(std::move(chip)) {}
   Outcome<std::shared_ptr<Context>> context();
+  // An entry of PTX, once it is known to fit the job and the chip.
+  struct Fitting;
+  Outcome<Fitting> fitting(const Job& job);
 
   std::shared_ptr<const Driver> driver_;
   Chip chip_;

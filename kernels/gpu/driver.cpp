@@ -62,6 +62,7 @@ std::string find_functions(void* library, Driver& d) {
   from.get(d.cuEventRecord, "cuEventRecord");
   from.get(d.cuEventQuery, "cuEventQuery");
   from.get(d.cuEventElapsedTime, "cuEventElapsedTime");
+  from.get_newer(d.cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId");
   from.get_newer(d.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   from.get_newer(d.cuTensorMapEncodeIm2col, "cuTensorMapEncodeIm2col");
   return from.missing();

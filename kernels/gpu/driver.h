@@ -113,6 +113,9 @@ struct Driver {
                                     unsigned pixels, const unsigned* element_strides,
                                     int interleave, int swizzle, int promotion, int fill);
 
+  // Null where the driver is very old: only who watches the chip asks.
+  Result (*cuDeviceGetPCIBusId)(char* id, int length, CUdevice device);
+
   int version = 0;  // 13000 is CUDA 13.0: the newest that it supports
 
   // "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"

@@ -4,111 +4,31 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
-#include "core/run/fit_launch.h"
 #include "kernels/gpu/device.h"
 #include "kernels/gpu/sentences.h"
 
 namespace tilescope::gpu {
 
-namespace {
-
-// CUtensorMapDataType
-int map_type(DType type) {
-  switch (type) {
-    case DType::u16:
-    case DType::i16:
-      return 1;
-    case DType::u32:
-      return 2;
-    case DType::i32:
-      return 3;
-    case DType::u64:
-      return 4;
-    case DType::i64:
-      return 5;
-    case DType::f16:
-      return 6;
-    case DType::f32:
-      return 7;
-    case DType::f64:
-      return 8;
-    case DType::bf16:
-      return 9;
-    default:
-      return 0;  // bytes
-  }
-}
-
-}  // namespace
-
-// The corners' order is CuTe's (copy_traits_sm90_im2col.hpp): W first.
-Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
-  if (map.pixels) {
-    return driver.cuTensorMapEncodeIm2col(
-        bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
-        map.strides.data() + 1, map.pixels->lower.data(), map.pixels->upper.data(),
-        map.pixels->channels, map.pixels->column, map.steps.data(),
-        static_cast<int>(map.interleave), static_cast<int>(map.swizzle), 0, map.nan_fill);
-  }
-  return driver.cuTensorMapEncodeTiled(
-      bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
-      map.strides.data() + 1, map.box.data(), map.steps.data(), static_cast<int>(map.interleave),
-      static_cast<int>(map.swizzle), 0, map.nan_fill);
-}
-
 Outcome<std::unique_ptr<GpuExecution>> GpuExecution::prepare(std::shared_ptr<Context> context,
                                                              const Chip& chip,
                                                              const ptx::Function& entry, Job job) {
-  const Dim3 cluster = cluster_of(entry, job.launch);
-  std::unique_ptr<GpuExecution> run(
-      new GpuExecution(std::move(context), std::move(job), std::string(entry.name), cluster));
-  run->context_->enter();
-  for (const auto step :
-       {&GpuExecution::load_module, &GpuExecution::allow_launch, &GpuExecution::upload}) {
-    if (std::optional<Error> error = (run.get()->*step)(chip)) return *error;
+  Outcome<Launcher> launcher = Launcher::load(context, chip, entry, job.program, job.launch);
+  if (!launcher) return launcher.error();
+  std::unique_ptr<GpuExecution> run(new GpuExecution(std::move(context), std::move(*launcher),
+                                                     std::move(job), std::string(entry.name)));
+  if (std::optional<Error> error = run->upload(chip)) return *error;
+  std::vector<CUdeviceptr> addresses;
+  for (const Memory& memory : run->memory_) addresses.push_back(memory.get());
+  if (auto error = run->launcher_.place(run->job_.arguments, run->job_.buffers, addresses)) {
+    return *error;
   }
-  if (std::optional<Error> error = run->place_arguments()) return *error;
   return run;
 }
 
 GpuExecution::~GpuExecution() {
   if (state_ == State::launched) context_->endless = true;
-}
-
-std::optional<Error> GpuExecution::load_module(const Chip& chip) {
-  std::string log;
-  const Result result = load(context_, job_.program.ptx, module_, log);
-  if (result != Result::success) return not_loaded(driver_, chip, job_.program.name, result, log);
-  const Result found = driver_.cuModuleGetFunction(&function_, module_.get(), entry_.c_str());
-  if (found == Result::success) return std::nullopt;
-  return Error{ErrorKind::unknown,
-               fmt::format("The CUDA driver does not find the entry {}: {}. An entry that is to be "
-                           "launched needs .visible before it.",
-                           entry_, driver_.name_of(found)),
-               job_.program.name};
-}
-
-std::optional<Error> GpuExecution::allow_launch(const Chip& chip) {
-  const auto allow = [&](int attribute, int value) {
-    return driver_.cuFuncSetAttribute(function_, attribute, value);
-  };
-  // More than 48 KiB of shared memory, and clusters of more than 8 blocks, have to be asked for
-  // (CUDA C++ Programming Guide, "Shared Memory" and "Thread Block Clusters").
-  if (job_.launch.dynamic_shared > 0) {
-    const Result result = allow(max_dynamic_shared, static_cast<int>(job_.launch.dynamic_shared));
-    if (result != Result::success) {
-      return Error{
-          ErrorKind::mismatch,
-          fmt::format("{} cannot have {} bytes of dynamic shared memory on {}: {}.", entry_,
-                      job_.launch.dynamic_shared, chip.name, driver_.name_of(result)),
-          job_.program.name};
-    }
-  }
-  if (cluster_.count() > 8) allow(larger_clusters_allowed, 1);  // refused at the launch, if at all
-  return std::nullopt;
 }
 
 std::optional<Error> GpuExecution::upload(const Chip& chip) {
@@ -150,64 +70,8 @@ std::optional<Error> GpuExecution::upload(const Chip& chip) {
       ""};
 }
 
-// Where arguments hold addresses of buffers, these are now known.
-std::optional<Error> GpuExecution::place_arguments() {
-  for (Argument& argument : job_.arguments) {
-    for (const Argument::Address& at : argument.addresses) {
-      const std::uint64_t address =
-          memory_[at.buffer].get() + static_cast<std::uint64_t>(at.offset);
-      std::memcpy(argument.bytes.data() + at.at, &address, sizeof address);
-    }
-    for (const Argument::Map& at : argument.maps) {
-      if (std::optional<Error> error = place_map(argument, at)) return error;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Error> GpuExecution::place_map(Argument& argument, const Argument::Map& at) {
-  const Outcome<MapFields> map =
-      complete(at.map, job_.buffers[at.map.buffer], memory_[at.map.buffer].get());
-  if (!map) return map.error();
-  if (!driver_.cuTensorMapEncodeTiled || !driver_.cuTensorMapEncodeIm2col) {
-    return Error{ErrorKind::no_device,
-                 fmt::format("The CUDA driver ({}) makes no tensor maps; one for CUDA 12 or later "
-                             "does.",
-                             driver_.version_text()),
-                 ""};
-  }
-  alignas(64) std::byte bits[map_bytes];
-  const Result result = encode_map(driver_, *map, bits);
-  if (result != Result::success) {
-    return Error{ErrorKind::mismatch,
-                 fmt::format("The CUDA driver refuses the tensor map over buffer {}: {}.",
-                             job_.buffers[at.map.buffer].name, driver_.name_of(result)),
-                 ""};
-  }
-  std::memcpy(argument.bytes.data() + at.at, bits, sizeof bits);
-  return std::nullopt;
-}
-
 Result GpuExecution::enqueue() {
-  const Launch& l = job_.launch;
-  LaunchConfig config{{l.grid.x, l.grid.y, l.grid.z},
-                      {l.block.x, l.block.y, l.block.z},
-                      l.dynamic_shared,
-                      nullptr,
-                      nullptr,
-                      0};
-  LaunchAttribute cluster{};
-  if (cluster_.count() > 1) {
-    cluster.id = cluster_dimension;
-    cluster.value.cluster[0] = cluster_.x;
-    cluster.value.cluster[1] = cluster_.y;
-    cluster.value.cluster[2] = cluster_.z;
-    config.attributes = &cluster;
-    config.attribute_count = 1;
-  }
-  std::vector<void*> parameters;
-  for (Argument& argument : job_.arguments) parameters.push_back(argument.bytes.data());
-  return driver_.cuLaunchKernelEx(&config, function_, parameters.data(), nullptr);
+  return launcher_.enqueue(job_.launch, job_.arguments);
 }
 
 Result GpuExecution::launch() {

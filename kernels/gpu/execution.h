@@ -6,12 +6,9 @@
 
 #include "core/ptx/module.h"
 #include "core/run/chip_execution.h"
-#include "kernels/gpu/resources.h"
+#include "kernels/gpu/launcher.h"
 
 namespace tilescope::gpu {
-
-// cuTensorMapEncodeTiled or, where it has pixels, -Im2col: a map's 128 bytes, at a multiple of 64.
-Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits);
 
 class GpuExecution : public ChipExecution {
  public:
@@ -42,17 +39,13 @@ class GpuExecution : public ChipExecution {
  private:
   enum class State : std::uint8_t { ready, launched, done, fault };
 
-  GpuExecution(std::shared_ptr<Context> context, Job job, std::string entry, Dim3 cluster)
+  GpuExecution(std::shared_ptr<Context> context, Launcher launcher, Job job, std::string entry)
       : context_(std::move(context)),
         driver_(context_->driver()),
+        launcher_(std::move(launcher)),
         job_(std::move(job)),
-        entry_(std::move(entry)),
-        cluster_(cluster) {}
-  std::optional<Error> load_module(const Chip& chip);
-  std::optional<Error> allow_launch(const Chip& chip);
+        entry_(std::move(entry)) {}
   std::optional<Error> upload(const Chip& chip);
-  std::optional<Error> place_arguments();
-  std::optional<Error> place_map(Argument& argument, const Argument::Map& at);
   Result launch();
   Result elapsed(double& seconds) const;
   Result finish();
@@ -61,11 +54,9 @@ class GpuExecution : public ChipExecution {
 
   std::shared_ptr<Context> context_;
   const Driver& driver_;
+  Launcher launcher_;
   Job job_;
   std::string entry_;
-  Dim3 cluster_;
-  Module module_;
-  CUfunction function_ = nullptr;
   std::vector<Memory> memory_;  // of each buffer
   Event begin_, end_;
   State state_ = State::ready;

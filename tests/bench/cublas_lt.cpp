@@ -27,11 +27,12 @@ int type_of(DType type) {
       return 0;  // CUDA_R_32F
   }
 }
-constexpr int compute_f32 = 68;                  // cublasComputeType_t
-constexpr int transposed = 1;                    // cublasOperation_t
-constexpr int attribute_transpose_a = 3;         // cublasLtMatmulDescAttributes_t
-constexpr int attribute_fast_accumulation = 25;  // of f8: as wgmma adds by itself
-constexpr int preference_workspace = 1;          // cublasLtMatmulPreferenceAttributes_t
+constexpr int compute_f32 = 68, compute_tf32 = 77;  // cublasComputeType_t
+constexpr int as_it_is = 0, transposed = 1;         // cublasOperation_t
+constexpr int attribute_transpose_a = 3;            // cublasLtMatmulDescAttributes_t
+constexpr int attribute_transpose_b = 4;
+constexpr int attribute_fast_accumulation = 25;
+constexpr int preference_workspace = 1;  // cublasLtMatmulPreferenceAttributes_t
 constexpr int most_heuristics = 64;
 
 struct Algorithm {
@@ -93,13 +94,14 @@ struct CublasLt::Library {
 
 struct CublasLt::Asked {
   const Library& library;
-  Descriptor product = nullptr, a = nullptr, b = nullptr, d = nullptr;
+  Descriptor product = nullptr, a = nullptr, b = nullptr, c = nullptr, d = nullptr;
+  float alpha = 1, beta = 0;
   std::size_t workspace = 0;
   std::array<Heuristic, most_heuristics> heuristics{};
   explicit Asked(const Library& l) : library(l) {}
   ~Asked() {
     if (product) library.description_destroy(product);
-    for (Descriptor layout : {a, b, d}) {
+    for (Descriptor layout : {a, b, c, d}) {
       if (layout) library.layout_destroy(layout);
     }
   }
@@ -110,11 +112,12 @@ CublasLt::~CublasLt() {
   if (library_ && library_->handle) library_->destroy(library_->handle);
 }
 
-Outcome<std::unique_ptr<CublasLt>> CublasLt::open() {
+Outcome<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& file) {
   void* library = nullptr;
   for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}) {
-    if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library && file.empty()) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   }
+  if (!file.empty()) library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::unique_ptr<CublasLt> out(new CublasLt);
   out->library_ = std::make_unique<Library>();
   if (!library || !out->library_->find(library)) {
@@ -134,45 +137,61 @@ std::string CublasLt::version() const {
   return fmt::format("{}.{}.{}", v / 10000, v / 100 % 100, v % 100);
 }
 
-// It counts columns first: D^T (n,m) = B (n,k) A^T, where B's and A's rows are columns of K.
-Outcome<int> CublasLt::ask(const LtProblem& p, std::size_t workspace) {
+// It counts columns first: C^T (n,m) = B A^T. B (n,k) is to it a matrix of k rows, which it is to
+// transpose, or where B is n-major one of n rows as it is; A likewise, the other way around.
+Outcome<int> CublasLt::ask(const bench::ProductKind& kind, const Sizes& s, std::size_t workspace) {
   const Library& l = *library_;
   asked_ = std::make_unique<Asked>(l);
   Asked& q = *asked_;
   q.workspace = workspace;
-  const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
-  Status bad = l.description_create(&q.product, compute_f32, type_of(DType::f32));
-  bad |= l.description_set(q.product, attribute_transpose_a, &transposed, sizeof transposed);
-  if (bytes_of(p.operands) == 1) {
+  q.alpha = kind.alpha;
+  q.beta = kind.beta;
+  Status bad = l.description_create(&q.product, kind.a == "tf32" ? compute_tf32 : compute_f32,
+                                    type_of(DType::f32));
+  const int first = kind.b_across ? as_it_is : transposed;
+  const int second = kind.a_across ? transposed : as_it_is;
+  bad |= l.description_set(q.product, attribute_transpose_a, &first, sizeof first);
+  bad |= l.description_set(q.product, attribute_transpose_b, &second, sizeof second);
+  if (kind.eight_bits()) {
     constexpr std::int8_t fast = 1;
     bad |= l.description_set(q.product, attribute_fast_accumulation, &fast, sizeof fast);
   }
-  bad |= l.layout_create(&q.a, type_of(p.operands), u(p.k), u(p.n), p.k);
-  bad |= l.layout_create(&q.b, type_of(p.operands), u(p.k), u(p.m), p.k);
-  bad |= l.layout_create(&q.d, type_of(p.result), u(p.n), u(p.m), p.n);
+  const auto layout = [&](Descriptor& out, const std::string& type, std::int64_t rows,
+                          std::int64_t columns) {
+    const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
+    bad |= l.layout_create(&out, type_of(*stored_as(type)), u(rows), u(columns), rows);
+  };
+  const auto operand = [&](Descriptor& out, const std::string& type, bool across,
+                           std::int64_t rows) {
+    layout(out, type, across ? rows : s.k, across ? s.k : rows);
+  };
+  operand(q.a, kind.b, kind.b_across, s.n);
+  operand(q.b, kind.a, kind.a_across, s.m);
+  // Of 8-bit results what is added to them has 16 bits; without a beta nobody reads it.
+  layout(q.c, kind.c == "e4m3" ? "bf16" : kind.c, s.n, s.m);
+  layout(q.d, kind.c, s.n, s.m);
   Descriptor preference = nullptr;
   bad |= l.preference_create(&preference);
   bad |= l.preference_set(preference, preference_workspace, &workspace, sizeof workspace);
   int found = 0;
   if (!bad) {
-    bad = l.heuristics(l.handle, q.product, q.a, q.b, q.d, q.d, preference, most_heuristics,
+    bad = l.heuristics(l.handle, q.product, q.a, q.b, q.c, q.d, preference, most_heuristics,
                        q.heuristics.data(), &found);
   }
   if (preference) l.preference_destroy(preference);
   if (!bad && found > 0) return found;
-  return Error{ErrorKind::unsupported,
-               fmt::format("cublasLt has no product of {} x {} x {} of {} with {} as the result.",
-                           p.m, p.n, p.k, name_of(p.operands), name_of(p.result)),
-               ""};
+  return Error{
+      ErrorKind::unsupported,
+      fmt::format("cublasLt has no product of {} x {} x {} of {}.", s.m, s.n, s.k, kind.name()),
+      ""};
 }
 
-bool CublasLt::enqueue(int which, CUdeviceptr a, CUdeviceptr b, CUdeviceptr d,
+bool CublasLt::enqueue(int which, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
                        CUdeviceptr workspace) const {
   const auto at = [](CUdeviceptr p) { return reinterpret_cast<void*>(p); };
-  constexpr float one = 1, zero = 0;
   const Asked& q = *asked_;
-  return library_->multiply(library_->handle, q.product, &one, at(b), q.a, at(a), q.b, &zero, at(d),
-                            q.d, at(d), q.d,
+  return library_->multiply(library_->handle, q.product, &q.alpha, at(b), q.a, at(a), q.b, &q.beta,
+                            at(c), q.c, at(c), q.d,
                             &q.heuristics[static_cast<std::size_t>(which)].algorithm, at(workspace),
                             q.workspace, nullptr) == 0;
 }

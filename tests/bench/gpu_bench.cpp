@@ -1,22 +1,22 @@
 // The kernels of the catalog on a GPU: microseconds by the GPU's own clock.
 //
-//   gpu_bench [--rounds N] [--kernels PREFIX] [--shapes MxNxK,...] [--json F] [--commit TEXT]
-//
-//   elementwise_add   reads A and B, writes C: 3 m n elements, each once
+//   elementwise_add   reads A and B, writes C: 3 m n elements, each once; matrices of 256 MiB and
+//                     more, so that none stays in the chip's cache
 //   products          beside cublasLt (gpu_products.h)
+//   --ladder          what each rung buys, measured and predicted (ladder.h)
 //
-// Matrices of 256 MiB and more, so that none stays in the chip's cache. A result is compared with
-// the reference before anything is measured.
+// A result is compared with the reference before anything is measured. `gpu_bench --help` says what
+// can be asked for.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "assets/embedded.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/gpu/device.h"
 #include "tests/bench/gpu_products.h"
+#include "tests/bench/ladder.h"
 
 namespace tilescope {
 namespace {
@@ -71,22 +71,27 @@ int measure(gpu::GpuDevice& device, const CatalogEntry& entry) {
   return wrong;
 }
 
-int bench(const ProductsAsked& products) {
+int bench_all(const bench::GpuOptions& options) {
   const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
   const auto device = gpu::GpuDevice::open(library ? library : "");
+  if (!device && options.ladder) {
+    fmt::print("{}\nNothing is measured: only predictions follow.\n", device.error().sentence);
+    return bench::bench_ladder(nullptr, options) ? 1 : 0;
+  }
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().sentence);
     return exit_code(device.error().kind);
   }
+  if (options.ladder) return bench::bench_ladder(device->get(), options) ? 1 : 0;
   fmt::print("{}, driver for CUDA {}; median of {} launches\n", (*device)->chip().text(),
              (*device)->driver().version_text(), launches);
   int wrong = 0;
   for (const CatalogEntry& entry : catalog()) {
-    if (entry.name == "elementwise_add" && products.kernels.empty()) {
+    if (entry.name == "elementwise_add" && entry.name.rfind(options.kernels, 0) == 0) {
       wrong += measure(**device, entry);
     }
   }
-  wrong += bench_products(**device, products);
+  wrong += bench::bench_products(**device, options);
   return wrong ? 1 : 0;
 }
 
@@ -94,27 +99,15 @@ int bench(const ProductsAsked& products) {
 }  // namespace tilescope
 
 int main(int count, char** words) {
-  tilescope::ProductsAsked asked;
-  for (int i = 1; i < count; ++i) {
-    const std::string_view word = words[i];
-    const std::string value = i + 1 < count ? words[i + 1] : "";
-    if (word == "--rounds") {
-      asked.rounds = std::max(1, std::atoi(value.c_str()));
-    } else if (word == "--kernels") {
-      asked.kernels = value;
-    } else if (word == "--shapes") {
-      asked.shapes = value;
-    } else if (word == "--json") {
-      asked.json = value;
-    } else if (word == "--commit") {
-      asked.commit = value;
-    } else {
-      fmt::print(stderr,
-                 "{} is not known; there are --rounds, --kernels, --shapes, --json, --commit.\n",
-                 word);
-      return 2;
-    }
-    ++i;
+  using namespace tilescope;
+  const auto options = bench::gpu_options({words + 1, words + count});
+  if (!options) {
+    fmt::print(stderr, "{}\n", options.error().sentence);
+    return exit_code(options.error().kind);
   }
-  return tilescope::bench(asked);
+  if (options->help) {
+    fmt::print("{}", bench::help_text());
+    return 0;
+  }
+  return bench_all(*options);
 }
