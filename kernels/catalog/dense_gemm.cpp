@@ -37,8 +37,9 @@ std::optional<std::string> no_number(const char* option, std::string_view value)
 std::vector<OptionParameter> options() {
   const std::vector<std::string> operands = {"f16", "bf16", "tf32", "e4m3", "e5m2"};
   std::vector<std::string> tile = {"auto"};
-  for (const int m : {64, 128, 160, 192, 256}) {
-    for (const int n : {64, 128, 160, 192, 256}) {
+  const auto extents = {64, 96, 128, 144, 160, 176, 192, 208, 224, 256};
+  for (const int m : extents) {
+    for (const int n : extents) {
       const bool rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128 || n == 256;
       if (rows || columns) tile.push_back(fmt::format("{}x{}", m, n));
     }
@@ -117,13 +118,21 @@ std::optional<std::string> wrong_tile(const Problem& p) {
   if (p.a.tile % 128 != 0 && p.a.tile != 64) {
     return fmt::format(
         "dense_gemm's tiles have 64, 128 or 256 {}, which warpgroups share by 64, and --tile asks "
-        "for {}; {} may be 64, 128, 160, 192 or 256.",
+        "for {}; {} may be 64, 96, 128, 144, 160, 176, 192, 208, 224 or 256.",
         p.exchanged ? "columns of an m-major C" : "rows", p.a.tile,
         p.exchanged ? "its rows" : "its columns");
   }
-  if (p.a.tile == 256 && p.b.tile == 256 && p.sums == "f32") {
-    return "A tile of 256x256 has 256 sums for each thread of two warpgroups, more than it has "
-           "registers: choose 256x128 or 128x256, or with f16 A and B --acc-dtype f16.";
+  if (p.a.tile == 256 && p.b.tile > 192 && p.sums == "f32") {
+    return fmt::format(
+        "A tile of 256x{0} has {0} sums for each thread of two warpgroups, more than it has "
+        "registers: choose 256x192 or 128x256, or with f16 A and B --acc-dtype f16.",
+        p.b.tile);
+  }
+  if (p.b.tile % 32 != 0 && p.sums == "f16") {
+    return fmt::format(
+        "With --acc-dtype f16 a tile has whole 32s of {}, and --tile asks for {}: 64, 96, 128, "
+        "160, 192, 224 and 256 work.",
+        p.exchanged ? "rows" : "columns", p.b.tile);
   }
   return std::nullopt;
 }
@@ -133,6 +142,12 @@ std::optional<std::string> wrong_slices(const Problem& p) {
   if (p.plain()) {
     return "Where rows do not begin on 16 bytes, dense_gemm does not divide K: leave --split-k "
            "out.";
+  }
+  if (p.ctas() * p.slices > 8) {
+    return fmt::format(
+        "A cluster has up to 8 CTAs, and {} slices of K of {} CTAs each are {}: --split-k up to {} "
+        "works, or another --cluster.",
+        p.slices, p.ctas(), p.slices * p.ctas(), 8 / p.ctas());
   }
   const std::int64_t stages = tiles(p.k * p.a.bytes(), 128);
   if (p.slices > stages) {
@@ -265,8 +280,8 @@ Launch launch(const Fit& fit, std::int64_t processors) {
       tiles(p.a.rows, p.b.shares * p.a.tile) * tiles(p.b.rows, p.a.shares * p.b.tile) * p.l;
   out.block.x = 384;
   if (p.slices > 1) {
-    out.grid.x = count(all * p.slices);
-    out.cluster = Dim3{count(p.slices), 1, 1};
+    out.grid.x = count(all * p.ctas() * p.slices);
+    out.cluster = Dim3{count(p.ctas() * p.slices), 1, 1};
     return out;
   }
   const std::int64_t room = std::max<std::int64_t>(1, processors / p.ctas());
@@ -292,18 +307,14 @@ Argument map_of(const Operand& o, const Problem& p) {
   return Argument::tensor_map(map);
 }
 
-// C's boxes: 64 rows, as wide as its tile allows, up to 128 bytes.
+// C's boxes: 64 rows of 128 bytes, or of 64 where a tile is narrower.
 Argument map_of_c(const Problem& p) {
   const std::int64_t widest = 128 / p.c_bytes();
-  const std::int64_t columns = p.b.tile % widest == 0         ? widest
-                               : p.b.tile % (widest / 2) == 0 ? widest / 2
-                                                              : widest / 4;
+  const std::int64_t columns = p.b.tile >= widest ? widest : widest / 2;
   const std::int64_t bytes = columns * p.c_bytes();
   TensorMap map;
   map.buffer = 2;
-  map.swizzle = bytes == 128  ? MapSwizzle::bytes128
-                : bytes == 64 ? MapSwizzle::bytes64
-                              : MapSwizzle::bytes32;
+  map.swizzle = bytes == 128 ? MapSwizzle::bytes128 : MapSwizzle::bytes64;
   map.dims = {static_cast<std::uint64_t>(p.b.rows), static_cast<std::uint64_t>(p.a.rows),
               static_cast<std::uint64_t>(p.l)};
   map.box = {static_cast<std::uint32_t>(columns), 64, 1};

@@ -6,8 +6,9 @@
 //        into an SM        both tiles, by multicast too
 //     a CTA's tiles        so many rounds of them as there are more tiles than room
 //     the clock            falls with the share of time that tensor cores are busy
-//     slices of K          a part of the stages each, no multicast; then a tile's sums from each
-//                          slice's CTA to all of them
+//     slices of K          a part of the stages each; then a tile's sums from each slice's CTA to
+//     all
+//                          of them
 //     memory               A, B and C once, beside all that
 //     and the launch
 //
@@ -25,7 +26,7 @@ namespace tilescope {
 
 struct DenseTile {
   std::int64_t m = 128, n = 256, cluster_m = 1, cluster_n = 1;
-  std::int64_t slices = 1;  // of K; with more than one no tile is shared within a cluster
+  std::int64_t slices = 1;  // of K
   bool operator==(const DenseTile&) const = default;
 };
 

@@ -9,8 +9,8 @@
 namespace tilescope::dense {
 namespace {
 
-constexpr std::int64_t processors = 132;  // of an H100 or H200, for which the choice is made
-constexpr std::int64_t most_slices = 8;   // CTAs of a portable cluster
+constexpr std::int64_t processors = 132;     // of an H100 or H200, for which the choice is made
+constexpr std::int64_t largest_cluster = 8;  // CTAs of a portable one
 
 std::optional<Pair> pair_of(const std::string& text) {
   if (text == "auto") return std::nullopt;
@@ -24,8 +24,8 @@ void take(Problem& p, const DenseTile& tile) {
   p.a.tile = tile.m;
   p.b.tile = tile.n;
   // CTAs of a cluster that are side by side share A's rows, those one below the other B's.
-  p.a.shares = tile.slices > 1 ? 1 : tile.cluster_n;
-  p.b.shares = tile.slices > 1 ? 1 : tile.cluster_m;
+  p.a.shares = tile.cluster_n;
+  p.b.shares = tile.cluster_m;
 }
 
 // What is left open, by the model.
@@ -46,8 +46,8 @@ void choose(Problem& p, std::optional<Pair> tile, std::optional<Pair> cluster,
   for (DenseTile each : all) {
     take(p, each);
     if (all.size() > 1 && (wrong_major(p.a) || wrong_major(p.b))) continue;
-    const bool one = cluster && cluster->m * cluster->n > 1;  // whoever names one wants it
-    const std::int64_t most = slices.value_or(one ? 1 : std::min(stages, most_slices));
+    const std::int64_t most =
+        slices.value_or(std::min(stages, largest_cluster / (each.cluster_m * each.cluster_n)));
     for (each.slices = slices.value_or(1); each.slices <= most; ++each.slices) {
       candidates.push_back(each);
     }

@@ -39,8 +39,8 @@ struct Problem {
   std::int64_t k = 0, l = 1;
   float alpha = 1, beta = 0;
   bool exchanged = false;
-  Pair cluster;             // of the form; its dense_gemm_slices does without
-  std::int64_t slices = 1;  // of K
+  Pair cluster;
+  std::int64_t slices = 1;  // of K: so many times the cluster's CTAs
 
   std::int64_t c_bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(c_type))); }
   std::int64_t ctas() const { return a.shares * b.shares; }

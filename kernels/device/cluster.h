@@ -31,6 +31,16 @@ __device__ inline void sync_cluster() {
           : "memory");
 }
 
+// They meet here, and that is all: nobody goes on, or leaves, before all are there. For barriers
+// that fence_init() has released, and for reads that are complete. A release makes a thread wait
+// for all that its SM has under way.
+__device__ inline void meet_cluster() {
+  asm volatile(
+      "barrier.cluster.arrive.relaxed;\n"
+      "barrier.cluster.wait.acquire;" ::
+          : "memory");
+}
+
 // 16 bytes of shared memory at the same place in the block with this rank.
 __device__ inline float4 load_from(const float4* place, int rank) {
   float4 v;

@@ -41,32 +41,45 @@ __device__ inline void lay_down(const Register (&sum)[count], int thread,
   }
 }
 
-// The share of block `rank` of `blocks`, counted from `first` on, added up and put into C. n: the
-// tile's columns.
-template <int n, class Register, int count, class Element>
+// The share of slice `own` of `slices`, counted from `first` on, added up and put into C. A tile's
+// slices are `step` ranks apart, from `rank` on. n: the tile's columns; at_once: slices whose sums
+// a thread waits for together.
+template <int n, int at_once, class Register, int count, class Element>
 __device__ inline void add_slices(const Slice<Register, count>& slice, int thread, int first,
-                                  int rank, int blocks, const Target<Element>& target, int batch,
-                                  int row, int column) {
+                                  int own, int slices, int rank, int step,
+                                  const Target<Element>& target, int batch, int row, int column) {
   constexpr int shares = n / 16, pieces = count / 4 / shares, sums = 8;
   const Coordinate mine = Coordinate{row, column} + coordinate_of<WgmmaSums<n>::of_thread>(thread);
-  for (int share = (rank - first % blocks + blocks) % blocks; share < shares; share += blocks) {
+#pragma unroll 1
+  for (int share = (own - first % slices + slices) % slices; share < shares; share += slices) {
     Two total[sums / 2] = {};
-#pragma unroll 4
-    for (int block = 0; block < blocks; ++block) {
-      Register part[pieces * 4];
+    for (int s = 0; s < slices; s += at_once) {
+      float4 words[at_once][pieces];
 #pragma unroll
-      for (int i = 0; i < pieces; ++i) {
-        const float4 words = load_from(&slice.piece[share * pieces + i][thread], block);
-        set_word(part[4 * i], words.x);
-        set_word(part[4 * i + 1], words.y);
-        set_word(part[4 * i + 2], words.z);
-        set_word(part[4 * i + 3], words.w);
+      for (int j = 0; j < at_once; ++j) {
+#pragma unroll
+        for (int i = 0; i < pieces; ++i) {
+          const auto& place = slice.piece[share * pieces + i][thread];
+          if (s + j < slices) words[j][i] = load_from(&place, rank + (s + j) * step);
+        }
       }
 #pragma unroll
-      for (int i = 0; i < sums / 2; ++i) {
-        const Two two = two_sums(part, 2 * i);
-        total[i].first += two.first;
-        total[i].second += two.second;
+      for (int j = 0; j < at_once; ++j) {
+        if (s + j >= slices) break;
+        Register part[pieces * 4];
+#pragma unroll
+        for (int i = 0; i < pieces; ++i) {
+          set_word(part[4 * i], words[j][i].x);
+          set_word(part[4 * i + 1], words[j][i].y);
+          set_word(part[4 * i + 2], words[j][i].z);
+          set_word(part[4 * i + 3], words[j][i].w);
+        }
+#pragma unroll
+        for (int i = 0; i < sums / 2; ++i) {
+          const Two two = two_sums(part, 2 * i);
+          total[i].first += two.first;
+          total[i].second += two.second;
+        }
       }
     }
 #pragma unroll

@@ -102,7 +102,8 @@ __device__ inline void put_rows(typename Box::Element* to, int thread, Pair pair
 }
 
 // 64 rows of a consumer, whose first is `row`: box by box by way of `by`, as drain() of
-// wgmma_drain.h. `turn`: which of the two is next; a tile may have an odd number of boxes.
+// wgmma_drain.h, and what is left beside whole boxes. `turn`: which of the two is next; a tile may
+// have an odd number of boxes.
 template <class Box, int n, class Register, int count>
 __device__ inline void drain_dense(const Register (&sum)[count], int thread, int barrier,
                                    typename Box::Element (&by)[2][Box::rows * Box::columns],
@@ -127,6 +128,11 @@ __device__ inline void drain_dense(const Register (&sum)[count], int thread, int
       tma::commit_stores();
     }
     turn ^= 1;
+  }
+#pragma unroll
+  for (int i = n / Box::columns * Box::columns / 2; i < n / 2; i += 2) {
+    const Coordinate place = mine + coordinate_of<WgmmaSums<n>::of_register>(i);
+    target.put(two_sums(sum, i), batch, place.row, place.column);
   }
 }
 

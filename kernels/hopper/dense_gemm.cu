@@ -8,8 +8,9 @@
 //     GEMM_A, GEMM_B         f16 bf16 tf32 e4m3 e5m2: alike, or both of 8 bits
 //     GEMM_C                 f16 bf16 f32 e4m3
 //     GEMM_ACC               f32; or f16, where A and B are
-//     GEMM_TILE_M, _N        of a CTA: 64, 128 or 256 by 64, 128, 160, 192 or 256
-//     GEMM_CLUSTER_M, _N     CTAs of a cluster, down and across, of dense_gemm alone
+//     GEMM_TILE_M, _N        of a CTA: 64, 128 or 256 by 64, 96, 128, 144, 160, 176, 192, 208, 224
+//                            or 256; with sums of f16 by 32s of these
+//     GEMM_CLUSTER_M, _N     CTAs of a cluster, down and across
 //     GEMM_A_MAJOR, _B_MAJOR k; or m and n, of 16-bit types
 //
 // A producer and two consumers. Of a tile of 128 or 256 rows each consumer has half (cooperative);
@@ -152,19 +153,22 @@ struct Place {
   int row, column, batch;
 };
 
-// `slices`: of K, one for each CTA of the cluster, which has one tile.
-template <int cluster_m, int cluster_n, bool sliced = false>
+template <bool sliced>
 __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& d,
                                   const Target<Gemm::C>& target, int k, int l) {
   extern __shared__ __align__(1024) std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   using State = PipelineState<Gemm::stages>;
-  constexpr int ctas = cluster_m * cluster_n;
+  constexpr int ctas = Gemm::ctas, cluster_m = Gemm::cluster_m, cluster_n = Gemm::cluster_n;
   constexpr int tall = cluster_m * Gemm::tile_m, wide = cluster_n * Gemm::tile_n;
   const int rows = (target.m + tall - 1) / tall, columns = (target.n + wide - 1) / wide;
-  const int slices = sliced ? cluster_blocks() : 1, slice = sliced ? cluster_rank() : 0;
+  const int slices = sliced ? cluster_blocks() / ctas : 1;
   const int all = rows * columns * l, clusters = static_cast<int>(gridDim.x) / (ctas * slices);
-  const int thread = static_cast<int>(threadIdx.x), rank = ctas > 1 ? cluster_rank() : 0;
+  const int thread = static_cast<int>(threadIdx.x),
+            own_rank = ctas > 1 || sliced ? cluster_rank() : 0;
+  // Ranks of a slice follow one another: `rank` is this CTA's of its own.
+  const int slice = sliced ? own_rank / ctas : 0, first_rank = slice * ctas;
+  const int rank = own_rank - first_rank;
   const int rank_m = rank % cluster_m, rank_n = rank / cluster_m;
   // Of a tile, in stages: this CTA's are [first_stage, first_stage + depth).
   const int whole_depth = (k + Gemm::k - 1) / Gemm::k;
@@ -178,7 +182,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
     }
     fence_init();
   }
-  ctas > 1 ? sync_cluster() : __syncthreads();
+  ctas > 1 ? meet_cluster() : __syncthreads();
 
   // Each role's way through the tiles of this cluster: all of them, or each second one from the
   // first or the second on. `more`: there is another one after it.
@@ -194,20 +198,22 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
 
   // Whoever has no sums is there too where the cluster adds them up.
   const auto meet = [] {
-    for (int i = 0; i < 2 * Gemm::products; ++i) sync_cluster();
+    for (int p = 0; p < Gemm::products; ++p) {
+      sync_cluster();
+      meet_cluster();
+    }
   };
 
   if (thread < producers) {
     give_registers<40>();
     std::uint16_t same_rows = 0;  // CTAs that need the same of A
-    for (int i = 0; i < cluster_n; ++i) same_rows |= 1 << (rank_m + cluster_m * i);
-    const std::uint16_t same_columns = ((1 << cluster_m) - 1) << (cluster_m * rank_n);
+    for (int i = 0; i < cluster_n; ++i) same_rows |= 1 << (first_rank + rank_m + cluster_m * i);
+    const std::uint16_t same_columns = ((1 << cluster_m) - 1) << (first_rank + cluster_m * rank_n);
     State filled(1);  // a fresh stage is empty: waiting for 1 passes
     const auto load = [&](const Place& at, bool) {
       for (int i = 0; i < depth; ++i, filled.advance()) {
         Barrier& full = shared.full[filled.stage];
-        if constexpr (ctas > 1) wait_cluster(shared.empty[filled.stage], filled.parity);
-        if constexpr (ctas == 1) wait(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Gemm::stage_bytes);
         load_share<Gemm::TileA, cluster_n>(shared.a[filled.stage], a, rank_n, same_rows,
                                            (first_stage + i) * Gemm::k, at.row, at.batch, full);
@@ -215,7 +221,13 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
                                            (first_stage + i) * Gemm::k, at.column, at.batch, full);
       }
     };
-    if (thread == 0) for_tiles(0, 1, load);
+    if (thread == 0) {
+      for_tiles(0, 1, load);
+      // Until all that other CTAs have to say to its barriers is said, this one stays.
+      for (int i = 0; ctas > 1 && i < Gemm::stages; ++i, filled.advance()) {
+        wait(shared.empty[filled.stage], filled.parity);
+      }
+    }
     if constexpr (sliced) meet();
   } else {
     take_registers<232>();
@@ -233,7 +245,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         if (in_group == 0) arrive(empty);
       } else {
         const bool copies = in_group % cluster_m == rank_m || in_group / cluster_m == rank_n;
-        if (in_group < ctas && copies) arrive_at(empty, in_group);
+        if (in_group < ctas && copies) arrive_at(empty, first_rank + in_group);
       }
       read.advance();
     };
@@ -261,10 +273,10 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
           lay_down(sum[p], in_group, parts[consumer]);
           sync_cluster();
           constexpr int shares = Gemm::tile_n / 16;
-          add_slices<Gemm::tile_n>(parts[consumer], in_group,
-                                   (consumer * Gemm::products + p) * shares, slice, slices, target,
-                                   at.batch, row, at.column);
-          sync_cluster();
+          add_slices<Gemm::tile_n, Gemm::products * Gemm::registers <= 128 ? 4 : 1>(
+              parts[consumer], in_group, (consumer * Gemm::products + p) * shares, slice, slices,
+              rank, ctas, target, at.batch, row, at.column);
+          meet_cluster();
         } else {
           drain_dense<Gemm::Box, Gemm::tile_n>(sum[p], in_group, 1 + consumer, shared.c[consumer],
                                                turn, d, target, at.batch, row, at.column);
@@ -286,7 +298,6 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
     }
     if (!sliced && in_group == 0) tma::wait_stores_read();
   }
-  if constexpr (ctas > 1) sync_cluster();
 }
 
 // What the PTX says of its memory.
@@ -360,20 +371,18 @@ extern "C" __global__ void __cluster_dims__(tilescope::device::Gemm::ctas, 1, 1)
         dense_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                    const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                    int n, int k, int l, float alpha, float beta) {
-  using tilescope::device::Gemm;
   tilescope::device::manifest();
-  tilescope::device::dense_gemm<Gemm::cluster_m, Gemm::cluster_n>(a, b, d, {c, m, n, alpha, beta},
-                                                                  k, l);
+  tilescope::device::dense_gemm<false>(a, b, d, {c, m, n, alpha, beta}, k, l);
 }
 
-// As dense_gemm; the boxes of A and B have the rows of whole tiles, and d is not used. Grid: a
-// cluster for each tile, of as many CTAs as K has slices, each of one stage or more.
+// As dense_gemm; d is not used. Grid: a cluster for each of dense_gemm's clusters' tiles, as many
+// times as large as K has slices, each of one stage or more.
 extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)
     dense_gemm_slices(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                       const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                       int n, int k, int l, float alpha, float beta) {
   tilescope::device::manifest();
-  tilescope::device::dense_gemm<1, 1, true>(a, b, d, {c, m, n, alpha, beta}, k, l);
+  tilescope::device::dense_gemm<true>(a, b, d, {c, m, n, alpha, beta}, k, l);
 }
 
 // a, b, c: row-major, or where they are MN-major (l,k,m) and (l,k,n). Grid: (m/64, n/64, l),

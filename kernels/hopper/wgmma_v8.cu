@@ -45,7 +45,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
     }
     fence_init();
   }
-  sync_cluster();
+  meet_cluster();
 
   // Each role's way through all tiles of this cluster: where this CTA's rows and columns of D
   // begin.
@@ -64,14 +64,20 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
     const auto load = [&](int row, int column) {
       for (int at = 0; at < k; at += Tile::k, filled.advance()) {
         Barrier& full = shared.full[filled.stage];
-        wait_cluster(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Tile::a_bytes + Tile::b_bytes);
         tma::load(shared.a[filled.stage], a, at, row, full);
         tma::load_for_all<ctas>(shared.b[filled.stage] + rank * half * Tile::k, b, at,
                                 column + rank * half, full);
       }
     };
-    if (thread == 0) for_tiles(load);
+    if (thread == 0) {
+      for_tiles(load);
+      // Until all that the other block has to say to its barriers is said, this one stays.
+      for (int i = 0; i < stages; ++i, filled.advance()) {
+        wait(shared.empty[filled.stage], filled.parity);
+      }
+    }
   } else {
     take_registers<232>();
     const int consumer = thread / Tile::threads - 1, in_group = thread % Tile::threads;
@@ -96,7 +102,6 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
     });
     if (in_group == 0) tma::wait_stores_read();
   }
-  sync_cluster();
 }
 
 // What the PTX says of its memory.
