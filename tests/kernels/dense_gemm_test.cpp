@@ -204,7 +204,7 @@ TEST(DenseGemm, ChoosesAFormThatIsShipped) {
   EXPECT_EQ(tile("--m 8192 --n 8192 --k 8192"), "dense_gemm 128x256 2x1");
   EXPECT_EQ(tile("--m 64 --n 64 --k 8192"), "dense_gemm_slices 64x64 1x1");
   EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --split-k 1"), "dense_gemm 64x64 1x1");
-  EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --cluster 2x1"), "dense_gemm 128x128 2x1");
+  EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --cluster 1x2 --split-k 1"), "dense_gemm 256x128 1x2");
 }
 
 std::vector<std::string> shapes(const Request& request) {
