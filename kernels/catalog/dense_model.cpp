@@ -8,13 +8,15 @@
 namespace tilescope {
 namespace {
 
-constexpr double l2_bytes = 4800, port_bytes = 52;  // a cycle: of L2, and into an SM
+constexpr double l2_bytes = 5400, port_bytes = 64;  // a cycle: of L2, and into an SM
+constexpr double astride = 2;                       // times what L2 has to do
+constexpr double stage_cycles = 80;                 // of a stage besides
 // Cycles of a tile besides its stages: until the first is there, and C's elements.
-constexpr double tile_cycles = 2000, element_cycles = 0.02;
-constexpr double slices_cycles = 2000, slices_bytes = 15;  // and a cycle: from CTA to CTA
-constexpr double idle_clock = 1.98e9, busy_clock = 1.3e9;
+constexpr double tile_cycles = 500, element_cycles = 0.04;
+constexpr double slices_cycles = 3000, slices_bytes = 30;  // and a cycle: from CTA to CTA
+constexpr double idle_clock = 1.98e9, busy_clock = 1.35e9;
 constexpr double memory_bytes = 3.0e12;  // a second
-constexpr double launch_seconds = 2.5e-6, cluster_seconds = 1.5e-6;
+constexpr double launch_seconds = 3e-6;
 
 // Of 132 processors, how many clusters of so many CTAs there is room for: they have to be in one
 // GPC, and not each has as many processors.
@@ -40,9 +42,12 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
 
   const auto m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
   const double tensor = m * n / 32;
-  const double asked = 128 * (m / static_cast<double>(across) + n / static_cast<double>(down));
-  const double stage = std::max({tensor, asked * at_once / l2_bytes, 128 * (m + n) / port_bytes});
-  const double busy = std::min(1.0, tensor / stage * at_once / static_cast<double>(processors));
+  const double asked = 128 * (m / static_cast<double>(across) + n / static_cast<double>(down)) *
+                       (s.k * bytes.operand % 128 == 0 ? 1 : astride);
+  const double stage =
+      std::max({tensor, asked * at_once / l2_bytes, 128 * (m + n) / port_bytes}) + stage_cycles;
+  const double busy =
+      std::min(1.0, tensor / (stage - stage_cycles) * at_once / static_cast<double>(processors));
   const double clock = idle_clock - (idle_clock - busy_clock) * busy;
   const double adding = sliced ? slices_cycles + m * n * 4 / slices_bytes : 0;
   const double ends = tile_cycles + m * n * element_cycles + adding;
@@ -50,8 +55,7 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
 
   const auto moved =
       static_cast<double>(l * (bytes.operand * s.k * (s.m + s.n) + bytes.result * s.m * s.n));
-  return std::max(ctas_take, moved / memory_bytes) + launch_seconds +
-         (ctas > 1 ? cluster_seconds : 0);
+  return std::max(ctas_take, moved / memory_bytes) + launch_seconds;
 }
 
 DenseTile choose_dense_tile(const std::vector<DenseTile>& tiles, const Sizes& sizes,

@@ -2,8 +2,10 @@
 //
 //     a CTA's stage (128 bytes of K)   the longest of
 //        tensor core       tile_m tile_n / 32 cycles, whatever the type
-//        L2                what all CTAs ask it for: A's tile / cluster_n, B's / cluster_m
+//        L2                what all CTAs ask it for: A's tile / cluster_n, B's / cluster_m; twice
+//                          of rows that do not begin on 128 bytes, which lie astride two lines
 //        into an SM        both tiles, by multicast too
+//                                  and what it takes to begin one
 //     a CTA's tiles        so many rounds of them as there are more tiles than room
 //     the clock            falls with the share of time that tensor cores are busy
 //     slices of K          a part of the stages each; then a tile's sums from each slice's CTA to

@@ -35,10 +35,12 @@ void choose(Problem& p, std::optional<Pair> tile, std::optional<Pair> cluster,
   for (const DenseTile& each : shipped_tiles(p)) {
     if (tile && (each.m != tile->m || each.n != tile->n)) continue;
     if (cluster && (each.cluster_m != cluster->m || each.cluster_n != cluster->n)) continue;
+    if (each.cluster_m * each.cluster_n * slices.value_or(1) > largest_cluster) continue;
     all.push_back(each);
   }
   if (all.empty()) {
-    const Pair t = tile.value_or(Pair{128, 256}), c = cluster.value_or(Pair{2, 1});
+    const bool pair = 2 * slices.value_or(1) <= largest_cluster;
+    const Pair t = tile.value_or(Pair{128, 256}), c = cluster.value_or(Pair{pair ? 2 : 1, 1});
     all.push_back({t.m, t.n, c.m, c.n});
   }
   const std::int64_t stages = (p.k * p.a.bytes() + 127) / 128;
@@ -107,8 +109,10 @@ std::vector<DenseTile> shipped_tiles(const Problem& p) {
   const bool many = usual_c && p.a.type == p.b.type && p.a.type != "e5m2" && p.sums == "f32" &&
                     !p.a.across && !p.b.across;
   if (!many) return {{128, 256, 2, 1}};
-  return {{128, 256, 2, 1}, {256, 128, 1, 2}, {128, 256, 1, 1}, {128, 192, 2, 1}, {128, 128, 2, 1},
-          {128, 128, 1, 1}, {64, 256, 1, 1},  {128, 64, 1, 1},  {64, 64, 1, 1}};
+  return {{128, 256, 2, 1}, {256, 128, 1, 2}, {128, 256, 1, 1}, {128, 208, 2, 1}, {128, 192, 2, 1},
+          {128, 144, 2, 1}, {128, 128, 2, 1}, {128, 128, 2, 2}, {128, 128, 1, 1}, {128, 64, 1, 2},
+          {128, 64, 1, 4},  {128, 64, 1, 1},  {64, 128, 2, 1},  {64, 128, 4, 1},  {64, 256, 1, 1},
+          {64, 64, 2, 2},   {64, 64, 1, 1}};
 }
 
 Problem problem_of(const Fit& fit) {
