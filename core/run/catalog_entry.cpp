@@ -40,6 +40,15 @@ std::string listed(const std::vector<std::string>& all) {
   return out;
 }
 
+// Of many the first, and where all are.
+std::string listed_shortly(const std::vector<std::string>& all) {
+  constexpr std::size_t many = 16;
+  if (all.size() <= many) return listed(all);
+  const std::vector<std::string> some(all.begin(), all.begin() + many / 2);
+  return fmt::format("{} and more (`tilescope list kernels` with its name has all {})",
+                     fmt::join(some, ", "), all.size());
+}
+
 // One request made to fit one entry, step by step; each step returns what is wrong.
 class Fitting {
  public:
@@ -100,7 +109,7 @@ class Fitting {
     if (!all.empty() && std::find(all.begin(), all.end(), value) == all.end()) {
       return Error{ErrorKind::usage,
                    fmt::format("{} was asked for --{} {}; it takes {}.", entry_.name, option.name,
-                               value, listed(all)),
+                               value, listed_shortly(all)),
                    ""};
     }
     if (option.objection) {

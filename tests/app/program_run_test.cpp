@@ -489,7 +489,7 @@ TEST_F(Program, AKernelsOwnOptionsChooseItsForm) {
     std::string said;
   };
   for (const Case& each :
-       {Case{{"--tile", "3x3"}, "dense_gemm was asked for --tile 3x3; it takes 64x64, "},
+       {Case{{"--tile", "3x3"}, "dense_gemm was asked for --tile 3x3; it takes auto, 64x64, "},
         Case{{"--a-dtype", "f16", "--b-dtype", "e4m3"}, "multiplies A and B of one type"},
         Case{{"--c", "c.npy"}, "C (c.npy) is given as an input"},
         Case{{"--beta", "x"}, "--beta takes a number"}}) {
@@ -505,14 +505,14 @@ TEST_F(Program, AKernelsOwnOptionsChooseItsForm) {
 TEST_F(Program, AKernelsOptionsAreListedAndCompleted) {
   const Ended listed = run({"list", "kernels", "dense_gemm"});
   EXPECT_EQ(listed.exit_code, 0);
-  for (const char* words :
-       {"--c-major n|m: ", "64x256, ", "forms are carried", "\n  --a-dtype bf16\n"}) {
+  for (const char* words : {"--c-major n|m: ", "64x256, ", "forms are carried",
+                            "\n  --a-dtype bf16 --tile 128x256 --cluster 2x1\n"}) {
     EXPECT_TRUE(has(listed.out, words)) << words << " in " << listed.out;
   }
   const auto [code, document] = run_json({"list", "kernels", "dense_gemm"});
   EXPECT_EQ(code, 0);
   const nlohmann::json& kernel = document["kernels"][0];
-  EXPECT_EQ(kernel["options"].size(), 11u);
+  EXPECT_EQ(kernel["options"].size(), 12u);
   EXPECT_EQ(kernel["options"][0]["name"], "a-dtype");
   EXPECT_EQ(kernel["options"][0]["values"].size(), 5u);
   EXPECT_GT(kernel["carried"].size(), 5u);
