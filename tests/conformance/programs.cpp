@@ -37,7 +37,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   return out;
 }
 
-// The first elements that differ, and how many there are. Empty where everything is as the text says.
+// The first elements that differ, and how many there are; empty where all is as the text says.
 std::string difference(const test::SimProgram& p, const std::vector<Buffer>& buffers) {
   constexpr int listed = 4;
   std::string out;
