@@ -13,6 +13,7 @@
 #include "core/sim/machine/machine.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/reference/reference.h"
+#include "tests/kernels/asked.h"
 #include "tests/kernels/images.h"
 #include "tests/kernels/products.h"
 
@@ -20,32 +21,12 @@ namespace tilescope {
 namespace {
 
 namespace fs = std::filesystem;
+using test::asked;
 using test::assets;
+using test::words_in;
 
 const CatalogEntry& dense_gemm() {
   return **find_kernel("dense_gemm");
-}
-
-std::vector<std::string> words_in(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
-  return out;
-}
-
-// "--a-dtype e4m3 --m 200", as on the command line.
-Request asked(const std::string& line) {
-  Request request;
-  const std::vector<std::string> words = words_in(line);
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    const std::string name = words[i].substr(2);
-    if (name.size() == 1) {
-      request.sizes[name] = std::stoll(words[i + 1]);
-    } else {
-      request.choices[name] = words[i + 1];
-    }
-  }
-  return request;
 }
 
 std::string refusal(const Request& request) {

@@ -21,6 +21,7 @@ namespace tilescope::test {
 
 struct Subject {
   std::string name;
+  std::string entry;  // which is changed; empty: the first of its PTX
   Job job;
   std::vector<Expectation> memory;  // what it computes
   std::uint64_t instructions = 0;   // that it takes
@@ -64,6 +65,22 @@ inline Subject step_of_the_ladder(const std::string& kernel) {
   return s;
 }
 
+// With all that is known of it once it has been run.
+inline Subject ready(Subject s) {
+  s.mutator = std::make_shared<const Mutator>(s.job.program.ptx, s.entry);
+  sim::Options fast;
+  fast.exact = false;
+  auto machine = sim::Machine::load(s.job, fast);
+  EXPECT_TRUE(machine.ok()) << s.name;
+  EXPECT_EQ(machine->run(~std::uint64_t{0}), RunState::done) << s.name;
+  // Other tests say that kernels of the catalog are right; a change must give the same bits.
+  const std::vector<Buffer> buffers = machine->buffers();
+  if (s.memory.empty()) s.memory.push_back({buffers[2].name, buffers[2].bytes});
+  EXPECT_TRUE(is_right(s, buffers)) << s.name;
+  s.instructions = machine->instructions();
+  return s;
+}
+
 // A step of the ladder, or a program of tests/sim/programs.
 inline const Subject& subject_named(const std::string& name) {
   static std::map<std::string, Subject> all;
@@ -79,25 +96,15 @@ inline const Subject& subject_named(const std::string& name) {
     s.job = std::move(p.job);
     s.memory = std::move(p.memory);
   }
-  s.mutator = std::make_shared<const Mutator>(s.job.program.ptx);
-  sim::Options fast;
-  fast.exact = false;
-  auto machine = sim::Machine::load(s.job, fast);
-  EXPECT_TRUE(machine.ok()) << name;
-  EXPECT_EQ(machine->run(~std::uint64_t{0}), RunState::done) << name;
-  // wgmma_test.cpp says that the ladder is right; a change must give the same bits.
-  const std::vector<Buffer> buffers = machine->buffers();
-  if (s.memory.empty()) s.memory.push_back({buffers[2].name, buffers[2].bytes});
-  EXPECT_TRUE(is_right(s, buffers)) << name;
-  s.instructions = machine->instructions();
-  return all.emplace(name, std::move(s)).first->second;
+  return all.emplace(name, ready(std::move(s))).first->second;
 }
 
 // What one order made of a change.
 struct Fate {
   RunState state = RunState::done;
   bool right = false;
-  std::vector<Report> reports;  // without notes
+  std::vector<Report> reports, notes;
+  std::vector<Buffer> buffers;
 };
 
 // An order that takes much longer than the kernel itself is given up; its state is `running`.
@@ -108,9 +115,10 @@ inline Outcome<Fate> fate_of(const Subject& s, const Mutation& m, sim::Options o
   Fate run;
   run.state = machine->run(20 * s.instructions + 100'000);
   for (const Report& r : machine->reports()) {
-    if (r.weight != Weight::note) run.reports.push_back(r);
+    (r.weight == Weight::note ? run.notes : run.reports).push_back(r);
   }
-  run.right = run.state == RunState::done && is_right(s, machine->buffers());
+  run.buffers = machine->buffers();
+  run.right = run.state == RunState::done && is_right(s, run.buffers);
   return run;
 }
 
@@ -165,6 +173,27 @@ inline bool names(const Report& r, std::uint32_t line) {
     if (!std::isdigit(static_cast<unsigned char>(all[at + told.size()]))) return true;
   }
   return false;
+}
+
+// Empty where a run's reports have the one that is expected, at its place; else what they are.
+inline std::string told_instead(const Subject& s, const Mutation& m, const Planted& planted,
+                                const std::vector<Report>& reports) {
+  const std::string place = *planted.place ? planted.place : "here";
+  std::string told;
+  for (const Report& r : reports) {
+    const std::string all = r.sentence + "\n" + r.expected + "\n" + r.found;
+    const std::string report = std::string(name_of(r.weight)) + " " + r.kind;
+    told += report + " at " + text(r.site) + ": " + all + "\n";
+    for (const Evidence::Party& party : r.evidence.parties) {
+      told += "  " + std::string(party.does) + " at " + text(party.site) + "\n";
+    }
+    if (report != planted.report || all.find(planted.words) == std::string::npos) continue;
+    if (!*planted.place) return "";
+    for (const std::uint32_t line : lines_of_place(s, m, place)) {
+      if (names(r, line)) return "";
+    }
+  }
+  return told.empty() ? "nothing" : told;
 }
 
 }  // namespace tilescope::test

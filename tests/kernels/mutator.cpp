@@ -66,8 +66,9 @@ const char* const names[] = {"wgmma.fence",
 
 class Changes {
  public:
-  Changes(const std::vector<std::string>& lines, std::vector<Mutation>& out)
-      : lines_(lines), out_(out) {}
+  Changes(const std::vector<std::string>& lines, const std::string& entry,
+          std::vector<Mutation>& out)
+      : lines_(lines), entry_(".entry " + entry + (entry.empty() ? "" : "(")), out_(out) {}
 
   void find() {
     read();
@@ -78,15 +79,18 @@ class Changes {
       counts(x);
       places(x);
       words(x);
+      ranks(x);
     }
     flips();
+    turns();
   }
 
  private:
   // ---- the text ----
   void read() {
     std::size_t at = 0, straight = 0;
-    while (at < lines_.size() && !has(lines_[at], ".entry")) ++at;
+    while (at < lines_.size() && !has(lines_[at], entry_)) ++at;
+    begin_ = at;
     std::size_t block = 0;  // where a block of inline assembly begins; 0: outside
     for (; at < lines_.size() && (block || lines_[at] != "}"); ++at, end_ = at) {
       const std::string line = trimmed(lines_[at]);
@@ -367,7 +371,7 @@ class Changes {
       if (has(x.name, "_wait") && has(x.opcode, "parity"))
         parities.push_back(last_operand(x.rest, before));
     }
-    for (std::size_t at = 0; at < end_; ++at) {
+    for (std::size_t at = begin_; at < end_; ++at) {
       const std::string line = trimmed(lines_[at]);
       if (!begins(line, "xor.b32") && !begins(line, "selp.b32")) continue;
       const bool parity = begins(line, "xor");
@@ -394,22 +398,76 @@ class Changes {
     }
   }
 
+  // "xor.b32 %r1, %r1, 1;": which of two is next.
+  void turns() {
+    for (std::size_t at = begin_; at < end_; ++at) {
+      const std::string line = trimmed(lines_[at]);
+      const std::size_t from = line.find_first_of(" \t"), comma = line.find(',');
+      if (!begins(line, "xor.b32") || comma == std::string::npos) continue;
+      const std::string turn = trimmed(line.substr(from, comma - from));
+      if (trimmed(line.substr(comma)) != fmt::format(", {}, 1;", turn)) continue;
+      Instruction x;
+      x.at = at;
+      x.name = "xor.b32";
+      Mutation& m = add("no turn", x, "dropped");
+      m.drawn = false;
+      put(m, at, "\t// dropped");
+      begun(turn, at);
+    }
+  }
+
+  // Where the turn is read first, before it is passed on in line `end`: with the first of the two,
+  // whoever had it last.
+  void begun(const std::string& turn, std::size_t end) {
+    for (std::size_t at = begin_; at < end; ++at) {
+      const std::string line = trimmed(lines_[at]);
+      if (!has(line, ", " + turn + ",") && !has(line, ", " + turn + ";")) continue;
+      Instruction x;
+      x.at = at;
+      x.name = line.substr(0, line.find_first_of(" \t"));
+      Mutation& m = add("turn not kept", x, "made to begin with the first");
+      m.drawn = false;
+      put(m, at, fmt::format("\tmov.b32 {}, 0; {}", turn, line));
+      return;
+    }
+  }
+
+  // "mapa.shared::cluster.u32 there, %r1, %r2;", then the arrival: at whose barrier.
+  void ranks(const Instruction& x) {
+    const std::string before = x.at ? trimmed(lines_[x.at - 1]) : "";
+    if (x.name != "mbarrier.arrive" || !begins(before, "mapa")) return;
+    std::string place;
+    const std::string rank = last_operand(before, place);
+    Mutation& own = add("own only of mbarrier.arrive", x, "made at the own CTA's mbarrier only");
+    own.drawn = false;
+    put(own, x.at,
+        fmt::format("\t{{ .reg .pred own; .reg .b32 rank; mov.u32 rank, %cluster_ctarank; "
+                    "setp.eq.u32 own, rank, {}; @own {} {} }}",
+                    rank, x.opcode, x.rest));
+    Mutation& first = add("first of mbarrier.arrive", x, "made at the first CTA's mbarrier");
+    first.drawn = false;
+    put(first, x.at - 1, "\t" + place + "0;");
+  }
+
   const std::vector<std::string>& lines_;
+  const std::string entry_;
   std::vector<Mutation>& out_;
   std::vector<Instruction> all_;
-  std::size_t end_ = 0;  // of the first entry: a line
+  std::size_t begin_ = 0, end_ = 0;  // of the entry: lines
 };
 
 }  // namespace
 
-Mutator::Mutator(const std::string& ptx) {
+Mutator::Mutator(const std::string& ptx, const std::string& entry) {
   std::istringstream text(ptx);
   for (std::string line; std::getline(text, line);) lines_.push_back(line);
-  Changes(lines_, all_).find();
+  Changes(lines_, entry, all_).find();
   std::stable_sort(all_.begin(), all_.end(),
                    [](const Mutation& a, const Mutation& b) { return a.line < b.line; });
   std::map<std::string, std::vector<std::size_t>> kinds;
-  for (std::size_t i = 0; i < all_.size(); ++i) kinds[all_[i].kind].push_back(i);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].drawn) kinds[all_[i].kind].push_back(i);
+  }
   for (auto& [kind, indices] : kinds) kinds_.push_back(std::move(indices));
 }
 
@@ -424,6 +482,37 @@ const Mutation* Mutator::of(const std::string& kind, std::size_t n) const {
     if (m.kind == kind && n-- == 0) return &m;
   }
   return nullptr;
+}
+
+Mutation Mutator::together(const std::string& kinds, std::size_t n) const {
+  Mutation out;
+  out.kind = kinds;
+  const auto take = [&](const Mutation* m) {
+    if (!out.line) out.line = m->line;
+    if (m->line != out.line) out.also = m->line;
+    if (m->also) out.also = m->also;
+    out.sentence += (out.sentence.empty() ? "" : ", ") + m->sentence;
+    out.edits.insert(out.edits.end(), m->edits.begin(), m->edits.end());
+  };
+  for (std::size_t at = 0; at < kinds.size();) {
+    const std::size_t end = std::min(kinds.find(" & ", at), kinds.size());
+    const std::string part = kinds.substr(at, end - at);
+    at = end + 3;
+    const std::size_t mark = std::min(part.find(" #"), part.size());
+    const std::string kind = part.substr(0, mark);
+    std::vector<std::size_t> which;
+    std::istringstream numbers(mark < part.size() ? part.substr(mark + 2) : fmt::to_string(n));
+    for (std::string number; std::getline(numbers, number, ',');) {
+      if (number != "*") which.push_back(std::stoul(number));
+      for (std::size_t i = 0; number == "*" && of(kind, i); ++i) which.push_back(i);
+    }
+    if (which.empty()) return {};
+    for (const std::size_t i : which) {
+      if (!of(kind, i)) return {};
+      take(of(kind, i));
+    }
+  }
+  return out;
 }
 
 std::string Mutator::apply(const Mutation& mutation) const {

@@ -2,8 +2,8 @@
 // twice or moved past its neighbour; another count, parity, number of bytes, barrier, place, box,
 // mask or descriptor. The same text and seed: the same change.
 //
-// No line comes or goes, so what a report says of a line holds for both texts. Only the first entry
-// is changed. Lines are taken one instruction each, as compilers and our programs write them; a
+// No line comes or goes, so what a report says of a line holds for both texts. Only one entry is
+// changed. Lines are taken one instruction each, as compilers and our programs write them; a
 // wait in a loop (try_wait and the branch back to it) is one.
 #pragma once
 
@@ -20,11 +20,13 @@ struct Mutation {
   std::uint32_t also = 0;  // where it went, or the neighbour that it went past; 0: nowhere
   std::string sentence;    // "PTX line 287: wgmma.wait_group 1 dropped"
   std::vector<std::pair<std::uint32_t, std::string>> edits;  // lines with what stands there now
+  bool drawn = true;  // by a seed; some are only there to be asked for
 };
 
 class Mutator {
  public:
-  explicit Mutator(const std::string& ptx);
+  // `entry`: which is changed; empty: the first.
+  explicit Mutator(const std::string& ptx, const std::string& entry = "");
 
   // All that can be done to the text, in the order of its lines.
   const std::vector<Mutation>& all() const { return all_; }
@@ -32,6 +34,9 @@ class Mutator {
   const Mutation& of_seed(std::uint64_t seed) const;
   // Number `n` of a kind, counted from 0; null: there are fewer.
   const Mutation* of(const std::string& kind, std::size_t n) const;
+  // Several at once: "drop barrier.cluster.arrive #0,2 & drop barrier.cluster.wait #0,2"; "#*" is
+  // all of a kind, and a kind without numbers has `n`. No edits: one of them is not there.
+  Mutation together(const std::string& kinds, std::size_t n) const;
 
   std::string apply(const Mutation& mutation) const;
 
