@@ -3,8 +3,9 @@
 //
 // A warp executes the instruction and goes on; the product begins once all four have, with what the
 // first of them said (on an H100 three warps wait at their wgmma.wait_group for a fourth that comes
-// 0.4 ms late, and another descriptor or scale-d in two of the warps counts for nothing; in a
-// warpgroup of three warps, or without one that has exited, it is an illegal instruction). It is an
+// 0.4 ms late, and the product has what the fourth stored just before, without a barrier; another
+// descriptor or scale-d in two of the warps counts for nothing; in a warpgroup of three warps, or
+// without one that has exited, it is an illegal instruction). It is an
 // AsyncOperation (core/sim/async/operation.h) in a pipe of its warpgroup: it reads A and B at one
 // moment and writes D, in the registers of the four warps, at another. Until a wgmma.wait_group
 // that covers it, its registers are in use. Who touches one of them earlier waits for the product:
