@@ -77,8 +77,8 @@ const Exception harmless[] = {
     {"async.global for async.shared::cta in fence", "wgmma_tma", "the same"},
     {"move mbarrier.init behind fence.proxy.async", "", "the same"},
     {"drop bar.sync", "",
-     "a product comes after what its four warps did before they issued it (measured on an H100), and "
-     "its end is taken to be that of all four: PTX says neither"},
+     "a product comes after what its four warps did before they issued it (measured on an H100), "
+     "and its end is taken to be that of all four: PTX says neither"},
     {"move wgmma.wait_group behind bar.sync", "wgmma_v1", "the same"},
     {"drop wgmma.fence", "", "sums of one shape follow each other without one"},
     {"move wgmma.fence behind wgmma.mma_async", "", "the same"},
