@@ -134,11 +134,13 @@ TEST_F(Run, WithoutFilesItDrawsInputsFromTheSeed) {
 }
 
 TEST_F(Run, AddsInEveryTypeAtEverySize) {
-  // Rows of whole and of broken 128-bit vectors, and tiles that end inside the matrix.
+  // Rows of whole and of broken 128-bit vectors, tiles that end inside the matrix, and rows that
+  // are shifted into one tile more.
   for (const std::string type : {"f16", "bf16", "i32", "f32"}) {
     for (const auto& [m, n] : {std::pair<std::string, std::string>{"17", "129"},
                                {"3", "8"},
                                {"33", "264"},
+                               {"9", "255"},
                                {"1", "1"}}) {
       const Ended ended =
           run({"run", "elementwise_add", "--dtype", type, "--m", m, "--n", n, "--out", "c.npy"});

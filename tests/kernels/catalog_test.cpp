@@ -110,8 +110,9 @@ TEST(ElementwiseAdd, TheGridIsOneBlockATile) {
     std::int64_t m, n;
     std::uint32_t blocks;
   };
-  for (const Case c : {Case{1, 1, 1}, Case{16, 128, 1}, Case{17, 128, 2}, Case{1, 129, 2},
-                       Case{17, 1000, 16}, Case{128, 128, 8}, Case{256, 512, 64}}) {
+  for (const Case c :
+       {Case{1, 1, 1}, Case{16, 128, 1}, Case{17, 128, 2}, Case{1, 129, 2}, Case{17, 1000, 16},
+        Case{9, 255, 3}, Case{128, 128, 8}, Case{256, 512, 64}}) {
     const Outcome<Job> job = make_job(elementwise_add(), sized(c.m, c.n), "");
     ASSERT_TRUE(job.ok());
     EXPECT_EQ(job->launch.grid, (Dim3{c.blocks, 1, 1})) << c.m << " " << c.n;

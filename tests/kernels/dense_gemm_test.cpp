@@ -147,6 +147,20 @@ TEST(DenseGemm, SlicesOfK) {
   expect_right("--m 136 --n 264 --k 512 --acc-dtype f16 --split-k 4");
   expect_right("--m 136 --n 264 --k 512 --a-dtype tf32 --split-k 5");
   expect_right("--m 136 --n 272 --k 512 --a-dtype e4m3 --c-dtype e4m3 --split-k 4");
+  // 4 tiles of 128 x 128, and each cluster seven slices; with a cluster that shares, the two
+  // together.
+  const auto launched = [](const std::string& line) {
+    const Request request = asked(line);
+    const Outcome<Fit> fitted = fit(dense_gemm(), request);
+    return make_job(dense_gemm(), *fitted, request, test::image(fitted->variant.image)).launch;
+  };
+  const Launch seven = launched("--m 200 --n 136 --k 456 --tile 128x128 --cluster 1x1 --split-k 7");
+  EXPECT_EQ(seven.grid, (Dim3{28, 1, 1}));
+  EXPECT_EQ(seven.cluster, (Dim3{7, 1, 1}));
+  const Launch shared =
+      launched("--m 200 --n 136 --k 456 --tile 128x128 --cluster 2x1 --split-k 3");
+  EXPECT_EQ(shared.grid, (Dim3{12, 1, 1}));
+  EXPECT_EQ(shared.cluster, (Dim3{6, 1, 1}));
   for (std::uint64_t seed = 0; seed < test::orders; ++seed) {
     SCOPED_TRACE(seed);
     expect_right(asked("--m 200 --n 136 --k 456 --tile 128x128 --split-k 7"),
