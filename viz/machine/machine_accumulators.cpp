@@ -122,11 +122,13 @@ void add_values(Scene& scene, const Paint& paint, const Box& canvas, const Box& 
   }
 }
 
-// Which rows each warp holds; zoomed also their numbers.
+// Which rows each warp holds; zoomed also their numbers, but none beside the name of a warp, for
+// which there is no room.
 void add_warps(Scene& scene, const AccumulatorFrame& frame, u32 first_warp, const RunCursor& spot) {
   const Box& canvas = frame.values;
   const Box cells = frame.cells(canvas);
   const double left = frame.room.x + table_edge, right = canvas.x - inside;
+  std::vector<double> named;
   for (u32 i = 0; i < 4; ++i) {
     const Box part =
         Box{canvas.x, cells.y + cells.height * i / 4, canvas.width, cells.height / 4}.cut(canvas);
@@ -137,6 +139,7 @@ void add_warps(Scene& scene, const AccumulatorFrame& frame, u32 first_warp, cons
     bracket.points = {{right, y + 1}, {right - 4, y + 1}, {right - 4, end - 1}, {right, end - 1}};
     bracket.stroke = {own ? Role::accent : Role::line, own ? 2.0 : 1.0, false};
     scene.add(bracket);
+    named.push_back(part.centre().y);
     scene.add(words({left, part.centre().y}, fmt::format("warp {}", first_warp + i),
                     own ? Role::text : Role::quiet));
     scene.targets.push_back(
@@ -151,6 +154,10 @@ void add_warps(Scene& scene, const AccumulatorFrame& frame, u32 first_warp, cons
   for (u32 row = 0; row < rows; row += every) {
     const double y = cells.y + (row + 0.5) * high;
     if (y < canvas.y || y >= canvas.bottom()) continue;
+    if (std::any_of(named.begin(), named.end(),
+                    [&](double at) { return std::abs(at - y) < label_height; })) {
+      continue;
+    }
     scene.add(
         words({right - 8, y}, fmt::format("{}", row), Role::quiet, Family::mono, Across::right));
   }
