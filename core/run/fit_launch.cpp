@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tilescope {
 namespace {
 
@@ -53,6 +55,15 @@ std::string wrong_size(const ptx::Function& entry, const Launch& launch) {
 
 std::string text(const Dim3& d) {
   return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
+
+bool waits_for_launches_before(const ptx::Module& module, const ptx::Function& entry) {
+  const Outcome<ptx::Body> body = ptx::parse_body(module, entry);
+  return body &&
+         std::any_of(body->statements.begin(), body->statements.end(), [](const ptx::Statement& s) {
+           return s.opcode == "griddepcontrol" && s.modifiers.size() == 1 &&
+                  s.modifiers[0] == "wait";
+         });
 }
 
 Dim3 cluster_of(const ptx::Function& entry, const Launch& launch) {

@@ -18,6 +18,10 @@ std::string text(const Dim3& d);
 // The cluster of a launch: what it says, else what the entry asks for (.reqnctapercluster), else 1.
 Dim3 cluster_of(const ptx::Function& entry, const Launch& launch);
 
+// Its threads wait for the launches before this one by an instruction (griddepcontrol.wait, PTX ISA
+// 9.7.13.13), so that a launch may begin before those have ended.
+bool waits_for_launches_before(const ptx::Module& module, const ptx::Function& entry);
+
 // Grid, block and cluster: the limits that every chip since compute capability 3.0 has (CUDA C++
 // Programming Guide, "Compute Capabilities"), and what the entry's directives ask for (PTX ISA
 // 11.4). `where` is the entry's place in its file.

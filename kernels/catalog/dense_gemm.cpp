@@ -37,7 +37,7 @@ std::optional<std::string> no_number(const char* option, std::string_view value)
 std::vector<OptionParameter> options() {
   const std::vector<std::string> operands = {"f16", "bf16", "tf32", "e4m3", "e5m2"};
   std::vector<std::string> tile = {"auto"};
-  const auto extents = {64, 96, 128, 144, 160, 176, 192, 208, 224, 256};
+  const auto extents = {48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256};
   for (const int m : extents) {
     for (const int n : extents) {
       const bool rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128 || n == 256;
@@ -74,6 +74,11 @@ std::vector<OptionParameter> options() {
        "auto|1..8",
        "auto",
        "slices of K, each a CTA's, of a cluster that adds up what they have summed"},
+      {"consumers",
+       {"auto", "cooperative", "ping-pong"},
+       "auto|cooperative|ping-pong",
+       "auto",
+       "two consumers share each tile, or have every other one"},
       number("alpha", "1", "factor of the product"),
       number("beta", "0", "factor of what C has before")};
 }
@@ -118,7 +123,7 @@ std::optional<std::string> wrong_tile(const Problem& p) {
   if (p.a.tile % 128 != 0 && p.a.tile != 64) {
     return fmt::format(
         "dense_gemm's tiles have 64, 128 or 256 {}, which warpgroups share by 64, and --tile asks "
-        "for {}; {} may be 64, 96, 128, 144, 160, 176, 192, 208, 224 or 256.",
+        "for {}; {} may be 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224 or 256.",
         p.exchanged ? "columns of an m-major C" : "rows", p.a.tile,
         p.exchanged ? "its rows" : "its columns");
   }
@@ -149,12 +154,40 @@ std::optional<std::string> wrong_slices(const Problem& p) {
         "works, or another --cluster.",
         p.slices, p.ctas(), p.slices * p.ctas(), 8 / p.ctas());
   }
+  if (!can_slice(p.a.tile, p.b.tile, p.sums == "f16")) {
+    return fmt::format(
+        "A warpgroup's share of a tile of {}x{} leaves no registers to add up slices of K with: "
+        "leave --split-k out, or choose a smaller --tile.",
+        p.exchanged ? p.b.tile : p.a.tile, p.exchanged ? p.a.tile : p.b.tile);
+  }
   const std::int64_t stages = tiles(p.k * p.a.bytes(), 128);
   if (p.slices > stages) {
     return fmt::format(
         "With k = {} of {}, K has {} stage{} of 128 bytes, and --split-k asks for {} slices of one "
         "or more: up to {} work.",
         p.k, p.a.type, stages, stages == 1 ? "" : "s", p.slices, stages);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_consumers(const Problem& p, std::string_view asked) {
+  if (asked == "cooperative" && p.a.tile == 64 && p.slices == 1) {
+    return fmt::format(
+        "A tile of 64 {} is multiplied by one warpgroup, and --consumers asks for two that share "
+        "it: choose ping-pong, or a tile of 128 or 256.",
+        p.exchanged ? "columns of an m-major C" : "rows");
+  }
+  if (asked != "ping-pong") return std::nullopt;
+  if (p.plain() || p.slices > 1) {
+    return fmt::format(
+        "With {} the consumers of dense_gemm do not take turns: leave --consumers out.",
+        p.plain() ? "rows that do not begin on 16 bytes" : "slices of K");
+  }
+  if (!fits_one_consumer(p.a.tile, p.b.tile, p.sums == "f16")) {
+    return fmt::format(
+        "In ping-pong one warpgroup has all sums of a tile, and those of {}x{} are more than it "
+        "has registers: choose --tile 128x128 or a smaller one, or --consumers cooperative.",
+        p.exchanged ? p.b.tile : p.a.tile, p.exchanged ? p.a.tile : p.b.tile);
   }
   return std::nullopt;
 }
@@ -167,6 +200,7 @@ std::optional<std::string> cannot_do(const Fit& fit) {
   }
   if (auto wrong = wrong_tile(p)) return wrong;
   if (auto wrong = wrong_slices(p)) return wrong;
+  if (auto wrong = wrong_consumers(p, fit.choices.find("consumers")->second)) return wrong;
   if (p.plain() && tiles(p.b.rows, plain_tile) > 65535) {
     return fmt::format(
         "Where rows do not begin on 16 bytes, dense_gemm multiplies up to {} {} of C; it was asked "
@@ -198,7 +232,10 @@ void tolerate(const Problem& p, Variant& variant) {
 Variant variant_of(const Fit& fit) {
   const Problem p = problem_of(fit);
   Variant out;
-  out.entry = p.plain() ? "dense_gemm_plain" : p.slices > 1 ? "dense_gemm_slices" : "dense_gemm";
+  out.entry = p.plain()                        ? "dense_gemm_plain"
+              : p.slices > 1                   ? "dense_gemm_slices"
+              : p.ping_pong && p.a.tile == 128 ? "dense_gemm_ping_pong"
+                                               : "dense_gemm";
   for (const char* type : {"a-dtype", "b-dtype", "c-dtype"}) {
     out.dtypes.push_back(*stored_as(fit.choices.find(type)->second));
   }
@@ -284,7 +321,7 @@ Launch launch(const Fit& fit, std::int64_t processors) {
     out.cluster = Dim3{count(p.ctas() * p.slices), 1, 1};
     return out;
   }
-  const std::int64_t room = std::max<std::int64_t>(1, processors / p.ctas());
+  const std::int64_t room = room_for_clusters(p.ctas(), processors);
   out.grid.x = count(p.ctas() * std::min(room, all));
   if (p.ctas() > 1) out.cluster = Dim3{count(p.ctas()), 1, 1};
   return out;
@@ -307,14 +344,17 @@ Argument map_of(const Operand& o, const Problem& p) {
   return Argument::tensor_map(map);
 }
 
-// C's boxes: 64 rows of 128 bytes, or of 64 where a tile is narrower.
+// C's boxes: 64 rows of 128 bytes, or of 64 or 32 where a tile is narrower.
 Argument map_of_c(const Problem& p) {
   const std::int64_t widest = 128 / p.c_bytes();
-  const std::int64_t columns = p.b.tile >= widest ? widest : widest / 2;
+  std::int64_t columns = widest;
+  while (columns > p.b.tile) columns /= 2;
   const std::int64_t bytes = columns * p.c_bytes();
   TensorMap map;
   map.buffer = 2;
-  map.swizzle = bytes == 128 ? MapSwizzle::bytes128 : MapSwizzle::bytes64;
+  map.swizzle = bytes == 128  ? MapSwizzle::bytes128
+                : bytes == 64 ? MapSwizzle::bytes64
+                              : MapSwizzle::bytes32;
   map.dims = {static_cast<std::uint64_t>(p.b.rows), static_cast<std::uint64_t>(p.a.rows),
               static_cast<std::uint64_t>(p.l)};
   map.box = {static_cast<std::uint32_t>(columns), 64, 1};
@@ -327,8 +367,8 @@ Argument argument_of(float value) {
   return Argument::i32(bits);
 }
 
-// dense_gemm, dense_gemm_slices(map a, map b, map c, c, m, n, k, l, alpha, beta)
-// dense_gemm_plain(a, b, c, m, n, k, alpha, beta)
+// dense_gemm, dense_gemm_ping_pong, dense_gemm_slices(map a, map b, map c, c, m, n, k, l, alpha,
+// beta) dense_gemm_plain(a, b, c, m, n, k, alpha, beta)
 std::vector<Argument> arguments(const Fit& fit) {
   const Problem p = problem_of(fit);
   std::vector<Argument> out;

@@ -8,25 +8,39 @@
 namespace tilescope {
 namespace {
 
-constexpr double l2_bytes = 5400, port_bytes = 64;  // a cycle: of L2, and into an SM
-constexpr double astride = 2;                       // times what L2 has to do
-constexpr double stage_cycles = 80;                 // of a stage besides
+constexpr double l2_bytes = 5000, port_bytes = 64;  // a cycle: of L2, and into an SM
+constexpr double astride = 1.2;                     // times what L2 has to do
+constexpr double stage_cycles = 18;                 // of a stage besides
 // Cycles of a tile besides its stages: until the first is there, and C's elements.
-constexpr double tile_cycles = 500, element_cycles = 0.04;
-constexpr double slices_cycles = 3000, slices_bytes = 30;  // and a cycle: from CTA to CTA
-constexpr double idle_clock = 1.98e9, busy_clock = 1.35e9;
-constexpr double memory_bytes = 3.0e12;  // a second
-constexpr double launch_seconds = 3e-6;
+constexpr double tile_cycles = 910, element_cycles = 0.156;
+constexpr double neighbour_cycles = 83;  // of a tile, for each other CTA of its cluster
+constexpr double slices_cycles = 2500, slices_bytes = 20;  // and a cycle: from CTA to CTA
+constexpr double idle_clock = 1.85e9, busy_clock = 1.65e9;
+constexpr double memory_bytes = 2.7e12;  // a second
+constexpr double launch_seconds = 1.8e-6;
 
-// Of 132 processors, how many clusters of so many CTAs there is room for: they have to be in one
-// GPC, and not each has as many processors.
-std::int64_t room_for(std::int64_t ctas, std::int64_t processors) {
+}  // namespace
+
+// Of 132 processors: a cluster has to be in one GPC, and not each has as many processors.
+std::int64_t room_for_clusters(std::int64_t ctas, std::int64_t processors) {
   constexpr std::array<std::int64_t, 9> of_132 = {132, 132, 66, 39, 30, 22, 17, 15, 15};
   if (ctas >= static_cast<std::int64_t>(of_132.size())) return 1;
   return std::max<std::int64_t>(of_132[static_cast<std::size_t>(ctas)] * processors / 132, 1);
 }
 
-}  // namespace
+bool fits_one_consumer(std::int64_t m, std::int64_t n, bool half_sums) {
+  return m <= 128 && m / 64 * n / (half_sums ? 4 : 2) <= 128;
+}
+
+bool can_slice(std::int64_t m, std::int64_t n, bool half_sums) {
+  return m < 256 || n / (half_sums ? 2 : 1) <= 160;
+}
+
+bool has_rounds(const DenseTile& t, const Sizes& s, std::int64_t processors) {
+  const std::int64_t all = products::tiles(s.m, t.m * t.cluster_m) *
+                           products::tiles(s.n, t.n * t.cluster_n) * std::max<std::int64_t>(s.l, 1);
+  return all > room_for_clusters(t.cluster_m * t.cluster_n * t.slices, processors);
+}
 
 double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes bytes,
                           std::int64_t processors) {
@@ -34,7 +48,7 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
   const bool sliced = tile.slices > 1;
   const std::int64_t down = tile.cluster_m, across = tile.cluster_n;
   const std::int64_t ctas = down * across * tile.slices, l = std::max<std::int64_t>(s.l, 1);
-  const std::int64_t room = room_for(ctas, processors);
+  const std::int64_t room = room_for_clusters(ctas, processors);
   const std::int64_t all = tiles(s.m, tile.m * down) * tiles(s.n, tile.n * across) * l;
   const auto at_once = static_cast<double>(std::min(all, room) * ctas);
   const auto rounds = static_cast<double>(tiles(all, room));
@@ -48,10 +62,17 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
       std::max({tensor, asked * at_once / l2_bytes, 128 * (m + n) / port_bytes}) + stage_cycles;
   const double busy =
       std::min(1.0, tensor / (stage - stage_cycles) * at_once / static_cast<double>(processors));
-  const double clock = idle_clock - (idle_clock - busy_clock) * busy;
+  // What a product of 64 x n reads of shared memory for each element, beside one of 64 x 256: that
+  // takes power too.
+  const double reads = (64 + n) / n / 1.25;
+  const double clock = idle_clock - (idle_clock - busy_clock) * busy * reads;
   const double adding = sliced ? slices_cycles + m * n * 4 / slices_bytes : 0;
-  const double ends = tile_cycles + m * n * element_cycles + adding;
-  const double ctas_take = rounds * (stages * stage + ends) / clock;
+  const double ends = tile_cycles + m * n * element_cycles + adding +
+                      neighbour_cycles * static_cast<double>(down * across - 1);
+  const bool turns = !sliced && fits_one_consumer(tile.m, tile.n, false);
+  const double products_take = stages * stage, both_take = products_take + ends;
+  const double ctas_take =
+      (turns ? ends + rounds * std::max(products_take, both_take / 2) : rounds * both_take) / clock;
 
   const auto moved =
       static_cast<double>(l * (bytes.operand * s.k * (s.m + s.n) + bytes.result * s.m * s.n));

@@ -48,8 +48,11 @@ void choose(Problem& p, std::optional<Pair> tile, std::optional<Pair> cluster,
   for (DenseTile each : all) {
     take(p, each);
     if (all.size() > 1 && (wrong_major(p.a) || wrong_major(p.b))) continue;
+    const bool divides = can_slice(each.m, each.n, p.sums == "f16");
     const std::int64_t most =
-        slices.value_or(std::min(stages, largest_cluster / (each.cluster_m * each.cluster_n)));
+        !slices && !divides ? 1
+                            : slices.value_or(std::min(
+                                  stages, largest_cluster / (each.cluster_m * each.cluster_n)));
     for (each.slices = slices.value_or(1); each.slices <= most; ++each.slices) {
       candidates.push_back(each);
     }
@@ -109,10 +112,13 @@ std::vector<DenseTile> shipped_tiles(const Problem& p) {
   const bool many = usual_c && p.a.type == p.b.type && p.a.type != "e5m2" && p.sums == "f32" &&
                     !p.a.across && !p.b.across;
   if (!many) return {{128, 256, 2, 1}};
-  return {{128, 256, 2, 1}, {256, 128, 1, 2}, {128, 256, 1, 1}, {128, 208, 2, 1}, {128, 192, 2, 1},
-          {128, 144, 2, 1}, {128, 128, 2, 1}, {128, 128, 2, 2}, {128, 128, 1, 1}, {128, 64, 1, 2},
-          {128, 64, 1, 4},  {128, 64, 1, 1},  {64, 128, 2, 1},  {64, 128, 4, 1},  {64, 256, 1, 1},
-          {64, 64, 2, 2},   {64, 64, 1, 1}};
+  return {{128, 256, 2, 1}, {128, 256, 1, 1}, {128, 256, 4, 1}, {256, 192, 1, 2}, {256, 144, 2, 1},
+          {256, 128, 1, 2}, {128, 224, 2, 1}, {128, 208, 2, 1}, {128, 192, 2, 1}, {128, 192, 4, 1},
+          {128, 144, 2, 1}, {128, 128, 2, 1}, {128, 128, 2, 2}, {128, 128, 4, 1}, {128, 128, 2, 4},
+          {128, 128, 4, 2}, {128, 128, 1, 1}, {64, 256, 1, 1},  {64, 192, 4, 1},  {64, 192, 4, 2},
+          {64, 160, 4, 1},  {64, 128, 2, 1},  {64, 128, 4, 1},  {64, 96, 4, 2},   {64, 64, 1, 1},
+          {64, 64, 2, 1},   {64, 64, 2, 2},   {64, 48, 1, 1},   {64, 48, 1, 4},   {64, 48, 2, 2},
+          {64, 48, 2, 4}};
 }
 
 Problem problem_of(const Fit& fit) {
@@ -137,6 +143,13 @@ Problem problem_of(const Fit& fit) {
   std::optional<std::int64_t> slices;
   if (word("split-k") != "auto") slices = std::stoll(word("split-k"));
   choose(p, tile, cluster, slices);
+  const DenseTile chosen{p.a.tile, p.b.tile, p.cluster.m, p.cluster.n, p.slices};
+  const std::string_view consumers = word("consumers");
+  p.ping_pong =
+      consumers == "ping-pong" ||
+      (consumers == "auto" && p.slices == 1 &&
+       fits_one_consumer(p.a.tile, p.b.tile, p.sums == "f16") &&
+       (p.a.tile == 64 || has_rounds(chosen, {p.a.rows, p.b.rows, p.k, p.l}, processors)));
   return p;
 }
 

@@ -41,6 +41,7 @@ struct Problem {
   bool exchanged = false;
   Pair cluster;
   std::int64_t slices = 1;  // of K: so many times the cluster's CTAs
+  bool ping_pong = false;   // each consumer has a tile of its own
 
   std::int64_t c_bytes() const { return static_cast<std::int64_t>(bytes_of(*stored_as(c_type))); }
   std::int64_t ctas() const { return a.shares * b.shares; }

@@ -129,7 +129,10 @@ std::vector<CatalogEntry> wgmma_entries() {
       {{5, "two consumers share B's tile", 2, 1}, middle},
       {{6, "persistent CTAs", 2, 1, true}, large},
       {{7, "clusters of two: B's tile by multicast", 2, 1, true, 2}, large},
-      {{8, "D goes back by TMA, beside the next tile", 2, 1, true, 2, true}, large}};
+      {{8, "D goes back by TMA, beside the next tile", 2, 1, true, 2, true}, large},
+      {{9, "launches overlap: a launch begins before the one before has ended", 2, 1, true, 2,
+        true},
+       large}};
   std::vector<CatalogEntry> out;
   for (const auto& [step, fallback] : steps) out.push_back(entry_of(step, fallback));
   return out;

@@ -28,6 +28,18 @@ __device__ inline float value_of(__nv_fp8_e4m3 x) {
   return static_cast<float>(x);
 }
 
+// Both, in one store; `at` is at a multiple of two elements.
+template <class Element>
+__device__ inline void put_two(Element* at, Two v) {
+  if constexpr (sizeof(Element) == 4) {
+    *reinterpret_cast<float2*>(at) = make_float2(v.first, v.second);
+  } else if constexpr (sizeof(Element) == 2) {
+    *reinterpret_cast<std::uint32_t*>(at) = packed(v.first, v.second, Element());
+  } else {
+    *reinterpret_cast<__nv_fp8x2_e4m3*>(at) = __nv_fp8x2_e4m3(make_float2(v.first, v.second));
+  }
+}
+
 // C as it lies in global memory, (l,m,n) row-major, and what is done with it.
 template <class Element>
 struct Target {
@@ -48,12 +60,18 @@ struct Target {
     }
     return out;
   }
-  // Both, without shared memory; outside C nothing is written.
+  // Both, without shared memory; outside C nothing is written. `column` is even: where rows are of
+  // an even number of columns, both go in one store.
   __device__ void put(Two sum, int batch, int row, int column) const {
+    if (row >= m || column >= n) return;
     const Two v = scaled(sum, batch, row, column);
     Element* at = place(batch, row, column);
-    if (row < m && column < n) at[0] = Element(v.first);
-    if (row < m && column + 1 < n) at[1] = Element(v.second);
+    if (n % 2 == 0) {
+      put_two(at, v);
+    } else {
+      at[0] = Element(v.first);
+      if (column + 1 < n) at[1] = Element(v.second);
+    }
   }
 };
 
@@ -89,14 +107,7 @@ __device__ inline void put_rows(typename Box::Element* to, int thread, Pair pair
       const Coordinate at = Coordinate{first_row, 0} +
                             coordinate_of<WgmmaSums<64>::of_thread>(lane) +
                             coordinate_of<WgmmaSums<Box::columns>::of_register>(i);
-      const Two v = pair(i);
-      Element* place = to + offset_of<Box::layout, Box::rows>(at.row, at.column);
-      if constexpr (sizeof(Element) == 4) {
-        *reinterpret_cast<float2*>(place) = make_float2(v.first, v.second);
-      } else {
-        *reinterpret_cast<__nv_fp8x2_e4m3*>(place) =
-            __nv_fp8x2_e4m3(make_float2(v.first, v.second));
-      }
+      put_two(to + offset_of<Box::layout, Box::rows>(at.row, at.column), pair(i));
     }
   }
 }

@@ -50,10 +50,10 @@ struct BoxTile {
   using Element = Element_;
   static constexpr int size = static_cast<int>(sizeof(Element)), rows = 64;
   static constexpr int most = 128 / size;
-  static constexpr int columns = n >= most ? most : most / 2;
+  static constexpr int columns = n >= most ? most : n >= most / 2 ? most / 2 : most / 4;
   static_assert(n >= columns && n % 16 == 0);
   static constexpr int row_bytes = columns * size;
-  static constexpr int swizzle_bits = row_bytes == 128 ? 3 : 2;
+  static constexpr int swizzle_bits = row_bytes == 128 ? 3 : row_bytes == 64 ? 2 : 1;
   static constexpr int swizzle_base = size == 1 ? 4 : size == 2 ? 3 : 2;  // 16 bytes
   static constexpr Layout layout =
       must(composition(Swizzle{swizzle_bits, swizzle_base, 3},

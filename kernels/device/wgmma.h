@@ -112,8 +112,11 @@ __device__ inline void wait(Register (&d)[count]) {
 #define WGMMA_WITH_MAJORS(a, b) ", %" #a ", %" #b
 #define WGMMA_NO_MAJORS(a, b) ""
 #define WGMMA_OF_N(how, k, types, majors)                                                  \
+  if constexpr (n == 48) WGMMA(48, 24, how, k, types, majors, 24, 25, 26, 27, 28);         \
   if constexpr (n == 64) WGMMA(64, 32, how, k, types, majors, 32, 33, 34, 35, 36);         \
+  if constexpr (n == 80) WGMMA(80, 40, how, k, types, majors, 40, 41, 42, 43, 44);         \
   if constexpr (n == 96) WGMMA(96, 48, how, k, types, majors, 48, 49, 50, 51, 52);         \
+  if constexpr (n == 112) WGMMA(112, 56, how, k, types, majors, 56, 57, 58, 59, 60);       \
   if constexpr (n == 128) WGMMA(128, 64, how, k, types, majors, 64, 65, 66, 67, 68);       \
   if constexpr (n == 144) WGMMA(144, 72, how, k, types, majors, 72, 73, 74, 75, 76);       \
   if constexpr (n == 160) WGMMA(160, 80, how, k, types, majors, 80, 81, 82, 83, 84);       \
@@ -140,7 +143,7 @@ __device__ inline void multiply(Register (&d)[count], std::uint64_t from_a, std:
                                 bool accumulate) {
   constexpr bool f32 = std::is_same_v<Register, float>;
   static_assert(n == 64 || n == 96 || n == 128 || n == 160 || n == 192 || n == 224 || n == 256 ||
-                (f32 && (n == 144 || n == 176 || n == 208)));
+                (f32 && (n == 48 || n == 80 || n == 112 || n == 144 || n == 176 || n == 208)));
   static_assert(count == (f32 ? n / 2 : n / 4));
   static_assert(sizeof(A) == 2 || (major_a == Major::k && major_b == Major::k));
   constexpr bool e4m3_a = std::is_same_v<A, __nv_fp8_e4m3>,

@@ -63,14 +63,14 @@ Outcome<GpuDevice::Fitting> GpuDevice::fitting(const Job& job) {
 Outcome<std::unique_ptr<GpuExecution>> GpuDevice::prepare(Job job) {
   Outcome<Fitting> fits = fitting(job);
   if (!fits) return fits.error();
-  return GpuExecution::prepare(fits->context, chip_, *fits->entry, std::move(job));
+  return GpuExecution::prepare(fits->context, chip_, fits->module, *fits->entry, std::move(job));
 }
 
 Outcome<std::unique_ptr<Launcher>> GpuDevice::load(const Job& job) {
   Outcome<Fitting> fits = fitting(job);
   if (!fits) return fits.error();
   Outcome<Launcher> out =
-      Launcher::load(fits->context, chip_, *fits->entry, job.program, job.launch);
+      Launcher::load(fits->context, chip_, fits->module, *fits->entry, job.program, job.launch);
   if (!out) return out.error();
   return std::make_unique<Launcher>(std::move(*out));
 }

@@ -60,10 +60,12 @@ struct LaunchAttribute {  // CUlaunchAttribute
   char pad[4];
   union {
     std::uint32_t cluster[3];
+    int allowed;
     char bytes[64];
   } value;
 };
-constexpr int cluster_dimension = 4;  // CUlaunchAttributeID
+// CUlaunchAttributeID
+constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
 
 struct LaunchConfig {  // CUlaunchConfig
   unsigned grid[3], block[3], shared_bytes;

@@ -13,8 +13,10 @@ namespace tilescope::gpu {
 
 Outcome<std::unique_ptr<GpuExecution>> GpuExecution::prepare(std::shared_ptr<Context> context,
                                                              const Chip& chip,
+                                                             const ptx::Module& module,
                                                              const ptx::Function& entry, Job job) {
-  Outcome<Launcher> launcher = Launcher::load(context, chip, entry, job.program, job.launch);
+  Outcome<Launcher> launcher =
+      Launcher::load(context, chip, module, entry, job.program, job.launch);
   if (!launcher) return launcher.error();
   std::unique_ptr<GpuExecution> run(new GpuExecution(std::move(context), std::move(*launcher),
                                                      std::move(job), std::string(entry.name)));

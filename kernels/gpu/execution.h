@@ -12,9 +12,9 @@ namespace tilescope::gpu {
 
 class GpuExecution : public ChipExecution {
  public:
-  // `entry` belongs to the job's PTX and fits its launch and arguments.
+  // `entry`, of `module`, belongs to the job's PTX and fits its launch and arguments.
   static Outcome<std::unique_ptr<GpuExecution>> prepare(std::shared_ptr<Context> context,
-                                                        const Chip& chip,
+                                                        const Chip& chip, const ptx::Module& module,
                                                         const ptx::Function& entry, Job job);
   ~GpuExecution() override;
 

@@ -55,12 +55,13 @@ Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
 }
 
 Outcome<Launcher> Launcher::load(std::shared_ptr<Context> context, const Chip& chip,
-                                 const ptx::Function& entry, const Program& program,
-                                 const Launch& launch) {
+                                 const ptx::Module& module, const ptx::Function& entry,
+                                 const Program& program, const Launch& launch) {
   const Driver& driver = context->driver();
   Launcher out(std::move(context), std::string(entry.name));
   out.context_->enter();
   out.cluster_ = cluster_of(entry, launch);
+  out.begins_early_ = waits_for_launches_before(module, entry);
   std::string log;
   const Result result = gpu::load(out.context_, program.ptx, out.module_, log);
   if (result != Result::success) return not_loaded(driver, chip, program.name, result, log);
@@ -147,14 +148,19 @@ Result Launcher::enqueue(const Launch& l, std::vector<Argument>& arguments) cons
                       nullptr,
                       nullptr,
                       0};
-  LaunchAttribute attribute{};
+  LaunchAttribute attributes[2]{};
+  config.attributes = attributes;
   if (const Dim3 cluster = l.cluster.value_or(cluster_); cluster.count() > 1) {
+    LaunchAttribute& attribute = attributes[config.attribute_count++];
     attribute.id = cluster_dimension;
     attribute.value.cluster[0] = cluster.x;
     attribute.value.cluster[1] = cluster.y;
     attribute.value.cluster[2] = cluster.z;
-    config.attributes = &attribute;
-    config.attribute_count = 1;
+  }
+  if (begins_early_) {
+    LaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = programmatic_stream_serialization;
+    attribute.value.allowed = 1;
   }
   std::vector<void*> parameters;
   for (Argument& argument : arguments) parameters.push_back(argument.bytes.data());

@@ -15,15 +15,16 @@ Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits);
 
 class Launcher {
  public:
-  // `entry` belongs to the program and fits the launch.
+  // `entry`, of `module`, belongs to the program and fits the launch.
   static Outcome<Launcher> load(std::shared_ptr<Context> context, const Chip& chip,
-                                const ptx::Function& entry, const Program& program,
-                                const Launch& launch);
+                                const ptx::Module& module, const ptx::Function& entry,
+                                const Program& program, const Launch& launch);
 
   // Writes addresses of buffers, and maps over them, into the arguments. `buffers` may lack bytes.
   std::optional<Error> place(std::vector<Argument>& arguments, const std::vector<Buffer>& buffers,
                              const std::vector<CUdeviceptr>& addresses) const;
-  // Into the default stream; does not wait. The launch has as much shared memory as that of load(),
+  // Into the default stream; does not wait. An entry that itself waits for the launches before it
+  // may begin before they have ended. The launch has as much shared memory as that of load(),
   // and may have another grid.
   Result enqueue(const Launch& launch, std::vector<Argument>& arguments) const;
 
@@ -37,6 +38,7 @@ class Launcher {
   std::shared_ptr<Context> context_;
   std::string entry_;
   Dim3 cluster_;  // where the launch says none
+  bool begins_early_ = false;
   Module module_;
   CUfunction function_ = nullptr;
 };

@@ -8,30 +8,34 @@
 //     GEMM_A, GEMM_B         f16 bf16 tf32 e4m3 e5m2: alike, or both of 8 bits
 //     GEMM_C                 f16 bf16 f32 e4m3
 //     GEMM_ACC               f32; or f16, where A and B are
-//     GEMM_TILE_M, _N        of a CTA: 64, 128 or 256 by 64, 96, 128, 144, 160, 176, 192, 208, 224
-//                            or 256; with sums of f16 by 32s of these
+//     GEMM_TILE_M, _N        of a CTA: 64, 128 or 256 by 48, 64, 80, 96, 112, 128, 144, 160, 176,
+//                            192, 208, 224 or 256; with sums of f16 by 32s of these
 //     GEMM_CLUSTER_M, _N     CTAs of a cluster, down and across
 //     GEMM_A_MAJOR, _B_MAJOR k; or m and n, of 16-bit types
 //
-// A producer and two consumers. Of a tile of 128 or 256 rows each consumer has half (cooperative);
-// a tile of 64 rows is one consumer's, and the other has the next one (ping-pong): while one writes
-// back, the other has the tensor core.
+// A producer and two consumers. Each consumer has half of a tile's rows (cooperative); or a tile is
+// one consumer's, and the other has the next one (ping-pong): while one writes back, the other has
+// the tensor core.
 //
 //     cooperative   consumer 0   multiply tile 0, upper half | C | multiply tile 1 | C
 //                   consumer 1   multiply tile 0, lower half | C | multiply tile 1 | C
 //     ping-pong     consumer 0   multiply tile 0 | C               | multiply tile 2 | C
 //                   consumer 1                   | multiply tile 1 | C               | ...
 //
-// Three kernels, of which one is launched:
+// Four kernels, of which one is launched:
 //
-//     dense_gemm         persistent. CTAs of a cluster that have the same rows load a part of A's
-//                        tile each, for all of them; those with the same columns likewise B's
-//     dense_gemm_slices  where tiles are few: the CTAs of a cluster, up to 8, have a slice of K
-//     each
-//                        of one tile; what each has summed, all add up
-//                        (kernels/device/dense_slices.h)
-//     dense_gemm_plain   of matrices that TMA cannot reach
+//     dense_gemm            persistent. CTAs of a cluster that have the same rows load a part of
+//     A's
+//                           tile each, for all of them; those with the same columns likewise B's.
+//                           Cooperative, or where a tile has 64 rows, ping-pong
+//     dense_gemm_ping_pong  the same with tiles of 128 rows whose sums one consumer has room for:
+//                           where CTAs have several tiles
+//     dense_gemm_slices     where tiles are few: the CTAs of a cluster, up to 8, have a slice of K
+//                           each of one tile; what each has summed, all add up
+//                           (kernels/device/dense_slices.h)
+//     dense_gemm_plain      of matrices that TMA cannot reach
 #include "kernels/device/dense_slices.h"
+#include "kernels/device/launches.h"
 #include "kernels/device/registers.h"
 #include "kernels/device/scheduler.h"
 
@@ -78,17 +82,29 @@ struct Gemm {
   using Box = BoxTile<C, tile_n>;
   static constexpr int k = TileA::k;
 
-  static constexpr bool ping_pong = tile_m == 64;
   static constexpr int consumers = 2;
-  static constexpr int readers = ping_pong ? 1 : consumers;  // of a stage
-  static constexpr int products = tile_m / 64 / readers;     // of a consumer, each of 64 rows
-  static constexpr int registers = half_sums ? tile_n / 4 : tile_n / 2;  // of a product
+  static constexpr int registers = half_sums ? tile_n / 4 : tile_n / 2;  // of 64 rows
+  // One consumer can have all of a tile's sums, and the producer's and its own needs beside them.
+  static constexpr bool fits_one = tile_m / 64 * registers <= 128;
+  // A consumer with half of the sums has registers left to add up slices with.
+  static constexpr bool can_slice = tile_m < 256 || 2 * registers <= 160;
 
   static constexpr int most_bytes = 232448 - 1024;  // of a block's shared memory, less the barriers
   static constexpr int box_bytes = consumers * 2 * Box::rows * Box::row_bytes;
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   static constexpr int room = (most_bytes - box_bytes) / stage_bytes;
   static constexpr int stages = room < 8 ? room : 8;
+};
+
+// How consumers share the work.
+enum class Way { cooperative, ping_pong, sliced };
+template <Way way_>
+struct Work {
+  static constexpr Way way = way_;
+  static constexpr bool sliced = way == Way::sliced, alternate = way == Way::ping_pong;
+  // Those that read a stage; and of each of them products, of 64 rows each.
+  static constexpr int readers = alternate || Gemm::tile_m == 64 ? 1 : Gemm::consumers;
+  static constexpr int products = Gemm::tile_m / 64 / readers;
 };
 
 struct Shared {
@@ -129,7 +145,8 @@ __device__ inline void load_share(typename Tile::Element* to, const CUtensorMap&
 }
 
 // sum += A's 64 rows * B, or = where it does not accumulate, for all products of a consumer.
-__device__ inline void multiply_stage(Gemm::Register (&sum)[Gemm::products][Gemm::registers],
+template <int products>
+__device__ inline void multiply_stage(Gemm::Register (&sum)[products][Gemm::registers],
                                       const Gemm::A* a, const Gemm::B* b, bool accumulate) {
   using TileA = Gemm::TileA;
   using TileB = Gemm::TileB;
@@ -137,9 +154,9 @@ __device__ inline void multiply_stage(Gemm::Register (&sum)[Gemm::products][Gemm
   const std::uint64_t from_b = TileB::descriptor | descriptor_address(b);
   wgmma::fence();
 #pragma unroll
-  for (int p = 0; p < Gemm::products; ++p) {
+  for (int i = 0; i < 4; ++i) {  // 32 bytes of K each
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {  // 32 bytes of K each
+    for (int p = 0; p < products; ++p) {
       wgmma::multiply<Gemm::A, Gemm::B, Gemm::tile_n, TileA::major, TileB::major>(
           sum[p], from_a + p * (TileA::row_bytes_of_64 >> 4) + i * TileA::step,
           from_b + i * TileB::step, accumulate || i > 0);
@@ -153,12 +170,15 @@ struct Place {
   int row, column, batch;
 };
 
-template <bool sliced>
+template <Way way>
 __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, const CUtensorMap& d,
                                   const Target<Gemm::C>& target, int k, int l) {
   extern __shared__ __align__(1024) std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   using State = PipelineState<Gemm::stages>;
+  using Work = Work<way>;
+  constexpr bool sliced = Work::sliced, alternate = Work::alternate;
+  constexpr int readers = Work::readers, products = Work::products;
   constexpr int ctas = Gemm::ctas, cluster_m = Gemm::cluster_m, cluster_n = Gemm::cluster_n;
   constexpr int tall = cluster_m * Gemm::tile_m, wide = cluster_n * Gemm::tile_n;
   const int rows = (target.m + tall - 1) / tall, columns = (target.n + wide - 1) / wide;
@@ -178,11 +198,12 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   if (thread == 0) {
     for (int i = 0; i < Gemm::stages; ++i) {
       init(shared.full[i], 1);
-      init(shared.empty[i], Gemm::readers * (cluster_m + cluster_n - 1));
+      init(shared.empty[i], readers * (cluster_m + cluster_n - 1));
     }
     fence_init();
   }
   ctas > 1 ? meet_cluster() : __syncthreads();
+  wait_for_launches_before();
 
   // Each role's way through the tiles of this cluster: all of them, or each second one from the
   // first or the second on. `more`: there is another one after it.
@@ -198,7 +219,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
 
   // Whoever has no sums is there too where the cluster adds them up.
   const auto meet = [] {
-    for (int p = 0; p < Gemm::products; ++p) {
+    for (int p = 0; p < products; ++p) {
       sync_cluster();
       meet_cluster();
     }
@@ -233,8 +254,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
     take_registers<232>();
     const int consumer = thread / 128 - 1, in_group = thread % 128;
     constexpr int order = 3;  // barriers 3 and 4: whose turn at the tensor core it is
-    constexpr bool alternate = Gemm::ping_pong && !sliced;
-    const int row_of_mine = Gemm::ping_pong ? 0 : consumer * Gemm::products * 64;
+    const int row_of_mine = readers == 1 ? 0 : consumer * products * 64;
     [[maybe_unused]] Slices& parts = reinterpret_cast<Slices&>(shared);
     State used(0), read(0);
     int turn = 0;  // of the two boxes
@@ -249,7 +269,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
       }
       read.advance();
     };
-    Gemm::Register sum[Gemm::products][Gemm::registers];
+    Gemm::Register sum[products][Gemm::registers];
     const auto work = [&](const Place& at, bool more) {
       if constexpr (alternate) sync_threads<256>(order + consumer);
       for (int i = 0; i < depth; ++i, used.advance()) {
@@ -263,19 +283,19 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         if (more) arrive_threads<256>(order + 1 - consumer);
       }
 #pragma unroll
-      for (int p = 0; p < Gemm::products; ++p) wgmma::wait<0>(sum[p]);
+      for (int p = 0; p < products; ++p) wgmma::wait<0>(sum[p]);
       give_back();
 #pragma unroll
-      for (int p = 0; p < Gemm::products; ++p) {
+      for (int p = 0; p < products; ++p) {
         const int row = at.row + row_of_mine + p * 64;
         if constexpr (sliced) {
-          if (p == 0) sync_threads<Gemm::readers * 128>(order);  // the stages are free
+          if (p == 0) sync_threads<readers * 128>(order);  // the stages are free
           lay_down(sum[p], in_group, parts[consumer]);
           sync_cluster();
           constexpr int shares = Gemm::tile_n / 16;
-          add_slices<Gemm::tile_n, Gemm::products * Gemm::registers <= 128 ? 4 : 1>(
-              parts[consumer], in_group, (consumer * Gemm::products + p) * shares, slice, slices,
-              rank, ctas, target, at.batch, row, at.column);
+          add_slices<Gemm::tile_n, products * Gemm::registers <= 128 ? 4 : 1>(
+              parts[consumer], in_group, (consumer * products + p) * shares, slice, slices, rank,
+              ctas, target, at.batch, row, at.column);
           meet_cluster();
         } else {
           drain_dense<Gemm::Box, Gemm::tile_n>(sum[p], in_group, 1 + consumer, shared.c[consumer],
@@ -291,7 +311,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         read.skip(depth);
       }
       for_tiles(consumer, 2, work);
-    } else if (consumer < Gemm::readers) {
+    } else if (consumer < readers) {
       for_tiles(0, 1, work);
     } else {
       meet();
@@ -315,6 +335,7 @@ __device__ inline void dense_gemm_plain(const Gemm::A* a, const Gemm::B* b,
   using PlainB = OperandTile<Gemm::B, 64, Major::k>;
   __shared__ alignas(1024) std::byte a_tile[PlainA::bytes];
   __shared__ alignas(1024) std::byte b_tile[PlainB::bytes];
+  wait_for_launches_before();
   const int row = static_cast<int>(blockIdx.x) * 64, column = static_cast<int>(blockIdx.y) * 64;
   const int batch = static_cast<int>(blockIdx.z), thread = static_cast<int>(threadIdx.x);
 
@@ -371,18 +392,39 @@ extern "C" __global__ void __cluster_dims__(tilescope::device::Gemm::ctas, 1, 1)
         dense_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                    const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                    int n, int k, int l, float alpha, float beta) {
+  using tilescope::device::Gemm;
+  using tilescope::device::Way;
   tilescope::device::manifest();
-  tilescope::device::dense_gemm<false>(a, b, d, {c, m, n, alpha, beta}, k, l);
+  constexpr Way way = Gemm::tile_m == 64 ? Way::ping_pong : Way::cooperative;
+  tilescope::device::dense_gemm<way>(a, b, d, {c, m, n, alpha, beta}, k, l);
 }
 
-// As dense_gemm; d is not used. Grid: a cluster for each of dense_gemm's clusters' tiles, as many
-// times as large as K has slices, each of one stage or more.
+// As dense_gemm; for tiles of 128 rows that fit one consumer.
+extern "C" __global__ void __cluster_dims__(tilescope::device::Gemm::ctas, 1, 1)
+    __launch_bounds__(tilescope::device::threads, 1)
+        dense_gemm_ping_pong(const __grid_constant__ CUtensorMap a,
+                             const __grid_constant__ CUtensorMap b,
+                             const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c,
+                             int m, int n, int k, int l, float alpha, float beta) {
+  using tilescope::device::Gemm;
+  using tilescope::device::Way;
+  tilescope::device::manifest();
+  if constexpr (Gemm::tile_m == 128 && Gemm::fits_one) {
+    tilescope::device::dense_gemm<Way::ping_pong>(a, b, d, {c, m, n, alpha, beta}, k, l);
+  }
+}
+
+// As dense_gemm, for tiles that can_slice; d is not used. Grid: a cluster for each of dense_gemm's
+// clusters' tiles, as many times as large as K has slices, each of one stage or more.
 extern "C" __global__ void __launch_bounds__(tilescope::device::threads, 1)
     dense_gemm_slices(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                       const __grid_constant__ CUtensorMap d, tilescope::device::GEMM_C* c, int m,
                       int n, int k, int l, float alpha, float beta) {
   tilescope::device::manifest();
-  tilescope::device::dense_gemm<true>(a, b, d, {c, m, n, alpha, beta}, k, l);
+  if constexpr (tilescope::device::Gemm::can_slice) {
+    constexpr auto way = tilescope::device::Way::sliced;
+    tilescope::device::dense_gemm<way>(a, b, d, {c, m, n, alpha, beta}, k, l);
+  }
 }
 
 // a, b, c: row-major, or where they are MN-major (l,k,m) and (l,k,n). Grid: (m/64, n/64, l),

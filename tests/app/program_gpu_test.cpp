@@ -24,11 +24,11 @@ class Gpu : public Program {
 
   // A PTX file of our own and its launch file.
   void write_kernel(const std::string& target, const std::string& launch,
-                    const std::string& directive = "") {
+                    const std::string& directive = "", const std::string& body = "") {
     write("k.ptx", ".version 9.0\n.target " + target +
                        "\n.address_size 64\n.visible .entry add(.param .u64 a, .param .u64 b, "
                        ".param .u64 c, .param .u32 m, .param .u32 n)\n" +
-                       directive + "{ ret; }\n");
+                       directive + "{ " + body + "ret; }\n");
     write("k.toml",
           "grid = [4, 1, 1]\nblock = [32, 1, 1]\n" + launch +
               "[[buffer]]\nname = \"A\"\ndtype = \"f32\"\nshape = [2, 4]\nrandom = 1\n"
@@ -159,6 +159,18 @@ TEST_F(Gpu, AClusterThatThePtxAsksForIsGiven) {
   write_kernel("sm_90", "", ".reqnctapercluster 4, 1, 1\n");
   EXPECT_EQ(run(own).exit_code, 0);
   EXPECT_TRUE(has(calls(), "launch attribute 4 = 4 1 1\n")) << calls();
+}
+
+TEST_F(Gpu, WhatWaitsForTheLaunchesBeforeMayBeginEarly) {
+  write_kernel("sm_90", "");
+  EXPECT_EQ(run(own).exit_code, 0);
+  EXPECT_FALSE(has(calls(), "launch attribute 6")) << calls();
+  write_kernel("sm_90", "", "", "griddepcontrol.launch_dependents;\n// griddepcontrol.wait;\n");
+  EXPECT_EQ(run(own).exit_code, 0);
+  EXPECT_FALSE(has(calls(), "launch attribute 6")) << "it does not wait";
+  write_kernel("sm_90", "cluster = [2, 1, 1]\n", "", "griddepcontrol.wait;\n");
+  EXPECT_EQ(run(own).exit_code, 0);
+  EXPECT_TRUE(has(calls(), "launch attribute 4 = 2 1 1\nlaunch attribute 6 = 1 ")) << calls();
 }
 
 TEST_F(Gpu, WhatDoesNotFitIsRefusedBeforeTheDriverIsAsked) {

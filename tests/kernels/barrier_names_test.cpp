@@ -88,7 +88,7 @@ TEST(BarrierNames, OfTheCatalogAreThoseThatItsKernelsInitialise) {
       EXPECT_EQ(by.count(sim::Unit::commit) > 0, commits);
     }
   }
-  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12 + (1 + 4 + 5 * 8) + 16);
+  EXPECT_EQ(named, 3u + 2 + 5 + 5 + 6 + 10 + 10 + 12 + (1 + 4 + 6 * 8) + 16);
 }
 
 TEST(BarrierNames, AreReadByNameAndByByte) {

@@ -84,7 +84,7 @@ const std::vector<Planted> planted = {
     {thick, "drop barrier.cluster.arrive #2,6,10 & drop barrier.cluster.wait #2,6,10", 0, 0, false, "hazard shared_race", "of CTA 2's shared memory", ""},
     // Slices: consumers meet before their parts lie where the other one's stages were.
     {slices, "drop bar.sync #0", 0, 0, true, "fault operand_overwritten", "st writes byte", ""},
-    {thick, "drop bar.sync #0", 0, 1, false, "fault operand_overwritten", "st writes byte", "next st.shared"},
+    {thick, "drop bar.sync #0", 0, 1, false, "fault operand_overwritten", "st writes byte", ""},
     // Slices: what is copied.
     {slices, "column of cp.async.bulk #*", 0, 0, true, "difference", "", ""},
     {slices, "less mbarrier.arrive.expect_tx #0", 0, 0, false, "fault deadlock", "16 bytes more than expected arrived", "here"},

@@ -24,7 +24,7 @@ const std::vector<Step>& steps() {
   static const std::vector<Step> all = {
       {"wgmma_v1", {128, 256, 192}}, {"wgmma_v2", {72, 264, 200}},  {"wgmma_v3", {72, 264, 392}},
       {"wgmma_v4", {72, 264, 392}},  {"wgmma_v5", {136, 264, 392}}, {"wgmma_v6", {136, 264, 392}},
-      {"wgmma_v7", {264, 264, 392}}, {"wgmma_v8", {264, 264, 392}}};
+      {"wgmma_v7", {264, 264, 392}}, {"wgmma_v8", {264, 264, 392}}, {"wgmma_v9", {264, 264, 392}}};
   return all;
 }
 
@@ -62,7 +62,7 @@ TEST(WgmmaLadder, TakesRaggedShapesFromStepTwoOn) {
 
 // More tiles than blocks: each has several, with the same barriers.
 TEST(WgmmaLadder, PersistentBlocksTakeTileAfterTile) {
-  for (const char* kernel : {"wgmma_v6", "wgmma_v7", "wgmma_v8"}) {
+  for (const char* kernel : {"wgmma_v6", "wgmma_v7", "wgmma_v8", "wgmma_v9"}) {
     for (const bool lazy : {false, true}) {
       expect_right(kernel, {25 * 128, 7 * 256, 64}, with(0, lazy, false));
       expect_right(kernel, {25 * 128, 7 * 256, 320}, with(3, lazy, false));
