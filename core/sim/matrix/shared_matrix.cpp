@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/ptx/program.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -62,7 +64,7 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
     return error(bits, "swizzling mode", 61, 3,
                  "0 none, 1 128 bytes by 32, 2 128 bytes, 4 64 bytes or 6 32 bytes (table 40)");
   }
-  out.address = field(bits, 0, 14) << 4;
+  out.address = (field(bits, 0, 14) << 4) - ptx::system_shared;
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
@@ -85,7 +87,7 @@ std::optional<DescriptorError> decode_wgmma(u64 bits, bool transposed, SharedMat
   constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::bytes_128, SwizzleMode::bytes_64,
                                    SwizzleMode::bytes_32};
   out.swizzle = modes[field(bits, 62, 2)];
-  out.address = field(bits, 0, 14) << 4;
+  out.address = (field(bits, 0, 14) << 4) - ptx::system_shared;
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
