@@ -342,6 +342,8 @@ bool Decoder::run() {
   if (const std::string why = missing_target(module.target, module.version); !why.empty()) {
     return refuse(1, why);
   }
+  program_.capability = target_named(module.target).value_or(Target{}).capability;
+  program_.shared_start = program_.capability >= 90 ? system_shared : 0;
   if (!declare_module()) return false;
   for (routine_ = 0; routine_ < functions_.size(); ++routine_) {
     if (!declare_function()) return false;
@@ -365,6 +367,9 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
   find_blocks(program);
   unite_copies(program);
   place_registers(program);
+  program.wants_scratch = std::any_of(
+      program.specials.begin(), program.specials.end(),
+      [](const auto& special) { return special.first == Special::reserved_smem_offset_1; });
   return program;
 }
 

@@ -30,6 +30,8 @@ enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
   nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, warpsize, lanemask_eq, lanemask_le,
   lanemask_lt, lanemask_ge, lanemask_gt, dynamic_smem_size, total_smem_size, aggr_smem_size,
+  reserved_smem_offset_begin, reserved_smem_offset_end, reserved_smem_offset_cap,
+  reserved_smem_offset_0, reserved_smem_offset_1,
   clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
   cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y,
   cluster_nctaid_z, cluster_ctarank, cluster_nctarank, current_graph_exec,
@@ -120,6 +122,11 @@ constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;  // of shared, lo
 // addresses too; kernels clear those bits to reach the first block's memory, as Cutlass's
 // Sm100MmaPeerBitMask).
 constexpr std::uint32_t rank_shift = 24;
+// Of each block's window the first bytes are the system's from sm_90 on, and its own memory begins
+// behind them: measured on an H100, and ptxas 13.0 puts the first variable at 0x400 for sm_90, 100
+// and 120, at 0 for sm_75 to 89 (where what the system keeps lies behind the block's own).
+// Alignments are counted from there: one of 2048 is at 0x400 too.
+constexpr std::uint32_t system_shared = 1024;
 // Functions have addresses too, for indirect calls: this, and 16 for each in Program::routines.
 constexpr std::uint64_t functions_base = 0x0000'0600'0000'0000;
 constexpr std::uint64_t function_step = 16;
@@ -182,7 +189,13 @@ struct Program {
 
   std::vector<Placed> variables;  // global and const
   std::vector<Placed> shared, local;
+  int capability = 0;              // of its .target: 90
+  std::uint32_t shared_start = 0;  // of a block's own memory in its window: system_shared, or 0
   std::uint32_t shared_bytes = 0;  // static; dynamic memory follows, aligned
+  // It asks where the system's shared memory is. Cooperative groups do, for groups of more than a
+  // warp: 288 bytes from %reserved_smem_offset_1 on are theirs (cooperative_groups/details/
+  // memory.h). Here these lie behind the block's own, wherever the chip's driver has them.
+  bool wants_scratch = false;
   std::uint32_t dynamic_shared_align = 16;
   bool wants_dynamic_shared = false;
   std::uint32_t local_bytes = 0;  // of one thread: the frames of the deepest nesting of calls,

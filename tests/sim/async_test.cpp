@@ -74,7 +74,34 @@ TEST(MapBits, BytesThatAreNoMapAreNone) {
   MapBits bits = encode(some_map());
   bits[0] ^= std::byte{1};
   EXPECT_FALSE(decode_map(bits));
-  EXPECT_TRUE(replace_field(bits, MapField::rank, 0, 1));
+  const MapBits before = bits;
+  EXPECT_FALSE(replace_field(bits, MapField::rank, 0, 1)) << "told where it is used, not here";
+  EXPECT_EQ(bits, before);
+  EXPECT_EQ(why_no_map(bits), "other bytes");
+  EXPECT_EQ(why_no_map({}), "zeros");
+}
+
+// As Triton's make_tensor_descriptor has it.
+TEST(MapBits, FieldByFieldZerosBecomeAMap) {
+  MapFields wanted = some_map();
+  MapBits bits{};
+  EXPECT_FALSE(replace_field(bits, MapField::global_address, 0, wanted.address));
+  EXPECT_FALSE(replace_field(bits, MapField::rank, 0, wanted.rank - 1));
+  for (std::uint32_t d = 0; d < wanted.rank; ++d) {
+    EXPECT_FALSE(decode_map(bits));
+    EXPECT_NE(why_no_map(bits), "");
+    EXPECT_FALSE(replace_field(bits, MapField::box_dim, d, wanted.box[d]));
+    EXPECT_FALSE(replace_field(bits, MapField::global_dim, d, wanted.dims[d]));
+    EXPECT_FALSE(replace_field(bits, MapField::element_stride, d, wanted.steps[d]));
+    const bool strided = d > 0;
+    EXPECT_FALSE(strided && replace_field(bits, MapField::global_stride, d - 1, wanted.strides[d]));
+  }
+  EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, 6)) << "f16";
+  EXPECT_FALSE(replace_field(bits, MapField::swizzle_mode, 0, 3)) << "128 bytes";
+  wanted.dtype = DType::f16;
+  wanted.swizzle = MapSwizzle::bytes128;
+  wanted.nan_fill = false;
+  EXPECT_EQ(bits, encode(wanted));
 }
 
 TEST(MapBits, AFieldThatIsReplacedIsTheOnlyOneThatChanges) {

@@ -80,9 +80,10 @@ Request draw_request(Draw& draw) {
 }
 
 // 128 bytes swizzled; of transposed tf32 by 32 (9.7.16.10.1).
+// Of an offset in the block's own shared memory, which begins behind the system's.
 u64 descriptor(u32 address, bool by_32) {
-  return address >> 4 | u64{4096 >> 4} << 16 | u64{by_32 ? 512u >> 4 : 1024u >> 4} << 32 |
-         u64{1} << 46 | u64{by_32 ? 1u : 2u} << 61;
+  return (address + ptx::system_shared) >> 4 | u64{4096 >> 4} << 16 |
+         u64{by_32 ? 512u >> 4 : 1024u >> 4} << 32 | u64{1} << 46 | u64{by_32 ? 1u : 2u} << 61;
 }
 
 // An operand: patterns, row after row, and what they are worth.

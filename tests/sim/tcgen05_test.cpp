@@ -21,9 +21,10 @@ using u64 = std::uint64_t;
 
 // --- shared-memory descriptors ------------------------------------------------------------------
 
+// Of an offset in the block's own shared memory, which begins behind the system's.
 u64 descriptor(u32 address, u32 leading, u32 stride, u64 swizzle) {
-  return u64{address >> 4} | u64{leading >> 4} << 16 | u64{stride >> 4} << 32 | u64{1} << 46 |
-         swizzle << 61;
+  return u64{(address + ptx::system_shared) >> 4} | u64{leading >> 4} << 16 |
+         u64{stride >> 4} << 32 | u64{1} << 46 | swizzle << 61;
 }
 
 // The canonical layouts of 9.7.16.3.3 in bytes, as core's layouts: (line, piece) to the piece's

@@ -87,7 +87,11 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
                                          std::uint64_t value) {
   Wide wide{};
   std::memcpy(&wide, bits.data(), sizeof wide);
-  if (wide.magic != magic) return "what is there is no tensor map";
+  if (bits == MapBits{}) {
+    wide.magic = magic;
+    wide.small.rank = 1;
+  }
+  if (wide.magic != magic) return std::nullopt;
   if (wide.small.im2col) return "tensormap.replace.tile changes no tensor map for im2col";
   Small& small = wide.small;
   const bool by_dimension = field >= MapField::box_dim && field <= MapField::element_stride;
@@ -149,7 +153,10 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
   return std::nullopt;
 }
 
-std::optional<MapFields> decode_map(const MapBits& bits) {
+namespace {
+
+// The fields as they stand, whether or not they are those of a map that can be used.
+std::optional<MapFields> fields_of(const MapBits& bits) {
   Wide wide{};
   std::memcpy(&wide, bits.data(), sizeof wide);
   if (wide.magic != magic || wide.small.rank > most_map_dims ||
@@ -181,8 +188,20 @@ std::optional<MapFields> decode_map(const MapBits& bits) {
     pixels.channels = wide.pixels.channels;
     pixels.column = wide.pixels.column;
   }
-  if (objection(map)) return std::nullopt;
   return map;
+}
+
+}  // namespace
+
+std::optional<MapFields> decode_map(const MapBits& bits) {
+  std::optional<MapFields> map = fields_of(bits);
+  return map && !objection(*map) ? map : std::nullopt;
+}
+
+std::string why_no_map(const MapBits& bits) {
+  if (bits == MapBits{}) return "zeros";
+  const std::optional<MapFields> map = fields_of(bits);
+  return map ? objection(*map).value_or("") : "other bytes";
 }
 
 }  // namespace tilescope::sim

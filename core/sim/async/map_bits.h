@@ -31,8 +31,11 @@ enum class MapField : std::uint8_t {
   swizzle_atomicity,
   fill_mode
 };
-// A sentence where the bytes are no tensor map, or the field cannot have that value. Whether the
-// whole is a map that can be used is seen when it is.
+// What decode_map() misses; empty where it is a map.
+std::string why_no_map(const MapBits& bits);
+// A sentence where the field cannot have that value. Zeros are a map of one dimension to begin
+// with, as Triton's make_tensor_descriptor has it; other bytes that are no map stay as they are.
+// Whether the whole is a map that can be used is seen when it is.
 std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uint32_t dimension,
                                          std::uint64_t value);
 

@@ -6,6 +6,7 @@
 
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/code.h"
+#include "core/sim/tcgen05/handlers.h"
 #include "core/sim/wgmma/handlers.h"
 
 namespace tilescope::sim {
@@ -56,6 +57,7 @@ class Binder {
       out_.code.push_back(c);
     }
     find_touches(program_, out_);
+    find_loaded(program_, out_);
     return true;
   }
 

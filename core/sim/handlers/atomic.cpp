@@ -31,7 +31,8 @@ Target target_of(Core& x, const Code& c, int lane, u64 address, std::uint32_t by
     base = window ? ptx::shared_base : 0;
     region = &x.block->shared;
     if (address - base - x.window >= region->size()) region = peer_region(x, lane, address - base);
-    base += (address - base) >> ptx::rank_shift << ptx::rank_shift;
+    base += ((address - base) >> ptx::rank_shift << ptx::rank_shift) +
+            x.machine->program().shared_start;
   } else {
     region = find_region(x, address);
     base = region ? region->base() : 0;

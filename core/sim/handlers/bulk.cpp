@@ -311,10 +311,14 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
               "128 bytes of parameters or global memory, at a multiple of 64",
               fmt::format("0x{:x}", address));
   }
-  const std::optional<MapFields> map = decode_map(bits);
+  const Region* region = find_region(x, address);
+  const bool undefined = region && region->any_undefined(address - region->base(), map_bytes);
+  const std::optional<MapFields> map = undefined ? std::nullopt : decode_map(bits);
   if (!map) {
     return no(fmt::format("what is at 0x{:x} is no tensor map", address),
-              "a tensor map that the host has made", "other bytes");
+              "a tensor map that the host has made, or tensormap.replace, field by field, from 128 "
+              "bytes of 0",
+              undefined ? "bytes that nobody wrote" : why_no_map(bits));
   }
   if (std::string wrong = unfit(*map, how); !wrong.empty()) {
     return no(std::move(wrong), "a tensor map for this instruction", "another one");

@@ -19,14 +19,11 @@ std::string change_text(const RegisterChange& change) {
   return fmt::format("setmaxnreg.{} {}", change.more ? "inc" : "dec", change.registers);
 }
 
-bool refuse(Core& x, std::string sentence, std::string expected, std::string found) {
-  x.reports->fault(x, 0, "setmaxnreg", std::move(sentence), std::move(expected), std::move(found));
-  return false;
-}
-
 // All warps of a warpgroup execute the same setmaxnreg, and none goes on to the next before all
-// have.
-bool fits_warpgroup(Core& x, const RegisterChange& mine) {
+// have: so the text, which leaves the rest undefined. Chips take a warp at a time (SASS:
+// USETMAXREG.DEALLOC, TRY_ALLOC.CTAPOOL), and an H100 ran through where the warps of one warpgroup
+// executed it at places and with numbers of their own, as Triton's roles do: a hazard.
+void watch_warpgroup(Core& x, const RegisterChange& mine) {
   const Block& block = *x.block;
   const u32 first = x.warp->index / 4 * 4, number = x.warp->register_changes;
   const auto& known = block.registers_free.changes[first / 4];
@@ -35,33 +32,42 @@ bool fits_warpgroup(Core& x, const RegisterChange& mine) {
   };
   if (number < known.size()) {
     const RegisterChange& other = known[number];
-    if (other.more == mine.more && other.registers == mine.registers) return true;
-    return refuse(x,
-                  fmt::format("this {} is not what warp {} of the warpgroup executed, {} at {}",
-                              change_text(mine), other.warp, change_text(other), site_text(other)),
-                  fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section),
-                  change_text(mine));
+    if (other.more == mine.more && other.registers == mine.registers) return;
+    x.reports->hazard(x, 0, "setmaxnreg", other.pc, [&] {
+      Report r;
+      r.sentence = fmt::format("this {} is not what warp {} of the warpgroup executed, {} at {}",
+                               change_text(mine), other.warp, change_text(other), site_text(other));
+      r.expected = fmt::format("the same setmaxnreg in all warps of a warpgroup ({})", section);
+      r.found = change_text(mine);
+      return r;
+    });
+    return;
   }
   for (u32 w = first; w < std::min<u32>(first + 4, static_cast<u32>(block.warps.size())); ++w) {
     if (block.warps[w].register_changes >= number) continue;
     const RegisterChange& last = known[block.warps[w].register_changes];
-    return refuse(x,
-                  fmt::format("this {} comes before warp {} of the warpgroup has executed the one "
-                              "before it, {} at {}",
-                              change_text(mine), w, change_text(last), site_text(last)),
-                  fmt::format("a barrier of the warpgroup between two setmaxnreg ({})", section),
-                  "none");
+    x.reports->hazard(x, 0, "setmaxnreg", last.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "this {} comes before warp {} of the warpgroup has executed the one before it, {} at {}",
+          change_text(mine), w, change_text(last), site_text(last));
+      r.expected = fmt::format("a barrier of the warpgroup between two setmaxnreg ({})", section);
+      r.found = "none";
+      return r;
+    });
+    return;
   }
-  return true;
 }
 
 bool goes_the_right_way(Core& x, const RegisterChange& mine) {
   const u32 have = x.warp->registers;
   if (mine.more ? mine.registers >= have : mine.registers <= have) return true;
-  return refuse(
-      x, fmt::format("{} in a warp whose threads have {} registers", change_text(mine), have),
+  x.reports->fault(
+      x, 0, "setmaxnreg",
+      fmt::format("{} in a warp whose threads have {} registers", change_text(mine), have),
       fmt::format("at {} {} registers ({})", mine.more ? "least" : "most", have, section),
       fmt::format("{}", mine.registers));
+  return false;
 }
 
 // Without a number at the start "the setmaxnreg instruction may have no effect".
@@ -86,9 +92,10 @@ Flow set_registers(Core& x, const Code& c, Mask m) {
   }
   const bool more = x.machine->program().code[x.pc].modifiers[ptx::Field::registers] == 1;  // inc
   const RegisterChange mine{warp.index, x.pc, base::lane_array<u32>(x, c.d)[0], more};
-  if (!fits_warpgroup(x, mine) || !goes_the_right_way(x, mine)) return Flow::fault;
+  if (!goes_the_right_way(x, mine)) return Flow::fault;
   RegisterPool& pool = x.block->registers_free;
   if (more && pool.free < mine.registers - warp.registers) return wait_here(x, m, Wait::registers);
+  watch_warpgroup(x, mine);
   pool.free += warp.registers - mine.registers;
   warp.registers = mine.registers;
   auto& known = pool.changes[warp.index / 4];

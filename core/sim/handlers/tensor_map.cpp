@@ -1,10 +1,12 @@
 // tensormap.replace (PTX ISA 9.7.9.28) and tensormap.cp_fenceproxy (9.7.13.16): a kernel makes
-// tensor maps of its own from one that the host has made.
+// tensor maps of its own, from one that the host has made or field by field from zeros. On the way
+// the bytes need not be a map that can be used: the copy that uses it looks (bulk.cpp).
 //
 // Through the tensormap proxy others see a map only after a fence (9.7.13.4); here everything is
 // seen at once.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 #include "core/sim/async/map_bits.h"
@@ -67,9 +69,21 @@ MapBits bits_at(const Place& place) {
   return bits;
 }
 
-void write_map(Core& x, int lane, const Place& place, const MapBits& bits) {
+// Of each byte whether it is undefined.
+using Undefined = std::array<std::uint8_t, map_bytes>;
+
+Undefined undefined_at(const Place& place) {
+  Undefined out{};
+  for (u32 i = 0; i < map_bytes; ++i) {
+    if (place.region->is_undefined(place.offset + i)) out[i] = 0xff;
+  }
+  return out;
+}
+
+void write_map(Core& x, int lane, const Place& place, const MapBits& bits,
+               const Undefined& undefined) {
   const auto thread = x.warp->index * 32 + static_cast<u32>(lane);
-  place.region->write(place.offset, bits.data(), nullptr, map_bytes,
+  place.region->write(place.offset, bits.data(), undefined.data(), map_bytes,
                       Writer::of(x.block->number, thread, x.pc));
 }
 
@@ -94,13 +108,16 @@ Flow replace(Core& x, const Code& c, Mask m) {
     const u64 value = value_of(x, c.b, lane, wide);
     const u32 dimension = c.c == nothing ? 0 : lane_array<u32>(x, c.c)[lane];
     MapBits bits = bits_at(place);
+    const Undefined undefined = undefined_at(place);
+    // Undefined bytes are no map, and one field does not make them one.
+    if (undefined != Undefined{}) bits.fill(std::byte{0xff});
     if (std::optional<std::string> wrong = replace_field(bits, field, dimension, value)) {
       return x.reports->fault(x, lane, "bad_tensor_map", *wrong,
                               "a field and a value that a tensor map can have",
                               fmt::format("{}", value));
     }
     watch_map(x, lane, Races::Kind::write, place);
-    write_map(x, lane, place, bits);
+    write_map(x, lane, place, bits, undefined);
   }
   return Flow::next;
 }
@@ -123,7 +140,7 @@ Flow copy_and_fence(Core& x, const Code& c, Mask m) {
     return Flow::fault;
   }
   watch_map(x, lane, Races::Kind::read, from);
-  write_map(x, lane, to, bits_at(from));
+  write_map(x, lane, to, bits_at(from), undefined_at(from));
   return Flow::next;
 }
 

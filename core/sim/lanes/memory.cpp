@@ -79,7 +79,8 @@ inline Place place_of(Core& x, Space space, u64 address, int lane) {
       if (address - x.window < own.size()) return {&own, x.window, own.size(), 0};
       Region* peer = peer_region(x, lane, address);
       if (!peer) return {};
-      return {peer, address >> ptx::rank_shift << ptx::rank_shift, peer->size(), 0};
+      const u64 window = address >> ptx::rank_shift << ptx::rank_shift;
+      return {peer, window + x.machine->program().shared_start, peer->size(), 0};
     }
     case Space::param:
       if (address >= ptx::frame_parameters) {  // of a function: in its frame

@@ -119,6 +119,13 @@ struct Touch {
   std::array<std::uint32_t, 2> a_rows{RowUse::none, RowUse::none};
 };
 
+// What an instruction uses of what tcgen05.ld have loaded, and the handler that it would have
+// without.
+struct LoadedUse {
+  Handler run = nullptr;
+  std::vector<std::uint32_t> loads;  // instructions
+};
+
 // The instructions of one program, bound to handlers. Immutable, shared by copies of a Machine.
 struct Bound {
   std::vector<Code> code;
@@ -131,6 +138,7 @@ struct Bound {
   std::uint32_t followed_registers = 0;  // how many are followed
   std::vector<Touch> touches;
   std::unordered_map<std::uint32_t, std::uint32_t> touch_of;  // by instruction
+  std::unordered_map<std::uint32_t, LoadedUse> loaded;        // by instruction
 };
 
 // Notes an access of shared memory, and reports what it is unordered with

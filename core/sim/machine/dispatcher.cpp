@@ -13,6 +13,19 @@ Mask lanes_below(std::uint32_t n) {
   return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
 }
 
+// What the program declares and the launch asks for, in bytes.
+std::uint32_t declared_shared(const Model& machine) {
+  const ptx::Program& p = machine.program();
+  const std::uint32_t align = p.dynamic_shared_align, dynamic = machine.launch.dynamic_shared;
+  if (!p.wants_dynamic_shared && !dynamic) return p.shared_bytes;
+  return (p.shared_bytes + align - 1) / align * align + dynamic;
+}
+// The same in whole units of allocation (10.30).
+std::uint32_t own_shared(const Model& machine) {
+  constexpr std::uint32_t unit = 128;
+  return (declared_shared(machine) + unit - 1) / unit * unit;
+}
+
 void fill_specials(const Model& machine, Block& block, Warp& warp) {
   using ptx::Special;
   const Dim3 n = machine.launch.block, grid = machine.launch.grid;
@@ -139,9 +152,32 @@ void fill_specials(const Model& machine, Block& block, Warp& warp) {
         case Special::cluster_nctarank:
           v = machine.cluster_size;
           break;
-        case Special::aggr_smem_size:
         case Special::total_smem_size:
-          v = static_cast<std::uint32_t>(block.shared.size());
+          v = own_shared(machine);
+          break;
+        case Special::aggr_smem_size:
+          v = own_shared(machine) + ptx::system_shared;
+          break;
+        // As ptxas 13.0 compiles them: from sm_90 on constants, before behind the block's own.
+        // Where the system's part ends, and where that of libraries begins, the driver says; not
+        // known.
+        case Special::reserved_smem_offset_begin:
+          v = machine.program().shared_start ? 0 : own_shared(machine);
+          break;
+        case Special::reserved_smem_offset_0:
+          v = !machine.program().shared_start       ? own_shared(machine)
+              : machine.program().capability >= 100 ? 64
+                                                    : 0;
+          break;
+        case Special::reserved_smem_offset_end:
+          v = (machine.program().shared_start ? 0 : own_shared(machine)) + ptx::system_shared;
+          break;
+        case Special::reserved_smem_offset_cap:
+          v = (machine.program().shared_start ? 0 : own_shared(machine)) + ptx::system_shared;
+          break;
+        case Special::reserved_smem_offset_1:
+          v = (block.rank << ptx::rank_shift) + machine.program().shared_start +
+              own_shared(machine);
           break;
         default:
           break;  // %gridid is 0: one grid
@@ -207,12 +243,10 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   block.undefined.clear();
   block.undefined_units.clear();
   block.undefined_predicates.clear();
-  const std::uint32_t align = p.dynamic_shared_align;
-  const std::uint32_t dynamic_at = p.wants_dynamic_shared || model_->launch.dynamic_shared
-                                       ? (p.shared_bytes + align - 1) / align * align
-                                       : p.shared_bytes;
+  constexpr std::uint32_t scratch = 288;
   block.shared = Region(Region::Kind::shared, "shared", 0,
-                        std::vector<std::byte>(dynamic_at + model_->launch.dynamic_shared));
+                        std::vector<std::byte>(p.wants_scratch ? own_shared(*model_) + scratch
+                                                               : declared_shared(*model_)));
   block.shared.make_undefined();
   // A lane's fence.proxy.async is for what it has written itself.
   if (model_->global_watch.watches_proxies() || model_->options.remember_writers) {

@@ -251,7 +251,8 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   std::vector<Bound> bound;
   for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size, most_cluster);
        ++rank) {
-    Outcome<Bound> one = bind(*program, options.plain_handlers, rank << ptx::rank_shift);
+    Outcome<Bound> one =
+        bind(*program, options.plain_handlers, (rank << ptx::rank_shift) + program->shared_start);
     if (!one.ok()) return one.error();
     bound.push_back(std::move(*one));
   }

@@ -45,7 +45,7 @@ Core Model::core_of(Block& block, Warp& warp) {
   x.block = &block;
   x.warp = &warp;
   x.code = bound.code.data();
-  x.window = block.rank << ptx::rank_shift;
+  x.window = (block.rank << ptx::rank_shift) + p.shared_start;
   return x;
 }
 

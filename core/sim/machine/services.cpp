@@ -46,8 +46,13 @@ std::string bytes_text(u64 n) {
 
 // Where `bytes` bytes at `offset` lie with respect to `size` bytes of something called `name`;
 // offsets below 0 are two's complement.
-std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::string& name) {
+std::string distance(u64 offset, std::uint32_t bytes, u64 size, const std::string& name,
+                     u64 system) {
   const auto below = static_cast<std::int64_t>(offset);
+  if (below < 0 && 0 - offset <= system) {
+    return fmt::format("{} before the start of {}, among the {} that the system keeps",
+                       bytes_text(0 - offset), name, bytes_text(system));
+  }
   if (below < 0) return fmt::format("{} before the start of {}", bytes_text(0 - offset), name);
   if (offset < size)
     return fmt::format("{} over the end of {}", bytes_text(offset + bytes - size), name);
@@ -181,7 +186,8 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
         fmt::format("{}, which is in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),
         "an address in a buffer of the launch", fmt::format("0x{:x}", address));
   }
-  const std::string found = distance(w.offset, bytes, w.size, described(*w.region));
+  const u64 system = w.region == &x.block->shared ? x.machine->program().shared_start : 0;
+  const std::string found = distance(w.offset, bytes, w.size, described(*w.region), system);
   return x.reports->fault(
       x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
       fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
@@ -216,7 +222,8 @@ bool cluster_offset(Core& x, const Code& c, Space space, Access access, int lane
   const u64 rank = (address & 0xffff'ffff) >> ptx::rank_shift;
   block = reach(x, lane, static_cast<std::uint32_t>(rank));
   if (!block) return false;
-  offset = static_cast<std::uint32_t>(address & ((1u << ptx::rank_shift) - 1));
+  offset = static_cast<std::uint32_t>(address & ((1u << ptx::rank_shift) - 1)) -
+           x.machine->program().shared_start;
   const u64 size = block->shared.size();
   if (offset < size && size - offset >= bytes && offset % align == 0) return true;
   x.reports->fault(

@@ -85,7 +85,8 @@ bool find_pieces(Core& x, int lane, const Block& block, const SharedMatrix& matr
         x, lane, "out_of_bounds",
         fmt::format("{} leads to byte {} of the CTA's shared memory, which has {} bytes: start "
                     "0x{:x}, stride {}, leading stride {}",
-                    what, last, size, matrix.address, matrix.stride, matrix.leading),
+                    what, last, size, matrix.address + ptx::system_shared, matrix.stride,
+                    matrix.leading),
         fmt::format("bytes 0 to {}", size ? size - 1 : 0), fmt::format("byte {}", last));
     return false;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/ptx/program.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -30,6 +32,18 @@ bool swizzle_of(u32 code, SwizzleMode& out) {
   return code == 0 || out != SwizzleMode::none;
 }
 
+// Table 41 speaks of where the pattern begins, not the matrix, and TMA's begins at the multiples of
+// its size. Measured on an H100 (wgmma m64n8k16, A K-major, 128 bytes; the matrix at 0, 128, 256,
+// 384, 512 and 896 bytes into the pattern): bytes that lie swizzled on absolute addresses are found
+// with base offset 0 wherever the matrix begins, and with (start >> 7) & 7 not one of them.
+// CuTeDSL's products of tcgen05 begin at 128 and 256.
+std::optional<DescriptorError> base_offset(u64 bits, SwizzleMode swizzle) {
+  if (swizzle == SwizzleMode::none || field(bits, 49, 3) == 0) return std::nullopt;
+  return error(bits, "base offset", 49, 3,
+               "0, wherever in the pattern the matrix begins: where a chip finds a pattern that is "
+               "not anchored to addresses is not known");
+}
+
 }  // namespace
 
 std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out) {
@@ -50,24 +64,11 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
     return error(bits, "swizzling mode", 61, 3,
                  "0 none, 1 128 bytes by 32, 2 128 bytes, 4 64 bytes or 6 32 bytes (table 40)");
   }
-  out.address = field(bits, 0, 14) << 4;
+  out.address = (field(bits, 0, 14) << 4) - ptx::system_shared;
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
-  // A pattern begins on 1024, 512 or 256 bytes, or the base offset says where (table 41): the bits
-  // of the address that the swizzle looks at are then those of the base offset.
-  const u32 base = field(bits, 49, 3), width = swizzle_width(out.swizzle);
-  const u32 phase = width ? out.address >> 7 & (width / 16 - 1) : 0;
-  if (base != phase) {
-    return error(bits, "base offset", 49, 3,
-                 fmt::format("{}: the start address 0x{:x} is {} rows of 128 bytes into a pattern "
-                             "of {} (table 41)",
-                             phase, out.address, phase, width * 8));
-  }
-  if (base != 0) {
-    return error(bits, "base offset", 49, 3,
-                 "0: how a swizzle goes on from elsewhere in its pattern is not simulated");
-  }
+  if (auto wrong = base_offset(bits, out.swizzle)) return wrong;
   const bool by_32 = out.swizzle == SwizzleMode::bytes_128_by_32;
   if (transposed && wide != by_32) {
     return error(bits, "swizzling mode", 61, 3,
@@ -86,17 +87,11 @@ std::optional<DescriptorError> decode_wgmma(u64 bits, bool transposed, SharedMat
   constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::bytes_128, SwizzleMode::bytes_64,
                                    SwizzleMode::bytes_32};
   out.swizzle = modes[field(bits, 62, 2)];
-  out.address = field(bits, 0, 14) << 4;
+  out.address = (field(bits, 0, 14) << 4) - ptx::system_shared;
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
-  // Measured on an H100 (wgmma m64n8k16, A K-major, 128 bytes): bytes that lie swizzled on absolute
-  // addresses are found with base offset 0 wherever the matrix begins, and with no other.
-  if (out.swizzle != SwizzleMode::none && field(bits, 49, 3) != 0) {
-    return error(bits, "base offset", 49, 3,
-                 "0: how a swizzle goes on that is not anchored to addresses is not simulated");
-  }
-  return std::nullopt;
+  return base_offset(bits, out.swizzle);
 }
 
 }  // namespace tilescope::sim

@@ -37,7 +37,9 @@ struct DescriptorError {
 enum class SwizzleMode : std::uint8_t { none, bytes_128_by_32, bytes_128, bytes_64, bytes_32 };
 
 struct SharedMatrix {
-  std::uint32_t address = 0;  // bytes of shared memory
+  // An offset in the block's shared memory: what tcgen05 and wgmma have begins at 1024 of its
+  // window (ptx::system_shared), which is a whole pattern of every swizzle.
+  std::uint32_t address = 0;
   std::uint32_t leading = 0, stride = 0;
   SwizzleMode swizzle = SwizzleMode::none;
   bool k_major = true;

@@ -15,6 +15,9 @@ Handler tensor_move_handler(const ptx::Instruction& i);   // moves.cpp
 Handler multiplication_handler(ptx::TensorStep step);     // handlers.cpp: mma, commit, fence
 Handler transfer_handler(ptx::TensorStep step);           // transfers.cpp: cp, shift
 
+// Notes in each instruction that uses registers of a tcgen05.ld which these are (loaded.cpp).
+void find_loaded(const ptx::Program& program, Bound& bound);
+
 // The pipe of the products, transfers and commits of a thread.
 std::uint32_t tensor_pipe(const Core& x, int lane);
 

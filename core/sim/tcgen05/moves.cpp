@@ -156,7 +156,13 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
       !check_tensor_use(x, 0, store ? TensorUse::store : TensorUse::load, cells)) {
     return false;
   }
-  x.block->tensor.moves.push_back({x.warp->index, x.pc, store, cells});
+  std::vector<TensorMove>& moves = x.block->tensor.moves;
+  // One that was used is over, whether or not anybody ever waits for it.
+  const auto again = std::find_if(moves.begin(), moves.end(), [&](const TensorMove& move) {
+    return move.used && move.warp == x.warp->index && move.pc == x.pc && move.cells == cells;
+  });
+  if (again != moves.end()) moves.erase(again);
+  moves.push_back({x.warp->index, x.pc, store, cells});
   return true;
 }
 
@@ -248,11 +254,30 @@ Flow store(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// It need not wait any more, and is no mistake: but who moved it there may think otherwise.
+void note_wait_behind_use(Core& x, const TensorMove& load) {
+  x.reports->note(x, 0, "tmem_wait_behind_use", load.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this tcgen05.wait::ld stands behind a use of what the tcgen05.ld at {} loads, {}",
+        text(x.machine->site(*x.block, x.warp->index * 32, load.pc)),
+        text(x.machine->site(*x.block, x.warp->index * 32, load.used_by)));
+    r.expected =
+        "tcgen05.wait::ld before the registers are used, or none for their sake: true dependencies "
+        "are kept (PTX ISA 9.7.16.6.4.5)";
+    r.found = "a use before it";
+    return r;
+  });
+}
+
 template <bool stores>
 Flow wait(Core& x, const Code&, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   std::vector<TensorMove>& moves = x.block->tensor.moves;
+  for (const TensorMove& move : moves) {
+    if (move.used && !stores && move.warp == x.warp->index) note_wait_behind_use(x, move);
+  }
   moves.erase(std::remove_if(moves.begin(), moves.end(),
                              [&](const TensorMove& move) {
                                return move.store == stores && move.warp == x.warp->index;

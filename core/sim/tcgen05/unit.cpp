@@ -126,20 +126,29 @@ bool has_arrived_since(const Core& x, const TensorMove& move) {
   return true;
 }
 
+// Was one of its registers used before its warp arrived somewhere? Then the load was over.
+bool was_used_in_time(const Core& x, const Block& home, const TensorMove& load) {
+  if (!load.used) return false;
+  const bool own = &home == x.block && load.warp == x.warp->index;
+  return own || !home.warps[load.warp].live || home.tensor.order[load.warp].arrived >= load.used;
+}
+
 // Registers that a ld fills are waited for where they are used (9.7.16.6.4.5), so that a load is
 // over in time for a barrier behind their use: Cutlass's tutorials give TMEM back so, without
-// wait::ld. Nothing promises it.
-void note_load_not_awaited(Core& x, const TensorMove& load, const CellRange& cells) {
-  x.reports->hazard(x, 0, "tmem_not_awaited", load.pc, [&] {
+// wait::ld, and CuTeDSL's products let the next one overwrite it. Nothing promises it: "a register
+// dependency does not imply that a dependee instruction's memory accesses will be performed before
+// a dependent instruction's".
+void note_load_not_awaited(Core& x, int lane, const Block& home, TensorUse use,
+                           const TensorMove& load, const CellRange& cells) {
+  x.reports->hazard(x, lane, "tmem_not_awaited", load.pc, [&] {
     Report r;
+    const char* does = use == TensorUse::release ? "frees" : verb(use);
     r.sentence = fmt::format(
-        "this {} frees {}, and the warp of the tcgen05.ld at {} has passed a barrier since without "
-        "waiting for the load",
-        name_at(x), cells_text(cells), where(x, *x.block, load.warp, load.pc));
+        "this {} {} {}{}, and the warp of the tcgen05.ld at {} has not waited for the load",
+        name_at(x), does, cells_text(cells), whose(x, home), where(x, home, load.warp, load.pc));
     r.expected = "tcgen05.wait::ld in the loading warp before the barrier";
-    r.found = "none";
-    r.evidence = between(x, 0, *x.block, TensorUse::release, cells,
-                         party_of(x, *x.block, load, load.cells.front()));
+    r.found = load.used ? "a use of its registers alone" : "none";
+    r.evidence = between(x, lane, home, use, cells, party_of(x, home, load, load.cells.front()));
     return r;
   });
 }
@@ -157,7 +166,11 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
       continue;
     }
     if (use == TensorUse::release && !move.store && has_arrived_since(x, move)) {
-      note_load_not_awaited(x, move, *met);
+      note_load_not_awaited(x, lane, home, use, move, *met);
+      continue;
+    }
+    if (!move.store && was_used_in_time(x, home, move)) {
+      note_load_not_awaited(x, lane, home, use, move, *met);
       continue;
     }
     return report(

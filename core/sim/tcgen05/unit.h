@@ -42,6 +42,10 @@ struct TensorMove {
   std::uint32_t warp = 0, pc = 0;
   bool store = false;
   std::vector<CellRange> cells;
+  // Of a load: when one of its registers was first used, in events of the block, and where. 0: not
+  // yet. It is over then (9.7.16.6.4.5).
+  std::uint64_t used = 0;
+  std::uint32_t used_by = 0;
 };
 
 // Of a warp, what another can have heard of: events of its block, 0 for never.
