@@ -8,16 +8,17 @@
 namespace tilescope {
 namespace {
 
-constexpr double l2_bytes = 5000, port_bytes = 64;  // a cycle: of L2, and into an SM
-constexpr double astride = 1.2;                     // times what L2 has to do
-constexpr double stage_cycles = 18;                 // of a stage besides
+constexpr double l2_bytes = 5700, port_bytes = 64;  // a cycle: of L2, and into an SM
+constexpr double astride = 1.45;                    // times what L2 has to do
+constexpr double stage_cycles = 20;                 // of a stage besides
 // Cycles of a tile besides its stages: until the first is there, and C's elements.
-constexpr double tile_cycles = 910, element_cycles = 0.156;
-constexpr double neighbour_cycles = 83;  // of a tile, for each other CTA of its cluster
-constexpr double slices_cycles = 2500, slices_bytes = 20;  // and a cycle: from CTA to CTA
-constexpr double idle_clock = 1.85e9, busy_clock = 1.65e9;
-constexpr double memory_bytes = 2.7e12;  // a second
-constexpr double launch_seconds = 1.8e-6;
+constexpr double tile_cycles = 1000, element_cycles = 0.14;
+constexpr double neighbour_cycles = 50;  // of a tile, for each other CTA of its cluster
+constexpr double slices_cycles = 1850, slices_bytes = 13;  // and a cycle: from CTA to CTA
+constexpr double idle_clock = 2.05e9, busy_clock = 1.6e9;
+constexpr double memory_bytes = 2.5e12;  // a second
+constexpr double together = 0.1;  // of what takes less time, that the longer one does not hide
+constexpr double launch_seconds = 1.9e-6;
 
 }  // namespace
 
@@ -76,7 +77,9 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
 
   const auto moved =
       static_cast<double>(l * (bytes.operand * s.k * (s.m + s.n) + bytes.result * s.m * s.n));
-  return std::max(ctas_take, moved / memory_bytes) + launch_seconds;
+  const double memory_takes = moved / memory_bytes;
+  return std::max(ctas_take, memory_takes) + together * std::min(ctas_take, memory_takes) +
+         launch_seconds;
 }
 
 DenseTile choose_dense_tile(const std::vector<DenseTile>& tiles, const Sizes& sizes,

@@ -249,7 +249,7 @@ TEST(DenseGemm, ChoosesAFormThatIsShipped) {
     return fmt::format("{} {}x{} {}x{}", fitted->variant.entry, d[4].second, d[5].second,
                        d[6].second, d[7].second);
   };
-  EXPECT_EQ(tile("--m 8192 --n 8192 --k 8192"), "dense_gemm 128x256 2x1");
+  EXPECT_EQ(tile("--m 4096 --n 4096 --k 4096"), "dense_gemm 128x256 2x1");
   EXPECT_EQ(tile("--m 64 --n 64 --k 8192"), "dense_gemm_slices 64x48 1x1");
   EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --split-k 1"), "dense_gemm 64x48 1x1");
   EXPECT_EQ(tile("--m 64 --n 64 --k 8192 --cluster 1x2 --split-k 1"), "dense_gemm 256x128 1x2");
