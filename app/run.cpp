@@ -560,6 +560,8 @@ Action define_run(CommandOptions& app) {
       .type_name("N");
   app.add_flag("--lazy", options->order.lazy,
                "asynchronous operations complete as late as PTX allows");
+  app.add_flag("--first-columns", options->order.first_columns,
+               "with --schedule, tcgen05.alloc still takes the first free columns of TMEM");
   app.add_option("--numerics", options->numerics,
                  "how the simulator's tensor cores add: exact, as the chip does (the default up to "
                  "m * n * k of 1024^3), or fast, by fused multiply-add")

@@ -359,6 +359,7 @@ sim::Options simulator_options(const Order& order) {
   options.schedule = order.schedule.seed;
   options.holds = order.schedule.holds;
   options.lazy = order.lazy;
+  options.first_columns = order.first_columns;
   options.exact = order.exact;
   options.executor = order.executor;
   options.clocked = order.clocked && order.device.times.known();

@@ -94,6 +94,7 @@ Outcome<std::optional<Buffer>> wanted(const PreparedRun& run, const Output& outp
 struct Order {
   sim::Schedule schedule;
   bool lazy = false;
+  bool first_columns = false;
   bool exact = true;
   DeviceDescription device;           // the chip that is simulated
   sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run

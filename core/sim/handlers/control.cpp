@@ -6,6 +6,7 @@
 #include "core/sim/machine/calls.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
+#include "core/sim/tcgen05/handlers.h"
 
 namespace tilescope::sim {
 
@@ -153,7 +154,8 @@ Flow sleep(Core& x, const Code&, Mask) {
 }
 
 Flow trap(Core& x, const Code&, Mask m) {
-  return x.reports->fault(x, __builtin_ctz(m), "trap", "the kernel executed trap", "", "");
+  return x.reports->fault(x, __builtin_ctz(m), "trap",
+                          "the kernel executed trap" + moved_base_text(x), "", "");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/calls.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/tcgen05/handlers.h"
 
 namespace tilescope::sim {
 namespace {
@@ -213,10 +214,11 @@ Flow assertion(Core& x, const ptx::Routine& r, int lane, u32 frame) {
       !text_at(x, lane, parameter(x, r, 3, lane, frame), function)) {
     return bad_builtin(x, r, lane, "its message is no text");
   }
-  return x.reports->fault(x, lane, "assert",
-                          fmt::format("{}:{}: {}: assertion `{}` failed", file,
-                                      parameter(x, r, 2, lane, frame), function, message),
-                          message, "false");
+  return x.reports->fault(
+      x, lane, "assert",
+      fmt::format("{}:{}: {}: assertion `{}` failed{}", file, parameter(x, r, 2, lane, frame),
+                  function, message, moved_base_text(x)),
+      message, "false");
 }
 
 }  // namespace

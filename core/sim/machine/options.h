@@ -43,6 +43,9 @@ struct Options {
   std::vector<Hold> holds;
   // Asynchronous work is done as late as is legal, so that a missing wait shows as a wrong result.
   bool lazy = false;
+  // tcgen05.alloc takes the first free columns, as chips are seen to, with a schedule too, which
+  // draws among all free ones otherwise.
+  bool first_columns = false;
   // Tensor cores add as the chip does, bit for bit where that is known
   // (core/numeric/tensor_core.h); or by fused multiply-add, which is faster.
   bool exact = true;

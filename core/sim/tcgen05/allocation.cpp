@@ -47,6 +47,19 @@ u32 columns_of(Core& x, const Code& c, std::string_view name) {
   return 0;
 }
 
+void note_generic(Core& x, u64 address) {
+  x.reports->hazard(x, 0, "generic_for_shared", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this tcgen05.alloc of .shared::cta is given the generic address 0x{:x}: its low half is "
+        "taken, as chips are seen to do",
+        address);
+    r.expected = "an address in shared memory, by cvta.to.shared or __cvta_generic_to_shared";
+    r.found = "a generic address";
+    return r;
+  });
+}
+
 // Where the address goes: an offset in the block's shared memory. Compilers also pass the shared
 // address widened to 64 bits where no space is said: a high half of 0 is taken as the window's.
 bool destination(Core& x, const Code& c, u64& offset) {
@@ -55,6 +68,13 @@ bool destination(Core& x, const Code& c, u64& offset) {
     address += c.narrow_address ? lane_array<u32>(x, c.a)[0] : lane_array<u64>(x, c.a)[0];
   }
   if (c.space == ptx::Space::generic && address >= ptx::window_bytes) address -= ptx::shared_base;
+  // ptxas takes a 64-bit register for .shared::cta too, and the address is its low half:
+  // ThunderKittens gives a generic one.
+  if (c.space == ptx::Space::shared && !c.narrow_address &&
+      address - ptx::shared_base < ptx::window_bytes) {
+    note_generic(x, address);
+    address -= ptx::shared_base;
+  }
   offset = address - x.window;
   if (offset % 4 == 0 && offset + 4 <= x.block->shared.size()) return true;
   Code shared = c;
@@ -121,7 +141,7 @@ Flow take_promise(Core& x, Block& peer, u32 columns, u64 offset) {
         fmt::format("{} columns, as in the other CTA", first.columns), fmt::format("{}", columns));
   }
   unit.promised.erase(unit.promised.begin());
-  unit.memory.allocate({first.column, columns, x.warp->index * 32, x.pc});
+  unit.memory.take({first.column, columns, x.warp->index * 32, x.pc});
   write_address(x, offset, first.column);
   return Flow::next;
 }
@@ -137,6 +157,7 @@ Flow allocate_in_pair(Core& x, u32 columns, u64 offset) {
     const std::optional<u32> column = free_columns(*x.machine, *x.block, columns, peer);
     if (!column) return wait_for_columns(x);
     unit.memory.allocate({*column, columns, x.warp->index * 32, x.pc});
+    peer->tensor.memory.reserve(*column, columns);
     peer->tensor.promised.push_back({*column, columns, x.warp->index * 32, x.pc});
     write_address(x, offset, *column);
     wake_peer(*peer);
@@ -267,9 +288,19 @@ std::optional<u32> free_columns(Model& machine, const Block& block, u32 columns,
     }
   }
   if (places.empty()) return std::nullopt;
-  return places[machine.options.schedule
-                    ? static_cast<std::size_t>(machine.draws.drawn(places.size()))
-                    : 0];
+  const bool drawn = machine.options.schedule && !machine.options.first_columns;
+  return places[drawn ? static_cast<std::size_t>(machine.draws.drawn(places.size())) : 0];
+}
+
+std::string moved_base_text(const Core& x) {
+  const auto& all = x.block->tensor.memory.allocations();
+  if (!x.machine->options.schedule || x.machine->options.first_columns || all.empty()) return "";
+  const u32 first = all.front().column;
+  if (first == 0) return "";
+  return fmt::format(
+      " (this schedule has tcgen05.alloc begin at column {}, which PTX allows; a kernel that takes "
+      "0 for granted stops here: --first-columns keeps it)",
+      first);
 }
 
 // Those who wait for columns of this SM look again.

@@ -33,6 +33,9 @@ std::string given_back_text(const Core& x, const Block& block, std::uint32_t col
 std::optional<std::uint32_t> free_columns(Model& machine, const Block& block, std::uint32_t columns,
                                           const Block* peer = nullptr);
 void columns_are_free(Model& machine, const Block& block);
+// Behind "the kernel executed trap": that a schedule has drawn another first column than the kernel
+// may count on. Empty where not.
+std::string moved_base_text(const Core& x);
 
 // Pairs (pair.cpp). Is the instruction at hand of .cta_group::2?
 bool is_of_pair(const Core& x);

@@ -315,12 +315,49 @@ void explain_use(Core& x, int lane, const Block& block, const CellRange& cells,
 
 }  // namespace
 
+namespace {
+
+// Has the other block of the pair allocated them for both?
+bool is_promised(const Block& block, const CellRange& range) {
+  const auto& all = block.tensor.promised;
+  return std::any_of(all.begin(), all.end(), [&](const Allocation& a) {
+    return a.column <= range.column && range.column + range.columns <= a.column + a.columns;
+  });
+}
+
+// "The first warp to perform the operation could block until the second warp in the peer CTA also
+// performs it" (9.7.16.5): could. CuTeDSL's persistent products and learn-cuda's count on it, or on
+// the first allocation's being that of both.
+void note_promised(Core& x, int lane, const Block& block, const CellRange& range,
+                   std::string_view what) {
+  const u32 pc = block.tensor.promised.front().pc;
+  x.reports->hazard(x, lane, "tmem_pair_order", pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "{} accesses {} of CTA {} of the cluster, which has not executed its "
+        "tcgen05.alloc.cta_group::2 for them yet: nothing says that the first alloc of a pair "
+        "waits for the second",
+        what, cells_text(range), block.rank);
+    r.expected = "a barrier.cluster between the tcgen05.alloc of both CTAs and the first product";
+    r.found = "an allocation of one CTA";
+    r.evidence = evidence_at(place_of(block, range));
+    r.evidence.parties = {lane_at(x, lane, fmt::format("{} accesses", what), r.evidence.place)};
+    return r;
+  });
+}
+
+}  // namespace
+
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what) {
   const TensorMemory& memory = block.tensor.memory;
   for (const CellRange& range : cells) {
     if (range.lane + range.lanes <= TensorMemory::lanes &&
         memory.owns(range.column, range.columns)) {
+      continue;
+    }
+    if (&block != x.block && is_promised(block, range)) {
+      note_promised(x, lane, block, range, what);
       continue;
     }
     std::string have;

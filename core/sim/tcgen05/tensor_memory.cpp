@@ -51,14 +51,17 @@ void TensorMemory::calculate(Executor* executor, std::function<void(std::uint32_
   pending_.calculate(executor, [work = std::move(work), rows = cells_[0].cells] { work(rows); });
 }
 
-void TensorMemory::allocate(const Allocation& allocation) {
+void TensorMemory::reserve(std::uint32_t column, std::uint32_t count) {
   if (cells_.empty()) {
     cells_.assign(lanes, Row{});
     undefined_.assign(std::size_t{lanes} * columns, 0xf);
   }
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    std::memset(&undefined_[lane * columns + allocation.column], 0xf, allocation.columns);
+    std::memset(&undefined_[lane * columns + column], 0xf, count);
   }
+}
+
+void TensorMemory::take(const Allocation& allocation) {
   allocations_.push_back(allocation);
   given_back_.erase(std::remove_if(given_back_.begin(), given_back_.end(),
                                    [&](const Allocation& a) {

@@ -55,8 +55,14 @@ class TensorMemory {
   static constexpr std::uint32_t pitch = columns + 16;  // whole cache lines
 
   const std::vector<Allocation>& allocations() const { return allocations_; }
-  // Columns [column, column + columns) become the block's, with undefined cells.
-  void allocate(const Allocation& allocation);
+  // Columns [column, column + columns) are set apart for the block, with undefined cells, and
+  // become its own; allocate() does both.
+  void reserve(std::uint32_t column, std::uint32_t columns);
+  void take(const Allocation& allocation);
+  void allocate(const Allocation& allocation) {
+    reserve(allocation.column, allocation.columns);
+    take(allocation);
+  }
   // Frees the allocation that begins at this column with so many, as the tcgen05.dealloc in
   // `by` says. False where there is none.
   bool deallocate(const Allocation& by);
