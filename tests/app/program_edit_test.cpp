@@ -281,7 +281,7 @@ TEST_F(EditedKernel, TheWindowShowsItsTextWhereItStandsAndErrorsAtTheirLines) {
 TEST_F(EditedKernel, AFormThatIsNotCarriedIsCompiledWithItsMacros) {
   const Words carried = {"run", "dense_gemm", "--m", "64", "--n", "64", "--k", "64"};
   Words other = carried;
-  for (const char* word : {"--tile", "64x96", "--a-dtype", "bf16"}) other.emplace_back(word);
+  for (const char* word : {"--tile", "64x176", "--a-dtype", "bf16"}) other.emplace_back(word);
   compiler("echo \"$words\" > \"" + (folder.parent_path() / "words").string() +
            "\"; echo \"$in(7): error: not today\"; exit 1");
   EXPECT_EQ(run(carried).exit_code, 0);
@@ -291,7 +291,7 @@ TEST_F(EditedKernel, AFormThatIsNotCarriedIsCompiledWithItsMacros) {
   EXPECT_TRUE(has(ended.err, "kernels/hopper/dense_gemm.cu:7: not today")) << ended.err;
   std::ostringstream text;
   text << std::ifstream(folder.parent_path() / "words").rdbuf();
-  for (const char* word : {" -DGEMM_A=bf16 ", " -DGEMM_TILE_M=64 ", " -DGEMM_TILE_N=96 ",
+  for (const char* word : {" -DGEMM_A=bf16 ", " -DGEMM_TILE_M=64 ", " -DGEMM_TILE_N=176 ",
                            " -arch=compute_90a ", "/kernels/hopper/dense_gemm.cu -o "}) {
     EXPECT_TRUE(has(text.str(), word)) << word << " in " << text.str();
   }
@@ -301,7 +301,7 @@ TEST_F(EditedKernel, AFormThatIsNotCarriedIsCompiledWithItsMacros) {
   EXPECT_TRUE(has(run(other).err, "my.cu:7: not today"));
   std::ostringstream mine;
   mine << std::ifstream(folder.parent_path() / "words").rdbuf();
-  EXPECT_TRUE(has(mine.str(), " -DGEMM_TILE_N=96 ")) << mine.str();
+  EXPECT_TRUE(has(mine.str(), " -DGEMM_TILE_N=176 ")) << mine.str();
 }
 
 TEST_F(EditedKernel, WithoutACompilerItIsSaidWhichFormsAreCarried) {

@@ -491,7 +491,7 @@ TEST_F(Program, AKernelsOwnOptionsChooseItsForm) {
     std::string said;
   };
   for (const Case& each :
-       {Case{{"--tile", "3x3"}, "dense_gemm was asked for --tile 3x3; it takes auto, 64x64, "},
+       {Case{{"--tile", "3x3"}, "dense_gemm was asked for --tile 3x3; it takes auto, 48x64, "},
         Case{{"--a-dtype", "f16", "--b-dtype", "e4m3"}, "multiplies A and B of one type"},
         Case{{"--c", "c.npy"}, "C (c.npy) is given as an input"},
         Case{{"--beta", "x"}, "--beta takes a number"}}) {
@@ -514,7 +514,7 @@ TEST_F(Program, AKernelsOptionsAreListedAndCompleted) {
   const auto [code, document] = run_json({"list", "kernels", "dense_gemm"});
   EXPECT_EQ(code, 0);
   const nlohmann::json& kernel = document["kernels"][0];
-  EXPECT_EQ(kernel["options"].size(), 12u);
+  EXPECT_EQ(kernel["options"].size(), 13u);
   EXPECT_EQ(kernel["options"][0]["name"], "a-dtype");
   EXPECT_EQ(kernel["options"][0]["values"].size(), 5u);
   EXPECT_GT(kernel["carried"].size(), 5u);
