@@ -67,8 +67,7 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
   // takes power too.
   const double reads = (64 + n) / n / 1.25;
   const double clock = idle_clock - (idle_clock - busy_clock) * busy * reads;
-  const double adding = sliced ? slices_cycles + m * n * 4 / slices_bytes : 0;
-  const double ends = tile_cycles + m * n * element_cycles + adding +
+  const double ends = tile_cycles + m * n * element_cycles +
                       neighbour_cycles * static_cast<double>(down * across - 1);
   const bool turns = !sliced && fits_one_consumer(tile.m, tile.n, false);
   const double products_take = stages * stage, both_take = products_take + ends;
@@ -77,8 +76,9 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
 
   const auto moved =
       static_cast<double>(l * (bytes.operand * s.k * (s.m + s.n) + bytes.result * s.m * s.n));
+  const double adding = sliced ? rounds * (slices_cycles + m * n * 4 / slices_bytes) / clock : 0;
   const double memory_takes = moved / memory_bytes;
-  return std::max(ctas_take, memory_takes) + together * std::min(ctas_take, memory_takes) +
+  return std::max(ctas_take, memory_takes) + together * std::min(ctas_take, memory_takes) + adding +
          launch_seconds;
 }
 

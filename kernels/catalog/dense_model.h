@@ -14,7 +14,7 @@
 //                          they read more of shared memory for what they multiply
 //     slices of K          a part of the stages each; then a tile's sums from each slice's CTA to
 //                          all of them
-//     memory               A, B and C once, beside all that, which it hides nearly
+//     memory               A, B and C once, beside all that, but not while slices are added up
 //     and the launch
 //
 // Constants in dense_model.cpp, fitted on an H100: tests/time/h100_dense_gemm.tsv has what was
