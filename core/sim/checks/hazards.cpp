@@ -1,6 +1,8 @@
 // Accesses of shared memory that nothing orders.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 
@@ -110,6 +112,38 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
 
 namespace {
 
+// Does a store leave what another warp's store has left there?
+bool stores_the_same(const Block& block, const Races::Access& access, const Races::Conflict& c) {
+  if (access.kind != Races::Kind::write || c.other != Races::Kind::write || c.pending) return false;
+  if (!access.values || block.races.is_agent(c.warp)) return false;
+  const std::uint64_t begin = access.offsets[c.lane];
+  return !block.shared.any_undefined(begin, access.bytes) &&
+         std::memcmp(block.shared.data() + begin, access.values + c.lane * access.bytes,
+                     access.bytes) == 0;
+}
+
+// Triton's warps set the state of their roles so, each of them, at one word: told once for the
+// place, whichever instructions they are.
+void tell_same_value(Core& x, const Block& block, const Races::Access& access,
+                     const Races::Conflict& c) {
+  const auto lane = static_cast<int>(c.lane);
+  const auto begin = static_cast<std::uint32_t>(access.offsets[c.lane]);
+  x.machine->reports.hazard_of_place(x, lane, "shared_race", begin, [&] {
+    Report r;
+    const Range mine{begin, begin + access.bytes};
+    r.evidence = collision(lane_at(x, lane, "st writes", place_of(block, mine)),
+                           earlier(x, block, c, "writes"));
+    r.sentence = fmt::format(
+        "st writes byte {} of {}shared memory, which warp {} writes at {}, with no barrier "
+        "between; "
+        "both write the same value, so it is the same whoever comes last",
+        begin, whose_memory(x, block), c.warp, place_text(*x.machine, block, c));
+    r.expected = "one warp that writes it, or a barrier between";
+    r.found = "the same value by several warps";
+    return r;
+  });
+}
+
 // Shared memory that two warps touch, and nothing says in which order.
 void watch_in(Core& x, Block& block, const Races::Access& access) {
   Model& machine = *x.machine;
@@ -124,6 +158,7 @@ void watch_in(Core& x, Block& block, const Races::Access& access) {
   }
   Races::Conflict c;
   if (!block.races.access(access, c)) return;
+  if (stores_the_same(block, access, c)) return tell_same_value(x, block, access, c);
   const auto begin = static_cast<std::uint32_t>(access.offsets[c.lane]);
   tell_unordered(x, block, static_cast<int>(c.lane),
                  ptx::opcode(machine.program().code[x.pc].op).name, access.kind,

@@ -39,6 +39,7 @@ class Races {
     const std::uint64_t* offsets = nullptr;  // of each lane
     std::uint32_t bytes = 0;                 // of a lane
     bool run = false;                        // all 32 lanes, side by side
+    const std::byte* values = nullptr;       // of a store: each lane's `bytes`; null: not known
   };
   // What an access is unordered with.
   struct Conflict {

@@ -253,7 +253,8 @@ Flow store(Core& x, const Code& c, Mask m) {
       return refuse_access(x, c, Access::store, bad, address[bad], bytes);
     }
     if (x.block->races.on() && is_watched(c, *g.region)) {
-      watch_access(x, c, Races::Kind::write, *g.region, g.mask, g.offset, bytes, g.run);
+      watch_access(x, c, Races::Kind::write, *g.region, g.mask, g.offset, bytes, g.run,
+                   data.undefined ? nullptr : data.bytes);
     }
     if (g.run) {
       g.region->write_run(g.offset[0], data, first);

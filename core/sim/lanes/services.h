@@ -37,7 +37,8 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
 // Notes an access of shared memory, of memory that operations in flight use, or one that
 // synchronises: is it ordered with those of others?
 void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
-                  const std::uint64_t* offsets, std::uint32_t bytes, bool run = false);
+                  const std::uint64_t* offsets, std::uint32_t bytes, bool run = false,
+                  const std::byte* values = nullptr);
 
 std::uint64_t dynamic_special(Core& x, ptx::Special special);
 

@@ -36,29 +36,37 @@ bool Reports::fault_at(const Block& block, std::uint32_t thread, std::uint32_t p
 
 void Reports::hazard(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                      const std::function<Report()>& tell) {
-  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, {std::move(kind), x.pc, other_pc},
+            tell);
 }
 
 void Reports::hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc,
                         std::string kind, std::uint32_t other_pc,
                         const std::function<Report()>& tell) {
-  tell_once(Weight::hazard, block, thread, pc, std::move(kind), other_pc, tell);
+  tell_once(Weight::hazard, block, thread, pc, {std::move(kind), pc, other_pc}, tell);
 }
 
 void Reports::note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
                    const std::function<Report()>& tell) {
-  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, std::move(kind), other_pc, tell);
+  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, {std::move(kind), x.pc, other_pc},
+            tell);
 }
 
 void Reports::note_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
                       std::uint32_t other_pc, const std::function<Report()>& tell) {
-  tell_once(Weight::note, block, thread, pc, std::move(kind), other_pc, tell);
+  tell_once(Weight::note, block, thread, pc, {std::move(kind), pc, other_pc}, tell);
+}
+
+void Reports::hazard_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
+                              const std::function<Report()>& tell) {
+  constexpr std::uint32_t any = ~0u;
+  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, {std::move(kind), any, offset},
+            tell);
 }
 
 void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
-                        std::string kind, std::uint32_t other_pc,
-                        const std::function<Report()>& tell) {
-  const auto [known, added] = hazards_.try_emplace({kind, pc, other_pc}, reports_.size());
+                        Key key, const std::function<Report()>& tell) {
+  const auto [known, added] = hazards_.try_emplace(key, reports_.size());
   if (!added) {
     ++reports_[known->second].count;
     reports_[known->second].warps.add(block.number, thread / 32);
@@ -66,7 +74,7 @@ void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread,
   }
   Report r = tell();
   r.weight = weight;
-  r.kind = std::move(kind);
+  r.kind = std::get<0>(key);
   r.site = model_->site(block, thread, pc);
   r.warps.add(block.number, thread / 32);
   Happened told;

@@ -36,6 +36,9 @@ class Reports {
   // The same where no instruction is executing: of a thread and an instruction.
   void hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
                  std::uint32_t other_pc, const std::function<Report()>& tell);
+  // The same of whatever instructions do it at one place of shared memory: told once for the place.
+  void hazard_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
+                       const std::function<Report()>& tell);
   // A hazard that is only worth knowing.
   void note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
             const std::function<Report()>& tell);
@@ -52,13 +55,14 @@ class Reports {
 
  private:
   Reports(const Reports&) = default;
-  void tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,
-                 std::string kind, std::uint32_t other_pc, const std::function<Report()>& tell);
+  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+  void tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc, Key key,
+                 const std::function<Report()>& tell);
 
   Model* model_;
   std::vector<Report> reports_;
   // By kind and the two instructions, which report it is.
-  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> hazards_;
+  std::map<Key, std::size_t> hazards_;
   // By block and instruction.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> undefined_stores_;
 };

@@ -327,7 +327,7 @@ void meet_cluster(Core& x) {
 }  // namespace
 
 void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
-                  const u64* offsets, std::uint32_t bytes, bool run) {
+                  const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values) {
   const bool shared = region.kind() == Region::Kind::shared;
   if (c.synchronises) {
     const u64 base = shared ? ptx::shared_base : region.base();
@@ -345,7 +345,8 @@ void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region
     meet_peer(x);
     meet_cluster(x);
   }
-  const Races::Access access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run};
+  const Races::Access access{kind,    c.synchronises, x.warp->index, x.pc,  m,
+                             offsets, bytes,          run,           values};
   if (!shared) {
     if (region.is_busy()) x.machine->global_watch.watch_global(x, access, region);
     return;
