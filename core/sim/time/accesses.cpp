@@ -214,20 +214,30 @@ Calendar& Clock::slice_of(std::uint64_t line) {
   return slices_[(line * 0x9e3779b97f4a7c15u >> 32) % count];
 }
 
-// What is written needs nothing of memory until it goes there.
+// Memory is read by two sectors, as a chip does that nobody has told otherwise (assumed:
+// cudaLimitMaxL2FetchGranularity is 64 bytes). What is written needs nothing of it until it goes
+// there.
 void Clock::look_up(std::uint64_t line, std::uint32_t sectors, bool reads, double from,
                     Fetched& what) {
   double* arrives = nullptr;
-  const std::uint32_t absent = sectors & ~level2_.fetch(line, sectors, arrives);
+  std::uint32_t absent = sectors & ~level2_.fetch(line, sectors, arrives);
+  if (reads && absent) {
+    const std::uint32_t beside = ((absent & 5) << 1 | (absent & 10) >> 1) & ~sectors;
+    if (beside) absent |= beside & ~level2_.fetch(line, beside, arrives);
+  }
   const auto missed = static_cast<std::uint64_t>(__builtin_popcount(absent)) * 32;
   what.missed += missed;
   if (!reads) return;
-  const double there =
-      missed ? memory_.take(from, static_cast<double>(missed) * pace_) + times_->memory_latency : 0;
-  what.arrives = std::max(what.arrives, there);
-  if (!arrives) return;
-  *arrives = std::max(*arrives, there);
-  what.arrives = std::max(what.arrives, *arrives);
+  if (missed) {
+    const double there =
+        memory_.take(from, static_cast<double>(missed) * pace_) + times_->memory_latency;
+    what.arrives = std::max(what.arrives, there);
+    if (arrives) *arrives = std::max(*arrives, there);
+  } else if (arrives) {
+    // Who has asked for it may be ahead in time; nobody waits longer than if he had asked himself.
+    *arrives = std::min(*arrives, from + times_->memory_latency);
+    what.arrives = std::max(what.arrives, *arrives);
+  }
 }
 
 double Clock::fetch(Processor& p, const Fetched& what, double from) {
