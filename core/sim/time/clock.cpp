@@ -119,7 +119,7 @@ void Clock::hold_registers(const Core& x, const Cost& cost, WarpTime& t, double 
   if (t.slot == stood) return;
   counters(x.pc)->stalled[static_cast<std::size_t>(Stall::global)] +=
       static_cast<u64>(t.slot - stood);
-  t.stall_in_run(Stall::global, t.slot - stood);
+  x.machine->recording.record_stall(*x.block, *x.warp, Stall::global, x.pc, stood, t.slot);
 }
 
 double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
