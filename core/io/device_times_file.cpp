@@ -13,6 +13,7 @@ enum class Chips : std::uint8_t {
   wide,    // 9.x, 10.x, 11.x: products by wgmma or tcgen05
   memory,  // 10.x, 11.x: TMEM
   f4,      // 10.0 and later
+  some,    // where it has been measured
 };
 
 bool has(const DeviceDescription& device, Chips chips) {
@@ -30,6 +31,8 @@ bool has(const DeviceDescription& device, Chips chips) {
       return device.major == 10 || device.major == 11;
     case Chips::f4:
       return device.major >= 10;
+    case Chips::some:
+      return false;
   }
   return true;
 }
@@ -63,6 +66,12 @@ const std::vector<Table>& tables() {
         {"tensor", &T::tensor_clock, rate, 1.55},
         {"launch", &T::launch, latency, 2},
         {"block_start", &T::block_start, latency, 300}}},
+      {"power",
+       Chips::some,
+       {{"limit", &T::power_limit, rate, 700},
+        {"idle", &T::power_idle, latency, 250},
+        {"tensor", &T::power_tensor, latency, 5},
+        {"l2", &T::power_l2, latency, 7}}},
       {"issue",
        Chips::all,
        {{"schedulers", &T::schedulers, 1, 4, Chips::all, 4, true},
@@ -158,7 +167,8 @@ class Reader {
     }
     toml_.only(*table, keys, what);
     for (const Figure& figure : form.figures) {
-      const bool needed = has(device_, form.chips) && has(device_, figure.chips);
+      const bool needed =
+          form.chips == Chips::some || (has(device_, form.chips) && has(device_, figure.chips));
       const auto value = number(*table, figure, what, needed);
       if (value) device_.times.*figure.member = *value;
     }

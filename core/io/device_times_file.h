@@ -2,6 +2,7 @@
 // device_file.cpp only.
 //
 //     [clock]          frequency, launch, block_start
+//     [power]          what the clock falls by; may be left out
 //     [issue]          schedulers, branch; integer = { lanes = 64, latency = 4 } and other units
 //     [waiting]        barriers, and from 9.0 on clusters
 //     [memory]         latencies and bandwidths of shared memory, L1, L2 and memory

@@ -116,8 +116,10 @@ void add_rates(const Record& record, double scale, Statistics& out) {
   if (record.seconds > 0) out.rate = record.work / record.seconds;
 
   out.shared.limit = times.shared_bytes;
-  out.l2.limit = times.l2_bytes;
-  out.memory.limit = times.clock > 0 ? times.memory_bandwidth / times.clock : 0;
+  // Where power lowers the processors' clock, L2 and memory do more in a cycle of it.
+  const double slowed = times.power_limit > 0 && out.clock > 0 ? times.clock / out.clock : 1;
+  out.l2.limit = times.l2_bytes * slowed;
+  out.memory.limit = times.clock > 0 ? times.memory_bandwidth / times.clock * slowed : 0;
   out.tensor.limit = times.tensor_load_bytes + times.tensor_store_bytes;
   if (cycles <= 0) return;
   const auto rate = [&](Traffic& traffic, double copies) {

@@ -14,6 +14,13 @@ struct PipeTimes {
 struct DeviceTimes {
   double clock = 0;         // GHz, under load
   double tensor_clock = 0;  // GHz where tensor cores are kept busy: they draw the most power
+  // What the board may draw, and does: watts; 0: not known, and the clock falls with the tensor
+  // cores' share of time from one of the above to the other. What its work takes, at the higher
+  // clock and in nanojoules, is the less the lower the clock and the voltage are.
+  double power_limit = 0;
+  double power_idle = 0;    // of a board that runs something, whatever it is
+  double power_tensor = 0;  // of one SM's tensor cores in a cycle
+  double power_l2 = 0;      // of 1024 bytes between L2 and an SM
   // Until the first block begins, and from the end of the last to that of the kernel: microseconds.
   double launch = 0;
   double block_start = 0;  // cycles from room on an SM to a block's first instruction

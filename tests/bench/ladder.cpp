@@ -139,7 +139,7 @@ int bench_ladder(gpu::GpuDevice* device, const GpuOptions& options) {
   } else if (device) {
     fmt::print("{} runs no kernel for sm_90a: only predictions follow.\n", device->chip().text());
   }
-  fmt::print("Predicted: {}, each launch behind others of the same\n", chip->name);
+  fmt::print("Predicted: {}, each launch behind others with other matrices\n", chip->name);
   std::fflush(stdout);
   wrong += predict(*chip, entries, ladders);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

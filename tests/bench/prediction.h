@@ -1,5 +1,6 @@
-// What the simulator's clock says of kernels, as `tilescope run KERNEL --predict --warm` does:
-// several at once, each on a thread of its own.
+// What the simulator's clock says of kernels, as `tilescope run KERNEL --predict` does: several at
+// once, each on a thread of its own. L2 has nothing of the matrices, as where those of a benchmark
+// take turns.
 #pragma once
 
 #include <optional>

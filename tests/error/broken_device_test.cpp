@@ -163,6 +163,16 @@ TEST(BrokenDevice, AMissingTableOfTimes) {
   EXPECT_NE(refusal("clock = 1\n" + ten).find("[clock] is not a table"), std::string::npos);
 }
 
+// Power is known of few chips: as a whole, or not.
+TEST(BrokenDevice, HalfATableOfPower) {
+  const std::string ten = with(good, "12.1", "10.0") + times;
+  EXPECT_EQ(refusal(ten + "[power]\nlimit = 700\nidle = 200\ntensor = 5\nl2 = 7\n"),
+            "it was taken");
+  EXPECT_NE(refusal(ten + "[power]\nlimit = 700\nidle = 200\nl2 = 7\n")
+                .find("In [power] tensor is missing; tensor = 5 would work."),
+            std::string::npos);
+}
+
 TEST(BrokenDevice, TimesThatMakeNoSense) {
   const std::string whole = with(good, "12.1", "10.0") + times;
   for (const std::string value : {"0", "-1", "nan", "inf", "1e300"}) {

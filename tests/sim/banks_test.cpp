@@ -83,11 +83,12 @@ TEST(Sectors, AreCountedOnce) {
     u64 at[32];
     for (u64& a : at) a = random() % (u64{1} << (6 + random() % 10)) / bytes * bytes;
     for (u32 l = 1; kind < 2 && l < 32; ++l) at[l] = at[0] + kind * l * bytes;
-    std::set<u64> want, lines;
+    std::set<u64> want, lines, bytes_written;
     for (u32 l = 0; l < 32; ++l) {
       if (!(mask >> l & 1)) continue;
       for (u64 b = 0; b < bytes; ++b) {
         want.insert((at[l] + b) / 32);
+        bytes_written.insert(at[l] + b);
         lines.insert((at[l] + b) / 128);
       }
     }
@@ -96,6 +97,12 @@ TEST(Sectors, AreCountedOnce) {
     EXPECT_EQ(std::vector<u64>(out.number.begin(), out.number.begin() + out.count),
               std::vector<u64>(want.begin(), want.end()));
     EXPECT_EQ(out.lines(), lines.size());
+    const std::bitset<128> partly = partly_written(at, mask, bytes, out);
+    for (u32 s = 0; s < out.count; ++s) {
+      const auto from = bytes_written.lower_bound(out.number[s] * 32);
+      const auto to = bytes_written.lower_bound(out.number[s] * 32 + 32);
+      EXPECT_EQ(partly[s], std::distance(from, to) != 32) << out.number[s];
+    }
   }
 }
 

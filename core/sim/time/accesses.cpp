@@ -127,7 +127,8 @@ double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, 
     return looped;
   }
   t.written = std::max(t.written, end);
-  t.slot = std::max(t.slot, sent - queued_passes);
+  // It is the unit that may be behind, not what is stored.
+  t.slot += std::max(0.0, sent - issued - queued_passes);
   return end - 1 + times_->shared_latency + (remote ? times_->remote : 0);
 }
 
@@ -144,14 +145,17 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
   const auto asked = static_cast<std::uint32_t>(__builtin_popcount(m)) * cost.bytes;
   count.ideal_sectors += std::min(sectors.ideal, sectors.count);
   const bool reads = !cost.writes_memory && !cost.atomic;
+  std::bitset<128> partly;
+  if (!reads && !cost.atomic) partly = partly_written(at, m, cost.bytes, sectors);
   // L1 takes so many lanes in a cycle, and a line at a time.
   const auto lines = static_cast<double>(sectors.lines());
   const double lanes_each = times_->l1_lanes > 0 ? times_->l1_lanes : lanes;
   const double passes = std::max({lines, __builtin_popcount(m) / lanes_each,
                                   times_->l1_bytes > 0 ? asked / times_->l1_bytes : 0});
-  double done = issued;
+  double done = issued, behind = 0;
   for (std::uint32_t k = 0; k < sectors.count;) {
     const std::uint64_t line = sectors.number[k] / 4;
+    const std::uint32_t first = k;
     std::uint32_t wanted = 0;
     for (; k < sectors.count && sectors.number[k] / 4 == line; ++k) {
       wanted |= 1u << sectors.number[k] % 4;
@@ -170,8 +174,8 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
       done = std::max(done, std::max(sent, arrives ? *arrives : 0.0) + times_->l1_latency);
       continue;
     }
-    const std::uint32_t absent = wanted & ~there & ~level2_.fetch(line, wanted & ~there);
-    const Fetched what{missing, static_cast<std::uint64_t>(__builtin_popcount(absent)) * 32};
+    Fetched what{missing, 0, 0};
+    look_up(line, wanted & ~there, reads, sent, what);
     count.global_bytes += what.bytes;
     count.memory_bytes += what.missed;
     if (reads) {
@@ -180,20 +184,24 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
       done = std::max(done, fetched);
     } else {
       double there_at = write_back(p, what, sent) + times_->l2_latency / 2;
+      double cycles = 0;
       if (cost.atomic) {
-        double cycles = 0;
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s) {
           if (!(wanted >> s % 4 & 1)) continue;
           const std::uint32_t goes = lanes_of_a_word(at, m, s);
           cycles += goes * (cost.adds_floats && goes > 1 ? times_->atomic_float : times_->atomic);
         }
-        there_at = slice_of(line).take(there_at, cycles);
+      } else {
+        // A sector of which a part is written is read, changed and written there, as by an atomic.
+        for (std::uint32_t s = first; s < k; ++s) cycles += partly[s] ? times_->atomic : 0;
       }
+      if (cycles > 0) there_at = slice_of(line).take(there_at, cycles * pace_);
       t.written = std::max(t.written, there_at);
-      t.slot = std::max(t.slot, there_at - queued_writes);
+      behind = std::max(behind, there_at - issued - queued_writes);
       done = std::max(done, there_at + (cost.writes_memory ? 0 : times_->l2_latency / 2));
     }
   }
+  t.slot += behind;
   return done;
 }
 
@@ -206,20 +214,45 @@ Calendar& Clock::slice_of(std::uint64_t line) {
   return slices_[(line * 0x9e3779b97f4a7c15u >> 32) % count];
 }
 
+// Memory is read by two sectors, as a chip does that nobody has told otherwise (assumed:
+// cudaLimitMaxL2FetchGranularity is 64 bytes). What is written needs nothing of it until it goes
+// there.
+void Clock::look_up(std::uint64_t line, std::uint32_t sectors, bool reads, double from,
+                    Fetched& what) {
+  double* arrives = nullptr;
+  std::uint32_t absent = sectors & ~level2_.fetch(line, sectors, arrives);
+  if (reads && absent) {
+    const std::uint32_t beside = ((absent & 5) << 1 | (absent & 10) >> 1) & ~sectors;
+    if (beside) absent |= beside & ~level2_.fetch(line, beside, arrives);
+  }
+  const auto missed = static_cast<std::uint64_t>(__builtin_popcount(absent)) * 32;
+  what.missed += missed;
+  if (!reads) return;
+  if (missed) {
+    const double there =
+        memory_.take(from, static_cast<double>(missed) * pace_) + times_->memory_latency;
+    what.arrives = std::max(what.arrives, there);
+    if (arrives) *arrives = std::max(*arrives, there);
+  } else if (arrives) {
+    // Who has asked for it may be ahead in time; nobody waits longer than if he had asked himself.
+    *arrives = std::min(*arrives, from + times_->memory_latency);
+    what.arrives = std::max(what.arrives, *arrives);
+  }
+}
+
 double Clock::fetch(Processor& p, const Fetched& what, double from) {
   const auto bytes = static_cast<double>(what.bytes);
-  double end = std::max(p.in.take(from, bytes), l2_.take(from, bytes)) + times_->l2_latency;
-  if (what.missed) {
-    end = std::max(end,
-                   memory_.take(from, static_cast<double>(what.missed)) + times_->memory_latency);
-  }
-  return end;
+  l2_bytes_ += bytes;
+  const double end =
+      std::max(p.in.take(from, bytes), l2_.take(from, bytes * pace_)) + times_->l2_latency;
+  return std::max(end, what.arrives);
 }
 
 double Clock::write_back(Processor& p, const Fetched& what, double from) {
   const auto bytes = static_cast<double>(what.bytes);
-  const double end = std::max(p.out.take(from, bytes), l2_.take(from, bytes));
-  return std::max(end, memory_.take(from, static_cast<double>(what.missed)));
+  l2_bytes_ += bytes;
+  const double end = std::max(p.out.take(from, bytes), l2_.take(from, bytes * pace_));
+  return std::max(end, memory_.take(from, static_cast<double>(what.missed) * pace_));
 }
 
 // cp.async: the source is an address of global memory (core/sim/handlers/copy.cpp).

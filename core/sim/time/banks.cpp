@@ -74,4 +74,28 @@ void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint3
   out.count = static_cast<std::uint32_t>(std::unique(begin, end) - begin);
 }
 
+std::bitset<128> partly_written(const std::uint64_t* addresses, std::uint32_t mask,
+                                std::uint32_t bytes, const Sectors& sectors) {
+  std::array<std::uint32_t, 128> written;  // bytes of a sector, a bit each
+  std::fill_n(written.begin(), sectors.count, 0u);
+  std::uint32_t at = 0;
+  for (; mask; mask &= mask - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(mask)];
+    for (std::uint64_t from = address; from < address + bytes;) {
+      const std::uint64_t sector = from / 32, end = std::min(address + bytes, (sector + 1) * 32);
+      if (sectors.number[at] != sector) {
+        const auto first = sectors.number.begin();
+        at = static_cast<std::uint32_t>(std::lower_bound(first, first + sectors.count, sector) -
+                                        first);
+      }
+      if (at == sectors.count) at = 0;  // more of them than are kept
+      written[at] |= ((2u << (end - 1) % 32) - 1) & ~((1u << from % 32) - 1);
+      from = end;
+    }
+  }
+  std::bitset<128> out;
+  for (std::uint32_t k = 0; k < sectors.count; ++k) out[k] = written[k] != ~0u;
+  return out;
+}
+
 }  // namespace tilescope::sim

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 
 #include "core/layout/banks.h"
@@ -28,5 +29,9 @@ struct Sectors {
 };
 void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
                   Sectors& out);
+// The parts of sectors that lanes leave as they were: of `out` (from find_sectors) those that are
+// not written as a whole, a bit each.
+std::bitset<128> partly_written(const std::uint64_t* addresses, std::uint32_t mask,
+                                std::uint32_t bytes, const Sectors& out);
 
 }  // namespace tilescope::sim

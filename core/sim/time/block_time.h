@@ -27,10 +27,13 @@ struct WarpTime {
   double late_step = 0;  // by how much it was later than those before
   std::uint32_t late_pc = 0;
   Stall late_stall = Stall::none;
-  std::vector<double> ready;     // by slot of the scoreboard: when the value is there
-  std::vector<Stall> why;        // and what brings it
-  double loads = 0, stores = 0;  // when its tcgen05.ld and .st are done
-  double written = 0;            // when what it stored can be seen
+  std::vector<double> ready;  // by slot of the scoreboard: when the value is there
+  std::vector<Stall> why;     // and what brings it
+  // Registers that loads from memory will fill, of instructions that wait for them while others go
+  // first: until when, and how many.
+  std::vector<std::pair<double, std::uint32_t>> held;
+  double loads = 0, stores = 0;                          // when its tcgen05.ld and .st are done
+  double written = 0;                                    // when what it stored can be seen
   std::vector<std::pair<std::uint32_t, double>> copies;  // groups of cp.async: when they are done
   double open_copies = 0;                                // those of no group yet
 

@@ -2,6 +2,8 @@
 #include "core/sim/time/clock.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
@@ -42,12 +44,13 @@ double nanoseconds(const Core& x, Mask m) {
 }  // namespace
 
 Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processors,
-             u64 level1_bytes, Recorder* recorder)
+             u64 level1_bytes, u32 spare_registers, Recorder* recorder)
     : times_(std::make_shared<const DeviceTimes>(times)),
       costs_(std::make_shared<const Costs>(costs_of(program, times))),
       recorder_(recorder),
       processors_(processors),
       level1_bytes_(level1_bytes),
+      spare_registers_(spare_registers),
       used_(processors),
       schedulers_(std::clamp<std::size_t>(static_cast<std::size_t>(times.schedulers), 1,
                                           Processor::most_schedulers)),
@@ -87,6 +90,36 @@ void Clock::await_operands(Core& x, const Cost& cost, WarpTime& t) {
     t.late_stall = t.why[slot[k]];
   }
   catch_up(x, t);
+}
+
+// An assembler has what is loaded in one straight run come together, as far as there are registers
+// for it: `begin` is when the instruction at x.pc has what it reads, and later ones go before it.
+void Clock::hold_registers(const Core& x, const Cost& cost, WarpTime& t, double begin) {
+  const u16* slot = costs_->slots.data() + cost.first;
+  u32 count = 0;
+  for (u32 k = 0; k < cost.reads; ++k) {
+    count += t.why[slot[k]] == Stall::global && t.ready[slot[k]] > t.slot;
+  }
+  if (count == 0) return;
+  const double stood = t.slot;
+  for (;;) {
+    u32 all = 0;
+    double first = std::numeric_limits<double>::infinity();
+    t.held.erase(std::remove_if(t.held.begin(), t.held.end(),
+                                [&](const auto& h) { return h.first <= t.slot; }),
+                 t.held.end());
+    for (const auto& [until, registers] : t.held) {
+      all += registers;
+      first = std::min(first, until);
+    }
+    if (all + count <= spare_registers_ || t.held.empty()) break;
+    t.slot = std::max(t.slot, first);
+  }
+  t.held.emplace_back(begin, count);
+  if (t.slot == stood) return;
+  counters(x.pc)->stalled[static_cast<std::size_t>(Stall::global)] +=
+      static_cast<u64>(t.slot - stood);
+  x.machine->recording.record_stall(*x.block, *x.warp, Stall::global, x.pc, stood, t.slot);
 }
 
 double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
@@ -131,6 +164,7 @@ double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
     t.slot = started + cost.slots;
   } else {
     t.slot += cost.slots;
+    hold_registers(x, cost, t, begin);
     // Of those that wait for each other it is the one that waited longest.
     const double reached = std::max(t.late, t.slot);
     if (started > reached && started - reached >= t.late_step) {
@@ -212,7 +246,7 @@ double& Clock::pipe_of(Block& block, u32 pipe) {
   return pipes.back().second;
 }
 
-double Clock::tensor_share() const {
+double Clock::tensor_cycles() const {
   double busy = 0;
   for (std::size_t i = 0; i < processors_.size(); ++i) {
     if (!used_[i]) continue;
@@ -222,7 +256,40 @@ double Clock::tensor_share() const {
           scheduler[static_cast<std::size_t>(Lanes::matrix)].taken() / Processor::most_schedulers;
     }
   }
-  return ended_at > 0 ? busy / (ended_at * static_cast<double>(processors_.size())) : 0;
+  return busy;
+}
+
+// Work draws power in proportion to its rate and to the voltage squared, and the voltage goes with
+// the clock: so power is what the board draws anyhow, and the work of a cycle times the third power
+// of the clock.
+double Clock::frequency(double cycles, double tensor_cycles, double l2_bytes) const {
+  const DeviceTimes& t = times();
+  if (cycles <= 0) return t.clock;
+  if (t.power_limit <= 0) {
+    const double busy =
+        std::min(1.0, tensor_cycles / (cycles * static_cast<double>(processors_.size())));
+    return t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
+  }
+  const double nanojoules =
+      (tensor_cycles * t.power_tensor + l2_bytes / 1024 * t.power_l2) / cycles;
+  const double watts = nanojoules * t.clock, room = std::max(0.0, t.power_limit - t.power_idle);
+  return watts <= room ? t.clock : t.clock * std::cbrt(room / watts);
+}
+
+// A chip has had the same kernel for long, and knows its clock; here it is known soon after the
+// first product.
+void Clock::look_at_power() {
+  constexpr double interval = 1024;
+  next_look_ = (std::floor(now_ / interval) + 1) * interval;
+  if (times().power_limit <= 0) return;
+  const double busy = tensor_cycles();
+  if (busy <= 0) {
+    worked_from_ = now_;
+    l2_before_ = l2_bytes_;
+    return;
+  }
+  if (now_ - worked_from_ < interval) return;
+  pace_ = frequency(now_ - worked_from_, busy, l2_bytes_ - l2_before_) / times().clock;
 }
 
 void Clock::tell_pipes(Recorder& recorder) const {
@@ -261,12 +328,12 @@ void Clock::tell_pipes(Recorder& recorder) const {
   tell(Pipe::memory, memory_.rate() > 0 ? memory_.taken() / memory_.rate() : 0, 1);
 }
 
-// The clock falls with what tensor cores take.
 double Clock::seconds() const {
   const DeviceTimes& t = times();
   if (t.clock <= 0) return 0;
-  const double busy = std::min(1.0, tensor_share());
-  const double clock = t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
+  // Between two launches there is nothing to do.
+  const double between = t.power_limit > 0 ? t.launch * 1e3 * t.clock : 0;
+  const double clock = frequency(ended_at > 0 ? ended_at + between : 0, tensor_cycles(), l2_bytes_);
   return std::max(ended_at, predicted) / (clock * 1e9) + t.launch * 1e-6;
 }
 

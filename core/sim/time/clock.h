@@ -58,12 +58,15 @@ const AsyncOperation* awaited_by_commit(const Block& block, std::uint32_t pipe);
 class Clock {
  public:
   Clock(const DeviceTimes& times, const ptx::Program& program, std::uint32_t processors,
-        std::uint64_t level1_bytes, Recorder* recorder);
+        std::uint64_t level1_bytes, std::uint32_t spare_registers, Recorder* recorder);
 
   const DeviceTimes& times() const { return *times_; }
   const Costs& costs() const { return *costs_; }
   double now() const { return now_; }
-  void set_now(double now) { now_ = now; }
+  void set_now(double now) {
+    now_ = now;
+    if (now >= next_look_) look_at_power();
+  }
   Level2& level2() { return level2_; }
 
   // ---- a warp executes ----
@@ -78,8 +81,10 @@ class Clock {
   // One is about to be in flight in `block`, issued now: when its moments come.
   void schedule(Model& machine, const Core& x, Block& block, AsyncOperation& o);
 
-  // The share of the time in which tensor cores were busy.
-  double tensor_share() const;
+  // Cycles of tensor cores, of all SMs together.
+  double tensor_cycles() const;
+  // GHz, where in so many cycles there was so much work.
+  double frequency(double cycles, double tensor_cycles, double l2_bytes) const;
   // What the run takes on the chip, launch and all.
   double seconds() const;
   // What has been busy for how long, of all SMs together.
@@ -96,6 +101,7 @@ class Clock {
   double uncertain = 0;           // and the share of it by which that may be wrong
 
  private:
+  void look_at_power();
   Processor& processor_of(const Block& block) {
     const std::uint32_t p = block.processor % static_cast<std::uint32_t>(processors_.size());
     if (!used_[p]) make_processor(p);
@@ -103,6 +109,7 @@ class Clock {
   }
   void make_processor(std::uint32_t number);
 
+  void hold_registers(const Core& x, const Cost& cost, WarpTime& t, double begin);
   double access(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
   double access_memory(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
   double access_matrix(Core& x, const Code& c, const Cost& cost, Mask m, double issued);
@@ -115,11 +122,14 @@ class Clock {
   double wait_for_copies(Core& x, const Code& c, Mask m, double issued);
   double move_tensor(Core& x, const Code& c, const Cost& cost, double issued);
 
-  // Of `bytes` of a line, in flight from L2 or from memory: when the last is there.
+  // What is asked of L2: bytes, of these what it does not have, and when what it waits for is there
+  // that comes from memory, for this one or for another.
   struct Fetched {
     std::uint64_t bytes = 0, missed = 0;
+    double arrives = 0;
   };
-  Fetched look_up(const AsyncOperation& o);
+  void look_up(std::uint64_t line, std::uint32_t sectors, bool reads, double from, Fetched& what);
+  Fetched look_up(const AsyncOperation& o, double from);
   double fetch(Processor& p, const Fetched& what, double from);
   double write_back(Processor& p, const Fetched& what, double from);
 
@@ -137,6 +147,7 @@ class Clock {
   LineCounters unseen_;  // of runs that nobody records
   std::vector<Processor> processors_;
   std::uint64_t level1_bytes_ = 0;
+  std::uint32_t spare_registers_ = 0;  // of a thread, beside those that are alive together
   std::vector<bool> used_;
   std::size_t schedulers_ = Processor::most_schedulers;
   // The slice of L2 that has this line, as atomics occupy it.
@@ -146,6 +157,12 @@ class Clock {
   std::vector<Calendar> slices_;  // empty until there is an atomic
   Level2 level2_;
   double now_ = 0;
+  double l2_bytes_ = 0;  // that L2 has handed out or taken in
+  // The clock of SMs falls under the limit of power, those of L2 and of memory do not: in a cycle
+  // of the SMs they do the more. The clock now, as a share of the highest.
+  double pace_ = 1;
+  double next_look_ = 0;                     // when it is looked at again
+  double worked_from_ = -1, l2_before_ = 0;  // since the first product
 };
 
 }  // namespace tilescope::sim

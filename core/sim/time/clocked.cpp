@@ -80,7 +80,8 @@ void Scheduler::start_clock() {
   const auto all = static_cast<u64>(model_->options.times.l1_size);
   const u64 taken = std::min(all, blocks * shared);
   model_->clock.emplace(model_->options.times, model_->program(), model_->options.processors,
-                        all - taken, model_->recording.recorder());
+                        all - taken, spare_registers(model_->program(), static_cast<u32>(threads)),
+                        model_->recording.recorder());
   u64 footprint = 0;
   for (const Region& r : model_->regions) footprint += r.size();
   // What goes round in more memory than L2 has finds nothing of it there again.

@@ -473,13 +473,28 @@ Costs costs_of(const ptx::Program& program, const DeviceTimes& times) {
   return Coster(program, times).run();
 }
 
+namespace {
+
+constexpr std::uint32_t bytes_of_register = 4 * ptx::lanes, least_registers = 16,
+                        most_registers = 255;
+
+// That a thread can have in a block of so many.
+std::uint32_t room_of_thread(std::uint32_t threads) {
+  return std::clamp(65536 / std::max(threads, 1u), least_registers, most_registers);
+}
+
+}  // namespace
+
 std::uint32_t registers_of(const ptx::Program& program, std::uint32_t threads) {
-  constexpr std::uint32_t bytes_of_one = 4 * ptx::lanes, least = 16, most = 255, step = 8;
-  std::uint32_t registers =
-      std::clamp<std::uint32_t>(program.register_bytes / bytes_of_one, least, most);
-  const std::uint32_t room = 65536 / std::max(threads, 1u);  // what a block of so many can have
-  registers = std::min(registers, std::max(least, room));
+  constexpr std::uint32_t step = 8;
+  const std::uint32_t registers = std::clamp(program.register_bytes / bytes_of_register,
+                                             least_registers, room_of_thread(threads));
   return (registers + step - 1) / step * step;
+}
+
+std::uint32_t spare_registers(const ptx::Program& program, std::uint32_t threads) {
+  const std::uint32_t alive = program.register_bytes / bytes_of_register;
+  return room_of_thread(threads) - std::min(alive, room_of_thread(threads));
 }
 
 }  // namespace tilescope::sim

@@ -78,5 +78,7 @@ Costs costs_of(const ptx::Program& program, const DeviceTimes& times);
 // Registers of a thread that the assembler may be expected to take: those that are alive together,
 // as many as a block may have, in steps of 8.
 std::uint32_t registers_of(const ptx::Program& program, std::uint32_t threads);
+// How many more it may take of those that a thread can have.
+std::uint32_t spare_registers(const ptx::Program& program, std::uint32_t threads);
 
 }  // namespace tilescope::sim

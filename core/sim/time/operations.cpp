@@ -92,7 +92,7 @@ void Clock::schedule(Model& machine, const Core& x, Block& block, AsyncOperation
 }
 
 // Where an operation goes through global memory: bytes, and of these what L2 does not have.
-Clock::Fetched Clock::look_up(const AsyncOperation& o) {
+Clock::Fetched Clock::look_up(const AsyncOperation& o, double from) {
   Fetched out;
   if (!o.work->pieces) return out;
   o.work->pieces(o, [&](const GlobalRange& piece) {
@@ -101,8 +101,7 @@ Clock::Fetched Clock::look_up(const AsyncOperation& o) {
       out.bytes += end - at;
       const u64 first = at % line_bytes / 32, last = (end - 1) % line_bytes / 32;
       const auto wanted = static_cast<u32>((2u << last) - (1u << first));
-      const u32 absent = wanted & ~level2_.fetch(at / line_bytes, wanted);
-      out.missed += static_cast<u64>(__builtin_popcount(absent)) * 32;
+      look_up(at / line_bytes, wanted, o.work->global == GlobalUse::reads, from, out);
       at = end;
     }
     return true;
@@ -116,13 +115,13 @@ Clock::Fetched Clock::look_up(const AsyncOperation& o) {
 void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double from) {
   const bool global = o.work->global != GlobalUse::none;
   const bool in = !o.writes.empty();
-  const Fetched what = look_up(o);
   const u64 inside = bytes_of(in ? o.writes : o.reads);
   Processor& p = processor_of(block);
   const auto bytes = static_cast<double>(inside);
   const double work =
       std::max(times_->copy_issue, times_->copy_bytes > 0 ? bytes / times_->copy_bytes : 0);
   const double begins = processor_of(*x.block).copies.take(from, work) - work;
+  const Fetched what = look_up(o, begins + times_->copy_latency);
   LineCounters& count = *counters(o.pc);
   count.shared_bytes += inside;
   count.global_bytes += what.bytes;

@@ -48,10 +48,12 @@ void Level1::drop(std::uint64_t line, std::uint32_t sectors) {
 
 void Level2::add(std::uint64_t base, std::uint64_t bytes, bool warm) {
   const std::uint64_t first = base / line_bytes, end = (base + bytes + line_bytes - 1) / line_bytes;
-  parts_.push_back({first, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0)});
+  parts_.push_back({first, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0),
+                    std::vector<double>(end - first)});
 }
 
-std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors) {
+std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives) {
+  arrives = nullptr;
   const auto holds = [&](const Part& p) {
     return line >= p.first && line - p.first < p.used.size();
   };
@@ -61,6 +63,7 @@ std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors) {
     if (last_ == parts_.size()) return sectors;
   }
   std::uint64_t& used = parts_[last_].used[line - parts_[last_].first];
+  arrives = &parts_[last_].arrives[line - parts_[last_].first];
   const bool there = used && come_ - used / 16 < lines_;
   if (!there) ++come_;
   const auto had = there ? static_cast<std::uint32_t>(used % 16) : 0u;

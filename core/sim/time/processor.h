@@ -46,8 +46,9 @@ class Level2 {
   explicit Level2(std::uint64_t bytes) : lines_(bytes / line_bytes) {}
   // Memory from `base` on; `warm`: an earlier run has left it there.
   void add(std::uint64_t base, std::uint64_t bytes, bool warm);
-  // Which of `sectors` (a bit each) of a line are there; afterwards all of them are.
-  std::uint32_t fetch(std::uint64_t line, std::uint32_t sectors);
+  // Which of `sectors` (a bit each) of a line are there or on their way; afterwards all of them
+  // are. `arrives`: as in Level1.
+  std::uint32_t fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives);
   std::uint64_t bytes() const { return lines_ * line_bytes; }
 
  private:
@@ -55,6 +56,7 @@ class Level2 {
     std::uint64_t first = 0;  // line
     // How many lines had come when it was last used, 16 times (0: never), and its sectors.
     std::vector<std::uint64_t> used;
+    std::vector<double> arrives;  // when it comes from memory
   };
   std::vector<Part> parts_;
   std::size_t last_ = 0;
