@@ -29,9 +29,8 @@ DenseTile tile_of(const Fit& fit);  // that the catalog chose
 
 // Those in which the program carries dense_gemm for this kind of product.
 std::vector<DenseTile> carried_tiles(const ProductKind& kind);
-// Those that `best` tries: the carried ones and, where a compiler makes others, those that the
-// model was fitted on; of them with K in slices the 16 that the model takes for the fastest. Each
-// is one that the kernel can do.
+// Those that `best` tries: the carried ones and, where a compiler makes them, some others; of them
+// with K in slices the 16 that the model takes for the fastest. Each is one that the kernel can do.
 std::vector<DenseTile> tiles_to_try(const ProductKind& kind, const Sizes& sizes, bool compiler);
 
 }  // namespace tilescope::bench
