@@ -311,7 +311,7 @@ TEST(Clock, CountsBytesAndSectors) {
   }
   EXPECT_EQ(sectors, 64u);  // 32 of each load: every other one of 2048 bytes
   EXPECT_EQ(ideal, 8u);
-  EXPECT_EQ(l2, 32u * 32);  // the second load has its sectors in L1
+  EXPECT_EQ(l2, 32u * 32);      // the second load has its sectors in L1
   EXPECT_EQ(memory, 64u * 32);  // and the sectors beside them come with them
 }
 
