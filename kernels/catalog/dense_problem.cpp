@@ -144,7 +144,7 @@ Problem problem_of(const Fit& fit) {
   if (word("split-k") != "auto") slices = std::stoll(word("split-k"));
   choose(p, tile, cluster, slices);
   const DenseTile chosen{p.a.tile, p.b.tile, p.cluster.m, p.cluster.n, p.slices};
-  const std::string_view consumers = word("consumers");
+  const std::string consumers = word("consumers");
   p.ping_pong =
       consumers == "ping-pong" ||
       (consumers == "auto" && p.slices == 1 &&
