@@ -28,14 +28,19 @@ void take(Problem& p, const DenseTile& tile) {
   p.b.shares = tile.cluster_m;
 }
 
-// What is left open, by the model.
+// What is left open, by the model. `consumers`: auto, cooperative or ping-pong.
 void choose(Problem& p, std::optional<Pair> tile, std::optional<Pair> cluster,
-            std::optional<std::int64_t> slices) {
+            std::optional<std::int64_t> slices, std::string_view consumers) {
+  const bool half_sums = p.sums == "f16";
+  if (consumers == "ping-pong" && !slices) slices = 1;
   std::vector<DenseTile> all;
   for (const DenseTile& each : shipped_tiles(p)) {
     if (tile && (each.m != tile->m || each.n != tile->n)) continue;
     if (cluster && (each.cluster_m != cluster->m || each.cluster_n != cluster->n)) continue;
     if (each.cluster_m * each.cluster_n * slices.value_or(1) > largest_cluster) continue;
+    if (!tile && consumers == "cooperative" && each.m == 64) continue;
+    const bool one = fits_one_consumer(each.m, each.n, half_sums);
+    if (!tile && consumers == "ping-pong" && !one) continue;
     all.push_back(each);
   }
   if (all.empty()) {
@@ -48,7 +53,7 @@ void choose(Problem& p, std::optional<Pair> tile, std::optional<Pair> cluster,
   for (DenseTile each : all) {
     take(p, each);
     if (all.size() > 1 && (wrong_major(p.a) || wrong_major(p.b))) continue;
-    const bool divides = can_slice(each.m, each.n, p.sums == "f16");
+    const bool divides = can_slice(each.m, each.n, half_sums);
     const std::int64_t most =
         !slices && !divides ? 1
                             : slices.value_or(std::min(
@@ -142,9 +147,9 @@ Problem problem_of(const Fit& fit) {
   }
   std::optional<std::int64_t> slices;
   if (word("split-k") != "auto") slices = std::stoll(word("split-k"));
-  choose(p, tile, cluster, slices);
-  const DenseTile chosen{p.a.tile, p.b.tile, p.cluster.m, p.cluster.n, p.slices};
   const std::string consumers = word("consumers");
+  choose(p, tile, cluster, slices, consumers);
+  const DenseTile chosen{p.a.tile, p.b.tile, p.cluster.m, p.cluster.n, p.slices};
   p.ping_pong =
       consumers == "ping-pong" ||
       (consumers == "auto" && p.slices == 1 &&

@@ -166,6 +166,11 @@ TEST(DenseGemm, ConsumersTakeTurns) {
   EXPECT_EQ(refusal("--tile 128x128 --split-k 2 --consumers ping-pong"),
             "With slices of K the consumers of dense_gemm do not take turns: leave --consumers "
             "out.");
+  // What is left open is chosen so that the consumers can do it.
+  EXPECT_EQ(entry("--consumers cooperative"), "dense_gemm");
+  EXPECT_EQ(entry("--m 64 --n 64 --k 8192 --consumers ping-pong"), "dense_gemm");
+  EXPECT_EQ(entry("--m 8192 --n 8192 --k 512 --consumers ping-pong"), "dense_gemm_ping_pong");
+  EXPECT_EQ(entry("--m 64 --n 64 --k 8192 --tile 256x192 --cluster 1x2"), "dense_gemm");
   for (const std::string form : {"--tile 128x128 --cluster 2x1", "--tile 128x128 --cluster 2x2",
                                  "--tile 128x256 --cluster 2x1 --acc-dtype f16",
                                  "--tile 128x128 --cluster 1x1 --a-dtype tf32"}) {
@@ -188,6 +193,48 @@ TEST(DenseGemm, FactorsMajorsAndOddSizes) {
   expect_right("--m 70 --n 33 --k 41 --c-major m --beta 1");
   expect_right("--m 70 --n 33 --k 41 --a-major m --b-major n");
   expect_right("--m 70 --n 33 --k 41 --a-dtype tf32");
+}
+
+// Not more clusters than an H100 has room for: those that did not fit would have their tiles when
+// all others are through.
+TEST(DenseGemm, ClustersAreAsManyAsThereIsRoomFor) {
+  const auto blocks = [](const std::string& cluster) {
+    Request request =
+        asked("--m 8192 --n 8192 --k 64 --tile 128x128 --split-k 1 --cluster " + cluster);
+    request.processors = 132;
+    const Outcome<Fit> fitted = fit(dense_gemm(), request);
+    return make_job(dense_gemm(), *fitted, request, test::image(fitted->variant.image))
+        .launch.grid.x;
+  };
+  EXPECT_EQ(blocks("1x1"), 132u);
+  EXPECT_EQ(blocks("2x1"), 132u);
+  EXPECT_EQ(blocks("2x2"), 120u);
+  EXPECT_EQ(blocks("4x2"), 120u);
+}
+
+// Before the first access to global memory; else a launch could touch what the one before it is
+// still at.
+TEST(DenseGemm, EveryEntryWaitsForTheLaunchesBefore) {
+  const auto waits = [](const std::string& text, const std::string& entry) {
+    const std::size_t begins = text.find(".entry " + entry + "("), ends = text.find("\n}", begins);
+    EXPECT_NE(begins, text.npos) << entry;
+    const std::string body = text.substr(begins, ends - begins);
+    const std::size_t wait = body.find("griddepcontrol.wait;");
+    if (wait == body.npos) return false;
+    for (const char* access : {"cp.async.bulk", "ld.global", "st.global"}) {
+      EXPECT_LT(wait, body.find(access)) << entry << ": " << access;
+    }
+    return true;
+  };
+  const std::string image = test::image("ptx/dense_gemm/f16_f16_f16_f32_128_128_2_1_k_k.ptx");
+  for (const char* entry :
+       {"dense_gemm", "dense_gemm_ping_pong", "dense_gemm_slices", "dense_gemm_plain"}) {
+    EXPECT_TRUE(waits(image, entry)) << entry;
+  }
+  for (const char* entry : {"wgmma_v9", "wgmma_v9_bf16"}) {
+    EXPECT_TRUE(waits(test::image("ptx/wgmma_v9.ptx"), entry)) << entry;
+  }
+  EXPECT_FALSE(waits(test::image("ptx/wgmma_v8.ptx"), "wgmma_v8"));
 }
 
 // Uneven slices; more CTAs than a tile has shares of 16 columns; f16 sums; what C has before.

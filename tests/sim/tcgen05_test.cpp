@@ -452,6 +452,37 @@ TEST(Tcgen05, BlocksOfAProcessorShareItsColumns) {
   }
 }
 
+// A kernel that takes it for granted that TMEM's columns begin at 0: an order draws where they do,
+// and says so; it need not.
+TEST(Tcgen05, AnOrderDrawsWhereColumnsBegin) {
+  Job job;
+  job.program = {"granted",
+                 ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n"
+                 ".reg .b32 base;\n.reg .pred moved;\n.shared .align 4 .b32 at;\n"
+                 "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [at], 32;\n"
+                 "ld.shared.b32 base, [at];\nsetp.ne.u32 moved, base, 0;\n@moved trap;\n"
+                 "tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 32;\nret;\n}\n"};
+  job.launch.grid.x = 1;
+  job.launch.block.x = 32;
+  int stopped = 0;
+  for (u64 seed = 1; seed <= 8; ++seed) {
+    for (const bool first : {false, true}) {
+      Options options;
+      options.schedule = seed;
+      options.first_columns = first;
+      Outcome<Machine> machine = Machine::load(job, options);
+      ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+      if (machine->run(~u64{0}) == RunState::done) continue;
+      ASSERT_FALSE(first) << machine->reports().back().sentence;
+      EXPECT_NE(machine->reports().back().sentence.find("--first-columns keeps it"),
+                std::string::npos)
+          << machine->reports().back().sentence;
+      ++stopped;
+    }
+  }
+  EXPECT_GE(stopped, 4) << "32 columns of 512 begin at 0 in one order of 16";
+}
+
 TEST(Tcgen05, BlocksThatWaitForEachOthersColumnsAreADeadlock) {
   const auto [state, reports] = sharing({256, 256});
   EXPECT_EQ(state, RunState::fault);
