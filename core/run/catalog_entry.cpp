@@ -254,6 +254,7 @@ class Fitting {
       add(asked, ", ", fmt::format("{} is {}", label(name, given), name_of(given.dtype)));
     }
     for (const Variant& variant : entry_.variants) {
+      if (!chosen(variant)) continue;
       std::string one;
       for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
         add(one, " ", fmt::format("{}:{}", entry_.tensors[t].name, name_of(variant.dtypes[t])));
@@ -263,7 +264,16 @@ class Fitting {
     return mismatch(fmt::format("{}, but {} computes {}.", asked, entry_.name, offered));
   }
 
+  bool chosen(const Variant& variant) const {
+    for (const auto& [option, value] : variant.only_for) {
+      const auto said = problem_.choices.find(option);
+      if (said == problem_.choices.end() || said->second != value) return false;
+    }
+    return true;
+  }
+
   bool suits(const Variant& variant) const {
+    if (!chosen(variant)) return false;
     if (request_.dtype && *request_.dtype != variant.dtypes[0]) return false;
     for (std::size_t t = 0; t < entry_.tensors.size(); ++t) {
       const auto given = request_.inputs.find(entry_.tensors[t].name);

@@ -73,6 +73,7 @@ struct Variant {
   // makes it of. Without an image it is in that of the entry.
   std::string image{};                                         // asset path
   std::vector<std::pair<std::string, std::string>> defines{};  // {"GEMM_A", "f16"}
+  Choices only_for{};  // of a kernel without variant_of: the options that choose it
 };
 
 struct CatalogEntry;

@@ -95,16 +95,25 @@ CatalogEntry elementwise_add_entry() {
   entry.lesson = "elementwise_add";
   entry.sizes = {{"m", &Sizes::m, 256, 1, most_elements, "rows"},
                  {"n", &Sizes::n, 512, 1, most_elements, "columns"}};
+  entry.options = {{"launches",
+                    {"apart", "overlapping"},
+                    "WHEN",
+                    "apart",
+                    "overlapping: placed while the launch before is ending (from sm_90 on)"}};
   entry.tensors = {{"A", TensorRole::input, {&Sizes::m, &Sizes::n}, "the first matrix"},
                    {"B", TensorRole::input, {&Sizes::m, &Sizes::n}, "the second matrix"},
                    {"C", TensorRole::output, {&Sizes::m, &Sizes::n}, "the sum"}};
   // One correctly rounded addition an element leaves nothing to tolerate, in any type.
-  const auto variant = [](std::string name, DType type) {
-    return Variant{std::move(name), {type, type, type}, 0, 0};
-  };
-  entry.variants = {
-      variant("elementwise_add", DType::f32), variant("elementwise_add_f16", DType::f16),
-      variant("elementwise_add_bf16", DType::bf16), variant("elementwise_add_i32", DType::i32)};
+  for (const auto& [launches, image] :
+       {std::pair("apart", ""), std::pair("overlapping", "ptx/elementwise_add_sm_90.ptx")}) {
+    for (const auto& [name, type] :
+         {std::pair("elementwise_add", DType::f32), std::pair("elementwise_add_f16", DType::f16),
+          std::pair("elementwise_add_bf16", DType::bf16),
+          std::pair("elementwise_add_i32", DType::i32)}) {
+      entry.variants.push_back(
+          {name, {type, type, type}, 0, 0, image, {}, {{"launches", launches}}});
+    }
+  }
   entry.objection = too_many_elements;
   entry.launch = launch;
   entry.arguments = arguments;

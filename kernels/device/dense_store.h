@@ -50,21 +50,23 @@ struct Target {
   __device__ Element* place(int batch, int row, int column) const {
     return c + (static_cast<long long>(batch) * m + row) * n + column;
   }
-  // At (row, column) and the column after it, of matrix `batch`; outside C nothing is read.
-  __device__ Two scaled(Two sum, int batch, int row, int column) const {
-    Two out{alpha * sum.first, alpha * sum.second};
-    if (beta != 0 && row < m) {
+  __device__ Two scaled(Two sum) const { return {alpha * sum.first, alpha * sum.second}; }
+  // With beta times what C has at (row, column) and the column after it, of matrix `batch`; outside
+  // C nothing is read.
+  __device__ Two with_c(Two v, int batch, int row, int column) const {
+    if (row < m) {
       const Element* at = place(batch, row, column);
-      if (column < n) out.first = fmaf(beta, value_of(at[0]), out.first);
-      if (column + 1 < n) out.second = fmaf(beta, value_of(at[1]), out.second);
+      if (column < n) v.first = fmaf(beta, value_of(at[0]), v.first);
+      if (column + 1 < n) v.second = fmaf(beta, value_of(at[1]), v.second);
     }
-    return out;
+    return v;
   }
   // Both, without shared memory; outside C nothing is written. `column` is even: where rows are of
   // an even number of columns, both go in one store.
   __device__ void put(Two sum, int batch, int row, int column) const {
     if (row >= m || column >= n) return;
-    const Two v = scaled(sum, batch, row, column);
+    Two v = scaled(sum);
+    if (beta != 0) v = with_c(v, batch, row, column);
     Element* at = place(batch, row, column);
     if (n % 2 == 0) {
       put_two(at, v);
@@ -84,30 +86,30 @@ __device__ inline Two two_sums(const std::uint32_t* sum, int i) {
   return {both.x, both.y};
 }
 
-// A warp's 16 rows of a box: `pair(i)` gives what registers i and i + 1 became, counted from the
-// box's first column.
-template <class Box, class Pair>
-__device__ inline void put_rows(typename Box::Element* to, int thread, Pair pair) {
+// A warp's 16 rows of a part of a box, of as many columns as `pair` has sums for, from column
+// `first` of the box on: pair[i / 2] is what its registers i and i + 1 became.
+template <class Box, int pairs>
+__device__ inline void put_rows(typename Box::Element* to, int thread, int first,
+                                const Two (&pair)[pairs]) {
   using Element = typename Box::Element;
   const int lane = thread % 32, first_row = thread / 32 * 16;
   if constexpr (sizeof(Element) == 2) {
-    const int row = first_row + lane % 16, column = lane / 16 * 8;
+    const int row = first_row + lane % 16, column = first + lane / 16 * 8;
 #pragma unroll
-    for (int c = 0; c < Box::columns; c += 16) {
-      const auto two = [&](int i) {
-        const Two v = pair(c / 2 + i);
-        return packed(v.first, v.second, Element());
+    for (int i = 0; i < pairs; i += 4) {
+      const auto two = [&](int j) {
+        return packed(pair[i + j].first, pair[i + j].second, Element());
       };
-      store_matrices(to + offset_of<Box::layout, Box::rows>(row, c + column), two(0), two(2),
-                     two(4), two(6));
+      store_matrices(to + offset_of<Box::layout, Box::rows>(row, column + i * 4), two(0), two(1),
+                     two(2), two(3));
     }
   } else {
 #pragma unroll
-    for (int i = 0; i < Box::columns / 2; i += 2) {
-      const Coordinate at = Coordinate{first_row, 0} +
+    for (int i = 0; i < pairs; ++i) {
+      const Coordinate at = Coordinate{first_row, first} +
                             coordinate_of<WgmmaSums<64>::of_thread>(lane) +
-                            coordinate_of<WgmmaSums<Box::columns>::of_register>(i);
-      put_two(to + offset_of<Box::layout, Box::rows>(at.row, at.column), pair(i));
+                            coordinate_of<WgmmaSums<Box::columns>::of_register>(2 * i);
+      put_two(to + offset_of<Box::layout, Box::rows>(at.row, at.column), pair[i]);
     }
   }
 }
@@ -127,11 +129,24 @@ __device__ inline void drain_dense(const Register (&sum)[count], int thread, int
     auto& buffer = by[turn];
     if (thread == 0) tma::wait_stores_read<1>();
     sync_threads<128>(barrier);
-    put_rows<Box>(buffer, thread, [&](int i) {
-      const int at = box * Box::columns / 2 + i;
-      const Coordinate place = mine + coordinate_of<WgmmaSums<n>::of_register>(at);
-      return target.scaled(two_sums(sum, at), batch, place.row, place.column);
-    });
+    // In parts, for which there are registers; whether C is added is asked once for each: a branch
+    // for each pair would take most of the time.
+    constexpr int part = Box::columns < 32 ? Box::columns : 32, pairs = part / 4;
+#pragma unroll
+    for (int first = 0; first < Box::columns; first += part) {
+      const int from = (box * Box::columns + first) / 2;
+      Two pair[pairs];
+#pragma unroll
+      for (int i = 0; i < pairs; ++i) pair[i] = target.scaled(two_sums(sum, from + 2 * i));
+      if (target.beta != 0) {
+#pragma unroll
+        for (int i = 0; i < pairs; ++i) {
+          const Coordinate at = mine + coordinate_of<WgmmaSums<n>::of_register>(from + 2 * i);
+          pair[i] = target.with_c(pair[i], batch, at.row, at.column);
+        }
+      }
+      put_rows<Box>(buffer, thread, first, pair);
+    }
     fence_async_proxy();
     sync_threads<128>(barrier);
     if (thread == 0) {

@@ -15,12 +15,16 @@
 // Two things are there for speed alone. Blocks take the tiles along the rows: what runs at one time
 // is then one piece of memory, not a stripe of every row (on an H100 that is 5%). And a row that
 // does not begin on 16 bytes is divided from the last boundary before it, up to three (seven)
-// columns left of the matrix: its columns travel in 128-bit accesses as those of any other row.
+// columns left of the matrix: its columns travel in 128-bit accesses as those of any other row. A
+// third is for chips from sm_90 on: elementwise_add_sm_90.cu.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "core/layout/algebra.h"
 #include "kernels/device/coordinates.h"
+#ifdef ADD_OVERLAPS
+#include "kernels/device/launches.h"
+#endif
 
 namespace tilescope::device {
 
@@ -151,6 +155,9 @@ template <class Element>
 __device__ inline void add(const Element* a, const Element* b, Element* c, int m, int n) {
   constexpr int vector = Vector<Element>::size;
   using Tile = AddTile<vector>;
+#ifdef ADD_OVERLAPS
+  wait_for_launches_before();
+#endif
   // This block's tile, this thread's slice of it. Where rows are shifted they reach further right.
   const int reach = n % vector == 0 ? n : n + vector - 1;
   const int tile_columns = (reach + Tile::columns - 1) / Tile::columns;

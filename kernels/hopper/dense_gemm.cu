@@ -196,6 +196,9 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   const int depth = sliced ? whole_depth * (slice + 1) / slices - first_stage : whole_depth;
 
   if (thread == 0) {
+    tma::prefetch(a);
+    tma::prefetch(b);
+    tma::prefetch(d);
     for (int i = 0; i < Gemm::stages; ++i) {
       init(shared.full[i], 1);
       init(shared.empty[i], readers * (cluster_m + cluster_n - 1));
@@ -206,15 +209,15 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   wait_for_launches_before();
 
   // Each role's way through the tiles of this cluster: all of them, or each second one from the
-  // first or the second on. `more`: there is another one after it.
+  // first or the second on.
   const auto for_tiles = [&](int first, int step, auto work) {
     int w = static_cast<int>(blockIdx.x) / (ctas * slices) + first * clusters;
-    for (; w < all; w += step * clusters) {
-      const TileIndex tile = tile_of<group>(w % (rows * columns), rows, columns);
-      work(Place{tile.row * tall + rank_m * Gemm::tile_m,
-                 tile.column * wide + rank_n * Gemm::tile_n, w / (rows * columns)},
-           w + clusters < all);
-    }
+    for (; w < all; w += step * clusters) work(w);
+  };
+  const auto place_of = [&](int w) {
+    const TileIndex tile = tile_of<group>(w % (rows * columns), rows, columns);
+    return Place{tile.row * tall + rank_m * Gemm::tile_m,
+                 tile.column * wide + rank_n * Gemm::tile_n, w / (rows * columns)};
   };
 
   // Whoever has no sums is there too where the cluster adds them up.
@@ -231,7 +234,8 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
     for (int i = 0; i < cluster_n; ++i) same_rows |= 1 << (first_rank + rank_m + cluster_m * i);
     const std::uint16_t same_columns = ((1 << cluster_m) - 1) << (first_rank + cluster_m * rank_n);
     State filled(1);  // a fresh stage is empty: waiting for 1 passes
-    const auto load = [&](const Place& at, bool) {
+    const auto load = [&](int w) {
+      const Place at = place_of(w);
       for (int i = 0; i < depth; ++i, filled.advance()) {
         Barrier& full = shared.full[filled.stage];
         wait(shared.empty[filled.stage], filled.parity);
@@ -252,7 +256,9 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
     if constexpr (sliced) meet();
   } else {
     take_registers<232>();
-    const int consumer = thread / 128 - 1, in_group = thread % 128;
+    // From one lane: the compiler then knows that it is the same for the whole warp, and so are all
+    // addresses, which it computes once a warp and not in each lane.
+    const int consumer = __shfl_sync(~0u, thread / 128 - 1, 0), in_group = thread % 128;
     constexpr int order = 3;  // barriers 3 and 4: whose turn at the tensor core it is
     const int row_of_mine = readers == 1 ? 0 : consumer * products * 64;
     [[maybe_unused]] Slices& parts = reinterpret_cast<Slices&>(shared);
@@ -270,7 +276,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
       read.advance();
     };
     Gemm::Register sum[products][Gemm::registers];
-    const auto work = [&](const Place& at, bool more) {
+    const auto work = [&](int w) {
       if constexpr (alternate) sync_threads<256>(order + consumer);
       for (int i = 0; i < depth; ++i, used.advance()) {
         wait(shared.full[used.stage], used.parity);
@@ -280,8 +286,9 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
         if (i > 0) give_back();
       }
       if constexpr (alternate) {
-        if (more) arrive_threads<256>(order + 1 - consumer);
+        if (w + clusters < all) arrive_threads<256>(order + 1 - consumer);
       }
+      const Place at = place_of(w);  // divisions, while the last product is under way
 #pragma unroll
       for (int p = 0; p < products; ++p) wgmma::wait<0>(sum[p]);
       give_back();
