@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/catalog/products.h"
 
@@ -16,6 +17,9 @@ constexpr double tile_cycles = 1000, element_cycles = 0.14;
 constexpr double neighbour_cycles = 50;  // of a tile, for each other CTA of its cluster
 constexpr double slices_cycles = 1850, slices_bytes = 13;  // and a cycle: from CTA to CTA
 constexpr double idle_clock = 2.05e9, busy_clock = 1.6e9;
+// With all processors multiplying without a pause, tiles of 128 x 256 in pairs, at 700 W; and what
+// part of that power goes into reading shared memory and L2.
+constexpr double limited_clock = 1.336e9, reads_power = 0.1, l2_power = 0.02;
 constexpr double memory_bytes = 2.5e12;  // a second
 constexpr double together = 0.1;  // of what takes less time, that the longer one does not hide
 constexpr double launch_seconds = 1.9e-6;
@@ -71,8 +75,18 @@ double dense_gemm_seconds(const DenseTile& tile, const Sizes& s, DenseBytes byte
                       neighbour_cycles * static_cast<double>(down * across - 1);
   const bool turns = !sliced && fits_one_consumer(tile.m, tile.n, false);
   const double products_take = stages * stage, both_take = products_take + ends;
+  const double cycles =
+      turns ? ends + rounds * std::max(products_take, both_take / 2) : rounds * both_take;
+  // What C itself takes: products outside of it are of zeros.
+  const double least = static_cast<double>(s.m * s.n * l * s.k * bytes.operand) / 128 / 32 /
+                       static_cast<double>(processors) / limited_clock;
+  const double asked_by_pairs = 128.0 * (128 + 256 / 2) / (128 * 256);
+  const double power =
+      1 + reads_power * (reads - 1) + l2_power * (asked / (m * n) / asked_by_pairs - 1);
+  // The longer of the two, and more where they are alike: to be done as soon as its energy allows a
+  // chip whose processors idle now and then has to run faster, which takes more of it.
   const double ctas_take =
-      (turns ? ends + rounds * std::max(products_take, both_take / 2) : rounds * both_take) / clock;
+      std::pow(std::pow(cycles / clock, 6) + std::pow(least * power, 6), 1.0 / 6);
 
   const auto moved =
       static_cast<double>(l * (bytes.operand * s.k * (s.m + s.n) + bytes.result * s.m * s.n));

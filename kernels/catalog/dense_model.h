@@ -12,6 +12,8 @@
 //                          consumer can have a tile, the other multiplies while it writes back
 //     the clock            falls with the share of time that tensor cores are busy, more where
 //                          they read more of shared memory for what they multiply
+//     power                a product takes so much energy, a little more where more is read of
+//                          shared memory and L2, and the chip's limit says how long that takes
 //     slices of K          a part of the stages each; then a tile's sums from each slice's CTA to
 //                          all of them
 //     memory               A, B and C once, beside all that, but not while slices are added up

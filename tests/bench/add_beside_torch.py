@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """elementwise_add beside torch.add and a copy on the GPU here, in one process.
 
-    tests/bench/add_beside_torch.py [ROUNDS]
+    tests/bench/add_beside_torch.py [ROUNDS [COLUMNS]]
 
-The shipped PTX, both forms; matrices of 8192 x 8192, two sets in turn, uniform numbers in [-1, 1];
+The shipped PTX, both forms; matrices of 8192 rows and as many columns, two sets in turn, uniform numbers in [-1, 1];
 rows of 120 launches between two events, in an order of their own each round; medians, and the
 median of each round's ratio to torch.add. A result is compared with torch's before it is timed.
 Wants PyTorch and an NVIDIA GPU of sm_90 or later.
@@ -24,7 +24,9 @@ TYPES = {
     "bf16": (torch.bfloat16, "elementwise_add_bf16"),
     "i32": (torch.int32, "elementwise_add_i32"),
 }
-EXTENT, TILE_ROWS, TILE_COLUMNS, THREADS, IN_A_ROW = 8192, 16, 128, 128, 120
+TILE_ROWS, TILE_COLUMNS, THREADS, IN_A_ROW = 16, 128, 128, 120
+ROUNDS, COLUMNS = (list(map(int, sys.argv[1:])) + [15, 8192][len(sys.argv) - 1 :])[:2]
+ROWS = 8192
 PROGRAMMATIC_STREAM_SERIALIZATION = 6  # CUlaunchAttributeID
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -59,14 +61,16 @@ def launcher(form, name, sets, stream):
     """A function of a set's number that enqueues one launch."""
     function = entry_of(form, name)
     attribute = Attribute(PROGRAMMATIC_STREAM_SERIALIZATION, b"", b"\1")
-    tiles = EXTENT // TILE_ROWS * (EXTENT // TILE_COLUMNS)
+    per_access = 16 // sets[0][0].element_size()
+    reach = COLUMNS if COLUMNS % per_access == 0 else COLUMNS + per_access - 1
+    tiles = ROWS // TILE_ROWS * -(-reach // TILE_COLUMNS)
     launch = Launch(
         (tiles, 1, 1), (THREADS, 1, 1), 0, stream, ctypes.addressof(attribute), form == "overlapping"
     )
     ready = []
     for matrices in sets:
         values = [ctypes.c_uint64(m.data_ptr()) for m in matrices]
-        values += [ctypes.c_int(EXTENT), ctypes.c_int(EXTENT)]
+        values += [ctypes.c_int(ROWS), ctypes.c_int(COLUMNS)]
         places = [ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values]
         ready.append(((ctypes.c_void_p * len(places))(*places), values))
 
@@ -89,14 +93,14 @@ def microseconds(enqueue):
     return first.elapsed_time(last) / IN_A_ROW * 1e3
 
 
-def compare(name, rounds):
+def compare(name):
     dtype, entry = TYPES[name]
     stream = torch.cuda.Stream()
 
     def matrix():
         if dtype == torch.int32:
-            return torch.randint(-(2**31), 2**31, (EXTENT, EXTENT), device="cuda", dtype=dtype)
-        return torch.empty(EXTENT, EXTENT, device="cuda", dtype=dtype).uniform_(-1, 1)
+            return torch.randint(-(2**31), 2**31, (ROWS, COLUMNS), device="cuda", dtype=dtype)
+        return torch.empty(ROWS, COLUMNS, device="cuda", dtype=dtype).uniform_(-1, 1)
 
     sets = [[matrix() for _ in "abc"] for _ in range(2)]
 
@@ -118,7 +122,7 @@ def compare(name, rounds):
                 sys.exit(f"elementwise_add, {form}, of {name} is wrong.")
         contenders |= {"torch.add": torch_add, "copy": copy}
         takes = {who: [] for who in contenders}
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             for who in random.sample(list(contenders), len(contenders)):
                 takes[who].append(microseconds(contenders[who]))
     size = sets[0][0].nbytes
@@ -131,7 +135,7 @@ def compare(name, rounds):
 
 
 if __name__ == "__main__":
-    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {ROWS} x {COLUMNS}")
     for each in TYPES:
-        compare(each, int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+        compare(each)
         torch.cuda.empty_cache()

@@ -36,7 +36,11 @@ const Contender* Comparison::baseline() const {
 
 double Comparison::ratio(const Contender& contender) const {
   const Contender* const base = baseline();
-  return base && contender.median() > 0 ? base->median() / contender.median() : 0;
+  if (!base) return 0;
+  const std::size_t rounds = std::min(base->seconds.size(), contender.seconds.size());
+  std::vector<double> each;
+  for (std::size_t r = 0; r < rounds; ++r) each.push_back(base->seconds[r] / contender.seconds[r]);
+  return median_of(std::move(each));
 }
 
 Comparer::Comparer(gpu::GpuDevice& device, Pace pace, bool compiles, Tell tell)

@@ -17,8 +17,8 @@ namespace tilescope::bench {
 
 // Seconds of launches.
 struct Pace {
-  int rounds = 5;
-  double settle = 0.2;     // until the clock has settled
+  int rounds = 15;
+  double settle = 0.1;     // until the clock has settled
   double measured = 0.05;  // of a round
   double tried = 0.01;     // of a heuristic or a tile, three times, to find the fastest
 };
@@ -29,7 +29,8 @@ struct Comparison {
   std::size_t sets = 0;
   std::vector<Contender> contenders;  // the baseline last, where there is one
   const Contender* baseline() const;
-  // Baseline's time over this one's; 0 without a baseline.
+  // Baseline's time over this one's, of each round: the median. At its limit of power a GPU's clock
+  // wanders by 5% and more from one second to the next, for both alike. 0 without a baseline.
   double ratio(const Contender& contender) const;
 };
 

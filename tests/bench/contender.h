@@ -15,6 +15,8 @@
 
 namespace tilescope::bench {
 
+double median_of(std::vector<double> values);  // 0 of none
+
 struct Contender {
   std::string kernel;  // "dense_gemm", "cublasLt"
   std::string form;    // "128x256:2x1", "best of 8"; of the ladders nothing
