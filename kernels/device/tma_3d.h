@@ -30,9 +30,5 @@ __device__ inline void store(const CUtensorMap& map, int column, int row, int ma
       "r"(column), "r"(row), "r"(matrix), "r"(shared_address(from))
       : "memory");
 }
-// Brings the map to where copies read it, ahead of the first one (PTX ISA 9.7.9.15).
-__device__ inline void prefetch(const CUtensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
 
 }  // namespace tilescope::device::tma

@@ -196,9 +196,6 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
   const int depth = sliced ? whole_depth * (slice + 1) / slices - first_stage : whole_depth;
 
   if (thread == 0) {
-    tma::prefetch(a);
-    tma::prefetch(b);
-    tma::prefetch(d);
     for (int i = 0; i < Gemm::stages; ++i) {
       init(shared.full[i], 1);
       init(shared.empty[i], readers * (cluster_m + cluster_n - 1));

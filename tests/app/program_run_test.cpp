@@ -142,11 +142,13 @@ TEST_F(Run, AddsInEveryTypeAtEverySize) {
                                {"33", "264"},
                                {"9", "255"},
                                {"1", "1"}}) {
-      const Ended ended =
-          run({"run", "elementwise_add", "--dtype", type, "--m", m, "--n", n, "--out", "c.npy"});
-      EXPECT_EQ(ended.exit_code, 0) << type << " " << m << "x" << n << "\n" << ended.err;
-      EXPECT_TRUE(has(ended.out, "all are equal")) << ended.out;
-      EXPECT_TRUE(has(ended.out, " " + type + ",")) << ended.out;
+      for (const std::string launches : {"apart", "overlapping"}) {
+        const Ended ended = run({"run", "elementwise_add", "--launches", launches, "--dtype", type,
+                                 "--m", m, "--n", n, "--out", "c.npy"});
+        EXPECT_EQ(ended.exit_code, 0) << type << " " << m << "x" << n << "\n" << ended.err;
+        EXPECT_TRUE(has(ended.out, "all are equal")) << ended.out;
+        EXPECT_TRUE(has(ended.out, " " + type + ",")) << ended.out;
+      }
     }
   }
 }

@@ -145,7 +145,8 @@ const std::vector<Option>& options() {
       // Launches follow each other on the same C: with more it would grow for ever.
       {"--beta", "NUMBER", "factor of what C has before (dense_gemm alone)",
        [](Reading& r, const std::string& v) { return factor_into(r.forms.beta, "--beta", v, 1); }},
-      {"--rounds", "N", "of measuring, each in an order of its own (default: 15, of random shapes 3)",
+      {"--rounds", "N",
+       "of measuring, each in an order of its own (default: 15, of random shapes 3)",
        [](Reading& r, const std::string& v) {
          return count_into(r.options.rounds, "--rounds", v);
        }},

@@ -92,6 +92,24 @@ TEST(Catalog, EveryEntryIsComplete) {
   }
 }
 
+TEST(Catalog, AnOptionChoosesAmongTheListedForms) {
+  Request request = sized(33, 130);
+  request.dtype = DType::f16;
+  Outcome<Fit> fitted = fit(elementwise_add(), request);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_EQ(fitted->variant.entry, "elementwise_add_f16");
+  EXPECT_EQ(fitted->variant.image, "");
+  request.choices["launches"] = "overlapping";
+  fitted = fit(elementwise_add(), request);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_EQ(fitted->variant.entry, "elementwise_add_f16");
+  EXPECT_EQ(fitted->variant.image, "ptx/elementwise_add_sm_90.ptx");
+  request.dtype = DType::f64;
+  EXPECT_EQ(sentence(request),
+            "f64 was asked for, but elementwise_add computes A:f32 B:f32 C:f32 or A:f16 B:f16 "
+            "C:f16 or A:bf16 B:bf16 C:bf16 or A:i32 B:i32 C:i32.");
+}
+
 TEST(Catalog, AnUnknownKernelNamesTheKnownOnes) {
   const auto entry = find_kernel("elementwise_ad");
   ASSERT_FALSE(entry.ok());

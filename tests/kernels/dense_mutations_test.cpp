@@ -41,7 +41,7 @@ const char* const alone =
 
 // Waits are numbered as they stand: three of a producer's last stages of a tile behind four of all
 // others, then those after its last load, then consumers'. Meetings of a cluster: a producer's,
-// then a consumer's, then those of a warpgroup without sums; where there is multicast, one comes
+// then those of a warpgroup without sums, then a consumer's; where there is multicast, one comes
 // before all of them. Left out are all that belong together.
 //
 // A report of "difference": none, and a product that the reference is not.
@@ -76,7 +76,7 @@ const std::vector<Planted> planted = {
     {tall, "drop mbarrier.try_wait #11", 0, 0, false, "hazard shared_race", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
     {alone, "drop mbarrier.try_wait #9", 0, 0, true, "fault operand_overwritten", "wgmma.mma_async reads", "next wgmma.mma_async"},
     // Slices: the cluster meets before parts are read, and before they are overwritten or gone.
-    {alone, "cluster.arrive.relaxed for cluster.arrive.release in barrier.cluster.arrive #1", 0, 0, false, "hazard shared_race", "of CTA 0's shared memory", "next ld.shared::cluster"},
+    {alone, "cluster.arrive.relaxed for cluster.arrive.release in barrier.cluster.arrive #2", 0, 0, false, "hazard shared_race", "of CTA 0's shared memory", "next ld.shared::cluster"},
     {alone, "drop barrier.cluster.arrive #0,2,4 & drop barrier.cluster.wait #0,2,4", 0, 0, false, "hazard peer_not_started", "nothing guarantees that it has started", ""},
     {alone, "drop barrier.cluster.arrive #1,3,5 & drop barrier.cluster.wait #1,3,5", 0, 0, false, "fault peer_exited", "all its threads have exited", ""},
     {slices, "drop barrier.cluster.arrive #1,3,5 & drop barrier.cluster.wait #1,3,5", 0, 0, true, "fault operand_overwritten", "ld reads byte", ""},
