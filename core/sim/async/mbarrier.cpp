@@ -381,6 +381,24 @@ bool is_same_init(const Mbarrier& old, u32 count, const Actor& who) {
          old.arrived.empty();
 }
 
+// Nothing in flight will complete on it; else false, and the fault is told.
+bool is_idle(Model& machine, Block& block, u32 offset, std::string_view becomes,
+             std::string_view by, Actor who) {
+  for (const AsyncOperation& o : block.flight.operations) {
+    if (o.mbarrier != offset || o.stage == Stage::complete ||
+        !o.arrives_at(block.rank, block.rank)) {
+      continue;
+    }
+    return at_fault(machine, block, offset, who, "mbarrier_in_use",
+                    fmt::format("{} is {}, but the {} at {} will complete on it",
+                                mbarrier_name(machine, offset), becomes, o.work->name,
+                                line_text(machine, block, o.thread, o.pc)),
+                    fmt::format("a wait for the operation before {}", by),
+                    "an operation in flight");
+  }
+  return true;
+}
+
 }  // namespace
 
 bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor who) {
@@ -409,18 +427,23 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
           });
       return true;
     }
-    at_fault(machine, block, offset, who, "mbarrier_initialised_twice",
-             fmt::format("{} is initialised again; it was at {}, and is in phase {}",
-                         mbarrier_name(machine, offset),
-                         line_text(machine, block, old->second.maker, old->second.made_at),
-                         old->second.phase),
-             "mbarrier.inval before another mbarrier.init", "a valid mbarrier");
-    Evidence evidence = evidence_at(mbarrier_at(block, offset));
-    const Actor before{old->second.maker, old->second.made_at, false, block.rank};
-    evidence.parties = {party_of(machine, block, offset, who, "initialises it again"),
-                        party_of(machine, block, offset, before, "initialised it")};
-    machine.reports.explain(std::move(evidence));
-    return false;
+    if (!is_idle(machine, block, offset, "initialised again", "mbarrier.init", who)) return false;
+    // Measured on an H100: it begins anew, with the new count.
+    machine.reports.hazard_at(
+        block, who.thread, who.pc, "mbarrier_initialised_twice", old->second.made_at, [&] {
+          Report r;
+          r.sentence = fmt::format(
+              "{} is initialised again; it was at {}, and is in phase {}",
+              mbarrier_name(machine, offset),
+              line_text(machine, block, old->second.maker, old->second.made_at), old->second.phase);
+          r.expected = "mbarrier.inval before another mbarrier.init";
+          r.found = "a valid mbarrier";
+          r.evidence = evidence_at(mbarrier_at(block, offset));
+          const Actor before{old->second.maker, old->second.made_at, false, block.rank};
+          r.evidence.parties = {party_of(machine, block, offset, who, "initialises it again"),
+                                party_of(machine, block, offset, before, "initialised it")};
+          return r;
+        });
   }
   Mbarrier b;
   b.count = count;
@@ -434,17 +457,7 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
 
 bool invalidate_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
   if (!use_mbarrier(machine, block, offset, who)) return false;
-  for (const AsyncOperation& o : block.flight.operations) {
-    if (o.mbarrier != offset || o.stage == Stage::complete ||
-        !o.arrives_at(block.rank, block.rank)) {
-      continue;
-    }
-    return at_fault(machine, block, offset, who, "mbarrier_in_use",
-                    fmt::format("{} is invalidated, but the {} at {} will complete on it",
-                                mbarrier_name(machine, offset), o.work->name,
-                                line_text(machine, block, o.thread, o.pc)),
-                    "a wait for the operation before mbarrier.inval", "an operation in flight");
-  }
+  if (!is_idle(machine, block, offset, "invalidated", "mbarrier.inval", who)) return false;
   block.mbarriers.erase(offset);
   block.shared.make_undefined(offset, 8);
   return true;
