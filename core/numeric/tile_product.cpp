@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "core/numeric/tensor_core_steps.h"
 #include "core/numeric/tile_steps.h"
@@ -57,7 +58,8 @@ void take_apart(FloatFormat format, float value, std::int32_t& significand,
 }  // namespace
 
 std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const float* a,
-                          int a_stride, const float* b, int b_stride, std::uint32_t c) {
+                          int a_stride, const float* b, int b_stride, std::uint32_t c, int up) {
+  if (up >= scale_nan / 2) return format_f32.canonical_nan();
   constexpr int columns = 8, most = 64;  // all columns alike
   std::array<std::int32_t, most> significand, exponent;
   std::array<std::int32_t, most * columns> right, right_exponent;
@@ -65,6 +67,7 @@ std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const 
     take_apart(panels.a_format, a[p * a_stride], significand[p], exponent[p]);
     std::int32_t s, e;
     take_apart(panels.b_format, b[p * b_stride], s, e);
+    if (e > zero_exponent && e < least_special) e += up;
     std::fill_n(&right[p * columns], columns, s);
     std::fill_n(&right_exponent[p * columns], columns, e);
   }
@@ -131,6 +134,26 @@ void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d
   panels.a_exponents = a_exponents_.data() + first * (registers() ? 1 : 2);
   panels.b_exponents = b_exponents_.data();
   s.add_exact(rule, panels, d);
+}
+
+void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d,
+                      const TileScales& scales) const {
+  const int first = row * k_;
+  TilePanels panels{a_.data() + first,
+                    b_.data(),
+                    a_exponents_.data() + 2 * first,
+                    b_exponents_.data(),
+                    rows,
+                    n_,
+                    k_,
+                    a_format_,
+                    b_format_,
+                    false};
+  std::vector<std::int16_t> columns(scales.b, scales.b + n_);
+  columns.resize(static_cast<std::size_t>(up_to(n_, tile_lanes)));
+  panels.a_scales = scales.a + row;
+  panels.b_scales = columns.data();
+  steppers(vectors_).add_exact(rule, panels, d);
 }
 
 // A product of two significands is below 4, or below 3.6 of formats with three bits of mantissa; a
