@@ -55,6 +55,27 @@ void take_apart(FloatFormat format, float value, std::int32_t& significand,
   }
 }
 
+std::vector<float> scaled_rows(const TilePanels& p) {
+  std::vector<float> out(p.a_values, p.a_values + p.m * p.k);
+  for (int i = 0; i < p.m; ++i) {
+    const float factor = std::ldexp(1.0f, p.a_scales[i]);
+    for (int k = 0; k < p.k; ++k) out[i * p.k + k] *= factor;
+  }
+  return out;
+}
+
+std::vector<float> scaled_columns(const TilePanels& p) {
+  const int columns = up_to(p.n, tile_lanes);
+  std::vector<float> out(p.b_values, p.b_values + columns * p.k);
+  std::array<float, tile_lanes> factors;
+  for (int j = 0; j < columns; j += tile_lanes) {
+    for (int c = 0; c < tile_lanes; ++c) factors[c] = std::ldexp(1.0f, p.b_scales[j + c]);
+    float* unit = out.data() + j * p.k;
+    for (int i = 0; i < p.k * tile_lanes; ++i) unit[i] *= factors[i % tile_lanes];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const float* a,
@@ -153,7 +174,11 @@ void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d
   columns.resize(static_cast<std::size_t>(up_to(n_, tile_lanes)));
   panels.a_scales = scales.a + row;
   panels.b_scales = columns.data();
-  steppers(vectors_).add_exact(rule, panels, d);
+  if (exact()) return steppers(vectors_).add_exact(rule, panels, d);
+  const std::vector<float> a = scaled_rows(panels), b = scaled_columns(panels);
+  panels.a_values = a.data();
+  panels.b_values = b.data();
+  steppers(vectors_).add_fused(panels, d);
 }
 
 // A product of two significands is below 4, or below 3.6 of formats with three bits of mantissa; a

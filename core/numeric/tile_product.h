@@ -32,6 +32,7 @@ struct TileOperand {
 // (arXiv 2511.10909, github.com/microsoft/MMA-Sim): a product's exponent is the sum of those of its
 // operands and of their scale factors.
 inline constexpr std::int16_t scale_nan = 8192;
+inline constexpr std::int16_t most_fused = 40;  // powers that f32 has of scaled elements' products
 struct TileScales {
   const std::int16_t *a = nullptr, *b = nullptr;  // of all rows of A, and of all columns of B
 };
@@ -83,7 +84,7 @@ class TileProduct {
   // Adds the products of rows [row, row + rows) of A with all columns of B. `row` and `rows` are
   // multiples of 16 where D is in registers. Exact ones by `rule`, which does() has to know.
   void add(int row, int rows, const StepRule& rule, const TileSums& d) const;
-  // The same with scale factors, exactly, where D is in rows.
+  // The same with scale factors, where D is in rows; fused ones take none beyond most_fused.
   void add(int row, int rows, const StepRule& rule, const TileSums& d,
            const TileScales& scales) const;
 

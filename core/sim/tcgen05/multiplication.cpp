@@ -41,17 +41,39 @@ std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 r
   return "";
 }
 
+// Which scale factors are none in a block's TMEM, or are not the same in all quarters of its lanes;
+// empty where all are.
+std::string wrong_scales(const Block& block, const Multiplication& m) {
+  if (!m.product.shape.scale_block) return "";
+  for (const ScaleFactors* factors : {&m.a_scales, &m.b_scales}) {
+    const OperandBytes read = read_scales(*factors, block.tensor.memory);
+    const auto row =
+        std::find_if(read.undefined.begin(), read.undefined.end(), [](u8 v) { return v != 0; });
+    if (row == read.undefined.end()) continue;
+    const bool a = factors == &m.a_scales;
+    return fmt::format("the scale factors of {} {} of {}, which {}", a ? "row" : "column",
+                       row - read.undefined.begin(), a ? "A" : "B",
+                       static_cast<ScaleState>(*row) == ScaleState::undefined
+                           ? "nobody had written in all 32-lane quarters of TMEM"
+                           : "are not the same in all 32-lane quarters of TMEM");
+  }
+  return "";
+}
+
 // For the report of an output that depends on it: what this product reads that nobody has written.
 void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
-  std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
-                                          : undefined_byte(block, m.a, m.a_rows, shape.a, "A");
-  if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, shape.b, "B");
+  std::string what = m.a_in_tensor_memory
+                         ? "cells of TMEM (A)"
+                         : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a), "A");
+  if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), "B");
   if (what.empty()) what = "the other CTA's shared memory";
+  const std::string scales = wrong_scales(block, m);
   block.tensor.undefined_read =
-      fmt::format("; the tcgen05.mma at {} read {}, which nobody had written",
-                  place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)), what);
+      fmt::format("; the tcgen05.mma at {} read {}",
+                  place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)),
+                  scales.empty() ? what + ", which nobody had written" : scales);
 }
 
 // The same of D, where the product adds to it: its first row tells.
@@ -73,7 +95,7 @@ void append(OperandBytes& to, const OperandBytes& from) {
 // A block's part of A, 128 rows of which a pair's product with layout B wants each of 64 twice.
 OperandBytes read_a(const Multiplication& m, const Block& block) {
   if (m.a_in_tensor_memory) return read_operand(m.product, m.a_cells, block.tensor.memory);
-  OperandBytes out = read_operand(m.a, m.a_rows, m.product.shape.a, block.shared.data(),
+  OperandBytes out = read_operand(m.a, m.a_rows, m.stored(m.product.shape.a), block.shared.data(),
                                   block.shared.undefined_bits());
   if (m.product.halves) append(out, OperandBytes(out));
   return out;
@@ -81,8 +103,8 @@ OperandBytes read_a(const Multiplication& m, const Block& block) {
 
 // Its part of B, from the column on to which it is shifted, with zeros in the columns of the mask.
 OperandBytes read_b(const Multiplication& m, const Block& block) {
-  OperandBytes out = read_operand(m.b, m.b_lines(), m.product.shape.b, block.shared.data(),
-                                  block.shared.undefined_bits());
+  OperandBytes out = read_operand(m.b, m.b_lines(), m.stored(m.product.shape.b),
+                                  block.shared.data(), block.shared.undefined_bits());
   const auto shift = static_cast<std::ptrdiff_t>(m.zero_columns.shift);
   out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * operand_row);
   out.undefined.erase(out.undefined.begin(), out.undefined.begin() + shift);
@@ -96,13 +118,21 @@ OperandBytes read_b(const Multiplication& m, const Block& block) {
   return out;
 }
 
+// Its scale factors: of its rows of A, twice each where those are, then of B's columns.
+void append_scales(OperandBytes& to, const Multiplication& m, const Block& block) {
+  if (!m.product.shape.scale_block) return;
+  const OperandBytes a = read_scales(m.a_scales, block.tensor.memory);
+  for (u32 i = 0; i < m.product.shape.m / m.a_scales.rows; ++i) append(to, a);
+  append(to, read_scales(m.b_scales, block.tensor.memory));
+}
+
 // The blocks whose memories a product uses: its own, or those of the pair, the even one first.
 std::vector<Block*> blocks_of(Model& machine, Block& block, const Multiplication& m) {
   if (!m.pair) return {&block};
   return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
 }
 
-// The operands' bytes: A's rows of each block, then B's.
+// The operands' bytes: A's rows of each block, then B's, then each block's scale factors.
 bool read(Model& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
   if (!machine.options.calculates) return true;
@@ -110,6 +140,7 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
   OperandBytes all;
   for (const Block* at : blocks) append(all, read_a(m, *at));
   for (const Block* at : blocks) append(all, read_b(m, *at));
+  for (const Block* at : blocks) append_scales(all, m, *at);
   o.bytes = std::move(all.bytes);
   o.undefined = std::move(all.undefined);
   if (std::all_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v == 0; })) return true;
@@ -129,17 +160,42 @@ bool only_write(Model& machine, Block& block, const Multiplication& m) {
   return true;
 }
 
+// What block i of `blocks` multiplies, of what was read.
+struct PartOfOperands {
+  const std::byte *a = nullptr, *b = nullptr, *a_scales = nullptr, *b_scales = nullptr;
+  std::vector<u8> a_undefined, b_undefined;  // with those of the scale factors
+};
+PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& bytes,
+                       const std::vector<u8>& undefined, std::size_t i, std::size_t blocks) {
+  const MmaShape& s = m.product.shape;
+  const std::size_t rows = s.m, columns = s.n, b = rows * blocks, scales = b + columns;
+  PartOfOperands out;
+  out.a = bytes.data() + i * rows * operand_row;
+  out.b = bytes.data() + b * operand_row;
+  const u8* from = undefined.data();
+  out.a_undefined.assign(from + i * rows, from + (i + 1) * rows);
+  out.b_undefined.assign(from + b, from + b + columns);
+  if (!s.scale_block) return out;
+  out.a_scales = bytes.data() + scales * operand_row + i * (rows + columns) * s.scales();
+  out.b_scales = out.a_scales + rows * s.scales();
+  from += scales + i * (rows + columns);
+  for (std::size_t r = 0; r < rows; ++r) out.a_undefined[r] |= from[r];
+  for (std::size_t r = 0; r < columns; ++r) out.b_undefined[r] |= from[rows + r];
+  return out;
+}
+
 bool write(Model& machine, Block& block, AsyncOperation& o) {
   Multiplication m = decoded(o);
   if (!machine.options.calculates) return only_write(machine, block, m);
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
-  const std::size_t rows = m.product.shape.m, b = rows * blocks.size();
   const auto operands = std::make_shared<const std::vector<std::byte>>(std::move(o.bytes));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == 1) std::copy(std::begin(m.odd_disabled), std::end(m.odd_disabled), m.product.disabled);
     note_undefined_sum(machine, *blocks[i], o, m);
-    multiply(m.product, operands->data() + i * rows * operand_row, o.undefined.data() + i * rows,
-             operands->data() + b * operand_row, o.undefined.data() + b,
+    const PartOfOperands part = part_of(m, *operands, o.undefined, i, blocks.size());
+    m.product.a_scales = part.a_scales;
+    m.product.b_scales = part.b_scales;
+    multiply(m.product, part.a, part.a_undefined.data(), part.b, part.b_undefined.data(),
              machine.options.exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
              machine.options.executor, operands);
   }
@@ -172,6 +228,8 @@ void MultiplicationWords::pack(AsyncOperation& o) const {
                u64{accumulate} << 10 | u64{pair} << 11 | u64{scale} << 16;
   std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
   o.words[8] = zero_columns;
+  o.words[9] = a_scales | u64{b_scales} << 32;
+  o.words[10] = static_cast<u64>(vectors);
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -188,8 +246,27 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.scale = static_cast<u8>(o.words[3] >> 16);
   std::copy_n(&o.words[4], 4, out.disabled);
   out.zero_columns = o.words[8];
+  out.a_scales = static_cast<u32>(o.words[9]);
+  out.b_scales = static_cast<u32>(o.words[9] >> 32);
+  out.vectors = static_cast<ptx::ScaleVectors>(o.words[10]);
   return out;
 }
+
+namespace {
+
+// A block's part of them: of its rows of A, and of all columns of B.
+std::optional<DescriptorError> decode_scales(const MultiplicationWords& w, Multiplication& out) {
+  const MmaShape& s = out.product.shape;
+  if (!s.scale_block) return std::nullopt;
+  out.a_scales.rows = out.a_rows;
+  out.b_scales.rows = s.n;
+  out.a_scales.count = out.b_scales.count = s.scales();
+  out.b_scales.halves = out.product.halves;
+  if (auto error = decode_scale_address(w.a_scales, s.a_scale_id, "A", out.a_scales)) return error;
+  return decode_scale_address(w.b_scales, s.b_scale_id, "B", out.b_scales);
+}
+
+}  // namespace
 
 std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplication& out) {
   Product& p = out.product;
@@ -200,7 +277,7 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   p.d = TensorAddress::of(w.d);
   std::copy_n(w.disabled, 2, p.disabled);
   std::copy_n(w.disabled + 2, 2, out.odd_disabled);
-  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair)) return error;
+  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair, w.vectors)) return error;
   if (auto error = decode_zero_columns(w.zero_columns, p.shape.m, p.shape.n, w.instruction,
                                        out.zero_columns)) {
     return error;
@@ -221,10 +298,10 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
           "lanes (PTX ISA, table 53)",
           "1"};
     }
-    if (bits_of(p.shape.a) < 8 || (w.ws && p.shape.m != 128)) {
-      return DescriptorError{fmt::format("where A of {} bits and {} rows{} is in TMEM is not known",
-                                         bits_of(p.shape.a), p.shape.m, w.ws ? " with .ws" : ""),
-                             "A in shared memory", "A in TMEM"};
+    if (w.ws && p.shape.m != 128) {
+      return DescriptorError{
+          fmt::format("where A of {} rows with .ws is in TMEM is not known", p.shape.m),
+          "A in shared memory", "A in TMEM"};
     }
   } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a)) {
     error->sentence += ", of A";
@@ -234,11 +311,18 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
     error->sentence += ", of B";
     return error;
   }
+  if (auto error = decode_scales(w, out)) return error;
   const std::vector<CellRange> d = out.d_range();
   if (const CellRange* both = meeting(d, out.a_range())) {
     return DescriptorError{fmt::format("A is in {}, where D is: the sum is written while A is read",
                                        cells_text(*both)),
                            "A and D in cells of their own", "the same cells"};
+  }
+  if (const CellRange* both = meeting(d, out.read_range())) {
+    return DescriptorError{
+        fmt::format("scale factors are in {}, where D is: the sum is written while they are read",
+                    cells_text(*both)),
+        "scale factors and D in cells of their own", "the same cells"};
   }
   return std::nullopt;
 }
@@ -259,6 +343,19 @@ std::vector<CellRange> Multiplication::a_range() const {
   return ranges(product, a_cells, operand_row / 4);
 }
 
+std::vector<CellRange> Multiplication::read_range() const {
+  std::vector<CellRange> out = a_range();
+  if (!product.shape.scale_block) return out;
+  for (const ScaleFactors* factors : {&a_scales, &b_scales}) {
+    for (const CellRange& cells : factors->cells()) out.push_back(cells);
+  }
+  return out;
+}
+
+ElementType Multiplication::stored(ElementType type) const {
+  return is_packed(product.kind) ? ElementType::u8 : type;
+}
+
 bool find_product(const Block& block, const std::vector<CellRange>& cells, bool reads,
                   ProductInFlight& out) {
   const auto meets = [&](const std::vector<CellRange>& others) {
@@ -273,7 +370,7 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
     out = {o.thread, o.pc, o.issuer, true, &o};
     if (meets(m.d_range())) return true;
     out.writes = false;
-    if (!reads && meets(m.a_range())) return true;
+    if (!reads && meets(m.read_range())) return true;
   }
   return false;
 }

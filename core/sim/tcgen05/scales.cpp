@@ -1,0 +1,87 @@
+#include "core/sim/tcgen05/scales.h"
+
+#include <fmt/format.h>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+constexpr u32 quarter = 32, quarters = TensorMemory::lanes / quarter;
+
+// Rows that lie in `count` quarters of the lanes from `first` on.
+void add_cells(u32 column, u32 rows, u32 first, u32 count, std::vector<CellRange>& out) {
+  const u32 whole = rows / quarter, rest = rows % quarter;
+  if (whole) out.push_back({first * quarter, count * quarter, column, whole});
+  for (u32 q = first; rest && q < first + count; ++q) {
+    out.push_back({q * quarter, rest, column + whole, 1});
+  }
+}
+
+// Of a row: its factors in one quarter of the lanes, into `bytes`, compared where they are there.
+ScaleState read_row(const ScaleFactors& f, const TensorMemory& memory, u32 row, u32 first,
+                    u32 count, std::byte* bytes) {
+  const u32 column = f.column + row / quarter;
+  const u32 mask = (1u << f.count) - 1, all = f.count == 4 ? ~0u : (1u << 8 * f.count) - 1;
+  ScaleState out = ScaleState::fine;
+  u32 seen = 0;
+  for (u32 q = first; q < first + count; ++q) {
+    const u32 lane = q * quarter + row % quarter;
+    if (memory.undefined(lane, column) >> f.id & mask) return ScaleState::undefined;
+    const u32 word = memory.row(lane)[column] >> 8 * f.id & all;
+    if (q == first) seen = word;
+    if (word != seen) out = ScaleState::different;
+  }
+  for (u32 k = 0; k < f.count; ++k) bytes[k] = static_cast<std::byte>(seen >> 8 * k);
+  return out;
+}
+
+}  // namespace
+
+std::vector<CellRange> ScaleFactors::cells() const {
+  std::vector<CellRange> out;
+  if (!halves) {
+    add_cells(column, rows, 0, quarters, out);
+    return out;
+  }
+  add_cells(column, rows / 2, 0, quarters / 2, out);
+  add_cells(column, rows / 2, quarters / 2, quarters / 2, out);
+  return out;
+}
+
+std::optional<DescriptorError> decode_scale_address(u32 address, u32 id, const char* whose,
+                                                    ScaleFactors& out) {
+  const u32 upper = address >> 30;
+  if (upper && upper != id) {
+    return DescriptorError{
+        fmt::format("the address 0x{:08x} of the scale factors of {} has {} in its upper two bits, "
+                    "and their ID in the instruction descriptor is {}: which of them counts is not "
+                    "known",
+                    address, whose, upper, id),
+        "0 there, or the same as the ID", fmt::format("{}", upper)};
+  }
+  const TensorAddress at = TensorAddress::of(address & 0x3fffffff);
+  if (at.lane != 0) {
+    return DescriptorError{
+        fmt::format("the scale factors of {} begin at lane {} of TMEM", whose, at.lane),
+        "lane 0: they are in all four quarters of the lanes (PTX ISA 9.7.16.10.7)",
+        fmt::format("lane {}", at.lane)};
+  }
+  out.column = at.column;
+  out.id = id;
+  return std::nullopt;
+}
+
+OperandBytes read_scales(const ScaleFactors& f, const TensorMemory& memory) {
+  OperandBytes out;
+  out.bytes.resize(std::size_t{f.rows} * f.count);
+  out.undefined.resize(f.rows);
+  const u32 part = f.halves ? f.rows / 2 : f.rows, count = f.halves ? quarters / 2 : quarters;
+  for (u32 r = 0; r < f.rows; ++r) {
+    out.undefined[r] = static_cast<std::uint8_t>(read_row(
+        f, memory, r % part, r / part * count, count, &out.bytes[std::size_t{r} * f.count]));
+  }
+  return out;
+}
+
+}  // namespace tilescope::sim
