@@ -1,6 +1,8 @@
 #include "core/numeric/tile_groups.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "core/numeric/tile_steps.h"
@@ -12,13 +14,17 @@ struct GroupLoops {
   decltype(&base::pack_rows) pack_rows;
   decltype(&base::pack_columns) pack_columns;
   decltype(&base::add_groups) add_groups;
+  decltype(&base::add_fused) add_fused;
 };
 
 const GroupLoops& group_loops(TileVectors vectors) {
-  static constexpr GroupLoops base{base::pack_rows, base::pack_columns, base::add_groups};
+  static constexpr GroupLoops base{base::pack_rows, base::pack_columns, base::add_groups,
+                                   base::add_fused};
 #ifdef TILESCOPE_NUMERIC_AVX2
-  static constexpr GroupLoops avx2{avx2::pack_rows, avx2::pack_columns, avx2::add_groups};
-  static constexpr GroupLoops avx512{avx512::pack_rows, avx512::pack_columns, avx512::add_groups};
+  static constexpr GroupLoops avx2{avx2::pack_rows, avx2::pack_columns, avx2::add_groups,
+                                   avx2::add_fused};
+  static constexpr GroupLoops avx512{avx512::pack_rows, avx512::pack_columns, avx512::add_groups,
+                                     avx512::add_fused};
   if (vectors == TileVectors::avx512) return avx512;
   if (vectors == TileVectors::avx2) return avx2;
 #endif
@@ -65,8 +71,18 @@ double decode(ScaleFormat format, std::uint8_t pattern) {
                                : std::ldexp(significand, exponent);
 }
 
-TileGroups::TileGroups(ScaleFormat format, int k, int block, TileVectors vectors)
-    : format_(format), k_(k), block_(block), vectors_(vectors) {}
+TileGroups::TileGroups(ScaleFormat format, int k, int block, TileProduct::Sums sums,
+                       TileVectors vectors)
+    : format_(format), sums_(sums), k_(k), block_(block), vectors_(vectors) {}
+
+bool TileGroups::fuses(ScaleFormat format, const std::byte* scales, std::size_t count) {
+  return std::all_of(scales, scales + count, [&](std::byte pattern) {
+    float significand = 0;
+    std::int32_t exponent = 0;
+    split_scale(format, static_cast<std::uint8_t>(pattern), significand, exponent);
+    return significand == 0 || std::abs(exponent) <= most_fused;
+  });
+}
 
 void TileGroups::take_scales(const std::byte* scales, int rows, Factors& out) const {
   const int groups = k_ / group, blocks = k_ / block_;
@@ -87,6 +103,11 @@ void TileGroups::take_a(const ScaledOperand& a, int m) {
   a_ = AlignedArray<float>(count);
   group_loops(vectors_).pack_rows({format_e2m1, bytes.data(), a.negate}, m, k_, a_.data());
   take_scales(a.scales, m, a_factors_);
+  for (int g = 0; fused() && g < m * k_ / group; ++g) {
+    const auto at = static_cast<std::size_t>(g);
+    const float factor = a_factors_.significand[at] * power_of_two(a_factors_.exponent[at]);
+    for (int p = 0; p < group; ++p) a_.data()[g * group + p] *= factor;
+  }
 }
 
 void TileGroups::take_b(const ScaledOperand& b, int n) {
@@ -110,9 +131,24 @@ void TileGroups::take_b(const ScaledOperand& b, int n) {
       b_exponents_.data()[to] = j < n ? factors.exponent[from] : 0;
     }
   }
+  for (int g = 0; fused() && g < units * groups; ++g) {
+    float row[tile_lanes];
+    const int first = g * tile_lanes;
+    for (int c = 0; c < tile_lanes; ++c) {
+      row[c] = b_scales_.data()[first + c] * power_of_two(b_exponents_.data()[first + c]);
+    }
+    float* unit = b_.data() + g * group * tile_lanes;
+    for (int p = 0; p < group; ++p, unit += tile_lanes) {
+      for (int c = 0; c < tile_lanes; ++c) unit[c] *= row[c];
+    }
+  }
 }
 
 void TileGroups::add(int row, int rows, std::uint32_t* cells, int stride) const {
+  if (fused()) {
+    const TilePanels panels{a_.data() + row * k_, b_.data(), nullptr, nullptr, rows, n_, k_};
+    return group_loops(vectors_).add_fused(panels, {cells, stride, nullptr});
+  }
   const int groups = k_ / group;
   GroupPanels panels;
   panels.a = a_.data() + row * k_;

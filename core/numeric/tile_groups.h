@@ -39,8 +39,12 @@ struct ScaledOperand {
 class TileGroups {
  public:
   static constexpr int group = 16;
-  // k: a multiple of 32; block: 16 or 32.
-  TileGroups(ScaleFormat format, int k, int block, TileVectors vectors = best_vectors());
+  // k: a multiple of 32; block: 16 or 32. Fused sums are chains of fmaf over scaled elements.
+  TileGroups(ScaleFormat format, int k, int block,
+             TileProduct::Sums sums = TileProduct::Sums::exact,
+             TileVectors vectors = best_vectors());
+  // Fused sums want scale factors that f32 has enough exponents for.
+  static bool fuses(ScaleFormat format, const std::byte* scales, std::size_t count);
 
   void take_a(const ScaledOperand& a, int m);
   void take_b(const ScaledOperand& b, int n);  // n: a multiple of 8
@@ -55,7 +59,10 @@ class TileGroups {
   };
   void take_scales(const std::byte* scales, int rows, Factors& out) const;
 
+  bool fused() const { return sums_ == TileProduct::Sums::fused; }
+
   ScaleFormat format_;
+  TileProduct::Sums sums_;
   int k_ = 0, block_ = 0, n_ = 0;
   TileVectors vectors_;
   AlignedArray<float> a_, b_;

@@ -58,7 +58,7 @@ void take_apart(FloatFormat format, float value, std::int32_t& significand,
 std::vector<float> scaled_rows(const TilePanels& p) {
   std::vector<float> out(p.a_values, p.a_values + p.m * p.k);
   for (int i = 0; i < p.m; ++i) {
-    const float factor = std::ldexp(1.0f, p.a_scales[i]);
+    const float factor = power_of_two(p.a_scales[i]);
     for (int k = 0; k < p.k; ++k) out[i * p.k + k] *= factor;
   }
   return out;
@@ -69,9 +69,11 @@ std::vector<float> scaled_columns(const TilePanels& p) {
   std::vector<float> out(p.b_values, p.b_values + columns * p.k);
   std::array<float, tile_lanes> factors;
   for (int j = 0; j < columns; j += tile_lanes) {
-    for (int c = 0; c < tile_lanes; ++c) factors[c] = std::ldexp(1.0f, p.b_scales[j + c]);
+    for (int c = 0; c < tile_lanes; ++c) factors[c] = power_of_two(p.b_scales[j + c]);
     float* unit = out.data() + j * p.k;
-    for (int i = 0; i < p.k * tile_lanes; ++i) unit[i] *= factors[i % tile_lanes];
+    for (int k = 0; k < p.k; ++k, unit += tile_lanes) {
+      for (int c = 0; c < tile_lanes; ++c) unit[c] *= factors[c];
+    }
   }
   return out;
 }

@@ -1,12 +1,19 @@
 // What core/numeric/tile_product.h is made of, compiled once for each set of vector instructions.
 #pragma once
 
+#include <bit>
+
 #include "core/numeric/tile_product.h"
 
 namespace tilescope {
 
 // Numbers are kept in units of 32: 32 columns at one k, or eight rows four times each.
 constexpr int tile_lanes = 32;
+
+// Of an exponent that a normal f32 has; of others something.
+inline float power_of_two(int exponent) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
+}
 
 // Exponents of what has none, as 16 bits: their sums with others stay apart from sums of ordinary
 // ones.

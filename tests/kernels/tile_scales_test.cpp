@@ -181,7 +181,7 @@ void expect_grouped(ScaleFormat format, int k, int block, int n, bool wild) {
   std::vector<u32> old;
   for (int i = 0; i < m * n; ++i) old.push_back(random_sum(random));
   for (const TileVectors vectors : vector_sets()) {
-    TileGroups product(format, k, block, vectors);
+    TileGroups product(format, k, block, TileProduct::Sums::exact, vectors);
     product.take_a({left.data(), a_scales.data(), false}, m);
     product.take_b({right.data(), b_scales.data(), false}, n);
     std::vector<u32> d = old;

@@ -3,6 +3,8 @@
 // must come out is calculated from the numbers of rows and columns alone.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -12,6 +14,7 @@
 #include "core/numeric/small_float.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/matrix/sums.h"
+#include "core/sim/tcgen05/product.h"
 
 namespace tilescope::sim {
 namespace {
@@ -440,6 +443,44 @@ TEST(BlockScale, NegatedA) {
   for (Scaled c : forms()) {
     c.negate_a = true;
     expect_scaled(c);
+  }
+}
+
+// A multiply-add with scale factors takes no more than half as much again as one of f8 without.
+// What they take, `./dev bench` says.
+double time_of(MmaKind kind, u32 scale_block, bool exact) {
+  Product product;
+  product.kind = kind;
+  MmaShape& s = product.shape;
+  s = {128, 256, is_packed(kind) ? 64u : 32u};
+  s.a = s.b = is_packed(kind) ? ElementType::e2m1 : ElementType::e4m3;
+  s.scale_block = scale_block;
+  s.scale_format = scale_block == 16 ? ScaleFormat::ue4m3 : ScaleFormat::ue8m0;
+  std::vector<std::byte> operand(256 * operand_row, std::byte{0x35}), scales(256 * 4);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = static_cast<std::byte>((scale_block == 16 ? 0x30 : 120) + i % 16);
+  }
+  product.a_scales = product.b_scales = scales.data();
+  const std::vector<std::uint8_t> defined(256);
+  TensorMemory memory;
+  memory.allocate({0, 256, 0, 0});
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    multiply(product, operand.data(), defined.data(), operand.data(), defined.data(),
+             exact ? Sums::exact : Sums::fast, memory);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+  }
+  return best / s.k;
+}
+
+TEST(BlockScale, TakesHardlyLongerThanWithoutFactors) {
+  for (const bool exact : {true, false}) {
+    const double dense = time_of(MmaKind::f8f6f4, 0, exact);
+    EXPECT_LT(time_of(MmaKind::mxf8f6f4, 32, exact), 1.5 * dense) << exact;
+    EXPECT_LT(time_of(MmaKind::mxf4, 32, exact), 1.5 * dense) << exact;
+    EXPECT_LT(time_of(MmaKind::mxf4nvf4, 16, exact), 1.5 * dense) << exact;
   }
 }
 

@@ -137,11 +137,14 @@ void add_tiles(const SumOfProducts& s, const std::byte* a, const std::byte* b, b
 
 // ---- scale factors of blocks ----
 
-// Of elements of 4 bits, as fast as the chip's own rule is.
-void add_groups(const SumOfProducts& s, const std::byte* a, const std::byte* b,
+void add_groups(const SumOfProducts& s, const std::byte* a, const std::byte* b, bool exact,
                 const std::vector<SumPart>& parts) {
   const u32 row = s.k / 2, factors = s.k / s.scales.block;  // bytes
-  TileGroups product(s.scales.format, static_cast<int>(s.k), static_cast<int>(s.scales.block));
+  const bool fused = !exact &&
+                     TileGroups::fuses(s.scales.format, s.scales.a, std::size_t{s.m} * factors) &&
+                     TileGroups::fuses(s.scales.format, s.scales.b, std::size_t{s.n} * factors);
+  TileGroups product(s.scales.format, static_cast<int>(s.k), static_cast<int>(s.scales.block),
+                     fused ? TileProduct::Sums::fused : TileProduct::Sums::exact);
   product.take_a({a, s.scales.a, s.negate_a}, static_cast<int>(s.m));
   u32 taken = ~0u;
   for (const SumPart& part : parts) {
@@ -285,7 +288,8 @@ void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte*
   if (sum.a == ElementType::b1) return add_bits(sum, a, b, parts);
   if (sum.d == SumType::s32) return add_integers(sum, a, b, parts);
   if (sum.scales.block) {
-    return sum.scales.packed ? add_groups(sum, a, b, parts) : add_scaled(sum, a, b, exact, parts);
+    return sum.scales.packed ? add_groups(sum, a, b, exact, parts)
+                             : add_scaled(sum, a, b, exact, parts);
   }
   if (in_tiles(sum, exact)) return add_tiles(sum, a, b, exact, parts);
   Chip(sum, a, b).run(parts);
