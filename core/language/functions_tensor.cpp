@@ -170,7 +170,7 @@ Answer tmem_scale_factors_call(const Arguments& a) {
     return Reason{
         fmt::format("Whether both halves of the lanes differ is {}; 0 and 1 are.", halves)};
   }
-  return shared(tmem_scale_factors(a[0].number, a[1].number, halves == 1));
+  return shared(tmem_scale_factors(a[0].number, a.size() > 1 ? a[1].number : 1, halves == 1));
 }
 
 // Each explanation takes the operands of its row.
@@ -359,9 +359,9 @@ const std::array table = {
          "(row, k) to its scale factor in memory, as CUTLASS lays them; VS elements share one"},
         "NNn",
         scale_factors_call},
-    Function{{"tmem_scale_factors", "(ROWS, FACTORS[, HALVES])",
-              "(row, factor) to the four lanes of TMEM that tcgen05.mma wants it in"},
-             "NNn",
+    Function{{"tmem_scale_factors", "(ROWS[, CELLS[, HALVES]])",
+              "(row, cell of four factors) to the lanes of TMEM where tcgen05.mma wants them"},
+             "Nnn",
              tmem_scale_factors_call},
 };
 

@@ -2,8 +2,8 @@
 // .block_scale finds them in TMEM. A byte each (ue8m0 or ue4m3), one for VS neighbours along K.
 //
 //     scale_factors(128, 128, 32)      (row, k) -> byte ((32,4),(32,4)):((16,4),(0,1))
-//     tmem_scale_factors(128, 4)       (row, factor) -> lane, column of 8 bits
-//                                      S[(4,32,4):(4@TCol,1@TLane,1@TCol)] + R[4:32@TLane]
+//     tmem_scale_factors(128)          row -> lane, column
+//                                      S[(4,32):(1@TCol,1@TLane)] + R[4:32@TLane]
 //
 // In memory 512 bytes hold four factors of each of 128 rows; tcgen05.cp.32x128b.warpx4 takes them
 // as 32 lines of 16 bytes, to all four quarters of the lanes: `+ R[4:32@TLane]`. (DeepGEMM's four
@@ -22,9 +22,10 @@ namespace tilescope {
 // Of a matrix of rows (M of A, N of B) by k elements: whole chunks of 128 rows by four factors.
 Result<Layout> scale_factors(std::int64_t rows, std::int64_t k, std::int64_t vector);
 
-// Of so many rows with so many factors each: the rows in steps of 32, factors by fours (1, 2 and 4
-// in one cell of 32 bits). `halves`: B's columns for a pair with M 128, of which the lanes from 64
-// on have the upper half.
-Result<TileLayout> tmem_scale_factors(std::int64_t rows, std::int64_t factors, bool halves = false);
+// Of so many rows, in steps of 32, with so many cells of four factors each: factor f of a row is
+// byte f % 4 of its cell f / 4. `halves`: B's columns for a pair with M 128, of which the lanes
+// from 64 on have the upper half.
+Result<TileLayout> tmem_scale_factors(std::int64_t rows, std::int64_t cells = 1,
+                                      bool halves = false);
 
 }  // namespace tilescope

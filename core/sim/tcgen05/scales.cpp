@@ -49,6 +49,14 @@ std::vector<CellRange> ScaleFactors::cells() const {
   return out;
 }
 
+std::optional<u32> ScaleFactors::row_in(TensorAddress cell) const {
+  const u32 part = halves ? rows / 2 : rows;
+  if (cell.column < column || cell.column >= column + (part + quarter - 1) / quarter) return {};
+  const u32 row = (cell.column - column) * quarter + cell.lane % quarter;
+  if (row >= part) return {};
+  return halves && cell.lane >= TensorMemory::lanes / 2 ? part + row : row;
+}
+
 std::optional<DescriptorError> decode_scale_address(u32 address, u32 id, const char* whose,
                                                     ScaleFactors& out) {
   const u32 upper = address >> 30;

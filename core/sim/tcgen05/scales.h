@@ -41,6 +41,8 @@ struct ScaleFactors {
   bool halves = false;              // B's columns with layout B
 
   std::vector<CellRange> cells() const;
+  // The row whose factors a cell holds, where it holds some.
+  std::optional<std::uint32_t> row_in(TensorAddress cell) const;
 };
 
 // The address of scale factors, whose descriptor has this ID. CUTLASS leaves the ID in the upper
