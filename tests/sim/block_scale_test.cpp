@@ -23,8 +23,7 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 // Where the images of a CTA are in its shared memory, and all in TMEM.
-constexpr u32 b_image = 8192, a_scale_image = 16384, b_scale_image = 16896, image_bytes = 20480;
-constexpr u32 a_scale_column = 256, b_scale_column = 260, a_column = 272;
+constexpr u32 b_image = 8192, a_scale_image = 16384, b_scale_image = 17408, image_bytes = 20480;
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -38,7 +37,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 // lane of each CTA.
 const char* const kernel = R"(
 .version 8.8
-.target sm_100a
+.target TARGET
 .address_size 64
 .visible .entry k(.param .u64 out, .param .u64 in, .param .u32 columns)
 {
@@ -86,10 +85,9 @@ FILL:
   add.u64 %d2, %d6, B_DESCRIPTOR;
   add.u64 %d3, %d6, A_SCALES;
   add.u64 %d4, %d6, B_SCALES;
-  add.u64 %d5, %d4, 32;
   add.u32 %r5, %r1, 256;
-  add.u32 %r6, %r1, 260;
-  add.u32 %r7, %r1, 272;
+  add.u32 %r6, %r1, 264;
+  add.u32 %r7, %r1, 288;
   setp.eq.u32 %p4, %r2, %r2;
   mov.b16 %h0, MASK;
   @!%p6 bra WAIT;
@@ -136,12 +134,18 @@ struct Scaled {
   u32 m = 128, n = 64, block = 32;
   bool pair = false, a_in_tmem = false, e4m3_scales = false, negate_a = false;
   bool fast = false;
+  bool ultra = false;  // K 96
 
   bool packed() const { return kind != "mxf8f6f4"; }
-  u32 k() const { return packed() ? 64 : 32; }
+  u32 k() const { return ultra ? 96 : packed() ? 64 : 32; }
+  u32 row_bytes() const { return ultra ? 48 : 32; }
   u32 factors() const { return k() / block; }  // of a row, in one product
   u32 ctas() const { return pair ? 2 : 1; }
   bool halves() const { return pair && m == 128; }
+  // Bytes of scale factors that a row has: one cell, or two.
+  u32 stored() const { return ultra ? 8 : 4; }
+  // Columns of B's first cells: those of 128 or 256 rows, or of half as many.
+  u32 chunk() const { return (n > 128 ? 8 : 4) / (halves() ? 2 : 1); }
 };
 
 // The numbers: elements as patterns, and of each row four bytes of scale factors, of which a
@@ -164,8 +168,8 @@ struct Numbers {
       constexpr double values[] = {0.5, 1, 1.5, 2, 3, 0};
       return static_cast<std::uint8_t>(encode(format_e4m3, values[random() % std::size(values)]));
     };
-    for (u32 i = 0; i < 4 * c.m; ++i) a_scales.push_back(scale());
-    for (u32 i = 0; i < 4 * c.n; ++i) b_scales.push_back(scale());
+    for (u32 i = 0; i < c.stored() * c.m; ++i) a_scales.push_back(scale());
+    for (u32 i = 0; i < c.stored() * c.n; ++i) b_scales.push_back(scale());
   }
 };
 
@@ -176,6 +180,8 @@ double scale_value(const Scaled& c, std::uint8_t pattern) {
 // Byte IDs of the two products.
 std::pair<u32, u32> ids(const Scaled& c, bool second) {
   if (c.factors() == 1) return second ? std::pair(3u, 0u) : std::pair(1u, 2u);
+  if (c.factors() == 3) return second ? std::pair(3u, 2u) : std::pair(0u, 1u);
+  if (c.factors() == 6) return second ? std::pair(2u, 0u) : std::pair(0u, 2u);
   if (c.factors() == 2) return second ? std::pair(2u, 0u) : std::pair(0u, 2u);
   return {0, 0};
 }
@@ -193,7 +199,7 @@ std::vector<double> scaled_elements(const Scaled& c, bool of_a, const Numbers& x
       for (u32 k = 0; k < c.k(); ++k) {
         const double value = decode(format, patterns[row * c.k() + k]);
         out.push_back((of_a && c.negate_a ? -value : value) *
-                      scale_value(c, scales[4 * row + id + k / c.block]));
+                      scale_value(c, scales[c.stored() * row + id + k / c.block]));
       }
     }
   }
@@ -218,13 +224,17 @@ void put_matrix(const Scaled& c, ElementType type, const std::vector<u32>& eleme
   }
 }
 
-// Scale factors of rows [first, first + rows): 512 bytes for each 128 rows, those of row r at
-// (r % 32) * 16 + r / 32 * 4 (CUTLASS's basic chunk), from line `line` of 16 bytes on.
-void put_scales(const std::vector<std::uint8_t>& scales, u32 first, u32 rows, u32 line,
-                std::vector<std::byte>& image, u32 at) {
+// Scale factors of rows [first, first + rows): 512 bytes for four of each of 128 rows, those of row
+// r at (r % 32) * 16 + r / 32 * 4 (CUTLASS's basic chunk), from line `line` of 16 bytes on; the
+// next four `apart` bytes behind.
+void put_scales(const Scaled& c, const std::vector<std::uint8_t>& scales, u32 first, u32 rows,
+                u32 line, u32 apart, std::vector<std::byte>& image, u32 at) {
   for (u32 r = 0; r < rows; ++r) {
-    std::memcpy(&image[at + r / 128 * 512 + (line + r % 32) * 16 + r % 128 / 32 * 4],
-                &scales[4 * (first + r)], 4);
+    for (u32 cell = 0; cell < c.stored() / 4; ++cell) {
+      std::memcpy(
+          &image[at + cell * apart + r / 128 * 512 + (line + r % 32) * 16 + r % 128 / 32 * 4],
+          &scales[c.stored() * (first + r) + 4 * cell], 4);
+    }
   }
 }
 
@@ -237,12 +247,12 @@ std::vector<std::byte> image_of(const Scaled& c, const Numbers& x, u32 cta) {
     put_matrix(c, c.a, x.a, cta * a_rows, a_rows, line, lines, out, 0);
   }
   put_matrix(c, c.b, x.b, cta * b_rows, b_rows, 0, b_rows, out, b_image);
-  put_scales(x.a_scales, cta * a_rows, a_rows, 0, out, a_scale_image);
+  put_scales(c, x.a_scales, cta * a_rows, a_rows, 0, 512, out, a_scale_image);
   if (c.halves()) {
-    put_scales(x.b_scales, 0, c.n / 2, 0, out, b_scale_image);
-    put_scales(x.b_scales, c.n / 2, c.n / 2, 32, out, b_scale_image);
+    put_scales(c, x.b_scales, 0, c.n / 2, 0, 1024, out, b_scale_image);
+    put_scales(c, x.b_scales, c.n / 2, c.n / 2, 32, 1024, out, b_scale_image);
   } else {
-    put_scales(x.b_scales, 0, c.n, 0, out, b_scale_image);
+    put_scales(c, x.b_scales, 0, c.n, 0, c.n > 128 ? 1024 : 512, out, b_scale_image);
   }
   return out;
 }
@@ -267,7 +277,8 @@ u32 type_code(const Scaled& c, ElementType type) {
 u32 instruction(const Scaled& c, bool second) {
   const auto [a_id, b_id] = ids(c, second);
   return b_id << 4 | type_code(c, c.a) << 7 | type_code(c, c.b) << 10 | u32{c.negate_a} << 13 |
-         c.n / 8 << 17 | u32{!c.e4m3_scales} << 23 | c.m / 128 << 27 | a_id << 29;
+         c.n / 8 << 17 | u32{!c.e4m3_scales} << 23 | c.m / 128 << 27 | a_id << 29 |
+         u32{c.ultra} << 31;
 }
 
 std::string text_of(u64 value) {
@@ -281,13 +292,22 @@ u64 descriptor(u32 at, u32 leading) {
 
 std::string program_of(const Scaled& c) {
   const std::string group = c.pair ? ".cta_group::2" : ".cta_group::1";
-  std::string transfers = "  tcgen05.cpGROUP.32x128b.warpx4 [%r5], %d3;\n";
-  if (c.halves()) {
-    transfers += "  tcgen05.cpGROUP.64x128b.warpx2::01_23 [%r6], %d4;\n";
-  } else {
-    transfers += "  tcgen05.cpGROUP.32x128b.warpx4 [%r6], %d4;\n";
-    if (c.n > 128) {
-      transfers += "  add.u32 %r8, %r6, 4;\n  tcgen05.cpGROUP.32x128b.warpx4 [%r8], %d5;\n";
+  // Copies of the lines at an offset from the images of scale factors, to a column.
+  std::string transfers;
+  const auto copy = [&](const char* form, const char* column, u32 to, const char* image, u32 from) {
+    transfers += "  add.u32 %r8, " + std::string(column) + ", " + std::to_string(to) + ";\n";
+    transfers += "  add.u64 %d5, " + std::string(image) + ", " + std::to_string(from / 16) + ";\n";
+    transfers += "  tcgen05.cpGROUP." + std::string(form) + " [%r8], %d5;\n";
+  };
+  for (u32 cell = 0; cell < c.stored() / 4; ++cell) {
+    copy("32x128b.warpx4", "%r5", 4 * cell, "%d3", 512 * cell);
+    if (c.halves()) {
+      copy("64x128b.warpx2::01_23", "%r6", c.chunk() * cell, "%d4", 1024 * cell);
+      continue;
+    }
+    for (u32 half = 0; half < (c.n > 128 ? 2u : 1u); ++half) {
+      copy("32x128b.warpx4", "%r6", c.chunk() * cell + 4 * half, "%d4",
+           (c.n > 128 ? 1024 : 512) * cell + 512 * half);
     }
   }
   const int bits = bits_of(c.a);
@@ -297,7 +317,9 @@ std::string program_of(const Scaled& c) {
   if (c.a_in_tmem)
     transfers += std::string("  tcgen05.cpGROUP.128x256b") + unpacked + " [%r7], %d1;\n";
   std::string text = kernel;
+  if (c.a_in_tmem && c.ultra) copy("128x128b", "%r7", 8, "%d1", 2 * 128 * 16);
   text = replaced(text, "TRANSFERS", transfers);
+  text = replaced(text, "TARGET", c.ultra ? "sm_103a" : "sm_100a");
   text = replaced(text, "GROUP", group);
   text = replaced(text, "KIND", "kind::" + c.kind + ".block_scale" + c.vectors);
   text = replaced(text, "A_OPERAND", c.a_in_tmem ? "[%r7]" : "%d1");
@@ -436,6 +458,29 @@ TEST(BlockScale, TwoCtasWithAInTmem) {
       c.m = m;
       expect_scaled(c);
     }
+  }
+}
+
+// K 96, which sm_103a has: rows of 48 bytes, and factors in two cells.
+TEST(BlockScale, SixFactorsOrThreeWithK96) {
+  for (Scaled c : forms()) {
+    if (!c.packed()) continue;
+    c.ultra = true;
+    for (const u32 n : {16u, 128u, 160u}) {
+      c.n = n;
+      expect_scaled(c);
+    }
+    c.a_in_tmem = true;
+    expect_scaled(c);
+    c.pair = true;
+    for (const u32 n : {16u, 128u, 256u}) {
+      c.m = 256;
+      c.n = n;
+      expect_scaled(c);
+    }
+    c.m = 128;
+    c.a_in_tmem = false;
+    expect_scaled(c);
   }
 }
 

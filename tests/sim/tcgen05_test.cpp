@@ -77,6 +77,30 @@ TEST(Tcgen05, ThirtyTwoByteAtomsSwizzleLinesByFours) {
   }
 }
 
+// K 96: rows of 48 bytes, packed, of which some run over 128 bytes and go on in the next buffer
+// (CUTLASS, sm103_blockscaled_mma_warpspecialized.hpp: the third product of a buffer begins at byte
+// 96 and has its last 16 bytes from the buffer behind).
+TEST(Tcgen05, LongRowsGoOnAtAnAbsoluteAddress) {
+  const u32 first = 2048, next = 34816, stride = 1024;
+  const u64 absolute = u64{1} << 52;
+  const auto swizzled_128 = [](u32 at) { return at ^ (at >> 7 & 7) << 4; };
+  for (const u32 begin : {0u, 48u, 96u, 112u}) {
+    SharedMatrix matrix;
+    const u64 bits = descriptor(first + begin, next + ptx::system_shared, stride, 2) | absolute;
+    ASSERT_FALSE(decode(bits, false, false, matrix, true));
+    for (u32 row = 0; row < 128; ++row) {
+      for (u32 piece = 0; piece < 3; ++piece) {
+        const u32 in_row = begin + 16 * piece;
+        const u32 plain = in_row < 128 ? first + in_row : next + in_row - 128;
+        ASSERT_EQ(matrix.piece(row, piece), swizzled_128(plain + row * 128)) << begin << ' ' << row;
+      }
+    }
+    EXPECT_TRUE(decode(bits, false, false, matrix));                       // rows of 32
+    EXPECT_TRUE(decode(bits ^ u64{6} << 61, false, false, matrix, true));  // 64 bytes
+    EXPECT_EQ(decode(bits ^ absolute, false, false, matrix, true).has_value(), begin > 80);
+  }
+}
+
 TEST(Tcgen05, InstructionDescriptorsOfOthersAreRead) {
   MmaShape s;
   ASSERT_FALSE(decode(0x08200490u, MmaKind::f16, false, s));  // Cutlass: bf16, 128 x 128
@@ -131,6 +155,15 @@ TEST(Tcgen05, InstructionDescriptorsWithScaleFactors) {
   EXPECT_FALSE(fits(f8 | 1u << 31, MmaKind::mxf8f6f4, V::none));
   EXPECT_TRUE(fits(f8 | 1u << 15 | 1u << 16, MmaKind::mxf8f6f4, V::none));
   EXPECT_FALSE(fits(f4 | 1u << 15, MmaKind::mxf4nvf4, V::x4, true));
+  const u32 long_rows = f4 | 1u << 31;
+  EXPECT_FALSE(fits(long_rows, MmaKind::mxf4nvf4, V::x4, true));  // sm_103a has them
+  ASSERT_FALSE(decode(long_rows | 2u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
+  EXPECT_EQ(s.k, 96u);
+  EXPECT_EQ(s.scales(), 6u);
+  EXPECT_TRUE(decode(long_rows | 1u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
+  ASSERT_FALSE(
+      decode(long_rows | 1u << 23 | 3u << 29, MmaKind::mxf4, false, s, true, V::none, true));
+  EXPECT_EQ(s.scales(), 3u);
   const u32 six_bits = f8 | 3u << 7;
   EXPECT_TRUE(fits(six_bits, MmaKind::mxf8f6f4, V::none));
   EXPECT_FALSE(fits(six_bits | 1u << 15, MmaKind::mxf8f6f4, V::none));  // table 54

@@ -109,10 +109,11 @@ std::string scale_factors_in(const sim::Machine& machine, const TensorNow& now,
       if (!row) continue;
       const char* one = factors == &m.a_scales ? "row" : "column";
       const char* whose = factors == &m.a_scales ? "A" : "B";
+      const std::uint32_t last = factors->id + factors->count - 1;
       return factors->count == 1
                  ? fmt::format("{} {} of {}: byte {}", one, *row, whose, factors->id)
-                 : fmt::format("{} {} of {}: bytes {}-{}", one, *row, whose, factors->id,
-                               factors->id + factors->count - 1);
+                 : fmt::format("{} {} of {}: bytes {}-{}{}", one, *row, whose, factors->id, last,
+                               last < 4 ? "" : ", from the first cell on");
     }
   }
   return "";

@@ -60,6 +60,7 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   const auto address = [&](const Reference* at) {
     return at[1] + (at[0] == nothing ? 0 : lane_array<u32>(x, at[0])[lane]);
   };
+  w.ultra = x.machine->program().module->target == "sm_103a";
   w.a_scales = address(more + 10);
   w.b_scales = address(more + 12);
   return w;
@@ -109,8 +110,8 @@ void note_columns(Core& x, int lane, const Multiplication& m) {
 
 // The matrix's bytes of a block's shared memory.
 bool find_bytes(Core& x, int lane, const Block& block, const SharedMatrix& matrix, u32 rows,
-                ElementType type, std::string_view name, std::vector<Range>& out) {
-  return find_pieces(x, lane, block, matrix, pieces(matrix, rows, type),
+                ElementType type, u32 row_bytes, std::string_view name, std::vector<Range>& out) {
+  return find_pieces(x, lane, block, matrix, pieces(matrix, rows, type, row_bytes),
                      fmt::format("the descriptor of {}", name), out);
 }
 
@@ -195,8 +196,8 @@ bool find_operands(Core& x, int lane, const Block& block, const Multiplication& 
                    std::vector<Range>& out) {
   const MmaShape& s = m.product.shape;
   return (m.a_in_tensor_memory ||
-          find_bytes(x, lane, block, m.a, m.a_rows, m.stored(s.a), "A", out)) &&
-         find_bytes(x, lane, block, m.b, m.b_lines(), m.stored(s.b), "B", out);
+          find_bytes(x, lane, block, m.a, m.a_rows, m.stored(s.a), s.row_bytes(), "A", out)) &&
+         find_bytes(x, lane, block, m.b, m.b_lines(), m.stored(s.b), s.row_bytes(), "B", out);
 }
 
 // "Issue from a single thread from the CTA-Pair would initiate the base operation": of either block

@@ -100,7 +100,7 @@ u32 scale_block_of(MmaKind kind, ptx::ScaleVectors vectors) {
   return kind == MmaKind::mxf4nvf4 && four ? 16 : 32;
 }
 
-std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind) {
+std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind, bool ultra) {
   const std::string zero = kind == MmaKind::mxf8f6f4 ? "0 (table 43)" : "0 (table 44)";
   if (field(bits, 0, 2)) return error(bits, "reserved field", 0, 2, zero);
   if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
@@ -111,18 +111,19 @@ std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind) {
     return error(bits, "reserved field", 24, 3,
                  zero + ": M is 128 or 256, as M >> 7 in bits 27-28");
   }
-  if (!field(bits, 31, 1)) return std::nullopt;
+  if (!field(bits, 31, 1) || (is_packed(kind) && ultra)) return std::nullopt;
   return error(bits, is_packed(kind) ? "K dimension" : "reserved field", 31, 1,
-               is_packed(kind) ? "0, K 64: K 96 (sm_103a) is not simulated" : zero);
+               is_packed(kind) ? "0, K 64: K 96 is for sm_103a (9.7.16.2.1.1)" : zero);
 }
 
 // The IDs: bytes of the cells from which factors are taken (9.7.16.10.7.2, 9.7.16.10.7.3).
 std::optional<DescriptorError> check_scales(u32 bits, MmaKind kind, const MmaShape& shape) {
   const u32 count = shape.scales();
   for (const int at : {29, 4}) {
-    if (field(bits, at, 2) % count == 0) continue;
+    // With K 96 three begin at any byte, six at every other: they run on into the next cell.
+    if (field(bits, at, 2) % (count == 3 ? 1 : count == 6 ? 2 : count) == 0) continue;
     return error(bits, at == 4 ? "ID of B's scale factors" : "ID of A's scale factors", at, 2,
-                 count == 2 ? "0 or 2 with two factors a row (.scale_vec::2X)"
+                 count != 4 ? fmt::format("0 or 2 with {} factors a row", count)
                             : "0 with four factors a row (.scale_vec::4X)");
   }
   if (field(bits, 23, 1)) return std::nullopt;
@@ -151,8 +152,8 @@ std::optional<DescriptorError> check_transposed(u32 bits, MmaKind kind, const Mm
 }
 
 std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& out, bool pair,
-                                             ptx::ScaleVectors vectors) {
-  if (auto wrong = check_reserved(bits, kind)) return wrong;
+                                             ptx::ScaleVectors vectors, bool ultra) {
+  if (auto wrong = check_reserved(bits, kind, ultra)) return wrong;
   const bool packed = is_packed(kind);
   const std::string types = fmt::format("{} (table {})", types_of(kind), packed ? 44 : 43);
   const std::optional<ElementType> a = element(kind, field(bits, 7, 3)),
@@ -170,7 +171,7 @@ std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& o
   if (!columns_fit(kind, false, pair, out.n)) {
     return error(bits, "N >> 3", 17, 6, columns_text(kind, false, pair) + " (table 39)");
   }
-  out.k = packed ? 64 : 32;
+  out.k = field(bits, 31, 1) ? 96 : packed ? 64 : 32;
   out.a = *a;
   out.b = *b;
   out.negate_a = field(bits, 13, 1);
@@ -188,8 +189,8 @@ std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& o
 }  // namespace
 
 std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair,
-                                      ptx::ScaleVectors vectors) {
-  if (is_block_scaled(kind)) return decode_scaled(bits, kind, out, pair, vectors);
+                                      ptx::ScaleVectors vectors, bool ultra) {
+  if (is_block_scaled(kind)) return decode_scaled(bits, kind, out, pair, vectors, ultra);
   if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
   if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
   for (const int reserved : {6, 23, 29}) {

@@ -21,6 +21,7 @@
 
 #include "core/numeric/tile_groups.h"
 #include "core/ptx/opcodes.h"
+#include "core/sim/matrix/operand.h"
 #include "core/sim/matrix/shared_matrix.h"
 #include "core/sim/matrix/sums.h"
 
@@ -46,12 +47,17 @@ struct MmaShape {
   ScaleFormat scale_format = ScaleFormat::ue8m0;
   std::uint32_t scale_block = 0, a_scale_id = 0, b_scale_id = 0;
   std::uint32_t scales() const { return scale_block ? k / scale_block : 0; }  // of a row
+  // Of A and B: 32, or 48 with K 96.
+  std::uint32_t row_bytes() const { return k == 96 ? 48 : operand_row; }
 };
 
 // `ws`: weight-stationary. `pair`: for two CTAs (.cta_group::2), whose rows and columns are counted
-// together. `vectors`: what the instruction says of its scale factors.
+// together. `vectors`: what the instruction says of its scale factors. `ultra`: for sm_103a, which
+// has K 96. (Of that table 39 lists M 256 of two CTAs; CuTe's SM103_MXF4_ULTRA_SS_VS has M 128 of
+// one, and 128 and 256 of two, with N in steps of 16.)
 std::optional<DescriptorError> decode(std::uint32_t bits, MmaKind kind, bool ws, MmaShape& out,
                                       bool pair = false,
-                                      ptx::ScaleVectors vectors = ptx::ScaleVectors::none);
+                                      ptx::ScaleVectors vectors = ptx::ScaleVectors::none,
+                                      bool ultra = false);
 
 }  // namespace tilescope::sim

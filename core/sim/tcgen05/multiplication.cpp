@@ -31,8 +31,8 @@ Multiplication decoded(const AsyncOperation& o) {
 
 // "byte 128 of shared memory (A)": the first byte of an operand that nobody has defined.
 std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 rows,
-                           ElementType type, const char* name) {
-  for (const u32 piece : pieces(matrix, rows, type)) {
+                           ElementType type, u32 row_bytes, const char* name) {
+  for (const u32 piece : pieces(matrix, rows, type, row_bytes)) {
     for (u32 at = piece; at < piece + 16; ++at) {
       if (block.shared.is_undefined(at))
         return fmt::format("byte {} of shared memory ({})", at, name);
@@ -64,10 +64,11 @@ std::string wrong_scales(const Block& block, const Multiplication& m) {
 void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
-  std::string what = m.a_in_tensor_memory
-                         ? "cells of TMEM (A)"
-                         : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a), "A");
-  if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), "B");
+  std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
+                                          : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a),
+                                                           shape.row_bytes(), "A");
+  if (what.empty())
+    what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), shape.row_bytes(), "B");
   if (what.empty()) what = "the other CTA's shared memory";
   const std::string scales = wrong_scales(block, m);
   block.tensor.undefined_read =
@@ -96,23 +97,25 @@ void append(OperandBytes& to, const OperandBytes& from) {
 OperandBytes read_a(const Multiplication& m, const Block& block) {
   if (m.a_in_tensor_memory) return read_operand(m.product, m.a_cells, block.tensor.memory);
   OperandBytes out = read_operand(m.a, m.a_rows, m.stored(m.product.shape.a), block.shared.data(),
-                                  block.shared.undefined_bits());
+                                  block.shared.undefined_bits(), m.product.shape.row_bytes());
   if (m.product.halves) append(out, OperandBytes(out));
   return out;
 }
 
 // Its part of B, from the column on to which it is shifted, with zeros in the columns of the mask.
 OperandBytes read_b(const Multiplication& m, const Block& block) {
-  OperandBytes out = read_operand(m.b, m.b_lines(), m.stored(m.product.shape.b),
-                                  block.shared.data(), block.shared.undefined_bits());
+  OperandBytes out =
+      read_operand(m.b, m.b_lines(), m.stored(m.product.shape.b), block.shared.data(),
+                   block.shared.undefined_bits(), m.product.shape.row_bytes());
   const auto shift = static_cast<std::ptrdiff_t>(m.zero_columns.shift);
-  out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * operand_row);
+  const u32 row_bytes = m.product.shape.row_bytes();
+  out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * row_bytes);
   out.undefined.erase(out.undefined.begin(), out.undefined.begin() + shift);
-  out.bytes.resize(std::size_t{m.b_rows} * operand_row);
+  out.bytes.resize(std::size_t{m.b_rows} * row_bytes);
   out.undefined.resize(m.b_rows);
   for (u32 row = 0; row < m.b_rows; ++row) {
     if (!m.zero_columns.is_zero(row)) continue;
-    std::fill_n(&out.bytes[row * operand_row], operand_row, std::byte{0});
+    std::fill_n(&out.bytes[row * row_bytes], row_bytes, std::byte{0});
     out.undefined[row] = 0;
   }
   return out;
@@ -168,15 +171,16 @@ struct PartOfOperands {
 PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& bytes,
                        const std::vector<u8>& undefined, std::size_t i, std::size_t blocks) {
   const MmaShape& s = m.product.shape;
-  const std::size_t rows = s.m, columns = s.n, b = rows * blocks, scales = b + columns;
+  const std::size_t rows = s.m, columns = s.n, b = rows * blocks, scales = b + columns,
+                    row_bytes = s.row_bytes();
   PartOfOperands out;
-  out.a = bytes.data() + i * rows * operand_row;
-  out.b = bytes.data() + b * operand_row;
+  out.a = bytes.data() + i * rows * row_bytes;
+  out.b = bytes.data() + b * row_bytes;
   const u8* from = undefined.data();
   out.a_undefined.assign(from + i * rows, from + (i + 1) * rows);
   out.b_undefined.assign(from + b, from + b + columns);
   if (!s.scale_block) return out;
-  out.a_scales = bytes.data() + scales * operand_row + i * (rows + columns) * s.scales();
+  out.a_scales = bytes.data() + scales * row_bytes + i * (rows + columns) * s.scales();
   out.b_scales = out.a_scales + rows * s.scales();
   from += scales + i * (rows + columns);
   for (std::size_t r = 0; r < rows; ++r) out.a_undefined[r] |= from[r];
@@ -229,7 +233,7 @@ void MultiplicationWords::pack(AsyncOperation& o) const {
   std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
   o.words[8] = zero_columns;
   o.words[9] = a_scales | u64{b_scales} << 32;
-  o.words[10] = static_cast<u64>(vectors);
+  o.words[10] = static_cast<u64>(vectors) | u64{ultra} << 8;
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -248,7 +252,8 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.zero_columns = o.words[8];
   out.a_scales = static_cast<u32>(o.words[9]);
   out.b_scales = static_cast<u32>(o.words[9] >> 32);
-  out.vectors = static_cast<ptx::ScaleVectors>(o.words[10]);
+  out.vectors = static_cast<ptx::ScaleVectors>(o.words[10] & 0xff);
+  out.ultra = o.words[10] >> 8 & 1;
   return out;
 }
 
@@ -262,6 +267,10 @@ std::optional<DescriptorError> decode_scales(const MultiplicationWords& w, Multi
   out.b_scales.rows = s.n;
   out.a_scales.count = out.b_scales.count = s.scales();
   out.b_scales.halves = out.product.halves;
+  // Chunks of 128 rows have so many columns; factors behind the first four are in the next.
+  const u32 whole = (s.n + 127) / 128 * 128;
+  out.a_scales.chunk = 4;
+  out.b_scales.chunk = whole / (out.product.halves ? 64 : 32);
   if (auto error = decode_scale_address(w.a_scales, s.a_scale_id, "A", out.a_scales)) return error;
   return decode_scale_address(w.b_scales, s.b_scale_id, "B", out.b_scales);
 }
@@ -277,7 +286,9 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   p.d = TensorAddress::of(w.d);
   std::copy_n(w.disabled, 2, p.disabled);
   std::copy_n(w.disabled + 2, 2, out.odd_disabled);
-  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair, w.vectors)) return error;
+  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair, w.vectors, w.ultra)) {
+    return error;
+  }
   if (auto error = decode_zero_columns(w.zero_columns, p.shape.m, p.shape.n, w.instruction,
                                        out.zero_columns)) {
     return error;
@@ -287,7 +298,7 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   out.b_rows = p.shape.n / (w.pair ? 2 : 1);
   p.halves = w.pair && p.shape.m == 128;
   if (w.pair) p.shape.m = 128;  // lanes of each block
-  const bool wide = w.kind == MmaKind::tf32;
+  const bool wide = w.kind == MmaKind::tf32, long_rows = p.shape.row_bytes() > operand_row;
   out.a_in_tensor_memory = w.a_in_tensor_memory;
   if (w.a_in_tensor_memory) {
     out.a_cells = TensorAddress::of(static_cast<u32>(w.a));
@@ -303,11 +314,11 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
           fmt::format("where A of {} rows with .ws is in TMEM is not known", p.shape.m),
           "A in shared memory", "A in TMEM"};
     }
-  } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a)) {
+  } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a, long_rows)) {
     error->sentence += ", of A";
     return error;
   }
-  if (auto error = decode(w.b, p.shape.transpose_b, wide, out.b)) {
+  if (auto error = decode(w.b, p.shape.transpose_b, wide, out.b, long_rows)) {
     error->sentence += ", of B";
     return error;
   }
@@ -340,7 +351,7 @@ std::vector<CellRange> Multiplication::d_range() const {
 
 std::vector<CellRange> Multiplication::a_range() const {
   if (!a_in_tensor_memory) return {};
-  return ranges(product, a_cells, operand_row / 4);
+  return ranges(product, a_cells, product.shape.row_bytes() / 4);
 }
 
 std::vector<CellRange> Multiplication::read_range() const {

@@ -45,6 +45,7 @@ struct MultiplicationWords {
   ptx::ScaleVectors vectors =
       ptx::ScaleVectors::none;  // of .block_scale, and where the factors are
   std::uint32_t a_scales = 0, b_scales = 0;
+  bool ultra = false;  // a program for sm_103a
 
   void pack(AsyncOperation& operation) const;
   static MultiplicationWords of(const AsyncOperation& operation);

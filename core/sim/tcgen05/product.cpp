@@ -172,13 +172,14 @@ void take_from_bytes(ElementType type, std::vector<std::byte>& bytes) {
 
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory) {
   OperandBytes out;
-  out.bytes.resize(std::size_t{product.shape.m} * operand_row);
+  const u32 row_bytes = product.shape.row_bytes();
+  out.bytes.resize(std::size_t{product.shape.m} * row_bytes);
   out.undefined.resize(product.shape.m);
   for (const MatrixPart& part : product.parts()) {
     for (u32 i = 0; i < part.rows; ++i) {
       const u32 lane = part.at.lane - product.d.lane + a.lane + i, row = part.row + i;
-      std::memcpy(&out.bytes[row * operand_row], memory.row(lane) + a.column, operand_row);
-      out.undefined[row] = memory.any_undefined(lane, a.column, operand_row / 4);
+      std::memcpy(&out.bytes[row * row_bytes], memory.row(lane) + a.column, row_bytes);
+      out.undefined[row] = memory.any_undefined(lane, a.column, row_bytes / 4);
     }
   }
   if (!is_packed(product.kind) && bits_of(product.shape.a) < 8) {

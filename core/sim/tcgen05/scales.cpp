@@ -18,21 +18,20 @@ void add_cells(u32 column, u32 rows, u32 first, u32 count, std::vector<CellRange
   }
 }
 
-// Of a row: its factors in one quarter of the lanes, into `bytes`, compared where they are there.
+// A row's factors, as they are in so many quarters of the lanes.
 ScaleState read_row(const ScaleFactors& f, const TensorMemory& memory, u32 row, u32 first,
                     u32 count, std::byte* bytes) {
-  const u32 column = f.column + row / quarter;
-  const u32 mask = (1u << f.count) - 1, all = f.count == 4 ? ~0u : (1u << 8 * f.count) - 1;
   ScaleState out = ScaleState::fine;
-  u32 seen = 0;
-  for (u32 q = first; q < first + count; ++q) {
-    const u32 lane = q * quarter + row % quarter;
-    if (memory.undefined(lane, column) >> f.id & mask) return ScaleState::undefined;
-    const u32 word = memory.row(lane)[column] >> 8 * f.id & all;
-    if (q == first) seen = word;
-    if (word != seen) out = ScaleState::different;
+  for (u32 k = 0; k < f.count; ++k) {
+    const u32 at = f.id + k, column = f.column + row / quarter + at / 4 * f.chunk;
+    for (u32 q = first; q < first + count; ++q) {
+      const u32 lane = q * quarter + row % quarter;
+      if (memory.undefined(lane, column) >> at % 4 & 1) return ScaleState::undefined;
+      const auto byte = static_cast<std::byte>(memory.row(lane)[column] >> 8 * (at % 4));
+      if (q == first) bytes[k] = byte;
+      if (byte != bytes[k]) out = ScaleState::different;
+    }
   }
-  for (u32 k = 0; k < f.count; ++k) bytes[k] = static_cast<std::byte>(seen >> 8 * k);
   return out;
 }
 
@@ -40,21 +39,28 @@ ScaleState read_row(const ScaleFactors& f, const TensorMemory& memory, u32 row, 
 
 std::vector<CellRange> ScaleFactors::cells() const {
   std::vector<CellRange> out;
-  if (!halves) {
-    add_cells(column, rows, 0, quarters, out);
-    return out;
+  for (u32 at = 0; at * 4 < id + count; ++at) {
+    const u32 from = column + at * chunk;
+    if (!halves) {
+      add_cells(from, rows, 0, quarters, out);
+      continue;
+    }
+    add_cells(from, rows / 2, 0, quarters / 2, out);
+    add_cells(from, rows / 2, quarters / 2, quarters / 2, out);
   }
-  add_cells(column, rows / 2, 0, quarters / 2, out);
-  add_cells(column, rows / 2, quarters / 2, quarters / 2, out);
   return out;
 }
 
 std::optional<u32> ScaleFactors::row_in(TensorAddress cell) const {
-  const u32 part = halves ? rows / 2 : rows;
-  if (cell.column < column || cell.column >= column + (part + quarter - 1) / quarter) return {};
-  const u32 row = (cell.column - column) * quarter + cell.lane % quarter;
-  if (row >= part) return {};
-  return halves && cell.lane >= TensorMemory::lanes / 2 ? part + row : row;
+  const u32 part = halves ? rows / 2 : rows, wide = (part + quarter - 1) / quarter;
+  for (u32 at = 0; at * 4 < id + count; ++at) {
+    const u32 from = column + at * chunk;
+    if (cell.column < from || cell.column >= from + wide) continue;
+    const u32 row = (cell.column - from) * quarter + cell.lane % quarter;
+    if (row >= part) continue;
+    return halves && cell.lane >= TensorMemory::lanes / 2 ? part + row : row;
+  }
+  return {};
 }
 
 std::optional<DescriptorError> decode_scale_address(u32 address, u32 id, const char* whose,

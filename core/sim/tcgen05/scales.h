@@ -12,6 +12,12 @@
 //   .scale_vec::1X             one factor a row; SFA_ID, SFB_ID 0 to 3: the byte of the cell
 //   .scale_vec::2X             two; ID 0 or 2: the first of them
 //   .scale_vec::4X             four, the whole cell; ID 0
+//   K 96, .block32             three; ID 0 to 3
+//   K 96, .block16             six; ID 0 or 2
+//
+// Those of K 96 run on into the cell of the next four factors: as many columns further as the first
+// four of all rows have, which for B are counted for 128 or 256 columns (so CuTe's tmem_sf_frg and
+// the figures, which for B tell N up to 128 from N above).
 //
 // Two CTAs with M 256: each has the factors of its own 128 rows, and those of all columns of B.
 // With M 128 each has 64 rows, whose D is in all 128 lanes (layout B): the lanes below 64 multiply
@@ -39,6 +45,7 @@ struct ScaleFactors {
   std::uint32_t rows = 0;           // of A that a block has; columns of B
   std::uint32_t id = 0, count = 0;  // the first byte of a cell, and how many
   bool halves = false;              // B's columns with layout B
+  std::uint32_t chunk = 4;          // columns from four factors of a row to the next four
 
   std::vector<CellRange> cells() const;
   // The row whose factors a cell holds, where it holds some.
