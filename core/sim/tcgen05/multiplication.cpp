@@ -33,7 +33,8 @@ Multiplication decoded(const AsyncOperation& o) {
 std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 rows,
                            ElementType type, u32 row_bytes, const char* name) {
   for (const u32 piece : pieces(matrix, rows, type, row_bytes)) {
-    for (u32 at = piece; at < piece + 16; ++at) {
+    const u32 held = bits_of(type) == 4 || bits_of(type) == 6 ? 2u * bits_of(type) : 16u;
+    for (u32 at = piece; at < piece + held; ++at) {
       if (block.shared.is_undefined(at))
         return fmt::format("byte {} of shared memory ({})", at, name);
     }
